@@ -47,7 +47,7 @@ class Attempt:
         self.job = job
         self.key = key
         self.signal = AbortSignal()
-        self.log = JobLog(session.transport, job["id"], session.warn)
+        self.log = JobLog(session.transport, job["id"], session.warn, session.calls)
         #: Why nothing is sent any more: the job is lost, or the worker has released it.
         self.gone: Aborted | None = None
         self._waiting: set[asyncio.Future[Exception | None]] = set()
@@ -108,7 +108,7 @@ class Attempt:
         self._session.remove(self)
 
     async def _run(self) -> None:
-        reporter = AttemptReporter(self)
+        reporter = AttemptReporter(self, self._session.calls)
         end = await invoke(self, self._session, reporter)
         self._has_ended = True
         if self.gone is not None:

@@ -4,7 +4,6 @@ import asyncio
 import contextvars
 import threading
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,6 +11,7 @@ from .._errors import NonRetryable, Release, RetryAfter
 from .._payloads import as_type, payload_type_of
 from .._warnings import logger
 from .context import Context, SyncContext, current_log
+from .loop_calls import LoopCalls
 from .outcomes import Fields, end_of, failure_of
 
 
@@ -66,14 +66,13 @@ def failed(error: BaseException, context: Context | SyncContext) -> Fields:
 class LoopCall:
     """A call of an async def handler in the event loop of the handlers. It belongs to the loop of its worker."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, call: Callable[[], Coroutine[Any, Any, Fields]]) -> None:
-        self._loop = loop
+    def __init__(self, call: Callable[[], Coroutine[Any, Any, Fields]], handlers: LoopCalls, worker: LoopCalls) -> None:
         self._call = call
+        self._handlers, self._worker = handlers, worker
         self._task: asyncio.Task[Fields] | None = None
-        self._worker_loop = asyncio.get_running_loop()
         #: How the attempt ends, once the handler has.
-        self.end: asyncio.Future[Fields] = self._worker_loop.create_future()
-        loop.call_soon_threadsafe(self._begin)
+        self.end: asyncio.Future[Fields] = asyncio.get_running_loop().create_future()
+        handlers.call(self._begin)
 
     @property
     def has_begun(self) -> bool:
@@ -81,16 +80,15 @@ class LoopCall:
 
     def cancel(self) -> None:
         """Cancel the handler, which may go on nevertheless."""
-        self._loop.call_soon_threadsafe(lambda: self._task is None or self._task.cancel())
+        self._handlers.call(lambda: self._task is None or self._task.cancel())
 
     def _begin(self) -> None:
-        self._task = self._loop.create_task(self._call())
+        self._task = asyncio.get_running_loop().create_task(self._call())
         self._task.add_done_callback(self._finish)
 
     def _finish(self, task: asyncio.Task[Fields]) -> None:
         end = failure_of(asyncio.CancelledError()) if task.cancelled() else task.result()
-        with suppress(RuntimeError):  # The worker has ended, and has released the job.
-            self._worker_loop.call_soon_threadsafe(_set, self.end, end)
+        self._worker.call(_set, self.end, end)
 
 
 def _set(future: asyncio.Future[Fields], end: Fields) -> None:
@@ -98,10 +96,9 @@ def _set(future: asyncio.Future[Fields], end: Fields) -> None:
         future.set_result(end)
 
 
-def in_thread(call: Callable[[], Fields]) -> asyncio.Future[Fields]:
+def in_thread(call: Callable[[], Fields], worker: LoopCalls) -> asyncio.Future[Fields]:
     """Call a function in a thread of its own. A pool would wait for its threads when the program ends."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Fields] = loop.create_future()
+    future: asyncio.Future[Fields] = asyncio.get_running_loop().create_future()
     context = contextvars.copy_context()
 
     def run() -> None:
@@ -109,8 +106,7 @@ def in_thread(call: Callable[[], Fields]) -> asyncio.Future[Fields]:
             end = context.run(call)
         except BaseException as error:
             end = failure_of(error)
-        with suppress(RuntimeError):  # The loop is closed: the worker has ended, and has released the job.
-            loop.call_soon_threadsafe(_set, future, end)
+        worker.call(_set, future, end)
 
     threading.Thread(target=run, name="yardmaster-handler", daemon=True).start()
     return future

@@ -24,13 +24,14 @@ async def invoke(attempt: Attempt, session: Session, reporter: AttemptReporter) 
     info, loop = _info_of(attempt.job), asyncio.get_running_loop()
     if handler.kind == "loop":
         context = Context(info, attempt.signal, LoopReporter(reporter, loop))
-        attempt.call = LoopCall(session.handler_loop, partial(call_in_loop, handler, context, payload))
+        call = partial(call_in_loop, handler, context, payload)
+        attempt.call = LoopCall(call, session.handler_calls, session.calls)
         return await attempt.call.end
     blocking = ThreadReporter(reporter, loop)
     sync = SyncContext(info, attempt.signal, blocking)
     if handler.kind == "thread":
-        return await in_thread(partial(call_blocking, handler, sync, payload))
-    return await in_thread(partial(session.processes.call, handler, sync, blocking, payload))
+        return await in_thread(partial(call_blocking, handler, sync, payload), session.calls)
+    return await in_thread(partial(session.processes.call, handler, sync, blocking, payload), session.calls)
 
 
 def _info_of(job: ClaimedJob) -> JobInfo:

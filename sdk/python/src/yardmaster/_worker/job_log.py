@@ -14,6 +14,7 @@ from .._payloads import json_bytes
 from .._transport import AsyncTransport, Request, job_path
 from .._warnings import OnWarning, WorkerWarning
 from .context import LogEntry
+from .loop_calls import LoopCalls
 
 _INTERVAL = 0.2
 _BATCH_ENTRIES = 500
@@ -26,11 +27,11 @@ _HEADERS = {"content-type": "application/x-ndjson", "content-encoding": "gzip"}
 class JobLog:
     """Sends the log of a job in batches, in its order. While it cannot, it keeps the newest entries."""
 
-    def __init__(self, transport: AsyncTransport, job_id: str, warn: OnWarning) -> None:
+    def __init__(self, transport: AsyncTransport, job_id: str, warn: OnWarning, calls: LoopCalls) -> None:
         self._transport = transport
         self._job_id = job_id
         self._warn = warn
-        self._loop = asyncio.get_running_loop()
+        self._calls = calls
         self._lock = threading.Lock()
         self._lines: deque[bytes] = deque()
         self._dropped = 0
@@ -52,7 +53,7 @@ class JobLog:
             wakes = not self._is_woken or len(self._lines) == _BATCH_ENTRIES
             self._is_woken = True
         if wakes:
-            self._loop.call_soon_threadsafe(self._start)
+            self._calls.call(self._start)
 
     async def close(self, limit: float) -> None:
         """Send the rest, and drop what cannot be sent in this time."""
@@ -69,7 +70,7 @@ class JobLog:
         if self._is_closed or len(self._lines) >= _BATCH_ENTRIES:
             self._is_due.set()
         if self._sending is None and self._lines:
-            self._sending = self._loop.create_task(self._send())
+            self._sending = asyncio.get_running_loop().create_task(self._send())
 
     async def _send(self) -> None:
         while self._lines:

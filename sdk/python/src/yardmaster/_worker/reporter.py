@@ -8,6 +8,7 @@ from .._backoff import Backoff
 from .._errors import Draining, YardmasterError, abort_reason_of
 from .._payloads import as_json
 from .context import LogEntry, ReportAction
+from .loop_calls import LoopCalls
 from .outcomes import Fields
 from .settle import Stopped
 
@@ -20,9 +21,9 @@ _PROGRESS_INTERVAL = 0.2
 class AttemptReporter:
     """Sends what the handler of an attempt reports. ``progress`` and ``log`` may be called in any thread."""
 
-    def __init__(self, attempt: Attempt) -> None:
+    def __init__(self, attempt: Attempt, calls: LoopCalls) -> None:
         self._attempt = attempt
-        self._loop = asyncio.get_running_loop()
+        self._calls = calls
         self.raise_if_over = attempt.raise_if_over
         self._newest: Fields | None = None
         self._is_scheduled = False
@@ -66,17 +67,17 @@ class AttemptReporter:
         self._newest = report
         if not self._is_scheduled:
             self._is_scheduled = True
-            self._loop.call_soon_threadsafe(self._start)
+            self._calls.call(self._start)
 
     def _start(self) -> None:
         self._is_scheduled = False
         if self._sending is None and not self._is_closed:
-            self._sending = self._loop.create_task(self._send_progress())
+            self._sending = asyncio.get_running_loop().create_task(self._send_progress())
 
     async def _send_progress(self) -> None:
         while self._newest is not None and not self._is_closed:
             newest, self._newest = self._newest, None
-            self._in_flight = self._loop.create_task(self._send_one(newest))
+            self._in_flight = asyncio.get_running_loop().create_task(self._send_one(newest))
             await asyncio.wait({self._in_flight})
             self._in_flight = None
             await asyncio.sleep(_PROGRESS_INTERVAL)

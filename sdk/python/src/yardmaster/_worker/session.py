@@ -15,6 +15,7 @@ from .attempt import STOP_REASON, Attempt
 from .handlers import Handler
 from .heartbeats import Heartbeats
 from .kill_stream import Message, follow_space
+from .loop_calls import LoopCalls
 from .loop_watch import LoopWatch
 from .outbox import Outbox
 from .poller import Poller
@@ -46,7 +47,9 @@ class Session:
 
     def __init__(self, target: Target, options: SessionOptions, handler_loop: asyncio.AbstractEventLoop) -> None:
         self.options = options
-        self.handler_loop = handler_loop
+        #: Into the loop of handlers, and into this one.
+        self.handler_calls = LoopCalls(handler_loop)
+        self.calls: LoopCalls
         self.warn = options.warn
         self.transport = AsyncTransport(target)
         self.processes = ProcessPool()
@@ -98,6 +101,7 @@ class Session:
 
     async def run(self, poller: Poller) -> None:
         """Work until it is stopped and drained. Raises the error that has ended it."""
+        self.calls = LoopCalls(asyncio.get_running_loop())
         stream = follow_space(
             self.transport.target,
             list(self.options.handlers),
