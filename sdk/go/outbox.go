@@ -11,7 +11,7 @@ import (
 
 const (
 	// Outcomes are collected for this long, so that several go in one call.
-	collectTime = 3 * time.Millisecond
+	collectTime = 5 * time.Millisecond
 	// Limits of the service: outcomes in a settle call and in a poll; and bytes, well below 5 MB and 1 MB.
 	maxSettle      = 100
 	maxTurn        = 50

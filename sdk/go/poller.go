@@ -10,6 +10,8 @@ import (
 
 const (
 	maxClaim = 50
+	// Slots are collected for this long, so that one call claims jobs for several. It is less than for outcomes.
+	collectSlots = 2 * time.Millisecond
 	// After so many failures in a row there is a warning.
 	failuresBeforeWarning = 3
 )
@@ -53,8 +55,8 @@ func (s *session) waitForSlot(ctx context.Context) bool {
 		if ctx.Err() != nil {
 			return false
 		}
-		if s.freeSlots() > 0 {
-			return true
+		if free := s.freeSlots(); free > 0 {
+			return free == s.options.Concurrency || sleep(ctx, collectSlots)
 		}
 		select {
 		case <-s.freed:

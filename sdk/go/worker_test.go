@@ -250,6 +250,8 @@ func TestOneInvalidOutcomeDoesNotHoldUpTheReleaseOfTheOthers(t *testing.T) {
 	}
 	w := f.work(WorkerOptions{Drain: time.Hour}, func(_ context.Context, j *rawJob) (any, error) {
 		if j.ID == "x" {
+			// While a poll waits, the outcome goes with a call of its own.
+			eventually(t, "the next poll waits", func() bool { return len(f.callsTo("/poll")) > 1 })
 			return "bad", nil
 		}
 		select {}

@@ -23,6 +23,8 @@ interface Job {
 const { target, turns, writesWarnings } = workerData as HeartbeatData;
 const jobs = new Map<number, Job>();
 let timer: NodeJS.Timeout | undefined;
+/** When the timer fires. */
+let timedFor = Number.POSITIVE_INFINITY;
 let isBeating = false;
 let isDueNow = false;
 
@@ -39,20 +41,31 @@ parentPort?.on('message', (message: ToThread) => {
   if (message.type === 'start') {
     const { key, jobId, deliveryToken, timeoutSeconds } = message;
     const intervalMs = Math.min((timeoutSeconds * 1_000) / 3, MOST_INTERVAL_MS);
-    jobs.set(key, { jobId, deliveryToken, intervalMs, dueAt: performance.now() + intervalMs });
-    schedule();
+    const dueAt = performance.now() + intervalMs;
+    jobs.set(key, { jobId, deliveryToken, intervalMs, dueAt });
+    if (dueAt < timedFor) schedule(dueAt);
   } else if (message.type === 'end') jobs.delete(message.key);
   else if (isBeating) isDueNow = true;
   else void beat();
 });
 
-function schedule(): void {
+/** Set the timer, unless heartbeats are sent now. Without jobs, it is set by the next one. */
+function schedule(at: number): void {
   if (isBeating) return;
   clearTimeout(timer);
-  if (jobs.size === 0) return;
-  const first = Math.min(...[...jobs.values()].map(({ dueAt }) => dueAt));
-  timer = setTimeout(beat, Math.max(0, first - performance.now()));
+  timedFor = at;
+  if (at < Number.POSITIVE_INFINITY) timer = setTimeout(beatIfDue, Math.max(0, at - performance.now()));
 }
+
+/** Send heartbeats, unless the job that was due has ended. */
+function beatIfDue(): void {
+  const first = firstDue();
+  if (first <= performance.now() + 1) void beat();
+  else schedule(first);
+}
+
+const firstDue = () =>
+  [...jobs.values()].reduce((first, { dueAt }) => Math.min(first, dueAt), Number.POSITIVE_INFINITY);
 
 async function beat(): Promise<void> {
   isBeating = true;
@@ -71,7 +84,7 @@ async function beat(): Promise<void> {
     }
   } while (isDueNow);
   isBeating = false;
-  schedule();
+  schedule(firstDue());
 }
 
 async function beatSome(keys: number[]): Promise<void> {

@@ -6,7 +6,7 @@ import { failureIn, MOST_OUTCOMES, settle, settleEach } from './settle.js';
 import type { OnWarning } from './warnings.js';
 
 /** Outcomes are collected for this long, so that several go in one call. */
-const COLLECT_MS = 3;
+const COLLECT_MS = 5;
 /** Limits of the service: outcomes and bytes of a settle call, and of a poll. The bytes are well below 5 MB and 1 MB. */
 const SETTLE = { count: MOST_OUTCOMES, bytes: 3_000_000 };
 const TURN = { count: 50, bytes: 500_000 };
@@ -27,7 +27,7 @@ export interface Report {
  * Sends outcomes until the service has accepted or refused each of them.
  *
  *     add → queue ─ next poll ──────┬─ accepted or refused → done
- *                 └ settle, ≤ 3 ms ─┘  no answer → settle again, after a while
+ *                 └ settle, ≤ 5 ms ─┘  no answer → settle again, after a while
  */
 export class Outbox {
   readonly #target: Target;

@@ -8,6 +8,8 @@ import { FAILURES_BEFORE_WARNING, type Report } from './outbox.js';
 import type { Session } from './session.js';
 
 const WAIT_SECONDS = 20;
+/** Slots are collected for this long, so that one call claims jobs for several. It is less than for outcomes. */
+const COLLECT_MS = 2;
 /** Of the service. */
 const MOST_JOBS = 50;
 
@@ -70,6 +72,7 @@ const LOST = new YardmasterError('NO_RESPONSE', 'The worker stops');
 
 async function hasSlot(session: Session, signal: AbortSignal): Promise<boolean> {
   while (!signal.aborted && session.slots <= 0) await session.freed.wait(signal);
+  if (session.slots < session.options.concurrency) await pause(COLLECT_MS, signal);
   return !signal.aborted;
 }
 

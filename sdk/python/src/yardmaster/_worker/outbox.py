@@ -12,7 +12,7 @@ from .._wire import Settled
 from .settle import SETTLE, TURN, Report, Stopped, settle, settle_each
 
 #: Outcomes are collected for this long, so that several go in one call. Seconds.
-_COLLECT = 0.003
+_COLLECT = 0.005
 #: After so many failures of a call there is a warning.
 FAILURES_BEFORE_WARNING = 3
 
@@ -23,7 +23,7 @@ class Outbox:
     ::
 
         add → queue ─ next poll ──────┬─ accepted or refused → done
-                    └ settle, ≤ 3 ms ─┘  no answer → settle again, after a while
+                    └ settle, ≤ 5 ms ─┘  no answer → settle again, after a while
     """
 
     def __init__(

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .session import Session
 
 _WAIT = 20.0
+#: Slots are collected for this long, so that one call claims jobs for several. Seconds; less than for outcomes.
+_COLLECT = 0.002
 #: Of the service.
 _MOST_JOBS = 50
 
@@ -95,4 +97,6 @@ async def _has_room(session: Session) -> bool:
     while not session.has_room and not session.is_draining:
         session.freed.clear()
         await session.freed.wait()
+    if session.slots < session.options.concurrency and not session.is_draining:
+        await asyncio.sleep(_COLLECT)
     return not session.is_draining
