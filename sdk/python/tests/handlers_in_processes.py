@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 
 from yardmaster import NonRetryable, SyncContext
@@ -27,6 +28,20 @@ def wait_for_abort(ctx: SyncContext, payload: object) -> None:
     ctx.log.info("waits")
     ctx.signal.wait(60)
     ctx.signal.raise_if_aborted()
+
+
+def end_itself(ctx: SyncContext, payload: object) -> str:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        os.kill(os.getpid(), number)
+    return "goes on"
+
+
+def save_when_aborted(ctx: SyncContext, payload: object) -> str:
+    ctx.log.info("waits")
+    ctx.signal.wait(60)
+    ctx.progress(50, "stops")
+    ctx.save({"page": 1})
+    return "saved"
 
 
 def never_end(ctx: SyncContext, payload: object) -> None:

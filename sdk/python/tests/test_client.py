@@ -21,6 +21,15 @@ def answering(service: FakeService, *replies: Reply) -> None:
     service.override = lambda _: queue.pop(0) if len(queue) > 1 else queue[0]
 
 
+def test_a_key_from_a_file_may_end_with_a_line_break(service: FakeService) -> None:
+    with Yardmaster(url=service.url, api_key="secret\n", space="demo") as client:
+        client.create("work")
+    assert service.calls[0].headers["x-api-key"] == "secret"
+    with pytest.raises(ValueError, match="has a character that no key has") as refused:
+        Yardmaster(url=service.url, api_key="sec\nret", space="demo")
+    assert "sec\n" not in str(refused.value)
+
+
 @pytest.mark.parametrize(("missing", "variable"), [("api_key", "YARDMASTER_API_KEY"), ("space", "YARDMASTER_SPACE")])
 def test_a_missing_option_is_named_with_its_variable(
     monkeypatch: pytest.MonkeyPatch, missing: str, variable: str

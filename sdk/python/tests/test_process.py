@@ -37,6 +37,20 @@ def test_an_error_in_a_process_keeps_its_meaning(service: FakeService, start: St
     assert (outcome["error"], outcome["retryable"]) == ("gone", False)
 
 
+def test_the_signals_that_stop_a_worker_do_not_end_its_processes(service: FakeService, start: Start) -> None:
+    start({"end": handlers.end_itself}, process=True)
+    assert service.outcome(service.add("end"))["result"] == "goes on"
+
+
+def test_a_process_may_report_while_the_worker_stops(service: FakeService, start: Start) -> None:
+    running = start({"save": handlers.save_when_aborted}, process=True, drain=0.1)
+    job = service.add("save")
+    service.wait_for(lambda: service.logs)
+    running.worker.stop()
+    assert service.outcome(job)["result"] == "saved"
+    assert {"checkpoint", "progress"} <= set(service.actions(job))
+
+
 def test_a_kill_reaches_a_process(service: FakeService, start: Start) -> None:
     start({"wait": handlers.wait_for_abort, "work": handlers.work}, process=True, concurrency=1)
     killed = service.add("wait", timeoutSeconds=0.3)

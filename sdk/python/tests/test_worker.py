@@ -14,7 +14,17 @@ import pytest
 from conftest import Running
 from fake_service import Call, FakeService, Json, Reply
 
-from yardmaster import AsyncYardmaster, Context, Killed, SyncContext, Worker, Yardmaster, YardmasterError
+from yardmaster import (
+    AsyncYardmaster,
+    Context,
+    Killed,
+    Release,
+    RetryAfter,
+    SyncContext,
+    Worker,
+    Yardmaster,
+    YardmasterError,
+)
 
 Start = Callable[..., Running]
 
@@ -251,6 +261,103 @@ def test_a_refused_key_ends_the_worker_with_the_error(service: FakeService, star
     running.end()
     assert isinstance(running.error, YardmasterError)
     assert running.error.code == "UNAUTHENTICATED"
+
+
+def test_a_page_of_a_proxy_does_not_end_the_worker(service: FakeService, start: Start) -> None:
+    service.override = lambda call: (404, "<html>", {}) if len(service.polls()) < 3 else "none"
+    start({"echo": echo})
+    assert service.outcome(service.add("echo"))["action"] == "complete"
+
+
+def test_an_attempt_ends_whatever_its_handler_raises(
+    service: FakeService, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Unprintable(Exception):
+        def __str__(self) -> str:
+            raise ValueError("of the text")
+
+    async def fail(ctx: Context, payload: Any) -> None:
+        raise Unprintable
+
+    def no_thread(call: object, worker: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("yardmaster._worker.invoke.in_thread", no_thread)
+    start({"fail": fail, "thread": lambda ctx, payload: None})
+    assert service.outcome(service.add("fail"))["error"] == "Unprintable"
+    assert service.outcome(service.add("thread"))["action"] == "release"  # It costs no attempt.
+
+
+def test_a_handler_that_ignores_its_cancellation_does_not_keep_the_program(service: FakeService, start: Start) -> None:
+    async def ignore(ctx: Context, payload: Any) -> None:
+        while True:
+            try:
+                await asyncio.sleep(3_600)
+            except asyncio.CancelledError:
+                continue
+
+    running = start({"ignore": ignore}, drain="1h")
+    job = service.add("ignore")
+    service.wait_for(lambda: service.actions(job) == ["ack"])
+    running.worker.stop()
+    running.worker.stop()
+    running.end()
+    assert service.outcome(job)["action"] == "release"
+
+
+def test_a_result_is_sent_although_the_worker_stops_before_its_log_is(service: FakeService, start: Start) -> None:
+    async def work(ctx: Context, payload: Any) -> str:
+        ctx.log.info("done")
+        return "made"
+
+    full = {"code": "STORAGE_FULL", "error": "full"}
+    service.override = lambda call: (503, full, {}) if call.path.endswith("/logs") else "none"
+    running = start({"work": work}, drain="1h")
+    job = service.add("work")
+    service.wait_for(lambda: any(call.path.endswith("/logs") for call in service.calls))
+    running.worker.stop()
+    running.worker.stop()
+    assert service.outcome(job)["result"] == "made"
+
+
+def test_heartbeats_do_not_wait_for_as_long_as_a_refusal_asks(service: FakeService, start: Start) -> None:
+    busy = iter(range(1))
+
+    def answer(call: Call) -> Reply | str:
+        is_beat = isinstance(call.body, dict) and "keepalive" in [
+            each["action"] for each in call.body.get("outcomes", [])
+        ]
+        if is_beat and next(busy, None) is not None:
+            return 503, {"code": "OVERLOADED", "error": "busy"}, {"retry-after": "600"}
+        return "none"
+
+    service.override = answer
+    start(
+        {
+            "wait": lambda ctx, payload: service.wait_for(
+                lambda: [o for o in service.outcomes if o["action"] == "keepalive"]
+            )
+        }
+    )
+    assert service.outcome(service.add("wait", timeoutSeconds=0.6))["action"] == "complete"
+
+
+def test_delays_beyond_those_of_the_service_are_refused_where_they_are_made() -> None:
+    with pytest.raises(ValueError, match="must be at most 604800 s"):
+        RetryAfter("8d")
+    with pytest.raises(ValueError, match="must be at most"):
+        Release("400d")
+
+
+def test_an_exit_in_the_thread_of_the_worker_ends_run(client: Yardmaster, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def leave(*_: object) -> None:
+        raise SystemExit(3)
+
+    monkeypatch.setattr("yardmaster.worker.Session.run", leave)
+    worker = Worker(client, handle_signals=False)
+    worker.on("echo")(echo)
+    with pytest.raises(SystemExit):
+        worker.run()
 
 
 def test_failing_polls_are_repeated_and_reported(service: FakeService, start: Start) -> None:

@@ -8,8 +8,8 @@ Duration = float | str | timedelta
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
-def seconds_of(duration: Duration, option: str) -> float:
-    """Return a duration in seconds. Raises ValueError, with the name of the option, when it is invalid."""
+def seconds_of(duration: Duration, option: str, most: float = math.inf) -> float:
+    """Return a duration in seconds. Raises ValueError, with the name of the option, when it is invalid or too long."""
     seconds = math.nan
     if isinstance(duration, timedelta):
         seconds = duration.total_seconds()
@@ -19,6 +19,8 @@ def seconds_of(duration: Duration, option: str) -> float:
             seconds = float(match[1]) * _SECONDS[match[2]]
     elif not isinstance(duration, bool):
         seconds = float(duration)
+    if seconds > most:
+        raise ValueError(f"{option} must be at most {most:g} s; it is {duration!r}")
     if math.isfinite(seconds) and seconds >= 0:
         return seconds
     raise ValueError(

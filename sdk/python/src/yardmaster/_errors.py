@@ -48,15 +48,20 @@ class YardmasterError(Exception):
     @property
     def is_temporary(self) -> bool:
         """Whether the call may succeed when it is sent again."""
-        if self.code in ("JOB_DEAD", "TIMEOUT"):
-            return False
         status = self.status
-        return status is None or status < 400 or status >= 500 or status in (408, 429)
+        # A proxy without a service behind it may answer with any status, such as a page with 404. But 413 is its limit.
+        if self.code == "NO_RESPONSE":
+            return status != 413 and not self.is_of_key
+        return status is not None and (status >= 500 or status in (408, 429))
 
     @property
     def is_of_key(self) -> bool:
         """Whether the API key is wrong, so that an operator must act."""
         return self.status in (401, 403)
+
+
+#: Of the service, in seconds.
+_MOST_RETRY_DELAY, _MOST_DELAY = 604_800.0, 31_622_400.0
 
 
 class Aborted(Exception):
@@ -88,7 +93,7 @@ class RetryAfter(Exception):
 
     def __init__(self, delay: Duration, message: str = "Try again later") -> None:
         super().__init__(message)
-        self.seconds = seconds_of(delay, "the delay of RetryAfter")
+        self.seconds = seconds_of(delay, "the delay of RetryAfter", _MOST_RETRY_DELAY)
 
 
 class Release(Exception):
@@ -96,7 +101,7 @@ class Release(Exception):
 
     def __init__(self, delay: Duration = 0, reason: str | None = None) -> None:
         super().__init__(reason or "the job is released")
-        self.seconds = seconds_of(delay, "the delay of a release")
+        self.seconds = seconds_of(delay, "the delay of a release", _MOST_DELAY)
         self.reason = reason
 
 

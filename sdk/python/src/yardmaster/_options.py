@@ -18,9 +18,11 @@ def target_of(url: str | None, api_key: str | None, space: str | None) -> Target
     full = (url or env.get("YARDMASTER_URL") or "http://127.0.0.1:8080").rstrip("/").removesuffix("/api/v1")
     if urlsplit(full).scheme not in ("http", "https"):
         raise ValueError(f"The option url, or YARDMASTER_URL, is no http or https URL: {full}")
-    key = api_key or env.get("YARDMASTER_API_KEY")
+    key = (api_key or env.get("YARDMASTER_API_KEY") or "").strip()  # One from a file may end with a line break.
     if not key:
         raise ValueError("Set the option api_key, or the variable YARDMASTER_API_KEY")
+    if not key.isascii() or not key.isprintable():
+        raise ValueError("The option api_key, or YARDMASTER_API_KEY, has a character that no key has")
     name = space or env.get("YARDMASTER_SPACE")
     if not name:
         raise ValueError("Set the option space, or the variable YARDMASTER_SPACE")

@@ -27,6 +27,8 @@ SyncHandler = TypeVar("SyncHandler", bound=Callable[[SyncContext, Any], Any])
 #: Of the service.
 _MOST_NAMES = 100
 _MOST_WORKER_ID = 128
+#: Tasks that are left at the end have this long to be cancelled. Seconds.
+_CANCEL = 1.0
 
 
 class Client(Protocol):
@@ -116,7 +118,17 @@ class Worker:
 
         Raises YardmasterError only when an operator must act: the key or the polls are refused.
         """
-        asyncio.run(self.run_async())
+        loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(loop)
+        running = loop.create_task(self.run_async())
+        try:
+            loop.run_until_complete(running)
+        finally:
+            running.cancel()  # After an interrupt; it releases all jobs.
+            loop.run_until_complete(asyncio.wait({running}))
+            _cancel_rest(loop)
+            asyncio.set_event_loop(None)
+            loop.close()
 
     async def run_async(self) -> None:
         """Work as ``run`` does, in an event loop that runs already. Cancelled, it releases all jobs."""
@@ -159,3 +171,13 @@ class Worker:
         finally:
             for number, handler in before:
                 signal.signal(number, handler)
+
+
+def _cancel_rest(loop: asyncio.AbstractEventLoop) -> None:
+    """Cancel the tasks that are left. A handler that goes on nevertheless does not keep the program."""
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        loop.run_until_complete(asyncio.wait(tasks, timeout=_CANCEL))
+    loop.run_until_complete(loop.shutdown_asyncgens())

@@ -12,7 +12,7 @@ from .._errors import (
     YardmasterError,
     abort_reason_of,
 )
-from .._warnings import WarningKind, WorkerWarning
+from .._warnings import WarningKind, WorkerWarning, logger
 from .._wire import ClaimedJob
 from .handlers import LoopCall
 from .invoke import invoke
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 #: Logs and progress hold up the end of an attempt for at most so many seconds.
 _FLUSH = 10.0
 STOP_REASON = "worker stops"
+#: A job whose handler could not be called waits so long. Seconds.
+_AGAIN = 5.0
 
 
 class Attempt:
@@ -53,6 +55,8 @@ class Attempt:
         self._waiting: set[asyncio.Future[Exception | None]] = set()
         self._has_ended = False
         self._is_draining = False
+        #: What its handler has returned, while its log is sent.
+        self._end: Fields | None = None
         self._owed: list[Outcome] | None = None
         #: Of an async def handler.
         self.call: LoopCall | None = None
@@ -109,16 +113,21 @@ class Attempt:
 
     async def _run(self) -> None:
         reporter = AttemptReporter(self, self._session.calls)
-        end = await invoke(self, self._session, reporter)
+        try:
+            end = await invoke(self, self._session, reporter)
+        except Exception:  # For example, no thread could be started. It costs no attempt.
+            logger.exception("A handler of %s could not be called (%s)", self.job["name"], self.job["id"])
+            end = release_of(_AGAIN, "the worker could not call the handler")
         self._has_ended = True
+        if self._is_draining and end["action"] == "fail":
+            end = release_of(0, STOP_REASON)
+        self._end = end
         if self.gone is not None:
             self._session.background(self.log.close(_FLUSH))
             self.drop()
             return
         await self.log.close(_FLUSH)
         progress = await reporter.last_progress(_FLUSH)
-        if self._is_draining and end["action"] == "fail":
-            end = release_of(0, STOP_REASON)
         last = [] if progress is None else [self.outcome({"action": "progress", **progress})]
         self._settle([*last, self.outcome(end)])
 
@@ -182,7 +191,7 @@ class Attempt:
         """End the attempt with the worker. Returns the outcomes that are not stored; a release, if there is none."""
         if self.gone is not None:
             return []
-        owed = self._owed or [self.outcome(release_of(0, STOP_REASON))]
+        owed = self._owed or [self.outcome(self._end or release_of(0, STOP_REASON))]
         self._leave(Draining(STOP_REASON))
         self._abort_handler(Draining(STOP_REASON))
         return owed

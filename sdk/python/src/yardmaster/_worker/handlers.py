@@ -87,8 +87,8 @@ class LoopCall:
         self._task.add_done_callback(self._finish)
 
     def _finish(self, task: asyncio.Task[Fields]) -> None:
-        end = failure_of(asyncio.CancelledError()) if task.cancelled() else task.result()
-        self._worker.call(_set, self.end, end)
+        error = asyncio.CancelledError() if task.cancelled() else task.exception()
+        self._worker.call(_set, self.end, task.result() if error is None else failure_of(error))
 
 
 def _set(future: asyncio.Future[Fields], end: Fields) -> None:

@@ -15,6 +15,8 @@ from .settle import SETTLE, settle
 
 _MOST_INTERVAL = 60.0
 _LEAST_RESPONSE, _MOST_RESPONSE = 2.0, 10.0
+#: A lost heartbeat is repeated within this time, whatever the service asks for: its jobs do not wait.
+_MOST_WAIT = 5.0
 
 
 @dataclass
@@ -70,7 +72,8 @@ class Heartbeats:
                 elif error.is_of_key:
                     self._failed(error)
                 wait = backoff.next(error)
-            await asyncio.sleep(wait)
+            shortest = min((beat.interval for beat in self._beats.values()), default=_MOST_WAIT)
+            await asyncio.sleep(min(wait, _MOST_WAIT, shortest / 2))
             self.beat_now()  # A lost heartbeat is repeated soon, and not only at the next one.
 
     async def _until_due(self) -> None:

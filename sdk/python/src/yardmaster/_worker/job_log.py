@@ -42,7 +42,7 @@ class JobLog:
 
     def add(self, entry: LogEntry) -> None:
         """Add an entry, from any thread."""
-        line = _line_of(entry)
+        line = line_of(entry)
         with self._lock:
             if self._is_closed:
                 return
@@ -127,7 +127,7 @@ class JobLog:
         self._warn(WorkerWarning("logs", message, (self._job_id,)))
 
 
-def _line_of(entry: LogEntry) -> bytes:
+def line_of(entry: LogEntry) -> bytes:
     """Return an entry as JSON. One that is too long is cut, because it would refuse its whole batch."""
     line = _encode(entry)
     if len(line) <= _ENTRY_BYTES:

@@ -29,8 +29,11 @@ class LoopThread:
             self._is_running.set()
             await asyncio.wait({self._task})
 
-        asyncio.run(main())
-        error = None if self._task.cancelled() else self._task.exception()
+        try:
+            asyncio.run(main())
+            error = None if self._task.cancelled() else self._task.exception()
+        except BaseException as raised:  # Something in the loop has exited.
+            error = raised
         if error is None:
             self._end.set_result(None)
         else:

@@ -39,7 +39,11 @@ def failure_of(error: BaseException) -> Fields:
 
 def text_of(error: BaseException) -> str:
     """Return the message of an error, with its type, because that of a KeyError is only the key."""
-    kind, message = type(error).__name__, str(error)
+    kind = type(error).__name__
+    try:
+        message = str(error)
+    except Exception:  # Its __str__ has an error of its own, and the attempt must end all the same.
+        return kind
     if isinstance(error, NonRetryable | RetryAfter | ProcessError):
         return message or kind
     return f"{kind}: {message}" if message else kind

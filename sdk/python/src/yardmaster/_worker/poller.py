@@ -37,7 +37,7 @@ class Poller:
         backoff = Backoff()
         stopped = asyncio.get_running_loop().create_task(session.stopping.wait())
         try:
-            while await _has_room(session):
+            while await self._has_room(session):
                 reports = session.outbox.take()
                 try:
                     polled = await self._poll(session, reports, stopped)
@@ -58,6 +58,17 @@ class Poller:
                 begin(session, polled["jobs"])
         finally:
             stopped.cancel()
+
+    async def _has_room(self, session: Session) -> bool:
+        """Wait until there is room for a job. Returns False when the session is stopping."""
+        while not session.has_room and not session.is_draining:
+            if session.slots > 0:
+                self._health.asked()  # A handler blocks the event loop. The worker must not count as healthy for long.
+            session.freed.clear()
+            await session.freed.wait()
+        if session.slots < session.options.concurrency and not session.is_draining:
+            await asyncio.sleep(_COLLECT)
+        return not session.is_draining
 
     async def _poll(self, session: Session, reports: Sequence[Report], stopped: asyncio.Task[bool]) -> PolledJobs:
         """Make one call. At a stop its connection is closed, so the service releases what it would claim."""
@@ -90,13 +101,3 @@ class Poller:
             raise YardmasterError("NO_RESPONSE", "The response is not of the service; check the URL")
         self._health.answered()
         return cast(PolledJobs, polled)
-
-
-async def _has_room(session: Session) -> bool:
-    """Wait until there is room for a job. Returns False when the session is stopping."""
-    while not session.has_room and not session.is_draining:
-        session.freed.clear()
-        await session.freed.wait()
-    if session.slots < session.options.concurrency and not session.is_draining:
-        await asyncio.sleep(_COLLECT)
-    return not session.is_draining

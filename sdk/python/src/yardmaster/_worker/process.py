@@ -50,15 +50,11 @@ class ProcessPool:
         self._lock = threading.Lock()
         self._idle: list[_Child] = []
         self._all: set[_Child] = set()
+        self._is_closed = False
 
     def call(self, handler: Handler, context: SyncContext, reporter: BlockingReporter, payload: Any) -> Fields:
         """Call a handler in a process, from a thread of its own. Returns how its attempt ends."""
-        with self._lock:
-            child = self._idle.pop() if self._idle else None
-        if child is None:
-            child = _Child()
-            with self._lock:
-                self._all.add(child)
+        child = self._take()
         child.send("run", pickle.dumps(handler.function), payload, context.job)
         context.signal.on_abort(lambda reason: child.send("abort", context.job.id, type(reason).__name__, str(reason)))
         end = self._follow(child, context.signal, reporter)
@@ -70,6 +66,21 @@ class ProcessPool:
         if end is not None:
             return end
         return failure_of(ProcessError(f"the process of the handler has died with exit code {child.exit_code()}"))
+
+    def _take(self) -> _Child:
+        """Return an idle process that has not died, or a new one."""
+        with self._lock:
+            while self._idle:
+                child = self._idle.pop()
+                if child.process.is_alive():
+                    return child
+                self._all.discard(child)
+        child = _Child()
+        with self._lock:
+            self._all.add(child)
+            if self._is_closed:
+                child.process.kill()
+        return child
 
     def _follow(self, child: _Child, abort: AbortSignal, reporter: BlockingReporter) -> Fields | None:
         """Pass on what a process reports, until its handler has ended. Returns None when the process has died."""
@@ -109,6 +120,7 @@ class ProcessPool:
     def close(self) -> None:
         """Kill all processes."""
         with self._lock:
+            self._is_closed = True
             children, self._all = self._all, set()
         for child in children:
             child.process.kill()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import queue
@@ -13,6 +14,7 @@ from typing import Any
 from .._errors import Aborted, DeliveryLost, Draining, Killed, TimedOut, YardmasterError
 from .context import JobInfo, LogEntry, ReportAction, SyncContext
 from .handlers import call_blocking, failed, handler_of
+from .job_log import line_of
 from .outcomes import Fields
 from .signal import AbortSignal
 
@@ -34,25 +36,32 @@ class _ProcessReporter:
             self._connection.send(message)
 
     def log(self, entry: LogEntry) -> None:
-        self.write("log", entry)
+        self.write("log", json.loads(line_of(entry)))  # What cannot go to another process becomes text.
+
+    def _raise_if_over(self) -> None:
+        """A worker that stops still sends what a handler reports."""
+        if not isinstance(self.signal.reason, Draining):
+            self.signal.raise_if_aborted()
 
     def progress(self, report: Fields) -> None:
-        self.signal.raise_if_aborted()
+        self._raise_if_over()
         self.write("progress", report)
 
     def send(self, action: ReportAction, data: Any) -> None:
-        self.signal.raise_if_aborted()
+        self._raise_if_over()
         self.write("send", action, data)
         refusal = self.sent.get()
         if refusal is not None:
-            self.signal.raise_if_aborted()
+            self._raise_if_over()
             code, text, status = refusal
             raise YardmasterError(code, text, status=status)
 
 
 def serve(connection: Connection) -> None:
     """Call handlers in this process, until the process of the worker has ended."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the worker, which drains.
+    # Ctrl-C, and the stop of a service of systemd, reach all processes, but are for the worker, which drains.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     runs: queue.SimpleQueue[tuple[bytes, Any, _ProcessReporter]] = queue.SimpleQueue()
 
     def read() -> None:

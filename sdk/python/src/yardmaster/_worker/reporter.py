@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ class AttemptReporter:
         self._attempt = attempt
         self._calls = calls
         self.raise_if_over = attempt.raise_if_over
+        self._lock = threading.Lock()
         self._newest: Fields | None = None
         self._is_scheduled = False
         self._is_closed = False
@@ -64,19 +66,24 @@ class AttemptReporter:
 
     def progress(self, report: Fields) -> None:
         self.raise_if_over()
-        self._newest = report
-        if not self._is_scheduled:
-            self._is_scheduled = True
+        with self._lock:
+            self._newest = report
+            is_scheduled, self._is_scheduled = self._is_scheduled, True
+        if not is_scheduled:
             self._calls.call(self._start)
 
     def _start(self) -> None:
-        self._is_scheduled = False
+        with self._lock:
+            self._is_scheduled = False
         if self._sending is None and not self._is_closed:
             self._sending = asyncio.get_running_loop().create_task(self._send_progress())
 
     async def _send_progress(self) -> None:
-        while self._newest is not None and not self._is_closed:
-            newest, self._newest = self._newest, None
+        while not self._is_closed:
+            with self._lock:
+                newest, self._newest = self._newest, None
+            if newest is None:
+                break
             self._in_flight = asyncio.get_running_loop().create_task(self._send_one(newest))
             await asyncio.wait({self._in_flight})
             self._in_flight = None
