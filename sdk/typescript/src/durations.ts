@@ -7,9 +7,16 @@ const SECONDS: Record<string, number> = { ms: 0.001, s: 1, m: 60, h: 3_600, d: 8
  * Return a duration in seconds.
  *
  * @param option name of the option, for the error
- * @throws RangeError when it is neither a number of seconds nor such a text
+ * @param most seconds of the longest one
+ * @throws RangeError when it is neither a number of seconds nor such a text, or too long
  */
-export function secondsOf(duration: Duration, option: string): number {
+export function secondsOf(duration: Duration, option: string, most = Number.POSITIVE_INFINITY): number {
+  const seconds = anySecondsOf(duration, option);
+  if (seconds > most) throw new RangeError(`${option} must be at most ${most} s; it is ${duration}`);
+  return seconds;
+}
+
+function anySecondsOf(duration: Duration, option: string): number {
   if (typeof duration === 'number' && Number.isFinite(duration) && duration >= 0) return duration;
   const [, amount, unit] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(String(duration).trim()) ?? [];
   const seconds = Number(amount) * (SECONDS[unit ?? ''] ?? Number.NaN);

@@ -1,6 +1,9 @@
 import { type Duration, secondsOf } from './durations.js';
 import type { ErrorCode, FaultDetail, JobStatus, Settled } from './wire.generated.js';
 
+/** Longest delay before an attempt that the service takes, in seconds. */
+const MOST_RETRY_DELAY = 604_800;
+
 /**
  * Codes of errors that the SDK makes itself. `NO_RESPONSE`: none came from the service, or one of something else.
  * `TIMEOUT`: the time limit of the caller is over. `JOB_DEAD`: the last attempt of the job has failed.
@@ -49,8 +52,8 @@ export class YardmasterError extends Error {
   /** Whether the call may succeed when it is sent again. */
   get isTemporary(): boolean {
     const { status, code } = this;
-    // A proxy without a service behind it may answer with any status, such as a page with 404.
-    if (code === 'NO_RESPONSE') return !this.isOfKey;
+    // A proxy without a service behind it may answer with any status, such as a page with 404. But 413 is its limit.
+    if (code === 'NO_RESPONSE') return status !== 413 && !this.isOfKey;
     return status !== null && (status >= 500 || status === 429 || status === 408);
   }
 
@@ -107,7 +110,7 @@ export class RetryAfter extends Error {
 
   constructor(delay: Duration, message = 'Try again later') {
     super(message);
-    this.seconds = secondsOf(delay, 'the delay of RetryAfter');
+    this.seconds = secondsOf(delay, 'the delay of RetryAfter', MOST_RETRY_DELAY);
   }
 }
 

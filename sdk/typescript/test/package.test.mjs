@@ -76,6 +76,22 @@ test('a worker of the package sends heartbeats and warns while its event loop is
   );
 });
 
+test('a worker starts in a program with options of V8', async () => {
+  const fake = await startFakeJobs([jobOf('j', {})]);
+  const { url, apiKey, space } = fake.options;
+  await writeFile(join(folder, 'worker.mjs'), WORKER);
+  const env = {
+    ...process.env,
+    YARDMASTER_URL: url,
+    YARDMASTER_API_KEY: apiKey,
+    YARDMASTER_SPACE: space,
+    BLOCK_MS: '0',
+  };
+  const { stdout } = await run(process.execPath, ['--max-old-space-size=512', 'worker.mjs'], { cwd: folder, env });
+  await fake.close();
+  assert.equal(stdout, 'drained');
+});
+
 const TYPES = `
 import { NonRetryable, type StandardSchema, toPino, Worker, Yardmaster } from '@yardmaster/sdk';
 import { run } from '@yardmaster/sdk/testing';

@@ -58,12 +58,14 @@ export interface NewJob {
 export function targetOf({ url, apiKey, space }: YardmasterOptions, env = process.env): Target {
   const target = {
     url: (url ?? env.YARDMASTER_URL ?? 'http://127.0.0.1:8080').replace(/\/+$/, '').replace(/\/api\/v1$/, ''),
-    apiKey: apiKey ?? env.YARDMASTER_API_KEY ?? '',
+    apiKey: (apiKey ?? env.YARDMASTER_API_KEY ?? '').trim(), // One from a file may end with a line break.
     space: space ?? env.YARDMASTER_SPACE ?? '',
   };
   if (!/^https?:$/.test(URL.canParse(target.url) ? new URL(target.url).protocol : ''))
     throw new TypeError(`The option url, or YARDMASTER_URL, is not an HTTP URL: ${target.url}`);
   if (target.apiKey === '') throw new TypeError('Set the option apiKey, or the variable YARDMASTER_API_KEY');
+  if (!/^[ -~]+$/.test(target.apiKey))
+    throw new TypeError('The option apiKey, or YARDMASTER_API_KEY, has a character that no key has');
   if (target.space === '') throw new TypeError('Set the option space, or the variable YARDMASTER_SPACE');
   return target;
 }

@@ -30,6 +30,8 @@ export class Attempt {
   readonly #gone = new AbortController();
   #hasEnded = false;
   #isDraining = false;
+  /** What its handler has returned, while its log is sent. */
+  #end: End | null = null;
   #owed: Outcome[] | null = null;
 
   constructor(session: Session, job: ClaimedJob, key: number) {
@@ -112,7 +114,9 @@ export class Attempt {
     } catch (error) {
       end = failureOf(error);
     }
+    if (this.#isDraining && end.action === 'fail') end = releaseOf(0, STOP_REASON);
     this.#hasEnded = true;
+    this.#end = end;
     if (this.gone.aborted) {
       void this.log.close(FLUSH_MS);
       this.drop();
@@ -120,7 +124,6 @@ export class Attempt {
     }
     const progress = await reporter.lastProgress(FLUSH_MS); // First, because the reporter must send nothing while the log is sent.
     await this.log.close(FLUSH_MS);
-    if (this.#isDraining && end.action === 'fail') end = releaseOf(0, STOP_REASON);
     this.#settle([...(progress ? [this.outcome({ action: 'progress', ...progress })] : []), this.outcome(end)]);
   }
 
@@ -171,7 +174,7 @@ export class Attempt {
   /** End the attempt with the worker. @returns the outcomes that are not stored; a release, if there is none */
   close(): Outcome[] {
     if (this.gone.aborted) return [];
-    const owed = this.#owed ?? [this.outcome(releaseOf(0, STOP_REASON))];
+    const owed = this.#owed ?? [this.outcome(this.#end ?? releaseOf(0, STOP_REASON))];
     this.#gone.abort(new Draining());
     this.#handler.abort(new Draining());
     return owed;

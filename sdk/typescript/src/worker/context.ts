@@ -3,6 +3,9 @@ import { secondsOf } from '../durations.js';
 import type { LogEntryLevel, ProgressSubProgressValue } from '../wire.generated.js';
 import type { LogEntry } from './job-log.js';
 
+/** Of the service, in seconds. */
+const MOST_DELAY = 31_622_400;
+
 /** What a handler knows about its job. */
 export interface WorkerJob<P = unknown> {
   id: string;
@@ -86,7 +89,7 @@ export function contextOf(reporter: Reporter): Context {
     },
     save: (checkpoint) => reporter.save(checkpoint),
     event: (data) => reporter.event(data),
-    release: ({ delay = 0, reason } = {}) => new Released(secondsOf(delay, 'delay'), reason),
+    release: ({ delay = 0, reason } = {}) => new Released(secondsOf(delay, 'delay', MOST_DELAY), reason),
   };
 }
 

@@ -12,6 +12,8 @@ const MOST_INTERVAL_MS = 60_000;
 const RESPONSE_MS = { least: 2_000, most: 10_000 };
 const BLOCKED_MS = 5_000;
 const LOOK_MS = 500;
+/** A lost heartbeat is repeated within this time, whatever the service asks for: its jobs do not wait. */
+const MOST_WAIT_MS = 5_000;
 
 interface Job {
   jobId: string;
@@ -79,7 +81,8 @@ async function beat(): Promise<void> {
         await beatSome(keys.slice(from, from + MOST_OUTCOMES));
     } catch (error) {
       if (error instanceof YardmasterError && error.isOfKey) report({ type: 'keyRefused', refusal: sent(error) });
-      await pause(backoff.next(error));
+      const shortest = [...jobs.values()].reduce((least, { intervalMs }) => Math.min(least, intervalMs), MOST_WAIT_MS);
+      await pause(Math.min(backoff.next(error), shortest / 2));
       isDueNow = jobs.size > 0; // A lost heartbeat is repeated soon, and not only at the next one.
     }
   } while (isDueNow);

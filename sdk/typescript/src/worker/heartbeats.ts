@@ -30,9 +30,11 @@ export class Heartbeats {
     const workerData: HeartbeatData = { target, turns, writesWarnings };
     this.#turning = setInterval(() => Atomics.add(turns, 0, 1), TURN_MS);
     this.#turning.unref();
-    // A thread is a file, and does not start with the option of programs that are given as text.
-    const execArgv = process.execArgv.filter((option) => !option.startsWith('--input-type'));
-    this.#thread = new Thread(new URL('./heartbeat-thread.js', import.meta.url), { workerData, execArgv });
+    // A thread inherits the options of Node.js, but it is a file, and does not start with those of a program that is given as
+    // text.
+    const isText = process.execArgv.some((option) => option.startsWith('--input-type'));
+    const options = { workerData, ...(isText && { execArgv: [] }) };
+    this.#thread = new Thread(new URL('./heartbeat-thread.js', import.meta.url), options);
     this.#thread.unref();
     this.#thread.on('error', (error) => handlers.failed(error));
     this.#thread.on('message', (message: FromThread) => {

@@ -26,6 +26,7 @@ export function endOf(result: unknown): End {
 
 /** Return the end of an attempt whose handler has thrown something. */
 export function failureOf(thrown: unknown): End {
+  if (thrown instanceof Released) return releaseOf(thrown.delaySeconds, thrown.reason);
   const text = thrown instanceof Error ? thrown.message || thrown.name : String(thrown);
   const error = text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)} …` : text;
   return {

@@ -100,9 +100,18 @@ export class Worker {
   async run(): Promise<void> {
     if (this.#session !== null) throw new Error('The worker is running already');
     if (this.#handlers.size === 0) throw new Error('Register a handler with on(name, handler) before run()');
-    const { concurrency = CONCURRENCY, drain = DRAIN, autoAck = false, onWarning, onLog, healthPort } = this.#options;
+    const { healthPort } = this.#options;
     const health = new Health();
     if (healthPort !== undefined) await health.serve(healthPort);
+    try {
+      await this.#work(health);
+    } finally {
+      health.close();
+    }
+  }
+
+  async #work(health: Health): Promise<void> {
+    const { concurrency = CONCURRENCY, drain = DRAIN, autoAck = false, onWarning, onLog } = this.#options;
     const session = new Session(this.#client.target, {
       handlers: this.#handlers,
       concurrency,
@@ -120,7 +129,6 @@ export class Worker {
       await session.run(new Poller(this.#workerId(), health));
     } finally {
       for (const signal of signals) process.off(signal, stop);
-      health.close();
       this.#session = null;
     }
   }
