@@ -38,6 +38,9 @@ func (a *attempt) close() (owed []wire.Outcome, isOwed bool) {
 	a.isGone = true
 	close(a.gone)
 	a.cancel(ErrDraining)
+	if a.owed == nil && a.ended != nil {
+		return a.outcomes(*a.ended), true
+	}
 	return a.owed, true
 }
 

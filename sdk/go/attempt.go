@@ -30,6 +30,7 @@ type attempt struct {
 	hasEnded  bool  // The handler has returned.
 	reason    error // Of the abort; nil without one.
 	isGone    bool
+	ended     *wire.Outcome  // What the handler has returned, while its log is sent.
 	owed      []wire.Outcome // Sent and not known to be stored.
 	beatAt    time.Time      // Of the latest heartbeat or, before it, of the start.
 }
@@ -70,9 +71,14 @@ func (a *attempt) run() {
 
 // end reports what the handler returned, after its logs and its last progress.
 func (a *attempt) end(result any, err error) {
+	last := outcome.Of(result, err)
 	a.mu.Lock()
+	if a.reason == ErrDraining && last.Action == outcome.Fail {
+		last = outcome.OfRelease(0, stopReason)
+	}
 	a.hasEnded = true
-	isGone, isDraining := a.isGone, a.reason == ErrDraining
+	a.ended = &last
+	isGone := a.isGone
 	a.mu.Unlock()
 	if isGone {
 		go a.log.close(flushLimit)
@@ -81,10 +87,6 @@ func (a *attempt) end(result any, err error) {
 		return
 	}
 	a.log.close(flushLimit)
-	last := outcome.Of(result, err)
-	if isDraining && last.Action == outcome.Fail {
-		last = outcome.OfRelease(0, stopReason)
-	}
 	if report := a.lastProgress(); report != nil {
 		a.settle(*report, last)
 	} else {

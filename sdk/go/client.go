@@ -45,8 +45,9 @@ type Client struct {
 // NewClient returns a client. It makes no call; it fails when an option is missing or invalid.
 func NewClient(options ClientOptions) (*Client, error) {
 	client := &Client{
-		url:         strings.TrimRight(orEnvironment(options.URL, "YARDMASTER_URL"), "/"),
-		key:         orEnvironment(options.APIKey, "YARDMASTER_API_KEY"),
+		url: strings.TrimSuffix(strings.TrimRight(orEnvironment(options.URL, "YARDMASTER_URL"), "/"), "/api/v1"),
+		// One from a file may end with a line break.
+		key:         strings.TrimSpace(orEnvironment(options.APIKey, "YARDMASTER_API_KEY")),
 		space:       orEnvironment(options.Space, "YARDMASTER_SPACE"),
 		retryWindow: options.RetryWindow,
 	}
@@ -62,6 +63,9 @@ func NewClient(options ClientOptions) (*Client, error) {
 	}
 	if client.key == "" {
 		return nil, errors.New("yardmaster: no API key; set YARDMASTER_API_KEY or ClientOptions.APIKey")
+	}
+	if strings.ContainsFunc(client.key, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return nil, errors.New("yardmaster: the API key has a character that no key has")
 	}
 	if client.space == "" {
 		return nil, errors.New("yardmaster: no space; set YARDMASTER_SPACE or ClientOptions.Space")

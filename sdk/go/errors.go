@@ -70,6 +70,9 @@ func asError(err error) *Error {
 
 // isTemporary reports whether the call may succeed when it is sent again.
 func (e *Error) isTemporary() bool {
+	if e.Status == http.StatusRequestEntityTooLarge { // The limit of a proxy, whose page has no code.
+		return false
+	}
 	return e.Code == CodeNoResponse || e.Status >= 500 ||
 		e.Status == http.StatusTooManyRequests || e.Status == http.StatusRequestTimeout
 }

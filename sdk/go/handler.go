@@ -20,15 +20,21 @@ type Handler[P, R any] func(ctx context.Context, job *Job[P]) (R, error)
 // NonRetryable makes an error the last one: the job is dead, even if retries are left.
 func NonRetryable(err error) error { return &outcome.NonRetryable{Err: err} }
 
-// RetryAfter sets the delay before the next attempt, whatever the retry policy of the job says.
+// Longest delays that the service takes.
+const (
+	maxRetryDelay = 7 * 24 * time.Hour
+	maxDelay      = 366 * 24 * time.Hour
+)
+
+// RetryAfter sets the delay before the next attempt, at most a week, whatever the retry policy of the job says.
 func RetryAfter(err error, delay time.Duration) error {
-	return &outcome.RetryAfter{Err: err, Delay: delay}
+	return &outcome.RetryAfter{Err: err, Delay: min(delay, maxRetryDelay)}
 }
 
-// Release gives the job back: it is claimable again after the delay, and the attempt is not counted.
+// Release gives the job back: it is claimable again after the delay, at most 366 days, and the attempt is not counted.
 // The reason, at most one, becomes part of the history of the job.
 func Release(delay time.Duration, reason ...string) error {
-	released := &outcome.Released{Delay: delay}
+	released := &outcome.Released{Delay: min(delay, maxDelay)}
 	if len(reason) > 0 {
 		released.Reason = reason[0]
 	}

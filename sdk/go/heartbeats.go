@@ -13,6 +13,8 @@ const (
 	maxHeartbeatInterval = time.Minute
 	// A heartbeat call without a response is sent again after this long, or after its interval if that is longer.
 	minHeartbeatTimeout = 2 * time.Second
+	// A lost heartbeat is repeated within this time.
+	maxHeartbeatWait = 5 * time.Second
 )
 
 // sendHeartbeats sends one call for all running jobs when the first of them is due, also while the worker drains.
@@ -41,11 +43,21 @@ func (s *session) sendHeartbeats(ctx context.Context) {
 		if wait.failures == failuresBeforeWarning {
 			s.warn(WarningUnavailable, "heartbeats fail and are sent again: "+err.Error())
 		}
-		if !sleep(ctx, wait.next(err)) {
+		// Whatever the service asks for: its jobs do not wait.
+		if !sleep(ctx, min(wait.next(err), maxHeartbeatWait, shortestInterval(attempts)/2)) {
 			return
 		}
 		wake(s.beatNow) // The attempts are still due.
 	}
+}
+
+// shortestInterval returns how often the attempts need heartbeats.
+func shortestInterval(attempts []*attempt) time.Duration {
+	shortest := maxHeartbeatInterval
+	for _, a := range attempts {
+		shortest = min(shortest, durationOf(a.job.TimeoutSeconds)/3)
+	}
+	return max(shortest, minHeartbeatInterval)
 }
 
 // nextHeartbeat returns how long to wait, and the attempts that get heartbeats.
