@@ -16,7 +16,7 @@ export function pythonCommands(folder, requirements) {
   const stampFile = `${folder}requirements.txt`;
   const wanted = readFileSync(requirements, 'utf8');
   if (!isMade(stampFile, wanted)) {
-    process.stdout.write(`Installing Python packages in ${folder} …\n`);
+    process.stderr.write(`Installing Python packages in ${folder} …\n`);
     rmSync(folder, { recursive: true, force: true });
     step(folder, 'python3', ['-m', 'venv', folder]);
     const quiet = ['--quiet', '--disable-pip-version-check'];

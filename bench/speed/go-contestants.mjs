@@ -25,14 +25,14 @@ export function hasGo() {
 }
 
 /** Build a package of bench/speed/go, and return the path of the program. */
-function build(name, from = `./${name}`) {
+export function build(name, from = `./${name}`) {
   const program = join(BINARIES, name);
   execFileSync('go', ['build', '-o', program, from], { cwd: path('go'), stdio: ['ignore', 'inherit', 'inherit'] });
   return program;
 }
 
 /** Start a program, which ends with this process. */
-function start(program, args, env) {
+export function start(program, args, env) {
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'], env: { PATH: process.env.PATH, ...env } });
   process.on('exit', () => child.kill());
   return {
@@ -48,7 +48,7 @@ function start(program, args, env) {
 }
 
 /** Start a program that makes the load of each line that it reads, see go/turns. */
-function startTurns(name, env) {
+export function startTurns(name, env) {
   const program = start(build(name), [], env);
   const results = new EventEmitter();
   const lines = createInterface({ input: program.child.stdout });

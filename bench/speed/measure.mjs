@@ -4,13 +4,14 @@ import { inTurns, median, medianInterval, ratios, spreadOf, startMeter } from '.
 /** Rounds that warm up and are left out. */
 const WARMING = 2;
 
-/** Measure one turn, after a lead that is not counted: µs of CPU per job of each kind of process; jobs/s. */
-async function turn({ processes, run }, { lead = 0, ...load }) {
+/** Measure one turn, after what precedes it and is not counted: µs of CPU per job of each kind of process; jobs/s. */
+async function turn({ processes, prepare, run }, { lead = 0, ...load }) {
   if (lead > 0) await run({ ...load, jobs: lead });
+  await prepare?.(load);
   const spent = await startMeter(processes);
-  const { seconds } = await run(load);
+  const { seconds, ...more } = await run(load);
   const cpu = Object.entries(await spent()).map(([kind, micros]) => [kind, micros / load.jobs]);
-  return { cpu: Object.fromEntries(cpu), perSecond: load.jobs / seconds };
+  return { cpu: Object.fromEntries(cpu), perSecond: load.jobs / seconds, ...more };
 }
 
 /** Let contestants take turns at a load. @returns the turns of each, by name */

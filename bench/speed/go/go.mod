@@ -6,6 +6,7 @@ require (
 	github.com/contribsys/faktory v1.9.3
 	github.com/contribsys/faktory_worker_go v1.7.0
 	github.com/hibiken/asynq v0.26.0
+	github.com/yardmaster/yardmaster/sdk/go v0.0.0
 )
 
 require (
@@ -21,3 +22,5 @@ require (
 	golang.org/x/time v0.14.0 // indirect
 	google.golang.org/protobuf v1.36.10 // indirect
 )
+
+replace github.com/yardmaster/yardmaster/sdk/go => ../../../sdk/go

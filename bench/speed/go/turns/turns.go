@@ -48,15 +48,15 @@ func Serve(prepare func(Load, *Progress) error, create func(client int, payload 
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		var load Load
-		check(json.Unmarshal(lines.Bytes(), &load))
+		Check(json.Unmarshal(lines.Bytes(), &load))
 		progress.left.Store(int64(load.Jobs))
 		progress.done = make(chan struct{})
 		if !isPrepared {
-			check(prepare(load, &progress))
+			Check(prepare(load, &progress))
 			isPrepared = true
 		}
 		began := time.Now()
-		check(createAll(load, create))
+		Check(createAll(load, create))
 		<-progress.done
 		fmt.Printf("{\"seconds\":%f}\n", time.Since(began).Seconds())
 	}
@@ -84,7 +84,8 @@ func createAll(load Load, create func(client int, payload map[string]string) err
 	return <-failed
 }
 
-func check(err error) {
+// Check ends the process if there is an error, which it prints.
+func Check(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
