@@ -30,8 +30,8 @@ const CHECKS = {
     const bin = python();
     return [
       [`${bin}python`, ['-m', 'pip', 'install', '--quiet', '--no-deps', '--no-build-isolation', '--editable', '.']],
-      [`${bin}ruff`, ['format', '--check', '.']],
-      [`${bin}ruff`, ['check', '.']],
+      [`${bin}ruff`, ['format', '--check', '.', path('examples/thumbnails')]],
+      [`${bin}ruff`, ['check', '.', path('examples/thumbnails')]],
       [`${bin}mypy`, []],
       [`${bin}pyright`, ['--pythonpath', `${bin}python`]],
       [`${bin}python`, ['-m', 'pytest', '-q']],
@@ -39,8 +39,9 @@ const CHECKS = {
     ];
   },
   Go: () => [
-    ['gofmt', ['-l', '.'], { isQuiet: true }],
+    ['gofmt', ['-l', '.', path('examples/archive')], { isQuiet: true }],
     ['go', ['vet', './...']],
+    ['go', ['-C', path('examples/archive'), 'vet', '.']],
     ['go', ['install', STATICCHECK]],
     ['staticcheck', ['./...']],
     ['go', ['test', './...']],
