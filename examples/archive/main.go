@@ -35,7 +35,8 @@ func run(arguments []string) error {
 		key = strings.TrimSpace(string(kept))
 	}
 	space := cmp.Or(os.Getenv("YARDMASTER_SPACE"), "archive")
-	client, err := yardmaster.NewClient(yardmaster.ClientOptions{APIKey: key, Space: space})
+	// With a short window, so that a run without a service ends soon.
+	client, err := yardmaster.NewClient(yardmaster.ClientOptions{APIKey: key, Space: space, RetryWindow: 10 * time.Second})
 	if err != nil {
 		return err
 	}
@@ -46,6 +47,10 @@ func run(arguments []string) error {
 	defer cancel()
 	options := &yardmaster.CreateOptions{Retry: &yardmaster.Retry{Delay: 2 * time.Second}}
 	job, err := client.Create(ctx, "archive", Paths{Folder: arguments[0], Archive: arguments[1]}, options)
+	var refusal *yardmaster.Error
+	if errors.As(err, &refusal) && refusal.Code == yardmaster.CodeNoResponse {
+		return fmt.Errorf("%w; start the service with npm start, or set YARDMASTER_URL", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,9 @@ async function main() {
     allowPositionals: true,
   });
   if (urls.length === 0) throw new Error('Give one URL or more');
-  const client = new Yardmaster({ apiKey: apiKey(), space: process.env.YARDMASTER_SPACE ?? 'page-text' });
+  const space = process.env.YARDMASTER_SPACE ?? 'page-text';
+  // With a short window, so that a run without a service ends soon.
+  const client = new Yardmaster({ apiKey: apiKey(), space, retryWindow: '10s' });
   // The folder is the choice of the worker, so that a client that creates jobs cannot choose where it writes.
   const worker = new Worker(client).on('page-text', storePages(resolve(values.folder)));
 
@@ -35,5 +37,6 @@ async function main() {
 
 main().catch((error) => {
   process.stderr.write(`${error.message}\n`);
+  if (error.code === 'NO_RESPONSE') process.stderr.write('Start the service with npm start, or set YARDMASTER_URL.\n');
   process.exitCode = 1;
 });

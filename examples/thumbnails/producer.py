@@ -33,6 +33,8 @@ def show_results(images: list[Path], jobs: list[Job]) -> int:
             result = job.result(timeout="10m")
             print(f"{result['width']}x{result['height']}  {result['target']}")
         except YardmasterError as error:
+            if error.code not in ("JOB_DEAD", "JOB_KILLED"):
+                raise
             failed += 1
             print(f"{image.name}: {error}", file=sys.stderr)
     return failed
@@ -47,11 +49,15 @@ def main(arguments: list[str]) -> str | None:
         return f"{folder} is not a folder"
     target = Path(arguments[1]).resolve() if len(arguments) == 2 else folder / "thumbnails"
     images = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file())
+    if not images:
+        return f"{folder} has no images"
     try:
-        with Yardmaster(space=os.environ.get("YARDMASTER_SPACE", "thumbnails")) as client:
-            failed = show_results(images, create_jobs(client, images, target)) if images else 0
+        # With a short window, so that a run without a service ends soon.
+        with Yardmaster(space=os.environ.get("YARDMASTER_SPACE", "thumbnails"), retry_window="10s") as client:
+            failed = show_results(images, create_jobs(client, images, target))
     except YardmasterError as error:
-        return f"The jobs were not created: {error}"
+        hint = "\nStart the service with npm start, or set YARDMASTER_URL." if error.code == "NO_RESPONSE" else ""
+        return f"{error}{hint}"
     return f"{failed} of {len(images)} images have no thumbnail" if failed else None
 
 

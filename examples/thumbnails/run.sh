@@ -25,6 +25,6 @@ export PYTHONPATH="$root/sdk/python/src"
 
 "$python" "$here/worker.py" &
 worker=$!
-trap 'kill "$worker" 2>/dev/null; wait "$worker" || :' EXIT
+trap 'kill "$worker" 2>/dev/null; wait "$worker" 2>/dev/null || :' EXIT
 trap 'exit 130' INT TERM
 "$python" "$here/producer.py" "$@"

@@ -63,3 +63,10 @@ it('exits with 1 and makes the job of an invalid image dead at once', async () =
   expect(ends.sort()).toEqual(['completed 1', 'dead 1', 'dead 1']);
   expect(await readdir(join(folder, 'thumbnails'))).toEqual(['good.bmp.jpg']);
 });
+
+it('exits with 1 when a folder has no images', async () => {
+  const folder = join(runs.dir, 'no-images');
+  await mkdir(folder);
+  const { code, err } = await endOf(makeThumbnails('no-images', folder));
+  expect([code, err]).toEqual([1, expect.stringContaining(`${folder} has no images\n`)]);
+});
