@@ -4,6 +4,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	yardmaster "github.com/yardmaster/yardmaster/sdk/go"
+	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
 func main() {
@@ -40,13 +42,17 @@ func run(arguments []string) error {
 	if err != nil {
 		return err
 	}
-	worker := yardmaster.NewWorker(client, yardmaster.WorkerOptions{})
+	worker := yardmaster.NewWorker(client, yardmaster.WorkerOptions{Drain: 2 * time.Second})
 	yardmaster.On(worker, "archive", archive)
 
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	options := &yardmaster.CreateOptions{Retry: &yardmaster.Retry{Delay: 2 * time.Second}}
-	job, err := client.Create(ctx, "archive", Paths{Folder: arguments[0], Archive: arguments[1]}, options)
+	job, err := client.Create(ctx, "archive", Paths{Folder: arguments[0], Archive: arguments[1]}, &yardmaster.CreateOptions{
+		// The same command gets the job of a run that was stopped.
+		Unique:  &wire.UniqueRequest{Key: fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(arguments, "\x00"))))},
+		Timeout: 10 * time.Second, // The job of a killed run is retried after this time without a heartbeat.
+		Retry:   &yardmaster.Retry{Delay: 2 * time.Second},
+	})
 	var refusal *yardmaster.Error
 	if errors.As(err, &refusal) && refusal.Code == yardmaster.CodeNoResponse {
 		return fmt.Errorf("%w; start the service with npm start, or set YARDMASTER_URL", err)
@@ -64,7 +70,9 @@ func run(arguments []string) error {
 		return err
 	}
 	cancel() // After Ctrl-C the job may not have ended.
-	if err := <-ended; err != nil {
+	if err := <-ended; errors.Is(err, context.Canceled) {
+		return errors.New("stopped; the same command continues with the job")
+	} else if err != nil {
 		return err
 	}
 	fmt.Printf("%s  %s\n", made.SHA256, made.Path)

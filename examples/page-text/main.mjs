@@ -1,4 +1,5 @@
 // Store the text of web pages: node examples/page-text/main.mjs [--folder pages] <URL> …
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -25,12 +26,18 @@ async function main() {
   // With a short window, so that a run without a service ends soon.
   const client = new Yardmaster({ apiKey: apiKey(), space, retryWindow: '10s' });
   // The folder is the choice of the worker, so that a client that creates jobs cannot choose where it writes.
-  const worker = new Worker(client).on('page-text', storePages(resolve(values.folder)));
+  const folder = resolve(values.folder);
+  const worker = new Worker(client, { drain: '2s' }).on('page-text', storePages(folder));
 
-  const job = await client.create('page-text', { urls }, { retry: { delaySeconds: 2, factor: 2 } });
+  // The same command continues the job of a run that was stopped. If the run was killed, the job has no heartbeat for 10 s.
+  const key = createHash('sha256')
+    .update(JSON.stringify([folder, urls]))
+    .digest('hex');
+  const options = { unique: { key }, timeout: '10s', retry: { delaySeconds: 2, factor: 2 } };
+  const job = await client.create('page-text', { urls }, options);
   const stopped = new AbortController();
   const result = job.result({ signal: stopped.signal }).finally(() => worker.stop());
-  const stop = () => stopped.abort(new Error('The worker was stopped before the job has ended'));
+  const stop = () => stopped.abort(new Error('Stopped; the same command continues the job'));
   await Promise.all([result, worker.run().finally(stop)]);
   for (const file of (await result).files) process.stdout.write(`${file}\n`);
 }

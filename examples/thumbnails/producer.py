@@ -2,6 +2,7 @@
 
 import os
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 from yardmaster import Job, NewJob, Yardmaster, YardmasterError
@@ -11,17 +12,18 @@ SUFFIXES = {".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"}
 MOST_JOBS = 1_000
 
 
+def new_job(image: Path, target: Path) -> NewJob:
+    """Describe the job of an image. The same command gets the jobs of a run that was stopped."""
+    # The name keeps its suffix, so that cat.png and cat.gif have different thumbnails.
+    payload = {"source": str(image), "target": str(target / f"{image.name}.jpg")}
+    key = sha256(os.fsencode("\0".join(payload.values()))).hexdigest()
+    # The jobs of a killed worker are retried after 10 s without a heartbeat.
+    return NewJob("thumbnail", payload, {"unique": {"key": key}, "timeout": "10s", "retry": {"delaySeconds": 2}})
+
+
 def create_jobs(client: Yardmaster, images: list[Path], target: Path) -> list[Job]:
     """Create a job for each image, in this order."""
-    # The name keeps its suffix, so that cat.png and cat.gif have different thumbnails.
-    new = [
-        NewJob(
-            "thumbnail",
-            {"source": str(image), "target": str(target / f"{image.name}.jpg")},
-            {"retry": {"delaySeconds": 2}},
-        )
-        for image in images
-    ]
+    new = [new_job(image, target) for image in images]
     return [job for i in range(0, len(new), MOST_JOBS) for job in client.create_many(new[i : i + MOST_JOBS])]
 
 
@@ -64,5 +66,6 @@ def main(arguments: list[str]) -> str | None:
 if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
-    except KeyboardInterrupt:  # The jobs stay in the queue.
+    except KeyboardInterrupt:
+        print("Stopped; the same command continues with the jobs", file=sys.stderr)
         sys.exit(130)

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, readdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
-import { ExampleRuns, endOf, pathOf } from './example-runs.js';
+import { ExampleRuns, endOf, interrupt, pathOf } from './example-runs.js';
 
 // It needs Go.
 
@@ -44,7 +44,7 @@ it('exits with 1 and makes the job dead at once when the folder is missing', asy
   expect(await runs.jobsOf('no-folder')).toMatchObject([{ status: 'dead', attemptNumber: 1 }]);
 });
 
-it('writes no archive when the job is killed', async () => {
+it('continues with the job of an interrupted run, and writes no archive when the job is killed', async () => {
   const folder = join(runs.dir, 'endless');
   const target = join(runs.dir, 'killed-archive');
   await Promise.all([mkdir(folder), mkdir(target)]);
@@ -52,8 +52,16 @@ it('writes no archive when the job is killed', async () => {
   // A sparse file, which takes minutes to compress and no space.
   await writeFile(join(folder, 'second'), '');
   await truncate(join(folder, 'second'), 200 * 1024 ** 3);
-  const run = archive('killed-archive', folder, join(target, 'made.tar.gz'));
+  const run = () => archive('killed-archive', folder, join(target, 'made.tar.gz'));
+  const first = run();
+  await runs.untilRunning('killed-archive');
+  interrupt(first);
+  expect(await endOf(first)).toMatchObject({ code: 1, err: expect.stringContaining('stopped; the same command') });
+  expect(await runs.jobsOf('killed-archive')).toMatchObject([{ status: 'pending', attemptNumber: 0 }]);
+
+  const second = run();
   await runs.killRunning('killed-archive');
-  expect(await endOf(run)).toMatchObject({ code: 1, err: expect.stringContaining('the job was killed') });
+  expect(await runs.jobsOf('killed-archive')).toHaveLength(1);
+  expect(await endOf(second)).toMatchObject({ code: 1, err: expect.stringContaining('the job was killed') });
   expect(await readdir(target)).toEqual([]);
 });

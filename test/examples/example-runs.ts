@@ -43,14 +43,23 @@ export class ExampleRuns {
     return Promise.all(jobs);
   }
 
+  /** Wait until a job of the space is running and has progress. */
+  async untilRunning(space: string): Promise<void> {
+    await until(async () =>
+      (await this.jobsOf(space)).some(({ status, progress }) => status === 'running' && progress),
+    );
+  }
+
   /** Wait for the first progress report of the only job of a space, and kill the job. */
   async killRunning(space: string): Promise<void> {
-    const hasProgress = (job: { events: { type: string }[] }) => job.events.some(({ type }) => type === 'progress');
-    await until(async () => (await this.jobsOf(space)).some(hasProgress));
+    await this.untilRunning(space);
     const [{ id }] = await this.jobsOf(space);
     await this.service.call('POST', `/jobs/${id}/kill`, { body: { reason: 'enough' } });
   }
 }
+
+/** Press Ctrl-C: the signal goes to all processes of the program. */
+export const interrupt = (run: ProcessRun) => process.kill(-(run.child.pid as number), 'SIGINT');
 
 export async function endOf(run: ProcessRun): Promise<ProgramEnd> {
   const code = await run.exit();

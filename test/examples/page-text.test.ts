@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { Killed } from '@yardmaster/sdk';
 import { run } from '@yardmaster/sdk/testing';
 import { until } from '../support/until.js';
-import { ExampleRuns, endOf, pathOf } from './example-runs.js';
+import { ExampleRuns, endOf, interrupt, pathOf } from './example-runs.js';
 
 const runs = new ExampleRuns();
 
@@ -74,6 +74,19 @@ it('continues with the page after its checkpoint when a page responds with 503 o
     { data: { error: `${url('/busy')} responded with 503` } },
     { data: { error: `${url('/limited')} responded with 429` } },
   ]);
+});
+
+it('continues the job of an interrupted run with the page after its checkpoint', async () => {
+  const run = () => fetchPages('interrupted', url('/one'), url('/late'));
+  const first = run();
+  await until(() => requests.includes('/late'));
+  interrupt(first);
+  const err = 'Stopped; the same command continues the job\n';
+  expect(await endOf(first)).toEqual({ code: 1, out: '', err });
+  pages['/late'] = [html('now it comes')];
+  expect(await endOf(run())).toMatchObject({ code: 0, err: '' });
+  expect(requests).toEqual(['/one', '/late', '/late']);
+  expect(await runs.jobsOf('interrupted')).toMatchObject([{ status: 'completed', attemptNumber: 1 }]);
 });
 
 it.each([

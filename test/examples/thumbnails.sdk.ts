@@ -1,7 +1,8 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
-import { ExampleRuns, endOf, pathOf } from './example-runs.js';
+import { until } from '../support/until.js';
+import { ExampleRuns, endOf, interrupt, pathOf } from './example-runs.js';
 
 // It needs Pillow and httpx in the interpreter YARDMASTER_PYTHON.
 
@@ -11,6 +12,12 @@ const python = process.env.YARDMASTER_PYTHON ?? 'python3';
 
 const makeThumbnails = (space: string, ...args: string[]) =>
   runs.start('sh', [pathOf('thumbnails/run.sh'), ...args], space, { YARDMASTER_PYTHON: python });
+
+/** Start the producer only, so that no worker takes its jobs. */
+const createJobs = (space: string, folder: string) =>
+  runs.start(python, [pathOf('thumbnails/producer.py'), folder], space, {
+    PYTHONPATH: pathOf('../sdk/python/src'),
+  });
 
 /** Return an image of one colour as BMP with 24 bits. */
 function bmp(width: number, height: number): Buffer {
@@ -62,6 +69,22 @@ it('exits with 1 and makes the job of an invalid image dead at once', async () =
   const ends = (await runs.jobsOf('broken')).map(({ status, attemptNumber }) => `${status} ${attemptNumber}`);
   expect(ends.sort()).toEqual(['completed 1', 'dead 1', 'dead 1']);
   expect(await readdir(join(folder, 'thumbnails'))).toEqual(['good.bmp.jpg']);
+});
+
+it('continues with the jobs of an interrupted run', async () => {
+  const folder = join(runs.dir, 'interrupted');
+  await mkdir(folder);
+  for (const name of ['1.bmp', '2.bmp']) await writeFile(join(folder, name), bmp(4, 4));
+  const first = createJobs('interrupted', folder);
+  await until(async () => (await runs.jobsOf('interrupted')).length === 2);
+  interrupt(first);
+  expect(await endOf(first)).toEqual({
+    code: 130,
+    out: '',
+    err: 'Stopped; the same command continues with the jobs\n',
+  });
+  expect(await endOf(makeThumbnails('interrupted', folder))).toMatchObject({ code: 0 });
+  expect(await runs.jobsOf('interrupted')).toMatchObject([{ status: 'completed' }, { status: 'completed' }]);
 });
 
 it('exits with 1 when a folder has no images', async () => {
