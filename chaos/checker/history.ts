@@ -5,7 +5,7 @@ import type { JobVerb } from '../../test/model/index.js';
 // What every client did and saw: one line per entry, in the order of their ends. Times are epoch milliseconds.
 
 /** A call of a worker, a producer or an operator, named after its endpoint. */
-export type Operation = JobVerb | 'create' | 'poll';
+export type Operation = JobVerb | 'create' | 'copy' | 'poll';
 
 /** The calls that extend the window of an attempt. */
 export const HEARTBEATS = ['progress', 'checkpoint', 'event', 'keepalive'] as const;
@@ -34,7 +34,7 @@ export interface Call {
   status: number | null; // HTTP status; null without a response.
   code: string | null;
   body: Body; // The response, or the reason why there is none.
-  mayBe: readonly number[]; // Statuses, besides 409, of a correct refusal: 404 for a job that was undone.
+  mayBe: readonly number[]; // Statuses, besides 409, of a correct refusal: 404 for a job that was undone, or deleted.
 }
 
 /** A callback that a receiver got. */

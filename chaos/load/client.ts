@@ -30,6 +30,7 @@ interface Response {
 
 /** A request as it is sent. */
 export interface Wire {
+  method?: 'POST' | 'DELETE'; // Default POST.
   path: string;
   body: unknown;
   headers: { [name: string]: string | undefined };
@@ -69,7 +70,7 @@ export function createClients({ apis, key }: Service, history: Pick<History, 'ad
 
   async function send(client: HttpClient, wire: Wire): Promise<Omit<Response, 'api'>> {
     const sent = { key: wire.key ?? key, body: wire.body, headers: wire.headers };
-    const response = await within(GIVE_UP_MS, client.call('POST', `/api/v1${wire.path}`, sent));
+    const response = await within(GIVE_UP_MS, client.call(wire.method ?? 'POST', `/api/v1${wire.path}`, sent));
     if (response === null) return { status: null, body: 'no response in time' };
     return { status: response.status, body: response.body ?? response.text };
   }
@@ -109,6 +110,7 @@ export function createClients({ apis, key }: Service, history: Pick<History, 'ad
 }
 
 const wireOf = (request: Request): Wire => ({
+  ...(request.op === 'delete' && { method: 'DELETE' }),
   path: pathOf(request),
   body: request.sent,
   headers: {
@@ -122,6 +124,7 @@ const wireOf = (request: Request): Wire => ({
 function pathOf({ op, spaceId, jobId }: Request): string {
   if (op === 'create') return `/spaces/${spaceId}/jobs`;
   if (op === 'poll') return `/spaces/${spaceId}/jobs/poll`;
+  if (op === 'delete') return `/jobs/${jobId}`;
   return `/jobs/${jobId}/${op === 'redeliver' ? 'callback/redeliver' : op}`;
 }
 
@@ -139,6 +142,8 @@ function callOf(request: Request, { api, status, body, sentAt, endedAt }: Exchan
   const { id, code = null } = (body ?? {}) as { id?: string; code?: string };
   const outcome = outcomeOf(status, code);
   const known = op === 'create' && outcome === 'ok' ? (id ?? null) : jobId;
-  const result = { sentAt, endedAt, outcome, status, code, body, mayBe: [] };
+  // An earlier delete may have happened, although its response was lost.
+  const mayBe = op === 'delete' ? [404] : [];
+  const result = { sentAt, endedAt, outcome, status, code, body, mayBe };
   return { kind: 'call' as const, client, api, op, jobId: known, spaceId, token, idempotencyKey, sent, ...result };
 }

@@ -63,8 +63,8 @@ const rowsOfChanges = CHANGES.map((change): Row => {
   const { left, again } = playTwice(change);
   const fields = Object.keys(again.body);
   return {
-    ...{ endpoint, runs, start, left: [left], again },
-    ...((start.key !== undefined || start.withToken) && { leftAgain: [left] }),
+    ...{ endpoint, runs, start, left, again },
+    ...((start.key !== undefined || start.withToken) && { leftAgain: left }),
     make: inHistory(op, start.key),
     matches: ({ spaceId, jobId }) => runsOrSends(runs, op === 'poll' ? spaceId : (jobId ?? spaceId)),
     state: async ({ installation }, { spaceId }) => (await storedJobs(installation.store, spaceId)).map(seenOf),

@@ -1,6 +1,7 @@
 import { createJobRequest, ERRORS, type JsonValue, uniqueRequest } from '@yardmaster/protocol';
 import {
   callJob,
+  copy,
   create,
   createKeyed,
   get,
@@ -31,7 +32,7 @@ export const seenOf = ({ status, events, logs }: { status: string; events: { typ
   logs: logs.length,
 });
 
-/** Make a call twice in the model. @returns the job after the first call, and the response to the second */
+/** Make a call twice in the model. @returns the jobs after the first call, and the response to the second */
 export function playTwice([op, , , start]: (typeof CHANGES)[number]) {
   const { before, maxRetries = 3, hasCallback, withToken, key } = start;
   const times = { deliveryTimeoutMs: 1, maxDeliveries: 99, retentionMs: 0, redisTimeoutMs: 1 };
@@ -45,16 +46,20 @@ export function playTwice([op, , , start]: (typeof CHANGES)[number]) {
     if (verb === 'create' && key === undefined) return create(world, given);
     if (verb === 'create')
       return createKeyed(world, { ...given, idempotencyKey: key === 'unique' ? null : (key ?? null) }).job;
+    if (verb === 'copy') return copy(world, { ...of, copyId: given.id });
     if (verb === 'poll') return { jobs: poll(world, { space: 'space', count: 1, names: [] }) };
     return callJob(world, verb as JobVerb, { ...of, token: token ?? null, data: DATA[verb]?.(body) ?? body ?? null });
   };
   for (const [verb, body] of before === null ? [] : [['create'] as const, ...before]) act(verb, body);
   const token = withToken ? world.jobs.get(of.job)?.deliveries.at(-1)?.token : null;
   act(op, BODIES[op]?.('first'), token);
-  const left = seenOf({ ...get(world, of), logs: readLogs(world, { ...of, query: ALL_LOGS }).logs });
+  const newestFirst = [...world.jobs.keys()].reverse().map((job) => ({ ...of, job }));
+  const left = newestFirst.map((one) =>
+    seenOf({ ...get(world, one), logs: readLogs(world, { ...one, query: ALL_LOGS }).logs }),
+  );
   try {
     const body = (act(op, BODIES[op]?.('again'), token) ?? { success: true }) as Body;
-    if (op !== 'create') return { left, again: { status: 200, body } };
+    if (op !== 'create' && op !== 'copy') return { left, again: { status: 200, body } };
     const { status, attemptNumber } = body;
     return { left, again: { status: key === 'unique' ? 200 : 201, body: { status, attemptNumber } } };
   } catch (refusal) {

@@ -6,6 +6,7 @@ import type { ApiRequest } from './trial.js';
 const DELIVERED = { before: [['claim']] } as const;
 const RUNNING = { before: [['claim'], ['ack']] } as const;
 const DONE = ['complete', { result: { token: 'to be delivered again' } }] as const;
+const KILLED = { before: [...RUNNING.before, ['kill', { reason: 'to be requeued or deleted' }]] } as const;
 const COMPLETED = { before: [...RUNNING.before, DONE], hasCallback: true } as const;
 
 const DELIVERED_BY_TOKEN = { ...DELIVERED, withToken: true } as const;
@@ -41,6 +42,9 @@ export const CHANGES: readonly [op: Operation, endpoint: string, script: string,
   ['release', 'releaseJob', 'release', RUNNING_BY_TOKEN],
   ['reschedule', 'rescheduleJob', 'reschedule', { before: [] }],
   ['kill', 'killJob', 'kill', RUNNING],
+  ['requeue', 'requeueJob', 'requeue', KILLED],
+  ['delete', 'deleteJob', 'delete_job', KILLED],
+  ['copy', 'copyJob', 'copy', KILLED],
   ['redeliver', 'redeliverCallback', 'redeliver_callback', COMPLETED],
 ];
 

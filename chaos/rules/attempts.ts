@@ -16,25 +16,49 @@ export interface Delivery {
   until: number; // Index of the event by which its worker gave the job up or lost it; infinite for none.
 }
 
+/** What a delivery begins with. */
+type Counts = Pick<Delivery, 'attempt' | 'checkpoint'> & { takeBacks: number };
+
+/** Return the counts after an event. @param last the latest delivery */
+function countsAfter(counts: Counts, { type, data }: Events['events'][number], last: Delivery | undefined): Counts {
+  switch (type) {
+    case 'acked':
+      return { ...counts, attempt: counts.attempt + 1 };
+    case 'checkpoint':
+      return { ...counts, checkpoint: data };
+    case 'replaced':
+      return { ...counts, checkpoint: null };
+    case 'released': // Its attempt is not counted.
+      return { ...counts, attempt: last?.attempt ?? 0, takeBacks: counts.takeBacks + 1 };
+    case 'delivery_timeout':
+      return { ...counts, takeBacks: counts.takeBacks + 1 };
+    case 'requeued':
+      return { ...counts, attempt: 0, takeBacks: counts.takeBacks + 1 };
+    default:
+      return counts;
+  }
+}
+
 /** Every delivery of a job, in its order. */
 export function deliveriesOf({ events }: Events): Delivery[] {
   const deliveries: Delivery[] = [];
-  let attempt = 0;
-  let takeBacks = 0;
-  let checkpoint: JsonValue = null;
-  for (const [i, { type, data, createdAt }] of events.entries()) {
-    if (type === 'acked') attempt++;
-    if (type === 'checkpoint') checkpoint = data;
-    if (type === 'replaced') checkpoint = null;
-    if (type === 'delivered') {
-      const counts = { token: `${attempt}.${takeBacks}`, attempt, checkpoint };
-      deliveries.push({ ...counts, at: Date.parse(createdAt), from: i, until: Number.POSITIVE_INFINITY });
+  let counts: Counts = { attempt: 0, takeBacks: 0, checkpoint: null };
+  for (const [i, event] of events.entries()) {
+    if (event.type === 'delivered') {
+      const { attempt, takeBacks, checkpoint } = counts;
+      const at = Date.parse(event.createdAt);
+      deliveries.push({
+        token: `${attempt}.${takeBacks}`,
+        attempt,
+        checkpoint,
+        at,
+        from: i,
+        until: Number.POSITIVE_INFINITY,
+      });
     }
     const last = deliveries.at(-1);
-    if (last === undefined || !ENDS.includes(type)) continue;
-    last.until = i;
-    if (type === 'released') attempt = last.attempt; // It is not counted.
-    takeBacks += Number(TAKE_BACKS.includes(type));
+    counts = countsAfter(counts, event, last);
+    if (last !== undefined && ENDS.includes(event.type)) last.until = Math.min(last.until, i);
   }
   return deliveries;
 }
@@ -42,7 +66,7 @@ export function deliveriesOf({ events }: Events): Delivery[] {
 /** Events by which a job returns to its place in the queue by creation. */
 const TAKE_BACKS = ['released', 'delivery_timeout'];
 /** Events by which a worker loses its job or gives it up. */
-const ENDS = ['retried', 'dead', ...TAKE_BACKS];
+const ENDS = ['retried', 'dead', 'requeued', ...TAKE_BACKS];
 
 /** The response to a call: the code of its refusal, or whether it changes the job. */
 export type Outcome = 'changed' | 'unchanged' | string;
@@ -55,7 +79,9 @@ export function outcomeAfter(job: Events, i: number, { op, token }: Call): Outco
     .map((one) => ({
       token: one.token,
       isGivenUp: one.until <= i,
-      isTakenBack: one.until <= i && TAKE_BACKS.includes(job.events[one.until]?.type ?? ''),
+      isTakenBack: job.events
+        .slice(one.until, i + 1)
+        .some(({ type }, n) => type === 'requeued' || (n === 0 && TAKE_BACKS.includes(type))),
     }));
   try {
     if (changesNothing({ status, deliveries }, groupOf(op) as WorkerCall, token)) return 'unchanged';

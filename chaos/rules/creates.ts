@@ -32,7 +32,8 @@ const changed = ({ cases }: Evidence): Finding[] =>
 function lost({ cases }: Evidence): Finding[] {
   return cases.flatMap(({ jobId, job, calls }): Finding[] => {
     const succeeded = calls.find(({ outcome }) => outcome === 'ok');
-    if (job !== null || succeeded === undefined) return [];
+    const mayBeDeleted = calls.some(({ op, outcome }) => op === 'delete' && outcome !== 'refused');
+    if (job !== null || succeeded === undefined || mayBeDeleted) return [];
     const says = `its ${succeeded.op} returned 2xx, but the job is not stored`;
     return [{ jobId, damage: 'lost', says, lines: linesOf(calls) }];
   });
@@ -43,6 +44,10 @@ function unasked({ cases, calls }: Evidence): Finding[] {
   const found: Finding[] = [];
   for (const { jobId, job, calls: own } of cases) {
     if (job === null || own.some(({ op, outcome }) => op === 'create' && outcome === 'ok')) continue;
+    if (job.copyOf !== undefined) {
+      found.push(...tooManyCopies(job.copyOf, { cases, calls }));
+      continue;
+    }
     const n = job.payload?.n;
     const asked = calls.filter(({ op, sent }) => op === 'create' && sent?.payload?.n === n);
     const made = cases.filter((other) => other.job?.payload?.n === n);
@@ -53,6 +58,15 @@ function unasked({ cases, calls }: Evidence): Finding[] {
       found.push({ jobId, damage: 'duplicated', says: `${asked.length} creates made ${made.length} jobs`, lines });
   }
   return found;
+}
+
+/** Report a job with more copies than calls may have made. */
+function tooManyCopies(of: string, { cases, calls }: Pick<Evidence, 'cases' | 'calls'>): Finding[] {
+  const asked = calls.filter(({ op, jobId, outcome }) => op === 'copy' && jobId === of && outcome !== 'refused');
+  const made = cases.filter(({ job }) => job?.copyOf === of);
+  if (made.length <= asked.length) return [];
+  const says = `${asked.length} calls made ${made.length} copies`;
+  return [{ jobId: of, damage: 'duplicated', says, lines: linesOf(asked) }];
 }
 
 /** How many jobs creates may make at most: one for each idempotency key. A key whose create made no job is not remembered. */

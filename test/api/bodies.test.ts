@@ -23,7 +23,7 @@ beforeAll(async () => {
 const WITH_BODY = ENDPOINTS.filter(({ body, name }) => body !== undefined && name !== 'Append Logs').map(
   ({ name }) => name,
 );
-const NEEDS_NO_BODY = ['Poll for Jobs', 'Checkpoint', 'Custom Event', 'Complete Job', 'Kill Job'];
+const NEEDS_NO_BODY = ['Poll for Jobs', 'Checkpoint', 'Custom Event', 'Complete Job', 'Kill Job', 'Copy Job'];
 
 const invalid = (error: string) => ({ status: 400, code: 'INVALID_REQUEST', error });
 const tooLarge = (error: string) => ({ status: 413, code: 'TOO_LARGE', error });
@@ -169,6 +169,7 @@ describe('values of a limited size', () => {
   /** Calls in which the part with a size limit is `bytes` of JSON. */
   const SIZED: [name: string, part: string, limit: number, body: (bytes: number) => unknown][] = [
     ['Create Job', 'payload', PAYLOAD, (bytes) => ({ name: 'work', payload: { a: text(bytes - 8) } })],
+    ['Copy Job', 'payload', PAYLOAD, (bytes) => ({ payload: { a: text(bytes - 8) } })],
     ['Complete Job', 'result', PAYLOAD, (bytes) => ({ result: text(bytes - 2) })],
     ['Checkpoint', 'body', EVENT, (bytes) => [text(bytes - 4)]],
     ['Custom Event', 'body', EVENT, (bytes) => text(bytes - 2)],

@@ -13,6 +13,8 @@ export interface Endpoint {
   path: string;
   /** Any one of them is enough (§4). */
   scopes: readonly Scope[];
+  /** Scopes that are needed in addition. */
+  also?: readonly Scope[];
   /** Status in which a job accepts this call. Default pending. */
   on?: Status;
   /** A body that it accepts. */
@@ -32,10 +34,10 @@ const OUTCOME_SCOPES: Scope[] = [
 ];
 const ACK = { jobId: 'nope', action: 'ack' };
 
-type Row = [name: string, call: string, scopes: Scope[], rest?: Pick<Endpoint, 'on' | 'body' | 'success'>];
+type Row = [name: string, call: string, scopes: Scope[], rest?: Pick<Endpoint, 'also' | 'on' | 'body' | 'success'>];
 
 /**
- * Every endpoint of §4, and those of the contract: settle, keys, statistics, redelivery, callback secrets. The list is repeated
+ * Every endpoint of §4, and those of the contract: settle, keys, statistics, redelivery, callback secrets, ended jobs. The list is repeated
  * here on purpose, because a test must not compare the product's table with itself.
  */
 const ROWS: Row[] = [
@@ -58,6 +60,9 @@ const ROWS: Row[] = [
   ['Release Job', 'POST /jobs/:jobId/release', ['jobs:fail'], { on: 'running', body: { reason: 'stop' } }],
   ['Kill Job', 'POST /jobs/:jobId/kill', ['jobs:kill'], { body: { reason: 'stop' } }],
   ['Reschedule Job', 'POST /jobs/:jobId/reschedule', ['jobs:create'], { body: { delaySeconds: 60 } }],
+  ['Requeue Job', 'POST /jobs/:jobId/requeue', ['jobs:manage'], { on: 'dead', body: { delaySeconds: 60 } }],
+  ['Copy Job', 'POST /jobs/:jobId/copy', ['jobs:create'], { also: ['jobs:read'], body: { payload: {} }, success: 201 }],
+  ['Delete Job', 'DELETE /jobs/:jobId', ['jobs:manage'], { on: 'completed' }],
   ['Keepalive', 'POST /jobs/:jobId/keepalive', ['jobs:keepalive'], { on: 'running' }],
   ['Redeliver Callback', 'POST /jobs/:jobId/callback/redeliver', ['jobs:create'], { on: 'completed' }],
   ['Get Callback Secrets', 'GET /spaces/:spaceId/callback-secret', ['keys:manage']],

@@ -75,7 +75,7 @@ const SPACE_ID = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -';
 const EXPIRES = 'must be an ISO 8601 timestamp with a time zone';
 const SCOPE =
   'must be one of jobs:create, jobs:read, jobs:read:progress, jobs:poll, jobs:ack, jobs:progress, jobs:event, ' +
-  'jobs:complete, jobs:fail, jobs:kill, jobs:keepalive, jobs:worker, keys:manage, jobs:write';
+  'jobs:complete, jobs:fail, jobs:kill, jobs:manage, jobs:keepalive, jobs:worker, keys:manage, jobs:write';
 
 const TTL = 'ttlSeconds must be an integer between 1 and 31622400';
 const TTL_GOES = 'ttlSeconds is required with until: expired, and refused otherwise';
@@ -317,6 +317,8 @@ const REFUSED: Record<string, Fault[]> = {
     ...values('reason', STRING, [5, true, [], {}, ['stop']]),
     ...values('delaySeconds', DELAY, [-1, 31_622_401, '5', []]),
   ],
+  'Requeue Job': values('delaySeconds', DELAY, [-1, 31_622_401, '5', []]),
+  'Copy Job': values('payload', OBJECT, ['x', 5, []]),
   'Kill Job': values('reason', STRING, [5, true, [], {}, ['stop']]),
   'Create Key': [
     fault({ scopes: ['jobs:read'] }, `name ${REQUIRED}`),
@@ -437,6 +439,8 @@ const TAKEN: Record<string, object[]> = {
     { delaySeconds: 31_622_400, priority: null },
     { scheduledFor: '1970-01-01T00:00:00Z', priority: -604_800 },
   ],
+  'Requeue Job': [{}, { delaySeconds: null }, { delaySeconds: 31_622_400 }],
+  'Copy Job': [{}, { payload: null }, { payload: { a: [] } }],
   'Kill Job': [{}, { reason: null }, { reason: '' }],
   'Create Key': [
     ...edges('scopes', [['jobs:read'], Array(50).fill('jobs:read')], { name: 'k' }),
@@ -444,6 +448,9 @@ const TAKEN: Record<string, object[]> = {
     { name: 'k', scopes: ['jobs:read'], spaceId: 'a.b:c_d-E', expiresAt: null },
   ],
 };
+
+/** Endpoints of jobs that no worker has. */
+const NOT_RUNNING = ['Kill Job', 'Reschedule Job'];
 
 describe.each(Object.keys(TAKEN))('%s', (name) => {
   const endpoint = endpointOf(name);
@@ -453,7 +460,7 @@ describe.each(Object.keys(TAKEN))('%s', (name) => {
     async ({ body }) => {
       const to = await targetFor(
         service,
-        { ...endpoint, on: ['Kill Job', 'Reschedule Job'].includes(name) ? 'pending' : 'running' },
+        { ...endpoint, on: endpoint.on === 'dead' ? 'dead' : NOT_RUNNING.includes(name) ? 'pending' : 'running' },
         'edge',
       );
       const response = await callEndpoint(service, endpoint, to, { body });
@@ -489,6 +496,8 @@ it.each<[name: string, body: object, isOpen: boolean[]]>([
   ['Fail Job', { error: {} }, [true, true]],
   ['Release Job', {}, [true]],
   ['Reschedule Job', { delaySeconds: 0 }, [true]],
+  ['Requeue Job', {}, [true]],
+  ['Copy Job', { payload: {} }, [true, true]],
   ['Kill Job', {}, [true]],
   ['Create Key', { name: 'k', scopes: ['jobs:read'] }, [false]],
 ])('%s takes unknown fields exactly where the document allows them: %j', async (name, body, isOpen) => {

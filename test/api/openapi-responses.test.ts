@@ -124,6 +124,9 @@ it('responds as documented to creates whose key was used', async () => {
   const { key } = await service.key(['jobs:create']);
   await expectResponse(create, target, { key, body }, 200);
   await expectResponse(create, target, { body: { name: 'work', unique: { key: 'k', onConflict: 'reject' } } }, 409);
+  const ended = await jobIn(service, 'killed', 'keyed', { unique: { key: 'l' } });
+  await createJob(service, 'keyed', { unique: { key: 'l' } });
+  await expectResponse(endpointOf('Requeue Job'), { ...target, jobId: ended }, {}, 409);
 });
 
 /** Make a call without the Host header, which no HTTP library can. */
@@ -162,8 +165,8 @@ it('responds as documented when Redis would delete jobs', async () => {
   await service.redis.config('SET', 'maxmemory', '1gb');
   await service.redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
   const unsafe = await startService({}, { redis, app: 'api', check: false }); // It checks Redis at its start.
-  const create = endpointOf('Create Job');
-  expectDocumented(create, await callEndpoint(unsafe, create, UNKNOWN), 503);
+  for (const create of ['Create Job', 'Copy Job'].map(endpointOf))
+    expectDocumented(create, await callEndpoint(unsafe, create, UNKNOWN), 503);
   await unsafe.stop();
   await service.redis.config('SET', 'maxmemory-policy', 'noeviction');
   await service.redis.config('SET', 'maxmemory', '0');

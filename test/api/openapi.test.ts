@@ -58,9 +58,10 @@ describe('the operations of the OpenAPI document', () => {
     expect(operation.summary).toMatch(/^[A-Z]/);
     const schemes = ['apiKey', 'bearer'];
     expect(operation.security).toEqual(
-      schemes.flatMap((scheme) => endpoint.scopes.map((scope) => ({ [scheme]: [scope] }))),
+      schemes.flatMap((scheme) => endpoint.scopes.map((scope) => ({ [scheme]: [scope, ...(endpoint.also ?? [])] }))),
     );
-    for (const scope of endpoint.scopes) expect(operation.description).toContain(`\`${scope}\``);
+    for (const scope of [...endpoint.scopes, ...(endpoint.also ?? [])])
+      expect(operation.description).toContain(`\`${scope}\``);
     expect(Object.keys(operation.responses).filter((status) => status < '400')).toEqual(
       endpoint.name === 'Create Job' ? ['200', '201'] : [`${endpoint.success ?? 200}`],
     );
@@ -102,6 +103,9 @@ const REFUSALS: Record<string, ErrorCode[]> = {
   'Fail Job': ENDING,
   'Release Job': [...ENDING, 'JOB_KILLED'],
   'Reschedule Job': [...JOB, 'JOB_NOT_PENDING', ...BODY],
+  'Requeue Job': [...JOB, 'JOB_NOT_DEAD', 'JOB_NOT_UNIQUE', ...BODY],
+  'Copy Job': [...JOB, ...BODY, 'STORAGE_FULL', 'STORAGE_UNSAFE'],
+  'Delete Job': [...JOB, 'JOB_NOT_ENDED'],
   'Kill Job': [...JOB, 'JOB_ENDED', ...BODY],
   'Redeliver Callback': [...JOB, 'JOB_NOT_ENDED', 'NO_CALLBACK', 'STORAGE_FULL'],
   'Get Callback Secrets': [],

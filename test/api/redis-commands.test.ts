@@ -78,6 +78,10 @@ const LATER = { name: 'work', delaySeconds: 60 };
 const LATER_AGAIN = 'evalsha 1, hdel 1, hmget 2, hset 2, publish 2, rpush 1, rpushx 1, time 1, zadd 2, zrem 2';
 const RESCHEDULED = 'evalsha 1, hdel 1, hmget 1, hset 1, publish 3, rpush 1, rpushx 1, time 1, zadd 4, zrem 3';
 const PUT_OFF = 'evalsha 1, hmget 1, hset 2, publish 2, rpush 1, rpushx 1, time 1, zadd 2, zrem 4';
+const REQUEUED = 'evalsha 1, hdel 2, hmget 1, hset 1, publish 3, rpushx 1, time 1, zadd 4, zrem 4';
+const REQUEUED_LATER = 'evalsha 1, hdel 2, hmget 1, hset 2, publish 2, rpushx 1, time 1, zadd 2, zrem 4';
+const COPIED = 'evalsha 1, hgetall 1, hmget 2, hset 1, publish 2, time 1, zadd 5, zincrby 1';
+const DELETED = 'evalsha 1, hmget 1, time 1, unlink 1, zcard 1, zincrby 1, zrem 4, zscore 1';
 const listOf = (count: number, fields = {}) =>
   Array.from({ length: count }, () => ({ name: 'work', payload: { n: 1 }, ...fields }));
 const everything = { name: 'work', payload: { n: 1 }, maxRetries: 1, timeoutSeconds: 5, ...callback };
@@ -157,6 +161,10 @@ const CALLS: Row[] = [
   ofJob('release, with a delay', job('running'), LATER_AGAIN, { delaySeconds: 60 }),
   ofJob('reschedule, of a pending job', job('pending'), PUT_OFF, { delaySeconds: 60 }),
   ofJob('reschedule, of a scheduled job', job('scheduled'), RESCHEDULED, { delaySeconds: 0 }),
+  ofJob('requeue, of a dead job', job('dead'), REQUEUED),
+  ofJob('requeue, with a delay', job('killed'), REQUEUED_LATER, { delaySeconds: 60 }),
+  ofJob('copy', job('completed'), COPIED),
+  ['delete', 'DELETE /jobs/:jobId', job('completed'), DELETED],
   ofJob('callback/redeliver', job('completed', callback), REDELIVERED),
   ['progress that is read', 'GET /jobs/:jobId/progress', job('running'), 'hmget 1'],
   ['statistics of 5 jobs', 'GET /spaces/few/stats', pending('few', 5), STATISTICS],

@@ -14,7 +14,7 @@ const EVENTS = ['Checkpoint', 'Custom Event', 'Append Logs'];
 
 /** §5.4: endpoints by scope, where §4 has scopes by endpoint. */
 const GRANTS: Record<Scope, readonly string[]> = {
-  'jobs:create': ['Create Job', 'Reschedule Job', 'Redeliver Callback'],
+  'jobs:create': ['Create Job', 'Reschedule Job', 'Copy Job', 'Redeliver Callback'],
   'jobs:read': READS,
   'jobs:read:progress': ['Get Job Progress'],
   'jobs:poll': ['Poll for Jobs', 'Claim Specific Job'],
@@ -24,6 +24,7 @@ const GRANTS: Record<Scope, readonly string[]> = {
   'jobs:complete': ['Complete Job', SETTLE],
   'jobs:fail': ['Fail Job', 'Release Job', SETTLE],
   'jobs:kill': ['Kill Job'],
+  'jobs:manage': ['Requeue Job', 'Delete Job'],
   'jobs:keepalive': ['Keepalive', SETTLE],
   'jobs:worker': [
     ...READS,
@@ -74,13 +75,22 @@ describe.each(ENDPOINTS)('$name', (endpoint) => {
   }
 
   it.each([...granting, 'ADMIN_API_KEY'])('allows the call with %s', async (scope) => {
-    expect(await callIn('matrix', keys.get(scope))).toBe(endpoint.success ?? 200);
+    const scopes = [scope as Scope, ...(endpoint.also ?? [])];
+    const key = scopes.length > 1 && scope !== 'ADMIN_API_KEY' ? (await service.key(scopes)).key : keys.get(scope);
+    expect(await callIn('matrix', key)).toBe(endpoint.success ?? 200);
   });
 
   it('refuses the call with any other scope, changes nothing, and names the scope that is missing', async () => {
     const others = ALL_SCOPES.filter((scope) => !granting.includes(scope)).map((scope) => keys.get(scope));
     await expectForbidden('matrix-refused', others, `Missing required scope: ${endpoint.scopes[0]}`);
   });
+
+  if (endpoint.also) {
+    it('refuses the call with only one of the scopes that it needs', async () => {
+      const only = granting.map((scope) => keys.get(scope));
+      await expectForbidden('matrix-refused', only, `Missing required scope: ${endpoint.also?.[0]}`);
+    });
+  }
 
   if (endpoint.scopes.includes('keys:manage')) return; // No key that is bound to a space has this scope.
   it('allows the call with a key of the space, and refuses it in any other space', async () => {

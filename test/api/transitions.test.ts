@@ -16,7 +16,8 @@ type Verb =
   | 'fail'
   | 'release'
   | 'kill'
-  | 'reschedule';
+  | 'reschedule'
+  | 'requeue';
 
 /** What to send with each call on a job, and the data of the event that it records. */
 const CALLS: Record<Verb, { body?: unknown; data: unknown }> = {
@@ -31,6 +32,7 @@ const CALLS: Record<Verb, { body?: unknown; data: unknown }> = {
   release: { body: { reason: 'stop' }, data: { reason: 'stop' } },
   kill: { body: { reason: 'enough' }, data: { reason: 'enough' } },
   reschedule: { body: { delaySeconds: 0 }, data: { scheduledFor: null } },
+  requeue: { data: null },
 };
 const VERBS = Object.keys(CALLS) as Verb[];
 
@@ -40,6 +42,7 @@ const WRONG = 'JOB_NOT_DELIVERED';
 const DEAD = 'JOB_KILLED';
 const ENDED = 'JOB_ENDED';
 const TAKEN = 'JOB_NOT_PENDING';
+const ALIVE = 'JOB_NOT_DEAD';
 
 /**
  * Outcome of every call in every status (§3): the status after it, or the code that refuses it. A failed job has no
@@ -57,6 +60,7 @@ const TABLE: Record<Verb, readonly string[]> = {
   release: [IDLE, IDLE, 'pending', 'pending', IDLE, IDLE, DEAD],
   kill: ['killed', 'killed', 'killed', 'killed', ENDED, ENDED, 'killed'],
   reschedule: ['pending', 'pending', TAKEN, TAKEN, TAKEN, TAKEN, TAKEN],
+  requeue: [ALIVE, ALIVE, ALIVE, ALIVE, ALIVE, 'pending', 'pending'],
 };
 
 /** Sentences of §7 and contract §2. */
@@ -66,6 +70,7 @@ const SENTENCES: Record<string, string> = {
   [DEAD]: 'Job has been killed',
   [ENDED]: 'Job has already ended',
   [TAKEN]: 'Job is not pending',
+  [ALIVE]: 'Job is neither dead nor killed',
 };
 
 /** Event that a move records; none for a keepalive, nor for a second kill. */
@@ -80,6 +85,7 @@ const EVENTS: Partial<Record<Verb, string>> = {
   release: 'released',
   kill: 'killed',
   reschedule: 'rescheduled',
+  requeue: 'requeued',
 };
 
 const cells = VERBS.flatMap((verb) =>
@@ -101,7 +107,7 @@ it.each(cells.filter(isMove))('$verb moves a $from job to $outcome', async ({ ve
   const after = await read(id);
   expect(after.status).toBe(outcome);
   const added = after.events.slice(before.events.length);
-  const type = from === 'killed' ? undefined : EVENTS[verb];
+  const type = verb === 'kill' && from === 'killed' ? undefined : EVENTS[verb];
   if (type === undefined) return expect(added).toEqual([]);
   const event = { id: `${id}.${after.events.length}`, jobId: id, spaceId: 'moves', type, data: CALLS[verb].data };
   expect(added).toEqual([{ ...event, createdAt: after.updatedAt }]);
@@ -133,7 +139,7 @@ it('has a table of transitions that agrees with that of the protocol', () => {
   for (const { verb, from, outcome } of cells) {
     const row = rows.find((one) => one.trigger === verb && one.from.includes(from));
     const inProtocol = row ? [row.to, row.event] : [refusalOf(verb, from) ?? NOT_PENDING];
-    const event = from === 'killed' ? null : (EVENTS[verb] ?? null);
+    const event = verb === 'kill' && from === 'killed' ? null : (EVENTS[verb] ?? null);
     expect({ verb, from, inProtocol }).toEqual({ verb, from, inProtocol: row ? [outcome, event] : [outcome] });
   }
 });

@@ -49,6 +49,8 @@ const UNKNOWN_FIELDS: [name: string, body: unknown, ignored: string, error: stri
   ['Complete Job', { resul: 1 }, 'resul', 'unknown field resul, did you mean result?'],
   ['Fail Job', { error: 'no', retriable: false }, 'retriable', 'unknown field retriable, did you mean retryable?'],
   ['Reschedule Job', { delaySeconds: 5, prio: 1 }, 'prio', 'unknown field prio'],
+  ['Requeue Job', { delay: 1 }, 'delay', 'unknown field delay'],
+  ['Copy Job', { payloud: {} }, 'payloud', 'unknown field payloud, did you mean payload?'],
   ['Kill Job', { why: 'x' }, 'why', 'unknown field why'],
   ['Append Logs', { logs: ['a'], log: [] }, 'log', 'unknown field log, did you mean logs?'],
   [

@@ -217,6 +217,38 @@ describe('kill and release', () => {
   });
 });
 
+describe('requeue, copy and delete', () => {
+  it('lets a dead job wait again, at once or later', async () => {
+    const id = await jobIn(service, 'dead', 'jobs-again');
+    expect(await here('jobs-again', 'requeue', id).end()).toEqual([0, [`requeued ${id}`], '']);
+    expect(await read(service, id)).toMatchObject({ status: 'pending', attemptNumber: 0 });
+    await step(service, id, 'kill');
+    expect(await here('jobs-again', 'requeue', id, '--delay', '600').exit()).toBe(0);
+    expect(await read(service, id)).toMatchObject({ status: 'scheduled' });
+    expect(await here('jobs-again', 'requeue', id).end()).toEqual([
+      1,
+      [],
+      'yardmaster: Job is neither dead nor killed\n',
+    ]);
+  });
+
+  it('prints the id of a copy', async () => {
+    const id = await jobIn(service, 'completed', 'jobs-again', { payload: { image: 'a.png' } });
+    const [code, [same = '']] = await here('jobs-again', 'copy', id).end();
+    expect([code, await read(service, same)]).toMatchObject([0, { copyOf: id, payload: { image: 'a.png' } }]);
+    const [, [other = '']] = await here('jobs-again', 'copy', id, '{"image":"b.png"}').end();
+    expect(await read(service, other)).toMatchObject({ copyOf: id, payload: { image: 'b.png' } });
+  });
+
+  it('deletes a job that has ended, and no other', async () => {
+    const id = await jobIn(service, 'completed', 'jobs-again');
+    expect(await here('jobs-again', 'delete', id).end()).toEqual([0, [`deleted ${id}`], '']);
+    expect((await service.call('GET', `/jobs/${id}`)).status).toBe(404);
+    const waiting = await jobIn(service, 'pending', 'jobs-again');
+    expect(await here('jobs-again', 'delete', waiting).end()).toEqual([1, [], 'yardmaster: Job has not ended\n']);
+  });
+});
+
 it('counts the jobs of a space by status and by name', async () => {
   await jobIn(service, 'dead', 'jobs-count', { name: 'crop' });
   for (const name of ['resize', 'resize']) await createJob(service, 'jobs-count', { name });

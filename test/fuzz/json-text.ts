@@ -93,10 +93,15 @@ const ofMembers = (members: [key: string, value: unknown][], { how, n, odd, key 
   return new Raw(`{${twice.map(([name, value]) => `${JSON.stringify(name)}:${textOf(value)}`)}}`);
 };
 
+/** About how many characters of JSON the copies of items have at most. */
+const MOST_COPIED = 20_000_000;
+
 const ofItems = (items: unknown[], { how, n, odd }: Change): unknown => {
   const place = n % (items.length + 1);
   if (how < 2) return how === 0 ? items.toSpliced(place, 1) : items.toSpliced(place, 0, odd);
-  return Array.from({ length: n }, (_, i) => items[i % items.length] ?? 1);
+  // Of long items fewer copies: a text of JavaScript has at most half a gigabyte.
+  const length = Math.min(n, Math.ceil(MOST_COPIED / textOf(items).length) * Math.max(items.length, 1));
+  return Array.from({ length }, (_, i) => items[i % items.length] ?? 1);
 };
 
 function changed(value: unknown, change: Change): unknown {

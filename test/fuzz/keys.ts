@@ -8,7 +8,7 @@ export const JOBS_SPACE = 'fuzz.jobs';
 export const CALLS_SPACE = 'fuzz_calls';
 
 /** The scopes of the key `bound`: all except `keys:manage`. */
-export const BOUND_SCOPES = ['jobs:worker', 'jobs:create', 'jobs:kill'];
+export const BOUND_SCOPES = ['jobs:worker', 'jobs:create', 'jobs:kill', 'jobs:manage'];
 
 /** The header lines of an API key, with the placeholders `{admin}` and `{bound}`. */
 export type KeyLines = [name: string, value: string][];

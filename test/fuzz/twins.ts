@@ -23,6 +23,7 @@ const urlIn = (place: Place) => (place === 'called' ? 'http://127.0.0.1:9/' : nu
 
 /** Return the verb that an endpoint calls on a job; null if it only reads, or names no job. */
 function verbOf({ method, path }: Route): model.JobVerb | null {
+  if (method === 'DELETE') return path.endsWith(':jobId') ? 'delete' : null;
   const verb = path.split('/').at(-1) as model.JobVerb;
   return method === 'POST' && path.includes(':jobId') && model.JOB_VERBS.includes(verb) ? verb : null;
 }
@@ -96,8 +97,9 @@ const DATA: Record<string, (value: Json) => unknown> = {
   logs: (value) => (value as unknown as unknown[]).map(logged),
 };
 
-/** Fields of a body that the model takes beside the data. */
+/** Fields of a body that the model takes beside the data, and the verbs of such bodies. */
 const OPTIONS = ['retryable', 'retryAfterSeconds', 'delaySeconds'];
+const WITH_OPTIONS = ['fail', 'release', 'requeue'];
 
 const CLOCK = /^(created|updated|delivered|started|completed)At$|^timestamp$|^scheduledFor$/;
 
@@ -131,7 +133,7 @@ export async function twinComplaints(
   const of = { job: id, caller: null };
   const verb = served && verbOf(served.route);
   const data = ((verb && DATA[verb]?.(served?.value as Json)) ?? null) as JsonValue;
-  const options: model.CallOptions = verb === 'fail' || verb === 'release' ? pick(Object(served?.value), OPTIONS) : {};
+  const options: model.CallOptions = WITH_OPTIONS.includes(verb as string) ? pick(Object(served?.value), OPTIONS) : {};
   const modelResponse = verb && (model.callJob(world, verb, { job: id, data, options }) ?? { success: true });
   const read = async (path: string) => {
     const { body } = await call('GET', `/jobs/${id}${path}`);

@@ -47,7 +47,8 @@ it('lists every endpoint with its scopes in the API reference', () => {
   const rows = [...read('docs/api.md').matchAll(/^\| (GET|POST|DELETE) \| `(.+?)` \| (.+?) \|/gm)];
   const documented = rows.map(([, method, path, scopes]) => `${method} ${path} ${scopes}`).sort();
   const served = ENDPOINTS.map(
-    ({ method, path, scopes }) => `${method} /api/v1${path} ${scopes.map((s) => `\`${s}\``).join(' or ')}`,
+    ({ method, path, scopes, also = [] }) =>
+      `${method} /api/v1${path} ${[scopes.map((s) => `\`${s}\``).join(' or '), ...also.map((s) => `\`${s}\``)].join(' and ')}`,
   );
   expect(documented).toEqual(served.sort());
 });

@@ -32,6 +32,7 @@ const CALLS: Record<
   release: (id, delay) => [`/jobs/${id}/release`, delay],
   kill: (id) => [`/jobs/${id}/kill`, {}],
   reschedule: (id, delay) => [`/jobs/${id}/reschedule`, { delaySeconds: 0, ...delay }],
+  requeue: (id, delay) => [`/jobs/${id}/requeue`, delay],
   replace: (_, delay) => [
     '/spaces/moves/jobs',
     { name: 'work', ...delay, unique: { ...UNIQUE, onConflict: 'replace' } },

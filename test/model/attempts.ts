@@ -179,12 +179,13 @@ export function takeBack(world: World, job: ModelJob, scheduledFor: number | nul
 }
 
 /** Let a job wait again, as if it had not been delivered. */
-function returnToWaiting(world: World, job: ModelJob, scheduledFor: number | null, claimOrder?: number): void {
+export function returnToWaiting(world: World, job: ModelJob, scheduledFor: number | null, claimOrder?: number): void {
   Object.assign(job, { deliveredAt: null, startedAt: null, deadline: null, runBy: null, updatedAt: world.now });
   wait(world, job, scheduledFor, claimOrder);
 }
 
-function giveUp({ deliveries }: ModelJob, how: { isTakenBack?: boolean } = {}): void {
+/** Note that the latest delivery of a job, if any, is over. */
+export function giveUp({ deliveries }: ModelJob, how: { isTakenBack?: boolean } = {}): void {
   Object.assign(deliveries.at(-1) ?? {}, { isGivenUp: true, ...how });
 }
 

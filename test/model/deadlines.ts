@@ -12,7 +12,7 @@ import {
 } from './attempts.js';
 import { recordEvent } from './history.js';
 import { makeReady, msOf, promoteAt, startLimitOf } from './waiting.js';
-import { jobsIn, jobsOf, type ModelJob, steppedAt, type World } from './world.js';
+import { forget, jobsIn, type ModelJob, steppedAt, type World } from './world.js';
 
 /** How long to wait before purging a job again whose callback is pending. */
 const PURGE_RETRY_MS = 60_000;
@@ -85,8 +85,7 @@ function expireOne(
     job.deadline = world.now + PURGE_RETRY_MS;
     return null;
   }
-  world.jobs.delete(job.id);
-  if (jobsOf(world, job.spaceId).length === 0) world.last.delete(job.spaceId);
+  forget(world, job);
   return 'purged';
 }
 

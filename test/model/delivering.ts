@@ -29,6 +29,7 @@ export function create(
     request,
     firstRequest: request,
     idempotencyKey: null,
+    copyOf: null,
     isUniqueFreed: false,
     status: 'pending',
     priority: request.priority,

@@ -9,6 +9,7 @@ export { claim, create, poll } from './delivering.js';
 export { CALLS_TO, type CallOptions, callJob, JOB_VERBS, type JobVerb, refusalOf } from './job-calls.js';
 export { createKeyed } from './keyed.js';
 export { append, pageOf, read as readLogs } from './logs.js';
+export { copy, remove, requeue } from './manage.js';
 export { get, list, progress, stats } from './reading.js';
 export { replay } from './replay.js';
 export { changesNothing, type WorkerCall } from './tokens.js';

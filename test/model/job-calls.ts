@@ -12,10 +12,11 @@ import { ack, complete, fail, heartbeat, kill, type OfWorker, type RetryFields, 
 import { redeliver } from './callbacks.js';
 import { claim, create } from './delivering.js';
 import { append } from './logs.js';
+import { remove, requeue } from './manage.js';
 import { reschedule } from './waiting.js';
 import { newWorld, Refusal, type World } from './world.js';
 
-/** Fields of the bodies of fail and release about the next attempt; those left out have their default. */
+/** Fields of the bodies of fail, release and requeue about the next attempt; those left out have their default. */
 export type CallOptions = RetryFields & { delaySeconds?: number | null };
 
 type JobCall = (world: World, of: OfWorker, data: JsonValue, options: CallOptions) => unknown;
@@ -36,6 +37,8 @@ const JOB_CALLS = {
   fail: (world, of, data, options) => fail(world, { ...of, ...options, error: data as string | JsonObject }),
   release: (world, of, data, options) => release(world, { ...of, ...options, reason: data as string | null }),
   reschedule: (world, of, data) => reschedule(world, { ...of, ...((data as RescheduleRequest | null) ?? NOW) }),
+  requeue: (world, of, _, { delaySeconds = null }) => requeue(world, { ...of, delaySeconds }),
+  delete: remove,
   kill: (world, of, data) => kill(world, { ...of, reason: data as string | null }),
   redeliver,
 } satisfies Record<string, JobCall>;
@@ -51,7 +54,7 @@ export const JOB_VERBS = Object.keys(JOB_CALLS) as JobVerb[];
  * @param call.token delivery token of a worker's call; the default is none
  * @param call.data data of the body, with defaults filled in; the default is null. Reschedule has the whole body as its
  *   data, and null for now
- * @param call.options further fields of the body of fail and release; the default is none
+ * @param call.options further fields of the body of fail, release and requeue; the default is none
  * @throws Refusal; the world is then unchanged
  */
 export function callJob(

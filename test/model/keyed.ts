@@ -64,14 +64,17 @@ function replayed({ error: _, progress: __, ...job }: Job & { error?: unknown; p
 }
 
 /** Whether a job was the last to occupy the unique key of a request, and its end did not free the key. */
-function isHolder({ request: its, status, isUniqueFreed }: ModelJob, { name, unique }: CreateJobRequest): boolean {
+export function isHolder(
+  { request: its, status, isUniqueFreed }: ModelJob,
+  { name, unique }: CreateJobRequest,
+): boolean {
   if (unique === null || its.name !== name || its.unique?.key !== unique.key || isUniqueFreed) return false;
   if (its.unique.until === 'ended') return !isTerminal(status);
   return its.unique.until === 'expired' || isWaiting(status) || status === 'delivered';
 }
 
 /** The key of a holder with a time is free once that time is over. */
-const occupies = ({ now }: World, { request, createdAt }: ModelJob): boolean =>
+export const occupies = ({ now }: World, { request, createdAt }: ModelJob): boolean =>
   request.unique?.until !== 'expired' || now < createdAt + (request.unique.ttlSeconds as number) * 1_000;
 
 function conflict(world: World, holder: ModelJob, request: CreateJobRequest): FullCreation {

@@ -34,6 +34,7 @@ function listed(job: ModelJob): ListedJob {
     ...(startWithinSeconds === null ? {} : { startWithinSeconds }),
     ...(job.priority === 0 ? {} : { priority: job.priority }),
     ...(unique && { unique: shownUnique(unique) }),
+    ...(job.copyOf === null ? {} : { copyOf: job.copyOf }),
     createdAt: iso(createdAt),
     updatedAt: iso(updatedAt),
   };
@@ -110,7 +111,11 @@ export function since(world: World, { job: id, fromSeq }: { job: string; fromSeq
   const jobName = request.name;
   const missed = events.filter(({ seq }) => seq >= Math.max(2, fromSeq)).slice(0, 100);
   return {
-    events: missed.map((event) => ({ jobId: id, jobName, spaceId, ...event })),
+    events: missed.map((event, i) => ({
+      ...{ jobId: id, jobName, spaceId, ...event },
+      // The store cannot know the status at a callback when it does not read the end of the job.
+      ...(missed.slice(0, i + 1).every(({ type }) => type.startsWith('callback')) && { status }),
+    })),
     lastSeq: events.at(-1)?.seq as number,
     newestLog: { seq: logSeq, at: logs.length === 0 ? 0 : Date.parse(logs.at(-1)?.createdAt as string) },
     jobName,

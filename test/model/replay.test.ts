@@ -145,6 +145,17 @@ describe('replay of a history', () => {
       fields: { priority: 3, status: 'delivered', deliveredAt: isoAt(30) },
     },
     {
+      title: 'a job that was requeued after it was dead, and after it was killed',
+      events: [
+        ...RUNNING,
+        ['dead', 30, { error: 'no' }],
+        ['requeued', 40, at(500)],
+        killed(50),
+        ['requeued', 60, null],
+      ],
+      fields: { ...at(500) },
+    },
+    {
       title: 'a job that was replaced for later, and then for now',
       events: [...CREATED, replacedAt(10, at(500)), replacedAt(20)],
     },
@@ -449,6 +460,8 @@ it('refuses each verb in each status as the specification prescribes', () => {
     ...{ progress: heartbeat, checkpoint: heartbeat, event: heartbeat, keepalive: heartbeat },
     release: [run, run, 'ok', 'ok', run, run, 'JOB_KILLED'],
     reschedule: ['ok', 'ok', ...Array(5).fill('JOB_NOT_PENDING')],
+    requeue: [...Array(5).fill('JOB_NOT_DEAD'), 'ok', 'ok'],
+    delete: [...Array(4).fill('JOB_NOT_ENDED'), 'ok', 'ok', 'ok'],
     ...{ complete: end, fail: end, kill: [...Array(4).fill('ok'), 'JOB_ENDED', 'JOB_ENDED', 'ok'] },
     redeliver: [...Array(4).fill('JOB_NOT_ENDED'), ...Array(3).fill('NO_CALLBACK')],
   });

@@ -85,10 +85,10 @@ export function isTrimmed(
   return seqOf(events.at(-1)) >= eventsPerJob && events[1]?.id !== `${id}.2`;
 }
 
-/** Return whether a request was replaced after an attempt, because the history does not contain the earlier request. */
+/** Return whether a request was replaced after an attempt or an end, because the history does not contain the earlier request. */
 function isReplacedLate(events: readonly JobEvent[]): boolean {
-  const firstAck = events.findIndex(({ type }) => type === 'acked');
-  return firstAck >= 0 && events.findLastIndex(({ type }) => type === 'replaced') > firstAck;
+  const first = events.findIndex(({ type }) => type === 'acked' || type === 'requeued');
+  return first >= 0 && events.findLastIndex(({ type }) => type === 'replaced') > first;
 }
 
 /** Find a gap in a history whose old events were dropped: exactly the newest events must be kept. */
@@ -128,7 +128,7 @@ function timeIn({ type, data }: JobEvent): number | null {
   return typeof scheduledFor === 'string' ? Date.parse(scheduledFor) : null;
 }
 
-const TIMED: EventType[] = ['retried', 'released', 'replaced', 'rescheduled'];
+const TIMED: EventType[] = ['retried', 'released', 'replaced', 'rescheduled', 'requeued'];
 
 /** Return the time for which a job was scheduled at its creation; the latest possible one if it is not known. */
 function firstTimeOf({ events, scheduledFor }: JobWithEvents): number | null {
@@ -182,7 +182,7 @@ const STEPS: Record<EventType, Step> = {
   checkpoint: byCalling('checkpoint', (data) => data),
   event: byCalling('event', (data) => data),
   killed: byCalling('kill', (data) => data?.reason),
-  ...{ ready, rescheduled, replaced, released, retried: ended, dead: ended, delivery_timeout: timedOut },
+  ...{ ready, rescheduled, requeued, replaced, released, retried: ended, dead: ended, delivery_timeout: timedOut },
   ...{ callback_sent: calledBack, callback_failed: calledBack },
 };
 
@@ -202,6 +202,10 @@ function rescheduled({ world, of }: Replay, event: JobEvent): void {
   const { priority = null } = event.data as { priority?: number };
   const scheduledFor = timeIn(event);
   reschedule(world, { ...of, scheduledFor, delaySeconds: scheduledFor === null ? 0 : null, priority });
+}
+
+function requeued(walk: Replay, event: JobEvent): void {
+  callJob(walk.world, 'requeue', { ...walk.of, options: { delaySeconds: delayIn(walk, event) } });
 }
 
 function replaced({ world, job, finalRequest, lastReplaced }: Replay, event: JobEvent): void {

@@ -45,6 +45,8 @@ export interface ModelJob {
   /** The request that created it, which a later one may have replaced. */
   firstRequest: CreateJobRequest;
   idempotencyKey: string | null;
+  /** The job of which this one is a copy; null for one that is none. */
+  copyOf: string | null;
   /** Whether an ack, or the next job with the unique key, has freed the key. */
   isUniqueFreed: boolean;
   status: Status;
@@ -63,7 +65,7 @@ export interface ModelJob {
   attemptNumber: number;
   /** Delivery time-outs since the last ack. */
   deliveryTimeouts: number;
-  /** Delivery time-outs and releases. */
+  /** Delivery time-outs, releases and requeues. */
   takeBacks: number;
   /** Every delivery, in order. */
   deliveries: Delivery[];
@@ -210,6 +212,12 @@ export const jobsOf = (world: World, spaceId: string) =>
 
 export const jobsIn = (world: World, partition: string) =>
   [...world.jobs.values()].filter((it) => partitionOf(it.spaceId) === partition);
+
+/** Forget a job, and the order of a space without jobs. */
+export function forget(world: World, { id, spaceId }: ModelJob): void {
+  world.jobs.delete(id);
+  if (jobsOf(world, spaceId).length === 0) world.last.delete(spaceId);
+}
 
 /** Write a time as responses show it. */
 export const iso = (ms: number) => new Date(ms).toISOString();

@@ -119,6 +119,7 @@ const STATUS_AFTER: Record<string, string> = {
   killed: 'killed',
   replaced: 'pending',
   rescheduled: 'pending',
+  requeued: 'pending',
 };
 
 function statusAfter(entry: string): string | undefined {

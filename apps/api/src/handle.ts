@@ -86,7 +86,7 @@ export async function handle(
     leftMs -= performance.now() - began;
   }
   setOwner(req.socket, caller.keyId, isUrgent);
-  authorize(caller, route.scopes, spaceId);
+  authorize(caller, route.scopes, spaceId, route.alsoScope);
 
   // The input is set later, because a copy by `...` is made property by property.
   const call: Call = {

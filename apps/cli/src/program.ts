@@ -12,6 +12,7 @@ import { createCommand } from './jobs/create.js';
 import { killCommand, releaseCommand } from './jobs/end.js';
 import { getCommand } from './jobs/get.js';
 import { listCommand } from './jobs/list.js';
+import { copyCommand, deleteCommand, requeueCommand } from './jobs/manage.js';
 import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './keys/commands.js';
 import { logsCommand } from './logs/command.js';
 import { VERSION } from './version.js';
@@ -77,6 +78,9 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
   add(getCommand);
   add(killCommand);
   add(releaseCommand);
+  add(requeueCommand);
+  add(copyCommand);
+  add(deleteCommand);
   add(workCommand);
   add(statsCommand);
   add(infoCommand);

@@ -22,6 +22,7 @@ export const ERRORS = {
   DELIVERY_LOST: { status: 409, message: 'Job was handed to another worker' },
   JOB_KILLED: { status: 409, message: 'Job has been killed' },
   JOB_ENDED: { status: 409, message: 'Job has already ended' },
+  JOB_NOT_DEAD: { status: 409, message: 'Job is neither dead nor killed' },
   JOB_NOT_ENDED: { status: 409, message: 'Job has not ended' },
   NO_CALLBACK: { status: 409, message: 'Job has no callback' },
   JOB_NOT_UNIQUE: { status: 409, message: 'Another job has this unique key' },

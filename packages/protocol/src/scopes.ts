@@ -1,4 +1,4 @@
-/** Scopes of spec §5.4, and `keys:manage` for key administration (our addition). */
+/** Scopes of spec §5.4, and our additions: `keys:manage` for API keys, `jobs:manage` for jobs that have ended. */
 export const SCOPES = [
   'jobs:create',
   'jobs:read',
@@ -10,6 +10,7 @@ export const SCOPES = [
   'jobs:complete',
   'jobs:fail',
   'jobs:kill',
+  'jobs:manage',
   'jobs:keepalive',
   'jobs:worker',
   'keys:manage',
@@ -17,7 +18,7 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number];
 
-/** Scopes that include others. `jobs:worker` leaves out jobs:create and jobs:kill on purpose (§5.5). */
+/** Scopes that include others. `jobs:worker` leaves out jobs:create, jobs:kill and jobs:manage on purpose (§5.5). */
 const COVERS: Partial<Record<Scope, readonly Scope[]>> = {
   'jobs:read': ['jobs:read:progress'],
   'jobs:worker': [

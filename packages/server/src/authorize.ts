@@ -44,13 +44,15 @@ export function cachedPrincipal(authenticator: Authenticator, presented: unknown
  * Refuse a key that has none of the accepted scopes, or that is bound to another space than the one in the path.
  * For a path that names a job, the store compares the job's space in the same step as everything else.
  *
+ * @param also scope that a key needs in addition to one of the accepted ones; the default is none
  * @throws FORBIDDEN
  */
-export function authorize(principal: Principal, anyOf: readonly Scope[], spaceId?: string): void {
+export function authorize(principal: Principal, anyOf: readonly Scope[], spaceId?: string, also?: Scope): void {
   if (!anyOf.some((scope) => principal.grants.has(scope))) {
     // Clients of emit.run look for this sentence. Of several scopes it names the first.
     throw new YardmasterError('FORBIDDEN', `Missing required scope: ${anyOf[0]}`);
   }
+  if (also !== undefined) authorize(principal, [also]);
   if (spaceId !== undefined && principal.spaceId !== null && principal.spaceId !== spaceId) {
     throw new YardmasterError('FORBIDDEN');
   }

@@ -29,15 +29,18 @@ export {
 } from './jobs/attempt/attempt.js';
 export { claimJob, pollJobs } from './jobs/claim/claim.js';
 export { takeTurn } from './jobs/claim/turn.js';
+export { copyJob } from './jobs/create/copy.js';
 export { createJob, isPlain } from './jobs/create/create.js';
 export { createFullJob, type FullCreation } from './jobs/create/create-full.js';
 export { createJobs, type ManyCreated, type PackedJob, packJob } from './jobs/create/create-many.js';
 export { idempotencySecretOf } from './jobs/create/idempotency.js';
+export { deleteJob } from './jobs/delete.js';
 export { killJob } from './jobs/kill.js';
 export { hasClaimable, readStatus } from './jobs/probe.js';
 export { getJob, getProgress, listJobs } from './jobs/read/read.js';
 export { readSince, type Since } from './jobs/read/since.js';
 export { readSnapshot, type Snapshot } from './jobs/read/snapshot.js';
+export { requeueJob } from './jobs/requeue.js';
 export { rescheduleJob } from './jobs/reschedule.js';
 export { FairQueue } from './limits/fair-queue.js';
 export { PerKey } from './limits/per-key.js';

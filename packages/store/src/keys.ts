@@ -15,13 +15,13 @@ import { partitionOf, partitionOfJob } from './partition.js';
  * | `ym:{pp}:job:<id>:logs` | list | `[ms, level, message, …]`, see logs.ts | append | purge |
  * | `ym:{pp}:space:<s>/jobs` | zset | job id by creation order | create | purge |
  * | `ym:{pp}:space:<s>/status/<status>` | zset | job id by creation order | every transition | purge |
- * | `ym:{pp}:space:<s>/queue` | zset | claimable job id by claim order | create, retry, time-out, promotion | poll, claim, kill |
+ * | `ym:{pp}:space:<s>/queue` | zset | claimable job id by claim order | create, retry, time-out, promotion, requeue | poll, claim, kill |
  * | `ym:{pp}:space:<s>/queue/<name>` | zset | claimable job id of this name, by claim order | as above | as above |
  * | `ym:{pp}:space:<s>/names` | zset | job name by the number of its jobs, whatever their status | create | purge of its last job |
  * | `ym:{pp}:space:<s>/unique` | hash | `<bytes of name>:<name><key>` → id of the job that occupies the unique key | create | ack, end, purge |
  * | `ym:{pp}:spaces` | zset | space id by its last order score | create, retry | purge of its last job |
  * | `ym:{pp}:deadlines` | zset | job id by epoch ms at which something is due | transitions | transitions, expiry |
- * | `ym:{pp}:due` | zset | job id by epoch ms at which it becomes claimable, or its time to start is over; see also remindOfCallback | create, retry, release, reschedule | ack, kill, promotion |
+ * | `ym:{pp}:due` | zset | job id by epoch ms at which it becomes claimable, or its time to start is over; see also remindOfCallback | create, retry, release, reschedule, requeue | ack, kill, promotion |
  * | `ym:{pp}:stepped` | string | epoch ms at which a scheduler noticed that Redis' clock had stepped forward | scheduler | never |
  * | `ym:{pp}:callbacks` | zset | job id by epoch ms at which the relay looks | end of a job, each attempt | final outcome |
  * | `ym:{keys}:records` | hash | API key id → JSON | key administration | revocation |

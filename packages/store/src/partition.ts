@@ -44,9 +44,10 @@ export function randomBase32(characters: number): string {
 const ID_CHARACTERS = 26;
 
 /** Create a job id: its partition, then 130 random bits, because an anonymous stream makes the id a capability. */
-export function newJobId(spaceId: string): string {
-  return partitionOf(spaceId) + randomBase32(ID_CHARACTERS);
-}
+export const newJobId = (spaceId: string): string => newJobIdIn(partitionOf(spaceId));
+
+/** Create the id of a job of any space of a partition. */
+export const newJobIdIn = (partition: string): string => partition + randomBase32(ID_CHARACTERS);
 
 /**
  * Return the id of the job that an idempotency key names in a space: the same key always names the same job.

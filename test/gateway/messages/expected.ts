@@ -17,6 +17,7 @@ const IN_PROGRESS_SCOPE: Record<string, 'with data' | 'without data' | 'withheld
   replaced: 'withheld',
   ready: 'withheld',
   rescheduled: 'withheld',
+  requeued: 'withheld',
 };
 
 /** Types in that table. Others are in the history only (§6.2), but space streams also show `created` (contract §6). */

@@ -1,10 +1,12 @@
 import type {
+  CopyRequest,
   CreateJobRequest,
   FailRequest,
   JsonValue,
   LogsQuery,
   NewLog,
   ReleaseRequest,
+  RequeueRequest,
   RescheduleRequest,
 } from '@yardmaster/protocol';
 import * as store from '@yardmaster/store';
@@ -14,6 +16,7 @@ import { due, expire, markStep, promote, restoreDeadlines } from '../deadlines.j
 import { claim, create, poll } from '../delivering.js';
 import { createKeyed, createMany, type KeyedCreate, type ManyCreate } from '../keyed.js';
 import * as logs from '../logs.js';
+import * as manage from '../manage.js';
 import * as reading from '../reading.js';
 import { reschedule } from '../waiting.js';
 import type { World } from '../world.js';
@@ -43,6 +46,9 @@ export interface VerbInputs {
   fail: OfWorker & FailRequest;
   release: OfWorker & ReleaseRequest;
   reschedule: OfJob & RescheduleRequest;
+  requeue: OfJob & RequeueRequest;
+  copy: { label: string } & OfJob & CopyRequest;
+  delete: OfJob;
   kill: OfJob & { reason: string | null };
   expire: { partition: string };
   promote: { partition: string };
@@ -107,6 +113,12 @@ const VERBS: { [V in Verb]: StoreAndModel<VerbInputs[V]> } = {
   fail: { perform: (at, it) => store.failJob(at, by(it), it.job, it), predict: attempts.fail },
   release: { perform: (at, it) => store.releaseJob(at, by(it), it.job, it), predict: attempts.release },
   reschedule: { perform: (at, it) => store.rescheduleJob(at, of(it), it.job, it), predict: reschedule },
+  requeue: { perform: (at, it) => store.requeueJob(at, of(it), it.job, it), predict: manage.requeue },
+  copy: {
+    perform: (at, it) => store.copyJob(at, of(it), it.job, it),
+    predict: (world, input, stored) => manage.copy(world, { ...input, copyId: (stored as { id: string }).id }),
+  },
+  delete: { perform: (at, it) => store.deleteJob(at, of(it), it.job), predict: manage.remove },
   kill: { perform: (at, it) => store.killJob(at, of(it), it.job, it.reason), predict: attempts.kill },
   expire: {
     perform: async (at, { partition }) => store.expireDue(at, partition, await store.redisNow(at)),

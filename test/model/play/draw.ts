@@ -40,6 +40,7 @@ function weightsOf({ world, isTimed }: Drawing): Record<keyof typeof WEIGHTS, nu
   const { size } = world.jobs;
   return {
     ...WEIGHTS,
+    copy: size < MANY ? WEIGHTS.copy : 0,
     reschedule: isTimed ? 3 * WEIGHTS.reschedule : 0,
     create: size < 3 ? 20 : size < MANY ? WEIGHTS.create : 1,
     // With more of them, jobs that wait are replaced.

@@ -138,8 +138,10 @@ export class SequenceRun {
     if (call.verb !== 'get' || !('value' in response) || hasStepped) return;
     const job = response.value as JobWithEvents;
     if (isTrimmed(job, this.rules.settings)) return;
-    // Outcomes of callbacks are drawn regardless of how many attempts there were.
-    const events = job.events.filter(({ type }) => !type.startsWith('callback'));
+    // Outcomes of callbacks are drawn regardless of how many attempts there were. A requeue may follow them.
+    const events = job.events
+      .filter(({ type }) => !type.startsWith('callback'))
+      .map((event, i) => ({ ...event, id: `${job.id}.${i + 1}` }));
     const says = replay({ ...job, events }, this.rules.settings);
     if (says !== null) throw new Disagreement(`the history of ${call.job}, replayed: ${says}`);
   }

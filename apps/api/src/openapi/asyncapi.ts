@@ -87,6 +87,7 @@ const SENT_WHEN: Record<MessageType, string> = {
   released: 'A worker gave the job back; it is pending or scheduled',
   replaced: 'The payload and the options of the waiting job were replaced',
   ready: 'The time of a scheduled job has come; it is pending',
+  requeued: 'The dead or killed job waits again; it is pending or scheduled',
   rescheduled: 'The job was given another time; it is pending or scheduled',
   dead: 'The last attempt failed, or no worker acked the job in time',
   killed: 'The job was killed',

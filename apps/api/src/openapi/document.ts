@@ -66,13 +66,16 @@ export function openApiDocument(routes: readonly Route[], limits: Limits): Recor
 function operationOf(route: Route, routes: readonly Route[], sizes: SizeLimits): Record<string, unknown> {
   const { operation, tag, summary, description } = route;
   const requestBody = requestBodyOf(route, sizes);
-  const scopes = route.scopes.map((scope) => `\`${scope}\``).join(' or ');
+  const also = route.alsoScope === undefined ? [] : [route.alsoScope];
+  const scopes = [route.scopes.map((scope) => `\`${scope}\``).join(' or '), ...also.map((scope) => `\`${scope}\``)];
   return {
     operationId: operation,
     tags: [tag],
     summary,
-    description: [description, `Scope: ${scopes}.`].filter((sentence) => sentence !== undefined).join('\n\n'),
-    security: [KEY, BEARER].flatMap((scheme) => route.scopes.map((scope) => ({ [scheme]: [scope] }))),
+    description: [description, `Scope: ${scopes.join(' and ')}.`]
+      .filter((sentence) => sentence !== undefined)
+      .join('\n\n'),
+    security: [KEY, BEARER].flatMap((scheme) => route.scopes.map((scope) => ({ [scheme]: [scope, ...also] }))),
     parameters: parametersOf(route),
     ...(requestBody === null ? {} : { requestBody }),
     responses: { ...successes(route, routes), ...errorResponses(refusalsOf(route)) },

@@ -103,6 +103,7 @@ const EXAMPLES: Partial<Record<ErrorCode, { error?: string } & ErrorExtras>> = {
   DELIVERY_LOST: { jobStatus: 'running' },
   JOB_KILLED: { jobStatus: 'killed' },
   JOB_ENDED: { jobStatus: 'completed' },
+  JOB_NOT_DEAD: { jobStatus: 'completed' },
   JOB_NOT_ENDED: { jobStatus: 'running' },
   NO_CALLBACK: { jobStatus: 'completed' },
   JOB_NOT_UNIQUE: { jobId: JOB_ID, jobStatus: 'running' },

@@ -65,6 +65,8 @@ export const COMPLETED: Job = {
   updatedAt: ENDED,
 };
 
+export const COPY: Job = { ...PENDING, id: '36vq2m4xkz7c3bnd5e6ahtw7yfu2', copyOf: JOB_ID };
+
 const { callbackUrl: _, callbackHeaders: __, ...listed } = COMPLETED;
 export const LISTED: ListedJob = listed;
 

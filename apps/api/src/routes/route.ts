@@ -17,7 +17,7 @@ import type { CallWaits } from '../waiting/call-waits.js';
 
 /** Groups of operations in the OpenAPI document, in the order in which a newcomer needs them. */
 export const TAGS = {
-  Jobs: 'For producers and operators: create jobs, kill them, and send their callbacks again.',
+  Jobs: 'For producers and operators: create, kill, requeue, copy and delete jobs, and send their callbacks again.',
   Work: 'For workers: claim jobs, report progress, and complete or fail them.',
   Reading: 'For clients that read jobs. To receive events instead of polling, open a stream.',
   Logs: 'For workers that write logs, and for clients that read them.',
@@ -32,6 +32,8 @@ interface Row<B, A, E, P, L> {
   path: string;
   /** Scopes of which a key needs one. No row compiles without a scope, so that none can be forgotten. */
   scopes: readonly [Scope, ...Scope[]];
+  /** A scope that a key needs in addition to one of these. */
+  alsoScope?: Scope;
   /** Group in the OpenAPI document. */
   tag: keyof typeof TAGS;
   summary: string;

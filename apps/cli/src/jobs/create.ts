@@ -81,7 +81,8 @@ async function create(request: CreateRequest, io: Io): Promise<Outcome> {
   return { exit: CREATE_EXIT.created, sentence: null };
 }
 
-function jsonIn(text: string): JsonValue {
+/** Parse the JSON of a payload. @throws UsageError */
+export function jsonIn(text: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;
   } catch {

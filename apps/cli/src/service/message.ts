@@ -96,6 +96,7 @@ const DETAILS: Record<string, (data: JsonValue) => string> = {
   released: (data) => text(field(data, 'reason')),
   dead: (data) => text(field(data, 'error')),
   killed: (data) => text(field(data, 'reason')),
+  requeued: () => 'it waits again, with all of its attempts',
   replaced: () => 'a create replaced its payload and options',
   rescheduled(data) {
     const priority = field(data, 'priority');

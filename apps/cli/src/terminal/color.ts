@@ -18,6 +18,7 @@ export const cyan = sgr(36);
 const COLORS = new Map<string, Color>([
   ['scheduled', magenta],
   ['rescheduled', magenta],
+  ['requeued', magenta],
   ['running', cyan],
   ['completed', green],
   ['retried', yellow],

@@ -54,7 +54,7 @@ export async function watch({ timeoutSeconds, ...options }: WatchOptions): Promi
 }
 
 /** Types of messages that contain the progress or the time of a job, or after which it has none. */
-const REPLACES = new Set(['init', 'progress', 'ready', 'rescheduled', 'replaced']);
+const REPLACES = new Set(['init', 'progress', 'ready', 'rescheduled', 'replaced', 'requeued']);
 
 /**
  * Make a function that gets every message, and that reads what a full-scope init does not contain: the progress of a

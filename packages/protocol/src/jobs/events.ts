@@ -26,6 +26,7 @@ export const EVENT_TYPES = [
   'replaced',
   'ready',
   'rescheduled',
+  'requeued',
   'callback_sent',
   'callback_failed',
 ] as const;

@@ -36,6 +36,7 @@ const listed = {
     .describe('How long the job may wait for its first ack; absent without a limit'),
   priority: z.number().meta({ type: 'integer' }).optional().describe('Head start in seconds; absent without one'),
   workerId: z.string().optional().describe('Of the worker that has the job, when its poll named it'),
+  copyOf: jobIdField.optional().describe('Job of which this one is a copy; absent for one that is none'),
   unique: unique.optional().describe('Absent for a job without a unique key'),
   createdAt: instant,
   updatedAt: instant.describe('Time of the latest event or keepalive; it does not change after the job has ended'),

@@ -147,5 +147,15 @@ const reason = z.string({ error: 'must be a string' }).nullable().default(null).
 export const releaseRequest = z.object({ reason, delaySeconds }, anObject).meta({ id: 'Release' });
 export type ReleaseRequest = z.output<typeof releaseRequest>;
 
+/** Body of Requeue Job (contract-2 §4); an absent body means now. */
+export const requeueRequest = z.object({ delaySeconds }, anObject).meta({ id: 'Requeue' });
+export type RequeueRequest = z.output<typeof requeueRequest>;
+
+/** Body of Copy Job (contract-2 §4); an absent body copies the payload too. */
+export const copyRequest = z
+  .object({ payload: jsonObject.nullable().optional().describe('Another payload; default that of the job') }, anObject)
+  .meta({ id: 'Copy' });
+export type CopyRequest = z.output<typeof copyRequest>;
+
 /** Body of Kill Job (spec §4.15); an absent body or reason is null. */
 export const killRequest = z.object({ reason }, anObject).meta({ id: 'Kill' });

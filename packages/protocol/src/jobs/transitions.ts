@@ -18,6 +18,7 @@ export type Trigger =
   | 'kill'
   | 'replace'
   | 'reschedule'
+  | 'requeue'
   | 'due'
   | 'start_timeout'
   | 'delivery_timeout'
@@ -64,9 +65,13 @@ const deliveryTimeout = (when: Condition, to: Status, event: EventType): Transit
 });
 
 /** Outcomes of a call that gives a job another time. */
-const newTime = (trigger: 'replace' | 'reschedule', event: EventType): Transition[] => [
-  { trigger, when: 'at once', from: ['scheduled', 'pending'], to: 'pending', event },
-  { trigger, when: 'with a delay', from: ['scheduled', 'pending'], to: 'scheduled', event },
+const newTime = (
+  trigger: 'replace' | 'reschedule' | 'requeue',
+  event: EventType,
+  from: readonly Status[],
+): Transition[] => [
+  { trigger, when: 'at once', from, to: 'pending', event },
+  { trigger, when: 'with a delay', from, to: 'scheduled', event },
 ];
 
 /**
@@ -96,8 +101,9 @@ export const TRANSITIONS: readonly Transition[] = [
   ...failedAttempt('execution_timeout'),
   { trigger: 'kill', from: ['scheduled', 'pending', 'delivered', 'running'], to: 'killed', event: 'killed' },
   { trigger: 'kill', from: ['killed'], to: 'killed', event: null },
-  ...newTime('replace', 'replaced'),
-  ...newTime('reschedule', 'rescheduled'),
+  ...newTime('replace', 'replaced', ['scheduled', 'pending']),
+  ...newTime('reschedule', 'rescheduled', ['scheduled', 'pending']),
+  ...newTime('requeue', 'requeued', ['dead', 'killed']),
 ];
 
 /**
@@ -123,6 +129,7 @@ export function refusalOf(trigger: Trigger, status: Status): ErrorCode | null {
   if (trigger === 'ack') return 'JOB_NOT_DELIVERED';
   if (trigger === 'kill') return 'JOB_ENDED';
   if (trigger === 'reschedule') return 'JOB_NOT_PENDING';
+  if (trigger === 'requeue') return 'JOB_NOT_DEAD';
   if (HEARTBEATS.includes(trigger)) return status === 'killed' ? 'JOB_KILLED' : 'JOB_NOT_RUNNING';
   if (trigger === 'complete' || trigger === 'fail') return 'JOB_NOT_RUNNING';
   if (trigger === 'release') return status === 'killed' ? 'JOB_KILLED' : 'JOB_NOT_RUNNING';

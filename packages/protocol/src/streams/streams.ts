@@ -34,6 +34,7 @@ export const STREAM_TYPES = {
   replaced: 'withheld',
   ready: 'withheld',
   rescheduled: 'withheld',
+  requeued: 'withheld',
 } as const satisfies Partial<Record<PublishedMessage['type'], InProgressScope>>;
 
 export type StreamType = keyof typeof STREAM_TYPES;
@@ -90,6 +91,7 @@ function eventMessages<More extends z.ZodRawShape>(more: More) {
     message('delivery_timeout', z.null()),
     message('replaced', z.object({ scheduledFor }).nullable()),
     message('ready', z.null()),
+    message('requeued', z.object({ scheduledFor }).nullable()),
     message('rescheduled', z.object({ scheduledFor: scheduledFor.nullable(), priority: z.number().optional() })),
   ] as const;
 }

@@ -12,6 +12,22 @@ local function freeUnique(job, unique, keeping)
   if lasts ~= keeping and stored(redis.call('HGET', index, field)) == job.id then redis.call('HDEL', index, field) end
 end
 
+-- Check whether a job that has ended must occupy its unique key when it waits again. One that lasts for a time must not,
+-- once that time is over.
+--   freed   field of its record
+local function takesUniqueBack(job, unique, freed, nowMs)
+  local isTimed = string.find(unique, '^expired ')
+  return occupiesUnique({ status = 'pending', order = job.order }, unique, isTimed and stored(freed) or nil, nowMs)
+end
+
+-- Let a job occupy its unique key.
+--   other   the job that the entry named, if it does not occupy the key; it must not do so when the clock steps back
+local function occupyUnique(job, unique, other)
+  local index, field = uniqueEntry(job, unique)
+  redis.call('HSET', index, field, job.id)
+  if other then redis.call('HSET', other.key, 'uniqueFreed', '1') end
+end
+
 -- Return the job that the entry of a unique key names, and whether it occupies the key; nil when the key has no entry, or
 -- one that damage left behind, whose job is missing or another one than the entry says.
 local function uniqueHolder(job, unique, nowMs)

@@ -5,7 +5,7 @@ import type { Status } from '@yardmaster/protocol';
 export const lua = {
   STATUSES: `local STATUSES = { 'scheduled', 'pending', 'delivered', 'running', 'completed', 'dead', 'killed' }`,
   IS_STATUS: `local IS_STATUS = { scheduled = true, pending = true, delivered = true, running = true, completed = true, dead = true, killed = true }`,
-  STATUS_AFTER: `local STATUS_AFTER = { callback_sent = '', callback_failed = '', ready = 'pending', dead = 'dead dead dead dead dead dead', delivered = 'delivered delivered', acked = 'running', delivery_timeout = 'pending', progress = 'running', checkpoint = 'running', event = 'running', completed = 'completed', retried = 'pending scheduled pending scheduled', released = 'pending scheduled', killed = 'killed', replaced = 'pending scheduled', rescheduled = 'pending scheduled' }`,
+  STATUS_AFTER: `local STATUS_AFTER = { callback_sent = '', callback_failed = '', ready = 'pending', dead = 'dead dead dead dead dead dead', delivered = 'delivered delivered', acked = 'running', delivery_timeout = 'pending', progress = 'running', checkpoint = 'running', event = 'running', completed = 'completed', retried = 'pending scheduled pending scheduled', released = 'pending scheduled', killed = 'killed', replaced = 'pending scheduled', rescheduled = 'pending scheduled', requeued = 'pending scheduled' }`,
   markDelivered: `local function markDelivered(job, nowMs, at, deliveryTimeoutMs, eventsPerJob, ...)
   moveToStatusIndex(job, 'delivered')
   openWindow(job, nowMs, deliveryMs(job, deliveryTimeoutMs))
@@ -44,8 +44,11 @@ end`,
   local diedAcked = job.status == 'dead' and not stored(deliveryTimeouts) and tonumber(job.attempt) > 0
   local wasAcked = job.status == 'running' or job.status == 'completed' or diedAcked
   local lastAttempt = tonumber(job.attempt) - (wasAcked and 1 or 0)
+  if itsTakeBacks < lastTakeBacks then
+    return attempt <= math.max(lastAttempt, tonumber(job.maxRetries)) and 'over' or 'unknown'
+  end
   if itsTakeBacks > lastTakeBacks or attempt > lastAttempt then return 'unknown' end
-  if itsTakeBacks < lastTakeBacks or attempt < lastAttempt then return 'over' end
+  if attempt < lastAttempt then return 'over' end
   local waits = job.status == 'pending' or job.status == 'scheduled'
   if job.status == 'dead' then waits = not stored(redis.call('HGET', job.key, 'deliveredAt')) end
   return waits and 'unknown' or 'current'
@@ -463,6 +466,15 @@ end`,
   freeUnique: `local function freeUnique(job, unique, keeping)
   local index, field, lasts = uniqueEntry(job, unique)
   if lasts ~= keeping and stored(redis.call('HGET', index, field)) == job.id then redis.call('HDEL', index, field) end
+end`,
+  takesUniqueBack: `local function takesUniqueBack(job, unique, freed, nowMs)
+  local isTimed = string.find(unique, '^expired ')
+  return occupiesUnique({ status = 'pending', order = job.order }, unique, isTimed and stored(freed) or nil, nowMs)
+end`,
+  occupyUnique: `local function occupyUnique(job, unique, other)
+  local index, field = uniqueEntry(job, unique)
+  redis.call('HSET', index, field, job.id)
+  if other then redis.call('HSET', other.key, 'uniqueFreed', '1') end
 end`,
   uniqueHolder: `local function uniqueHolder(job, unique, nowMs)
   local index, field = uniqueEntry(job, unique)
@@ -893,7 +905,7 @@ return { 'OK', examined, { unpack(counts) }, lagMs, { unpack(broken) } }
 } as const;
 
 export const ack = {
-  name: 'ack', sha1: '7444735be836dd93b0145893cf08484b4d147119',
+  name: 'ack', sha1: '80a70960199ab885ee23319b5daad68d27ccad39',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
@@ -918,7 +930,7 @@ return { 'OK', attempt }
 } as const;
 
 export const complete = {
-  name: 'complete', sha1: '0ad9f871458600fedf4ad66eeb1f6f7207cbc649',
+  name: 'complete', sha1: '18e2b2e936b4019c135a417f414c4a5a812561ca',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'result', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
@@ -947,7 +959,7 @@ return { 'OK', job.attempt }
 } as const;
 
 export const fail = {
-  name: 'fail', sha1: '811463df949218b5ba72429a824d96975e936baf',
+  name: 'fail', sha1: '2c1ea2a7619ad6ec3616d44e5c76843f3344e621',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'errorJson', 'isRetryable', 'retryAfterMs', 'random', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, status: r[1] as Status, attempt: Number(r[2]) } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal jobKey = KEYS[1]
@@ -972,7 +984,7 @@ return { 'OK', status, job.attempt }
 } as const;
 
 export const heartbeat = {
-  name: 'heartbeat', sha1: 'aa25b607c77280796c9ea22805c921448079195a',
+  name: 'heartbeat', sha1: 'a95d91d7c88e5344f92302a25b2feedee7f29d2d',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'kind', 'data', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => ({ attempt: Number(r[1]) }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.knownFull}\n${lua.isMemoryFull}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
@@ -1004,7 +1016,7 @@ return { 'OK', job.attempt }
 } as const;
 
 export const release = {
-  name: 'release', sha1: '192ce29246a160ad4df7340fcfe2d44e417c5ea1',
+  name: 'release', sha1: '2f05e197cf6c9ce9dff6a3d19dfe33aca119afa4',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'reason', 'delay', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status, attempt: Number(r[3]) } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.lastStep}\n${lua.isStartOver}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
@@ -1098,7 +1110,7 @@ return { 'OK', unpack(values) }
 } as const;
 
 export const turn = {
-  name: 'turn', sha1: '84913db5b9d0a1b9090000a788ea2e343b6bd43c',
+  name: 'turn', sha1: 'aa00f9baf9dc6526c8caaa7b6c4678d16432490b',
   keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => ({ values: r.slice(1) as (string | null)[] }),
   text: `${lua.isTooLate}\n${collected.clock}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nlocal queue = KEYS[1]
@@ -1288,7 +1300,7 @@ return { 'OK', unpack(values) }
 } as const;
 
 export const turn_many = {
-  name: 'turn_many', sha1: '102d2e971aa6712eeda01cd785a1d70e9eccd110',
+  name: 'turn_many', sha1: 'f52a8b70d95d71737ce246e922337d9f352f0e66',
   keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => ({ values: r.slice(1) as (string | null)[] }),
   text: `${lua.isTooLate}\n${collected.clock}\n${later.later}\n${later.writeSets}\n${later.redis}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\nlocal function turnScript(queue, base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount, inputs)
@@ -1483,6 +1495,31 @@ return ok and reply or failureReply(reply)
 `,
 } as const;
 
+export const copy = {
+  name: 'copy', sha1: 'e520f684a408c6bdf0de39bbb1847265d271128c',
+  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'copyId', 'payload', 'notAfter'], rest: 'names',
+  decode: (r: unknown[]) => ({ record: r[1] as string[] }),
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.addJob}\nlocal jobKey = KEYS[1]
+local base, jobId, keySpaceId, copyId, payload, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local names = { unpack(ARGV, 7) }
+local job, priority, startWithin = loadJob(jobKey, base, jobId, 'priority', 'startWithinSeconds')
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+local nowMs, _, micros = now()
+if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
+local fields = { 'copyOf', jobId }
+local values = redis.call('HMGET', jobKey, unpack(names))
+for i, name in ipairs(names) do
+  local value = stored(values[i])
+  if name == 'payload' and payload ~= '' then value = payload ~= 'null' and payload or nil end
+  if value then fields[#fields + 1], fields[#fields + 2] = name, value end
+end
+local copy = { key = base .. 'job:' .. copyId, base = base, id = copyId, space = job.space, name = job.name }
+addJob(copy, nowMs, micros, fields, { delay = '', options = { priority, startWithin } })
+return { 'OK', redis.call('HGETALL', copy.key) }
+`,
+} as const;
+
 export const create = {
   name: 'create', sha1: 'de8615d5022d3634563a732ed84acc0defa44f30',
   keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter'], rest: 'fields',
@@ -1506,10 +1543,10 @@ return { 'OK', order }
 } as const;
 
 export const create_full = {
-  name: 'create_full', sha1: '619f85d35ced3b1be2902d9af5ade9f02208b7b4',
+  name: 'create_full', sha1: '37e4d77de7c28e4a3d080aab4b278601d5413206',
   keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter', 'fingerprint', 'unique', 'eventsPerJob', 'replayed', 'shown', 'delay', 'priority', 'startWithin'], rest: 'fields',
   decode: (r: unknown[]) => (r[0] === 'CREATED' ? { outcome: 'CREATED' as const, order: r[1] as string, scheduledFor: r[2] as string } : r[0] === 'REPLAYED' ? { outcome: 'REPLAYED' as const, values: r[1] as (string | null)[] } : r[0] === 'RETURNED' ? { outcome: 'RETURNED' as const, id: r[1] as string, values: r[2] as (string | null)[] } : r[0] === 'REPLACED' ? { outcome: 'REPLACED' as const, id: r[1] as string, values: r[2] as (string | null)[], before: r[3] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
-  text: `${lua.now}\n${lua.isTooLate}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.addJob}\nlocal jobKey = KEYS[1]
+  text: `${lua.now}\n${lua.isTooLate}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.addJob}\n${lua.occupyUnique}\nlocal jobKey = KEYS[1]
 local base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown, delay, priority, startWithin = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13]
 local fields = { unpack(ARGV, 14) }
 local nowMs, nowText, micros = now()
@@ -1538,11 +1575,7 @@ ${lua.claimOrder}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.moveToStatusIndex}
 end
 if fingerprint ~= '' then fields[#fields + 1], fields[#fields + 2] = 'fingerprint', fingerprint end
 local order, scheduledFor = addJob(job, nowMs, micros, fields, waits)
-if unique ~= '' then
-  local index, field = uniqueEntry(job, unique)
-  redis.call('HSET', index, field, jobId)
-  if other then redis.call('HSET', other.key, 'uniqueFreed', '1') end
-end
+if unique ~= '' then occupyUnique(job, unique, other) end
 return { 'CREATED', order, scheduledFor and formatInteger(scheduledFor) or '' }
 `,
 } as const;
@@ -1600,10 +1633,10 @@ return { 'OK', table.concat(outcomes, '\\n') }
 } as const;
 
 export const create_many_full = {
-  name: 'create_many_full', sha1: 'c237a25c8bdbd1b0c38dea0b69690bb9a7392af3',
+  name: 'create_many_full', sha1: '192fb2b212f0121307a1408d29e88b576ef4440d',
   keys: ['queue'], args: ['base', 'space', 'notAfter', 'eventsPerJob'], rest: 'jobs',
   decode: (r: unknown[]) => ({ outcomes: r[1] as string }),
-  text: `${lua.isTooLate}\n${collected.clock}\n${later.later}\n${later.writeSets}\n${later.redis}\n${collected.now}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${later.nextOrder}\n${lua.timeOf}\n${lua.startLimit}\n${collected.collected}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${collected.publish}\n${collected.publishCreation}\n${lua.addJob}\nlocal function createFullScript(jobKey, base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown, delay, priority, startWithin, fields)
+  text: `${lua.isTooLate}\n${collected.clock}\n${later.later}\n${later.writeSets}\n${later.redis}\n${collected.now}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${later.nextOrder}\n${lua.timeOf}\n${lua.startLimit}\n${collected.collected}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${collected.publish}\n${collected.publishCreation}\n${lua.addJob}\n${lua.occupyUnique}\nlocal function createFullScript(jobKey, base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown, delay, priority, startWithin, fields)
 local nowMs, nowText, micros = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 local waits = { delay = delay, options = { priority ~= '' and priority, startWithin ~= '' and startWithin } }
@@ -1630,11 +1663,7 @@ ${lua.claimOrder}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.moveToStatusIndex}
 end
 if fingerprint ~= '' then fields[#fields + 1], fields[#fields + 2] = 'fingerprint', fingerprint end
 local order, scheduledFor = addJob(job, nowMs, micros, fields, waits)
-if unique ~= '' then
-  local index, field = uniqueEntry(job, unique)
-  redis.call('HSET', index, field, jobId)
-  if other then redis.call('HSET', other.key, 'uniqueFreed', '1') end
-end
+if unique ~= '' then occupyUnique(job, unique, other) end
 return { 'CREATED', order, scheduledFor and formatInteger(scheduledFor) or '' }
 end
 ${later.writeLater}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.failureReply}\nlocal queue = KEYS[1]
@@ -1667,6 +1696,22 @@ writeLater()
 publishCollected(base, space)
 if not ok then return failureReply(failure) end
 return { 'OK', table.concat(outcomes, '\\n') }
+`,
+} as const;
+
+export const delete_job = {
+  name: 'delete_job', sha1: '377305dee439440a7515bbc01d4456735c719bda',
+  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId'], rest: null,
+  decode: (r: unknown[]) => ({ before: r[1] as Status }),
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.purge}\n${lua.now}\nlocal jobKey = KEYS[1]
+local base, jobId, keySpaceId = ARGV[1], ARGV[2], ARGV[3]
+local job, unique = loadJob(jobKey, base, jobId, 'unique')
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+if job.status ~= 'completed' and job.status ~= 'dead' and job.status ~= 'killed' then return { 'JOB_NOT_ENDED', job.status } end
+redis.call('ZREM', base .. 'callbacks', jobId)
+purge(job, now(), unique)
+return { 'OK', job.status }
 `,
 } as const;
 
@@ -1807,6 +1852,41 @@ if length == 0 then length = #impliedEntries(jobKey, v[3]) end
 local seq = 1 + tonumber(stored(v[1]) or 0) + length
 local logSeq = tonumber(stored(v[2]) or 0) + redis.call('LLEN', jobKey .. ':logs')
 return { 'OK', seq, logSeq, formatInteger(now()), v[3], v[4], v[5], v[6], v[7] }
+`,
+} as const;
+
+export const requeue = {
+  name: 'requeue', sha1: 'dad94a15754ddda10985ca91fb960f1907cad44e',
+  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'delay', 'eventsPerJob'], rest: null,
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.occupiesUnique}\n${lua.takesUniqueBack}\n${lua.uniqueEntry}\n${lua.uniqueHolder}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordReturn}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
+local base, jobId, keySpaceId, delay, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local job, unique, freed, priority, startWithin, takeBacks =
+  loadJob(jobKey, base, jobId, 'unique', 'uniqueFreed', 'priority', 'startWithinSeconds', 'takeBacks')
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+if job.status ~= 'dead' and job.status ~= 'killed' then return { 'JOB_NOT_DEAD', job.status } end
+local nowMs, nowText = now()
+local takesBack = stored(unique) and takesUniqueBack(job, unique, freed, nowMs)
+local other, isOccupied
+if takesBack then other, isOccupied = uniqueHolder(job, unique, nowMs) end
+if other and other.id == jobId then other = nil end
+if other and isOccupied then return { 'NOT_UNIQUE', other.id, other.status } end
+local before = job.status
+redis.call('ZREM', base .. 'callbacks', jobId)
+redis.call('ZREM', base .. 'due', jobId)
+redis.call('HDEL', jobKey, 'attempt', 'result', 'error', 'deliveryTimeouts', 'startBy', 'killReason',
+  'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil')
+job.attempt = '0'
+local scheduledFor = timeOf(delay, nowMs)
+local status = returnToWaiting(job, nowMs, scheduledFor, nil, { priority, startWithin })
+if takesBack then
+${lua.occupyUnique}\n  redis.call('HDEL', jobKey, 'uniqueFreed')
+  occupyUnique(job, unique, other)
+end
+local data = scheduledFor and '{"scheduledFor":' .. isoText(scheduledFor) .. '}' or 'null'
+recordReturn(job, nowText, 'requeued', status, data, eventsPerJob, 'takeBacks', nextTakeBacks(takeBacks))
+return { 'OK', before, status }
 `,
 } as const;
 

@@ -3,7 +3,7 @@ local function typeOf(entry)
 end
 
 -- Events that can be the first in the list. An ack or a release is not, because it needs a delivery.
-local FIRST = { ready = true, rescheduled = true, replaced = true, delivered = true, dead = true, killed = true }
+local FIRST = { ready = true, rescheduled = true, requeued = true, replaced = true, delivered = true, dead = true, killed = true }
 
 -- Return the status that a job has after an event; '' for one that changes none, nil for one that is not valid. After
 -- some events a job may be scheduled, and then the event's own data say until when. In a text of a user quotation marks

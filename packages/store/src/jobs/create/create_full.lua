@@ -49,10 +49,5 @@ end
 
 if fingerprint ~= '' then fields[#fields + 1], fields[#fields + 2] = 'fingerprint', fingerprint end
 local order, scheduledFor = addJob(job, nowMs, micros, fields, waits)
-if unique ~= '' then
-  local index, field = uniqueEntry(job, unique)
-  redis.call('HSET', index, field, jobId)
-  -- The time of the other job is over. It must not occupy the key again when the clock steps back.
-  if other then redis.call('HSET', other.key, 'uniqueFreed', '1') end
-end
+if unique ~= '' then occupyUnique(job, unique, other) end
 return { 'CREATED', order, scheduledFor and formatInteger(scheduledFor) or '' }

@@ -26,7 +26,7 @@ import { uniqueOfStored } from '../unique.js';
  * | `progressAt` | when the latest progress was reported |
  * | `checkpoint` | latest checkpoint, for the next attempt |
  * | `deliveryTimeouts` | delivery time-outs in a row; an ack removes it |
- * | `takeBacks` | delivery time-outs and releases so far, see lua/attempt/delivery.lua |
+ * | `takeBacks` | delivery time-outs, releases and requeues so far, see lua/attempt/delivery.lua |
  * | `missedWindowMs` | how long the worker of the last delivery time-out had for its ack |
  * | `eventsDropped`, `logsDropped` | events and log entries that were dropped, the oldest first |
  * | `fingerprint` | of the request, see create/idempotency.ts; of a job with an idempotency key |
@@ -59,6 +59,7 @@ export const LISTED_FIELDS = [
   'startWithinSeconds',
   'priority',
   'workerId',
+  'copyOf',
 ] as const;
 
 /** Fields of the record that make up a job, in the order in which create_full.lua reads them. */
@@ -124,6 +125,7 @@ export function listedJobOf(id: string, record: JobRecord): ListedJob {
     ...(record.priority ? { priority: Number(record.priority) } : {}),
     ...workerOf(record),
     ...(unique && { unique }),
+    ...(record.copyOf ? { copyOf: record.copyOf } : {}),
     createdAt,
     updatedAt,
   };

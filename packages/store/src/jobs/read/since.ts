@@ -33,19 +33,13 @@ export async function readSince(store: Store, jobId: string, fromSeq: number): P
   const reply = await runScript(onBulk(store), since, { keys, args: { fromSeq, portion: PORTION } });
   const { firstSeq, lastSeq, logSeq, newestLog, status, name: jobName, space: spaceId } = reply;
   const job = { id: jobId, spaceId, result: parseJson(reply.result) };
-  const events = eventsOf(job, firstSeq, reply.events).map(
-    ({ type, data, createdAt }, i): PublishedEvent => ({
-      seq: firstSeq + i,
-      jobId,
-      jobName,
-      spaceId,
-      type,
-      // An event that changes no status, such as a callback's, comes after the end of the job.
-      status: statusAfter({ type, data }) ?? status,
-      data,
-      at: Date.parse(createdAt),
-    }),
-  );
+  // An event that changes no status, such as a callback's, leaves that of the event before. Without one here, the job has
+  // nearly always kept its status since.
+  let known = status;
+  const events = eventsOf(job, firstSeq, reply.events).map(({ type, data, createdAt }, i): PublishedEvent => {
+    known = statusAfter({ type, data }) ?? known;
+    return { seq: firstSeq + i, jobId, jobName, spaceId, type, status: known, data, at: Date.parse(createdAt) };
+  });
   const loggedAt = newestLog ? parseLog(newestLog)[0] : 0;
   return {
     events,

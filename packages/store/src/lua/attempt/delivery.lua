@@ -1,4 +1,4 @@
--- Return the count of take-backs of a job, by delivery time-outs and releases, after one more.
+-- Return the count of take-backs of a job, by delivery time-outs, releases and requeues, after one more.
 -- The count never falls, so that no two deliveries of a job have one token.
 --   takeBacks    as the record has it
 local function nextTakeBacks(takeBacks)
@@ -35,8 +35,12 @@ local function deliveryOf(job, token, takeBacks, deliveryTimeouts)
   local wasAcked = job.status == 'running' or job.status == 'completed' or diedAcked
   local lastAttempt = tonumber(job.attempt) - (wasAcked and 1 or 0)
 
+  if itsTakeBacks < lastTakeBacks then
+    -- A requeue may have come in between, since which attempts are counted from 0 again.
+    return attempt <= math.max(lastAttempt, tonumber(job.maxRetries)) and 'over' or 'unknown'
+  end
   if itsTakeBacks > lastTakeBacks or attempt > lastAttempt then return 'unknown' end
-  if itsTakeBacks < lastTakeBacks or attempt < lastAttempt then return 'over' end
+  if attempt < lastAttempt then return 'over' end
   -- While a job waits, its next delivery will have this token, and none has it yet. It may have died while it waited.
   local waits = job.status == 'pending' or job.status == 'scheduled'
   if job.status == 'dead' then waits = not stored(redis.call('HGET', job.key, 'deliveredAt')) end

@@ -1,0 +1,25 @@
+-- KEYS jobKey
+-- ARGV base jobId keySpaceId copyId payload notAfter names...
+-- REPLY OK record[]
+-- ERRORS TOO_LATE JOB_NOT_FOUND FORBIDDEN
+--
+-- Create a pending job with the options of another one, at the end of the queue. Redis refuses it when memory is full.
+--   payload   JSON text; '' for that of the other job, 'null' for none
+--   names     of the fields that the copy has from the other job
+--   record    of the copy, field, value, …
+local job, priority, startWithin = loadJob(jobKey, base, jobId, 'priority', 'startWithinSeconds')
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+local nowMs, _, micros = now()
+if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
+
+local fields = { 'copyOf', jobId }
+local values = redis.call('HMGET', jobKey, unpack(names))
+for i, name in ipairs(names) do
+  local value = stored(values[i])
+  if name == 'payload' and payload ~= '' then value = payload ~= 'null' and payload or nil end
+  if value then fields[#fields + 1], fields[#fields + 2] = name, value end
+end
+local copy = { key = base .. 'job:' .. copyId, base = base, id = copyId, space = job.space, name = job.name }
+addJob(copy, nowMs, micros, fields, { delay = '', options = { priority, startWithin } })
+return { 'OK', redis.call('HGETALL', copy.key) }

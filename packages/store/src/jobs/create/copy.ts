@@ -1,0 +1,46 @@
+import { type CopyRequest, type Job, YardmasterError } from '@yardmaster/protocol';
+import { newJobIdIn, partitionOfJob } from '../../partition.js';
+import { runScript } from '../../script/run-script.js';
+import { copy } from '../../script/scripts.generated.js';
+import { type Caller, jobScriptInputs, notAfterOf, type Store } from '../../store.js';
+import { jobOf, recordOf } from '../read/record.js';
+
+/** Fields of the record that a copy has from the other job: not its times, keys and reports. */
+const COPIED_FIELDS = [
+  'payload',
+  'maxRetries',
+  'timeoutSeconds',
+  'callbackUrl',
+  'callbackHeaders',
+  'callbackOn',
+  'retry',
+  'maxRunSeconds',
+  'startWithinSeconds',
+  'priority',
+] as const;
+
+/**
+ * Create a job with the name and the options of another one, whatever its status. The copy is pending, and has no
+ * unique key.
+ *
+ * @param request.payload undefined for that of the other job
+ * @throws JOB_NOT_FOUND, FORBIDDEN, STORAGE_UNSAFE, STORAGE_FULL, OVERLOADED, UNAVAILABLE
+ * @see contract-2 §4
+ */
+export async function copyJob(store: Store, caller: Caller, jobId: string, { payload }: CopyRequest): Promise<Job> {
+  const { keys, args } = jobScriptInputs(store, caller, jobId);
+  if (!store.storage.isSafe) throw new YardmasterError('STORAGE_UNSAFE');
+  const copyId = newJobIdIn(partitionOfJob(jobId));
+  const { record } = await runScript(store, copy, {
+    keys,
+    args: {
+      copyId,
+      payload: payload === undefined ? '' : JSON.stringify(payload),
+      notAfter: notAfterOf(store),
+      ...args,
+    },
+    rest: COPIED_FIELDS,
+  });
+  store.observer.moved('none', 'pending', 1);
+  return jobOf(copyId, recordOf(record));
+}

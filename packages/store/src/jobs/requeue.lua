@@ -1,0 +1,39 @@
+-- KEYS jobKey
+-- ARGV base jobId keySpaceId delay eventsPerJob
+-- REPLY OK before:Status after:Status
+-- REPLY NOT_UNIQUE id status:Status
+-- ERRORS JOB_NOT_DEAD JOB_NOT_FOUND FORBIDDEN
+--
+-- Let a dead or killed job wait again, at the end of the queue, with all of its attempts ahead. It takes its unique key
+-- back. A callback that is still owed is dropped.
+--   delay          see timeOf
+--   before, after  status that the job had, and has now
+--   id, status     of another job, which occupies the unique key
+local job, unique, freed, priority, startWithin, takeBacks =
+  loadJob(jobKey, base, jobId, 'unique', 'uniqueFreed', 'priority', 'startWithinSeconds', 'takeBacks')
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+if job.status ~= 'dead' and job.status ~= 'killed' then return { 'JOB_NOT_DEAD', job.status } end
+
+local nowMs, nowText = now()
+local takesBack = stored(unique) and takesUniqueBack(job, unique, freed, nowMs)
+local other, isOccupied
+if takesBack then other, isOccupied = uniqueHolder(job, unique, nowMs) end
+if other and other.id == jobId then other = nil end
+if other and isOccupied then return { 'NOT_UNIQUE', other.id, other.status } end
+
+local before = job.status
+redis.call('ZREM', base .. 'callbacks', jobId)
+redis.call('ZREM', base .. 'due', jobId) -- see remindOfCallback
+redis.call('HDEL', jobKey, 'attempt', 'result', 'error', 'deliveryTimeouts', 'startBy', 'killReason',
+  'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil')
+job.attempt = DEFAULT_ATTEMPT
+local scheduledFor = timeOf(delay, nowMs)
+local status = returnToWaiting(job, nowMs, scheduledFor, nil, { priority, startWithin })
+if takesBack then
+  redis.call('HDEL', jobKey, 'uniqueFreed')
+  occupyUnique(job, unique, other)
+end
+local data = scheduledFor and '{"scheduledFor":' .. isoText(scheduledFor) .. '}' or 'null'
+recordReturn(job, nowText, 'requeued', status, data, eventsPerJob, 'takeBacks', nextTakeBacks(takeBacks))
+return { 'OK', before, status }

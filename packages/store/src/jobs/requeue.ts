@@ -1,0 +1,32 @@
+import { type RequeueRequest, YardmasterError } from '@yardmaster/protocol';
+import { runScript } from '../script/run-script.js';
+import { requeue } from '../script/scripts.generated.js';
+import { type Caller, jobScriptInputs, type Store } from '../store.js';
+import { delayOf } from './timing.js';
+
+/**
+ * Let a dead or killed job wait again, with all of its attempts ahead: at the end of the queue, or for a delay.
+ *
+ * @throws JOB_NOT_DEAD, JOB_NOT_UNIQUE, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
+ * @see contract-2 §4
+ */
+export async function requeueJob(
+  store: Store,
+  caller: Caller,
+  jobId: string,
+  { delaySeconds }: RequeueRequest,
+): Promise<void> {
+  const { keys, args } = jobScriptInputs(store, caller, jobId);
+  const reply = await runScript(store, requeue, {
+    keys,
+    args: {
+      delay: delayOf({ scheduledFor: null, delaySeconds }),
+      eventsPerJob: store.settings.eventsPerJob,
+      ...args,
+    },
+  });
+  if (reply.outcome === 'NOT_UNIQUE') {
+    throw new YardmasterError('JOB_NOT_UNIQUE', undefined, { jobId: reply.id, jobStatus: reply.status });
+  }
+  store.observer.moved(reply.before, reply.after, 1);
+}
