@@ -113,7 +113,7 @@ const repair: LostReply = {
         await wait();
       },
       async check() {
-        over();
+        over(stream.says());
         await stream.ended();
         must(stream.isWhole() || stream.code() === CLOSE_CODES.interrupted, stream.says());
         await stream.record();

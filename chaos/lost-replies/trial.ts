@@ -52,9 +52,10 @@ export function loseReply(context: FaultContext, row: Row, jobId: string | null,
   }
   const mustBeInTime = (during: Span, limitMs = RESPONSE_MS) =>
     must(lengthOf(during) <= limitMs, `took ${lengthOf(during)} ms`, during);
-  const over = () => {
+  /** End the trial. @param says what was seen instead, for the violation that no reply was lost */
+  const over = (says = '') => {
     lost.cancel();
-    must(lost.at !== null, 'no reply was lost');
+    must(lost.at !== null, `no reply was lost${says && `: ${says}`}`);
   };
   const wait = () => until(() => lost.at !== null, LOST_MS).catch(() => undefined); // `over` reports it.
   return { must, mustBeInTime, over, wait };
