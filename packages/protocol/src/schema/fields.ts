@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import type { FaultDetail } from '../errors.js';
 import { LIMITS } from '../limits.js';
 import { describeAs } from './describe.js';
 import { isJsonObject, type JsonObject, type JsonValue, jsonFault } from './json.js';
-import { unknownFaults } from './unknown-fields.js';
+import { similarTo } from './unknown-fields.js';
 
 // Each message below is the end of a sentence; `faultsOf` puts the path of the field in front of it.
 
@@ -65,20 +64,17 @@ export function boundedArray<T extends z.ZodType>(
 
 /**
  * Make a schema of an object with these fields and no others. An unknown field is refused, and the error suggests the
- * closest known field. The message is a JSON array with one sentence for each unknown field.
+ * closest known field. The message is a JSON array with the closest known field, or null, for each unknown one.
  */
 export function exactObject<T extends z.core.$ZodLooseShape>(shape: T) {
   const known = Object.keys(shape);
-  const named = (name: string) => ({ path: name.slice(0, LIMITS.faultPathCharacters), name, known });
   return z.strictObject(shape, {
     error: (issue) =>
       issue.code === 'unrecognized_keys'
-        ? JSON.stringify(unknownFaults('field', issue.keys.slice(0, LIMITS.faultDetails).map(named)).map(sentenceOf))
+        ? JSON.stringify(issue.keys.slice(0, LIMITS.faultDetails).map((name) => similarTo(name, known)))
         : 'must be an object',
   });
 }
-
-const sentenceOf = ({ message }: FaultDetail) => message;
 
 /** Identifier of a space. A space exists as soon as a job is created in it. */
 export const spaceId = z.string(required('must be a string')).regex(/^[A-Za-z0-9._:-]{1,128}$/, {

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { FaultDetail } from '../errors.js';
 import { LIMITS } from '../limits.js';
 import { openApiSchemaOf } from './describe.js';
-import { invalidRequest } from './validate.js';
+import { invalidRequest, unknownFault } from './validate.js';
 
 /**
  * The fields that a JSON value may have: of an object, by name; of an array or an object with free keys, those of each
@@ -102,15 +102,15 @@ const MAX_DISTANCE = 2;
 
 /** Return the faults of unknown names, where they are refused. Each suggests the closest known name. */
 export function unknownFaults(what: 'field' | 'query parameter', found: readonly UnknownName[]): FaultDetail[] {
-  return found.map(({ path, name, ...at }) => {
-    const known = [...at.known];
-    // Compare only the part of the name that a path quotes, because a longer name is not a spelling mistake.
-    const unknown = name.slice(0, LIMITS.faultPathCharacters);
-    const similar = known.length === 0 ? null : closest(unknown, known);
-    const suggestion =
-      similar !== null && distance(unknown, similar) <= MAX_DISTANCE ? `, did you mean ${similar}?` : '';
-    return { path, message: `unknown ${what} ${path}${suggestion}` };
-  });
+  return found.map(({ path, name, known }) => unknownFault(what, path, similarTo(name, [...known])));
+}
+
+/** Return the known name that is closest to an unknown one; null when none is close. */
+export function similarTo(name: string, known: readonly string[]): string | null {
+  // Compare only the part of the name that a path quotes, because a longer name is not a spelling mistake.
+  const unknown = name.slice(0, LIMITS.faultPathCharacters);
+  const similar = known.length === 0 ? null : closest(unknown, known);
+  return similar !== null && distance(unknown, similar) <= MAX_DISTANCE ? similar : null;
 }
 
 /**

@@ -12,6 +12,11 @@ function pathOf(path: readonly PropertyKey[]): string {
 
 type UnknownFields = Pick<z.core.$ZodIssueUnrecognizedKeys, 'keys'>;
 
+/** Return the fault of a name that is not known. @param similar the known name that is closest; null for none */
+export function unknownFault(what: 'field' | 'query parameter', path: string, similar: string | null): FaultDetail {
+  return { path, message: `unknown ${what} ${path}${similar === null ? '' : `, did you mean ${similar}?`}` };
+}
+
 /**
  * Return the faults that zod has found, each as a sentence.
  *
@@ -21,8 +26,8 @@ export function faultsOf(issues: readonly z.core.$ZodIssue[], nameOf: (field: st
   return issues.slice(0, LIMITS.faultDetails).flatMap(({ code, path, message, ...issue }) => {
     if (code === 'unrecognized_keys') {
       const { keys } = issue as UnknownFields; // See exactObject.
-      const sentences: string[] = JSON.parse(message);
-      return sentences.map((sentence, i) => ({ path: pathOf([...path, keys[i] as string]), message: sentence }));
+      const similar: (string | null)[] = JSON.parse(message);
+      return similar.map((name, i) => unknownFault('field', pathOf([...path, keys[i] as string]), name));
     }
     const where = nameOf(pathOf(path));
     return [{ path: where, message: `${where} ${message}` }];
