@@ -27,6 +27,7 @@ const OF_FSCK = [
   'check_entries',
   'check_jobs',
   'check_names',
+  'check_operation',
   'check_orphan',
   'check_spaces',
   'check_unique_entries',
@@ -39,6 +40,9 @@ const OF_CLOCK_STEPS = ['bring_back', 'mark_step'];
 
 /** Scripts for several jobs, whose replies are lost in test/resilience: batch.test.ts and turn.test.ts. */
 const OF_SEVERAL_JOBS = ['create_many', 'create_many_full', 'turn', 'turn_many'];
+
+/** Scripts of operations on many jobs, whose replies are lost in test/resilience/operations.test.ts. */
+const OF_OPERATIONS = ['cancel_operation', 'read_operations', 'read_texts', 'start_operation', 'step_operation'];
 
 let context: FaultContext;
 let stop: () => Promise<unknown>;
@@ -112,9 +116,9 @@ it('loses every reply that a scheduler waits for', async () => {
   expect(sorted(always)).toEqual(sorted([...ofScheduler, ...LOST_SCRAPES]));
 }, 120_000);
 
-it('loses the reply of every script except those of fsck, of clock steps and for several jobs', () => {
+it('loses the reply of every script except those of fsck, of clock steps and for several jobs or operations', () => {
   const lost = [...repliesOf([...LOST_CALLS, ...LOST_STREAMS]), ...ofScheduler];
   expect([...scriptHashes().keys()].filter((script) => !lost.includes(script)).sort()).toEqual(
-    [...OF_FSCK, ...OF_CLOCK_STEPS, ...OF_SEVERAL_JOBS].sort(),
+    [...OF_FSCK, ...OF_CLOCK_STEPS, ...OF_SEVERAL_JOBS, ...OF_OPERATIONS].sort(),
   );
 });

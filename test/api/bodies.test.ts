@@ -5,7 +5,7 @@ import { withApiProcess } from '../logs/api-process.js';
 import type { CallOptions } from '../support/http.js';
 import { jobIn } from '../support/jobs.js';
 import { withService } from '../support/service.js';
-import { callEndpoint, ENDPOINTS, endpointOf, stateOf, type Target } from './endpoints.js';
+import { callEndpoint, ENDPOINTS, endpointOf, stateOf, type Target, UNKNOWN } from './endpoints.js';
 
 // Forms and sizes of bodies, for every call that reads one. fields.test.ts tests their fields.
 
@@ -15,7 +15,7 @@ const api = withApiProcess(service);
 let target: Target;
 let before: unknown;
 beforeAll(async () => {
-  target = { spaceId: 'target', jobId: await jobIn(service, 'running', 'target'), keyId: '' };
+  target = { ...UNKNOWN, spaceId: 'target', jobId: await jobIn(service, 'running', 'target') };
   before = await stateOf(service, target);
 });
 
@@ -38,7 +38,7 @@ async function expectRefusal(name: string, options: CallOptions, refusal: Refusa
 async function expectSuccess(name: string, options: CallOptions, on: Status = 'running') {
   const endpoint = endpointOf(name);
   const jobId = await jobIn(service, on, 'taken', { maxRetries: 0 });
-  const { status } = await callEndpoint(service, endpoint, { spaceId: 'taken', jobId, keyId: '' }, options);
+  const { status } = await callEndpoint(service, endpoint, { ...UNKNOWN, spaceId: 'taken', jobId }, options);
   expect({ name, status }).toEqual({ name, status: endpoint.success ?? 200 });
 }
 

@@ -34,6 +34,8 @@ const OUTCOME_SCOPES: Scope[] = [
 ];
 const ACK = { jobId: 'nope', action: 'ack' };
 
+const OPERATION = { action: 'requeue', filter: { status: 'dead' } };
+
 type Row = [name: string, call: string, scopes: Scope[], rest?: Pick<Endpoint, 'also' | 'on' | 'body' | 'success'>];
 
 /**
@@ -63,6 +65,10 @@ const ROWS: Row[] = [
   ['Requeue Job', 'POST /jobs/:jobId/requeue', ['jobs:manage'], { on: 'dead', body: { delaySeconds: 60 } }],
   ['Copy Job', 'POST /jobs/:jobId/copy', ['jobs:create'], { also: ['jobs:read'], body: { payload: {} }, success: 201 }],
   ['Delete Job', 'DELETE /jobs/:jobId', ['jobs:manage'], { on: 'completed' }],
+  ['Start Operation', 'POST /spaces/:spaceId/operations', ['jobs:manage'], { body: OPERATION, success: 202 }],
+  ['List Operations', 'GET /spaces/:spaceId/operations', ['jobs:manage', 'jobs:read']],
+  ['Get Operation', 'GET /operations/:operationId', ['jobs:manage', 'jobs:read']],
+  ['Cancel Operation', 'DELETE /operations/:operationId', ['jobs:manage']],
   ['Keepalive', 'POST /jobs/:jobId/keepalive', ['jobs:keepalive'], { on: 'running' }],
   ['Redeliver Callback', 'POST /jobs/:jobId/callback/redeliver', ['jobs:create'], { on: 'completed' }],
   ['Get Callback Secrets', 'GET /spaces/:spaceId/callback-secret', ['keys:manage']],
@@ -83,18 +89,27 @@ export interface Target {
   spaceId: string;
   jobId: string;
   keyId: string;
+  operationId: string;
 }
 
 /** A target that no endpoint finds. */
-export const UNKNOWN: Target = { spaceId: 'unknown', jobId: '00aaaaaaaaaaaaaaaaaaaaaaaaaa', keyId: 'aaaa' };
+export const UNKNOWN: Target = {
+  spaceId: 'unknown',
+  jobId: '00aaaaaaaaaaaaaaaaaaaaaaaaaa',
+  keyId: 'aaaa',
+  operationId: '00aaaaaaaaaaaaaaaaaaaaaaaaaa',
+};
 
 /** URL for the callbacks of jobs: port 9 discards, if a server listens there at all. */
 const NOWHERE = 'http://127.0.0.1:9/';
 
-/** Create the job or the key that an endpoint needs to succeed. */
+/** Create the job, the key or the operation that an endpoint needs to succeed. */
 export async function targetFor(service: TestService, { path, on }: Endpoint, spaceId: string): Promise<Target> {
   const jobId = path.includes(':jobId') ? await jobIn(service, on ?? 'pending', spaceId, { callbackUrl: NOWHERE }) : '';
-  return { spaceId, jobId, keyId: path.includes(':keyId') ? (await service.key(['jobs:read'])).id : '' };
+  const operationId = path.includes(':operationId')
+    ? (await service.call('POST', `/spaces/${spaceId}/operations`, { body: OPERATION })).body.id
+    : '';
+  return { spaceId, jobId, keyId: path.includes(':keyId') ? (await service.key(['jobs:read'])).id : '', operationId };
 }
 
 /** Return the path of an endpoint for a target, below /api/v1. */
@@ -124,8 +139,11 @@ export async function stateOf(service: TestService, { spaceId, jobId, keyId }: T
   const jobs = await read(`/spaces/${spaceId}/jobs?limit=100`);
   const isOurs = (key: { id: string; name: string }) => key.name === MADE || key.id === keyId;
   const keys = (await read('/keys')).filter(isOurs);
-  if (jobId === '') return [jobs, keys];
+  const operations = (await read(`/spaces/${spaceId}/operations`)).operations.map(
+    ({ id, status }: { id: string; status: string }) => [id, status === 'cancelled'],
+  );
+  if (jobId === '') return [jobs, keys, operations];
   const { events, ...job } = await read(`/jobs/${jobId}`);
   const byCalls = events.filter(({ type }: { type: string }) => !type.startsWith('callback_'));
-  return [jobs, keys, { ...job, events: byCalls, updatedAt: null }, await read(`/jobs/${jobId}/logs`)];
+  return [jobs, keys, operations, { ...job, events: byCalls, updatedAt: null }, await read(`/jobs/${jobId}/logs`)];
 }

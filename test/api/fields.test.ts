@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { STATUSES } from '@yardmaster/protocol';
 import { createJob, jobIn } from '../support/jobs.js';
 import { Contract, type Part } from '../support/openapi.js';
 import { withService } from '../support/service.js';
 import { sharedService } from '../support/shared-service.js';
-import { callEndpoint, ENDPOINTS, endpointOf, MADE, stateOf, type Target, targetFor } from './endpoints.js';
+import { callEndpoint, ENDPOINTS, endpointOf, MADE, stateOf, type Target, targetFor, UNKNOWN } from './endpoints.js';
 
 // Rules for the fields of each body: accepted values, refused values and their errors. The OpenAPI document must agree
 // wherever JSON Schema can express the rule.
@@ -15,7 +16,7 @@ let before: unknown;
 /** The OpenAPI document; fields that it does not name are allowed in a request. */
 let contract: Contract;
 beforeAll(async () => {
-  target = { spaceId: 'target', jobId: await jobIn(service, 'running', 'target'), keyId: '' };
+  target = { ...UNKNOWN, spaceId: 'target', jobId: await jobIn(service, 'running', 'target') };
   before = await stateOf(service, target);
   contract = new Contract((await service.call('GET', '/openapi.json')).body, { isClosed: false });
 });
@@ -110,12 +111,15 @@ const UNIQUE_FAULTS: [unique: object, error: string][] = [
 
 /** Faults that the document describes in sentences, because JSON Schema cannot express them. */
 const IN_SENTENCES =
-  /well-formed|required with until|2030-02-30|nest deeper|beyond the range|bytes in all|is repeated|in the future|__proto__|:99999|"(Host|Content-Length|TRANSFER-ENCODING)":|"count":1e400|01 00:00/;
+  /well-formed|required with until|2030-02-30|nest deeper|beyond the range|bytes in all|is repeated|in the future|__proto__|:99999|control characters|with action|goes with action|"(Host|Content-Length|TRANSFER-ENCODING)":|"count":1e400|01 00:00/;
 
 const OUTCOMES = 'must be an array of objects';
 
 const work = { name: 'work' };
 const half = { percent: 50, message: 'half' };
+const requeue = { action: 'requeue', filter: { status: 'dead' } };
+const inFilter = (filter: object, error: string) =>
+  fault({ ...requeue, filter: { ...requeue.filter, ...filter } }, `filter.${error}`);
 const reader = { name: MADE, scopes: ['jobs:read'] };
 
 const FORBIDDEN_HEADERS = [
@@ -318,6 +322,35 @@ const REFUSED: Record<string, Fault[]> = {
     ...values('delaySeconds', DELAY, [-1, 31_622_401, '5', []]),
   ],
   'Requeue Job': values('delaySeconds', DELAY, [-1, 31_622_401, '5', []]),
+  'Start Operation': [
+    fault({ filter: { status: 'dead' } }, 'action must be one of requeue, kill, delete, reschedule'),
+    fault({ ...requeue, action: 'retry' }, 'action must be one of requeue, kill, delete, reschedule'),
+    ...values('filter', OBJECT, [5, null, [], 'dead'], requeue),
+    inFilter({ status: undefined }, 'status is required'),
+    inFilter({ status: 'deed' }, `status must be one of ${STATUSES.join(', ')}`),
+    inFilter({ status: ['dead', 'completed'] }, 'status must be of dead, killed with action requeue'),
+    inFilter({ names: [] }, 'names must have at least one of the names'),
+    inFilter({ tags: ['a\nb'] }, 'tags[0] must not contain control characters'),
+    inFilter({ tags: Array(11).fill('a') }, 'tags must have at most 10 tags'),
+    inFilter({ createdAfter: '2030-01-01' }, `createdAfter ${EXPIRES}`),
+    inFilter({ createdBefore: 5 }, `createdBefore ${EXPIRES}`),
+    inFilter({ q: '' }, 'q must be 1 to 500 characters'),
+    inFilter({ ids: 'x' }, 'ids must be an array of strings'),
+    inFilter({ ids: [] }, 'ids must have at least one of the ids'),
+    inFilter({ ids: Array(1_001).fill('x') }, 'ids must have at most 1000 ids'),
+    ...values('limit', 'must be an integer between 1 and 9007199254740991', [0, 1.5, '5', true], requeue),
+    ...values('dryRun', 'must be a boolean', [0, 'true', null], requeue),
+    ...values('reason', 'must be 1 to 1000 characters', ['', 'x'.repeat(1_001)], requeue),
+    ...values('delaySeconds', DELAY, [-1, 31_622_401, '5', []], requeue),
+    fault(
+      { ...requeue, action: 'reschedule', filter: { status: 'pending' } },
+      'delaySeconds is required with action reschedule',
+    ),
+    fault(
+      { ...requeue, action: 'delete', delaySeconds: 0 },
+      'delaySeconds goes with action requeue or reschedule only',
+    ),
+  ],
   'Copy Job': values('payload', OBJECT, ['x', 5, []]),
   'Kill Job': values('reason', STRING, [5, true, [], {}, ['stop']]),
   'Create Key': [
@@ -440,6 +473,10 @@ const TAKEN: Record<string, object[]> = {
     { scheduledFor: '1970-01-01T00:00:00Z', priority: -604_800 },
   ],
   'Requeue Job': [{}, { delaySeconds: null }, { delaySeconds: 31_622_400 }],
+  'Start Operation': [
+    { ...requeue, limit: null, reason: null, delaySeconds: null },
+    { ...requeue, limit: 1, dryRun: true, delaySeconds: 31_622_400 },
+  ],
   'Copy Job': [{}, { payload: null }, { payload: { a: [] } }],
   'Kill Job': [{}, { reason: null }, { reason: '' }],
   'Create Key': [
@@ -497,6 +534,7 @@ it.each<[name: string, body: object, isOpen: boolean[]]>([
   ['Release Job', {}, [true]],
   ['Reschedule Job', { delaySeconds: 0 }, [true]],
   ['Requeue Job', {}, [true]],
+  ['Start Operation', requeue, [false, false]],
   ['Copy Job', { payload: {} }, [true, true]],
   ['Kill Job', {}, [true]],
   ['Create Key', { name: 'k', scopes: ['jobs:read'] }, [false]],

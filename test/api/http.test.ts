@@ -3,12 +3,15 @@ import type { HttpResponse } from '../support/http.js';
 import { jobIn } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { ADMIN_KEY } from '../support/shared-service.js';
-import { ENDPOINTS, pathOf, type Target } from './endpoints.js';
+import { until } from '../support/until.js';
+import { ENDPOINTS, endpointOf, pathOf, type Target, targetFor } from './endpoints.js';
 
 const service = withService();
 let target: Target;
 beforeAll(async () => {
-  target = { spaceId: 'http', jobId: await jobIn(service, 'running', 'http'), keyId: 'http' };
+  const { operationId } = await targetFor(service, endpointOf('Get Operation'), 'http');
+  target = { spaceId: 'http', jobId: await jobIn(service, 'running', 'http'), keyId: 'http', operationId };
+  await until(async () => (await service.call('GET', `/operations/${target.operationId}`)).body.status === 'done');
 });
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND'];

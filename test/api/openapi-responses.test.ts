@@ -129,6 +129,16 @@ it('responds as documented to creates whose key was used', async () => {
   await expectResponse(endpointOf('Requeue Job'), { ...target, jobId: ended }, {}, 409);
 });
 
+it('responds as documented to operations whose key was used, and to too many operations', async () => {
+  const start = endpointOf('Start Operation');
+  const target = { ...UNKNOWN, spaceId: 'operations' };
+  const headers = { 'idempotency-key': 'k' };
+  for (const status of [202, 202]) await expectResponse(start, target, { headers }, status);
+  await expectResponse(start, target, { headers, body: { action: 'delete', filter: { status: 'dead' } } }, 422);
+  for (let i = 1; i < 10; i++) await expectResponse(start, target, {}, 202);
+  await expectResponse(start, target, {}, 429);
+});
+
 /** Make a call without the Host header, which no HTTP library can. */
 async function callWithoutHost(endpoint: Endpoint): Promise<HttpResponse> {
   const head = `${endpoint.method} /api/v1${pathOf(endpoint, UNKNOWN)} HTTP/1.1\r\nConnection: close\r\n\r\n`;
@@ -174,8 +184,10 @@ it('responds as documented when Redis would delete jobs', async () => {
 
 it('responds as documented when keys in Redis are of another type', async () => {
   const { keys } = service.store;
-  const { jobId, spaceId } = UNKNOWN;
-  for (const key of [keys.job(jobId), keys.jobs(spaceId), keys.queue(spaceId), keys.names(spaceId), keys.apiKeys]) {
+  const { jobId, spaceId, operationId } = UNKNOWN;
+  const ofOperations = [keys.operation(operationId), keys.operationsOf(spaceId)];
+  const ofJobs = [keys.job(jobId), keys.jobs(spaceId), keys.queue(spaceId), keys.names(spaceId)];
+  for (const key of [...ofJobs, ...ofOperations, keys.apiKeys]) {
     await service.redis.del(key);
     await service.redis.set(key, 'of another type');
   }

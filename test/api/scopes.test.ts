@@ -8,7 +8,8 @@ import { ADMIN_KEY, sharedService } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 import { callEndpoint, ENDPOINTS, stateOf, targetFor, UNKNOWN } from './endpoints.js';
 
-const READS = ['List Jobs', 'Get Space Statistics', 'Get Job', 'Get Job Logs', 'Get Job Progress'];
+const READS_OPERATIONS = ['List Operations', 'Get Operation'];
+const READS = ['List Jobs', 'Get Space Statistics', 'Get Job', 'Get Job Logs', 'Get Job Progress', ...READS_OPERATIONS];
 const SETTLE = 'Settle Jobs';
 const EVENTS = ['Checkpoint', 'Custom Event', 'Append Logs'];
 
@@ -24,7 +25,7 @@ const GRANTS: Record<Scope, readonly string[]> = {
   'jobs:complete': ['Complete Job', SETTLE],
   'jobs:fail': ['Fail Job', 'Release Job', SETTLE],
   'jobs:kill': ['Kill Job'],
-  'jobs:manage': ['Requeue Job', 'Delete Job'],
+  'jobs:manage': ['Requeue Job', 'Delete Job', 'Start Operation', 'Cancel Operation', ...READS_OPERATIONS],
   'jobs:keepalive': ['Keepalive', SETTLE],
   'jobs:worker': [
     ...READS,
@@ -177,7 +178,12 @@ describe('calls without a valid key', () => {
     'refuses %s with 401 at every endpoint, before an existing key is cached and after',
     async (_, options) => {
       const existing = await service.key(ALL_SCOPES);
-      const target = { spaceId: 'locked', jobId: await jobIn(service, 'pending', 'locked'), keyId: existing.id };
+      const target = {
+        ...UNKNOWN,
+        spaceId: 'locked',
+        jobId: await jobIn(service, 'pending', 'locked'),
+        keyId: existing.id,
+      };
       const before = await stateOf(service, target);
       for (const isKnown of [false, true]) {
         if (isKnown) expect((await service.call('GET', '/keys', { key: existing.key })).status).toBe(200);

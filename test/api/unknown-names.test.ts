@@ -173,8 +173,8 @@ describe('unknown fields of a body', () => {
 
   it('knows the fields of every body that is not free JSON', () => {
     const free = ROUTES.filter(({ body }) => body !== undefined && knownFieldsOf(body) === null);
-    // Create Key refuses unknown fields in its schema.
-    expect(free.map(({ operation }) => operation)).toEqual(['checkpointJob', 'recordEvent', 'createKey']);
+    // Start Operation and Create Key refuse unknown fields in their schemas.
+    expect(free.map(({ operation }) => operation)).toEqual(['startOperation', 'checkpointJob', 'recordEvent', 'createKey']);
     expect(knownFieldsOf(logBatch)).toBeNull(); // Two forms; the reader of batches knows both.
   });
 });
@@ -289,7 +289,7 @@ it('shows the service, its version and its features without a key', async () => 
   const { status, body } = await service.call('GET', '/info', { key: undefined });
   const features = [
     ...['idempotency', 'unique', 'delivery-token', 'release', 'schedule', 'retry'],
-    ...['long-poll', 'batch', 'settle', 'turn'],
+    ...['long-poll', 'batch', 'settle', 'turn', 'operations'],
   ];
   expect({ status, body }).toEqual({ status: 200, body: { service: 'yardmaster', version: '0.1.0', features } });
 });

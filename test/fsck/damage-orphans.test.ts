@@ -98,3 +98,14 @@ it('refuses a prefix without data, and another number of partitions, and writes 
   await expect(check(store, true)).rejects.toThrow('spread over 32 partitions, this release uses 64');
   await service.redis.del(store.keys.meta);
 });
+
+it('lets a running operation go on that is not among the running ones', async () => {
+  const { store, redis } = service;
+  const body = { action: 'kill', filter: { status: 'pending' } };
+  const { id } = (await service.call('POST', '/spaces/stopped/operations', { body })).body;
+  expect((await check(store)).short).toEqual([]);
+  const running = store.keys.operations(partitionOf('stopped'));
+  await redis.del(running);
+  await expectRepaired([['operation_stopped', null, `{${partitionOf('stopped')}}:operation:${id}`, 'possible']]);
+  expect(await redis.zrange(running, 0, -1)).toEqual([id]);
+});

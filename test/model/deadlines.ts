@@ -196,6 +196,7 @@ export function due(world: World): Omit<Due, 'clocks'> {
   return {
     deadlines: partitionsWith(({ deadline }) => deadline),
     promotions: partitionsWith(promoteAt),
+    operations: [],
     callbacks: partitionsWith(({ callback }) => (callback?.isPending ? callback.relayAt : null)),
     faults: [],
   };

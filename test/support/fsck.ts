@@ -60,12 +60,17 @@ async function dump(redis: Redis, prefix: string): Promise<Dump> {
   return all;
 }
 
+/** Whether a key belongs to an operation on many jobs, which no index or record depends on. */
+const isOfOperations = (name: string) =>
+  /^\{..\}:(operation:[a-z0-9]{28}|operations|space:[^/]+\/operations)$/.test(name);
+
 async function dumpKey(redis: Redis, key: string, name: string, all: Dump): Promise<void> {
   const [, id, part] = /^\{..\}:job:([a-z0-9]{28})(:events|:logs)?$/.exec(name) ?? [];
   if (id && part === ':logs') all.logged.push(id);
   else if (id && part) all.histories.set(id, await redis.lrange(key, 0, -1));
   else if (id) all.jobs.set(id, await redis.hgetall(key));
   else if (/^\{..\}:space:[^/]+\/unique$/.test(name)) all.unique.set(name, await redis.hgetall(key));
+  else if (isOfOperations(name)) return;
   else if (/^\{..\}:(space:|deadlines$|due$|callbacks$)/.test(name)) all.indexes.set(name, await membersOf(redis, key));
   else if (/^\{..\}:spaces$/.test(name)) {
     for (const [space, order] of await membersOf(redis, key))

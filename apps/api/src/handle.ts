@@ -28,6 +28,7 @@ export interface Params {
   spaceId?: string;
   jobId?: string;
   keyId?: string;
+  operationId?: string;
 }
 
 /** A request, and the response to it, which `handle` does not end. */
@@ -66,7 +67,7 @@ export interface RouteDependencies extends KeyCheck {
  */
 export async function handle(
   route: Route,
-  { spaceId, jobId = '', keyId = '' }: Params,
+  { spaceId, jobId = '', keyId = '', operationId = '' }: Params,
   { req, res }: Exchange,
   deps: RouteDependencies,
 ): Promise<Responded> {
@@ -97,6 +98,7 @@ export async function handle(
     spaceId: spaceId ?? '',
     jobId,
     keyId,
+    operationId,
     input: undefined,
     header: route.header === undefined ? null : requestHeader(req, route.header),
     waits: null,

@@ -68,6 +68,7 @@ const PARAMS_OF: Record<string, (id: string) => Params> = {
   ':spaceId': (spaceId) => ({ spaceId }),
   ':jobId': (jobId) => ({ jobId }),
   ':keyId': (keyId) => ({ keyId }),
+  ':operationId': (operationId) => ({ operationId }),
 };
 
 const keyOf = ([, collection, , rest]: RegExpExecArray) => `${collection}:${rest}`;

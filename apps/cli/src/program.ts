@@ -15,6 +15,8 @@ import { listCommand } from './jobs/list.js';
 import { copyCommand, deleteCommand, requeueCommand } from './jobs/manage.js';
 import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './keys/commands.js';
 import { logsCommand } from './logs/command.js';
+import { cancelOperationCommand, getOperationCommand, listOperationsCommand } from './operations/commands.js';
+import { startOperationCommand } from './operations/start.js';
 import { VERSION } from './version.js';
 import { watchCommand } from './watch/command.js';
 import { workCommand } from './work/command.js';
@@ -27,7 +29,10 @@ interface ProgramOptions {
 }
 
 /** What a group of commands is for. */
-const GROUPS: Record<string, string> = { keys: 'Create, list and revoke API keys.' };
+const GROUPS: Record<string, string> = {
+  keys: 'Create, list and revoke API keys.',
+  operations: 'Requeue, kill, delete or reschedule many jobs.',
+};
 
 /**
  * Run a command line.
@@ -81,6 +86,10 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
   add(requeueCommand);
   add(copyCommand);
   add(deleteCommand);
+  add(startOperationCommand);
+  add(listOperationsCommand);
+  add(getOperationCommand);
+  add(cancelOperationCommand);
   add(workCommand);
   add(statsCommand);
   add(infoCommand);

@@ -2,6 +2,7 @@ import { retryUnavailable, withRedisErrors } from '@yardmaster/redis';
 import { checkApiKeys } from './checks/api-keys.js';
 import { checkEntries, checkUniqueEntries } from './checks/entries/entries.js';
 import { checkJobs, type JobBatches } from './checks/jobs.js';
+import { checkOperations } from './checks/operations.js';
 import { checkLists } from './checks/orphans.js';
 import { type CheckContext, type Fault, faultOf, type Portion } from './faults.js';
 import { type KeyKind, keyKindOf, TYPE_OF } from './key-kinds.js';
@@ -36,6 +37,7 @@ export async function* checkKeys(checked: CheckContext, keys: string[], waiting:
   for (const { jobId } of ofKind(sound, 'job')) yield* stepOver(checked, waiting.add(jobId));
   const namesOf = ofKind(sound, 'names').map(({ spaceId }) => spaceId);
   yield { of: 'keys', seen: 0, faults: await checkLists(checked, ofKind(sound, 'list')), namesOf };
+  yield { of: 'keys', seen: 0, faults: await checkOperations(checked, ofKind(sound, 'operation')) };
   for (const { key, ...index } of ofKind(sound, 'index')) {
     for await (const portion of checkEntries(checked, key, index)) yield { of: 'entries', ...portion };
   }

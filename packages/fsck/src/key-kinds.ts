@@ -10,6 +10,9 @@ export type KeyKind =
   | { kind: 'names'; spaceId: string }
   /** The unique keys of a space. */
   | { kind: 'unique'; spaceId: string }
+  | { kind: 'operation'; operationId: string }
+  /** Operations of a space, or the running ones of a partition. What is missing there is found by each operation. */
+  | { kind: 'operations' }
   | { kind: 'spaces'; partition: string }
   | { kind: 'stepped' }
   | { kind: 'meta' }
@@ -25,6 +28,8 @@ export const TYPE_OF: Record<KeyKind['kind'], string | null> = {
   index: 'zset',
   names: 'zset',
   unique: 'hash',
+  operation: 'hash',
+  operations: 'zset',
   spaces: 'zset',
   stepped: 'string',
   meta: 'hash',
@@ -54,8 +59,10 @@ export function keyKindOf(name: string): KeyKind {
   if (!PARTITION_TAGS.includes(partition)) return UNKNOWN;
   if (rest === 'spaces') return { kind: 'spaces', partition };
   if (rest === 'stepped') return { kind: 'stepped' };
+  if (rest === 'operations') return { kind: 'operations' };
   if (PARTITION_INDEXES.has(rest)) return { kind: 'index', partition, spaceId: null, name: null };
   if (rest.startsWith('job:')) return jobKey(partition, rest.slice('job:'.length));
+  if (rest.startsWith('operation:')) return operationKey(partition, rest.slice('operation:'.length));
   return rest.startsWith('space:') ? spaceKey(partition, rest.slice('space:'.length)) : UNKNOWN;
 }
 
@@ -66,12 +73,16 @@ function jobKey(partition: string, rest: string): KeyKind {
   return rest === `${jobId}:events` || rest === `${jobId}:logs` ? { kind: 'list', jobId } : UNKNOWN;
 }
 
+const operationKey = (partition: string, operationId: string): KeyKind =>
+  isJobId(operationId) && operationId.startsWith(partition) ? { kind: 'operation', operationId } : UNKNOWN;
+
 function spaceKey(partition: string, rest: string): KeyKind {
   const end = rest.indexOf('/');
   const [spaceId, index] = [rest.slice(0, end), rest.slice(end + 1)];
   // No code reads a key in the wrong partition, so it does not belong to Yardmaster. Its jobs are reported one by one.
   if (end < 1 || partitionOf(spaceId) !== partition) return UNKNOWN;
   if (SPACE_INDEXES.has(index)) return { kind: 'index', partition, spaceId, name: null };
+  if (index === 'operations') return { kind: 'operations' };
   if (index === 'names' || index === 'unique') return { kind: index, spaceId };
   const name = index.startsWith('queue/') ? index.slice('queue/'.length) : '';
   return name === '' ? UNKNOWN : { kind: 'index', partition, spaceId, name };

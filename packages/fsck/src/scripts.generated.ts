@@ -408,6 +408,21 @@ return { 'OK', { unpack(wrong) } }
 `,
 } as const;
 
+export const check_operation = {
+  name: 'check_operation', sha1: '32c24602c8ac89a8322bc6cda904e8278a181f9f',
+  keys: ['record'], args: ['base', 'id', 'isRepairing'], rest: null,
+  decode: (r: unknown[]) => ({ state: r[1] as string }),
+  text: `${store.stored}\n${lua.scoreIn}\n${store.now}\nlocal record = KEYS[1]
+local base, id, isRepairing = ARGV[1], ARGV[2], ARGV[3]
+local running, status = base .. 'operations', redis.call('HGET', record, 'status')
+if status ~= 'running' or scoreIn(running, id) then return { 'OK', '' } end
+if isRepairing ~= '1' then return { 'OK', 'stopped' } end
+local _, nowText = now()
+redis.call('ZADD', running, nowText, id)
+return { 'OK', 'repaired' }
+`,
+} as const;
+
 export const check_orphan = {
   name: 'check_orphan', sha1: '1192f316d6167e82c1e762ba7127f66deda1dd63',
   keys: ['key'], args: ['isRepairing'], rest: 'owners',

@@ -47,6 +47,16 @@ export const LIMITS = {
   /** Our choice: each term is searched for in each message. */
   searchCharacters: 500,
   searchTerms: 32,
+  /** Statuses to look for; more than there are. Repetitions are ignored. */
+  filterStatuses: 20,
+  tags: 10,
+  tagCharacters: 64,
+  /** Jobs that the filter of an operation lists. */
+  operationIds: 1_000,
+  /** Operations of a space that run at once. */
+  operationsRunning: 10,
+  /** Our choice: reason of an operation. */
+  operationReasonCharacters: 1_000,
   idempotencyKeyCharacters: 255,
   uniqueKeyCharacters: 256,
   /** Our choice: 366 days. */

@@ -24,6 +24,9 @@ import { partitionOf, partitionOfJob } from './partition.js';
  * | `ym:{pp}:due` | zset | job id by epoch ms at which it becomes claimable, or its time to start is over; see also remindOfCallback | create, retry, release, reschedule, requeue | ack, kill, promotion |
  * | `ym:{pp}:stepped` | string | epoch ms at which a scheduler noticed that Redis' clock had stepped forward | scheduler | never |
  * | `ym:{pp}:callbacks` | zset | job id by epoch ms at which the relay looks | end of a job, each attempt | final outcome |
+ * | `ym:{pp}:operations` | zset | id of a running operation by epoch ms of its last step | start, each step | end |
+ * | `ym:{pp}:operation:<id>` | hash | the record, see operations/record.ts | start, each step, cancel | 30 days after its start, or once the space has 100 newer ones |
+ * | `ym:{pp}:space:<s>/operations` | zset | operation id by epoch ms of its start | start | as its operations |
  * | `ym:{keys}:records` | hash | API key id → JSON | key administration | revocation |
  * | `ym:{bull}:*` | BullMQ's | the scheduler's ticks and wake-ups, all of which may be lost | scheduler | BullMQ |
  */
@@ -37,6 +40,10 @@ export function keyMap(prefix: string) {
     deadlines: (partition: string) => `${base(partition)}deadlines`,
     due: (partition: string) => `${base(partition)}due`,
     stepped: (partition: string) => `${base(partition)}stepped`,
+    /** Running operations. */
+    operations: (partition: string) => `${base(partition)}operations`,
+    operation: (operationId: string) => `${base(partitionOfJob(operationId))}operation:${operationId}`,
+    operationsOf: (spaceId: string) => `${space(spaceId)}operations`,
     callbacks: (partition: string) => `${base(partition)}callbacks`,
     /** Prefix of every key of a job's partition. */
     baseOfJob: (jobId: string) => base(partitionOfJob(jobId)),

@@ -5,6 +5,7 @@ import type {
   JsonValue,
   LogsQuery,
   NewLog,
+  OperationRequest,
   ReleaseRequest,
   RequeueRequest,
   RescheduleRequest,
@@ -17,6 +18,7 @@ import { claim, create, poll } from '../delivering.js';
 import { createKeyed, createMany, type KeyedCreate, type ManyCreate } from '../keyed.js';
 import * as logs from '../logs.js';
 import * as manage from '../manage.js';
+import { type OperationCounts, operate } from '../operations.js';
 import * as reading from '../reading.js';
 import { reschedule } from '../waiting.js';
 import type { World } from '../world.js';
@@ -49,6 +51,7 @@ export interface VerbInputs {
   requeue: OfJob & RequeueRequest;
   copy: { label: string } & OfJob & CopyRequest;
   delete: OfJob;
+  operate: { space: string; request: OperationRequest };
   kill: OfJob & { reason: string | null };
   expire: { partition: string };
   promote: { partition: string };
@@ -119,6 +122,7 @@ const VERBS: { [V in Verb]: StoreAndModel<VerbInputs[V]> } = {
     predict: (world, input, stored) => manage.copy(world, { ...input, copyId: (stored as { id: string }).id }),
   },
   delete: { perform: (at, it) => store.deleteJob(at, of(it), it.job), predict: manage.remove },
+  operate: { perform: carryOut, predict: operate },
   kill: { perform: (at, it) => store.killJob(at, of(it), it.job, it.reason), predict: attempts.kill },
   expire: {
     perform: async (at, { partition }) => store.expireDue(at, partition, await store.redisNow(at)),
@@ -162,6 +166,14 @@ const VERBS: { [V in Verb]: StoreAndModel<VerbInputs[V]> } = {
     predict: due,
   },
 };
+
+/** Start an operation, and carry it out as a scheduler does. */
+async function carryOut(at: store.Store, { space, request }: VerbInputs['operate']): Promise<OperationCounts> {
+  const { operation } = await store.startOperation(at, space, request, null);
+  while ((await store.stepOperation(at, store.partitionOf(space)))?.isDone === false);
+  const { looked, changed, skipped, left } = await store.getOperation(at, { spaceId: space }, operation.id);
+  return { looked, changed, skipped, left };
+}
 
 /** Return both functions of a call's verb; the type of the table cannot express that they fit the call. */
 export const storeAndModelOf = ({ verb }: Call) => VERBS[verb] as StoreAndModel<Call>;

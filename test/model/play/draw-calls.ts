@@ -1,4 +1,11 @@
-import { type LogsMode, STATUSES, type Status } from '@yardmaster/protocol';
+import {
+  type LogsMode,
+  OPERATION_ACTIONS,
+  type OperationAction,
+  type OperationRequest,
+  STATUSES,
+  type Status,
+} from '@yardmaster/protocol';
 import { partitionOf } from '@yardmaster/store';
 import type { Random } from '../../support/random.js';
 import { isWaiting, type KeyedCreate, type ManyCreate } from '../keyed.js';
@@ -54,7 +61,8 @@ export const WEIGHTS: Record<Exclude<Verb, 'markStep' | 'bringBack'>, number> = 
     kill: 4,
     requeue: 5,
     copy: 1,
-    delete: 1,
+    delete: 2,
+    operate: 1,
   },
   ...{ expire: 7, promote: 5, relay: 4, begin: 9, record: 12, redeliver: 4, append: 8 },
   ...{ readLogs: 6, get: 1, progress: 1, snapshot: 1, since: 2, list: 2, stats: 2, due: 1 },
@@ -172,6 +180,26 @@ function manyCreateOf(drawing: Drawing): ManyCreate {
 }
 
 /** Draw the input of a verb. */
+/** Draw an operation on a few jobs, so that a sequence goes on with the others. */
+function operationOf({ random, isTimed }: Drawing): OperationRequest {
+  const actions = Object.keys(OPERATION_ACTIONS) as OperationAction[];
+  const action = random.of(isTimed ? actions : actions.filter((one) => one !== 'reschedule'));
+  const statuses: readonly Status[] = OPERATION_ACTIONS[action];
+  const isDelayed = isTimed && (action === 'reschedule' || (action === 'requeue' && random.chance(0.4)));
+  return {
+    action,
+    filter: {
+      status: statuses.filter(() => random.chance(0.7)).concat(statuses[0] as Status),
+      ...(random.chance(0.3) && { names: [random.of(NAMES)] }),
+      ...(random.chance(0.3) && { q: random.of(['a', '1', 'NO']) }),
+    },
+    limit: random.of([1, 1, 2, null]),
+    dryRun: random.chance(0.1),
+    reason: action === 'kill' ? random.of([null, 'enough "']) : null,
+    delaySeconds: isDelayed ? random.of([0, ...DELAYS]) : null,
+  };
+}
+
 export const DRAW_INPUT: { [V in keyof typeof WEIGHTS]: (drawing: Drawing) => VerbInputs[V] } = {
   create: ({ random, at, isTimed }) => ({
     label: `j${at}`,
@@ -213,6 +241,7 @@ export const DRAW_INPUT: { [V in keyof typeof WEIGHTS]: (drawing: Drawing) => Ve
     payload: drawing.random.of([undefined, undefined, null, { other: [] }]),
   }),
   delete: (drawing) => ofJob(drawing, 'delete'),
+  operate: (drawing) => ({ space: drawing.random.of(SPACES), request: operationOf(drawing) }),
   kill: (drawing) => ({ ...ofJob(drawing, 'kill'), reason: drawing.random.of([null, 'enough "']) }),
   expire: partitionIn,
   promote: partitionIn,

@@ -29,17 +29,18 @@ function drawCall(drawing: Drawing, mark = ''): Call {
   if (sweep) return sweep;
   const about = world.jobs.size > 0 && random.chance(0.5) ? random.of([...world.jobs.values()]) : null;
   const fitting = about && fittingWeights(about, drawing);
-  const verb = random.weighted<keyof typeof WEIGHTS>(fitting ?? weightsOf(drawing));
+  const verb = random.weighted<keyof typeof WEIGHTS>(fitting ?? weightsOf(drawing, mark === ''));
   // A row of the table draws the input of its verb, which the type of the table cannot express.
   const call = { verb, ...DRAW_INPUT[verb](fitting ? { ...drawing, about } : drawing) } as Call;
   return 'label' in call ? { ...call, label: call.label + mark } : call;
 }
 
-/** Return how likely each verb is when it may be about any job. */
-function weightsOf({ world, isTimed }: Drawing): Record<keyof typeof WEIGHTS, number> {
+/** Return how likely each verb is when it may be about any job. An operation has steps, between which others come. */
+function weightsOf({ world, isTimed }: Drawing, isAlone: boolean): Record<keyof typeof WEIGHTS, number> {
   const { size } = world.jobs;
   return {
     ...WEIGHTS,
+    operate: isAlone ? WEIGHTS.operate : 0,
     copy: size < MANY ? WEIGHTS.copy : 0,
     reschedule: isTimed ? 3 * WEIGHTS.reschedule : 0,
     create: size < 3 ? 20 : size < MANY ? WEIGHTS.create : 1,

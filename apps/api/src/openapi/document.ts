@@ -88,7 +88,7 @@ function successes(route: Route, routes: readonly Route[]): Record<string, unkno
   const shown = namedExamples({ ...examples.response, ...list?.examples.response });
   const headers = { ...REQUEST_ID_HEADER, ...(readsBody(route) ? STRICTNESS_HEADERS : {}) };
   const usual = {
-    description: status === 201 ? 'Created' : 'Done',
+    description: { 200: 'Done', 201: 'Created', 202: 'Started' }[status],
     headers: { ...headers, ...(route.header === 'idempotency-key' ? REPLAYED_HEADER : {}) },
     content: { [JSON_TYPE]: { schema: oneOrListOf(response, list?.response), examples: shown } },
     ...(links === undefined ? {} : { links: linksTo(links, routes) }),

@@ -29,7 +29,8 @@ export const HEADERS = {
     schema: { type: 'string' },
   },
   IdempotentReplayed: {
-    description: 'Sent when an earlier call with this `Idempotency-Key` created the job, or all jobs of the list',
+    description:
+      'Sent when an earlier call with this `Idempotency-Key` created the job, all jobs of the list, or the operation',
     schema: { type: 'string', enum: ['true'] },
   },
   Allow: { description: 'Methods that the path allows', required: true, schema: { type: 'string' } },
@@ -69,6 +70,7 @@ export function refusalsOf(route: Route): ErrorCode[] {
   if (route.header === 'idempotency-key') codes.add('IDEMPOTENCY_MISMATCH');
   if (route.path.includes(':jobId')) codes.add('JOB_NOT_FOUND');
   if (route.path.includes(':keyId')) codes.add('KEY_NOT_FOUND');
+  if (route.path.includes(':operationId')) codes.add('OPERATION_NOT_FOUND');
   if (route.waitSecondsIn !== undefined) codes.add('TOO_MANY_WAITERS');
   if (readsBody(route)) codes.add('TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE');
   if (trigger !== undefined) for (const code of refusedTransitions(trigger)) codes.add(code);

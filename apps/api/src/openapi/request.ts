@@ -2,7 +2,7 @@ import { logBatch, logEntryInputs, spaceId, waitQuery } from '@yardmaster/protoc
 import { z } from 'zod';
 import type { SizeLimits } from '../body/sizes.js';
 import { type HeaderName, REQUEST_HEADERS } from '../request-header.js';
-import { JOB_ID, KEY_ID, LOG_LINES, SPACE_ID } from '../routes/examples.js';
+import { JOB_ID, KEY_ID, LOG_LINES, OPERATION_ID, SPACE_ID } from '../routes/examples.js';
 import type { Route } from '../routes/route.js';
 import { JSON_TYPE, type JsonSchema, jsonSchemaOf, namedExamples, refTo } from './schemas.js';
 
@@ -28,7 +28,7 @@ const HEADER_PARAMETERS = {
   'idempotency-key': inHeader(
     'idempotency-key',
     'Idempotency-Key',
-    'A new random text for each job or list of jobs: the same key and body create no second job, as long as the first is kept',
+    'A new random text for each job, list of jobs or operation: the same key and body create no second one, as long as the first is kept',
   ),
   'x-delivery-token': {
     ...inHeader(
@@ -48,6 +48,7 @@ export const PARAMETERS = {
   }),
   jobId: inPath('jobId', 'The `id` of a job', { example: JOB_ID }),
   keyId: inPath('keyId', 'The `id` of an API key', { example: KEY_ID }),
+  operationId: inPath('operationId', 'The `id` of an operation', { example: OPERATION_ID }),
   ...HEADER_PARAMETERS,
 };
 

@@ -59,7 +59,8 @@ async function createOrFind(call: Call<CreateJobRequest>, request: CreateJobRequ
   return { id, name, status, createdAt };
 }
 
-const REPLAYED = { 'idempotent-replayed': 'true' };
+/** Headers of the response to a call that repeats an earlier one. */
+export const REPLAYED = { 'idempotent-replayed': 'true' };
 
 /** How Create Job serves a list of jobs. */
 export const JOB_LIST: ListRow<CreateJobRequest, PackedJob, JobSummary[]> = {

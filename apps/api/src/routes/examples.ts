@@ -6,6 +6,7 @@ import type {
   JobSummary,
   ListedJob,
   LogEntry,
+  Operation,
   Progress,
   SpaceStats,
 } from '@yardmaster/protocol';
@@ -64,6 +65,26 @@ export const COMPLETED: Job = {
   result: { bytes: 51_234 },
   updatedAt: ENDED,
 };
+
+export const OPERATION_ID = '36f3x7dkqz2m5cbn4e6ahtw7yfu2';
+const OPERATION: Operation = {
+  id: OPERATION_ID,
+  spaceId: SPACE_ID,
+  action: 'requeue',
+  filter: { status: ['dead'], names: ['resize'], q: 'out of memory' },
+  status: 'running',
+  looked: 1200,
+  changed: 311,
+  skipped: 0,
+  left: 4800,
+  startedAt: CREATED,
+  finishedAt: null,
+};
+export const OPERATIONS_SHOWN = {
+  started: { ...OPERATION, looked: 0, changed: 0, left: 6000 },
+  running: OPERATION,
+  done: { ...OPERATION, status: 'done', looked: 6000, changed: 1418, skipped: 2, left: 0, finishedAt: ENDED },
+} satisfies Record<string, Operation>;
 
 export const COPY: Job = { ...PENDING, id: '36vq2m4xkz7c3bnd5e6ahtw7yfu2', copyOf: JOB_ID };
 

@@ -18,6 +18,7 @@ import type { CallWaits } from '../waiting/call-waits.js';
 /** Groups of operations in the OpenAPI document, in the order in which a newcomer needs them. */
 export const TAGS = {
   Jobs: 'For producers and operators: create, kill, requeue, copy and delete jobs, and send their callbacks again.',
+  Operations: 'For operators: requeue, kill, delete or reschedule many jobs at once.',
   Work: 'For workers: claim jobs, report progress, and complete or fail them.',
   Reading: 'For clients that read jobs. To receive events instead of polling, open a stream.',
   Logs: 'For workers that write logs, and for clients that read them.',
@@ -67,7 +68,7 @@ interface Row<B, A, E, P, L> {
    */
   waitSecondsIn?: 'body' | 'query';
   /** Status of a success. Default 200. */
-  status?: 201;
+  status?: 201 | 202;
   /** Schema of the body of a success. The handler does not compile when it returns another type. */
   response: z.ZodType<A>;
   /** Schema of the body of a success with status 200, for a row with another status. */
@@ -79,7 +80,7 @@ interface Row<B, A, E, P, L> {
   /** Examples for the OpenAPI document: each value under a sentence that describes it. */
   examples: { request?: Examples; response: Examples; response200?: Examples };
   /** Field of the response that is a path parameter of other operations. */
-  links?: { parameter: 'jobId' | 'keyId'; from: string };
+  links?: { parameter: 'jobId' | 'keyId' | 'operationId'; from: string };
   /** @returns the body of the response */
   handler(call: Call<B>): Promise<NoInfer<A | E>>;
   /**
@@ -134,6 +135,8 @@ export interface Call<B = unknown> {
   jobId: string;
   /** API key in the path; '' where the path has none. */
   keyId: string;
+  /** Operation in the path; '' where the path has none. */
+  operationId: string;
   /** Output of the schema of the body or the query, or of `readBody`; for a list, what is kept of its items. */
   input: B;
   /** Value of the row's request header; null without it. */

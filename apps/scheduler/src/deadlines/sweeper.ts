@@ -3,6 +3,7 @@ import type { ServerContext } from '@yardmaster/server';
 import { type ClockReading, createClockWatch, expireDue, findDue, promoteDue } from '@yardmaster/store';
 import pLimit from 'p-limit';
 import { sweepMetrics } from '../metrics.js';
+import { runOperations } from './operations.js';
 
 /** A sweep that takes longer than this looks for new due deadlines. */
 const LOOK_AGAIN_MS = 500;
@@ -72,6 +73,9 @@ export function createSweeper(
   let isReady = false;
   const limit = pLimit(PARTITIONS_AT_ONCE);
   const idleMs = () => performance.now() - progressedAt;
+  const noteProgress = () => {
+    progressedAt = performance.now();
+  };
   const counts = sweepMetrics(metrics, idleMs);
   const clockWatch = createClockWatch(store, settleMs);
 
@@ -121,10 +125,12 @@ export function createSweeper(
 
   async function sweep(): Promise<void> {
     const faults: unknown[] = [];
+    let operations: string[] = [];
     for (let left: Task[] | null = null; left === null || left.length > 0; ) {
       if (stopping.aborted) return;
       const due = await findDue(store);
       due.callbacks.forEach(wake);
+      operations = due.operations;
       faults.push(...due.faults);
       const settled = await followClocks(due.clocks, faults);
       progressedAt = performance.now();
@@ -141,6 +147,8 @@ export function createSweeper(
       }
       if (faults.length > 0) throw faults[0];
     }
+    // What is due comes first. A long operation goes on in the next sweep.
+    await runOperations(operations, { store, stopping, log, onStep: noteProgress });
   }
 
   async function sweepAndLog(): Promise<void> {

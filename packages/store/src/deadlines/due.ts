@@ -10,6 +10,8 @@ export interface Due {
   deadlines: string[];
   /** For `promoteDue`. */
   promotions: string[];
+  /** For `stepOperation`: an operation is running there. */
+  operations: string[];
   /** For `relayCallbacks`. */
   callbacks: string[];
   /** The clock of each partition that could be read, by its tag. */
@@ -36,13 +38,14 @@ export async function findDue(store: Store): Promise<Due> {
     }
   };
   const firsts = (keyOf: (tag: string) => string) => Promise.all(PARTITION_TAGS.map((tag) => first(keyOf(tag))));
-  const [{ clocks, fault }, deadlines, promotions, callbacks] = await Promise.all([
+  const [{ clocks, fault }, deadlines, promotions, operations, callbacks] = await Promise.all([
     readClocks(store),
     firsts(store.keys.deadlines),
     firsts(store.keys.due),
+    firsts(store.keys.operations),
     firsts(store.keys.callbacks),
   ]);
-  if (clocks.size === 0 || faults.length === 3 * PARTITION_TAGS.length) throw fault ?? faults[0];
+  if (clocks.size === 0 || faults.length === 4 * PARTITION_TAGS.length) throw fault ?? faults[0];
   if (fault !== null) faults.push(fault);
   const isDue = (at: number | undefined, tag: string) => (at as number) <= (clocks.get(tag)?.redisMs ?? Number.NaN);
   return {
@@ -50,6 +53,7 @@ export async function findDue(store: Store): Promise<Due> {
     // deadline at exactly `now` is due.
     deadlines: PARTITION_TAGS.filter((tag, n) => isDue(deadlines[n], tag)),
     promotions: PARTITION_TAGS.filter((tag, n) => isDue(promotions[n], tag)),
+    operations: PARTITION_TAGS.filter((_, n) => (operations[n] as number) > 0),
     callbacks: PARTITION_TAGS.filter((tag, n) => isDue(callbacks[n], tag)),
     clocks,
     faults,

@@ -375,6 +375,61 @@ end`,
     return taken.id
   end
 end`,
+  OPERATION_ENDS: `local OPERATION_ENDS = { kill = 'killed', delete = 'none' }`,
+  operationLeft: `local function operationLeft(space, statuses, cursor, highest)
+  local at, order = string.match(cursor, '^(%S+) (%S+)$')
+  if not at then return 0 end
+  if at == 'ids' then return tonumber(order) end
+  local left, isAhead = 0, false
+  for status in string.gmatch(statuses, '%S+') do
+    local after = isAhead and '-inf' or order
+    isAhead = isAhead or status == at
+    if isAhead then left = left + redis.call('ZCOUNT', space .. 'status/' .. status, '(' .. after, highest) end
+  end
+  return left
+end`,
+  endOperation: `local function endOperation(base, id, status, nowText, left)
+  redis.call('ZREM', base .. 'operations', id)
+  redis.call('HSET', base .. 'operation:' .. id, 'status', status, 'finishedAt', nowText, 'left', formatInteger(left))
+end`,
+  nextJobs: `local function nextJobs(index, order, lowest, highest, most)
+  local low = order == '-inf' and lowest or '(' .. order
+  local found, page = redis.call('ZRANGEBYSCORE', index, low, highest, 'WITHSCORES', 'LIMIT', 0, most), {}
+  for i = 1, #found, 2 do page[#page + 1] = { found[i], found[i + 1] } end
+  return page
+end`,
+  matchingJob: `local function matchingJob(key, base, id, filter)
+  local job, tags = loadJob(key, base, id, 'tags')
+  local order = tonumber(stored(job.order) or -1)
+  if job.space ~= filter.space or order > tonumber(filter.highest) then return nil end
+  if filter.lowest ~= '-inf' and order < tonumber(filter.lowest) then return nil end
+  if next(filter.names) and not filter.names[job.name] then return nil end
+  return hasTags(tags, filter.tags) and job or nil
+end`,
+  recordStep: `local function recordStep(base, id, nowText, cursor, counts)
+  local key = base .. 'operation:' .. id
+  local fields = { 'looked', 'changed', 'skipped' }
+  local before = redis.call('HMGET', key, 'looked', 'changed', 'skipped', 'limit', 'space', 'statuses', 'highest')
+  for i, field in ipairs(fields) do
+    counts[i] = counts[i] + tonumber(stored(before[i]) or 0)
+    redis.call('HSET', key, field, formatInteger(counts[i]))
+  end
+  redis.call('HSET', key, 'cursor', cursor)
+  if cursor ~= 'end' and counts[2] < tonumber(stored(before[4]) or math.huge) then return 'running' end
+  local left = operationLeft(base .. 'space:' .. before[5] .. '/', before[6], cursor, before[7])
+  endOperation(base, id, 'done', nowText, left)
+  return 'done'
+end`,
+  countMove: `local function countMove(moves, before, after)
+  for i = 1, #moves, 3 do
+    if moves[i] == before and moves[i + 1] == after then
+      moves[i + 2] = moves[i + 2] + 1
+      return
+    end
+  end
+  local n = #moves
+  moves[n + 1], moves[n + 2], moves[n + 3] = before, after, 1
+end`,
   quote: `local function quote(text)
   if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
@@ -457,6 +512,22 @@ end`,
   if stored(unique) then freeUnique(job, unique) end
   redis.call('UNLINK', job.key, job.key .. ':events', job.key .. ':logs')
   if redis.call('ZCARD', space .. '/jobs') == 0 then redis.call('ZREM', job.base .. 'spaces', job.space) end
+  return true
+end`,
+  tagIndex: `local function tagIndex(job, tag)
+  return job.base .. 'space:' .. job.space .. '/tag/' .. tag
+end`,
+  enterTags: `local function enterTags(job, tags)
+  for tag in string.gmatch(stored(tags) or '', '[^\\n]+') do redis.call('ZADD', tagIndex(job, tag), job.order, job.id) end
+end`,
+  leaveTags: `local function leaveTags(job, tags)
+  for tag in string.gmatch(stored(tags) or '', '[^\\n]+') do redis.call('ZREM', tagIndex(job, tag), job.id) end
+end`,
+  hasTags: `local function hasTags(tags, wanted)
+  local all = '\\n' .. (stored(tags) or '') .. '\\n'
+  for tag in string.gmatch(wanted, '[^\\n]+') do
+    if not string.find(all, '\\n' .. tag .. '\\n', 1, true) then return false end
+  end
   return true
 end`,
   uniqueEntry: `local function uniqueEntry(job, unique)
@@ -1978,6 +2049,245 @@ while first <= last and left > 0 and bytes <= tonumber(budget) do
   lists[#lists + 1] = list
 end
 return { 'OK', dropped, dropped + length, unpack(lists) }
+`,
+} as const;
+
+export const cancel_operation = {
+  name: 'cancel_operation', sha1: '6ffd06d19c784182bde89b8d2d88518089c75517',
+  keys: ['record'], args: ['base', 'id', 'keySpaceId'], rest: null,
+  decode: () => ({}),
+  text: `${lua.stored}\nlocal record = KEYS[1]
+local base, id, keySpaceId = ARGV[1], ARGV[2], ARGV[3]
+local space, status, statuses, cursor, highest =
+  unpack(redis.call('HMGET', record, 'space', 'status', 'statuses', 'cursor', 'highest'))
+if not stored(space) then return { 'OPERATION_NOT_FOUND' } end
+if keySpaceId ~= '' and keySpaceId ~= space then return { 'FORBIDDEN' } end
+if status == 'running' then
+${lua.now}\n${lua.formatInteger}\n${lua.endOperation}\n${lua.operationLeft}\n  local _, nowText = now()
+  endOperation(base, id, 'cancelled', nowText, operationLeft(base .. 'space:' .. space .. '/', statuses, cursor, highest))
+end
+return { 'OK' }
+`,
+} as const;
+
+export const read_operations = {
+  name: 'read_operations', sha1: 'c065ca05f557d3a1824295d673ddc15200e2c306',
+  keys: ['list'], args: ['base', 'most'], rest: 'ids',
+  decode: (r: unknown[]) => ({ records: r[1] as string[][] }),
+  text: `${lua.formatInteger}\n${lua.operationLeft}\nlocal list = KEYS[1]
+local base, most = ARGV[1], ARGV[2]
+local ids = { unpack(ARGV, 3) }
+if #ids == 0 then ids = redis.call('ZRANGE', list, 0, most - 1) end
+local records = {}
+for i, id in ipairs(ids) do
+  local values = redis.call('HGETALL', base .. 'operation:' .. id)
+  local record = {}
+  for n = 1, #values, 2 do record[values[n]] = values[n + 1] end
+  local left = record.left or '0'
+  if record.status == 'running' then
+    left = formatInteger(operationLeft(base .. 'space:' .. record.space .. '/', record.statuses, record.cursor, record.highest))
+  end
+  records[i] = { id, left, unpack(values) }
+end
+return { 'OK', { unpack(records) } }
+`,
+} as const;
+
+export const read_texts = {
+  name: 'read_texts', sha1: 'cc9c1a4cc2b52375356b38558f902eb4372d9a69',
+  keys: ['index'], args: ['base', 'low', 'highest', 'most', 'budget'], rest: 'ids',
+  decode: (r: unknown[]) => ({ rows: r[1] as (string | null)[][] }),
+  text: `local index = KEYS[1]
+local base, low, highest, most, budget = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local ids = { unpack(ARGV, 6) }
+local found = {}
+for i, id in ipairs(ids) do found[2 * i - 1], found[2 * i] = id, '' end
+if #ids == 0 then found = redis.call('ZRANGEBYSCORE', index, low, highest, 'WITHSCORES', 'LIMIT', 0, most) end
+local rows, bytes = {}, 0
+for i = 1, #found, 2 do
+  if bytes > tonumber(budget) then break end
+  local texts = redis.call('HMGET', base .. 'job:' .. found[i], 'payload', 'result', 'error')
+  rows[#rows + 1] = { found[i], found[i + 1], unpack(texts, 1, 3) }
+  for n = 1, 3 do
+    if type(texts[n]) == 'string' then bytes = bytes + #texts[n] end
+  end
+end
+return { 'OK', { unpack(rows) } }
+`,
+} as const;
+
+export const start_operation = {
+  name: 'start_operation', sha1: '3112fdbbcc155d0559bebe750d55f2b2f0a085ab',
+  keys: ['record'], args: ['base', 'id', 'space', 'fingerprint', 'running', 'kept', 'keptMs', 'lowest', 'highest', 'statuses', 'cursor'], rest: 'fields',
+  decode: (r: unknown[]) => (r[0] === 'STARTED' ? { outcome: 'STARTED' as const, at: Number(r[1]) } : { outcome: 'REPLAYED' as const }),
+  text: `${lua.now}\n${lua.stored}\n${lua.formatInteger}\nlocal record = KEYS[1]
+local base, id, space, fingerprint, running, kept, keptMs, lowest, highest, statuses, cursor = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
+local fields = { unpack(ARGV, 12) }
+local known = redis.call('HGET', record, 'fingerprint')
+if redis.call('EXISTS', record) == 1 then
+  return { stored(known) == fingerprint and fingerprint ~= '' and 'REPLAYED' or 'IDEMPOTENCY_MISMATCH' }
+end
+local nowMs, nowText = now()
+local list = base .. 'space:' .. space .. '/operations'
+local others, busy = redis.call('ZRANGE', list, 0, -1), 0
+for _, other in ipairs(others) do
+  if redis.call('HGET', base .. 'operation:' .. other, 'status') == 'running' then busy = busy + 1 end
+end
+if busy >= tonumber(running) then return { 'TOO_MANY_OPERATIONS' } end
+local tooMany = #others + 1 - tonumber(kept)
+for _, other in ipairs(others) do
+  local status = redis.call('HGET', base .. 'operation:' .. other, 'status')
+  if tooMany > 0 and status ~= 'running' then
+    tooMany = tooMany - 1
+    redis.call('ZREM', list, other)
+    redis.call('UNLINK', base .. 'operation:' .. other)
+  end
+end
+local newest = tonumber(stored(redis.call('ZSCORE', base .. 'spaces', space)) or 0)
+local last = math.min(newest, highest == '' and math.huge or tonumber(highest))
+redis.call('HSET', record, 'space', space, 'status', 'running', 'startedAt', nowText, 'statuses', statuses, 'cursor', cursor,
+  'lowest', lowest == '' and '-inf' or lowest, 'highest', formatInteger(last), unpack(fields))
+if fingerprint ~= '' then redis.call('HSET', record, 'fingerprint', fingerprint) end
+redis.call('PEXPIRE', record, keptMs)
+redis.call('ZADD', list, nowText, id)
+redis.call('PEXPIRE', list, keptMs)
+redis.call('ZADD', base .. 'operations', nowText, id)
+return { 'STARTED', nowText }
+`,
+} as const;
+
+export const step_operation = {
+  name: 'step_operation', sha1: 'ef0c07942099c347258b66dcdcb9c616b4b6bc92',
+  keys: ['record'], args: ['base', 'id', 'space', 'action', 'cursor', 'after', 'lowest', 'highest', 'most', 'mayChange', 'isDryRun', 'reason', 'delay', 'eventsPerJob', 'retentionMs', 'listed', 'tags', 'nameCount'], rest: 'inputs',
+  decode: (r: unknown[]) => (r[0] === 'STEPPED' ? { outcome: 'STEPPED' as const, status: r[1] as string, changed: Number(r[2]), moves: r[3] as string[] } : { outcome: 'OVERTAKEN' as const }),
+  text: `${lua.stored}\n${collected.clock}\n${collected.now}\n${lua.replaceEntry}\n${lua.nextJobs}\n${lua.loadJob}\n${lua.hasTags}\n${lua.matchingJob}\n${lua.countMove}\n${lua.OPERATION_ENDS}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.formatInteger}\n${lua.operationLeft}\n${lua.endOperation}\n${lua.recordStep}\n${lua.refusalFor}\nlocal record = KEYS[1]
+local base, id, space, action, cursor, after, lowest, highest, most, mayChange, isDryRun, reason, delay, eventsPerJob, retentionMs, listed, tags, nameCount = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13], ARGV[14], ARGV[15], ARGV[16], ARGV[17], ARGV[18]
+local inputs = { unpack(ARGV, 19) }
+local status, statuses, expected = unpack(redis.call('HMGET', record, 'status', 'statuses', 'cursor'))
+if stored(status) ~= 'running' or expected ~= cursor then return { 'OVERTAKEN' } end
+local act
+if action == 'requeue' then
+${lua.occupiesUnique}\n${lua.takesUniqueBack}\n${lua.uniqueEntry}\n${lua.uniqueHolder}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.nextOrder}\n${lua.startLimit}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordReturn}\n${lua.nextTakeBacks}\nlocal function requeueScript(jobKey, base, jobId, keySpaceId, delay, eventsPerJob)
+local job, unique, freed, priority, startWithin, takeBacks =
+  loadJob(jobKey, base, jobId, 'unique', 'uniqueFreed', 'priority', 'startWithinSeconds', 'takeBacks')
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+if job.status ~= 'dead' and job.status ~= 'killed' then return { 'JOB_NOT_DEAD', job.status } end
+local nowMs, nowText = now()
+local takesBack = stored(unique) and takesUniqueBack(job, unique, freed, nowMs)
+local other, isOccupied
+if takesBack then other, isOccupied = uniqueHolder(job, unique, nowMs) end
+if other and other.id == jobId then other = nil end
+if other and isOccupied then return { 'NOT_UNIQUE', other.id, other.status } end
+local before = job.status
+redis.call('ZREM', base .. 'callbacks', jobId)
+redis.call('ZREM', base .. 'due', jobId)
+redis.call('HDEL', jobKey, 'attempt', 'result', 'error', 'deliveryTimeouts', 'startBy', 'killReason',
+  'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil')
+job.attempt = '0'
+local scheduledFor = timeOf(delay, nowMs)
+local status = returnToWaiting(job, nowMs, scheduledFor, nil, { priority, startWithin })
+if takesBack then
+${lua.occupyUnique}\n  redis.call('HDEL', jobKey, 'uniqueFreed')
+  occupyUnique(job, unique, other)
+end
+local data = scheduledFor and '{"scheduledFor":' .. isoText(scheduledFor) .. '}' or 'null'
+recordReturn(job, nowText, 'requeued', status, data, eventsPerJob, 'takeBacks', nextTakeBacks(takeBacks))
+return { 'OK', before, status }
+end
+  function act(key, jobId) return requeueScript(key, base, jobId, space, delay, eventsPerJob) end
+end
+if action == 'kill' then
+${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.wantsCallback}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nlocal function killScript(jobKey, base, jobId, keySpaceId, reason, eventsPerJob, retentionMs)
+local job, unique, startBy, callbackUrl, callbackOn = loadJob(jobKey, base, jobId, 'unique', 'startBy', 'callbackUrl', 'callbackOn')
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+if job.status == 'killed' then return { 'OK', 'killed' } end
+if job.status == 'completed' or job.status == 'dead' then return { 'JOB_ENDED', job.status } end
+local nowMs, nowText = now()
+if job.status ~= 'running' then
+${lua.dequeue}\n${lua.leaveWaiting}\n  leaveWaiting(job, startBy)
+end
+moveToStatusIndex(job, 'killed')
+startRetention(job, nowMs, retentionMs)
+if stored(unique) then
+${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique, 'expired')
+end
+if wantsCallback('killed', callbackUrl, callbackOn) then
+${lua.enqueueCallback}\n${lua.remindOfCallback}\n  redis.call('HSET', jobKey, 'killReason', reason)
+  enqueueCallback(job, nowMs)
+  remindOfCallback(job, nowMs)
+end
+recordEvent(job, nowText, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
+return { 'OK', job.status }
+end
+  function act(key, jobId) return killScript(key, base, jobId, space, reason, eventsPerJob, retentionMs) end
+end
+if action == 'delete' then
+${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.purge}\nlocal function deleteJobScript(jobKey, base, jobId, keySpaceId)
+local job, unique = loadJob(jobKey, base, jobId, 'unique')
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+if job.status ~= 'completed' and job.status ~= 'dead' and job.status ~= 'killed' then return { 'JOB_NOT_ENDED', job.status } end
+redis.call('ZREM', base .. 'callbacks', jobId)
+purge(job, now(), unique)
+return { 'OK', job.status }
+end
+  function act(key, jobId) return deleteJobScript(key, base, jobId, space) end
+end
+if action == 'reschedule' then
+${lua.dequeue}\n${lua.leaveWaiting}\n${lua.startLimit}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.nextOrder}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nlocal function rescheduleScript(jobKey, base, jobId, keySpaceId, delay, priority, eventsPerJob)
+local job, priorityNow, startWithin, startBy = loadJob(jobKey, base, jobId, 'priority', 'startWithinSeconds', 'startBy')
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+if job.status ~= 'scheduled' and job.status ~= 'pending' then return { 'JOB_NOT_PENDING', job.status } end
+local nowMs, nowText = now()
+leaveWaiting(job, startBy)
+if priority == '0' then
+  redis.call('HDEL', jobKey, 'priority')
+  priorityNow = nil
+elseif priority ~= '' then
+  redis.call('HSET', jobKey, 'priority', priority)
+  priorityNow = priority
+end
+if startLimit(job, startBy) then
+  redis.call('HDEL', jobKey, 'startBy')
+  startBy = nil
+end
+local scheduledFor = timeOf(delay, nowMs)
+local status = returnToWaiting(job, nowMs, scheduledFor, nil, { priorityNow, startWithin, startBy })
+if not scheduledFor then redis.call('HDEL', jobKey, 'scheduledFor') end
+local data = '{"scheduledFor":' .. (scheduledFor and isoText(scheduledFor) or 'null')
+data = data .. (priority == '' and '}' or ',"priority":' .. priority .. '}')
+recordEvent(job, nowText, 'rescheduled', status, data, eventsPerJob)
+return { 'OK', job.status, status }
+end
+  function act(key, jobId) return rescheduleScript(key, base, jobId, space, delay, '', eventsPerJob) end
+end
+local _, nowText = now()
+replaceEntry(base .. 'operations', id, nowText)
+local filter = { space = space, lowest = lowest, highest = highest, tags = tags, names = {} }
+for i = 1, tonumber(nameCount) do filter.names[inputs[i]] = true end
+local page, at, order = {}, string.match(cursor, '^(%S+) (%S+)$')
+for i = nameCount + 1, #inputs do page[#page + 1] = { inputs[i] } end
+if most ~= '0' then page = nextJobs(base .. 'space:' .. space .. '/status/' .. at, order, lowest, highest, most) end
+if most ~= '0' and #page == tonumber(most) then after = at .. ' ' .. page[#page][2] end
+local examined, changed, skipped, moves = tonumber(listed), 0, 0, {}
+for _, entry in ipairs(page) do
+  if most ~= '0' then examined = examined + 1 end
+  local key = base .. 'job:' .. entry[1]
+  local job = matchingJob(key, base, entry[1], filter)
+  if job then
+    local ok, reply = true, { string.find(' ' .. statuses .. ' ', ' ' .. job.status .. ' ', 1, true) and 'OK' }
+    if reply[1] and isDryRun == '' then ok, reply = pcall(act, key, entry[1]) end
+    local isDone = ok and reply[1] == 'OK'
+    if isDone then changed = changed + 1 else skipped = skipped + 1 end
+    if isDone and isDryRun == '' then countMove(moves, job.status, OPERATION_ENDS[action] or reply[3]) end
+  end
+  if changed == tonumber(mayChange) and most ~= '0' then after = at .. ' ' .. entry[2] break end
+end
+publishCollected(base, space)
+return { 'STEPPED', recordStep(base, id, nowText, after, { examined, changed, skipped }), changed, { unpack(moves) } }
 `,
 } as const;
 

@@ -41,6 +41,13 @@ export function fingerprintOf(spaceId: string, request: CreateJobRequest): strin
   const options = { ...others, ...(retry && { retry: retryOf(retry) }), callbackOn: callbackOnOf(callbackOn) };
   // A field that a later release adds is left out in the same way, so that the fingerprint of an old body stays.
   const given = Object.entries(options).filter(([field, value]) => value !== undefined && value !== DEFAULTS[field]);
-  const text = stringify([spaceId, name, unique && uniqueOf(unique), Object.fromEntries(given)]);
-  return createHash('sha256').update(text).digest('base64url').slice(0, FINGERPRINT_CHARACTERS);
+  return digestOf([spaceId, name, unique && uniqueOf(unique), Object.fromEntries(given)]);
+}
+
+/** Return the same text for two JSON values if they differ only in the order of fields. */
+export function digestOf(value: unknown): string {
+  return createHash('sha256')
+    .update(stringify(value) as string)
+    .digest('base64url')
+    .slice(0, FINGERPRINT_CHARACTERS);
 }

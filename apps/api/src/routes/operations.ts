@@ -1,0 +1,90 @@
+import { doneResponse, operation, operationList, operationRequest } from '@yardmaster/protocol';
+import { authorize } from '@yardmaster/server';
+import { cancelOperation, getOperation, listOperations, startOperation } from '@yardmaster/store';
+import { REPLAYED } from './create.js';
+import { JOB_ID, OPERATIONS_SHOWN } from './examples.js';
+import { DONE, done, type Route, route } from './route.js';
+
+/** Endpoints of operations on many jobs of a space. */
+export const OPERATIONS: readonly Route[] = [
+  route({
+    operation: 'startOperation',
+    method: 'POST',
+    path: '/api/v1/spaces/:spaceId/operations',
+    scopes: ['jobs:manage'],
+    tag: 'Operations',
+    summary: 'Change all jobs that match a filter',
+    description:
+      'Starts to requeue, kill, delete or reschedule the jobs of a space that match. The schedulers carry it out, at most a hundred jobs at a time. Jobs created after its start are not part of it. Action `kill` also needs the scope `jobs:kill`. Unknown fields are refused.',
+    header: 'idempotency-key',
+    body: operationRequest,
+    status: 202,
+    response: operation,
+    refusals: ['TOO_MANY_OPERATIONS', 'STORAGE_FULL'],
+    examples: {
+      request: {
+        'Requeue all jobs that died for one reason': {
+          action: 'requeue',
+          filter: { status: 'dead', names: ['resize'], q: 'out of memory' },
+        },
+        'Count what is older than a month': {
+          action: 'delete',
+          filter: { status: ['completed', 'dead', 'killed'], createdBefore: '2026-10-24T00:00:00Z' },
+          dryRun: true,
+        },
+        'Kill a job, unless it has ended': {
+          action: 'kill',
+          filter: { status: ['scheduled', 'pending', 'delivered', 'running'], ids: [JOB_ID] },
+          reason: 'The customer has cancelled',
+        },
+      },
+      response: { 'Just started': OPERATIONS_SHOWN.started },
+    },
+    links: { parameter: 'operationId', from: '/id' },
+    async handler(call) {
+      const { store, caller, spaceId, input, header: idempotencyKey } = call;
+      if (input.action === 'kill') authorize(caller, ['jobs:kill']);
+      const { operation, isReplay } = await startOperation(store, spaceId, input, idempotencyKey);
+      if (isReplay) call.head = { headers: REPLAYED };
+      return operation;
+    },
+  }),
+  route({
+    operation: 'listOperations',
+    method: 'GET',
+    path: '/api/v1/spaces/:spaceId/operations',
+    scopes: ['jobs:manage', 'jobs:read'],
+    tag: 'Operations',
+    summary: 'List the operations of a space',
+    description:
+      'Newest first: those that are running, and up to 100 that have ended. An operation is kept for 30 days.',
+    response: operationList,
+    examples: { response: { 'One operation': { operations: [OPERATIONS_SHOWN.done] } } },
+    async handler({ store, spaceId }) {
+      return { operations: await listOperations(store, spaceId) };
+    },
+  }),
+  route({
+    operation: 'getOperation',
+    method: 'GET',
+    path: '/api/v1/operations/:operationId',
+    scopes: ['jobs:manage', 'jobs:read'],
+    tag: 'Operations',
+    summary: 'Get an operation',
+    response: operation,
+    examples: { response: { Running: OPERATIONS_SHOWN.running, Done: OPERATIONS_SHOWN.done } },
+    handler: ({ store, caller, operationId }) => getOperation(store, caller, operationId),
+  }),
+  route({
+    operation: 'cancelOperation',
+    method: 'DELETE',
+    path: '/api/v1/operations/:operationId',
+    scopes: ['jobs:manage'],
+    tag: 'Operations',
+    summary: 'Cancel an operation',
+    description: 'What it has changed stays changed. An operation that has ended stays as it is.',
+    response: doneResponse,
+    examples: { response: DONE },
+    handler: ({ store, caller, operationId }) => done(cancelOperation(store, caller, operationId)),
+  }),
+];

@@ -1,0 +1,49 @@
+-- Read the next jobs of a status index: { id, creation order } of each.
+--   order   the last one that was examined; '-inf' for none
+local function nextJobs(index, order, lowest, highest, most)
+  local low = order == '-inf' and lowest or '(' .. order
+  local found, page = redis.call('ZRANGEBYSCORE', index, low, highest, 'WITHSCORES', 'LIMIT', 0, most), {}
+  for i = 1, #found, 2 do page[#page + 1] = { found[i], found[i + 1] } end
+  return page
+end
+
+-- Read a job, if it passes the filter of an operation, apart from its status; otherwise return nil.
+--   names   as keys of a table; an empty one for any
+local function matchingJob(key, base, id, filter)
+  local job, tags = loadJob(key, base, id, 'tags')
+  local order = tonumber(stored(job.order) or -1)
+  if job.space ~= filter.space or order > tonumber(filter.highest) then return nil end
+  if filter.lowest ~= '-inf' and order < tonumber(filter.lowest) then return nil end
+  if next(filter.names) and not filter.names[job.name] then return nil end
+  return hasTags(tags, filter.tags) and job or nil
+end
+
+-- Store what a step of an operation has done, and end the operation after its last job, or at its limit. Return its
+-- status.
+--   counts   jobs that the step has examined, changed and skipped
+local function recordStep(base, id, nowText, cursor, counts)
+  local key = base .. 'operation:' .. id
+  local fields = { 'looked', 'changed', 'skipped' }
+  local before = redis.call('HMGET', key, 'looked', 'changed', 'skipped', 'limit', 'space', 'statuses', 'highest')
+  for i, field in ipairs(fields) do
+    counts[i] = counts[i] + tonumber(stored(before[i]) or 0)
+    redis.call('HSET', key, field, formatInteger(counts[i]))
+  end
+  redis.call('HSET', key, 'cursor', cursor)
+  if cursor ~= 'end' and counts[2] < tonumber(stored(before[4]) or math.huge) then return 'running' end
+  local left = operationLeft(base .. 'space:' .. before[5] .. '/', before[6], cursor, before[7])
+  endOperation(base, id, 'done', nowText, left)
+  return 'done'
+end
+
+-- Count a job that has another status now, in a list of the status before, the status after, and the number of jobs.
+local function countMove(moves, before, after)
+  for i = 1, #moves, 3 do
+    if moves[i] == before and moves[i + 1] == after then
+      moves[i + 2] = moves[i + 2] + 1
+      return
+    end
+  end
+  local n = #moves
+  moves[n + 1], moves[n + 2], moves[n + 3] = before, after, 1
+end

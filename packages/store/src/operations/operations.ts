@@ -1,0 +1,115 @@
+import { LIMITS, type Operation, type OperationRequest, STATUSES, YardmasterError } from '@yardmaster/protocol';
+import { digestOf, idempotencySecretOf } from '../jobs/create/idempotency.js';
+import { isJobId, keyedJobId, newJobId } from '../partition.js';
+import { runScript } from '../script/run-script.js';
+import { cancel_operation, read_operations, start_operation } from '../script/scripts.generated.js';
+import type { Caller, Store } from '../store.js';
+import { operationOf, type ReadOperation, readOperationOf, shownRequestOf } from './record.js';
+
+/** Finished operations that are kept for each space, and for how long each operation is kept. */
+const KEPT = 100;
+const KEPT_MS = 30 * 24 * 3_600_000;
+
+/**
+ * Start an operation on many jobs of a space, unless an earlier call with this idempotency key did. The schedulers carry
+ * it out, see stepOperation. Jobs that are created after its start are not part of it.
+ *
+ * @param idempotencyKey null for none
+ * @throws TOO_MANY_OPERATIONS, IDEMPOTENCY_MISMATCH, STORAGE_FULL, UNAVAILABLE
+ * @see contract-2 §4
+ */
+export async function startOperation(
+  store: Store,
+  spaceId: string,
+  request: OperationRequest,
+  idempotencyKey: string | null,
+): Promise<{ operation: Operation; isReplay: boolean }> {
+  const isIdempotent = idempotencyKey !== null;
+  const id = isIdempotent
+    ? keyedJobId(await idempotencySecretOf(store), spaceId, idempotencyKey, 'operation')
+    : newJobId(spaceId);
+  const shown = shownRequestOf(request);
+  const { createdAfter, createdBefore, ids } = request.filter;
+  const statuses = orderOf(request);
+  const { outcome } = await runScript(store, start_operation, {
+    keys: { record: store.keys.operation(id) },
+    args: {
+      base: store.keys.baseOfSpace(spaceId),
+      id,
+      space: spaceId,
+      fingerprint: isIdempotent ? digestOf([spaceId, shown]) : '',
+      running: LIMITS.operationsRunning,
+      kept: KEPT,
+      keptMs: KEPT_MS,
+      lowest: createdAfter === undefined ? '' : createdAfter * 1024,
+      highest: createdBefore === undefined ? '' : createdBefore * 1024 - 1,
+      statuses: statuses.join(' '),
+      cursor: ids ? `ids ${ids.length}` : `${statuses[0]} -inf`,
+    },
+    rest: ['request', JSON.stringify(shown), ...(shown.limit === undefined ? [] : ['limit', shown.limit])],
+  });
+  return { operation: await getOperation(store, { spaceId }, id), isReplay: outcome === 'REPLAYED' };
+}
+
+/**
+ * Return the statuses of an operation in the order in which it goes through them: that of a job's life, so that a job
+ * which moves on is found later. A job that was rescheduled must not be found again, so its new status is the first.
+ */
+function orderOf({ action, filter, delaySeconds }: OperationRequest) {
+  const statuses = STATUSES.filter((status) => filter.status.includes(status));
+  return action === 'reschedule' && delaySeconds === 0 ? statuses.reverse() : statuses;
+}
+
+/**
+ * Read an operation.
+ *
+ * @throws OPERATION_NOT_FOUND, FORBIDDEN, UNAVAILABLE
+ */
+export async function getOperation(store: Store, caller: Caller, id: string): Promise<Operation> {
+  if (!isJobId(id)) throw new YardmasterError('OPERATION_NOT_FOUND');
+  const [read] = await readOperations(store, { id });
+  if (!read?.record) throw new YardmasterError('OPERATION_NOT_FOUND');
+  if (caller.spaceId !== null && caller.spaceId !== read.record.space) throw new YardmasterError('FORBIDDEN');
+  return operationOf(id, read.record, read.left);
+}
+
+/**
+ * List the operations of a space that are kept, the newest first.
+ *
+ * @throws UNAVAILABLE
+ */
+export async function listOperations(store: Store, spaceId: string): Promise<Operation[]> {
+  const most = KEPT + LIMITS.operationsRunning;
+  const all = await readOperations(store, { list: store.keys.operationsOf(spaceId), most });
+  return all.flatMap(({ id, left, record }) => (record === null ? [] : operationOf(id, record, left))).reverse();
+}
+
+/** Read one operation, or the first ones of a list of them. */
+export async function readOperations(
+  store: Store,
+  which: { id: string } | { list: string; most: number },
+): Promise<ReadOperation[]> {
+  const { records } = await runScript(store, read_operations, {
+    keys: { list: 'id' in which ? store.keys.operation(which.id) : which.list },
+    args: { base: baseOf(store, which), most: 'id' in which ? 0 : which.most },
+    rest: 'id' in which ? [which.id] : [],
+  });
+  return (records as unknown as string[][]).map(readOperationOf);
+}
+
+/** Return the prefix of the keys of a partition, from one of them. */
+const baseOf = ({ keys }: Store, which: { id: string } | { list: string }) =>
+  'id' in which ? keys.baseOfJob(which.id) : which.list.slice(0, which.list.indexOf('}') + 2);
+
+/**
+ * Cancel an operation. What it has changed stays changed. An operation that has ended stays as it is.
+ *
+ * @throws OPERATION_NOT_FOUND, FORBIDDEN, UNAVAILABLE
+ */
+export async function cancelOperation(store: Store, caller: Caller, id: string): Promise<void> {
+  if (!isJobId(id)) throw new YardmasterError('OPERATION_NOT_FOUND');
+  await runScript(store, cancel_operation, {
+    keys: { record: store.keys.operation(id) },
+    args: { base: store.keys.baseOfJob(id), id, keySpaceId: caller.spaceId ?? '' },
+  });
+}
