@@ -1,4 +1,5 @@
 // Lists and polls in a space with very many other jobs.
+import { listJobsQuery } from '@yardmaster/protocol';
 import { ANY_SPACE, listJobs } from '@yardmaster/store';
 import { upTo } from '../load/verbs.mjs';
 import { compare, create, fill, poll, scaled } from './compare.mjs';
@@ -20,7 +21,7 @@ function paging(redis, { status, limit, offset }, { operations, scale }) {
   // Each page takes as long as some ten other calls.
   const count = Math.ceil(operations / 10);
   const pages = Math.floor((scaled(LARGEST.jobs, scale) - offset) / limit);
-  const asked = { status: status === 'any' ? undefined : status, limit };
+  const asked = listJobsQuery.parse({ status: status === 'any' ? undefined : status, limit: String(limit) });
   return {
     redis,
     count,
@@ -29,8 +30,8 @@ function paging(redis, { status, limit, offset }, { operations, scale }) {
     steps: {
       async list(offsets) {
         for (const at of offsets) {
-          const page = await listJobs(redis.store, ANY_SPACE, LARGEST.spaceId, { ...asked, offset: at });
-          if (page.length !== limit) throw new Error(`a page of ${limit} from ${at} on has ${page.length} jobs`);
+          const { jobs } = await listJobs(redis.store, ANY_SPACE, LARGEST.spaceId, { ...asked, offset: at });
+          if (jobs.length !== limit) throw new Error(`a page of ${limit} from ${at} on has ${jobs.length} jobs`);
         }
       },
     },

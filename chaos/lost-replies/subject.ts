@@ -1,4 +1,4 @@
-import { isTerminal, SCOPES } from '@yardmaster/protocol';
+import { isTerminal, listJobsQuery, SCOPES } from '@yardmaster/protocol';
 import { ANY_SPACE, createKey, getJob, listJobs, readLogs, type Store } from '@yardmaster/store';
 import { until } from '../../test/support/until.js';
 import { ALL_LOGS } from '../checker/dump.js';
@@ -46,7 +46,8 @@ const tokenOf = ({ history }: FaultContext, of: string): string =>
   history.ofKind('call').findLast(({ op, jobId, outcome }) => op === 'claim' && jobId === of && outcome === 'ok')?.body
     .job.deliveryToken;
 
-const jobsIn = (store: Store, spaceId: string) => listJobs(store, ANY_SPACE, spaceId, { limit: 10, offset: 0 });
+const jobsIn = async (store: Store, spaceId: string) =>
+  (await listJobs(store, ANY_SPACE, spaceId, listJobsQuery.parse({ limit: '10' }))).jobs;
 
 /** Read all jobs of a space, with events and logs. */
 export async function storedJobs(store: Store, spaceId: string) {

@@ -203,6 +203,8 @@ const REFUSED: Record<string, Fault[]> = {
     ...values('maxRunSeconds', 'must be a number above 0 and at most 604800', [0, -1, 604_801, '5', []], work),
     ...values('startWithinSeconds', 'must be a number above 0 and at most 31622400', [0, -1, 31_622_401, '5'], work),
     ...values('priority', PRIORITY, [-604_801, 604_801, 0.5, '5', null, []], work),
+    ...values('tags', 'must be an array of strings', ['eu', 5, {}, true], work),
+    fault({ ...work, tags: ['eu', ''] }, 'tags[1] must be 1 to 64 characters'),
     ...values('callbackOn', ENDS, [[], 'dead', 5, {}, Array(11).fill('dead')], work),
     ...['retried', 5, null].map((end) =>
       fault({ ...work, callbackOn: ['dead', end] }, 'callbackOn[1] must be one of completed, dead, killed'),
@@ -441,6 +443,7 @@ const TAKEN: Record<string, object[]> = {
     ...edges('maxRunSeconds', [0.001, 604_800], work),
     ...edges('startWithinSeconds', [0.001, 31_622_400], work),
     ...edges('priority', [-604_800, 604_800], work),
+    ...edges('tags', [['🚂'.repeat(64)], [' ', '/']], work),
     ...edges('callbackOn', [['killed'], ['completed', 'dead', 'killed']], work),
     ...edges('scheduledFor', ['2200-01-01T00:00:00.000Z'], work),
     ...edges('retry', [{ delaySeconds: 0 }, { delaySeconds: Array(20).fill(604_800) }], work),
@@ -638,6 +641,8 @@ describe('queries', () => {
   const LIMIT = 'limit must be an integer of at least 1';
   const OFFSET = 'offset must be an integer of at least 0';
   const STATUS = 'status must be one of scheduled, pending, delivered, running, completed, dead, killed';
+  const CURSOR = 'cursor must be one that a response returned';
+  const TIME = 'must be an ISO 8601 timestamp with a time zone';
   const NUMBERS = ['1.5', 'abc', '', '1e2', '0x1', '%2B1', '%201', '1%00', '%EF%BC%91', 'null', '%zz', '-1'];
   const each = (path: string, wrong: string[], error: string) => wrong.map((value) => [`${path}${value}`, error]);
   const titled = (rows: string[][]) => rows.map(([query = '', ...errors]) => ({ query, errors, title: short(query) }));
@@ -648,7 +653,14 @@ describe('queries', () => {
     ...each('jobs?status=', ['', 'unknown', 'PENDING', 'pending,dead', '%20pending', '__proto__'], STATUS),
     ['jobs?limit=1&limit=1', 'limit must appear exactly once'],
     ['jobs?offset=1&offset=1', 'offset must appear exactly once'],
-    ['jobs?status=dead&status=dead', STATUS],
+    ['jobs?status=dead&status=open', `status[1] ${STATUS.slice('status '.length)}`],
+    ['jobs?name=', 'name must be 1 to 128 characters'],
+    ['jobs?tag=', 'tag must be 1 to 64 characters'],
+    ['jobs?q=', 'q must be 1 to 500 characters'],
+    ['jobs?order=ASC', 'order must be one of asc, desc'],
+    ...each('jobs?cursor=', ['-1', '0x1', '1e2', '9'.repeat(16), '9'.repeat(17)], CURSOR),
+    ...each('jobs?createdAfter=', ['', 'now', '2026-01-31', '1785576604784'], `createdAfter ${TIME}`),
+    ...each('jobs?createdBefore=', ['', '2026-02-30T00:00:00Z'], `createdBefore ${TIME}`),
     ['jobs?status=x&limit=x&offset=x', STATUS, LIMIT, OFFSET],
     ...each('stats?limit=', ['0', 'x'], LIMIT),
     ['stats?limit=1&limit=2', 'limit must appear exactly once'],

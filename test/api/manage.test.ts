@@ -144,6 +144,7 @@ describe('copy', () => {
     maxRunSeconds: 60,
     startWithinSeconds: 3_600,
     priority: 5,
+    tags: ['eu', 'big'],
   };
 
   it('creates a pending job with the options of another one, of any status', async () => {

@@ -163,6 +163,7 @@ const CALLS: Row[] = [
   ofJob('kill, of a running job', job('running'), `${KILLED}, zadd 2, zrem 1`),
   ['create, for later', JOBS, none, FOR_LATER, LATER],
   ['create, with priority', JOBS, none, CREATE, { name: 'work', priority: 5 }],
+  ['create, with tags', JOBS, none, CREATE.replace('zadd 5', 'zadd 7'), { name: 'work', tags: ['a', 'b'] }],
   ofJob('fail, with a delay', job('running'), LATER_AGAIN, { error: 'x', retryAfterSeconds: 60 }),
   ofJob('release, with a delay', job('running'), LATER_AGAIN, { delaySeconds: 60 }),
   ofJob('reschedule, of a pending job', job('pending'), PUT_OFF, { delaySeconds: 60 }),

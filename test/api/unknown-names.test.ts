@@ -248,7 +248,7 @@ describe('unknown parameters of a query', () => {
   });
 
   it.each([
-    ['jobs?name=resize', 'unknown query parameter name'],
+    ['jobs?names=resize', 'unknown query parameter names, did you mean name?'],
     ['jobs?statsu=dead', 'unknown query parameter statsu, did you mean status?'],
     ['jobs?status=dead&Limit=5', 'unknown query parameter Limit, did you mean limit?'],
     ['jobs?limit[]=5', 'unknown query parameter limit[], did you mean limit?'],
@@ -289,7 +289,7 @@ it('shows the service, its version and its features without a key', async () => 
   const { status, body } = await service.call('GET', '/info', { key: undefined });
   const features = [
     ...['idempotency', 'unique', 'delivery-token', 'release', 'schedule', 'retry'],
-    ...['long-poll', 'batch', 'settle', 'turn', 'operations'],
+    ...['long-poll', 'batch', 'settle', 'turn', 'operations', 'find'],
   ];
   expect({ status, body }).toEqual({ status: 200, body: { service: 'yardmaster', version: '0.1.0', features } });
 });

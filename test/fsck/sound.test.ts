@@ -55,6 +55,7 @@ const EVERYTHING = {
   priority: 600,
   callbackUrl: 'https://example.com/hook',
   callbackOn: ['dead', 'killed'],
+  tags: ['eu', 'say "ü"/'],
 };
 const KEYED = { ...EVERYTHING, unique: { key: 'k' } };
 const SHORT = { ...EVERYTHING, startWithinSeconds: 0.001 };

@@ -87,6 +87,7 @@ const PARSED = [
   'maxRunSeconds',
   'startWithinSeconds',
   'priority',
+  'tags',
 ];
 
 const DEFAULTS = { payload: null, maxRetries: 3, timeoutSeconds: 300, callbackUrl: null, callbackHeaders: null };

@@ -4,12 +4,13 @@ import {
   type JobWithEvents,
   type LatestProgress,
   type ListedJob,
+  type ListJobsQuery,
   type SpaceStats,
   STATUSES,
   type Status,
   type Unique,
 } from '@yardmaster/protocol';
-import type { Since, Snapshot } from '@yardmaster/store';
+import type { JobPage, Since, Snapshot } from '@yardmaster/store';
 import { queueOf } from './delivering.js';
 import { iso, jobFor, jobsOf, type ModelJob, type OfJob, timeOfOrder, type World } from './world.js';
 
@@ -35,6 +36,7 @@ function listed(job: ModelJob): ListedJob {
     ...(job.priority === 0 ? {} : { priority: job.priority }),
     ...(unique && { unique: shownUnique(unique) }),
     ...(job.copyOf === null ? {} : { copyOf: job.copyOf }),
+    ...(job.request.tags && { tags: job.request.tags }),
     createdAt: iso(createdAt),
     updatedAt: iso(updatedAt),
   };
@@ -124,20 +126,41 @@ export function since(world: World, { job: id, fromSeq }: { job: string; fromSeq
   };
 }
 
-export interface PageOfJobs {
-  space: string;
-  status?: Status | undefined;
-  limit: number;
-  offset: number;
+export type PageOfJobs = { space: string } & ListJobsQuery;
+
+/** Return whether a job passes a filter. */
+function passes({ request, status, createdAt, result, error }: ModelJob, filter: ListJobsQuery['filter']): boolean {
+  const { statuses, names, tags, createdAfter, createdBefore, q } = filter;
+  const has = (text: unknown) => text !== null && JSON.stringify(text).toUpperCase().includes(String(q).toUpperCase());
+  return (
+    (statuses.length === 0 || statuses.includes(status)) &&
+    (names.length === 0 || names.includes(request.name)) &&
+    tags.every((tag) => request.tags?.includes(tag)) &&
+    createdAt >= (createdAfter ?? Number.NEGATIVE_INFINITY) &&
+    createdAt < (createdBefore ?? Number.POSITIVE_INFINITY) &&
+    (q === null || [request.payload, result, error].some(has))
+  );
 }
 
-/** List jobs, newest created first. */
-export function list(world: World, { space, status, limit, offset }: PageOfJobs): ListedJob[] {
-  return jobsOf(world, space)
-    .filter((job) => status === undefined || job.status === status)
-    .sort((a, b) => b.createdOrder - a.createdOrder)
-    .slice(offset, offset + limit)
-    .map(listed);
+/**
+ * List jobs by creation.
+ *
+ * @param stored response of the store: after a full page that had to be searched for, it need not know that no job follows
+ */
+export function list(
+  world: World,
+  { space, filter, order, cursor, limit, offset }: PageOfJobs,
+  stored: unknown,
+): JobPage {
+  const sign = order === 'asc' ? 1 : -1;
+  const found = jobsOf(world, space)
+    .filter((job) => passes(job, filter) && (cursor === null || sign * (job.createdOrder - cursor) > 0))
+    .sort((a, b) => sign * (a.createdOrder - b.createdOrder));
+  const page = found.slice(offset, offset + limit);
+  const isSearch = filter.q !== null || filter.names.length > 0 || filter.tags.length > 0;
+  const mayGoOn = isSearch && page.length === limit && (stored as JobPage).nextCursor !== null;
+  const hasNext = found.length > offset + limit || mayGoOn;
+  return { jobs: page.map(listed), nextCursor: hasNext ? String(page.at(-1)?.createdOrder) : null };
 }
 
 export function stats(

@@ -116,10 +116,10 @@ function worldAtCreation(job: JobWithEvents, settings: ReplaySettings): World {
 /** Return the request that a job shows, without a time. */
 function requestOf(job: JobWithEvents): CreateJobRequest {
   const { name, payload, maxRetries, timeoutSeconds, callbackUrl, callbackHeaders, callbackOn } = job;
-  const { retry, maxRunSeconds, startWithinSeconds, priority } = job;
+  const { retry, maxRunSeconds, startWithinSeconds, priority, tags } = job;
   const unique = job.unique ? uniqueRequest.parse(job.unique) : null;
   const given = { name, payload, maxRetries, timeoutSeconds, callbackUrl, callbackHeaders, callbackOn };
-  return { ...createJobRequest.parse({ ...given, retry, maxRunSeconds, startWithinSeconds, priority }), unique };
+  return { ...createJobRequest.parse({ ...given, retry, maxRunSeconds, startWithinSeconds, priority, tags }), unique };
 }
 
 /** Return the time that an event gave its job, epoch milliseconds; null for none. */

@@ -99,6 +99,7 @@ function indexesOf(id: string, job: JobRecord): string[] {
   return [
     `${space}jobs`,
     `${space}status/${job.status}`,
+    ...(job.tags ?? '').split('\n').flatMap((tag) => (tag === '' ? [] : [`${space}tag/${tag}`])),
     ...(job.status === 'pending' ? [`${space}queue`, `${space}queue/${job.name}`] : []),
     ...(isWaiting(job) ? [] : [`${base}deadlines`]),
     ...(isWaiting(job) && dueOf(job) < Number.POSITIVE_INFINITY ? [`${base}due`] : []),
@@ -108,7 +109,7 @@ function indexesOf(id: string, job: JobRecord): string[] {
 /** Return the score of a job in an index; null where the record does not define one. */
 function scoreOf(index: string, job: JobRecord): string | null {
   if (index.endsWith(':due')) return String(dueOf(job));
-  return /space:[^/]+\/(jobs|status\/\w+)$/.test(index) ? (job.order as string) : null;
+  return /space:[^/]+\/(jobs$|status\/\w+$|tag\/)/.test(index) ? (job.order as string) : null;
 }
 
 /** The status of a job after each event that changes it. Those with data that contain a time lead to `scheduled`. */

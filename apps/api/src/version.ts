@@ -16,4 +16,5 @@ export const FEATURES = [
   'settle',
   'turn',
   'operations',
+  'find',
 ] as const;

@@ -11,7 +11,7 @@ export const FAULTS = {
   entry_misplaced: { meaning: 'a job is at the wrong place of an index', repair: 'moved' },
   entry_wrong: { meaning: 'a job is in an index that its status excludes', repair: 'removed' },
   entry_stray: {
-    meaning: 'an index has a job that does not exist, or is of another space, name or unique key',
+    meaning: 'an index has a job that does not exist, or is of another space, name, tag or unique key',
     repair: 'removed',
   },
   deadline_missing: { meaning: 'a job that needs a deadline has none', repair: 'set' },

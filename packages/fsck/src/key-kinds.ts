@@ -5,8 +5,8 @@ import { isJobId, PARTITION_TAGS, partitionOf } from '@yardmaster/store';
 export type KeyKind =
   | { kind: 'job'; jobId: string }
   | { kind: 'list'; jobId: string }
-  /** An index of jobs. `spaceId` null: of the whole partition; `name` null: of jobs of any name. */
-  | { kind: 'index'; partition: string; spaceId: string | null; name: string | null }
+  /** An index of jobs. `spaceId` null: of the whole partition; `name` and `tag` null: of jobs with any. */
+  | { kind: 'index'; partition: string; spaceId: string | null; name: string | null; tag: string | null }
   | { kind: 'names'; spaceId: string }
   /** The unique keys of a space. */
   | { kind: 'unique'; spaceId: string }
@@ -38,12 +38,14 @@ export const TYPE_OF: Record<KeyKind['kind'], string | null> = {
   unknown: null,
 };
 
+const ANY = { name: null, tag: null };
+
 const UNKNOWN: KeyKind = { kind: 'unknown' };
 
 /** Indexes of the jobs of all spaces of a partition. */
 const PARTITION_INDEXES = new Set(['deadlines', 'due', 'callbacks']);
 
-/** Indexes of a space, behind its `/`. The queue of a name is `queue/<name>`, and a name may contain anything. */
+/** Indexes of a space, behind its `/`. The queue of a name is `queue/<name>`, the index of a tag `tag/<tag>`; both may contain anything. */
 const SPACE_INDEXES = new Set(['jobs', 'queue', ...STATUSES.map((status) => `status/${status}`)]);
 
 /**
@@ -60,7 +62,7 @@ export function keyKindOf(name: string): KeyKind {
   if (rest === 'spaces') return { kind: 'spaces', partition };
   if (rest === 'stepped') return { kind: 'stepped' };
   if (rest === 'operations') return { kind: 'operations' };
-  if (PARTITION_INDEXES.has(rest)) return { kind: 'index', partition, spaceId: null, name: null };
+  if (PARTITION_INDEXES.has(rest)) return { kind: 'index', partition, spaceId: null, ...ANY };
   if (rest.startsWith('job:')) return jobKey(partition, rest.slice('job:'.length));
   if (rest.startsWith('operation:')) return operationKey(partition, rest.slice('operation:'.length));
   return rest.startsWith('space:') ? spaceKey(partition, rest.slice('space:'.length)) : UNKNOWN;
@@ -81,9 +83,10 @@ function spaceKey(partition: string, rest: string): KeyKind {
   const [spaceId, index] = [rest.slice(0, end), rest.slice(end + 1)];
   // No code reads a key in the wrong partition, so it does not belong to Yardmaster. Its jobs are reported one by one.
   if (end < 1 || partitionOf(spaceId) !== partition) return UNKNOWN;
-  if (SPACE_INDEXES.has(index)) return { kind: 'index', partition, spaceId, name: null };
   if (index === 'operations') return { kind: 'operations' };
+  if (SPACE_INDEXES.has(index)) return { kind: 'index', partition, spaceId, ...ANY };
   if (index === 'names' || index === 'unique') return { kind: index, spaceId };
-  const name = index.startsWith('queue/') ? index.slice('queue/'.length) : '';
-  return name === '' ? UNKNOWN : { kind: 'index', partition, spaceId, name };
+  const [, family, value = ''] = /^(queue|tag)\/(.+)$/s.exec(index) ?? [];
+  if (family === undefined) return UNKNOWN;
+  return { kind: 'index', partition, spaceId, ...ANY, [family === 'tag' ? 'tag' : 'name']: value };
 }

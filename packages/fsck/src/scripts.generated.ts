@@ -104,6 +104,7 @@ end`,
     if status == r.status then mustBeIn(found, index, r.id, r.order)
     else mustNotBeIn(found, index, r.id, 'the job is ' .. r.status) end
   end
+  for tag in string.gmatch(r.tags or '', '[^\\n]+') do mustBeIn(found, space .. '/tag/' .. tag, r.id, r.order) end
   local queues = { space .. '/queue', space .. '/queue/' .. r.name }
   if r.status == 'pending' then return checkQueues(found, r, base, nowMs, queues) end
   for _, queue in ipairs(queues) do mustNotBeIn(found, queue, r.id, 'the job is ' .. r.status) end
@@ -254,7 +255,7 @@ end`,
   WHOLE: `local WHOLE = { 'attempt', 'maxRetries', 'deliveryTimeouts', 'takeBacks', 'missedWindowMs', 'eventsDropped', 'logsDropped', 'deliveredAt', 'startedAt', 'updatedAt',
   'scheduledFor', 'startBy', 'runBy', 'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }`,
   FIELDS: `local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', 'unique', 'uniqueFreed', 'fingerprint', 'retry', 'maxRunSeconds', 'startWithinSeconds',
-  'priority', 'callbackOn', unpack(WHOLE) }`,
+  'priority', 'callbackOn', 'tags', unpack(WHOLE) }`,
   checkedRecord: `local function checkedRecord(found, base, id)
   local key = base .. 'job:' .. id
   local v = redis.call('HMGET', key, unpack(FIELDS))
@@ -280,6 +281,7 @@ end`,
   check('uniqueFreed', not r.uniqueFreed or r.uniqueFreed == '1')
   check('fingerprint', not r.fingerprint or #r.fingerprint == 22 and string.find(r.fingerprint, '^[%w_-]+$'))
   if not check('unique', not r.unique or isUnique(r.unique)) then r.unique = nil end
+  if not check('tags', not r.tags or areTags(r.tags)) then r.tags = nil end
   r.isCallbackKnown = check('callbackOn', not r.callbackOn or isCallbackOn(r.callbackOn))
   local hasPlaces = checkTiming(check, r)
   r.isPlaceable = hasStatus and hasSpace and hasName and hasOrder and hasPlaces
@@ -303,6 +305,14 @@ end`,
   for _, field in ipairs(NEEDS[status] or {}) do if not r[field] then broken(field) end end
   for _, field in ipairs(LACKS[status] or {}) do if r[field] then broken(field, 'must be absent, because the job is ' .. status) end end
   if status == 'completed' and redis.call('HEXISTS', r.key, 'result') == 0 then broken('result') end
+end`,
+  areTags: `local function areTags(tags)
+  local count, seen = 0, {}
+  for tag in string.gmatch(tags .. '\\n', '([^\\n]*)\\n') do
+    if tag == '' or seen[tag] or string.find(tag, '[%z\\1-\\31\\127]') then return false end
+    count, seen[tag] = count + 1, true
+  end
+  return count <= 10
 end`,
   LONGEST_DELAY_SECONDS: `local LONGEST_DELAY_SECONDS = 604800`,
   MOST_DELAYS: `local MOST_DELAYS = 20`,
@@ -341,10 +351,10 @@ end`,
 };
 
 export const check_jobs = {
-  name: 'check_jobs', sha1: '21d76cc3c2e8c078d93413745769d12003d5f7dc',
+  name: 'check_jobs', sha1: '221be8df5ac6d1aa7c12c6d9c37e144bf8a35bdc',
   keys: ['deadlines'], args: ['base', 'isRepairing', 'deliveryTimeoutMs', 'retentionMs'], rest: 'ids',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as string[][] }),
-  text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${lua.isUnique}\n${lua.isCallbackOn}\n${lua.numberIn}\n${lua.LONGEST_DELAY_SECONDS}\n${lua.LARGEST_FACTOR}\n${lua.MOST_DELAYS}\n${lua.isRetry}\n${lua.isLimit}\n${lua.LONGEST_RUN_SECONDS}\n${lua.LONGEST_START_SECONDS}\n${lua.LARGEST_PRIORITY}\n${lua.isPriority}\n${lua.checkTiming}\n${lua.NEEDS}\n${lua.WAITING_LACKS}\n${lua.LACKS}\n${lua.checkByStatus}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.replaceEntry}\n${lua.mustBeIn}\n${store.STATUSES}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.AT_CREATION}\n${lua.typeOf}\n${lua.mayBeLater}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkIndexes}\n${store.uniqueEntry}\n${store.occupiesUnique}\n${store.loadJob}\n${store.uniqueHolder}\n${lua.checkUnique}\n${lua.LONGEST_DELIVERY_MS}\n${lua.hasEnded}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.startLimit}\n${store.wantsCallback}\n${lua.checkDue}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.statusAfter}\n${lua.FIRST}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]
+  text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${lua.isUnique}\n${lua.areTags}\n${lua.isCallbackOn}\n${lua.numberIn}\n${lua.LONGEST_DELAY_SECONDS}\n${lua.LARGEST_FACTOR}\n${lua.MOST_DELAYS}\n${lua.isRetry}\n${lua.isLimit}\n${lua.LONGEST_RUN_SECONDS}\n${lua.LONGEST_START_SECONDS}\n${lua.LARGEST_PRIORITY}\n${lua.isPriority}\n${lua.checkTiming}\n${lua.NEEDS}\n${lua.WAITING_LACKS}\n${lua.LACKS}\n${lua.checkByStatus}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.replaceEntry}\n${lua.mustBeIn}\n${store.STATUSES}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.AT_CREATION}\n${lua.typeOf}\n${lua.mayBeLater}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkIndexes}\n${store.uniqueEntry}\n${store.occupiesUnique}\n${store.loadJob}\n${store.uniqueHolder}\n${lua.checkUnique}\n${lua.LONGEST_DELIVERY_MS}\n${lua.hasEnded}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.startLimit}\n${store.wantsCallback}\n${lua.checkDue}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.statusAfter}\n${lua.FIRST}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]
 local base, isRepairing, deliveryTimeoutMs, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local ids = { unpack(ARGV, 5) }
 local nowMs = now()
@@ -478,21 +488,22 @@ return { 'OK', #names, page[#page] or afterOrder, { unpack(names) } }
 } as const;
 
 export const check_entries = {
-  name: 'check_entries', sha1: 'd0f27b4e99b959ec337fafa5d402704daef56fb0',
-  keys: ['index'], args: ['base', 'isRepairing', 'space', 'name'], rest: 'ids',
+  name: 'check_entries', sha1: 'b3415f13dbdace907e149e41cf327cec8c3d4839',
+  keys: ['index'], args: ['base', 'isRepairing', 'space', 'name', 'tag'], rest: 'ids',
   decode: (r: unknown[]) => ({ strays: r[1] as string[] }),
-  text: `${store.stored}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${lua.scoreIn}\nlocal index = KEYS[1]
-local base, isRepairing, space, name = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local ids = { unpack(ARGV, 5) }
+  text: `${store.stored}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${store.hasTags}\n${lua.scoreIn}\nlocal index = KEYS[1]
+local base, isRepairing, space, name, tag = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local ids = { unpack(ARGV, 6) }
 local strays = {}
 local function examine(id)
   local key = base .. 'job:' .. id
-  local v = redis.call('HMGET', key, 'space', 'name')
+  local v = redis.call('HMGET', key, 'space', 'name', 'tags')
   local ofSpace, ofName = stored(v[1]), stored(v[2])
   if not ofSpace and redis.call('EXISTS', key) == 0 then return 'the job does not exist' end
   if not ofSpace or not isSpaceOf(base, ofSpace) then return nil end
   if space ~= '' and ofSpace ~= space then return 'the job is of space ' .. ofSpace end
   if name ~= '' and ofName and ofName ~= name then return 'the job is named ' .. ofName end
+  if tag ~= '' and not hasTags(v[3], tag) then return 'the job does not have this tag' end
 end
 for _, id in ipairs(ids) do
   local isDone, why = pcall(examine, id)

@@ -3,6 +3,7 @@ export * from './callback.js';
 export { retryAfterMs } from './callback.js';
 export * from './errors.js';
 export * from './find/filter.js';
+export * from './find/list.js';
 export * from './jobs/events.js';
 export * from './jobs/job.js';
 export * from './jobs/poll.js';

@@ -9,6 +9,10 @@ export const LIMITS = {
   /** Jobs that one call creates. */
   createMax: 1_000,
   pollDefault: 1,
+  /** Statuses to look for; more than there are. Repetitions are ignored. */
+  filterStatuses: 20,
+  tags: 10,
+  tagCharacters: 64,
   /** Two statements of the specification disagree (50 and 10); the contract says 50. */
   pollMax: 50,
   /** Our choice: one poll reads one queue per name, and a script loops over at most 100 things. */
@@ -44,7 +48,7 @@ export const LIMITS = {
   jsonDepth: 64,
   logsDefault: 200,
   logsMax: 500,
-  /** Our choice: each term is searched for in each message. */
+  /** Our choice: each term is searched for in each message, and the text of a filter in each job. */
   searchCharacters: 500,
   searchTerms: 32,
   /** Statuses to look for; more than there are. Repetitions are ignored. */

@@ -15,6 +15,7 @@ import { partitionOf, partitionOfJob } from './partition.js';
  * | `ym:{pp}:job:<id>:logs` | list | `[ms, level, message, …]`, see logs.ts | append | purge |
  * | `ym:{pp}:space:<s>/jobs` | zset | job id by creation order | create | purge |
  * | `ym:{pp}:space:<s>/status/<status>` | zset | job id by creation order | every transition | purge |
+ * | `ym:{pp}:space:<s>/tag/<tag>` | zset | job id by creation order | create, copy | replacement, delete, purge |
  * | `ym:{pp}:space:<s>/queue` | zset | claimable job id by claim order | create, retry, time-out, promotion, requeue | poll, claim, kill |
  * | `ym:{pp}:space:<s>/queue/<name>` | zset | claimable job id of this name, by claim order | as above | as above |
  * | `ym:{pp}:space:<s>/names` | zset | job name by the number of its jobs, whatever their status | create | purge of its last job |
@@ -53,6 +54,7 @@ export function keyMap(prefix: string) {
     spaceBase: space,
     jobs: (spaceId: string) => `${space(spaceId)}jobs`,
     jobsByStatus: (spaceId: string, status: Status) => `${space(spaceId)}status/${status}`,
+    jobsByTag: (spaceId: string, tag: string) => `${space(spaceId)}tag/${tag}`,
     queue: (spaceId: string) => `${space(spaceId)}queue`,
     names: (spaceId: string) => `${space(spaceId)}names`,
     unique: (spaceId: string) => `${space(spaceId)}unique`,

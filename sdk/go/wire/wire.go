@@ -54,6 +54,8 @@ type CreateJob struct {
 	CallbackOn []CreateJobCallbackOn `json:"callbackOn,omitempty"`
 	// Default: `null`
 	Unique *UniqueRequest `json:"unique,omitempty"`
+	// Words by which jobs are found; no tag twice. Default: `null`
+	Tags []string `json:"tags,omitempty"`
 	// Not before this time, ISO 8601 with a time zone; a time in the past means now. Default: `null`
 	ScheduledFor *string `json:"scheduledFor,omitempty"`
 	// The same, in seconds from now; not together with `scheduledFor`. Default: `null`
@@ -117,6 +119,7 @@ const (
 	ErrorCodeDeliveryLost         ErrorCode = "DELIVERY_LOST"
 	ErrorCodeJobKilled            ErrorCode = "JOB_KILLED"
 	ErrorCodeJobEnded             ErrorCode = "JOB_ENDED"
+	ErrorCodeJobNotDead           ErrorCode = "JOB_NOT_DEAD"
 	ErrorCodeJobNotEnded          ErrorCode = "JOB_NOT_ENDED"
 	ErrorCodeNoCallback           ErrorCode = "NO_CALLBACK"
 	ErrorCodeJobNotUnique         ErrorCode = "JOB_NOT_UNIQUE"
@@ -179,8 +182,12 @@ type Job struct {
 	Priority *int `json:"priority,omitempty"`
 	// Of the worker that has the job, when its poll named it
 	WorkerID *string `json:"workerId,omitempty"`
+	// Job of which this one is a copy; absent for one that is none
+	CopyOf *string `json:"copyOf,omitempty"`
 	// Absent for a job without a unique key
-	Unique    *Unique   `json:"unique,omitempty"`
+	Unique *Unique `json:"unique,omitempty"`
+	// Absent for a job without tags
+	Tags      []string  `json:"tags,omitempty"`
 	CreatedAt Timestamp `json:"createdAt"`
 	// Time of the latest event or keepalive; it does not change after the job has ended
 	UpdatedAt       Timestamp         `json:"updatedAt"`
@@ -225,6 +232,7 @@ const (
 	JobEventTypeReplaced        JobEventType = "replaced"
 	JobEventTypeReady           JobEventType = "ready"
 	JobEventTypeRescheduled     JobEventType = "rescheduled"
+	JobEventTypeRequeued        JobEventType = "requeued"
 	JobEventTypeCallbackSent    JobEventType = "callback_sent"
 	JobEventTypeCallbackFailed  JobEventType = "callback_failed"
 )
@@ -293,8 +301,12 @@ type JobWithEvents struct {
 	Priority *int `json:"priority,omitempty"`
 	// Of the worker that has the job, when its poll named it
 	WorkerID *string `json:"workerId,omitempty"`
+	// Job of which this one is a copy; absent for one that is none
+	CopyOf *string `json:"copyOf,omitempty"`
 	// Absent for a job without a unique key
-	Unique    *Unique   `json:"unique,omitempty"`
+	Unique *Unique `json:"unique,omitempty"`
+	// Absent for a job without tags
+	Tags      []string  `json:"tags,omitempty"`
 	CreatedAt Timestamp `json:"createdAt"`
 	// Time of the latest event or keepalive; it does not change after the job has ended
 	UpdatedAt       Timestamp         `json:"updatedAt"`
@@ -373,8 +385,12 @@ type ListedJob struct {
 	Priority *int `json:"priority,omitempty"`
 	// Of the worker that has the job, when its poll named it
 	WorkerID *string `json:"workerId,omitempty"`
+	// Job of which this one is a copy; absent for one that is none
+	CopyOf *string `json:"copyOf,omitempty"`
 	// Absent for a job without a unique key
-	Unique    *Unique   `json:"unique,omitempty"`
+	Unique *Unique `json:"unique,omitempty"`
+	// Absent for a job without tags
+	Tags      []string  `json:"tags,omitempty"`
 	CreatedAt Timestamp `json:"createdAt"`
 	// Time of the latest event or keepalive; it does not change after the job has ended
 	UpdatedAt Timestamp `json:"updatedAt"`

@@ -1,10 +1,12 @@
 import { fsck } from '@yardmaster/fsck';
-import { STATUSES } from '@yardmaster/protocol';
+import { listJobsQuery, STATUSES } from '@yardmaster/protocol';
 import { partitionOf, type Store } from '@yardmaster/store';
 import type { World } from '../world.js';
 import type { Call } from './calls.js';
 import type { Step } from './step.js';
-import { SPACES } from './values.js';
+import { SPACES, TAGS } from './values.js';
+
+const pageOf = (query: object) => listJobsQuery.parse({ limit: '100', ...query });
 
 /** List calls that read everything and change nothing. */
 export function everyRead({ jobs }: World): Call[] {
@@ -18,7 +20,8 @@ export function everyRead({ jobs }: World): Call[] {
     { verb: 'readLogs', job, caller, query },
   ]);
   const ofSpaces = SPACES.flatMap((space): Call[] => [
-    ...[undefined, ...STATUSES].map((status): Call => ({ verb: 'list', space, status, limit: 100, offset: 0 })),
+    ...[undefined, ...STATUSES].map((status): Call => ({ verb: 'list', space, ...pageOf({ status }) })),
+    ...TAGS.map((tag): Call => ({ verb: 'list', space, ...pageOf({ tag, order: 'asc' }) })),
     { verb: 'stats', space, limit: 100, names: [] },
   ]);
   return [...ofJobs, ...ofSpaces, { verb: 'due' }];

@@ -1,5 +1,6 @@
 import {
   type LogsMode,
+  listJobsQuery,
   OPERATION_ACTIONS,
   type OperationAction,
   type OperationRequest,
@@ -10,7 +11,7 @@ import { partitionOf } from '@yardmaster/store';
 import type { Random } from '../../support/random.js';
 import { isWaiting, type KeyedCreate, type ManyCreate } from '../keyed.js';
 import { promoteAt } from '../waiting.js';
-import type { ModelJob, World } from '../world.js';
+import { iso, type ModelJob, type World } from '../world.js';
 import type { Verb, VerbInputs } from './calls.js';
 import { type IssuedIds, NO_ID } from './step.js';
 import {
@@ -25,6 +26,7 @@ import {
   plainOptionsOf,
   requestOf,
   SPACES,
+  TAGS,
   uniqueOf,
   waitingOptionsOf,
 } from './values.js';
@@ -142,6 +144,28 @@ function logsQueryOf(random: Random) {
     levels: random.chance(0.3) ? [random.of(['info', 'warn', 'error'] as const)] : null,
     terms: random.chance(0.3) ? [random.of(['Full', 'half', 'a'])] : [],
   };
+}
+
+/** Draw a page of jobs: by offset, or with a filter and a cursor. */
+function listQueryOf({ random, world }: Drawing) {
+  const limit = String(random.of([1, 3, 100]));
+  const status = random.of([undefined, ...STATUSES]);
+  if (random.chance(0.3)) return listJobsQuery.parse({ status, limit, offset: String(random.of([0, 0, 1, 4])) });
+  const jobs = [...world.jobs.values()];
+  const any = jobs.length > 0 ? random.of(jobs) : null;
+  const moment = () => (any && random.chance(0.2) ? iso(any.createdAt) : undefined);
+  const orNone = (values: readonly string[]) => (values.length > 0 ? values : undefined);
+  return listJobsQuery.parse({
+    status: random.chance(0.5) ? status : orNone(some(random, STATUSES)),
+    name: random.chance(0.3) ? orNone(some(random, NAMES)) : undefined,
+    tag: random.chance(0.3) ? orNone(some(random, TAGS)) : undefined,
+    createdAfter: moment(),
+    createdBefore: moment(),
+    q: random.chance(0.2) ? random.of(['LIST', '{}', 'ü', 'none']) : undefined,
+    order: random.of(['asc', 'desc']),
+    cursor: any && random.chance(0.5) ? String(any.createdOrder) : undefined,
+    limit,
+  });
 }
 
 const IDEMPOTENCY_KEYS = ['one', 'two'];
@@ -262,12 +286,7 @@ export const DRAW_INPUT: { [V in keyof typeof WEIGHTS]: (drawing: Drawing) => Ve
   progress: (drawing) => ofJob(drawing, 'progress'),
   snapshot: (drawing) => ofJob(drawing, 'snapshot'),
   since: (drawing) => ({ job: jobFor(drawing, 'since'), fromSeq: drawing.random.between(1, 15) }),
-  list: ({ random }) => ({
-    space: random.of(SPACES),
-    status: random.of([undefined, ...STATUSES]),
-    limit: random.of([1, 3, 100]),
-    offset: random.of([0, 0, 1, 4]),
-  }),
+  list: (drawing) => ({ space: drawing.random.of(SPACES), ...listQueryOf(drawing) }),
   stats: ({ random }) => ({
     space: random.of(SPACES),
     limit: random.of([1, 2, 100]),

@@ -17,6 +17,9 @@ export const SPACES = ['s1', 's41', 's2'];
 
 export const NAMES = ['build', 'build:arm', 'say "ü"\n\\'];
 
+/** The second is part of the first. */
+export const TAGS = ['eu-west', 'eu', 'say "ü"/'];
+
 export const HOOK = 'https://example.com/hook';
 
 const JSON_VALUES: JsonValue[] = [null, [], {}, 0, 1e21, 'te"xt', '', false, { a: [{}], ü: null }, 2 ** 53];
@@ -88,6 +91,7 @@ function scheduleOf(random: Random, now: number) {
 
 /** Draw options that decide where and until when a job waits, as a body has them. */
 export const waitingOptionsOf = (random: Random, now: number) => ({
+  tags: random.chance(0.5) ? TAGS.filter(() => random.chance(0.6)) : null,
   ...(random.chance(0.5) && scheduleOf(random, now)),
   startWithinSeconds: random.chance(0.7) ? random.of([0.0015, 1, 20, 60, 4_000]) : null,
   priority: random.of(PRIORITIES),

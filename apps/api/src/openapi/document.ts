@@ -6,6 +6,7 @@ import {
   errorResponses,
   HEADERS,
   namedErrorResponses,
+  PAGE_HEADERS,
   REPLAYED_HEADER,
   REQUEST_ID_HEADER,
   readsBody,
@@ -89,7 +90,11 @@ function successes(route: Route, routes: readonly Route[]): Record<string, unkno
   const headers = { ...REQUEST_ID_HEADER, ...(readsBody(route) ? STRICTNESS_HEADERS : {}) };
   const usual = {
     description: { 200: 'Done', 201: 'Created', 202: 'Started' }[status],
-    headers: { ...headers, ...(route.header === 'idempotency-key' ? REPLAYED_HEADER : {}) },
+    headers: {
+      ...headers,
+      ...(route.header === 'idempotency-key' ? REPLAYED_HEADER : {}),
+      ...(route.isPaged === true ? PAGE_HEADERS : {}),
+    },
     content: { [JSON_TYPE]: { schema: oneOrListOf(response, list?.response), examples: shown } },
     ...(links === undefined ? {} : { links: linksTo(links, routes) }),
   };

@@ -24,6 +24,12 @@ export const HEADERS = {
       'Paths of unknown fields of the body, at most 20, percent-encoded and separated by `, `; absent without one',
     schema: { type: 'string' },
   },
+  NextCursor: { description: 'The `cursor` of the next page; absent on the last one', schema: { type: 'string' } },
+  Link: {
+    description:
+      'URL of the next page, relative to that of this one: `<?cursor=…>; rel="next"`; absent if it is very long',
+    schema: { type: 'string' },
+  },
   PreferenceApplied: {
     description: '`handling=strict`, when the request has `Prefer: handling=strict`; otherwise absent',
     schema: { type: 'string' },
@@ -47,6 +53,9 @@ export const STRICTNESS_HEADERS = {
 
 /** Whether an operation reads a body. */
 export const readsBody = ({ body, readBody }: Route) => body !== undefined || readBody !== undefined;
+
+/** Headers of a page, see next-page.ts. */
+export const PAGE_HEADERS = { 'x-next-cursor': refTo('headers', 'NextCursor'), link: refTo('headers', 'Link') };
 
 /** Header of a response to a request that may be a repetition. */
 export const REPLAYED_HEADER = { 'idempotent-replayed': refTo('headers', 'IdempotentReplayed') };

@@ -8,6 +8,7 @@ import {
   statsQuery,
 } from '@yardmaster/protocol';
 import { getJob, getProgress, getStats, listJobs } from '@yardmaster/store';
+import { nextPageHeaders } from '../next-page.js';
 import { COMPLETED, EVENTS, JOB_ID, LISTED, PROGRESS, REPORTED, STATS } from './examples.js';
 import { type Route, route } from './route.js';
 
@@ -53,11 +54,17 @@ export const READING: readonly Route[] = [
     isLong: true,
     tag: 'Reading',
     summary: 'List the jobs of a space',
-    description: 'Newest first, without callbacks and histories. Empty for a space without jobs.',
+    description:
+      'Newest first, without callbacks and histories. Empty for a space without jobs. While there are more jobs, the response has the headers `x-next-cursor` and `Link`; the next page begins where this one ended, whatever jobs come and go in between. A page of `name`, `tag` or `q` may be short or empty and still have a next one.',
     query: listJobsQuery,
     response: jobList,
     examples: { response: { 'One job': [LISTED], 'No job': [] } },
-    handler: ({ store, caller, spaceId, input }) => listJobs(store, caller, spaceId, input),
+    isPaged: true,
+    async handler(call) {
+      const { jobs, nextCursor } = await listJobs(call.store, call.caller, call.spaceId, call.input);
+      if (nextCursor !== null) call.head = { headers: nextPageHeaders(call.input, nextCursor) };
+      return jobs;
+    },
   }),
   route({
     operation: 'getStats',

@@ -60,6 +60,8 @@ interface Row<B, A, E, P, L> {
   settlesIn?: 'outcomes' | 'settle';
   /** Whether its response needs no Redis. Default false. */
   isLocal?: true;
+  /** Whether its response has headers for the next page. Default false. */
+  isPaged?: true;
   /** Whether it may be a long read, which waits for a read slot. Default false. */
   isLong?: true;
   /**

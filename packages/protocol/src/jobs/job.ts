@@ -38,6 +38,7 @@ const listed = {
   workerId: z.string().optional().describe('Of the worker that has the job, when its poll named it'),
   copyOf: jobIdField.optional().describe('Job of which this one is a copy; absent for one that is none'),
   unique: unique.optional().describe('Absent for a job without a unique key'),
+  tags: z.array(z.string()).optional().describe('Absent for a job without tags'),
   createdAt: instant,
   updatedAt: instant.describe('Time of the latest event or keepalive; it does not change after the job has ended'),
 };

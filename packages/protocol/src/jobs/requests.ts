@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { callbackHeaders, callbackUrl } from '../callback.js';
+import { tagsRequest } from '../find/tags.js';
 import { LIMITS } from '../limits.js';
 import { describeAs } from '../schema/describe.js';
 import {
@@ -10,13 +11,12 @@ import {
   name,
   nameFilter,
   numberBetween,
-  queryInteger,
   refuseJsonFaults,
   required,
   secondsUpTo,
 } from '../schema/fields.js';
 import { isJsonObject, type JsonObject } from '../schema/json.js';
-import { STATUSES, TERMINAL_STATUSES } from './statuses.js';
+import { TERMINAL_STATUSES } from './statuses.js';
 import { delaySeconds, timing, withSchedule } from './timing.js';
 import { uniqueRequest } from './unique.js';
 
@@ -78,6 +78,7 @@ export const createJobRequest = withSchedule(
       callbackHeaders: callbackHeaders.nullable().default(null),
       callbackOn: callbackOn.nullable().default(null),
       unique: uniqueRequest.nullable().default(null),
+      tags: tagsRequest.nullable().default(null).describe('Words by which jobs are found; no tag twice'),
       ...timing,
     },
     anObject,
@@ -92,19 +93,6 @@ export const createJobsRequest = z
   .max(LIMITS.createMax)
   .describe('Jobs to create, in this order; `unique.onConflict` must not be `reject`')
   .meta({ id: 'CreateJobs' });
-
-/** Query of List Jobs (spec §4.2). */
-export const listJobsQuery = z.object({
-  status: z
-    .enum(STATUSES, { error: `must be one of ${STATUSES.join(', ')}` })
-    .optional()
-    .describe('Only jobs with this status'),
-  limit: queryInteger(1, LIMITS.listMax)
-    .default(LIMITS.listDefault)
-    .describe(`Jobs in a page; above ${LIMITS.listMax} is served as ${LIMITS.listMax}`),
-  offset: queryInteger(0, Number.MAX_SAFE_INTEGER).default(0).describe('Jobs to skip, from the newest'),
-});
-export type ListJobsQuery = z.output<typeof listJobsQuery>;
 
 /** Body of Checkpoint and of Custom Event (spec §4.10, §4.11): any JSON; an absent body is null. */
 export const dataRequest = jsonValue;

@@ -3,7 +3,8 @@
 --   micros   of the second, see now
 --   fields   further fields of the record, name and value in turn
 --   waits    its delay, see timeOf, and its options, see enterWaiting
-local function addJob(job, nowMs, micros, fields, waits)
+--   tags     that field, if it has one, which is in `fields` too
+local function addJob(job, nowMs, micros, fields, waits, tags)
   local base, space, id = job.base, job.space, job.id
   -- Orders of 1/1024 ms distinguish the moments of Redis, so the last order of the space is seldom needed.
   local moment = nowMs * 1024 + math.floor(micros % 1000 * 1.024)
@@ -14,6 +15,8 @@ local function addJob(job, nowMs, micros, fields, waits)
   redis.call('ZADD', base .. 'space:' .. space .. '/jobs', order, id)
   redis.call('ZADD', base .. 'space:' .. space .. '/status/' .. status, order, id)
   redis.call('ZINCRBY', base .. 'space:' .. space .. '/names', '1', job.name) -- as text, because printing a number takes time
+  job.order = order
+  enterTags(job, tags)
   enterWaiting(job, nowMs, scheduledFor, order, waits.options)
   publishCreation(job, status, order)
   return order, scheduledFor
@@ -23,16 +26,18 @@ end
 -- claimable only now. The first write tests whether memory is full, before anything is removed. The checkpoint goes too,
 -- because it belongs to the payload.
 --   fields   of the record that are not at their defaults, name and value in turn
---   waits    see addJob
-local function replaceJob(job, nowMs, eventsPerJob, fields, waits)
+--   waits, tags   see addJob
+local function replaceJob(job, nowMs, eventsPerJob, fields, waits, tags)
   local at, scheduledFor = formatInteger(nowMs), timeOf(waits.delay, nowMs)
   redis.call('HSET', job.key, 'updatedAt', at)
-  local v = redis.call('HMGET', job.key, 'priority', 'startBy')
+  local v = redis.call('HMGET', job.key, 'priority', 'startBy', 'tags')
   local score = stored(redis.call('ZSCORE', job.base .. 'space:' .. job.space .. '/queue', job.id))
   local order = score and claimOrder(score, v[1])
   leaveWaiting(job, v[2])
+  leaveTags(job, v[3])
   redis.call('HDEL', job.key, 'payload', 'maxRetries', 'timeoutSeconds', 'callbackUrl', 'callbackHeaders', 'callbackOn', 'checkpoint',
-    'scheduledFor', 'retry', 'maxRunSeconds', 'runBy', 'startWithinSeconds', 'startBy', 'priority')
+    'scheduledFor', 'retry', 'maxRunSeconds', 'runBy', 'startWithinSeconds', 'startBy', 'priority', 'tags')
+  enterTags(job, tags)
   local status = returnToWaiting(job, nowMs, scheduledFor, order, waits.options)
   local data = scheduledFor and '{"scheduledFor":' .. isoText(scheduledFor) .. '}' or 'null'
   recordEvent(job, at, 'replaced', status, data, eventsPerJob, unpack(fields))

@@ -233,6 +233,38 @@ end`,
   failureReply: `local function failureReply(failure)
   return type(failure) == 'table' and failure or { err = failure }
 end`,
+  indexesFor: `local function indexesFor(prefix, statuses, tags)
+  local best, fewest = {}, 0
+  for status in string.gmatch(statuses, '%S+') do best[#best + 1] = prefix .. 'status/' .. status end
+  if not best[1] then best[1] = prefix .. 'jobs' end
+  if tags == '' then return best end
+  for _, index in ipairs(best) do fewest = fewest + redis.call('ZCARD', index) end
+  for tag in string.gmatch(tags, '[^\\n]+') do
+    local size = redis.call('ZCARD', prefix .. 'tag/' .. tag)
+    if size < fewest then best, fewest = { prefix .. 'tag/' .. tag }, size end
+  end
+  return best
+end`,
+  entriesOf: `local function entriesOf(indexes, order, min, max, most)
+  local isDescending, lists, at, heads, merged = order == 'desc', {}, {}, {}, {}
+  for i, index in ipairs(indexes) do
+    if isDescending then lists[i] = redis.call('ZREVRANGEBYSCORE', index, max, min, 'WITHSCORES', 'LIMIT', 0, most)
+    else lists[i] = redis.call('ZRANGEBYSCORE', index, min, max, 'WITHSCORES', 'LIMIT', 0, most) end
+    at[i], heads[i] = 1, tonumber(lists[i][2] or '')
+  end
+  if not lists[2] then return lists[1] end
+  while #merged < 2 * most do
+    local first
+    for i = 1, #lists do
+      if heads[i] and (not first or isDescending == (heads[i] > heads[first])) then first = i end
+    end
+    if not first then break end
+    local list, i = lists[first], at[first]
+    merged[#merged + 1], merged[#merged + 2] = list[i], list[i + 1]
+    at[first], heads[first] = i + 2, tonumber(list[i + 3] or '')
+  end
+  return merged
+end`,
   appendEvent: `local function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
@@ -318,7 +350,7 @@ end`,
   end
   return knownFull
 end`,
-  addJob: `local function addJob(job, nowMs, micros, fields, waits)
+  addJob: `local function addJob(job, nowMs, micros, fields, waits, tags)
   local base, space, id = job.base, job.space, job.id
   local moment = nowMs * 1024 + math.floor(micros % 1000 * 1.024)
   local order = nextOrder(base, space, moment)
@@ -328,19 +360,23 @@ end`,
   redis.call('ZADD', base .. 'space:' .. space .. '/jobs', order, id)
   redis.call('ZADD', base .. 'space:' .. space .. '/status/' .. status, order, id)
   redis.call('ZINCRBY', base .. 'space:' .. space .. '/names', '1', job.name)
+  job.order = order
+  enterTags(job, tags)
   enterWaiting(job, nowMs, scheduledFor, order, waits.options)
   publishCreation(job, status, order)
   return order, scheduledFor
 end`,
-  replaceJob: `local function replaceJob(job, nowMs, eventsPerJob, fields, waits)
+  replaceJob: `local function replaceJob(job, nowMs, eventsPerJob, fields, waits, tags)
   local at, scheduledFor = formatInteger(nowMs), timeOf(waits.delay, nowMs)
   redis.call('HSET', job.key, 'updatedAt', at)
-  local v = redis.call('HMGET', job.key, 'priority', 'startBy')
+  local v = redis.call('HMGET', job.key, 'priority', 'startBy', 'tags')
   local score = stored(redis.call('ZSCORE', job.base .. 'space:' .. job.space .. '/queue', job.id))
   local order = score and claimOrder(score, v[1])
   leaveWaiting(job, v[2])
+  leaveTags(job, v[3])
   redis.call('HDEL', job.key, 'payload', 'maxRetries', 'timeoutSeconds', 'callbackUrl', 'callbackHeaders', 'callbackOn', 'checkpoint',
-    'scheduledFor', 'retry', 'maxRunSeconds', 'runBy', 'startWithinSeconds', 'startBy', 'priority')
+    'scheduledFor', 'retry', 'maxRunSeconds', 'runBy', 'startWithinSeconds', 'startBy', 'priority', 'tags')
+  enterTags(job, tags)
   local status = returnToWaiting(job, nowMs, scheduledFor, order, waits.options)
   local data = scheduledFor and '{"scheduledFor":' .. isoText(scheduledFor) .. '}' or 'null'
   recordEvent(job, at, 'replaced', status, data, eventsPerJob, unpack(fields))
@@ -497,7 +533,7 @@ end`,
     redis.call('ZREM', job.base .. 'deadlines', job.id)
   end
 end`,
-  purge: `local function purge(job, nowMs, unique)
+  purge: `local function purge(job, nowMs, unique, tags)
   local deadlines = job.base .. 'deadlines'
   if redis.call('ZSCORE', job.base .. 'callbacks', job.id) then
     replaceEntry(deadlines, job.id, formatInteger(nowMs + 60000))
@@ -510,6 +546,7 @@ end`,
   redis.call('ZREM', space .. '/status/' .. job.status, job.id)
   if tonumber(redis.call('ZINCRBY', space .. '/names', -1, job.name)) <= 0 then redis.call('ZREM', space .. '/names', job.name) end
   if stored(unique) then freeUnique(job, unique) end
+  leaveTags(job, tags)
   redis.call('UNLINK', job.key, job.key .. ':events', job.key .. ':logs')
   if redis.call('ZCARD', space .. '/jobs') == 0 then redis.call('ZREM', job.base .. 'spaces', job.space) end
   return true
@@ -866,10 +903,10 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: 'ff0e0f0e8e2f3cbc97f2fd14022ea3252e0122af',
+  name: 'expire', sha1: 'be000104f760edded3f841c47a8897e2f985a529',
   keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore', 'random'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.isStartOver}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.spread}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.replaceEntry}\n${lua.purge}\n${lua.IS_STATUS}\n${lua.sweep}\nlocal deadlines = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.isStartOver}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.spread}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.replaceEntry}\n${lua.tagIndex}\n${lua.leaveTags}\n${lua.purge}\n${lua.IS_STATUS}\n${lua.sweep}\nlocal deadlines = KEYS[1]
 local base, limit, maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs, dueBefore, random = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local nowMs = now()
 local DELIVERED = { pending = 1, dead = 2 }
@@ -879,9 +916,9 @@ local REOPENED = 9
 local counts, lagMs = { 0, 0, 0, 0, 0, 0, 0, 0, 0 }, nil
 local steppedAt = lastStep(base, nowMs)
 local function expireOne(id, due, n)
-  local job, timeouts, takeBacks, deliveredAt, unique, startBy, startWithin, maxRunSeconds, runBy, retry, priority, ackWithinMs =
+  local job, timeouts, takeBacks, deliveredAt, unique, startBy, startWithin, maxRunSeconds, runBy, retry, priority, ackWithinMs, tags =
     loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique', 'startBy',
-      'startWithinSeconds', 'maxRunSeconds', 'runBy', 'retry', 'priority', 'ackWithinMs')
+      'startWithinSeconds', 'maxRunSeconds', 'runBy', 'retry', 'priority', 'ackWithinMs', 'tags')
   if reopenIfCutShort(job, due, steppedAt, nowMs, stored(ackWithinMs) or deliveryTimeoutMs, { maxRunSeconds, runBy }) then return REOPENED end
   lagMs = lagMs or nowMs - due
   if job.status == 'delivered' then
@@ -895,7 +932,7 @@ local function expireOne(id, due, n)
     local again = { retry = retry, priority = priority, random = spread(random, n) }
     return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)]
   elseif PURGED[job.status or ''] then
-    return purge(job, nowMs, unique) and PURGED[job.status]
+    return purge(job, nowMs, unique, tags) and PURGED[job.status]
   elseif job.status and not IS_STATUS[job.status] then
     error('unknown status')
   end
@@ -1567,13 +1604,13 @@ return ok and reply or failureReply(reply)
 } as const;
 
 export const copy = {
-  name: 'copy', sha1: 'e520f684a408c6bdf0de39bbb1847265d271128c',
+  name: 'copy', sha1: '4d3f5742717c347e1ed79432e43e8de10c819fd8',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'copyId', 'payload', 'notAfter'], rest: 'names',
   decode: (r: unknown[]) => ({ record: r[1] as string[] }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.addJob}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.addJob}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, copyId, payload, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local names = { unpack(ARGV, 7) }
-local job, priority, startWithin = loadJob(jobKey, base, jobId, 'priority', 'startWithinSeconds')
+local job, priority, startWithin, tags = loadJob(jobKey, base, jobId, 'priority', 'startWithinSeconds', 'tags')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 local nowMs, _, micros = now()
@@ -1586,7 +1623,7 @@ for i, name in ipairs(names) do
   if value then fields[#fields + 1], fields[#fields + 2] = name, value end
 end
 local copy = { key = base .. 'job:' .. copyId, base = base, id = copyId, space = job.space, name = job.name }
-addJob(copy, nowMs, micros, fields, { delay = '', options = { priority, startWithin } })
+addJob(copy, nowMs, micros, fields, { delay = '', options = { priority, startWithin } }, tags)
 return { 'OK', redis.call('HGETALL', copy.key) }
 `,
 } as const;
@@ -1614,12 +1651,12 @@ return { 'OK', order }
 } as const;
 
 export const create_full = {
-  name: 'create_full', sha1: '37e4d77de7c28e4a3d080aab4b278601d5413206',
-  keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter', 'fingerprint', 'unique', 'eventsPerJob', 'replayed', 'shown', 'delay', 'priority', 'startWithin'], rest: 'fields',
+  name: 'create_full', sha1: '205dc384cb02354185e5f99f13fecc910bbffdb8',
+  keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter', 'fingerprint', 'unique', 'eventsPerJob', 'replayed', 'shown', 'delay', 'priority', 'startWithin', 'tags'], rest: 'fields',
   decode: (r: unknown[]) => (r[0] === 'CREATED' ? { outcome: 'CREATED' as const, order: r[1] as string, scheduledFor: r[2] as string } : r[0] === 'REPLAYED' ? { outcome: 'REPLAYED' as const, values: r[1] as (string | null)[] } : r[0] === 'RETURNED' ? { outcome: 'RETURNED' as const, id: r[1] as string, values: r[2] as (string | null)[] } : r[0] === 'REPLACED' ? { outcome: 'REPLACED' as const, id: r[1] as string, values: r[2] as (string | null)[], before: r[3] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
-  text: `${lua.now}\n${lua.isTooLate}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.addJob}\n${lua.occupyUnique}\nlocal jobKey = KEYS[1]
-local base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown, delay, priority, startWithin = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13]
-local fields = { unpack(ARGV, 14) }
+  text: `${lua.now}\n${lua.isTooLate}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.addJob}\n${lua.occupyUnique}\nlocal jobKey = KEYS[1]
+local base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown, delay, priority, startWithin, tags = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13], ARGV[14]
+local fields = { unpack(ARGV, 15) }
 local nowMs, nowText, micros = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 local waits = { delay = delay, options = { priority ~= '' and priority, startWithin ~= '' and startWithin } }
@@ -1637,25 +1674,25 @@ local job = { key = jobKey, base = base, id = jobId, space = space, name = name 
 local other, isOccupied
 if unique ~= '' then other, isOccupied = uniqueHolder(job, unique, nowMs) end
 if isOccupied then
-${lua.claimOrder}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.moveToStatusIndex}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.publish}\n${lua.recordEvent}\n${lua.replaceJob}\n  local onConflict = string.match(unique, '^%l+ (%l+)')
+${lua.claimOrder}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.leaveTags}\n${lua.moveToStatusIndex}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.publish}\n${lua.recordEvent}\n${lua.replaceJob}\n  local onConflict = string.match(unique, '^%l+ (%l+)')
   if onConflict == 'reject' then return { 'NOT_UNIQUE', other.id, other.status } end
   local isReplaced = onConflict == 'replace' and (other.status == 'pending' or other.status == 'scheduled')
   if not isReplaced then return { 'RETURNED', other.id, valuesOf(other.key, shown) } end
-  replaceJob(other, nowMs, eventsPerJob, fields, waits)
+  replaceJob(other, nowMs, eventsPerJob, fields, waits, tags)
   return { 'REPLACED', other.id, valuesOf(other.key, shown), other.status }
 end
 if fingerprint ~= '' then fields[#fields + 1], fields[#fields + 2] = 'fingerprint', fingerprint end
-local order, scheduledFor = addJob(job, nowMs, micros, fields, waits)
+local order, scheduledFor = addJob(job, nowMs, micros, fields, waits, tags)
 if unique ~= '' then occupyUnique(job, unique, other) end
 return { 'CREATED', order, scheduledFor and formatInteger(scheduledFor) or '' }
 `,
 } as const;
 
 export const create_many = {
-  name: 'create_many', sha1: '14f493b718b871937537f46e7ca5745dc79830cd',
+  name: 'create_many', sha1: '3f581089cfdf103120dbb1eadbf7cd1637fdd2e9',
   keys: ['queue'], args: ['base', 'space', 'notAfter', 'isKeyed'], rest: 'jobs',
   decode: (r: unknown[]) => ({ outcomes: r[1] as string }),
-  text: `${lua.now}\n${lua.isTooLate}\n${lua.stored}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.failureReply}\nlocal queue = KEYS[1]
+  text: `${lua.now}\n${lua.isTooLate}\n${lua.entriesOf}\n${lua.stored}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.failureReply}\nlocal queue = KEYS[1]
 local base, space, notAfter, isKeyed = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local jobs = { unpack(ARGV, 5) }
 local nowMs, _, micros = now()
@@ -1704,10 +1741,10 @@ return { 'OK', table.concat(outcomes, '\\n') }
 } as const;
 
 export const create_many_full = {
-  name: 'create_many_full', sha1: '192fb2b212f0121307a1408d29e88b576ef4440d',
+  name: 'create_many_full', sha1: '208a69fb08cd560706b627766188ce7284d90cdf',
   keys: ['queue'], args: ['base', 'space', 'notAfter', 'eventsPerJob'], rest: 'jobs',
   decode: (r: unknown[]) => ({ outcomes: r[1] as string }),
-  text: `${lua.isTooLate}\n${collected.clock}\n${later.later}\n${later.writeSets}\n${later.redis}\n${collected.now}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${later.nextOrder}\n${lua.timeOf}\n${lua.startLimit}\n${collected.collected}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${collected.publish}\n${collected.publishCreation}\n${lua.addJob}\n${lua.occupyUnique}\nlocal function createFullScript(jobKey, base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown, delay, priority, startWithin, fields)
+  text: `${lua.isTooLate}\n${collected.clock}\n${later.later}\n${later.writeSets}\n${later.redis}\n${collected.now}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${later.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${collected.collected}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${collected.publish}\n${collected.publishCreation}\n${lua.addJob}\n${lua.occupyUnique}\nlocal function createFullScript(jobKey, base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown, delay, priority, startWithin, tags, fields)
 local nowMs, nowText, micros = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 local waits = { delay = delay, options = { priority ~= '' and priority, startWithin ~= '' and startWithin } }
@@ -1725,15 +1762,15 @@ local job = { key = jobKey, base = base, id = jobId, space = space, name = name 
 local other, isOccupied
 if unique ~= '' then other, isOccupied = uniqueHolder(job, unique, nowMs) end
 if isOccupied then
-${lua.claimOrder}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.moveToStatusIndex}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.recordEvent}\n${lua.replaceJob}\n  local onConflict = string.match(unique, '^%l+ (%l+)')
+${lua.claimOrder}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.leaveTags}\n${lua.moveToStatusIndex}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.recordEvent}\n${lua.replaceJob}\n  local onConflict = string.match(unique, '^%l+ (%l+)')
   if onConflict == 'reject' then return { 'NOT_UNIQUE', other.id, other.status } end
   local isReplaced = onConflict == 'replace' and (other.status == 'pending' or other.status == 'scheduled')
   if not isReplaced then return { 'RETURNED', other.id, valuesOf(other.key, shown) } end
-  replaceJob(other, nowMs, eventsPerJob, fields, waits)
+  replaceJob(other, nowMs, eventsPerJob, fields, waits, tags)
   return { 'REPLACED', other.id, valuesOf(other.key, shown), other.status }
 end
 if fingerprint ~= '' then fields[#fields + 1], fields[#fields + 2] = 'fingerprint', fingerprint end
-local order, scheduledFor = addJob(job, nowMs, micros, fields, waits)
+local order, scheduledFor = addJob(job, nowMs, micros, fields, waits, tags)
 if unique ~= '' then occupyUnique(job, unique, other) end
 return { 'CREATED', order, scheduledFor and formatInteger(scheduledFor) or '' }
 end
@@ -1746,10 +1783,10 @@ local outcomes = {}
 local function createAll()
   local i, outcome = 1, nil
   while jobs[i] and outcome ~= 'IDEMPOTENCY_MISMATCH' do
-    local id, name, fingerprint, unique, delay, priority, startWithin, count = unpack(jobs, i, i + 7)
-    local last, shown = i + 7 + count, 'status order'
+    local id, name, fingerprint, unique, delay, priority, startWithin, tags, count = unpack(jobs, i, i + 8)
+    local last, shown = i + 8 + count, 'status order'
     local reply = createFullScript(base .. 'job:' .. id, base, id, space, name, '', fingerprint, unique, eventsPerJob, shown,
-      shown, delay, priority, startWithin, { unpack(jobs, i + 8, last) })
+      shown, delay, priority, startWithin, tags, { unpack(jobs, i + 9, last) })
     outcome = reply[1]
     if outcome == 'CREATED' then
       outcome = reply[2] .. (reply[3] ~= '' and '+' or '')
@@ -1771,17 +1808,17 @@ return { 'OK', table.concat(outcomes, '\\n') }
 } as const;
 
 export const delete_job = {
-  name: 'delete_job', sha1: '377305dee439440a7515bbc01d4456735c719bda',
+  name: 'delete_job', sha1: '023c9592e131091d871d901d5c573f9d0ceda320',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId'], rest: null,
   decode: (r: unknown[]) => ({ before: r[1] as Status }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.purge}\n${lua.now}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.tagIndex}\n${lua.leaveTags}\n${lua.purge}\n${lua.now}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId = ARGV[1], ARGV[2], ARGV[3]
-local job, unique = loadJob(jobKey, base, jobId, 'unique')
+local job, unique, tags = loadJob(jobKey, base, jobId, 'unique', 'tags')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status ~= 'completed' and job.status ~= 'dead' and job.status ~= 'killed' then return { 'JOB_NOT_ENDED', job.status } end
 redis.call('ZREM', base .. 'callbacks', jobId)
-purge(job, now(), unique)
+purge(job, now(), unique, tags)
 return { 'OK', job.status }
 `,
 } as const;
@@ -1862,26 +1899,42 @@ return { 'OK', first + 2 + dropped, events }
 } as const;
 
 export const list = {
-  name: 'list', sha1: 'a63421b8b59743a8c0ad941fbfd810cce863c66b',
-  keys: ['index'], args: ['base', 'offset', 'limit', 'budget'], rest: 'fields',
-  decode: (r: unknown[]) => ({ examined: Number(r[1]), left: Number(r[2]), rows: r.slice(3) as (string | null)[][] }),
-  text: `local index = KEYS[1]
-local base, offset, limit, budget = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local fields = { unpack(ARGV, 5) }
-local ids = redis.call('ZREVRANGE', index, offset, tonumber(offset) + tonumber(limit) - 1)
-local rows, bytes, examined = {}, 0, 0
-for _, id in ipairs(ids) do
-  if bytes > tonumber(budget) then break end
-  examined = examined + 1
-  local values = redis.call('HMGET', base .. 'job:' .. id, unpack(fields))
-  if type(values[1]) == 'string' then
-    rows[#rows + 1] = { id, unpack(values, 1, #fields) }
-    for i = 1, #fields do
+  name: 'list', sha1: '25c0f4aac5a24c561d4d30fd2b880ec046a63b58',
+  keys: ['jobs'], args: ['base', 'space', 'order', 'min', 'max', 'offset', 'limit', 'most', 'budget', 'statuses', 'tags', 'fields'], rest: 'names',
+  decode: (r: unknown[]) => ({ reached: r[1] as string, hasMore: Number(r[2]), rows: r.slice(3) as (string | null)[][] }),
+  text: `${lua.indexesFor}\n${lua.entriesOf}\n${lua.stored}\n${lua.hasTags}\nlocal jobs = KEYS[1]
+local base, space, order, min, max, offset, limit, most, budget, statuses, tags, fields = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12]
+local names = { unpack(ARGV, 13) }
+local indexes = indexesFor(base .. 'space:' .. space .. '/', statuses, tags)
+if tonumber(offset) > 0 then
+  local first = redis.call('ZREVRANGE', indexes[1], offset, offset, 'WITHSCORES')
+  if not first[2] then return { 'OK', '', 0 } end
+  max = first[2]
+end
+limit, most, budget = tonumber(limit), tonumber(most), tonumber(budget)
+local entries = entriesOf(indexes, order, min, max, most + 1)
+local read, hasStatus, hasName = {}, {}, {}
+for field in string.gmatch(fields, '%S+') do read[#read + 1] = field end
+for status in string.gmatch(statuses, '%S+') do hasStatus[status] = true end
+for _, name in ipairs(names) do hasName[name] = true end
+local function passes(key)
+  if not names[1] and tags == '' then return true end
+  local v = redis.call('HMGET', key, 'name', 'status', 'tags')
+  return (not names[1] or hasName[v[1]]) and (statuses == '' or hasStatus[v[2]]) and hasTags(v[3], tags)
+end
+local rows, bytes, at = {}, 0, 1
+while at < 2 * most and entries[at] and #rows < limit and bytes <= budget do
+  local key = base .. 'job:' .. entries[at]
+  local values = passes(key) and redis.call('HMGET', key, unpack(read))
+  if values and type(values[1]) == 'string' then
+    rows[#rows + 1] = { entries[at], unpack(values, 1, #read) }
+    for i = 1, #read do
       if type(values[i]) == 'string' then bytes = bytes + #values[i] end
     end
   end
+  at = at + 2
 end
-return { 'OK', examined, #ids - examined, unpack(rows) }
+return { 'OK', entries[at - 1] or '', entries[at] and 1 or 0, unpack(rows) }
 `,
 } as const;
 

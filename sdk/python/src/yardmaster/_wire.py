@@ -87,6 +87,8 @@ class CreateJob(_CreateJobRequired, total=False):
     callbackOn: Optional[List["CreateJobCallbackOn"]]
     # Default: `null`
     unique: Optional["UniqueRequest"]
+    # Words by which jobs are found; no tag twice. Default: `null`
+    tags: Optional[List[str]]
     # Not before this time, ISO 8601 with a time zone; a time in the past means now. Default:
     # `null`
     scheduledFor: Optional[str]
@@ -204,8 +206,12 @@ class Job(_JobRequired, total=False):
     priority: int
     # Of the worker that has the job, when its poll named it
     workerId: str
+    # Job of which this one is a copy; absent for one that is none
+    copyOf: str
     # Absent for a job without a unique key
     unique: "Unique"
+    # Absent for a job without tags
+    tags: List[str]
     # Ends after which the callback is sent; absent for completed and dead
     callbackOn: List["CreateJobCallbackOn"]
     # URL of the stream of the job; only in the response to its creation, and only with
@@ -287,8 +293,12 @@ class JobWithEvents(_JobWithEventsRequired, total=False):
     priority: int
     # Of the worker that has the job, when its poll named it
     workerId: str
+    # Job of which this one is a copy; absent for one that is none
+    copyOf: str
     # Absent for a job without a unique key
     unique: "Unique"
+    # Absent for a job without tags
+    tags: List[str]
     # Ends after which the callback is sent; absent for completed and dead
     callbackOn: List["CreateJobCallbackOn"]
     # URL of the stream of the job; only in the response to its creation, and only with
@@ -377,8 +387,12 @@ class ListedJob(_ListedJobRequired, total=False):
     priority: int
     # Of the worker that has the job, when its poll named it
     workerId: str
+    # Job of which this one is a copy; absent for one that is none
+    copyOf: str
     # Absent for a job without a unique key
     unique: "Unique"
+    # Absent for a job without tags
+    tags: List[str]
 
 
 class LogEntry(TypedDict):
@@ -659,10 +673,10 @@ class UniqueRequest(_UniqueRequestRequired, total=False):
 CreateJobCallbackOn = Literal["completed", "dead", "killed"]
 
 
-ErrorCode = Literal["INVALID_REQUEST", "UNAUTHENTICATED", "FORBIDDEN", "JOB_NOT_FOUND", "KEY_NOT_FOUND", "NOT_FOUND", "METHOD_NOT_ALLOWED", "REQUEST_TIMEOUT", "JOB_NOT_PENDING", "JOB_NOT_DELIVERED", "JOB_NOT_RUNNING", "DELIVERY_LOST", "JOB_KILLED", "JOB_ENDED", "JOB_NOT_ENDED", "NO_CALLBACK", "JOB_NOT_UNIQUE", "TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "IDEMPOTENCY_MISMATCH", "UPGRADE_REQUIRED", "TOO_MANY_STREAMS", "TOO_MANY_WAITERS", "INTERNAL", "UNAVAILABLE", "OVERLOADED", "STORAGE_FULL", "STORAGE_UNSAFE"]
+ErrorCode = Literal["INVALID_REQUEST", "UNAUTHENTICATED", "FORBIDDEN", "JOB_NOT_FOUND", "KEY_NOT_FOUND", "NOT_FOUND", "METHOD_NOT_ALLOWED", "REQUEST_TIMEOUT", "JOB_NOT_PENDING", "JOB_NOT_DELIVERED", "JOB_NOT_RUNNING", "DELIVERY_LOST", "JOB_KILLED", "JOB_ENDED", "JOB_NOT_DEAD", "JOB_NOT_ENDED", "NO_CALLBACK", "JOB_NOT_UNIQUE", "TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "IDEMPOTENCY_MISMATCH", "UPGRADE_REQUIRED", "TOO_MANY_STREAMS", "TOO_MANY_WAITERS", "INTERNAL", "UNAVAILABLE", "OVERLOADED", "STORAGE_FULL", "STORAGE_UNSAFE"]
 
 
-JobEventType = Literal["created", "delivered", "acked", "progress", "checkpoint", "event", "completed", "retried", "released", "dead", "killed", "delivery_timeout", "replaced", "ready", "rescheduled", "callback_sent", "callback_failed"]
+JobEventType = Literal["created", "delivered", "acked", "progress", "checkpoint", "event", "completed", "retried", "released", "dead", "killed", "delivery_timeout", "replaced", "ready", "rescheduled", "requeued", "callback_sent", "callback_failed"]
 
 
 # Status of the job

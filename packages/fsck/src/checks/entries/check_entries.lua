@@ -1,25 +1,26 @@
 -- KEYS index
--- ARGV base isRepairing space name ids...
+-- ARGV base isRepairing space name tag ids...
 -- REPLY OK strays[]
 --
 -- Check that the entries of an index are those of jobs that can be in it. check_jobs decides in which indexes of its
 -- own space a job belongs.
 --   isRepairing   '1' to remove those that cannot; '0' writes nothing
 --   space         whose index it is; '' for deadlines, due and callbacks, which are of all spaces
---   name          of the jobs in this queue; '' for any
+--   name          of the jobs in this queue, tag: of those in this index; '' for any
 --   ids           at most 100
 --   strays        id, detail, outcome, …; see findings for the outcome
 local strays = {}
 
 local function examine(id)
   local key = base .. 'job:' .. id
-  local v = redis.call('HMGET', key, 'space', 'name')
+  local v = redis.call('HMGET', key, 'space', 'name', 'tags')
   local ofSpace, ofName = stored(v[1]), stored(v[2])
   if not ofSpace and redis.call('EXISTS', key) == 0 then return 'the job does not exist' end
   -- An impossible record is a fault of its own, and its entries may be all that is left of the job.
   if not ofSpace or not isSpaceOf(base, ofSpace) then return nil end
   if space ~= '' and ofSpace ~= space then return 'the job is of space ' .. ofSpace end
   if name ~= '' and ofName and ofName ~= name then return 'the job is named ' .. ofName end
+  if tag ~= '' and not hasTags(v[3], tag) then return 'the job does not have this tag' end
 end
 
 for _, id in ipairs(ids) do

@@ -8,7 +8,7 @@ import { check_entries, check_unique_entries } from '../../scripts.generated.js'
 export async function* checkEntries(
   checked: CheckContext,
   key: string,
-  { partition, spaceId, name }: Extract<KeyKind, { kind: 'index' }>,
+  { partition, spaceId, name, tag }: Extract<KeyKind, { kind: 'index' }>,
 ): AsyncGenerator<Portion> {
   const { store } = checked;
   for await (const ids of membersOf(store.redis, key)) {
@@ -20,6 +20,7 @@ export async function* checkEntries(
           isRepairing: repairFlagOf(checked),
           space: spaceId ?? '',
           name: name ?? '',
+          tag: tag ?? '',
         },
         rest: ids,
       }),

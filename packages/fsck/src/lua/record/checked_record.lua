@@ -1,7 +1,7 @@
 local WHOLE = { 'attempt', 'maxRetries', 'deliveryTimeouts', 'takeBacks', 'missedWindowMs', 'eventsDropped', 'logsDropped', 'deliveredAt', 'startedAt', 'updatedAt',
   'scheduledFor', 'startBy', 'runBy', 'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }
 local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', 'unique', 'uniqueFreed', 'fingerprint', 'retry', 'maxRunSeconds', 'startWithinSeconds',
-  'priority', 'callbackOn', unpack(WHOLE) }
+  'priority', 'callbackOn', 'tags', unpack(WHOLE) }
 
 -- Read a record and note each field that is missing or impossible; nil when the job does not exist. `isPlaceable` is
 -- true when the record shows the indexes of the job, `hasTimes` when it shows its time in `due`, `isCallbackKnown` when it
@@ -32,6 +32,7 @@ local function checkedRecord(found, base, id)
   check('uniqueFreed', not r.uniqueFreed or r.uniqueFreed == '1')
   check('fingerprint', not r.fingerprint or #r.fingerprint == 22 and string.find(r.fingerprint, '^[%w_-]+$'))
   if not check('unique', not r.unique or isUnique(r.unique)) then r.unique = nil end
+  if not check('tags', not r.tags or areTags(r.tags)) then r.tags = nil end
   r.isCallbackKnown = check('callbackOn', not r.callbackOn or isCallbackOn(r.callbackOn))
   local hasPlaces = checkTiming(check, r)
   r.isPlaceable = hasStatus and hasSpace and hasName and hasOrder and hasPlaces

@@ -17,6 +17,7 @@ const COPIED_FIELDS = [
   'maxRunSeconds',
   'startWithinSeconds',
   'priority',
+  'tags',
 ] as const;
 
 /**

@@ -6,7 +6,7 @@ import { notAfterOf, type Store } from '../../store.js';
 import { jobOf, recordOf, recordOfValues, SHOWN_FIELDS } from '../read/record.js';
 import { delayOf } from '../timing.js';
 import { storedUniqueOf } from '../unique.js';
-import { fieldsOf, newJobOf } from './create.js';
+import { fieldsOf, newJobOf, storedTagsOf } from './create.js';
 import { fingerprintOf, idempotencySecretOf } from './idempotency.js';
 
 /** A job, and how create came to it. */
@@ -72,6 +72,7 @@ export async function createFullJob(
       delay: delayOf(request),
       priority: request.priority || '',
       startWithin: request.startWithinSeconds ?? '',
+      tags: storedTagsOf(request.tags),
     },
     rest: fields,
   });

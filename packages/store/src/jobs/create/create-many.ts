@@ -6,7 +6,7 @@ import { notAfterOf, onBulk, type Store } from '../../store.js';
 import { isoOfOrder } from '../../time.js';
 import { delayOf } from '../timing.js';
 import { storedUniqueOf } from '../unique.js';
-import { fieldsOf, isPlain } from './create.js';
+import { fieldsOf, isPlain, storedTagsOf } from './create.js';
 import { fingerprintOf, idempotencySecretOf } from './idempotency.js';
 import { partlyStored } from './partly-stored.js';
 
@@ -27,7 +27,7 @@ export interface PackedJob {
   characters: number;
   /** Of the request; '' without an idempotency key. */
   fingerprint: string;
-  /** Arguments unique, delay, priority and startWithin of create_full.lua; null for a job that needs none. */
+  /** Arguments unique, delay, priority, startWithin and tags of create_full.lua; null for a job that needs none. */
   options: readonly (string | number)[] | null;
 }
 
@@ -48,7 +48,13 @@ export function packJob(spaceId: string, request: CreateJobRequest, body: Create
     fingerprint: body === null ? '' : fingerprintOf(spaceId, body),
     options: isPlain(request)
       ? null
-      : [unique, delayOf(request), request.priority || '', request.startWithinSeconds ?? ''],
+      : [
+          unique,
+          delayOf(request),
+          request.priority || '',
+          request.startWithinSeconds ?? '',
+          storedTagsOf(request.tags),
+        ],
   };
 }
 
@@ -143,7 +149,7 @@ async function createChunk(store: Store, spaceId: string, jobs: PackedJob[], ids
   return (await runScript(on, create_many_full, { keys, args, rest })).outcomes.split('\n');
 }
 
-const NO_OPTIONS = ['', '', '', ''];
+const NO_OPTIONS = ['', '', '', '', ''];
 
 /** Read the line of a job that was created with this id or found. */
 function readLine(line: string, newId: string) {

@@ -40,13 +40,21 @@ export async function createJob(store: Store, spaceId: string, request: CreateJo
 }
 
 /** Whether create.lua can create a job: it only stores its options. */
-export const isPlain = ({ unique, scheduledFor, delaySeconds, startWithinSeconds, priority }: CreateJobRequest) =>
-  unique === null && scheduledFor === null && delaySeconds === null && startWithinSeconds === null && priority === 0;
+export const isPlain = ({ unique, scheduledFor, delaySeconds, startWithinSeconds, priority, tags }: CreateJobRequest) =>
+  unique === null &&
+  scheduledFor === null &&
+  delaySeconds === null &&
+  startWithinSeconds === null &&
+  priority === 0 &&
+  tags === null;
+
+/** Write tags as a record contains them, and arguments of scripts; '' for none. */
+export const storedTagsOf = (tags: readonly string[] | null): string => (tags ?? []).join('\n');
 
 /** List the fields of the record that differ from their defaults. Each field left out saves 60 bytes on every job. */
 export function fieldsOf(request: CreateJobRequest): (string | number)[] {
   const { payload, maxRetries, timeoutSeconds, callbackUrl, callbackHeaders } = request;
-  const { retry, maxRunSeconds, startWithinSeconds, priority } = request;
+  const { retry, maxRunSeconds, startWithinSeconds, priority, tags } = request;
   const callbackOn = callbackOnOf(request.callbackOn);
   const fields: (string | number)[] = [];
   if (maxRetries !== RECORD_DEFAULTS.maxRetries) fields.push('maxRetries', maxRetries);
@@ -59,6 +67,7 @@ export function fieldsOf(request: CreateJobRequest): (string | number)[] {
   if (maxRunSeconds !== null) fields.push('maxRunSeconds', maxRunSeconds);
   if (startWithinSeconds !== null) fields.push('startWithinSeconds', startWithinSeconds);
   if (priority !== 0) fields.push('priority', priority);
+  if (tags !== null) fields.push('tags', storedTagsOf(tags));
   return fields;
 }
 
@@ -99,7 +108,8 @@ export function newJobOf(
 }
 
 /** Return the options of a job that it shows only where they are not at their defaults. */
-function optionsOf({ callbackOn, retry, maxRunSeconds, startWithinSeconds, priority, unique }: CreateJobRequest) {
+function optionsOf(request: CreateJobRequest) {
+  const { callbackOn, retry, maxRunSeconds, startWithinSeconds, priority, unique, tags } = request;
   const options: Partial<Job> = {};
   const shownEnds = callbackOnOf(callbackOn);
   if (shownEnds !== undefined) options.callbackOn = shownEnds;
@@ -108,5 +118,6 @@ function optionsOf({ callbackOn, retry, maxRunSeconds, startWithinSeconds, prior
   if (startWithinSeconds !== null) options.startWithinSeconds = startWithinSeconds;
   if (priority !== 0) options.priority = priority;
   if (unique !== null) options.unique = uniqueOf(unique);
+  if (tags !== null) options.tags = tags;
   return options;
 }

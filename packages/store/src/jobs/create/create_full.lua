@@ -1,5 +1,5 @@
 -- KEYS jobKey
--- ARGV base jobId space name notAfter fingerprint unique eventsPerJob replayed shown delay priority startWithin fields...
+-- ARGV base jobId space name notAfter fingerprint unique eventsPerJob replayed shown delay priority startWithin tags fields...
 -- REPLY CREATED order scheduledFor
 -- REPLY REPLAYED values?[]
 -- REPLY RETURNED id values?[]
@@ -15,7 +15,7 @@
 --   replayed      names of the fields to return of a job with this idempotency key, with blanks in between
 --   shown         those to return of a job with this unique key
 --   delay         see timeOf
---   priority, startWithin   options that are in `fields` too, '' for none
+--   priority, startWithin, tags   options that are in `fields` too, '' for none
 --   scheduledFor  of a scheduled job, epoch ms; '' for a pending one
 --   fields        see create.lua; with `unique`, but without the fingerprint, which belongs to the job that is created
 local nowMs, nowText, micros = now()
@@ -43,11 +43,11 @@ if isOccupied then
   if onConflict == 'reject' then return { 'NOT_UNIQUE', other.id, other.status } end
   local isReplaced = onConflict == 'replace' and (other.status == 'pending' or other.status == 'scheduled')
   if not isReplaced then return { 'RETURNED', other.id, valuesOf(other.key, shown) } end
-  replaceJob(other, nowMs, eventsPerJob, fields, waits)
+  replaceJob(other, nowMs, eventsPerJob, fields, waits, tags)
   return { 'REPLACED', other.id, valuesOf(other.key, shown), other.status }
 end
 
 if fingerprint ~= '' then fields[#fields + 1], fields[#fields + 2] = 'fingerprint', fingerprint end
-local order, scheduledFor = addJob(job, nowMs, micros, fields, waits)
+local order, scheduledFor = addJob(job, nowMs, micros, fields, waits, tags)
 if unique ~= '' then occupyUnique(job, unique, other) end
 return { 'CREATED', order, scheduledFor and formatInteger(scheduledFor) or '' }

@@ -6,8 +6,8 @@
 --
 -- Create jobs of one space with any options, in order, each as create_full.lua does, until one is refused. Index entries
 -- and messages are written together at the end. A full Redis refuses the first write: nothing is stored then.
---   jobs      of each job: id, name, fingerprint, unique, delay, priority, startWithin, number of the values that follow:
---             names and values of fields; see create_full.lua
+--   jobs      of each job: id, name, fingerprint, unique, delay, priority, startWithin, tags, number of the values that
+--             follow: names and values of fields; see create_full.lua
 --   outcomes  a line for each job: its order, with a `+` after that of a scheduled job; or `<outcome> <id> <status>
 --             <order>` for one that existed, and its status before if it was replaced; or IDEMPOTENCY_MISMATCH, which is the
 --             last line
@@ -18,10 +18,10 @@ local outcomes = {}
 local function createAll()
   local i, outcome = 1, nil
   while jobs[i] and outcome ~= 'IDEMPOTENCY_MISMATCH' do
-    local id, name, fingerprint, unique, delay, priority, startWithin, count = unpack(jobs, i, i + 7)
-    local last, shown = i + 7 + count, 'status order'
+    local id, name, fingerprint, unique, delay, priority, startWithin, tags, count = unpack(jobs, i, i + 8)
+    local last, shown = i + 8 + count, 'status order'
     local reply = createFullScript(base .. 'job:' .. id, base, id, space, name, '', fingerprint, unique, eventsPerJob, shown,
-      shown, delay, priority, startWithin, { unpack(jobs, i + 8, last) })
+      shown, delay, priority, startWithin, tags, { unpack(jobs, i + 9, last) })
     outcome = reply[1]
     if outcome == 'CREATED' then
       outcome = reply[2] .. (reply[3] ~= '' and '+' or '')

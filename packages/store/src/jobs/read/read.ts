@@ -1,18 +1,11 @@
-import {
-  type JobWithEvents,
-  type LatestProgress,
-  type ListedJob,
-  type ListJobsQuery,
-  type Progress,
-  YardmasterError,
-} from '@yardmaster/protocol';
+import { type JobWithEvents, type LatestProgress, type Progress, YardmasterError } from '@yardmaster/protocol';
 import { call } from '../../call.js';
 import { runScript } from '../../script/run-script.js';
-import { get, history, list } from '../../script/scripts.generated.js';
+import { get, history } from '../../script/scripts.generated.js';
 import { type Caller, jobScriptInputs, onBulk, ownerOf, type Store } from '../../store.js';
 import { isoOrNull } from '../../time.js';
 import { createdEventOf, eventsOf } from './events.js';
-import { jobOf, LISTED_FIELDS, listedJobOf, parseJson, recordOf, recordOfValues } from './record.js';
+import { jobOf, parseJson, recordOf } from './record.js';
 
 /** Entries of history read at once: 6 MB when each has the maximum size, which takes Redis some 40 ms. */
 const PORTION = 100;
@@ -91,49 +84,4 @@ export async function getProgress(store: Store, caller: Caller, jobId: string): 
   if (!space) throw new YardmasterError('JOB_NOT_FOUND');
   if (caller.spaceId !== null && caller.spaceId !== space) throw new YardmasterError('FORBIDDEN');
   return { jobId, progress: parseJson(progress) as Progress | null, timestamp: isoOrNull(progressAt) };
-}
-
-/** Bytes of records that one script reads of a list, which takes Redis some 20 ms. */
-const LIST_BUDGET = 4 * 1_048_576;
-
-/**
- * Read a page of a space's jobs, newest first, as of one moment. A page of large records is read in several steps,
- * between which jobs may be added or removed. A space that was never used is empty.
- *
- * @throws UNAVAILABLE; OVERLOADED for a large page that got no read slot in time
- * @see spec §4.2
- */
-export async function listJobs(
-  store: Store,
-  caller: Caller,
-  spaceId: string,
-  { status, limit, offset }: ListJobsQuery,
-): Promise<ListedJob[]> {
-  const index = status ? store.keys.jobsByStatus(spaceId, status) : store.keys.jobs(spaceId);
-  const base = store.keys.baseOfSpace(spaceId);
-  // Jobs are skipped by id, because a job that is created between two steps moves the others by one position.
-  const page = new Map<string, ListedJob>();
-  let looked = 0;
-
-  /**
-   * Read one step of the page.
-   *
-   * @returns whether there is more
-   */
-  async function step(on: Store, budget: number): Promise<boolean> {
-    const args = { base, offset: offset + looked, limit: limit - looked, budget };
-    const reply = await runScript(on, list, { keys: { index }, args, rest: LISTED_FIELDS });
-    for (const [id, ...values] of reply.rows)
-      page.set(id as string, listedJobOf(id as string, recordOfValues(LISTED_FIELDS, values)));
-    looked += reply.examined;
-    return reply.left > 0;
-  }
-
-  if (await step(store, SMALL_BYTES)) {
-    await store.withReadSlot(ownerOf(caller), async (slot) => {
-      do slot.check();
-      while (await step(onBulk(store), LIST_BUDGET));
-    });
-  }
-  return [...page.values()];
 }

@@ -60,6 +60,7 @@ export const LISTED_FIELDS = [
   'priority',
   'workerId',
   'copyOf',
+  'tags',
 ] as const;
 
 /** Fields of the record that make up a job, in the order in which create_full.lua reads them. */
@@ -126,6 +127,7 @@ export function listedJobOf(id: string, record: JobRecord): ListedJob {
     ...workerOf(record),
     ...(unique && { unique }),
     ...(record.copyOf ? { copyOf: record.copyOf } : {}),
+    ...(record.tags ? { tags: record.tags.split('\n') } : {}),
     createdAt,
     updatedAt,
   };

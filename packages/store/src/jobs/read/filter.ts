@@ -1,0 +1,40 @@
+import { foldCase, type JobFilter } from '@yardmaster/protocol';
+import type { JobRecord } from './record.js';
+
+/** Places of jobs in a space, by creation: at least `from` and below `below`. */
+export interface Places {
+  from: number;
+  below: number;
+}
+
+/** Places in a millisecond, see nextOrder in lua/queue.lua. */
+const PLACES_PER_MS = 1_024;
+
+/** Return the places of the jobs that were created within the times of a filter. */
+export const placesOf = ({
+  createdAfter,
+  createdBefore,
+}: Pick<JobFilter, 'createdAfter' | 'createdBefore'>): Places => ({
+  from: createdAfter === null ? Number.NEGATIVE_INFINITY : createdAfter * PLACES_PER_MS,
+  below: createdBefore === null ? Number.POSITIVE_INFINITY : createdBefore * PLACES_PER_MS,
+});
+
+/** Write places as the bounds of ZRANGEBYSCORE. */
+export const boundsOf = ({ from, below }: Places) => ({
+  min: from === Number.NEGATIVE_INFINITY ? '-inf' : from,
+  max: below === Number.POSITIVE_INFINITY ? '+inf' : `(${below}`,
+});
+
+/** Fields of a record in which a text is looked for, as JSON text. */
+export const TEXT_FIELDS = ['payload', 'result', 'error'] as const;
+
+/** Create a function that returns whether the JSON text of a payload, result or error contains a text, in any case. */
+export function matchesText(q: string): (record: Pick<JobRecord, (typeof TEXT_FIELDS)[number]>) => boolean {
+  const wanted = foldCase(q);
+  return (record) =>
+    TEXT_FIELDS.some((field) => {
+      const text = record[field];
+      // A result of null is no result.
+      return text && text !== 'null' ? foldCase(text).includes(wanted) : false;
+    });
+}
