@@ -22,6 +22,7 @@ describe('create', () => {
       ...['create', 'resize', '{"image":"a.png"}', '--delay', '60', '--max-retries', '7', '--timeout', '20'],
       ...['--retry', '{"delaySeconds":5,"factor":2}', '--priority', '-30', '--max-run', '600'],
       ...['--start-within', '900', '--unique', 'a,expired,reject,120', '--callback-url', 'http://127.0.0.1:9/x'],
+      ...['--tag', 'eu', '--tag', 'big'],
       ...['--callback-header', 'x-shop: 7: b', '--callback-on', 'completed, killed'],
     );
     const [code, [id = ''], err] = await run.end();
@@ -37,6 +38,7 @@ describe('create', () => {
       maxRunSeconds: 600,
       startWithinSeconds: 900,
       unique: { key: 'a', until: 'expired', onConflict: 'reject', ttlSeconds: 120 },
+      tags: ['eu', 'big'],
       callbackUrl: 'http://127.0.0.1:9/x',
       callbackHeaders: { 'x-shop': '7: b' },
       callbackOn: ['completed', 'killed'],
@@ -144,6 +146,37 @@ describe('jobs', () => {
     expect(await count()).toBe(50);
     expect(await count('--limit', '1000')).toBe(130);
     expect(await count('--limit', '60', '--name', 'n1')).toBe(60);
+    expect(await count('--limit', '110', '--offset', '5')).toBe(110);
+    expect(await count('--all')).toBe(130);
+    expect(await count('--all', '--name', 'n1', '--name', 'n0', '--order', 'asc')).toBe(130);
+    const [, lines] = await here('jobs-pages', 'jobs', '--all', '--json').end();
+    expect(new Set(lines.map((line) => JSON.parse(line).id)).size).toBe(130);
+  });
+
+  it('finds jobs by tag, text and time of creation, oldest first', async () => {
+    const space = 'jobs-find';
+    const { id: first, createdAt } = await createJob(service, space, { tags: ['eu', 'big'], payload: { at: 'Cat' } });
+    const second = await jobIn(service, 'killed', space, { tags: ['eu'], payload: { at: 'Dog' } });
+    const third = await jobIn(service, 'dead', space);
+    const ids = async (...args: string[]) =>
+      (await here(space, 'jobs', '--json', ...args).end())[1].map((line) => JSON.parse(line).id);
+    expect(await ids('--order', 'asc')).toEqual([first, second, third]);
+    expect(await ids('--tag', 'eu')).toEqual([second, first]);
+    expect(await ids('--tag', 'eu', '--tag', 'big')).toEqual([first]);
+    expect(await ids('--query', 'CAT')).toEqual([first]);
+    expect(await ids('--status', 'dead', '--status', 'killed')).toEqual([third, second]);
+    expect(await ids('--after', createdAt, '--before', '2999-01-01T00:00:00Z')).toEqual([third, second, first]);
+    expect(await ids('--before', createdAt)).toEqual([]);
+  });
+
+  it.each([
+    [['--all', '--limit', '5'], 2, 'error: --all and --limit exclude each other\n'],
+    [['--after', 'yesterday'], 1, 'yardmaster: createdAfter must be an ISO 8601 timestamp with a time zone\n'],
+    [['--name', 'a', '--offset', '5'], 1, 'yardmaster: offset must not be given together with cursor, order'],
+    [['--tag', ''], 1, 'yardmaster: tag must be 1 to 64 characters\n'],
+  ])('refuses %j', async (args, code, err) => {
+    const [exit, , text] = await here('jobs-refused', 'jobs', ...args).end();
+    expect([exit, text.slice(0, err.length)]).toEqual([code, err]);
   });
 });
 

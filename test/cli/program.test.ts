@@ -54,7 +54,7 @@ it.each([
       isJson: false,
     },
   ],
-  ['jobs', IN_SPACE, { ...inSpace, status: null, name: null, limit: 50, offset: 0, isJson: false }],
+  ['jobs', IN_SPACE, { ...inSpace, query: {}, limit: 50, offset: 0, isJson: false }],
   ['get job', KEY, { ...withKey, jobId: 'job', isJson: false }],
   ['kill job', KEY, { ...withKey, jobId: 'job', reason: null }],
   ['release job', KEY, { ...withKey, jobId: 'job', reason: null, delaySeconds: null, deliveryToken: null }],
@@ -138,7 +138,11 @@ it.each([
   [['watch'], IN_SPACE, { subject: { kind: 'space', spaceId: 's' } }],
   [['watch', 'job'], { YARDMASTER_SPACE: 's' }, ofJob],
   [['callback-secret'], IN_SPACE, inSpace],
-  [['jobs', '--space', 'other', '--status', 'dead'], IN_SPACE, { spaceId: 'other', status: 'dead' }],
+  [
+    ['jobs', '--space', 'other', '--status', 'dead', '--status', 'killed', '--all'],
+    IN_SPACE,
+    { spaceId: 'other', query: { status: ['dead', 'killed'] }, limit: Number.POSITIVE_INFINITY },
+  ],
   [['info', '--space', 'other'], IN_SPACE, { spaceId: 'other' }],
   [['stats', '--name', 'a', '--name', 'b,c'], IN_SPACE, { names: ['a', 'b,c'] }],
   [

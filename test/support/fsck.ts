@@ -147,7 +147,7 @@ function historyFaults(id: string, job: JobRecord, history: string[]): string[] 
 function placeFaults(id: string, job: JobRecord, history: string[], { indexes, lastOrders }: Dump): string[] {
   if (job.status !== 'pending') return [];
   const [queue, ofName] = indexesOf(id, job)
-    .filter((index) => /\/queue(\/|$)/.test(index))
+    .filter((index) => /space:[^/]+\/queue(\/|$)/.test(index))
     .map((index) => indexes.get(index)?.get(id));
   if (queue !== ofName) return [`${id} is at ${queue} in its queue, and at ${ofName} in that of its name`];
   const claimOrder = Number(queue) + Number(job.priority ?? 0) * 1_024_000;

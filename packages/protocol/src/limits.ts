@@ -9,10 +9,6 @@ export const LIMITS = {
   /** Jobs that one call creates. */
   createMax: 1_000,
   pollDefault: 1,
-  /** Statuses to look for; more than there are. Repetitions are ignored. */
-  filterStatuses: 20,
-  tags: 10,
-  tagCharacters: 64,
   /** Two statements of the specification disagree (50 and 10); the contract says 50. */
   pollMax: 50,
   /** Our choice: one poll reads one queue per name, and a script loops over at most 100 things. */

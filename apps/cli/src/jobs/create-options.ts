@@ -14,6 +14,7 @@ export interface BodyFlags {
   maxRun?: number;
   startWithin?: number;
   unique?: JsonValue;
+  tag?: string[];
   callbackUrl?: string;
   callbackHeader?: string[];
   callbackOn?: string;
@@ -31,6 +32,7 @@ export function withBodyOptions(command: Command): Command {
     .option('--max-run <seconds>', 'end an attempt that takes longer', secondsOf)
     .option('--start-within <seconds>', 'end the job if no worker has started it by then', secondsOf)
     .option('--unique <key>', 'key[,until[,onConflict[,ttlSeconds]]], or the field unique as JSON', uniqueOf)
+    .option('--tag <tag>', 'word by which the job is found; may be repeated', repeated)
     .option('--callback-url <url>', 'address that gets the end of the job')
     .option('--callback-header <header>', 'header of the callback, as "name: value"; may be repeated', repeated)
     .option('--callback-on <ends>', `ends that are sent, comma-separated: ${TERMINAL_STATUSES.join(', ')}`);
@@ -53,6 +55,7 @@ export function bodyOf(flags: BodyFlags): Record<string, JsonValue> {
     maxRunSeconds: flags.maxRun,
     startWithinSeconds: flags.startWithin,
     unique: flags.unique,
+    tags: flags.tag,
     callbackUrl: flags.callbackUrl,
     callbackHeaders: flags.callbackHeader && headersOf(flags.callbackHeader),
     callbackOn: flags.callbackOn?.split(',').map((end) => end.trim()),

@@ -23,6 +23,7 @@ const FIELDS: [title: string, of: (job: JobWithEvents) => unknown][] = [
   ['retry', ({ retry }) => retry],
   ['priority', ({ priority }) => priority],
   ['unique', ({ unique }) => unique],
+  ['tags', ({ tags }) => tags?.join(', ')],
   ['callback', ({ callbackUrl }) => callbackUrl],
 ];
 

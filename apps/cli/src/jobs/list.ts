@@ -1,18 +1,24 @@
 import { LIMITS, type ListedJob, STATUSES, type Status } from '@yardmaster/protocol';
 import { Option } from 'commander';
-import type { CliCommand, Io } from '../command.js';
+import { type CliCommand, type Io, UsageError } from '../command.js';
 import { CALL_EXIT, exitCodesHelp, type Outcome } from '../exit-codes.js';
-import { countBetween, countOf } from '../flag-values.js';
+import { countBetween, countOf, repeated } from '../flag-values.js';
 import { expectKey, type SpaceFlags, serviceOf, spaceOf, withSpaceOption } from '../flags.js';
-import { callJson, Refused } from '../service/call.js';
-import { type Service, spacePath } from '../service/service.js';
+import { callPage, Refused } from '../service/call.js';
+import { type Query, type Service, spacePath } from '../service/service.js';
 import { printableJson } from '../terminal/printable.js';
 import { tableOf } from '../terminal/table.js';
 
 interface Flags extends SpaceFlags {
-  status?: Status;
-  name?: string;
+  status?: Status[];
+  name?: string[];
+  tag?: string[];
+  query?: string;
+  after?: string;
+  before?: string;
+  order?: 'asc' | 'desc';
   limit?: number;
+  all?: boolean;
   offset?: number;
   json?: boolean;
 }
@@ -21,8 +27,9 @@ interface Flags extends SpaceFlags {
 export interface ListRequest {
   service: Service;
   spaceId: string;
-  status: Status | null;
-  name: string | null;
+  /** Parameters of the query of every page. */
+  query: Query;
+  /** Jobs to list at most; Infinity for all. */
   limit: number;
   offset: number;
   isJson: boolean;
@@ -38,9 +45,15 @@ export const listCommand: CliCommand<ListRequest, Flags> = {
     withSpaceOption(
       command
         .description('List the jobs of a space, newest first.')
-        .addOption(new Option('--status <status>', 'only jobs with this status').choices(STATUSES))
-        .option('--name <name>', `only jobs of this name, among the newest ${MAX_LIMIT}`)
+        .addOption(new Option('--status <status...>', 'only jobs with this status; may be repeated').choices(STATUSES))
+        .option('--name <name>', 'only jobs of this name; may be repeated', repeated)
+        .option('--tag <tag>', 'only jobs with this tag; repeated: with all of them', repeated)
+        .option('--query <text>', 'only jobs whose payload, result or error contains this text')
+        .option('--after <time>', 'only jobs created at this time or later, ISO 8601 with a time zone')
+        .option('--before <time>', 'only jobs created before this time')
+        .addOption(new Option('--order <order>', 'by creation (default: desc)').choices(['asc', 'desc']))
         .option('--limit <count>', `list at most so many (default: ${DEFAULT_LIMIT})`, countBetween(1, MAX_LIMIT))
+        .option('--all', 'list all of them')
         .option('--offset <count>', 'skip so many of the newest', countOf),
     )
       .option('--json', 'print each job as one line of JSON, as the service sent it')
@@ -49,14 +62,26 @@ export const listCommand: CliCommand<ListRequest, Flags> = {
     const service = serviceOf(flags, env);
     const spaceId = spaceOf(flags, env);
     expectKey(service, 'listing jobs', 'jobs:read');
-    const { status = null, name = null, limit = DEFAULT_LIMIT, offset = 0, json: isJson = false } = flags;
-    return { service, spaceId, status, name, limit, offset, isJson };
+    const { status, name, tag, query: q, after: createdAfter, before: createdBefore, order } = flags;
+    if (flags.all && flags.limit !== undefined) throw new UsageError('--all and --limit exclude each other');
+    const limit = flags.all ? Number.POSITIVE_INFINITY : (flags.limit ?? DEFAULT_LIMIT);
+    const query = { status, name, tag, q, createdAfter, createdBefore, order };
+    return { service, spaceId, query, limit, offset: flags.offset ?? 0, isJson: flags.json ?? false };
   },
-  async run(request, { out, err }: Io): Promise<Outcome> {
-    const { jobs, isCut } = await find(request);
-    const lines = request.isJson ? jobs.map((job) => printableJson(JSON.stringify(job))) : tableOf(COLUMNS, jobs, out);
-    out.write(lines.map((line) => `${line}\n`).join(''));
-    if (isCut) err.write(`only the newest ${MAX_LIMIT} jobs were searched for the name\n`);
+  async run(request, { out, waitForDrain }: Io): Promise<Outcome> {
+    const jobs: ListedJob[] = [];
+    for await (const page of pagesOf(request)) {
+      if (request.isJson) {
+        out.write(page.map((job) => `${printableJson(JSON.stringify(job))}\n`).join(''));
+        await waitForDrain();
+      } else jobs.push(...page);
+    }
+    if (!request.isJson)
+      out.write(
+        tableOf(COLUMNS, jobs, out)
+          .map((line) => `${line}\n`)
+          .join(''),
+      );
     return { exit: CALL_EXIT.done, sentence: null };
   },
 };
@@ -69,18 +94,19 @@ const COLUMNS = [
   { title: 'CREATED', of: ({ createdAt }: ListedJob) => createdAt },
 ];
 
-/** Read pages until there are enough jobs. The API has no filter by name, so they are chosen here. */
-async function find({ service, spaceId, status, name, limit, offset }: ListRequest) {
-  // Jobs that are created meanwhile shift the pages, so that a job may come twice.
-  const found = new Map<string, ListedJob>();
-  const size = name === null ? Math.min(limit, LIMITS.listMax) : LIMITS.listMax;
-  for (let at = offset; at < offset + MAX_LIMIT; at += size) {
-    const path = spacePath(spaceId, 'jobs', { status, limit: size, offset: at });
-    const page = await callJson<ListedJob[]>(service, { path });
+/** Read pages until there are enough jobs. A page may be short or empty, and still have a next one. */
+async function* pagesOf({ service, spaceId, query, limit, offset }: ListRequest): AsyncGenerator<ListedJob[]> {
+  let left = limit;
+  for (let cursor: string | null = null; left > 0; ) {
+    const from: Query = cursor === null ? { offset: offset || null } : { cursor };
+    const path = spacePath(spaceId, 'jobs', { ...query, limit: Math.min(left, LIMITS.listMax), ...from });
+    const { body: page, nextCursor }: { body: ListedJob[]; nextCursor: string | null } = await callPage(service, {
+      path,
+    });
     if (!Array.isArray(page)) throw new Refused('the response is not a list of jobs');
-    for (const job of page) if (name === null || job.name === name) found.set(job.id, job);
-    const isEnd = page.length < size;
-    if (isEnd || found.size >= limit) return { jobs: [...found.values()].slice(0, limit), isCut: false };
+    yield page;
+    left -= page.length;
+    if (nextCursor === null) return;
+    cursor = nextCursor;
   }
-  return { jobs: [...found.values()], isCut: name !== null };
 }

@@ -109,6 +109,16 @@ export async function callJson<T>(
   request: ApiRequest,
   options: Partial<CallOptions> = {},
 ): Promise<T> {
+  return (await callPage<T>(service, request, options)).body;
+}
+
+/** Make a call like callJson, whose response may have a next page. */
+export async function callPage<T>(
+  service: Service,
+  request: ApiRequest,
+  options: Partial<CallOptions> = {},
+): Promise<{ body: T; nextCursor: string | null }> {
   const { signal } = new AbortController();
-  return jsonOf<T>(await call(request, { service, signal, resendForMs: RESEND_FOR_MS, ...options }));
+  const reply = await call(request, { service, signal, resendForMs: RESEND_FOR_MS, ...options });
+  return { body: jsonOf<T>(reply), nextCursor: reply.nextCursor };
 }

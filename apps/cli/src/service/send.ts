@@ -19,6 +19,8 @@ export interface ApiRequest {
 export interface Reply {
   status: number;
   text: string;
+  /** Where the next page begins; null for a response that is no page, or the last one. */
+  nextCursor: string | null;
 }
 
 interface SendOptions {
@@ -58,7 +60,9 @@ export async function send(request: ApiRequest, { service, signal, withinMs }: S
     if (response === null) return refusalOf(101, '', undefined);
     const text = await textOf(response);
     const status = response.statusCode ?? 0;
-    return status >= 200 && status < 300 ? { status, text } : refusalOf(status, text, response.headers['retry-after']);
+    if (status < 200 || status >= 300) return refusalOf(status, text, response.headers['retry-after']);
+    const nextCursor = response.headers['x-next-cursor'];
+    return { status, text, nextCursor: typeof nextCursor === 'string' ? nextCursor : null };
   } catch (error) {
     signal.throwIfAborted();
     const { code, message } = error as NodeJS.ErrnoException;

@@ -265,6 +265,17 @@ end`,
   end
   return merged
 end`,
+  filterBy: `local function filterBy(statuses, tags, names)
+  local isByIndex, hasStatus, hasName = tags == '' and not names[1], {}, {}
+  for status in string.gmatch(statuses, '%S+') do hasStatus[status] = true end
+  for _, name in ipairs(names) do hasName[name] = true end
+  return function(key)
+    if isByIndex then return true end
+    local v = redis.call('HMGET', key, 'name', 'status', 'tags')
+    if not stored(v[2]) then return false end
+    return (not names[1] or hasName[v[1]]) and (statuses == '' or hasStatus[v[2]]) and hasTags(v[3], tags)
+  end
+end`,
   appendEvent: `local function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
@@ -1823,6 +1834,61 @@ return { 'OK', job.status }
 `,
 } as const;
 
+export const find = {
+  name: 'find', sha1: '12710fb6739b842b71e4441471f9a992ac9ed25d',
+  keys: ['jobs'], args: ['base', 'space', 'order', 'min', 'max', 'most', 'statuses', 'tags'], rest: 'names',
+  decode: (r: unknown[]) => ({ reached: r[1] as string, hasMore: Number(r[2]), found: r[3] as string[] }),
+  text: `${lua.entriesOf}\n${lua.indexesFor}\n${lua.stored}\n${lua.hasTags}\n${lua.filterBy}\nlocal jobs = KEYS[1]
+local base, space, order, min, max, most, statuses, tags = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
+local names = { unpack(ARGV, 9) }
+most = tonumber(most)
+local entries = entriesOf(indexesFor(base .. 'space:' .. space .. '/', statuses, tags), order, min, max, most + 1)
+local passes, found, last = filterBy(statuses, tags, names), {}, math.min(2 * most, #entries)
+for at = 1, last, 2 do
+  local key = base .. 'job:' .. entries[at]
+  if passes(key) then
+    local n = #found
+    found[n + 1], found[n + 2] = entries[at], entries[at + 1]
+    found[n + 3] = tostring(redis.call('HSTRLEN', key, 'payload') + redis.call('HSTRLEN', key, 'result'))
+  end
+end
+return { 'OK', entries[last] or '', entries[last + 1] and 1 or 0, { unpack(found) } }
+`,
+} as const;
+
+export const list = {
+  name: 'list', sha1: '61332a674d049fe64fb90d3fe11560a416aea5ac',
+  keys: ['jobs'], args: ['base', 'space', 'order', 'min', 'max', 'offset', 'limit', 'most', 'budget', 'statuses', 'tags', 'fields'], rest: 'names',
+  decode: (r: unknown[]) => ({ reached: r[1] as string, hasMore: Number(r[2]), rows: r.slice(3) as (string | null)[][] }),
+  text: `${lua.indexesFor}\n${lua.entriesOf}\n${lua.stored}\n${lua.hasTags}\n${lua.filterBy}\nlocal jobs = KEYS[1]
+local base, space, order, min, max, offset, limit, most, budget, statuses, tags, fields = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12]
+local names = { unpack(ARGV, 13) }
+local indexes = indexesFor(base .. 'space:' .. space .. '/', statuses, tags)
+if tonumber(offset) > 0 then
+  local first = redis.call('ZREVRANGE', indexes[1], offset, offset, 'WITHSCORES')
+  if not first[2] then return { 'OK', '', 0 } end
+  max = first[2]
+end
+limit, most, budget = tonumber(limit), tonumber(most), tonumber(budget)
+local entries = entriesOf(indexes, order, min, max, most + 1)
+local passes, read = filterBy(statuses, tags, names), {}
+for field in string.gmatch(fields, '%S+') do read[#read + 1] = field end
+local rows, bytes, at = {}, 0, 1
+while at < 2 * most and entries[at] and #rows < limit and bytes <= budget do
+  local key = base .. 'job:' .. entries[at]
+  local values = passes(key) and redis.call('HMGET', key, unpack(read))
+  if values and type(values[1]) == 'string' then
+    rows[#rows + 1] = { entries[at], unpack(values, 1, #read) }
+    for i = 1, #read do
+      if type(values[i]) == 'string' then bytes = bytes + #values[i] end
+    end
+  end
+  at = at + 2
+end
+return { 'OK', entries[at - 1] or '', entries[at] and 1 or 0, unpack(rows) }
+`,
+} as const;
+
 export const kill = {
   name: 'kill', sha1: '64a1abe6b14ecb9c168e5f60dd141a6581508801',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'], rest: null,
@@ -1895,46 +1961,6 @@ local dropped = tonumber(redis.call('HGET', jobKey, 'eventsDropped') or 0)
 local first = math.max(0, tonumber(fromSeq) - 2 - dropped)
 local events = redis.call('LRANGE', jobKey .. ':events', first, first + tonumber(portion) - 1)
 return { 'OK', first + 2 + dropped, events }
-`,
-} as const;
-
-export const list = {
-  name: 'list', sha1: '25c0f4aac5a24c561d4d30fd2b880ec046a63b58',
-  keys: ['jobs'], args: ['base', 'space', 'order', 'min', 'max', 'offset', 'limit', 'most', 'budget', 'statuses', 'tags', 'fields'], rest: 'names',
-  decode: (r: unknown[]) => ({ reached: r[1] as string, hasMore: Number(r[2]), rows: r.slice(3) as (string | null)[][] }),
-  text: `${lua.indexesFor}\n${lua.entriesOf}\n${lua.stored}\n${lua.hasTags}\nlocal jobs = KEYS[1]
-local base, space, order, min, max, offset, limit, most, budget, statuses, tags, fields = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12]
-local names = { unpack(ARGV, 13) }
-local indexes = indexesFor(base .. 'space:' .. space .. '/', statuses, tags)
-if tonumber(offset) > 0 then
-  local first = redis.call('ZREVRANGE', indexes[1], offset, offset, 'WITHSCORES')
-  if not first[2] then return { 'OK', '', 0 } end
-  max = first[2]
-end
-limit, most, budget = tonumber(limit), tonumber(most), tonumber(budget)
-local entries = entriesOf(indexes, order, min, max, most + 1)
-local read, hasStatus, hasName = {}, {}, {}
-for field in string.gmatch(fields, '%S+') do read[#read + 1] = field end
-for status in string.gmatch(statuses, '%S+') do hasStatus[status] = true end
-for _, name in ipairs(names) do hasName[name] = true end
-local function passes(key)
-  if not names[1] and tags == '' then return true end
-  local v = redis.call('HMGET', key, 'name', 'status', 'tags')
-  return (not names[1] or hasName[v[1]]) and (statuses == '' or hasStatus[v[2]]) and hasTags(v[3], tags)
-end
-local rows, bytes, at = {}, 0, 1
-while at < 2 * most and entries[at] and #rows < limit and bytes <= budget do
-  local key = base .. 'job:' .. entries[at]
-  local values = passes(key) and redis.call('HMGET', key, unpack(read))
-  if values and type(values[1]) == 'string' then
-    rows[#rows + 1] = { entries[at], unpack(values, 1, #read) }
-    for i = 1, #read do
-      if type(values[i]) == 'string' then bytes = bytes + #values[i] end
-    end
-  end
-  at = at + 2
-end
-return { 'OK', entries[at - 1] or '', entries[at] and 1 or 0, unpack(rows) }
 `,
 } as const;
 

@@ -13,6 +13,9 @@ import { partlyStored } from './partly-stored.js';
 /** Jobs that one script creates, so that no other call waits long behind it. */
 const JOBS_AT_ONCE = 100;
 
+/** Tags of their jobs after which no further job is added: each has an index of its own. */
+const TAGS_AT_ONCE = 200;
+
 /** Characters of their fields after which no further job is added to a script. */
 const CHARACTERS_AT_ONCE = 256 * 1_024;
 
@@ -25,6 +28,7 @@ export interface PackedJob {
   /** Names and values of the fields of its record, in turn. */
   fields: readonly (string | number)[];
   characters: number;
+  tags: number;
   /** Of the request; '' without an idempotency key. */
   fingerprint: string;
   /** Arguments unique, delay, priority, startWithin and tags of create_full.lua; null for a job that needs none. */
@@ -45,6 +49,7 @@ export function packJob(spaceId: string, request: CreateJobRequest, body: Create
     name: request.name,
     fields,
     characters: fields.reduce<number>((sum, field) => sum + String(field).length, request.name.length),
+    tags: request.tags?.length ?? 0,
     fingerprint: body === null ? '' : fingerprintOf(spaceId, body),
     options: isPlain(request)
       ? null
@@ -115,14 +120,18 @@ export async function createJobs(
 function* chunksOf(jobs: readonly PackedJob[]): Generator<PackedJob[]> {
   let chunk: PackedJob[] = [];
   let characters = 0;
+  let tags = 0;
   for (const job of jobs) {
-    if (chunk.length === JOBS_AT_ONCE || (chunk.length > 0 && characters + job.characters > CHARACTERS_AT_ONCE)) {
+    const isFull = chunk.length === JOBS_AT_ONCE || tags >= TAGS_AT_ONCE;
+    if (isFull || (chunk.length > 0 && characters + job.characters > CHARACTERS_AT_ONCE)) {
       yield chunk;
       chunk = [];
       characters = 0;
+      tags = 0;
     }
     chunk.push(job);
     characters += job.characters;
+    tags += job.tags;
   }
   if (chunk.length > 0) yield chunk;
 }

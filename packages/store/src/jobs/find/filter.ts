@@ -1,7 +1,8 @@
-import { foldCase, type JobFilter } from '@yardmaster/protocol';
-import type { JobRecord } from './record.js';
+import { foldCase, type JobFilter, type ListJobsQuery } from '@yardmaster/protocol';
+import type { Store } from '../../store.js';
+import type { JobRecord } from '../read/record.js';
 
-/** Places of jobs in a space, by creation: at least `from` and below `below`. */
+/** Part of a space by creation: places of jobs of at least `from` and below `below`. */
 export interface Places {
   from: number;
   below: number;
@@ -19,11 +20,26 @@ export const placesOf = ({
   below: createdBefore === null ? Number.POSITIVE_INFINITY : createdBefore * PLACES_PER_MS,
 });
 
-/** Write places as the bounds of ZRANGEBYSCORE. */
-export const boundsOf = ({ from, below }: Places) => ({
-  min: from === Number.NEGATIVE_INFINITY ? '-inf' : from,
-  max: below === Number.POSITIVE_INFINITY ? '+inf' : `(${below}`,
-});
+/** Leave out the places up to one that was read. */
+export function goOnAfter(place: number, { from, below }: Places, order: ListJobsQuery['order']): Places {
+  return order === 'desc' ? { from, below: Math.min(below, place) } : { from: Math.max(from, place + 1), below };
+}
+
+/** Return the key and the arguments that list.lua and find.lua share. */
+export function findInputs({ keys }: Store, spaceId: string, filter: JobFilter, { from, below }: Places) {
+  return {
+    keys: { jobs: keys.jobs(spaceId) },
+    args: {
+      base: keys.baseOfSpace(spaceId),
+      space: spaceId,
+      min: from === Number.NEGATIVE_INFINITY ? '-inf' : from,
+      max: below === Number.POSITIVE_INFINITY ? '+inf' : `(${below}`,
+      statuses: filter.statuses.join(' '),
+      tags: filter.tags.join('\n'),
+    },
+    rest: filter.names,
+  };
+}
 
 /** Fields of a record in which a text is looked for, as JSON text. */
 export const TEXT_FIELDS = ['payload', 'result', 'error'] as const;

@@ -2,8 +2,8 @@
 -- ARGV base space order min max offset limit most budget statuses tags fields names...
 -- REPLY OK reached hasMore:number rows?[]...
 --
--- Read a page of a space's jobs by creation, or the start of it when it is long. Every entry has the same place in each
--- index, so that a page that begins behind `reached` has no job twice and misses none, whatever happens in between.
+-- Read a page of a space's jobs by creation, or the start of it when it is long. A job has the same place in each index,
+-- so that a page that begins behind `reached` has no job twice and misses none, whatever happens in between.
 --   order     `asc` or `desc`
 --   min, max  places between which to read, as ZRANGEBYSCORE takes them
 --   offset    jobs to skip from the newest, only with `desc` and at most one status; 0 for none
@@ -20,18 +20,8 @@ if tonumber(offset) > 0 then
 end
 limit, most, budget = tonumber(limit), tonumber(most), tonumber(budget)
 local entries = entriesOf(indexes, order, min, max, most + 1)
-
-local read, hasStatus, hasName = {}, {}, {}
+local passes, read = filterBy(statuses, tags, names), {}
 for field in string.gmatch(fields, '%S+') do read[#read + 1] = field end
-for status in string.gmatch(statuses, '%S+') do hasStatus[status] = true end
-for _, name in ipairs(names) do hasName[name] = true end
-
--- Check what the index does not show. Small fields are read first, so that no large one is copied without need.
-local function passes(key)
-  if not names[1] and tags == '' then return true end
-  local v = redis.call('HMGET', key, 'name', 'status', 'tags')
-  return (not names[1] or hasName[v[1]]) and (statuses == '' or hasStatus[v[2]]) and hasTags(v[3], tags)
-end
 
 local rows, bytes, at = {}, 0, 1
 while at < 2 * most and entries[at] and #rows < limit and bytes <= budget do

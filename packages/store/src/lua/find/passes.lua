@@ -1,0 +1,16 @@
+-- Create a function that checks by its record whether a job passes the parts of a filter that indexesFor may leave open.
+-- It reads small fields only. An entry whose record is gone does not pass.
+--   statuses   with blanks in between; '' for any
+--   tags       with a newline in between; '' for any
+--   names      list; empty for any
+local function filterBy(statuses, tags, names)
+  local isByIndex, hasStatus, hasName = tags == '' and not names[1], {}, {}
+  for status in string.gmatch(statuses, '%S+') do hasStatus[status] = true end
+  for _, name in ipairs(names) do hasName[name] = true end
+  return function(key)
+    if isByIndex then return true end
+    local v = redis.call('HMGET', key, 'name', 'status', 'tags')
+    if not stored(v[2]) then return false end
+    return (not names[1] or hasName[v[1]]) and (statuses == '' or hasStatus[v[2]]) and hasTags(v[3], tags)
+  end
+end

@@ -1,0 +1,80 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { STATUSES } from '@yardmaster/protocol';
+import { newJobId, partitionOf } from '@yardmaster/store';
+import { jobIn } from '../support/jobs.js';
+import { withService } from '../support/service.js';
+import { check, repaired, type Short, secondly } from './checking.js';
+
+const service = withService({}, { app: 'api', isOwn: true });
+let space: string;
+let spaces = 0;
+beforeEach(() => {
+  space = `tags-${++spaces}`;
+});
+
+const TAG = 'say "ü"/queue';
+const index = (tag = TAG) => service.store.keys.jobsByTag(space, tag);
+const keyOf = (tag = TAG) => `{${partitionOf(space)}}:space:${space}/tag/${tag}`;
+const orderOf = (id: string) => service.redis.hget(service.store.keys.job(id), 'order');
+
+async function expectRepaired(kind: string, jobId: string, detail: string) {
+  const faults: Short[] = [[kind, jobId, keyOf(), 'possible']];
+  const found = await check(service.store);
+  expect([found.short, found.faults.map((fault) => fault.detail)]).toEqual([faults, [detail]]);
+  expect(await secondly(service)).toHaveLength(1);
+  expect((await check(service.store, true)).short).toEqual(repaired(faults));
+  expect([(await check(service.store)).short, await secondly(service)]).toEqual([[], []]);
+}
+
+describe('fsck of tags', () => {
+  it('finds no fault in tagged jobs of each status', async () => {
+    for (const status of STATUSES) await jobIn(service, status, space, { tags: [TAG, 'jobs'] });
+    expect([(await check(service.store)).short, await secondly(service)]).toEqual([[], []]);
+  });
+
+  it.each(STATUSES)('enters a %s job in the index of its tag', async (status) => {
+    const id = await jobIn(service, status, space, { tags: ['other', TAG] });
+    await service.redis.del(index());
+    await expectRepaired('entry_missing', id, `belongs at ${await orderOf(id)}`);
+    expect(await service.redis.zscore(index(), id)).toBe(await orderOf(id));
+  });
+
+  it('moves a job that is at a wrong place', async () => {
+    const id = await jobIn(service, 'pending', space, { tags: [TAG] });
+    await service.redis.zadd(index(), 5, id);
+    await expectRepaired('entry_misplaced', id, `at 5 instead of ${await orderOf(id)}`);
+  });
+
+  it('removes a job that does not have the tag, but one of which the tag is a part', async () => {
+    const id = await jobIn(service, 'pending', space, { tags: [`${TAG}s`] });
+    await service.redis.zadd(index(), Number(await orderOf(id)), id);
+    await expectRepaired('entry_stray', id, 'the job does not have this tag');
+    expect(await service.redis.exists(index())).toBe(0);
+  });
+
+  it('removes a job that does not exist', async () => {
+    await jobIn(service, 'pending', space, { tags: [TAG] });
+    const lost = newJobId(space);
+    await service.redis.zadd(index(), 5, lost);
+    await expectRepaired('entry_stray', lost, 'the job does not exist');
+  });
+
+  it.each(['', 'a\n', 'a\n\nb', 'a\nb\na', 'a\tb', Array.from({ length: 11 }, (_, n) => n).join('\n')])(
+    'reports a record with the tags %j, and leaves it',
+    async (tags) => {
+      const id = await jobIn(service, 'pending', space);
+      await service.redis.hset(service.store.keys.job(id), 'tags', tags);
+      for (const isRepairing of [false, true]) {
+        const { short } = await check(service.store, isRepairing);
+        expect(short).toEqual([['record_broken', id, `{${partitionOf(space)}}:job:${id}`, 'none']]);
+      }
+      await service.redis.hdel(service.store.keys.job(id), 'tags');
+    },
+  );
+
+  it('reports an index without a tag as a key that does not belong to it', async () => {
+    await service.redis.zadd(index(''), 5, newJobId(space));
+    expect((await check(service.store)).short).toEqual([['key_unknown', null, keyOf(''), 'none']]);
+    await service.redis.del(index(''));
+  });
+});
