@@ -8,7 +8,7 @@ import { BODIES } from '../load/bodies.js';
 import { REVOKED_MS, SLOW_MS } from '../load/key-use.js';
 import type { FaultContext } from '../runs/fault.js';
 import { playTwice, seenOf } from './expected.js';
-import { CHANGES, KEY_CALLS, KEY_READ, LATER, LONG_READ_FROM, PERIODIC, READ_FROM, READS } from './rows.js';
+import { CHANGES, isLater, KEY_CALLS, KEY_READ, LATER, LONG_READ_FROM, PERIODIC, READ_FROM, READS } from './rows.js';
 import { bring, CLIENT, endAll, makeKey, type Start, type Subject, storedJobs, type TrialKey } from './subject.js';
 import { callApi, LOSING, type LostReply, loseReply, OTHER } from './trial.js';
 
@@ -78,7 +78,11 @@ const rowsOfReads = READS.map(
     isRead: true,
     make: (context, about, { api, key }) => callApi(context, api, { method: 'GET', path: path(about), key }),
     matches: (about) =>
-      runsOrSends(runs, path(about).includes(about.spaceId) ? about.spaceId : (about.jobId as string)),
+      // A command has no space among its arguments.
+      runsOrSends(
+        runs,
+        runs !== 'hmget' && path(about).includes(about.spaceId) ? about.spaceId : (about.jobId as string),
+      ),
     seen: ({ status, body }) => (status === 200 ? seen(body) : status),
   }),
 );
@@ -163,7 +167,7 @@ const lostOf = (row: Row): LostReply => ({
   endpoint: row.endpoint,
   runs: row.runs,
   at: 'api',
-  isLater: LATER.includes(row.runs) || row.runs === PERIODIC,
+  isLater: isLater(row) || row.runs === PERIODIC,
   begin: (context, n, loss) => beginCall(context, row, n, loss),
 });
 

@@ -73,6 +73,8 @@ export const READS: readonly [
   ['getProgress', 'hmget', (of) => `${ofJob(of)}/progress`, ({ progress }) => progress?.message, 'on'],
   ['readLogs', 'read_logs', (of) => `${ofJob(of)}/logs`, ({ logs }) => logs?.length, 2],
   ['listJobs', 'list', (of) => `${ofSpace(of)}/jobs`, (jobs) => jobs[0]?.status, 'running'],
+  ['listJobs', 'find', (of) => `${ofSpace(of)}/jobs?q=n`, (jobs) => jobs[0]?.status, 'running'],
+  ['listJobs', 'hmget', (of) => `${ofSpace(of)}/jobs?q=n`, (jobs) => jobs[0]?.status, 'running'],
   ['getStats', 'stats', (of) => `${ofSpace(of)}/stats`, ({ jobs }) => jobs?.running, 1],
 ];
 
@@ -101,6 +103,8 @@ export const KEY_CALLS: readonly [
 
 /** Commands that a call sends only after another reply, so that both replies cannot be lost at once. */
 export const LATER = ['history', 'hset'];
+export const isLater = ({ endpoint, runs }: { endpoint: string; runs: string }) =>
+  LATER.includes(runs) || (endpoint === 'listJobs' && runs === 'hmget');
 
 /** A command that each connection sends every second: another reply to it might be lost before all trials have begun. */
 export const PERIODIC = 'time';

@@ -4,7 +4,7 @@ import { parsed } from './json-text.js';
 import type { Outcome } from './read-value.js';
 
 const HEADERS =
-  /^(content-type|content-length|cache-control|x-content-type-options|x-request-id|date|connection|keep-alive|allow|retry-after|x-ignored-fields|idempotent-replayed)$/;
+  /^(content-type|content-length|cache-control|x-content-type-options|x-request-id|date|connection|keep-alive|allow|retry-after|x-ignored-fields|idempotent-replayed|x-next-cursor|link)$/;
 
 /** Internal details, which no response may contain. */
 const INTERNAL =

@@ -23,6 +23,7 @@ def write_lines(context, value):
 def map_case(context, case):
     """Change what is 400 for a reason that OpenAPI has no words for. What breaks the schema stays, to be refused."""
     keep_one_bound(case)
+    page_in_one_way(case)
     expire_later(case)
     never_repeat_a_key(case)
     write_whole_tokens(case)
@@ -46,6 +47,15 @@ def keep_one_bound(case):
     bounds = [str((case.query or {}).get(name, "")) for name in ("after", "before")]
     if all(bound.isdecimal() for bound in bounds):
         del case.query["before"]
+
+
+def page_in_one_way(case):
+    """An offset is refused beside a cursor, an order, or a filter other than one status."""
+    query = case.query or {}
+    others = [name for name in query if name not in ("status", "limit", "offset")]
+    statuses = query.get("status", [])
+    if "offset" in query and (others or (isinstance(statuses, list) and len(statuses) > 1)):
+        del query["offset"]
 
 
 def never_repeat_a_key(case):
