@@ -1,6 +1,7 @@
-import { type OperationRequest, STATUSES } from '@yardmaster/protocol';
+import { filterOf, type OperationRequest, STATUSES } from '@yardmaster/protocol';
 import { kill } from './attempts.js';
 import { remove, requeue } from './manage.js';
+import { passes } from './reading.js';
 import { reschedule } from './waiting.js';
 import { jobsOf, type ModelJob, Refusal, type World } from './world.js';
 
@@ -28,10 +29,12 @@ export function operate(
       .sort((a, b) => a.createdOrder - b.createdOrder),
   );
   const counts = { looked: 0, changed: 0, skipped: 0, left: 0 };
+  // Names, tags, times and text; a job whose status is another by now is skipped.
+  const parts = filterOf(undefined, filter);
   for (const job of examined) {
     if (counts.changed === limit) break;
     counts.looked += 1;
-    if (!matches(job, filter)) continue;
+    if (!passes(job, parts)) continue;
     try {
       if (!dryRun) act(world, job, request);
       counts.changed += 1;
@@ -41,12 +44,6 @@ export function operate(
     }
   }
   return { ...counts, left: examined.length - counts.looked };
-}
-
-function matches({ request, result, error }: ModelJob, { names, q }: OperationRequest['filter']): boolean {
-  if (names && !names.includes(request.name)) return false;
-  const texts = [request.payload, result, error].map((value) => JSON.stringify(value ?? null).toLowerCase());
-  return q === undefined || texts.some((text) => text.includes(q.toLowerCase()));
 }
 
 function act(world: World, { id }: ModelJob, { action, reason, delaySeconds }: OperationRequest): void {

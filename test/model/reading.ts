@@ -129,7 +129,10 @@ export function since(world: World, { job: id, fromSeq }: { job: string; fromSeq
 export type PageOfJobs = { space: string } & ListJobsQuery;
 
 /** Return whether a job passes a filter. */
-function passes({ request, status, createdAt, result, error }: ModelJob, filter: ListJobsQuery['filter']): boolean {
+export function passes(
+  { request, status, createdAt, result, error }: ModelJob,
+  filter: ListJobsQuery['filter'],
+): boolean {
   const { statuses, names, tags, createdAfter, createdBefore, q } = filter;
   const has = (text: unknown) => text !== null && JSON.stringify(text).toUpperCase().includes(String(q).toUpperCase());
   return (

@@ -1,5 +1,6 @@
 import type { Status } from '@yardmaster/protocol';
 import { call, type StatusOrNone } from '../call.js';
+import { matchesText } from '../jobs/find/filter.js';
 import { delayOf } from '../jobs/timing.js';
 import { isJobId } from '../partition.js';
 import { runScript } from '../script/run-script.js';
@@ -125,13 +126,13 @@ async function portionOf(store: Store, { base, record, request, mayChange }: Bef
 }
 
 /** A job: id, creation order, payload, result and error. */
-type Row = [jobId: string, order: string, ...texts: (string | null)[]];
+type Row = [jobId: string, order: string, payload: string | null, result: string | null, error: string | null];
 
-/** Check whether a job has a text in its payload, result or error. */
-const matcherOf = (q: string) => {
-  const wanted = q.toLowerCase();
-  return ([, , ...texts]: Row) => texts.some((text) => text?.toLowerCase().includes(wanted));
-};
+/** Create a function that returns whether a job has a text in its payload, result or error. */
+function matcherOf(q: string): (row: Row) => boolean {
+  const matches = matchesText(q);
+  return ([, , payload, result, error]) => matches({ payload, result, error });
+}
 
 async function searched(store: Store, base: string, { q, ids }: { q: string; ids: string[] }): Promise<string[]> {
   const found: string[] = [];

@@ -2236,7 +2236,7 @@ return { 'STARTED', nowText }
 } as const;
 
 export const step_operation = {
-  name: 'step_operation', sha1: 'ef0c07942099c347258b66dcdcb9c616b4b6bc92',
+  name: 'step_operation', sha1: '3f077723168c783ca20b4d89b52548ee780e0abb',
   keys: ['record'], args: ['base', 'id', 'space', 'action', 'cursor', 'after', 'lowest', 'highest', 'most', 'mayChange', 'isDryRun', 'reason', 'delay', 'eventsPerJob', 'retentionMs', 'listed', 'tags', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => (r[0] === 'STEPPED' ? { outcome: 'STEPPED' as const, status: r[1] as string, changed: Number(r[2]), moves: r[3] as string[] } : { outcome: 'OVERTAKEN' as const }),
   text: `${lua.stored}\n${collected.clock}\n${collected.now}\n${lua.replaceEntry}\n${lua.nextJobs}\n${lua.loadJob}\n${lua.hasTags}\n${lua.matchingJob}\n${lua.countMove}\n${lua.OPERATION_ENDS}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.formatInteger}\n${lua.operationLeft}\n${lua.endOperation}\n${lua.recordStep}\n${lua.refusalFor}\nlocal record = KEYS[1]
@@ -2303,13 +2303,13 @@ end
   function act(key, jobId) return killScript(key, base, jobId, space, reason, eventsPerJob, retentionMs) end
 end
 if action == 'delete' then
-${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.purge}\nlocal function deleteJobScript(jobKey, base, jobId, keySpaceId)
-local job, unique = loadJob(jobKey, base, jobId, 'unique')
+${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.tagIndex}\n${lua.leaveTags}\n${lua.purge}\nlocal function deleteJobScript(jobKey, base, jobId, keySpaceId)
+local job, unique, tags = loadJob(jobKey, base, jobId, 'unique', 'tags')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status ~= 'completed' and job.status ~= 'dead' and job.status ~= 'killed' then return { 'JOB_NOT_ENDED', job.status } end
 redis.call('ZREM', base .. 'callbacks', jobId)
-purge(job, now(), unique)
+purge(job, now(), unique, tags)
 return { 'OK', job.status }
 end
   function act(key, jobId) return deleteJobScript(key, base, jobId, space) end
