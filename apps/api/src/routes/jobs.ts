@@ -35,6 +35,7 @@ export const JOBS: readonly Route[] = [
           callbackUrl: PENDING.callbackUrl,
           callbackHeaders: PENDING.callbackHeaders,
         },
+        'With tags, by which lists find it': { name: 'resize', payload: PENDING.payload, tags: ['eu', 'customer-7'] },
         'Unless a job for this image waits already': {
           name: 'resize',
           payload: PENDING.payload,

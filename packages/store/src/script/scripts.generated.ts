@@ -246,24 +246,31 @@ end`,
   return best
 end`,
   entriesOf: `local function entriesOf(indexes, order, min, max, most)
-  local isDescending, lists, at, heads, merged = order == 'desc', {}, {}, {}, {}
+  local isDescending = order == 'desc'
+  local function read(index, ...)
+    if isDescending then return redis.call('ZREVRANGEBYSCORE', index, max, min, 'LIMIT', 0, most, ...) end
+    return redis.call('ZRANGEBYSCORE', index, min, max, 'LIMIT', 0, most, ...)
+  end
+  if not indexes[2] then
+    local ids = read(indexes[1])
+    return function(n) return redis.call('ZSCORE', indexes[1], ids[n]) end, ids
+  end
+  local lists, at, heads, ids, places = {}, {}, {}, {}, {}
   for i, index in ipairs(indexes) do
-    if isDescending then lists[i] = redis.call('ZREVRANGEBYSCORE', index, max, min, 'WITHSCORES', 'LIMIT', 0, most)
-    else lists[i] = redis.call('ZRANGEBYSCORE', index, min, max, 'WITHSCORES', 'LIMIT', 0, most) end
+    lists[i] = read(index, 'WITHSCORES')
     at[i], heads[i] = 1, tonumber(lists[i][2] or '')
   end
-  if not lists[2] then return lists[1] end
-  while #merged < 2 * most do
+  while #ids < most do
     local first
     for i = 1, #lists do
       if heads[i] and (not first or isDescending == (heads[i] > heads[first])) then first = i end
     end
     if not first then break end
-    local list, i = lists[first], at[first]
-    merged[#merged + 1], merged[#merged + 2] = list[i], list[i + 1]
+    local list, i, n = lists[first], at[first], #ids + 1
+    ids[n], places[n] = list[i], list[i + 1]
     at[first], heads[first] = i + 2, tonumber(list[i + 3] or '')
   end
-  return merged
+  return function(n) return places[n] end, ids
 end`,
   filterBy: `local function filterBy(statuses, tags, names)
   local isByIndex, hasStatus, hasName = tags == '' and not names[1], {}, {}
@@ -1700,7 +1707,7 @@ return { 'CREATED', order, scheduledFor and formatInteger(scheduledFor) or '' }
 } as const;
 
 export const create_many = {
-  name: 'create_many', sha1: '3f581089cfdf103120dbb1eadbf7cd1637fdd2e9',
+  name: 'create_many', sha1: 'f2f82c286a91dd160796c9b73dbcb932bf0299fc',
   keys: ['queue'], args: ['base', 'space', 'notAfter', 'isKeyed'], rest: 'jobs',
   decode: (r: unknown[]) => ({ outcomes: r[1] as string }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.entriesOf}\n${lua.stored}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.failureReply}\nlocal queue = KEYS[1]
@@ -1835,57 +1842,55 @@ return { 'OK', job.status }
 } as const;
 
 export const find = {
-  name: 'find', sha1: '12710fb6739b842b71e4441471f9a992ac9ed25d',
+  name: 'find', sha1: '1f8eec11182862f62068114097dba82586375503',
   keys: ['jobs'], args: ['base', 'space', 'order', 'min', 'max', 'most', 'statuses', 'tags'], rest: 'names',
-  decode: (r: unknown[]) => ({ reached: r[1] as string, hasMore: Number(r[2]), found: r[3] as string[] }),
+  decode: (r: unknown[]) => ({ reached: r[1] as string, found: r[2] as string[] }),
   text: `${lua.entriesOf}\n${lua.indexesFor}\n${lua.stored}\n${lua.hasTags}\n${lua.filterBy}\nlocal jobs = KEYS[1]
 local base, space, order, min, max, most, statuses, tags = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local names = { unpack(ARGV, 9) }
 most = tonumber(most)
-local entries = entriesOf(indexesFor(base .. 'space:' .. space .. '/', statuses, tags), order, min, max, most + 1)
-local passes, found, last = filterBy(statuses, tags, names), {}, math.min(2 * most, #entries)
-for at = 1, last, 2 do
-  local key = base .. 'job:' .. entries[at]
+local placeOf, ids = entriesOf(indexesFor(base .. 'space:' .. space .. '/', statuses, tags), order, min, max, most + 1)
+local passes, found = filterBy(statuses, tags, names), {}
+for at = 1, math.min(most, #ids) do
+  local key = base .. 'job:' .. ids[at]
   if passes(key) then
-    local n = #found
-    found[n + 1], found[n + 2] = entries[at], entries[at + 1]
-    found[n + 3] = tostring(redis.call('HSTRLEN', key, 'payload') + redis.call('HSTRLEN', key, 'result'))
+    local bytes = redis.call('HSTRLEN', key, 'payload') + redis.call('HSTRLEN', key, 'result')
+    found[#found + 1], found[#found + 2] = ids[at], tostring(bytes)
   end
 end
-return { 'OK', entries[last] or '', entries[last + 1] and 1 or 0, { unpack(found) } }
+return { 'OK', ids[most + 1] and placeOf(most) or '', { unpack(found) } }
 `,
 } as const;
 
 export const list = {
-  name: 'list', sha1: '61332a674d049fe64fb90d3fe11560a416aea5ac',
-  keys: ['jobs'], args: ['base', 'space', 'order', 'min', 'max', 'offset', 'limit', 'most', 'budget', 'statuses', 'tags', 'fields'], rest: 'names',
-  decode: (r: unknown[]) => ({ reached: r[1] as string, hasMore: Number(r[2]), rows: r.slice(3) as (string | null)[][] }),
+  name: 'list', sha1: '86074ae56707e85851b4c4939445ca7ae3b64a80',
+  keys: ['jobs'], args: ['base', 'space', 'order', 'min', 'max', 'offset', 'limit', 'most', 'budget', 'statuses', 'tags', 'nameCount'], rest: 'namesAndFields',
+  decode: (r: unknown[]) => ({ reached: r[1] as string, rows: r.slice(2) as (string | null)[][] }),
   text: `${lua.indexesFor}\n${lua.entriesOf}\n${lua.stored}\n${lua.hasTags}\n${lua.filterBy}\nlocal jobs = KEYS[1]
-local base, space, order, min, max, offset, limit, most, budget, statuses, tags, fields = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12]
-local names = { unpack(ARGV, 13) }
+local base, space, order, min, max, offset, limit, most, budget, statuses, tags, nameCount = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12]
+local namesAndFields = { unpack(ARGV, 13) }
 local indexes = indexesFor(base .. 'space:' .. space .. '/', statuses, tags)
 if tonumber(offset) > 0 then
   local first = redis.call('ZREVRANGE', indexes[1], offset, offset, 'WITHSCORES')
-  if not first[2] then return { 'OK', '', 0 } end
+  if not first[2] then return { 'OK', '' } end
   max = first[2]
 end
-limit, most, budget = tonumber(limit), tonumber(most), tonumber(budget)
-local entries = entriesOf(indexes, order, min, max, most + 1)
-local passes, read = filterBy(statuses, tags, names), {}
-for field in string.gmatch(fields, '%S+') do read[#read + 1] = field end
+limit, most, budget, nameCount = tonumber(limit), tonumber(most), tonumber(budget), tonumber(nameCount)
+local placeOf, ids = entriesOf(indexes, order, min, max, most + 1)
+local passes, fieldCount = filterBy(statuses, tags, { unpack(namesAndFields, 1, nameCount) }), #namesAndFields - nameCount
 local rows, bytes, at = {}, 0, 1
-while at < 2 * most and entries[at] and #rows < limit and bytes <= budget do
-  local key = base .. 'job:' .. entries[at]
-  local values = passes(key) and redis.call('HMGET', key, unpack(read))
+while at <= most and ids[at] and #rows < limit and bytes <= budget do
+  local key = base .. 'job:' .. ids[at]
+  local values = passes(key) and redis.call('HMGET', key, unpack(namesAndFields, nameCount + 1))
   if values and type(values[1]) == 'string' then
-    rows[#rows + 1] = { entries[at], unpack(values, 1, #read) }
-    for i = 1, #read do
+    rows[#rows + 1] = { ids[at], unpack(values, 1, fieldCount) }
+    for i = 1, fieldCount do
       if type(values[i]) == 'string' then bytes = bytes + #values[i] end
     end
   end
-  at = at + 2
+  at = at + 1
 end
-return { 'OK', entries[at - 1] or '', entries[at] and 1 or 0, unpack(rows) }
+return { 'OK', ids[at] and placeOf(at - 1) or '', unpack(rows) }
 `,
 } as const;
 

@@ -25,6 +25,9 @@ export function goOnAfter(place: number, { from, below }: Places, order: ListJob
   return order === 'desc' ? { from, below: Math.min(below, place) } : { from: Math.max(from, place + 1), below };
 }
 
+/** Return the place in a reply of list.lua or find.lua; null when no entry follows. */
+export const reachedIn = (reached: string) => (reached === '' ? null : Number(reached));
+
 /** Return the key and the arguments that list.lua and find.lua share. */
 export function findInputs({ keys }: Store, spaceId: string, filter: JobFilter, { from, below }: Places) {
   return {
@@ -37,7 +40,6 @@ export function findInputs({ keys }: Store, spaceId: string, filter: JobFilter, 
       statuses: filter.statuses.join(' '),
       tags: filter.tags.join('\n'),
     },
-    rest: filter.names,
   };
 }
 

@@ -1,20 +1,19 @@
 -- KEYS jobs
 -- ARGV base space order min max most statuses tags names...
--- REPLY OK reached hasMore:number found[]
+-- REPLY OK reached found[]
 --
 -- Find some jobs of a space by creation, without their records: see list.lua for what is not said here.
 --   most   entries to examine
---   found  of each job its id, its place, and the bytes of its payload and result, in turn
+--   found  of each job its id and the bytes of its payload and result, in turn
 most = tonumber(most)
-local entries = entriesOf(indexesFor(base .. 'space:' .. space .. '/', statuses, tags), order, min, max, most + 1)
-local passes, found, last = filterBy(statuses, tags, names), {}, math.min(2 * most, #entries)
-for at = 1, last, 2 do
-  local key = base .. 'job:' .. entries[at]
+local placeOf, ids = entriesOf(indexesFor(base .. 'space:' .. space .. '/', statuses, tags), order, min, max, most + 1)
+local passes, found = filterBy(statuses, tags, names), {}
+for at = 1, math.min(most, #ids) do
+  local key = base .. 'job:' .. ids[at]
   if passes(key) then
-    local n = #found
-    found[n + 1], found[n + 2] = entries[at], entries[at + 1]
-    found[n + 3] = tostring(redis.call('HSTRLEN', key, 'payload') + redis.call('HSTRLEN', key, 'result'))
+    local bytes = redis.call('HSTRLEN', key, 'payload') + redis.call('HSTRLEN', key, 'result')
+    found[#found + 1], found[#found + 2] = ids[at], tostring(bytes)
   end
 end
 -- A constructor, see list.lua.
-return { 'OK', entries[last] or '', entries[last + 1] and 1 or 0, { unpack(found) } }
+return { 'OK', ids[most + 1] and placeOf(most) or '', { unpack(found) } }

@@ -3,7 +3,7 @@ import { runScript } from '../../script/run-script.js';
 import { list } from '../../script/scripts.generated.js';
 import { type Caller, onBulk, ownerOf, type Store } from '../../store.js';
 import { LISTED_FIELDS, listedJobOf, recordOfValues } from '../read/record.js';
-import { findInputs, goOnAfter, placesOf } from './filter.js';
+import { findInputs, goOnAfter, placesOf, reachedIn } from './filter.js';
 import { searchPortion } from './search.js';
 
 /** Jobs of a space, and where the next page begins; null after the last page. */
@@ -99,14 +99,14 @@ async function readPortion(
   filter: ListJobsQuery['filter'],
   { spaceId, places, order, limit, entries, skip }: PortionQuery,
 ): Promise<Found> {
-  const { keys, args, rest } = findInputs(store, spaceId, filter, places);
+  const { keys, args } = findInputs(store, spaceId, filter, places);
   const most = isSearch(filter) ? entries : limit;
-  const fields = LISTED_FIELDS.join(' ');
+  const nameCount = filter.names.length;
   const reply = await runScript(store, list, {
     keys,
-    args: { ...args, order, offset: skip, limit, most, budget: BYTES, fields },
-    rest,
+    args: { ...args, order, offset: skip, limit, most, budget: BYTES, nameCount },
+    rest: [...filter.names, ...LISTED_FIELDS],
   });
   const jobs = reply.rows.map(([id, ...values]) => listedJobOf(id as string, recordOfValues(LISTED_FIELDS, values)));
-  return { jobs, reached: reply.hasMore === 1 ? Number(reply.reached) : null };
+  return { jobs, reached: reachedIn(reply.reached) };
 }

@@ -4,7 +4,7 @@ import { runScript } from '../../script/run-script.js';
 import { find } from '../../script/scripts.generated.js';
 import type { Store } from '../../store.js';
 import { type JobRecord, LISTED_FIELDS, listedJobOf, recordOfValues } from '../read/record.js';
-import { findInputs, matchesText, TEXT_FIELDS } from './filter.js';
+import { findInputs, matchesText, reachedIn, TEXT_FIELDS } from './filter.js';
 import type { Found, PortionQuery } from './list.js';
 
 /** Records whose texts are read with one write. */
@@ -16,7 +16,6 @@ const BYTES_AT_ONCE = 256 * 1_024;
 /** A job that may have the text. */
 interface Candidate {
   id: string;
-  place: number;
   /** Of its payload and result. */
   bytes: number;
 }
@@ -31,15 +30,20 @@ export async function searchPortion(
   filter: JobFilter,
   { spaceId, places, order, limit, entries }: PortionQuery,
 ): Promise<Found> {
-  const { keys, args, rest } = findInputs(store, spaceId, filter, places);
-  const reply = await runScript(store, find, { keys, args: { ...args, order, most: entries }, rest });
+  const { keys, args } = findInputs(store, spaceId, filter, places);
+  const reply = await runScript(store, find, {
+    keys,
+    args: { ...args, order, most: entries },
+    rest: filter.names,
+  });
   const jobs: ListedJob[] = [];
-  const last = reply.hasMore === 1 ? Number(reply.reached) : null;
-  for await (const { job, place } of jobsAmong(store, candidatesIn(reply.found), filter)) {
+  const reached = reachedIn(reply.reached);
+  const candidates = candidatesIn(reply.found);
+  for await (const { job, place } of jobsAmong(store, candidates, filter)) {
     jobs.push(job);
-    if (jobs.length === limit) return { jobs, reached: place === Number(reply.reached) ? last : place };
+    if (jobs.length === limit) return { jobs, reached: job.id === candidates.at(-1)?.id ? reached : place };
   }
-  return { jobs, reached: last };
+  return { jobs, reached };
 }
 
 /** Read the jobs that have the text, in their order. */
@@ -49,10 +53,11 @@ async function* jobsAmong(store: Store, candidates: readonly Candidate[], filter
     const texts = await readRecords(store, chunk, TEXT_FIELDS);
     const matching = chunk.filter((_, i) => contains(texts[i] as JobRecord));
     const records = await readRecords(store, matching, LISTED_FIELDS);
-    for (const [i, { id, place }] of matching.entries()) {
+    for (const [i, { id }] of matching.entries()) {
       const record = records[i] as JobRecord;
       // The job may have changed, or be gone, since it was found.
-      if (passes(record, filter) && contains(record)) yield { job: listedJobOf(id, record), place };
+      if (passes(record, filter) && contains(record))
+        yield { job: listedJobOf(id, record), place: Number(record.order) };
     }
   }
 }
@@ -69,9 +74,7 @@ function passes({ status, tags }: JobRecord, filter: JobFilter): boolean {
 
 function candidatesIn(found: readonly string[]): Candidate[] {
   const candidates: Candidate[] = [];
-  for (let i = 0; i < found.length; i += 3) {
-    candidates.push({ id: found[i] as string, place: Number(found[i + 1]), bytes: Number(found[i + 2]) });
-  }
+  for (let i = 0; i < found.length; i += 2) candidates.push({ id: found[i] as string, bytes: Number(found[i + 1]) });
   return candidates;
 }
 

@@ -16,27 +16,35 @@ local function indexesFor(prefix, statuses, tags)
   return best
 end
 
--- Return the first entries of some indexes within bounds, as one list of ids and scores in turn.
+-- Return a function that returns the place of the n-th entry of some indexes within bounds, and the ids of the first.
+-- One index is read without scores, because writing each takes time.
 --   order      `asc` or `desc`
---   min, max   scores as ZRANGEBYSCORE takes them
+--   min, max   places as ZRANGEBYSCORE takes them
 --   most       how many entries
 local function entriesOf(indexes, order, min, max, most)
-  local isDescending, lists, at, heads, merged = order == 'desc', {}, {}, {}, {}
+  local isDescending = order == 'desc'
+  local function read(index, ...)
+    if isDescending then return redis.call('ZREVRANGEBYSCORE', index, max, min, 'LIMIT', 0, most, ...) end
+    return redis.call('ZRANGEBYSCORE', index, min, max, 'LIMIT', 0, most, ...)
+  end
+  if not indexes[2] then
+    local ids = read(indexes[1])
+    return function(n) return redis.call('ZSCORE', indexes[1], ids[n]) end, ids
+  end
+  local lists, at, heads, ids, places = {}, {}, {}, {}, {}
   for i, index in ipairs(indexes) do
-    if isDescending then lists[i] = redis.call('ZREVRANGEBYSCORE', index, max, min, 'WITHSCORES', 'LIMIT', 0, most)
-    else lists[i] = redis.call('ZRANGEBYSCORE', index, min, max, 'WITHSCORES', 'LIMIT', 0, most) end
+    lists[i] = read(index, 'WITHSCORES')
     at[i], heads[i] = 1, tonumber(lists[i][2] or '')
   end
-  if not lists[2] then return lists[1] end
-  while #merged < 2 * most do
+  while #ids < most do
     local first
     for i = 1, #lists do
       if heads[i] and (not first or isDescending == (heads[i] > heads[first])) then first = i end
     end
     if not first then break end
-    local list, i = lists[first], at[first]
-    merged[#merged + 1], merged[#merged + 2] = list[i], list[i + 1]
+    local list, i, n = lists[first], at[first], #ids + 1
+    ids[n], places[n] = list[i], list[i + 1]
     at[first], heads[first] = i + 2, tonumber(list[i + 3] or '')
   end
-  return merged
+  return function(n) return places[n] end, ids
 end
