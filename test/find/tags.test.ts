@@ -35,6 +35,10 @@ it('finds the jobs that have exactly these tags, each whole and in any order', a
   expect(await idsWith('exact', 'west')).toEqual([one, both]);
   expect(await idsWith('exact', 'west', 'eu')).toEqual([both]);
   expect(await idsWith('exact', 'eu', 'none')).toEqual([]);
+  // The index of `big` is the smaller one, so that the other tag is compared with those of the record.
+  await make('eu-west', 'big');
+  await make('eu');
+  expect([await idsWith('exact', 'big', 'eu'), await idsWith('exact', 'big', 'west')]).toEqual([[], []]);
 });
 
 it('tags jobs of a list, and each of them alone', async () => {
