@@ -178,6 +178,12 @@ describe('copy', () => {
     const id = await jobIn(service, 'completed', 'copy-payload', { payload: OPTIONS.payload });
     expect((await call(id, 'copy', body)).body).toMatchObject({ copyOf: id, payload });
   });
+
+  it('ignores unknown fields, also when they are large', async () => {
+    const id = await jobIn(service, 'completed', 'copy-payload', { payload: OPTIONS.payload });
+    const { status, body } = await call(id, 'copy', { unknown: 'x'.repeat(100_000) });
+    expect([status, body.payload]).toEqual([201, OPTIONS.payload]);
+  });
 });
 
 describe('delete', () => {

@@ -49,7 +49,7 @@ export function checkSizes(
     const most = limits[limit];
     if (bytes * GROWTH <= most) continue;
     const part = path === null ? input : (input as Record<string, unknown>)[path];
-    if (Buffer.byteLength(JSON.stringify(part)) <= most) continue;
+    if (part === undefined || Buffer.byteLength(JSON.stringify(part)) <= most) continue;
     const where = [at, path ?? ''].filter((step) => step !== '').join('.') || 'body';
     throw new YardmasterError('TOO_LARGE', `${where} must be at most ${most} bytes of JSON`);
   }
