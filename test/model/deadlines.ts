@@ -197,6 +197,9 @@ export function due(world: World): Omit<Due, 'clocks'> {
     deadlines: partitionsWith(({ deadline }) => deadline),
     promotions: partitionsWith(promoteAt),
     callbacks: partitionsWith(({ callback }) => (callback?.isPending ? callback.relayAt : null)),
+    pauses: PARTITION_TAGS.filter((partition) =>
+      [...world.tendAt].some(([space, at]) => partitionOf(space) === partition && at <= now),
+    ),
     faults: [],
   };
 }

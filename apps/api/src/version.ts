@@ -15,4 +15,5 @@ export const FEATURES = [
   'batch',
   'settle',
   'turn',
+  'settings',
 ] as const;

@@ -10,6 +10,10 @@ export type KeyKind =
   | { kind: 'names'; spaceId: string }
   /** The unique keys of a space. */
   | { kind: 'unique'; spaceId: string }
+  /** What is paused in a space. */
+  | { kind: 'paused'; spaceId: string }
+  | { kind: 'pauses' }
+  | { kind: 'settings'; partition: string }
   | { kind: 'spaces'; partition: string }
   | { kind: 'stepped' }
   | { kind: 'meta' }
@@ -25,6 +29,9 @@ export const TYPE_OF: Record<KeyKind['kind'], string | null> = {
   index: 'zset',
   names: 'zset',
   unique: 'hash',
+  paused: 'hash',
+  pauses: 'zset',
+  settings: 'hash',
   spaces: 'zset',
   stepped: 'string',
   meta: 'hash',
@@ -53,6 +60,8 @@ export function keyKindOf(name: string): KeyKind {
   const [, partition = '', rest = ''] = /^\{(..)\}:(.+)$/s.exec(name) ?? [];
   if (!PARTITION_TAGS.includes(partition)) return UNKNOWN;
   if (rest === 'spaces') return { kind: 'spaces', partition };
+  if (rest === 'pauses') return { kind: 'pauses' };
+  if (rest === 'settings') return { kind: 'settings', partition };
   if (rest === 'stepped') return { kind: 'stepped' };
   if (PARTITION_INDEXES.has(rest)) return { kind: 'index', partition, spaceId: null, name: null };
   if (rest.startsWith('job:')) return jobKey(partition, rest.slice('job:'.length));
@@ -72,7 +81,7 @@ function spaceKey(partition: string, rest: string): KeyKind {
   // No code reads a key in the wrong partition, so it does not belong to Yardmaster. Its jobs are reported one by one.
   if (end < 1 || partitionOf(spaceId) !== partition) return UNKNOWN;
   if (SPACE_INDEXES.has(index)) return { kind: 'index', partition, spaceId, name: null };
-  if (index === 'names' || index === 'unique') return { kind: index, spaceId };
+  if (index === 'names' || index === 'unique' || index === 'paused') return { kind: index, spaceId };
   const name = index.startsWith('queue/') ? index.slice('queue/'.length) : '';
   return name === '' ? UNKNOWN : { kind: 'index', partition, spaceId, name };
 }

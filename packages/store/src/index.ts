@@ -36,7 +36,7 @@ export { createJobs, type ManyCreated, type PackedJob, packJob } from './jobs/cr
 export { idempotencySecretOf } from './jobs/create/idempotency.js';
 export { deleteJob } from './jobs/delete.js';
 export { killJob } from './jobs/kill.js';
-export { hasClaimable, readStatus } from './jobs/probe.js';
+export { hasClaimable, readSpaceOf, readStatus } from './jobs/probe.js';
 export { getJob, getProgress, listJobs } from './jobs/read/read.js';
 export { readSince, type Since } from './jobs/read/since.js';
 export { readSnapshot, type Snapshot } from './jobs/read/snapshot.js';
@@ -63,6 +63,10 @@ export { runScript } from './script/run-script.js';
 export { lua } from './script/scripts.generated.js';
 export { type Backlog, readBacklog } from './spaces/backlog.js';
 export { countJobs, type StatusCounts } from './spaces/count-jobs.js';
+export { pauseSpace, readPaused, resumeSpace, tendPauses } from './spaces/pause/pause.js';
+export { type KnownSettings, settingsOfText, storedSettings } from './spaces/settings/known-settings.js';
+export { changeSettings, readSettings } from './spaces/settings/settings.js';
+export { createSettingsWatch } from './spaces/settings/settings-watch.js';
 export { getStats } from './spaces/stats.js';
 export {
   ANY_SPACE,

@@ -117,6 +117,7 @@ const (
 	ErrorCodeDeliveryLost         ErrorCode = "DELIVERY_LOST"
 	ErrorCodeJobKilled            ErrorCode = "JOB_KILLED"
 	ErrorCodeJobEnded             ErrorCode = "JOB_ENDED"
+	ErrorCodeJobNotDead           ErrorCode = "JOB_NOT_DEAD"
 	ErrorCodeJobNotEnded          ErrorCode = "JOB_NOT_ENDED"
 	ErrorCodeNoCallback           ErrorCode = "NO_CALLBACK"
 	ErrorCodeJobNotUnique         ErrorCode = "JOB_NOT_UNIQUE"
@@ -125,6 +126,7 @@ const (
 	ErrorCodeIdempotencyMismatch  ErrorCode = "IDEMPOTENCY_MISMATCH"
 	ErrorCodeUpgradeRequired      ErrorCode = "UPGRADE_REQUIRED"
 	ErrorCodeTooManyStreams       ErrorCode = "TOO_MANY_STREAMS"
+	ErrorCodeSpaceFull            ErrorCode = "SPACE_FULL"
 	ErrorCodeTooManyWaiters       ErrorCode = "TOO_MANY_WAITERS"
 	ErrorCodeInternal             ErrorCode = "INTERNAL"
 	ErrorCodeUnavailable          ErrorCode = "UNAVAILABLE"
@@ -179,6 +181,8 @@ type Job struct {
 	Priority *int `json:"priority,omitempty"`
 	// Of the worker that has the job, when its poll named it
 	WorkerID *string `json:"workerId,omitempty"`
+	// Job of which this one is a copy; absent for one that is none
+	CopyOf *string `json:"copyOf,omitempty"`
 	// Absent for a job without a unique key
 	Unique    *Unique   `json:"unique,omitempty"`
 	CreatedAt Timestamp `json:"createdAt"`
@@ -225,6 +229,7 @@ const (
 	JobEventTypeReplaced        JobEventType = "replaced"
 	JobEventTypeReady           JobEventType = "ready"
 	JobEventTypeRescheduled     JobEventType = "rescheduled"
+	JobEventTypeRequeued        JobEventType = "requeued"
 	JobEventTypeCallbackSent    JobEventType = "callback_sent"
 	JobEventTypeCallbackFailed  JobEventType = "callback_failed"
 )
@@ -293,6 +298,8 @@ type JobWithEvents struct {
 	Priority *int `json:"priority,omitempty"`
 	// Of the worker that has the job, when its poll named it
 	WorkerID *string `json:"workerId,omitempty"`
+	// Job of which this one is a copy; absent for one that is none
+	CopyOf *string `json:"copyOf,omitempty"`
 	// Absent for a job without a unique key
 	Unique    *Unique   `json:"unique,omitempty"`
 	CreatedAt Timestamp `json:"createdAt"`
@@ -373,6 +380,8 @@ type ListedJob struct {
 	Priority *int `json:"priority,omitempty"`
 	// Of the worker that has the job, when its poll named it
 	WorkerID *string `json:"workerId,omitempty"`
+	// Job of which this one is a copy; absent for one that is none
+	CopyOf *string `json:"copyOf,omitempty"`
 	// Absent for a job without a unique key
 	Unique    *Unique   `json:"unique,omitempty"`
 	CreatedAt Timestamp `json:"createdAt"`
@@ -632,6 +641,8 @@ type SpaceStats struct {
 	Jobs      SpaceStatsJobs `json:"jobs"`
 	// As in `names`, over all names
 	OldestPendingAgeSeconds *float64 `json:"oldestPendingAgeSeconds"`
+	// true for the whole space, or the names whose jobs are paused; absent when nothing is
+	Paused json.RawMessage `json:"paused,omitempty"`
 	// The requested names, in that order; otherwise the names with the most jobs, the largest first
 	Names []NameStats `json:"names"`
 	// Names with jobs that are not in `names`

@@ -5,6 +5,7 @@ import type {
   JsonValue,
   LogsQuery,
   NewLog,
+  PauseRequest,
   ReleaseRequest,
   RequeueRequest,
   RescheduleRequest,
@@ -17,6 +18,7 @@ import { claim, create, poll } from '../delivering.js';
 import { createKeyed, createMany, type KeyedCreate, type ManyCreate } from '../keyed.js';
 import * as logs from '../logs.js';
 import * as manage from '../manage.js';
+import * as pauses from '../pauses.js';
 import * as reading from '../reading.js';
 import { reschedule } from '../waiting.js';
 import type { World } from '../world.js';
@@ -50,6 +52,9 @@ export interface VerbInputs {
   copy: { label: string } & OfJob & CopyRequest;
   delete: OfJob;
   kill: OfJob & { reason: string | null };
+  pause: { space: string } & PauseRequest;
+  resume: { space: string } & PauseRequest;
+  tend: { partition: string };
   expire: { partition: string };
   promote: { partition: string };
   markStep: { partition: string; lookedAt: number };
@@ -120,6 +125,9 @@ const VERBS: { [V in Verb]: StoreAndModel<VerbInputs[V]> } = {
   },
   delete: { perform: (at, it) => store.deleteJob(at, of(it), it.job), predict: manage.remove },
   kill: { perform: (at, it) => store.killJob(at, of(it), it.job, it.reason), predict: attempts.kill },
+  pause: { perform: (at, it) => store.pauseSpace(at, it.space, it), predict: pauses.pause },
+  resume: { perform: (at, it) => store.resumeSpace(at, it.space, it), predict: pauses.resume },
+  tend: { perform: (at, { partition }) => store.tendPauses(at, partition), predict: pauses.tend },
   expire: {
     perform: async (at, { partition }) => store.expireDue(at, partition, await store.redisNow(at)),
     predict: expire,

@@ -12,6 +12,8 @@ export interface Due {
   promotions: string[];
   /** For `relayCallbacks`. */
   callbacks: string[];
+  /** For `tendPauses`. */
+  pauses: string[];
   /** The clock of each partition that could be read, by its tag. */
   clocks: ReadonlyMap<string, ClockReading>;
   /** Why some partitions could not be read: the primaries of a cluster that have them are unavailable. */
@@ -36,13 +38,14 @@ export async function findDue(store: Store): Promise<Due> {
     }
   };
   const firsts = (keyOf: (tag: string) => string) => Promise.all(PARTITION_TAGS.map((tag) => first(keyOf(tag))));
-  const [{ clocks, fault }, deadlines, promotions, callbacks] = await Promise.all([
+  const [{ clocks, fault }, deadlines, promotions, callbacks, pauses] = await Promise.all([
     readClocks(store),
     firsts(store.keys.deadlines),
     firsts(store.keys.due),
     firsts(store.keys.callbacks),
+    firsts(store.keys.pauses),
   ]);
-  if (clocks.size === 0 || faults.length === 3 * PARTITION_TAGS.length) throw fault ?? faults[0];
+  if (clocks.size === 0 || faults.length === 4 * PARTITION_TAGS.length) throw fault ?? faults[0];
   if (fault !== null) faults.push(fault);
   const isDue = (at: number | undefined, tag: string) => (at as number) <= (clocks.get(tag)?.redisMs ?? Number.NaN);
   return {
@@ -51,6 +54,7 @@ export async function findDue(store: Store): Promise<Due> {
     deadlines: PARTITION_TAGS.filter((tag, n) => isDue(deadlines[n], tag)),
     promotions: PARTITION_TAGS.filter((tag, n) => isDue(promotions[n], tag)),
     callbacks: PARTITION_TAGS.filter((tag, n) => isDue(callbacks[n], tag)),
+    pauses: PARTITION_TAGS.filter((tag, n) => isDue(pauses[n], tag)),
     clocks,
     faults,
   };

@@ -28,7 +28,8 @@ local function replaceJob(job, nowMs, eventsPerJob, fields, waits)
   local at, scheduledFor = formatInteger(nowMs), timeOf(waits.delay, nowMs)
   redis.call('HSET', job.key, 'updatedAt', at)
   local v = redis.call('HMGET', job.key, 'priority', 'startBy')
-  local score = stored(redis.call('ZSCORE', job.base .. 'space:' .. job.space .. '/queue', job.id))
+  -- The queue of its name has it even while the name is paused.
+  local score = stored(redis.call('ZSCORE', job.base .. 'space:' .. job.space .. '/queue/' .. job.name, job.id))
   local order = score and claimOrder(score, v[1])
   leaveWaiting(job, v[2])
   redis.call('HDEL', job.key, 'payload', 'maxRetries', 'timeoutSeconds', 'callbackUrl', 'callbackHeaders', 'callbackOn', 'checkpoint',
