@@ -15,6 +15,8 @@ import { listCommand } from './jobs/list.js';
 import { copyCommand, deleteCommand, requeueCommand } from './jobs/manage.js';
 import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './keys/commands.js';
 import { logsCommand } from './logs/command.js';
+import { pauseCommand, resumeCommand } from './spaces/pause.js';
+import { settingsCommand } from './spaces/settings.js';
 import { VERSION } from './version.js';
 import { watchCommand } from './watch/command.js';
 import { workCommand } from './work/command.js';
@@ -83,6 +85,9 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
   add(deleteCommand);
   add(workCommand);
   add(statsCommand);
+  add(settingsCommand);
+  add(pauseCommand);
+  add(resumeCommand);
   add(infoCommand);
   add(createKeyCommand);
   add(listKeysCommand);
