@@ -19,8 +19,7 @@ const PAUSE = { 'The whole space': {}, 'Jobs of two names': { names: ['resize', 
 
 /** Return settings as responses show them, with what is paused at the moment. */
 async function shown(store: Store, spaceId: string, settings: Promise<SpaceSettings>) {
-  const [known, paused] = await Promise.all([settings, readPaused(store, spaceId)]);
-  return shownSettings(known, paused);
+  return shownSettings(await settings, await readPaused(store, spaceId));
 }
 
 /** Endpoints for the operators of a space. */

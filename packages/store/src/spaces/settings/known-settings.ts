@@ -1,5 +1,5 @@
 import type { SpaceSettings } from '@yardmaster/protocol';
-import { PARTITION_TAGS } from '../../partition.js';
+import { PARTITION_TAGS, partitionOf } from '../../partition.js';
 
 /** Settings that a call needs to know of the partition of its job, because it does not know the job's space. */
 const ASKED_BY_PARTITION = ['anonymousStreams', 'requireDeliveryToken'] as const;
@@ -28,6 +28,14 @@ export class KnownSettings {
     return this.#partitions.get(partition)?.version ?? null;
   }
 
+  /** Change the settings of a space, until those of its partition are read again, whose version is another one then. */
+  change(spaceId: string, settings: SpaceSettings): void {
+    const partition = partitionOf(spaceId);
+    const { version, spaces, on } = this.#partitions.get(partition) ?? NOTHING;
+    this.#bySpace.set(spaceId, settings);
+    this.#partitions.set(partition, { version, spaces: [...spaces, spaceId], on: new Set([...on, ...onIn(settings)]) });
+  }
+
   /** Replace the settings of a partition by what Redis has. @param fields of its hash, see keys.ts */
   replace(partition: string, fields: Record<string, string>): void {
     const { '': version, ...texts } = fields;
@@ -36,11 +44,13 @@ export class KnownSettings {
     for (const [spaceId, text] of Object.entries(texts)) {
       const settings = settingsOfText(text);
       this.#bySpace.set(spaceId, settings);
-      for (const name of ASKED_BY_PARTITION) if (settings[name]) on.add(name);
+      for (const name of onIn(settings)) on.add(name);
     }
     this.#partitions.set(partition, { version: version ?? null, spaces: Object.keys(texts), on });
   }
 }
+
+const onIn = (settings: SpaceSettings) => ASKED_BY_PARTITION.filter((name) => settings[name]);
 
 /** The settings of a partition. */
 interface Known {

@@ -37,9 +37,10 @@ export async function changeSettings(store: Store, spaceId: string, change: Sett
       args: { space: spaceId, before: before ?? '', after: isEmpty ? '' : storedSettings(after) },
     });
     if (outcome === 'CHANGED') continue;
-    const partition = partitionOf(spaceId);
-    await loadSettings(store, partition);
-    await call(store, 'publish', publish(store.redis, store.keys.settingsChannel, partition));
+    store.spaceSettings.change(spaceId, after);
+    // The call does not wait for the message, because processes also notice the change without it.
+    const told = publish(store.redis, store.keys.settingsChannel, partitionOf(spaceId));
+    call(store, 'publish', told).catch(() => undefined);
     return after;
   }
   throw new YardmasterError('OVERLOADED');
