@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { listKeys } from '@yardmaster/store';
+import { listKeys, readPaused, readSettings } from '@yardmaster/store';
 import type { Body, Operation } from '../checker/history.js';
 import type { Span } from '../checker/stalls.js';
 import { type Matcher, runsOrSends, sends } from '../installation/scripts.js';
@@ -8,7 +8,18 @@ import { BODIES } from '../load/bodies.js';
 import { REVOKED_MS, SLOW_MS } from '../load/key-use.js';
 import type { FaultContext } from '../runs/fault.js';
 import { playTwice, seenOf } from './expected.js';
-import { CHANGES, isLater, KEY_CALLS, KEY_READ, LATER, LONG_READ_FROM, PERIODIC, READ_FROM, READS } from './rows.js';
+import {
+  CHANGES,
+  isLater,
+  KEY_CALLS,
+  KEY_READ,
+  LATER,
+  LONG_READ_FROM,
+  PERIODIC,
+  READ_FROM,
+  READS,
+  SPACE_CALLS,
+} from './rows.js';
 import { bring, CLIENT, endAll, makeKey, type Start, type Subject, storedJobs, type TrialKey } from './subject.js';
 import { callApi, LOSING, type LostReply, loseReply, OTHER } from './trial.js';
 
@@ -99,6 +110,19 @@ const rowsOfKeyCalls = KEY_CALLS.map(
   }),
 );
 
+const rowsOfSpaceCalls = SPACE_CALLS.map(
+  ([endpoint, runs, request, left, leftAgain]): Row => ({
+    ...{ endpoint, runs, start: { before: null }, left, leftAgain, again: 200 },
+    make: (context, { spaceId }, { api, key }) => callApi(context, api, { ...request(spaceId), key }),
+    matches: ({ spaceId }) => runsOrSends(runs, spaceId),
+    async state({ installation: { store } }, { spaceId }) {
+      const paused = await readPaused(store, spaceId);
+      return { settings: await readSettings(store, spaceId), ...(paused !== undefined && { paused }) };
+    },
+    seen: ({ status }) => status,
+  }),
+);
+
 type Must = ReturnType<typeof loseReply>['must'];
 
 /** Check that no API accepts a revoked key, although the response to the revocation was lost (P14). */
@@ -110,7 +134,7 @@ async function isRevoked(context: FaultContext, { key }: About, must: Must): Pro
   }
 }
 
-const ROWS = [...rowsOfChanges, ...rowsOfReads, ...rowsOfKeyCalls];
+const ROWS = [...rowsOfChanges, ...rowsOfReads, ...rowsOfSpaceCalls, ...rowsOfKeyCalls];
 
 /** Calls with a new key, which the API reads first. When that reply is lost, nothing happens, and the key is not refused. */
 const KEYED = [

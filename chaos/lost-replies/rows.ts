@@ -101,8 +101,36 @@ export const KEY_CALLS: readonly [
   ['revokeKey', 'publish', revoke, [0, 0], 404],
 ];
 
+type SpaceRequest = (spaceId: string) => ApiRequest;
+const SET = { maxPending: 5 };
+const get: SpaceRequest = (spaceId) => ({ method: 'GET', path: `/spaces/${spaceId}/settings` });
+const change: SpaceRequest = (spaceId) => ({ method: 'PATCH', path: `/spaces/${spaceId}/settings`, body: SET });
+const pause: SpaceRequest = (spaceId) => ({ method: 'POST', path: `/spaces/${spaceId}/pause`, body: {} });
+const resume: SpaceRequest = (spaceId) => ({ method: 'POST', path: `/spaces/${spaceId}/resume`, body: {} });
+const NOTHING = { settings: {} };
+
+/**
+ * Every endpoint of spaces, with each script and command that it needs. `left` is what is stored after the call, and `again`
+ * after it is made again. Each may be sent again.
+ */
+export const SPACE_CALLS: readonly [
+  endpoint: string,
+  runs: string,
+  request: SpaceRequest,
+  left: object,
+  again: object,
+][] = [
+  ['getSpaceSettings', 'hget', get, NOTHING, NOTHING],
+  ['getSpaceSettings', 'hgetall', get, NOTHING, NOTHING],
+  ['changeSpaceSettings', 'hget', change, NOTHING, { settings: SET }],
+  ['changeSpaceSettings', 'set_settings', change, { settings: SET }, { settings: SET }],
+  ['changeSpaceSettings', 'hgetall', change, { settings: SET }, { settings: SET }],
+  ['pauseSpace', 'pause', pause, { settings: {}, paused: true }, { settings: {}, paused: true }],
+  ['resumeSpace', 'resume', resume, NOTHING, NOTHING],
+];
+
 /** Commands that a call sends only after another reply, so that both replies cannot be lost at once. */
-export const LATER = ['history', 'hset'];
+export const LATER = ['history', 'hset', 'set_settings', 'hgetall'];
 export const isLater = ({ endpoint, runs }: { endpoint: string; runs: string }) =>
   LATER.includes(runs) || (endpoint === 'listJobs' && runs === 'hmget');
 

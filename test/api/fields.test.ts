@@ -76,7 +76,7 @@ const SPACE_ID = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -';
 const EXPIRES = 'must be an ISO 8601 timestamp with a time zone';
 const SCOPE =
   'must be one of jobs:create, jobs:read, jobs:read:progress, jobs:poll, jobs:ack, jobs:progress, jobs:event, ' +
-  'jobs:complete, jobs:fail, jobs:kill, jobs:manage, jobs:keepalive, jobs:worker, keys:manage, jobs:write';
+  'jobs:complete, jobs:fail, jobs:kill, jobs:manage, jobs:keepalive, jobs:worker, spaces:manage, keys:manage, jobs:write';
 
 const TTL = 'ttlSeconds must be an integer between 1 and 31622400';
 const TTL_GOES = 'ttlSeconds is required with until: expired, and refused otherwise';
@@ -355,6 +355,15 @@ const REFUSED: Record<string, Fault[]> = {
   ],
   'Copy Job': values('payload', OBJECT, ['x', 5, []]),
   'Kill Job': values('reason', STRING, [5, true, [], {}, ['stop']]),
+  'Change Space Settings': [
+    ...values('retention', OBJECT, [5, 'x', []]),
+    ...values('maxPending', 'must be an integer between 0 and 1000000000', [-1, 0.5, '5', 1_000_000_001, {}]),
+    ...values('defaults', OBJECT, [5, 'x', []]),
+    ...values('anonymousStreams', 'must be a boolean', [0, 'false', []]),
+    ...values('requireDeliveryToken', 'must be a boolean', [1, 'true', {}]),
+  ],
+  'Pause Space': values('names', FILTER_LIST, ['resize', 5, {}]),
+  'Resume Space': values('names', FILTER_LIST, ['resize', 5, {}]),
   'Create Key': [
     fault({ scopes: ['jobs:read'] }, `name ${REQUIRED}`),
     ...values('name', REQUIRED, ['', null], { scopes: ['jobs:read'] }),
@@ -482,6 +491,16 @@ const TAKEN: Record<string, object[]> = {
   ],
   'Copy Job': [{}, { payload: null }, { payload: { a: [] } }],
   'Kill Job': [{}, { reason: null }, { reason: '' }],
+  'Change Space Settings': [
+    {},
+    { retention: null, maxPending: null, defaults: null, anonymousStreams: null, requireDeliveryToken: null },
+    { retention: { completedSeconds: 0, deadSeconds: 3_162_240_000, killedSeconds: null } },
+    { defaults: { maxRetries: 0, timeoutSeconds: 86_400, retry: { delaySeconds: [1] }, maxRunSeconds: 604_800 } },
+    { defaults: { maxRetries: null, timeoutSeconds: null, retry: null, maxRunSeconds: null } },
+    { anonymousStreams: true, requireDeliveryToken: false, maxPending: 1_000_000_000 },
+  ],
+  'Pause Space': [{ names: ['none'] }, { names: Array(100).fill('none') }],
+  'Resume Space': [{}, { names: null }, { names: ['none'] }],
   'Create Key': [
     ...edges('scopes', [['jobs:read'], Array(50).fill('jobs:read')], { name: 'k' }),
     { name: 'k', scopes: ['keys:manage'], spaceId: null },
@@ -540,6 +559,9 @@ it.each<[name: string, body: object, isOpen: boolean[]]>([
   ['Start Operation', requeue, [false, false]],
   ['Copy Job', { payload: {} }, [true, true]],
   ['Kill Job', {}, [true]],
+  ['Change Space Settings', { retention: {}, defaults: {} }, [false, false, false]],
+  ['Pause Space', { names: ['none'] }, [false]],
+  ['Resume Space', { names: ['none'] }, [false]],
   ['Create Key', { name: 'k', scopes: ['jobs:read'] }, [false]],
 ])('%s takes unknown fields exactly where the document allows them: %j', async (name, body, isOpen) => {
   const endpoint = endpointOf(name);

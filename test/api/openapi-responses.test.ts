@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { beforeAll, expect, it } from '@jest/globals';
 import { STATUSES } from '@yardmaster/protocol';
+import { partitionOf } from '@yardmaster/store';
 import type { CallOptions, HttpResponse } from '../support/http.js';
 import { createJob, jobIn } from '../support/jobs.js';
 import { Contract, type Part } from '../support/openapi.js';
@@ -153,7 +154,7 @@ it.each(ENDPOINTS)('refuses all kinds of wrong calls of $name as documented', as
   const { key } = await service.key([endpoint.name === 'Kill Job' ? 'jobs:ack' : 'jobs:kill']);
   await expectResponse(endpoint, UNKNOWN, { key: undefined }, 401);
   await expectResponse(endpoint, UNKNOWN, { key }, 403);
-  expectDocumented(endpoint, await callEndpoint(service, { ...endpoint, method: 'PATCH' }, UNKNOWN), 405);
+  expectDocumented(endpoint, await callEndpoint(service, { ...endpoint, method: 'PUT' }, UNKNOWN), 405);
   await expectResponse(endpoint, UNKNOWN, { headers: { 'x-long': 'x'.repeat(20_000) } }, 431);
   expectDocumented(endpoint, await callWithoutHost(endpoint), 400);
   await expectResponse(endpoint, UNKNOWN);
@@ -169,6 +170,13 @@ it('responds as documented when Redis has no memory left', async () => {
   await service.redis.config('SET', 'maxmemory', '1mb');
   for (const [n, endpoint] of ENDPOINTS.entries()) await expectResponse(endpoint, targets[n] as Target);
   await service.redis.config('SET', 'maxmemory', '0');
+});
+
+it('responds as documented in a space that has no room for more jobs', async () => {
+  const target = { ...UNKNOWN, spaceId: 'limited', jobId: await jobIn(service, 'pending', 'limited') };
+  const body = { maxPending: 0 };
+  await expectResponse(endpointOf('Change Space Settings'), target, { body }, 200);
+  for (const create of ['Create Job', 'Copy Job'].map(endpointOf)) await expectResponse(create, target, {}, 429);
 });
 
 it('responds as documented when Redis would delete jobs', async () => {
@@ -187,7 +195,8 @@ it('responds as documented when keys in Redis are of another type', async () => 
   const { jobId, spaceId, operationId } = UNKNOWN;
   const ofOperations = [keys.operation(operationId), keys.operationsOf(spaceId)];
   const ofJobs = [keys.job(jobId), keys.jobs(spaceId), keys.queue(spaceId), keys.names(spaceId)];
-  for (const key of [...ofJobs, ...ofOperations, keys.apiKeys]) {
+  const ofSpaces = [keys.paused(spaceId), keys.settings(partitionOf(spaceId))];
+  for (const key of [...ofJobs, ...ofOperations, ...ofSpaces, keys.apiKeys]) {
     await service.redis.del(key);
     await service.redis.set(key, 'of another type');
   }

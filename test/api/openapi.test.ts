@@ -83,7 +83,14 @@ const ENDING: ErrorCode[] = [...WORKER, ...BODY];
 const REFUSALS: Record<string, ErrorCode[]> = {
   'Create Job': [
     ...BODY,
-    ...(['JOB_NOT_UNIQUE', 'IDEMPOTENCY_MISMATCH', 'TOO_MANY_WAITERS', 'STORAGE_FULL', 'STORAGE_UNSAFE'] as const),
+    ...([
+      'JOB_NOT_UNIQUE',
+      'SPACE_FULL',
+      'IDEMPOTENCY_MISMATCH',
+      'TOO_MANY_WAITERS',
+      'STORAGE_FULL',
+      'STORAGE_UNSAFE',
+    ] as const),
   ],
   'List Jobs': [],
   'Poll for Jobs': [...BODY, 'TOO_MANY_WAITERS'],
@@ -104,7 +111,7 @@ const REFUSALS: Record<string, ErrorCode[]> = {
   'Release Job': [...ENDING, 'JOB_KILLED'],
   'Reschedule Job': [...JOB, 'JOB_NOT_PENDING', ...BODY],
   'Requeue Job': [...JOB, 'JOB_NOT_DEAD', 'JOB_NOT_UNIQUE', ...BODY],
-  'Copy Job': [...JOB, ...BODY, 'STORAGE_FULL', 'STORAGE_UNSAFE'],
+  'Copy Job': [...JOB, ...BODY, 'SPACE_FULL', 'STORAGE_FULL', 'STORAGE_UNSAFE'],
   'Start Operation': [...BODY, 'IDEMPOTENCY_MISMATCH', 'TOO_MANY_OPERATIONS', 'STORAGE_FULL'],
   'List Operations': [],
   'Get Operation': ['OPERATION_NOT_FOUND'],
@@ -112,6 +119,10 @@ const REFUSALS: Record<string, ErrorCode[]> = {
   'Delete Job': [...JOB, 'JOB_NOT_ENDED'],
   'Kill Job': [...JOB, 'JOB_ENDED', ...BODY],
   'Redeliver Callback': [...JOB, 'JOB_NOT_ENDED', 'NO_CALLBACK', 'STORAGE_FULL'],
+  'Get Space Settings': [],
+  'Change Space Settings': BODY,
+  'Pause Space': BODY,
+  'Resume Space': BODY,
   'Get Callback Secrets': [],
   'Create Key': [...BODY, 'STORAGE_FULL'],
   'List Keys': [],
@@ -178,7 +189,8 @@ function fractionsIn(part: Part, at = ''): string[] {
 it('documents whole numbers as integers, and only measured values as fractions', () => {
   const places = fractionsIn(contract.document).map((at) => /(\w+)(\/(anyOf|oneOf)\/\d+)?$/.exec(at)?.[1]);
   expect([...new Set(places)].sort()).toEqual([
-    ...['delaySeconds', 'factor', 'items', 'jitter', 'maxDelaySeconds', 'maxRunSeconds', 'oldestPendingAgeSeconds'],
+    ...['completedSeconds', 'deadSeconds', 'delaySeconds', 'factor', 'items', 'jitter', 'killedSeconds'],
+    ...['maxDelaySeconds', 'maxRunSeconds', 'oldestPendingAgeSeconds'],
     ...['percent', 'retryAfterSeconds', 'schema', 'startWithinSeconds', 'timeoutSeconds', 'waitSeconds'],
   ]);
 });

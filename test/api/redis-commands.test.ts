@@ -48,21 +48,22 @@ const noOperation = async () => {
 const JOBS = `POST /spaces/${SPACE}/jobs`;
 const CREATE = 'evalsha 1, hset 1, publish 2, time 1, zadd 5, zincrby 1';
 const FOR_LATER = 'evalsha 1, hset 2, publish 1, time 1, zadd 4, zincrby 1';
-const POLL = 'evalsha 1, hgetall 1, hset 1, publish 2, time 1, zadd 2, zpopmin 1, zrem 2';
-const POLL_50 = 'evalsha 1, hgetall 50, hset 50, publish 100, time 1, zadd 100, zpopmin 50, zrem 100';
-const CLAIM = 'evalsha 1, hgetall 1, hset 1, publish 2, time 1, zadd 2, zrem 3';
+const POLL = 'evalsha 1, exists 1, hgetall 1, hset 1, publish 2, time 1, zadd 2, zpopmin 1, zrem 2';
+const POLL_50 = 'evalsha 1, exists 1, hgetall 50, hset 50, publish 100, time 1, zadd 100, zpopmin 50, zrem 100';
+const CLAIM = 'evalsha 1, exists 1, hgetall 1, hset 1, publish 2, time 1, zadd 2, zrem 3';
 const MOVED = 'evalsha 1, hmget 1, hset 1, publish 2, rpushx 1, time 1';
-const KILLED = 'evalsha 1, hmget 2, hset 1, publish 2, rpush 1, rpushx 1, time 1';
+const KILLED = 'evalsha 1, hget 1, hmget 2, hset 1, publish 2, rpush 1, rpushx 1, time 1';
 const HEARTBEAT = 'evalsha 1, hmget 2, hset 1, publish 2, rpush 1, rpushx 2, time 1, zadd 1, zrem 1';
 const RETRIED = 'evalsha 1, hdel 1, hmget 2, hset 1, publish 3, rpush 1, rpushx 1, time 1, zadd 4, zrem 2';
 const RELEASED = 'evalsha 1, hdel 1, hmget 2, hset 1, publish 3, rpush 1, rpushx 1, time 1, zadd 3, zrem 2';
-const DEAD = 'evalsha 1, hmget 3, hset 1, publish 2, rpush 1, rpushx 1, time 1, zadd 2, zrem 1';
-const OWING = 'evalsha 1, hmget 1, hset 1, publish 3, rpushx 1, time 1, zadd 3, zrem 1';
+const DEAD = 'evalsha 1, hget 1, hmget 3, hset 1, publish 2, rpush 1, rpushx 1, time 1, zadd 2, zrem 1';
+const OWING = 'evalsha 1, hget 1, hmget 1, hset 1, publish 3, rpushx 1, time 1, zadd 3, zrem 1';
 const REDELIVERED = 'evalsha 1, hdel 1, hmget 2, hset 1, publish 1, time 1, zadd 1';
 const LOGS = 'evalsha 1, hget 1, hmget 1, publish 2, rpush 1, time 1';
-const STATISTICS = 'evalsha 1, hget 2, time 1, zcard 11, zrange 2, zrevrange 1';
-const TURN = 'evalsha 1, hgetall 1, hmget 1, hset 2, pubsub 1, rpushx 1, time 1, zadd 4, zpopmin 1, zrem 3';
-const SETTLE_50 = 'evalsha 1, hmget 50, hset 50, pubsub 1, rpushx 50, time 1, zadd 2, zrem 2';
+const STATISTICS = 'evalsha 1, hget 2, hgetall 1, time 1, zcard 11, zrange 2, zrevrange 1';
+const TURN =
+  'evalsha 1, exists 1, hget 1, hgetall 1, hmget 1, hset 2, pubsub 1, rpushx 1, time 1, zadd 4, zpopmin 1, zrem 3';
+const SETTLE_50 = 'evalsha 1, hget 1, hmget 50, hset 50, pubsub 1, rpushx 50, time 1, zadd 2, zrem 2';
 const TURNS = 'POST /spaces/turns/jobs';
 let toSettle: { jobId: string; action: string }[] = [];
 /** Start the attempts of jobs that the next call completes. */
@@ -84,7 +85,7 @@ const RESCHEDULED = 'evalsha 1, hdel 1, hmget 1, hset 1, publish 3, rpush 1, rpu
 const PUT_OFF = 'evalsha 1, hmget 1, hset 2, publish 2, rpush 1, rpushx 1, time 1, zadd 2, zrem 4';
 const REQUEUED = 'evalsha 1, hdel 2, hmget 1, hset 1, publish 3, rpushx 1, time 1, zadd 4, zrem 4';
 const REQUEUED_LATER = 'evalsha 1, hdel 2, hmget 1, hset 2, publish 2, rpushx 1, time 1, zadd 2, zrem 4';
-const COPIED = 'evalsha 1, hgetall 1, hmget 2, hset 1, publish 2, time 1, zadd 5, zincrby 1';
+const COPIED = 'evalsha 1, hget 1, hgetall 1, hmget 2, hset 1, publish 2, time 1, zadd 5, zincrby 1';
 const DELETED = 'evalsha 1, hmget 1, time 1, unlink 1, zcard 1, zincrby 1, zrem 4, zscore 1';
 const OPERATION =
   'evalsha 2, exists 1, hget 1, hgetall 1, hset 1, pexpire 2, time 1, zadd 2, zcount 1, zrange 1, zscore 1';
@@ -140,8 +141,14 @@ const CALLS: Row[] = [
   ['poll 1', 'POST /spaces/poll/jobs/poll', pending('poll', 3), POLL, { count: 1 }],
   ['poll 1, by name', 'POST /spaces/by-name/jobs/poll', pending('by-name', 3), POLL, { types: ['work'] }],
   ['poll 50', 'POST /spaces/poll-50/jobs/poll', pending('poll-50', 53), POLL_50, { count: 50 }],
-  ['empty poll', 'POST /spaces/empty/jobs/poll', none, 'evalsha 1, time 1, zpopmin 1', { count: 1 }],
-  ['empty poll, by name', 'POST /spaces/empty/jobs/poll', none, 'evalsha 1, time 1, zpopmin 1', { types: ['work'] }],
+  ['empty poll', 'POST /spaces/empty/jobs/poll', none, 'evalsha 1, exists 1, time 1, zpopmin 1', { count: 1 }],
+  [
+    'empty poll, by name',
+    'POST /spaces/empty/jobs/poll',
+    none,
+    'evalsha 1, exists 1, time 1, zpopmin 1',
+    { types: ['work'] },
+  ],
   ['poll that may wait', 'POST /spaces/wait/jobs/poll', pending('wait', 1), POLL, { waitSeconds: 20 }],
   ['turn: complete one job, and claim one', `${TURNS}/poll`, turn, TURN, ofTurn],
   ['settle: complete 50 jobs', `${TURNS}/settle`, fifty, SETTLE_50, ofFifty],
@@ -154,7 +161,7 @@ const CALLS: Row[] = [
   ofJob('event', job('running'), HEARTBEAT, 'seen'),
   ofJob('logs, one entry', job('running'), LOGS, ['a line']),
   ofJob('logs, ten entries', job('running'), LOGS, Array(10).fill('a line')),
-  ofJob('complete', job('running'), `${MOVED}, zadd 2, zrem 1`, { result: 1 }),
+  ofJob('complete', job('running'), `${MOVED.replace('hmget', 'hget 1, hmget')}, zadd 2, zrem 1`, { result: 1 }),
   ofJob('complete, with a callback', job('running', callback), OWING, { result: 1 }),
   ofJob('fail, to be tried again', job('running'), RETRIED, { error: 'x' }),
   ofJob('fail, for good', job('running', { maxRetries: 0 }), DEAD, { error: 'x' }),
@@ -173,6 +180,19 @@ const CALLS: Row[] = [
   ofJob('copy', job('completed'), COPIED),
   ['delete', 'DELETE /jobs/:jobId', job('completed'), DELETED],
   ofJob('callback/redeliver', job('completed', callback), REDELIVERED),
+  [
+    'pause',
+    'POST /spaces/few/pause',
+    none,
+    'evalsha 1, hdel 1, hgetall 1, hset 1, time 1, zadd 1, zrem 1',
+    { names: ['x'] },
+  ],
+  [
+    'resume',
+    'POST /spaces/few/resume',
+    none,
+    'evalsha 1, exists 1, hdel 2, hgetall 2, hset 1, publish 1, zrangebyscore 1',
+  ],
   ['progress that is read', 'GET /jobs/:jobId/progress', job('running'), 'hmget 1'],
   // The schedulers change the jobs. The second script reads the operation for the response.
   [

@@ -32,6 +32,7 @@ const GRANTS: Record<Scope, readonly string[]> = {
     ...['Poll for Jobs', 'Claim Specific Job', 'Acknowledge Job', 'Report Progress', 'Keepalive'],
     ...[...EVENTS, 'Complete Job', 'Fail Job', 'Release Job', SETTLE],
   ],
+  'spaces:manage': ['Get Space Settings', 'Change Space Settings', 'Pause Space', 'Resume Space'],
   'keys:manage': ['Get Callback Secrets', 'Create Key', 'List Keys', 'Revoke Key'],
 };
 const ALL_SCOPES = Object.keys(GRANTS) as Scope[];

@@ -294,7 +294,7 @@ it('shows the service, its version and its features without a key', async () => 
   const { status, body } = await service.call('GET', '/info', { key: undefined });
   const features = [
     ...['idempotency', 'unique', 'delivery-token', 'release', 'schedule', 'retry'],
-    ...['long-poll', 'batch', 'settle', 'turn', 'operations', 'find'],
+    ...['long-poll', 'batch', 'settle', 'turn', 'operations', 'find', 'settings'],
   ];
   expect({ status, body }).toEqual({ status: 200, body: { service: 'yardmaster', version: '0.1.0', features } });
 });

@@ -7,7 +7,13 @@ export const JOBS_SPACE = 'fuzz.jobs';
 /** Space of every request that names a space, and of the key `bound`: a poll must not get the jobs of the others. */
 export const CALLS_SPACE = 'fuzz_calls';
 
-/** The scopes of the key `bound`: all except `keys:manage`. */
+/**
+ * Space whose settings requests change, and which they pause: no other request is about it, because the expected responses
+ * are those without settings.
+ */
+export const SET_SPACE = 'fuzz-set';
+
+/** The scopes of the key `bound`: all except `keys:manage` and `spaces:manage`. */
 export const BOUND_SCOPES = ['jobs:worker', 'jobs:create', 'jobs:kill', 'jobs:manage'];
 
 /** The header lines of an API key, with the placeholders `{admin}` and `{bound}`. */
@@ -32,7 +38,8 @@ export function keyRefusal(key: KeyLines, { scopes }: Route): 'UNAUTHENTICATED' 
   const line = `${name.toLowerCase()}: ${value.trim()}`;
   if (more.length > 0 || !/^(x-api-key: |authorization: Bearer )\{(admin|bound)\}$/.test(line))
     return 'UNAUTHENTICATED';
-  return isBound(key) && scopes.includes('keys:manage') ? 'FORBIDDEN' : null;
+  const isRefused = scopes.includes('keys:manage') || scopes.includes('spaces:manage');
+  return isBound(key) && isRefused ? 'FORBIDDEN' : null;
 }
 
 export const isBound = (key: KeyLines) => key === BOUND;

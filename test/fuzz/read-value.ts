@@ -1,5 +1,12 @@
 import type { Route } from '@yardmaster/api';
-import { type CreateJobRequest, ERRORS, type ErrorCode, LIMITS } from '@yardmaster/protocol';
+import {
+  type CreateJobRequest,
+  ERRORS,
+  type ErrorCode,
+  findUnknownFields,
+  LIMITS,
+  type UnknownName,
+} from '@yardmaster/protocol';
 import type { z } from 'zod';
 import { attempt, parsed } from './json-text.js';
 
@@ -52,6 +59,11 @@ export function readValue(route: Route, text: string): Reading {
   if (list !== undefined && Array.isArray(json.value)) {
     // An item of a longer list may be too large; test/batch covers those.
     return text.length > WIRE ? null : readList(route, json.value);
+  }
+  if (route.isStrict) {
+    const unknown: UnknownName[] = [];
+    findUnknownFields(route.fields, json.value, unknown);
+    if (unknown.length > 0) return { faults: unknown.map(({ path }) => invalid(`unknown field ${path}`)) };
   }
   const reading = checked(body as z.ZodType, json.value, 'body');
   if (reading === null || reading.faults.length > 0) return reading;

@@ -1,7 +1,7 @@
 import type { Route } from '@yardmaster/api';
 import fc from 'fast-check';
 import { mutated, oddText, textOf } from './json-text.js';
-import { CALLS_SPACE } from './keys.js';
+import { CALLS_SPACE, SET_SPACE } from './keys.js';
 import { fieldsOf, validInput } from './schema-values.js';
 
 /** The target of a request, and how the service reads it. */
@@ -18,8 +18,8 @@ export interface Target {
 const ID = /:(space|job|key)Id/;
 
 /** Return the path of an endpoint in its usual spelling. */
-export const usualTarget = ({ path }: Route): Target => ({
-  text: path.replace(':spaceId', CALLS_SPACE).replace(ID, '{$1}'),
+export const usualTarget = ({ path, scopes }: Route): Target => ({
+  text: path.replace(':spaceId', scopes.includes('spaces:manage') ? SET_SPACE : CALLS_SPACE).replace(ID, '{$1}'),
   is: 'row',
 });
 

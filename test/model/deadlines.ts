@@ -198,6 +198,9 @@ export function due(world: World): Omit<Due, 'clocks'> {
     promotions: partitionsWith(promoteAt),
     operations: [],
     callbacks: partitionsWith(({ callback }) => (callback?.isPending ? callback.relayAt : null)),
+    pauses: PARTITION_TAGS.filter((partition) =>
+      [...world.tendAt].some(([space, at]) => partitionOf(space) === partition && at <= now),
+    ),
     faults: [],
   };
 }

@@ -1,8 +1,10 @@
 import type { ClaimedJob, ClaimOutcome, CreateJobRequest, Job } from '@yardmaster/protocol';
 import { recordEvent } from './history.js';
+import { isPaused } from './pauses.js';
 import { jobOf } from './reading.js';
 import { timeOf, wait } from './waiting.js';
 import {
+  completed,
   iso,
   jobFor,
   jobsOf,
@@ -26,8 +28,8 @@ export function create(
   const job: ModelJob = {
     id,
     spaceId: space,
-    request,
-    firstRequest: request,
+    request: completed(request),
+    firstRequest: completed(request),
     idempotencyKey: null,
     copyOf: null,
     isUniqueFreed: false,
@@ -76,6 +78,7 @@ export function poll(
   const rankOf = ({ request }: ModelJob) => names.indexOf(request.name);
   return (
     queueOf(world, space)
+      .filter((job) => !isPaused(world, job))
       .filter((job) => names.length === 0 || names.includes(job.request.name))
       // Jobs at the same place are in the order of the names that were asked for; any order would do.
       .sort((a, b) => scoreOf(a) - scoreOf(b) || rankOf(a) - rankOf(b))
@@ -87,6 +90,7 @@ export function poll(
 export function claim(world: World, { job: id, caller }: OfJob): ClaimOutcome {
   const job = jobFor(world, id, caller);
   if (job.status !== 'pending') return { claimed: false, reason: 'not_pending', status: job.status };
+  if (isPaused(world, job)) return { claimed: false, reason: 'paused', status: 'pending' };
   return { claimed: true, job: deliver(world, job) };
 }
 

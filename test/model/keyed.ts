@@ -5,7 +5,7 @@ import { create } from './delivering.js';
 import { recordEvent } from './history.js';
 import { jobOf, shownOptions } from './reading.js';
 import { timeOf, wait } from './waiting.js';
-import { iso, jobsOf, type ModelJob, Refusal, type World } from './world.js';
+import { completed, iso, jobsOf, type ModelJob, Refusal, type World } from './world.js';
 
 // Contract 2 §1: creates with an idempotency key or a unique key.
 
@@ -19,9 +19,9 @@ export interface KeyedCreate {
 export function createKeyed(world: World, given: KeyedCreate & { id: string }): FullCreation {
   const { space, request, idempotencyKey } = given;
   const known = jobsOf(world, space).find((job) => idempotencyKey !== null && job.idempotencyKey === idempotencyKey);
-  if (known && !isDeepStrictEqual(plainOf(known.firstRequest), plainOf(request)))
+  if (known && !isDeepStrictEqual(plainOf(known.firstRequest), plainOf(completed(request))))
     throw new Refusal('IDEMPOTENCY_MISMATCH');
-  if (known) return { outcome: 'replayed', job: replayed(jobOf({ ...known, request: known.firstRequest })) };
+  if (known) return { outcome: 'replayed', job: replayed(known) };
 
   const holder = jobsOf(world, space).find((job) => isHolder(job, request));
   if (holder && occupies(world, holder)) return conflict(world, holder, request);
@@ -58,8 +58,18 @@ const plainOf = ({ retry, callbackOn, ...request }: CreateJobRequest) => ({
   ...shownOptions({ retry, callbackOn }),
 });
 
-/** To create is not to read: a replay shows its own request, and no result, error or progress. */
-function replayed({ error: _, progress: __, ...job }: Job & { error?: unknown; progress?: unknown }): Job {
+/**
+ * To create is not to read: a replay shows its own request, and no result, error or progress. Numbers for which a space
+ * may have defaults are those of the job.
+ */
+function replayed(known: ModelJob): Job {
+  const { maxRetries, timeoutSeconds, retry, maxRunSeconds } = known.request;
+  const request = { ...known.firstRequest, maxRetries, timeoutSeconds, retry, maxRunSeconds };
+  const {
+    error: _,
+    progress: __,
+    ...job
+  } = jobOf({ ...known, request }) as Job & { error?: unknown; progress?: unknown };
   return { ...job, result: null };
 }
 
@@ -90,7 +100,7 @@ export const isWaiting = (status: Status) => status === 'scheduled' || status ==
 /** Replace the request of a job that waits. It keeps its id, its attempts and, while it is claimable, its place. */
 export function replace(world: World, job: ModelJob, request: CreateJobRequest): void {
   const place = job.status === 'pending' ? job.claimOrder : undefined;
-  job.request = request;
+  job.request = completed(request);
   job.priority = request.priority;
   job.checkpoint = null;
   Object.assign(job, { scheduledFor: null, startBy: null, isStarted: job.attemptNumber > 0 });

@@ -12,6 +12,7 @@ import {
 } from '@yardmaster/protocol';
 import type { JobPage, Since, Snapshot } from '@yardmaster/store';
 import { queueOf } from './delivering.js';
+import { shownPaused } from './pauses.js';
 import { iso, jobFor, jobsOf, type ModelJob, type OfJob, timeOfOrder, type World } from './world.js';
 
 // What readers get (spec §2.1, §4.2, §4.5, §4.6).
@@ -193,6 +194,7 @@ export function stats(
     timestamp: iso(world.now),
     jobs: { ...Object.fromEntries(counted), total: jobs.length } as SpaceStats['jobs'],
     oldestPendingAgeSeconds: ageOf(queue[0]),
+    ...shownPaused(world, space),
     names: rows,
     namesLeftOut: known.length - rows.filter(({ total }) => total > 0).length,
   };

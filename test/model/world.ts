@@ -38,12 +38,21 @@ export interface ModelCallback {
   leasedUntil: number | null;
 }
 
+/** A request with the numbers that it may leave out. */
+export type ModelRequest = CreateJobRequest & { maxRetries: number; timeoutSeconds: number };
+
+export const completed = ({ maxRetries = 3, timeoutSeconds = 300, ...request }: CreateJobRequest): ModelRequest => ({
+  ...request,
+  maxRetries,
+  timeoutSeconds,
+});
+
 export interface ModelJob {
   id: string;
   spaceId: string;
-  request: CreateJobRequest;
+  request: ModelRequest;
   /** The request that created it, which a later one may have replaced. */
-  firstRequest: CreateJobRequest;
+  firstRequest: ModelRequest;
   idempotencyKey: string | null;
   /** The job of which this one is a copy; null for one that is none. */
   copyOf: string | null;
@@ -131,6 +140,10 @@ export interface World extends Moment {
   last: Map<string, number>;
   /** When a scheduler last noticed that the clock had stepped forward, by partition. */
   stepped: Map<string, number>;
+  /** Names of paused jobs by space; '' for the whole space. */
+  paused: Map<string, Set<string>>;
+  /** When a sweep next looks after the paused names of a space, by space. */
+  tendAt: Map<string, number>;
   /** By job, because concurrent calls publish in any order. */
   messages: Map<string, ModelMessage[]>;
 }
@@ -157,6 +170,8 @@ export const newWorld = (settings: StoreSettings, now: number): World => ({
   jobs: new Map(),
   last: new Map(),
   stepped: new Map(),
+  paused: new Map(),
+  tendAt: new Map(),
   messages: new Map(),
 });
 
@@ -172,8 +187,16 @@ export function copyOf(world: World): World {
       callback: job.callback && { ...job.callback },
     },
   ]);
-  const { last, stepped, messages } = world;
-  return { ...world, jobs: new Map(jobs), last: new Map(last), stepped: new Map(stepped), messages: new Map(messages) };
+  const { last, stepped, paused, tendAt, messages } = world;
+  return {
+    ...world,
+    jobs: new Map(jobs),
+    last: new Map(last),
+    stepped: new Map(stepped),
+    paused: new Map(paused), // Its sets are replaced, and never changed.
+    tendAt: new Map(tendAt),
+    messages: new Map(messages),
+  };
 }
 
 /** Units of an order in a second. */

@@ -14,6 +14,8 @@ interface Dump {
   lastOrders: Map<string, number>;
   /** Job ids by unique key, of each space. */
   unique: Map<string, Record<string, string>>;
+  /** What is paused, by space. */
+  paused: Map<string, Record<string, string>>;
   unknown: string[];
 }
 
@@ -54,6 +56,7 @@ async function dump(redis: Redis, prefix: string): Promise<Dump> {
     indexes: new Map(),
     lastOrders: new Map(),
     unique: new Map(),
+    paused: new Map(),
     unknown: [],
   };
   for (const key of await keysOf(redis, prefix)) await dumpKey(redis, key, key.slice(prefix.length + 1), all);
@@ -71,11 +74,13 @@ async function dumpKey(redis: Redis, key: string, name: string, all: Dump): Prom
   else if (id) all.jobs.set(id, await redis.hgetall(key));
   else if (/^\{..\}:space:[^/]+\/unique$/.test(name)) all.unique.set(name, await redis.hgetall(key));
   else if (isOfOperations(name)) return;
+  else if (/^\{..\}:space:[^/]+\/paused$/.test(name)) all.paused.set(name, await redis.hgetall(key));
   else if (/^\{..\}:(space:|deadlines$|due$|callbacks$)/.test(name)) all.indexes.set(name, await membersOf(redis, key));
   else if (/^\{..\}:spaces$/.test(name)) {
     for (const [space, order] of await membersOf(redis, key))
       all.lastOrders.set(`${name.slice(0, 5)}${space}`, Number(order));
-  } else if (!/^(meta$|\{keys\}:records$|\{..\}:stepped$|\{bull\}:)/.test(name)) all.unknown.push(key);
+  } else if (!/^(meta$|\{keys\}:records$|\{..\}:(stepped|settings|pauses)$|\{bull\}:)/.test(name))
+    all.unknown.push(key);
 }
 
 type JobRecord = Record<string, string>;
@@ -143,14 +148,25 @@ function historyFaults(id: string, job: JobRecord, history: string[]): string[] 
   return status === job.status ? [] : [`${id} is ${job.status}, but by its history ${status}`];
 }
 
+const queueOfSpace = (id: string, { space }: JobRecord) => `{${id.slice(0, 2)}}:space:${space}/queue`;
+
+/** Whether a job may stand in the queue of its name only, because the name is paused, or was a moment ago. */
+function mayLackQueue(id: string, job: JobRecord, { paused }: Dump): boolean {
+  const names = paused.get(queueOfSpace(id, job).replace(/queue$/, 'paused')) ?? {};
+  return job.status === 'pending' && Object.hasOwn(names, job.name as string);
+}
+
 /** Check the place of a pending job: both queues have it before its claim order by its head start. */
-function placeFaults(id: string, job: JobRecord, history: string[], { indexes, lastOrders }: Dump): string[] {
+function placeFaults(id: string, job: JobRecord, history: string[], all: Dump): string[] {
+  const { indexes, lastOrders } = all;
   if (job.status !== 'pending') return [];
   const [queue, ofName] = indexesOf(id, job)
     .filter((index) => /space:[^/]+\/queue(\/|$)/.test(index))
     .map((index) => indexes.get(index)?.get(id));
-  if (queue !== ofName) return [`${id} is at ${queue} in its queue, and at ${ofName} in that of its name`];
-  const claimOrder = Number(queue) + Number(job.priority ?? 0) * 1_024_000;
+  const isLeftOut = queue === undefined && mayLackQueue(id, job, all);
+  if (queue !== ofName && !isLeftOut)
+    return [`${id} is at ${queue} in its queue, and at ${ofName} in that of its name`];
+  const claimOrder = Number(ofName) + Number(job.priority ?? 0) * 1_024_000;
   const last = lastOrders.get(`{${id.slice(0, 2)}}:${job.space}`) ?? 0;
   const [lastEvent] = JSON.parse(history.at(-1) ?? '["created"]') as [string];
   const isAtCreation = ['created', 'delivery_timeout', 'released'].includes(lastEvent);
@@ -195,6 +211,16 @@ function expectedEntries(jobs: Dump['jobs']): Map<string, string | null> {
     entries.set(name, String(Number(entries.get(name) ?? 0) + 1));
   }
   return entries;
+}
+
+/** Return the expected entries without those that a paused name may lack, where they do lack. */
+function expectedIn(all: Dump, actual: ReadonlyMap<string, string>): Map<string, string | null> {
+  const expected = expectedEntries(all.jobs);
+  for (const [id, job] of all.jobs) {
+    const entry = `${queueOfSpace(id, job)} ${id}`;
+    if (!actual.has(entry) && mayLackQueue(id, job, all)) expected.delete(entry);
+  }
+  return expected;
 }
 
 /**
@@ -255,8 +281,8 @@ function uniqueFaults({ jobs, unique }: Dump): string[] {
 export async function fsck(redis: Redis, prefix: string): Promise<string[]> {
   const all = await dump(redis, prefix);
   const { jobs, histories, logged, indexes, unknown } = all;
-  const expected = expectedEntries(jobs);
   const actual = actualEntries(indexes);
+  const expected = expectedIn(all, actual);
 
   const faults = unknown.map((key) => `unknown key ${key}`);
   for (const [entry, score] of expected) {

@@ -31,6 +31,21 @@ const from =
     };
   };
 
+/** Pause a space, or the name of its job, and resume it later. */
+const whenResumed =
+  (names: object): Prepare =>
+  async (spaceId) => {
+    const { id } = await createJob(service, spaceId);
+    const call = async (verb: string) => {
+      expect((await service.call('POST', `/spaces/${spaceId}/${verb}`, { body: names })).status).toBe(200);
+    };
+    await call('pause');
+    return async () => {
+      await call('resume');
+      return id;
+    };
+  };
+
 const TRIGGERS: [by: string, prepare: Prepare][] = [
   ['its creation', whenCreated({})],
   ['its creation with a priority', whenCreated({ priority: 5 })],
@@ -39,6 +54,8 @@ const TRIGGERS: [by: string, prepare: Prepare][] = [
   ['a failed attempt', from('running', (id) => step(service, id, 'fail', { error: 'x' }))],
   ['its release', from('delivered', (id) => step(service, id, 'release'))],
   ['a delivery time-out', from('delivered', (id) => makeDue(service, id))],
+  ['the end of a pause of its space', whenResumed({})],
+  ['the end of a pause of its name', whenResumed({ names: ['work'] })],
   ['the time-out of an attempt', from('running', (id) => makeDue(service, id))],
 ];
 

@@ -17,6 +17,7 @@ import type { InflateBudget } from './limits/inflate-budget.js';
 import { withReadSlots } from './limits/read-slots.js';
 import type { RedisQueue } from './limits/redis-queue.js';
 import { requestHeader } from './request-header.js';
+import { mayLackToken, requireToken } from './required-token.js';
 import { streamUrlFor } from './routes/emit.js';
 import type { BodyBounds, Call, ResponseHead, Route } from './routes/route.js';
 import { reportUnknownFields } from './unknown-fields.js';
@@ -139,7 +140,7 @@ async function inputOf(route: Route, { req, res }: Exchange, deps: RouteDependen
   const { value = route.absentBody === null ? null : {}, bytes } = await readJson(req, deps.sizes.bodyBytes);
   const unknown: UnknownName[] = [];
   findUnknownFields(route.fields, value, unknown);
-  reportUnknownFields(req, res, unknown);
+  reportUnknownFields(req, res, unknown, route.isStrict);
   const input = validate(route.body, value);
   checkSizes(route.sizeRules, { input, bytes }, deps.sizes);
   if (route.settlesIn !== undefined) checkOutcomes(route.settlesIn, { input, bytes }, deps.sizes);
@@ -155,6 +156,7 @@ function runHandler(route: Route, call: Call, withinMs: number, { redisQueue }: 
     withinMs,
     run: (slot) => {
       if (route.isLong === true) call.store = withReadSlots(call.store, slot);
+      if (mayLackToken(route, call)) return requireToken(call).then(() => route.handler(call));
       return route.handler(call);
     },
   });

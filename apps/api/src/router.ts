@@ -6,7 +6,7 @@ import type { Params } from './handle.js';
 /** One method of one path. */
 export interface Endpoint {
   /** GET serves HEAD as well. */
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Path with at most one parameter, directly below its collection: `/api/v1/jobs/:jobId/ack`. */
   path: string;
   respond(req: Request, res: Response, params: Params): void | Promise<void>;

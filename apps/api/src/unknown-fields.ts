@@ -5,13 +5,19 @@ import { invalidRequest, type UnknownName, unknownFaults } from '@yardmaster/pro
  * Refuse the unknown fields of a body if the client prefers that; otherwise list them in a header of the response, which
  * may be an error.
  *
+ * @param isStrict whether the endpoint refuses them in any case
  * @throws INVALID_REQUEST
  */
-export function reportUnknownFields(req: IncomingMessage, res: ServerResponse, found: readonly UnknownName[]): void {
-  if (prefersStrict(req.headers.prefer)) {
-    if (found.length > 0) throw invalidRequest(unknownFaults('field', found));
-    res.setHeader('preference-applied', 'handling=strict');
-  } else if (found.length > 0) res.setHeader('x-ignored-fields', listOf(found));
+export function reportUnknownFields(
+  req: IncomingMessage,
+  res: ServerResponse,
+  found: readonly UnknownName[],
+  isStrict = false,
+): void {
+  const isPreferred = prefersStrict(req.headers.prefer);
+  if (found.length > 0 && (isStrict || isPreferred)) throw invalidRequest(unknownFaults('field', found));
+  if (isPreferred) res.setHeader('preference-applied', 'handling=strict');
+  else if (found.length > 0) res.setHeader('x-ignored-fields', listOf(found));
 }
 
 /** One preference of a list, in which quoted commas do not separate. */

@@ -17,4 +17,5 @@ export const FEATURES = [
   'turn',
   'operations',
   'find',
+  'settings',
 ] as const;

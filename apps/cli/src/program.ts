@@ -17,6 +17,8 @@ import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './keys/comm
 import { logsCommand } from './logs/command.js';
 import { cancelOperationCommand, getOperationCommand, listOperationsCommand } from './operations/commands.js';
 import { startOperationCommand } from './operations/start.js';
+import { pauseCommand, resumeCommand } from './spaces/pause.js';
+import { settingsCommand } from './spaces/settings.js';
 import { VERSION } from './version.js';
 import { watchCommand } from './watch/command.js';
 import { workCommand } from './work/command.js';
@@ -92,6 +94,9 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
   add(cancelOperationCommand);
   add(workCommand);
   add(statsCommand);
+  add(settingsCommand);
+  add(pauseCommand);
+  add(resumeCommand);
   add(infoCommand);
   add(createKeyCommand);
   add(listKeysCommand);

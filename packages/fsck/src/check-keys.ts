@@ -4,6 +4,8 @@ import { checkEntries, checkUniqueEntries } from './checks/entries/entries.js';
 import { checkJobs, type JobBatches } from './checks/jobs.js';
 import { checkOperations } from './checks/operations.js';
 import { checkLists } from './checks/orphans.js';
+import { checkPaused } from './checks/spaces/paused.js';
+import { checkSettings } from './checks/spaces/settings.js';
 import { type CheckContext, type Fault, faultOf, type Portion } from './faults.js';
 import { type KeyKind, keyKindOf, TYPE_OF } from './key-kinds.js';
 
@@ -43,6 +45,11 @@ export async function* checkKeys(checked: CheckContext, keys: string[], waiting:
   }
   for (const { key, ...unique } of ofKind(sound, 'unique')) {
     for await (const portion of checkUniqueEntries(checked, key, unique)) yield { of: 'entries', ...portion };
+  }
+  for (const { spaceId } of ofKind(sound, 'paused'))
+    yield { of: 'keys', seen: 0, faults: await checkPaused(checked, spaceId) };
+  for (const { partition } of ofKind(sound, 'settings')) {
+    for await (const { faults } of checkSettings(checked, partition)) yield { of: 'keys', seen: 0, faults };
   }
   if (ofKind(sound, 'apiKeys').length > 0) {
     for await (const portion of checkApiKeys(checked)) yield { of: 'apiKeys', ...portion };

@@ -27,6 +27,8 @@ export const FAULTS = {
   name_count_wrong: { meaning: 'the count of jobs of a name is wrong', repair: 'counted again' },
   operation_stopped: { meaning: 'a running operation would never go on', repair: 'continued' },
   orphaned: { meaning: 'a history, logs or counts of names exist without their job or space', repair: 'removed' },
+  pause_forgotten: { meaning: 'no sweep would look after the paused names of a space', repair: 'listed' },
+  pause_broken: { meaning: 'a pause has an impossible state', repair: 'resumed' },
   partitions_missing: { meaning: 'the number of partitions is missing', repair: 'stored' },
   unique_twice: { meaning: 'two jobs occupy one unique key', repair: null },
   record_broken: { meaning: 'a job has a field that is missing or impossible', repair: null },
@@ -37,6 +39,7 @@ export const FAULTS = {
   entries_lost: { meaning: 'a job has lost its newest events or log entries', repair: null },
   key_wrong_type: { meaning: 'a key has an unexpected type', repair: null },
   key_unknown: { meaning: 'a key does not belong to Yardmaster', repair: null },
+  settings_broken: { meaning: 'the settings of a space cannot be read, so they have no effect', repair: null },
   api_key_broken: { meaning: 'an API key cannot be read, so it gives no access', repair: null },
 } as const satisfies Record<string, { meaning: string; repair: string | null }>;
 

@@ -13,6 +13,10 @@ export type KeyKind =
   | { kind: 'operation'; operationId: string }
   /** Operations of a space, or the running ones of a partition. What is missing there is found by each operation. */
   | { kind: 'operations' }
+  /** What is paused in a space. */
+  | { kind: 'paused'; spaceId: string }
+  | { kind: 'pauses' }
+  | { kind: 'settings'; partition: string }
   | { kind: 'spaces'; partition: string }
   | { kind: 'stepped' }
   | { kind: 'meta' }
@@ -30,6 +34,9 @@ export const TYPE_OF: Record<KeyKind['kind'], string | null> = {
   unique: 'hash',
   operation: 'hash',
   operations: 'zset',
+  paused: 'hash',
+  pauses: 'zset',
+  settings: 'hash',
   spaces: 'zset',
   stepped: 'string',
   meta: 'hash',
@@ -60,6 +67,8 @@ export function keyKindOf(name: string): KeyKind {
   const [, partition = '', rest = ''] = /^\{(..)\}:(.+)$/s.exec(name) ?? [];
   if (!PARTITION_TAGS.includes(partition)) return UNKNOWN;
   if (rest === 'spaces') return { kind: 'spaces', partition };
+  if (rest === 'pauses') return { kind: 'pauses' };
+  if (rest === 'settings') return { kind: 'settings', partition };
   if (rest === 'stepped') return { kind: 'stepped' };
   if (rest === 'operations') return { kind: 'operations' };
   if (PARTITION_INDEXES.has(rest)) return { kind: 'index', partition, spaceId: null, ...ANY };
@@ -85,7 +94,7 @@ function spaceKey(partition: string, rest: string): KeyKind {
   if (end < 1 || partitionOf(spaceId) !== partition) return UNKNOWN;
   if (index === 'operations') return { kind: 'operations' };
   if (SPACE_INDEXES.has(index)) return { kind: 'index', partition, spaceId, ...ANY };
-  if (index === 'names' || index === 'unique') return { kind: index, spaceId };
+  if (index === 'names' || index === 'unique' || index === 'paused') return { kind: index, spaceId };
   const [, family, value = ''] = /^(queue|tag)\/(.+)$/s.exec(index) ?? [];
   if (family === undefined) return UNKNOWN;
   return { kind: 'index', partition, spaceId, ...ANY, [family === 'tag' ? 'tag' : 'name']: value };

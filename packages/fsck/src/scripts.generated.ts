@@ -43,8 +43,9 @@ end`,
   elseif r.status == 'running' then
     local runBy = tonumber(r.runBy or math.huge)
     due, latest = math.min(nowMs + ms, runBy), math.min(nowMs + ms, math.max(runBy, nowMs))
-  elseif hasEnded(r) and retentionMs > 0 then
-    due = nowMs + retentionMs
+  elseif hasEnded(r) then
+    local kept = tonumber(retentionIn(settingsText(base, r.space), r.status, retentionMs))
+    due = kept > 0 and nowMs + kept or nil
   end
   local actual = scoreIn(deadlines, r.id)
   if due and not actual then
@@ -90,7 +91,8 @@ end`,
   end
   for _, queue in ipairs(queues) do
     local score = scoreIn(queue, r.id)
-    if not score or not right or score ~= right - headStart then
+    local mayLack = queue == queues[1] and not score and redis.call('HEXISTS', base .. 'space:' .. r.space .. '/paused', r.name) == 1
+    if not mayLack and (not score or not right or score ~= right - headStart) then
       local detail = score and 'at ' .. formatInteger(score) .. ', out of order' or 'the job is pending'
       find(found, score and 'entry_misplaced' or 'entry_missing', queue, detail, found.additions, function() enter(queue) end)
     end
@@ -351,10 +353,10 @@ end`,
 };
 
 export const check_jobs = {
-  name: 'check_jobs', sha1: '221be8df5ac6d1aa7c12c6d9c37e144bf8a35bdc',
+  name: 'check_jobs', sha1: 'ce78c5c7b30534dd26721d0dfc02161106c0332d',
   keys: ['deadlines'], args: ['base', 'isRepairing', 'deliveryTimeoutMs', 'retentionMs'], rest: 'ids',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as string[][] }),
-  text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${lua.isUnique}\n${lua.areTags}\n${lua.isCallbackOn}\n${lua.numberIn}\n${lua.LONGEST_DELAY_SECONDS}\n${lua.LARGEST_FACTOR}\n${lua.MOST_DELAYS}\n${lua.isRetry}\n${lua.isLimit}\n${lua.LONGEST_RUN_SECONDS}\n${lua.LONGEST_START_SECONDS}\n${lua.LARGEST_PRIORITY}\n${lua.isPriority}\n${lua.checkTiming}\n${lua.NEEDS}\n${lua.WAITING_LACKS}\n${lua.LACKS}\n${lua.checkByStatus}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.replaceEntry}\n${lua.mustBeIn}\n${store.STATUSES}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.AT_CREATION}\n${lua.typeOf}\n${lua.mayBeLater}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkIndexes}\n${store.uniqueEntry}\n${store.occupiesUnique}\n${store.loadJob}\n${store.uniqueHolder}\n${lua.checkUnique}\n${lua.LONGEST_DELIVERY_MS}\n${lua.hasEnded}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.startLimit}\n${store.wantsCallback}\n${lua.checkDue}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.statusAfter}\n${lua.FIRST}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]
+  text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${lua.isUnique}\n${lua.areTags}\n${lua.isCallbackOn}\n${lua.numberIn}\n${lua.LONGEST_DELAY_SECONDS}\n${lua.LARGEST_FACTOR}\n${lua.MOST_DELAYS}\n${lua.isRetry}\n${lua.isLimit}\n${lua.LONGEST_RUN_SECONDS}\n${lua.LONGEST_START_SECONDS}\n${lua.LARGEST_PRIORITY}\n${lua.isPriority}\n${lua.checkTiming}\n${lua.NEEDS}\n${lua.WAITING_LACKS}\n${lua.LACKS}\n${lua.checkByStatus}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.replaceEntry}\n${lua.mustBeIn}\n${store.STATUSES}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.AT_CREATION}\n${lua.typeOf}\n${lua.mayBeLater}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkIndexes}\n${store.uniqueEntry}\n${store.occupiesUnique}\n${store.loadJob}\n${store.uniqueHolder}\n${lua.checkUnique}\n${lua.LONGEST_DELIVERY_MS}\n${lua.hasEnded}\n${store.retentionIn}\n${store.settingsText}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.startLimit}\n${store.wantsCallback}\n${lua.checkDue}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.statusAfter}\n${lua.FIRST}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]
 local base, isRepairing, deliveryTimeoutMs, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local ids = { unpack(ARGV, 5) }
 local nowMs = now()
@@ -447,33 +449,6 @@ return { 'OK', 'repaired' }
 `,
 } as const;
 
-export const check_spaces = {
-  name: 'check_spaces', sha1: 'be90fe7fcab0792becde13ecaa2438adf1adaa47',
-  keys: ['spaces'], args: ['base', 'isRepairing'], rest: 'ids',
-  decode: (r: unknown[]) => ({ empty: r[1] as string[] }),
-  text: `${store.STATUSES}\nlocal spaces = KEYS[1]
-local base, isRepairing = ARGV[1], ARGV[2]
-local ids = { unpack(ARGV, 3) }
-local empty = {}
-for _, id in ipairs(ids) do
-  local space = base .. 'space:' .. id
-  local keys = { space .. '/jobs', space .. '/queue' }
-  for _, status in ipairs(STATUSES) do keys[#keys + 1] = space .. '/status/' .. status end
-  if redis.call('EXISTS', unpack(keys)) == 0 and redis.call('ZSCORE', spaces, id) then
-    local outcome = ''
-    if isRepairing == '1' then
-      redis.call('ZREM', spaces, id)
-      redis.call('UNLINK', space .. '/names')
-      outcome = 'repaired'
-    end
-    empty[#empty + 1] = id
-    empty[#empty + 1] = outcome
-  end
-end
-return { 'OK', { unpack(empty) } }
-`,
-} as const;
-
 export const count_names = {
   name: 'count_names', sha1: 'f463da8dfdd298f49ffae869ecb0d34978912c61',
   keys: ['jobs'], args: ['base', 'afterOrder', 'limit'], rest: null,
@@ -550,5 +525,60 @@ for i = 1, #entries, 2 do
   end
 end
 return { 'OK', { unpack(strays) } }
+`,
+} as const;
+
+export const check_paused = {
+  name: 'check_paused', sha1: '57ce64f72a5cbf6ca406c927dff76af72bbd9f3a',
+  keys: ['paused'], args: ['base', 'isRepairing', 'space'], rest: null,
+  decode: (r: unknown[]) => ({ found: r[1] as string[] }),
+  text: `${lua.findings}\n${lua.find}\n${store.stored}\n${lua.scoreIn}\n${lua.messageOf}\n${lua.repairAll}\nlocal paused = KEYS[1]
+local base, isRepairing, space = ARGV[1], ARGV[2], ARGV[3]
+local found, hasNames = findings(), false
+local fields = redis.call('HGETALL', paused)
+for i = 1, #fields, 2 do
+  local name, value = fields[i], fields[i + 1]
+  hasNames = hasNames or name ~= ''
+  if value ~= '1' and (name == '' or not string.find(value, '^>')) then
+    find(found, 'pause_broken', paused, '"' .. name .. '" is "' .. value .. '"', found.additions, function()
+      redis.call('HDEL', paused, name)
+      if name ~= '' then redis.call('HSET', paused, name, '>-inf') end
+    end)
+  end
+end
+if hasNames and not scoreIn(base .. 'pauses', space) then
+${store.replaceEntry}\n${store.formatInteger}\n${store.now}\n  find(found, 'pause_forgotten', base .. 'pauses', space .. ' has paused names', found.additions, function()
+    replaceEntry(base .. 'pauses', space, formatInteger(now()))
+  end)
+end
+if isRepairing == '1' then repairAll(found) end
+return { 'OK', { unpack(found.flat) } }
+`,
+} as const;
+
+export const check_spaces = {
+  name: 'check_spaces', sha1: 'be90fe7fcab0792becde13ecaa2438adf1adaa47',
+  keys: ['spaces'], args: ['base', 'isRepairing'], rest: 'ids',
+  decode: (r: unknown[]) => ({ empty: r[1] as string[] }),
+  text: `${store.STATUSES}\nlocal spaces = KEYS[1]
+local base, isRepairing = ARGV[1], ARGV[2]
+local ids = { unpack(ARGV, 3) }
+local empty = {}
+for _, id in ipairs(ids) do
+  local space = base .. 'space:' .. id
+  local keys = { space .. '/jobs', space .. '/queue' }
+  for _, status in ipairs(STATUSES) do keys[#keys + 1] = space .. '/status/' .. status end
+  if redis.call('EXISTS', unpack(keys)) == 0 and redis.call('ZSCORE', spaces, id) then
+    local outcome = ''
+    if isRepairing == '1' then
+      redis.call('ZREM', spaces, id)
+      redis.call('UNLINK', space .. '/names')
+      outcome = 'repaired'
+    end
+    empty[#empty + 1] = id
+    empty[#empty + 1] = outcome
+  end
+end
+return { 'OK', { unpack(empty) } }
 `,
 } as const;

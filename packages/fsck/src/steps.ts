@@ -4,7 +4,7 @@ import { checkKeys, type Step, stepOver } from './check-keys.js';
 import { JobBatches } from './checks/jobs.js';
 import { checkNames } from './checks/names.js';
 import { checkLeftNames } from './checks/orphans.js';
-import { checkSpaces } from './checks/spaces.js';
+import { checkSpaces } from './checks/spaces/spaces.js';
 import type { CheckContext, FaultKind } from './faults.js';
 
 /** Results of the walk over all keys, for the checks that follow it. */

@@ -32,6 +32,7 @@ export const ERRORS = {
   IDEMPOTENCY_MISMATCH: { status: 422, message: 'Idempotency-Key was used with another body' },
   UPGRADE_REQUIRED: { status: 426, message: 'This is a stream: connect to it with WebSocket' },
   TOO_MANY_STREAMS: { status: 429, message: 'Too many streams are open' },
+  SPACE_FULL: { status: 429, message: 'Space has as many pending jobs as its settings allow; nothing was stored' },
   TOO_MANY_WAITERS: { status: 429, message: 'Too many calls are waiting; send the call again, or without waitSeconds' },
   TOO_MANY_OPERATIONS: { status: 429, message: 'Too many operations of the space are running' },
   INTERNAL: { status: 500, message: 'Internal error' },

@@ -26,6 +26,11 @@ export const LIMITS = {
   /** 366 days. */
   delaySecondsMax: 31_622_400,
   startWithinSecondsMax: 31_622_400,
+  /** A century, as RETENTION_SECONDS. */
+  retentionSecondsMax: 3_162_240_000,
+  maxPendingMax: 1_000_000_000,
+  /** Our choice: each poll reads all paused names of its space. */
+  pausedNames: 100,
   /** 7 days. */
   retryDelaySecondsMax: 604_800,
   retryDelays: 20,

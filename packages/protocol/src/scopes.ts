@@ -1,4 +1,5 @@
-/** Scopes of spec §5.4, and our additions: `keys:manage` for API keys, `jobs:manage` for jobs that have ended. */
+/** Scopes of spec §5.4, and our additions: `keys:manage` for API keys, `jobs:manage` for jobs that have ended, and
+ * `spaces:manage` for the settings of spaces, and their pause. */
 export const SCOPES = [
   'jobs:create',
   'jobs:read',
@@ -13,6 +14,7 @@ export const SCOPES = [
   'jobs:manage',
   'jobs:keepalive',
   'jobs:worker',
+  'spaces:manage',
   'keys:manage',
 ] as const;
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { onceReachable, type SharedSubscriptions, shareSubscriptions } from '@yardmaster/redis';
 import { type Config, ConfigError, type Logger, type Service } from '@yardmaster/runtime';
-import { Authenticator, createStore, hasKeys, prepareRedis, type Store } from '@yardmaster/store';
+import { Authenticator, createSettingsWatch, createStore, hasKeys, prepareRedis, type Store } from '@yardmaster/store';
 import { createRejectedKeyReport, type KeyCheck } from './authorize.js';
 import { createConnections } from './connections.js';
 import { clientAddressBy } from './http/request.js';
@@ -37,6 +37,8 @@ export interface ServerContextOptions {
   keyCacheMs?: number;
   /** Time between two checks of Redis' settings, milliseconds. Default 30 000. */
   checkRedisEveryMs?: number;
+  /** Whether its calls need the settings of spaces. Scripts read them by themselves. Default true. */
+  watchesSettings?: boolean;
   /** Whether jobs follow a clock that is advanced by hand. The Redis must be a private one. Default false. */
   isClockManual?: boolean;
 }
@@ -94,6 +96,7 @@ export function createServerContext(
   });
   const addressOf = clientAddressBy(config.TRUSTED_PROXIES ?? []);
   const reportRejectedKey = createRejectedKeyReport({ registry: metrics.registry, addressOf, log });
+  const spaceSettingsWatch = createSettingsWatch(store, subscriptions);
   const settingsWatch = createRedisSettingsWatch({
     store,
     log,
@@ -137,12 +140,14 @@ export function createServerContext(
         signal: stopping.signal,
       });
       await listening;
+      if (options.watchesSettings !== false) await spaceSettingsWatch.start();
       settingsWatch.start();
       isPrepared = true;
     },
     async stop() {
       stopping.abort();
       settingsWatch.stop();
+      spaceSettingsWatch.stop();
       connections.end();
     },
   };

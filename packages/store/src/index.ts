@@ -38,7 +38,7 @@ export { deleteJob } from './jobs/delete.js';
 export { findInputs, goOnAfter, matchesText, type Places, placesOf, TEXT_FIELDS } from './jobs/find/filter.js';
 export { type JobPage, listJobs } from './jobs/find/list.js';
 export { killJob } from './jobs/kill.js';
-export { hasClaimable, readStatus } from './jobs/probe.js';
+export { hasClaimable, readSpaceOf, readStatus } from './jobs/probe.js';
 export { getJob, getProgress } from './jobs/read/read.js';
 export { readSince, type Since } from './jobs/read/since.js';
 export { readSnapshot, type Snapshot } from './jobs/read/snapshot.js';
@@ -67,6 +67,10 @@ export { runScript } from './script/run-script.js';
 export { lua } from './script/scripts.generated.js';
 export { type Backlog, readBacklog } from './spaces/backlog.js';
 export { countJobs, type StatusCounts } from './spaces/count-jobs.js';
+export { pauseSpace, readPaused, resumeSpace, tendPauses } from './spaces/pause/pause.js';
+export { type KnownSettings, settingsOfText, storedSettings } from './spaces/settings/known-settings.js';
+export { changeSettings, readSettings } from './spaces/settings/settings.js';
+export { createSettingsWatch } from './spaces/settings/settings-watch.js';
 export { getStats } from './spaces/stats.js';
 export {
   ANY_SPACE,

@@ -20,9 +20,12 @@ import { partitionOf, partitionOfJob } from './partition.js';
  * | `ym:{pp}:space:<s>/queue/<name>` | zset | claimable job id of this name, by claim order | as above | as above |
  * | `ym:{pp}:space:<s>/names` | zset | job name by the number of its jobs, whatever their status | create | purge of its last job |
  * | `ym:{pp}:space:<s>/unique` | hash | `<bytes of name>:<name><key>` → id of the job that occupies the unique key | create | ack, end, purge |
+ * | `ym:{pp}:space:<s>/paused` | hash | name of paused jobs, or empty for the whole space → state, see lua/waiting/paused.lua | pause, resume, tendPauses | resume |
  * | `ym:{pp}:spaces` | zset | space id by its last order score | create, retry | purge of its last job |
  * | `ym:{pp}:deadlines` | zset | job id by epoch ms at which something is due | transitions | transitions, expiry |
  * | `ym:{pp}:due` | zset | job id by epoch ms at which it becomes claimable, or its time to start is over; see also remindOfCallback | create, retry, release, reschedule, requeue | ack, kill, promotion |
+ * | `ym:{pp}:pauses` | zset | space id by epoch ms at which a sweep looks after its paused and resumed names | pause, resume, tendPauses | tendPauses |
+ * | `ym:{pp}:settings` | hash | space id → its settings, see storedSettings, also without jobs; empty → version of the hash | change of settings | change that sets all back; the version never |
  * | `ym:{pp}:stepped` | string | epoch ms at which a scheduler noticed that Redis' clock had stepped forward | scheduler | never |
  * | `ym:{pp}:callbacks` | zset | job id by epoch ms at which the relay looks | end of a job, each attempt | final outcome |
  * | `ym:{pp}:operations` | zset | id of a running operation by epoch ms of its last step | start, each step | end |
@@ -40,6 +43,8 @@ export function keyMap(prefix: string) {
     spaces: (partition: string) => `${base(partition)}spaces`,
     deadlines: (partition: string) => `${base(partition)}deadlines`,
     due: (partition: string) => `${base(partition)}due`,
+    pauses: (partition: string) => `${base(partition)}pauses`,
+    settings: (partition: string) => `${base(partition)}settings`,
     stepped: (partition: string) => `${base(partition)}stepped`,
     /** Running operations. */
     operations: (partition: string) => `${base(partition)}operations`,
@@ -58,6 +63,7 @@ export function keyMap(prefix: string) {
     queue: (spaceId: string) => `${space(spaceId)}queue`,
     names: (spaceId: string) => `${space(spaceId)}names`,
     unique: (spaceId: string) => `${space(spaceId)}unique`,
+    paused: (spaceId: string) => `${space(spaceId)}paused`,
     /** Prefix of every key of BullMQ, without the `:` after it. */
     bull: `${prefix}:{bull}`,
     /** Channel: a callback of this partition is pending. The first release named it `owed`, which must not change. */
@@ -65,11 +71,13 @@ export function keyMap(prefix: string) {
     /** Channels, not keys: PublishedMessage as JSON. */
     jobChannel: (jobId: string) => `${base(partitionOfJob(jobId))}stream:job:${jobId}`,
     spaceChannel: (spaceId: string) => `${base(partitionOf(spaceId))}stream:space:${spaceId}`,
-    /** Channel: the name of a job of this space that can be claimed now. */
+    /** Channel: the name of a job of this space that can be claimed now; empty for jobs of any name. */
     wakeChannel: (spaceId: string) => `${base(partitionOf(spaceId))}wake:${spaceId}`,
     meta: `${prefix}:meta`,
     manualClock: `${prefix}:clock`,
     apiKeys: `${prefix}:{keys}:records`,
+    /** Channel: the partition of a space whose settings have just changed. */
+    settingsChannel: `${prefix}:{settings}:changed`,
     /** Channel: the id of an API key that was just revoked. */
     revocations: `${prefix}:{keys}:revoked`,
   };

@@ -4,6 +4,7 @@ import { NO_OBSERVER, type StoreObserver } from './call.js';
 import { type KeyMap, keyMap } from './keys.js';
 import { createReadLimiter, type WithReadSlot } from './limits/read-limiter.js';
 import { isJobId } from './partition.js';
+import { KnownSettings } from './spaces/settings/known-settings.js';
 
 /** Reads that may be megabytes long and so need a read slot: this many at once, for each process. */
 const READS_AT_ONCE = 4;
@@ -76,6 +77,8 @@ export interface Store {
   storage: { isSafe: boolean };
   /** The secret of idempotency keys, once it is read. See jobs/create/idempotency.ts. */
   idempotency: { secret: Buffer | null };
+  /** The settings of spaces, as this process knows them. The process' watch updates them, see spaces/settings. */
+  spaceSettings: KnownSettings;
   observer: StoreObserver;
   clock: Clock;
   /** Whether jobs follow a clock that is advanced by hand, see script/manual-clock.ts. */
@@ -117,6 +120,7 @@ export function createStore(
     settings: all,
     storage: { isSafe: true },
     idempotency: { secret: null },
+    spaceSettings: new KnownSettings(),
     observer,
     clock: isClockManual ? NO_CLOCK : clock,
     isClockManual,

@@ -110,6 +110,7 @@ const (
 	ErrorCodeForbidden            ErrorCode = "FORBIDDEN"
 	ErrorCodeJobNotFound          ErrorCode = "JOB_NOT_FOUND"
 	ErrorCodeKeyNotFound          ErrorCode = "KEY_NOT_FOUND"
+	ErrorCodeOperationNotFound    ErrorCode = "OPERATION_NOT_FOUND"
 	ErrorCodeNotFound             ErrorCode = "NOT_FOUND"
 	ErrorCodeMethodNotAllowed     ErrorCode = "METHOD_NOT_ALLOWED"
 	ErrorCodeRequestTimeout       ErrorCode = "REQUEST_TIMEOUT"
@@ -128,7 +129,9 @@ const (
 	ErrorCodeIdempotencyMismatch  ErrorCode = "IDEMPOTENCY_MISMATCH"
 	ErrorCodeUpgradeRequired      ErrorCode = "UPGRADE_REQUIRED"
 	ErrorCodeTooManyStreams       ErrorCode = "TOO_MANY_STREAMS"
+	ErrorCodeSpaceFull            ErrorCode = "SPACE_FULL"
 	ErrorCodeTooManyWaiters       ErrorCode = "TOO_MANY_WAITERS"
+	ErrorCodeTooManyOperations    ErrorCode = "TOO_MANY_OPERATIONS"
 	ErrorCodeInternal             ErrorCode = "INTERNAL"
 	ErrorCodeUnavailable          ErrorCode = "UNAVAILABLE"
 	ErrorCodeOverloaded           ErrorCode = "OVERLOADED"
@@ -648,6 +651,8 @@ type SpaceStats struct {
 	Jobs      SpaceStatsJobs `json:"jobs"`
 	// As in `names`, over all names
 	OldestPendingAgeSeconds *float64 `json:"oldestPendingAgeSeconds"`
+	// true for the whole space, or the names whose jobs are paused; absent when nothing is
+	Paused json.RawMessage `json:"paused,omitempty"`
 	// The requested names, in that order; otherwise the names with the most jobs, the largest first
 	Names []NameStats `json:"names"`
 	// Names with jobs that are not in `names`

@@ -112,7 +112,7 @@ export interface ErrorBody {
   details?: FaultDetail[];
 }
 
-export type ErrorCode = 'INVALID_REQUEST' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'JOB_NOT_FOUND' | 'KEY_NOT_FOUND' | 'NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'JOB_NOT_PENDING' | 'JOB_NOT_DELIVERED' | 'JOB_NOT_RUNNING' | 'DELIVERY_LOST' | 'JOB_KILLED' | 'JOB_ENDED' | 'JOB_NOT_DEAD' | 'JOB_NOT_ENDED' | 'NO_CALLBACK' | 'JOB_NOT_UNIQUE' | 'TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'IDEMPOTENCY_MISMATCH' | 'UPGRADE_REQUIRED' | 'TOO_MANY_STREAMS' | 'TOO_MANY_WAITERS' | 'INTERNAL' | 'UNAVAILABLE' | 'OVERLOADED' | 'STORAGE_FULL' | 'STORAGE_UNSAFE';
+export type ErrorCode = 'INVALID_REQUEST' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'JOB_NOT_FOUND' | 'KEY_NOT_FOUND' | 'OPERATION_NOT_FOUND' | 'NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'JOB_NOT_PENDING' | 'JOB_NOT_DELIVERED' | 'JOB_NOT_RUNNING' | 'DELIVERY_LOST' | 'JOB_KILLED' | 'JOB_ENDED' | 'JOB_NOT_DEAD' | 'JOB_NOT_ENDED' | 'NO_CALLBACK' | 'JOB_NOT_UNIQUE' | 'TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'IDEMPOTENCY_MISMATCH' | 'UPGRADE_REQUIRED' | 'TOO_MANY_STREAMS' | 'SPACE_FULL' | 'TOO_MANY_WAITERS' | 'TOO_MANY_OPERATIONS' | 'INTERNAL' | 'UNAVAILABLE' | 'OVERLOADED' | 'STORAGE_FULL' | 'STORAGE_UNSAFE';
 
 export interface EventOutcome {
   jobId: string;
@@ -574,6 +574,8 @@ export interface SpaceStats {
   jobs: SpaceStatsJobs;
   /** As in `names`, over all names */
   oldestPendingAgeSeconds: number | null;
+  /** true for the whole space, or the names whose jobs are paused; absent when nothing is */
+  paused?: boolean | string[];
   /** The requested names, in that order; otherwise the names with the most jobs, the largest first */
   names: NameStats[];
   /** Names with jobs that are not in `names` */

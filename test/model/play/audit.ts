@@ -27,8 +27,9 @@ export function everyRead({ jobs }: World): Call[] {
   return [...ofJobs, ...ofSpaces, { verb: 'due' }];
 }
 
-/** The end of each sequence: the queues are emptied, every window closes, and ended jobs are purged. */
+/** The end of each sequence: all pauses end, the queues are emptied, every window closes, and ended jobs are purged. */
 export const EPILOGUE: readonly Step[] = [
+  ...SPACES.map((space): Step => ({ calls: [{ verb: 'resume', space, names: null }] })),
   ...SPACES.map((space): Step => ({ calls: [{ verb: 'poll', space, count: 50, names: [] }] })),
   ...[300_001, 3_600_001].flatMap((passMs): Step[] => [
     { passMs },

@@ -6,6 +6,7 @@ import type {
   LogsQuery,
   NewLog,
   OperationRequest,
+  PauseRequest,
   ReleaseRequest,
   RequeueRequest,
   RescheduleRequest,
@@ -19,6 +20,7 @@ import { createKeyed, createMany, type KeyedCreate, type ManyCreate } from '../k
 import * as logs from '../logs.js';
 import * as manage from '../manage.js';
 import { type OperationCounts, operate } from '../operations.js';
+import * as pauses from '../pauses.js';
 import * as reading from '../reading.js';
 import { reschedule } from '../waiting.js';
 import type { World } from '../world.js';
@@ -53,6 +55,9 @@ export interface VerbInputs {
   delete: OfJob;
   operate: { space: string; request: OperationRequest };
   kill: OfJob & { reason: string | null };
+  pause: { space: string } & PauseRequest;
+  resume: { space: string } & PauseRequest;
+  tend: { partition: string };
   expire: { partition: string };
   promote: { partition: string };
   markStep: { partition: string; lookedAt: number };
@@ -124,6 +129,9 @@ const VERBS: { [V in Verb]: StoreAndModel<VerbInputs[V]> } = {
   delete: { perform: (at, it) => store.deleteJob(at, of(it), it.job), predict: manage.remove },
   operate: { perform: carryOut, predict: operate },
   kill: { perform: (at, it) => store.killJob(at, of(it), it.job, it.reason), predict: attempts.kill },
+  pause: { perform: (at, it) => store.pauseSpace(at, it.space, it), predict: pauses.pause },
+  resume: { perform: (at, it) => store.resumeSpace(at, it.space, it), predict: pauses.resume },
+  tend: { perform: (at, { partition }) => store.tendPauses(at, partition), predict: pauses.tend },
   expire: {
     perform: async (at, { partition }) => store.expireDue(at, partition, await store.redisNow(at)),
     predict: expire,

@@ -66,6 +66,7 @@ export const WEIGHTS: Record<Exclude<Verb, 'markStep' | 'bringBack'>, number> = 
     delete: 2,
     operate: 1,
   },
+  ...{ pause: 2, resume: 4, tend: 3 },
   ...{ expire: 7, promote: 5, relay: 4, begin: 9, record: 12, redeliver: 4, append: 8 },
   ...{ readLogs: 6, get: 1, progress: 1, snapshot: 1, since: 2, list: 2, stats: 2, due: 1 },
 };
@@ -168,6 +169,12 @@ function listQueryOf({ random, world }: Drawing) {
   });
 }
 
+/** Draw what to pause or to resume: a whole space, or one or two names. */
+function pauseOf({ random, about }: Drawing) {
+  const names = [random.of([...NAMES, 'none']), random.of(NAMES)];
+  return { space: about?.spaceId ?? random.of(SPACES), names: random.chance(0.2) ? null : names };
+}
+
 const IDEMPOTENCY_KEYS = ['one', 'two'];
 
 /** Draw a create with keys; often one that was made before, or one that replaces a job that waits. */
@@ -267,6 +274,9 @@ export const DRAW_INPUT: { [V in keyof typeof WEIGHTS]: (drawing: Drawing) => Ve
   delete: (drawing) => ofJob(drawing, 'delete'),
   operate: (drawing) => ({ space: drawing.random.of(SPACES), request: operationOf(drawing) }),
   kill: (drawing) => ({ ...ofJob(drawing, 'kill'), reason: drawing.random.of([null, 'enough "']) }),
+  pause: pauseOf,
+  resume: pauseOf,
+  tend: partitionIn,
   expire: partitionIn,
   promote: partitionIn,
   relay: partitionIn,

@@ -5,6 +5,7 @@ import {
   type FaultDetail,
   isTerminal,
   type Job,
+  type JobDefaults,
   type JobSummary,
   type KnownJob,
   LIMITS,
@@ -19,10 +20,11 @@ import type { Call } from './route.js';
 
 /** Create a job; with COMPAT=emit, the response has the URL of its stream. */
 export function create(call: Call<CreateJobRequest>): Promise<Job | KnownJob> {
-  const { streamUrlOf, input, waits } = call;
+  const { streamUrlOf, waits } = call;
   if (waits?.hasRoom === false) throw new YardmasterError('TOO_MANY_WAITERS');
-  if (streamUrlOf === null) return createOrFind(call, input);
-  return createOrFind(call, withEmitDefaults(input)).then((job) => ({ ...job, realtimeUrl: streamUrlOf(job.id) }));
+  const created = createOrFind(call, withDefaults(call.input, call));
+  if (streamUrlOf === null) return created;
+  return created.then((job) => ({ ...job, realtimeUrl: streamUrlOf(job.id) }));
 }
 
 /**
@@ -43,10 +45,27 @@ export function waitForEnd(
   );
 }
 
+/** Return a request with the defaults of its space, and with COMPAT=emit with those of emit.run. */
+function withDefaults(request: CreateJobRequest, { store, spaceId, streamUrlOf }: Call): CreateJobRequest {
+  const { defaults } = store.spaceSettings.of(spaceId) ?? {};
+  const ofSpace = defaults === undefined ? request : withSpaceDefaults(request, defaults);
+  return streamUrlOf === null ? ofSpace : withEmitDefaults(ofSpace);
+}
+
+/** Return a request in which fields that it leaves out, or that are null, are those of its space. */
+const withSpaceDefaults = (request: CreateJobRequest, defaults: JobDefaults): CreateJobRequest => ({
+  ...request,
+  maxRetries: request.maxRetries ?? defaults.maxRetries,
+  timeoutSeconds: request.timeoutSeconds ?? defaults.timeoutSeconds,
+  retry: request.retry ?? defaults.retry ?? null,
+  maxRunSeconds: request.maxRunSeconds ?? defaults.maxRunSeconds ?? null,
+});
+
 /** Create a job, or respond with the job that an earlier call or another producer has created. */
 async function createOrFind(call: Call<CreateJobRequest>, request: CreateJobRequest): Promise<Job | KnownJob> {
   const { store, caller, spaceId, input, header: idempotencyKey } = call;
-  if (idempotencyKey === null && isPlain(request)) return createJob(store, spaceId, request);
+  const hasLimit = store.spaceSettings.of(spaceId)?.maxPending !== undefined;
+  if (idempotencyKey === null && !hasLimit && isPlain(request)) return createJob(store, spaceId, request);
   const { outcome, job } = await createFullJob(store, spaceId, request, idempotencyKey, input);
   if (outcome === 'created') return job;
   if (outcome === 'replayed') {
@@ -83,8 +102,8 @@ function faultsOf({ unique }: CreateJobRequest): FaultDetail[] {
   return [{ path: 'unique.onConflict', message: 'must be return or replace in a list of jobs' }];
 }
 
-function pack(request: CreateJobRequest, { spaceId, header, streamUrlOf }: Call): PackedJob {
-  return packJob(spaceId, streamUrlOf === null ? request : withEmitDefaults(request), header === null ? null : request);
+function pack(request: CreateJobRequest, call: Call): PackedJob {
+  return packJob(call.spaceId, withDefaults(request, call), call.header === null ? null : request);
 }
 
 async function createMany(call: Call<PackedJob[]>): Promise<JobSummary[]> {

@@ -6,6 +6,7 @@ import { MANAGE } from './manage.js';
 import { OPERATIONS } from './operations.js';
 import { READING } from './reading.js';
 import type { Route } from './route.js';
+import { SPACES } from './spaces.js';
 import { WORK } from './work.js';
 
 /** Every endpoint below `/api/v1`, in the order of the OpenAPI document (spec §4; keys: contract §5). */
@@ -17,5 +18,6 @@ export const ROUTES: readonly Route[] = [
   ...HEARTBEATS,
   ...READING,
   ...LOGS,
+  ...SPACES,
   ...KEYS,
 ];

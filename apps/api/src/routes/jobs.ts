@@ -23,7 +23,7 @@ export const JOBS: readonly Route[] = [
     status: 201,
     response: job,
     response200: createdJob,
-    refusals: ['JOB_NOT_UNIQUE', 'STORAGE_FULL', 'STORAGE_UNSAFE'],
+    refusals: ['JOB_NOT_UNIQUE', 'SPACE_FULL', 'STORAGE_FULL', 'STORAGE_UNSAFE'],
     examples: {
       request: {
         'Only a name': { name: 'resize' },

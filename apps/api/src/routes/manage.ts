@@ -35,7 +35,7 @@ export const MANAGE: readonly Route[] = [
     sizeRules: payloadSize('payload'),
     status: 201,
     response: job,
-    refusals: ['STORAGE_FULL', 'STORAGE_UNSAFE'],
+    refusals: ['SPACE_FULL', 'STORAGE_FULL', 'STORAGE_UNSAFE'],
     examples: {
       request: { 'As it is': {}, 'With another payload': { payload: { image: 'dog.png', width: 320 } } },
       response: { 'The copy': COPY },

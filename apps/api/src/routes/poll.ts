@@ -9,6 +9,7 @@ import {
 } from '@yardmaster/protocol';
 import { authorize } from '@yardmaster/server';
 import { pollJobs, type Store, takeTurn } from '@yardmaster/store';
+import { requireTokens } from '../required-token.js';
 import type { CallWaits } from '../waiting/call-waits.js';
 import type { Call } from './route.js';
 
@@ -18,6 +19,7 @@ export async function pollFirst(call: Call<PollRequest>): Promise<PolledJobs> {
   if (input.autoAck) authorize(caller, ['jobs:ack']);
   const { settle } = input;
   if (settle !== undefined && settle.length > 0) {
+    requireTokens(call, settle, 'settle');
     return takeTurn(store, spaceId, { settle, poll: input, refusalOf: refusalFor(call) });
   }
   const jobs = waits?.needsNoFirstPoll(spaceId, input.names) ? [] : await pollJobs(store, spaceId, input);
@@ -55,6 +57,7 @@ export const SETTLE_SCOPES = [...new Set(Object.values(ACTION_SCOPES))] as [Scop
 /** Settle outcomes. */
 export async function settle(call: Call<{ outcomes: Outcome[] }>): Promise<{ results: Settled[] }> {
   const { store, spaceId, input } = call;
+  requireTokens(call, input.outcomes, 'outcomes');
   const turn = { settle: input.outcomes, poll: null, refusalOf: refusalFor(call) };
   return { results: (await takeTurn(store, spaceId, turn)).settled };
 }

@@ -22,6 +22,7 @@ export const TAGS = {
   Work: 'For workers: claim jobs, report progress, and complete or fail them.',
   Reading: 'For clients that read jobs. To receive events instead of polling, open a stream.',
   Logs: 'For workers that write logs, and for clients that read them.',
+  Spaces: 'For operators: settings of a space, and its pause.',
   Keys: 'For administrators: API keys and callback secrets.',
 } as const;
 
@@ -29,7 +30,7 @@ export const TAGS = {
 interface Row<B, A, E, P, L> {
   /** Name in the OpenAPI document (`operationId`). */
   operation: string;
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
   /** Scopes of which a key needs one. No row compiles without a scope, so that none can be forgotten. */
   scopes: readonly [Scope, ...Scope[]];
@@ -41,6 +42,8 @@ interface Row<B, A, E, P, L> {
   description?: string;
   /** Schema of the JSON body. Without it the body is not read. */
   body?: z.ZodType<B>;
+  /** Whether it refuses unknown fields of its body, because an ignored one would leave its caller in a wrong belief. */
+  isStrict?: true;
   /** Value of an absent body. Default `{}`; the schema then reports its missing fields. */
   absentBody?: null;
   /** Schema of the query. */

@@ -87,13 +87,14 @@ export const WORK: readonly Route[] = [
     scopes: ['jobs:poll'],
     tag: 'Work',
     summary: 'Claim a job by its id',
-    description: 'Claims this job if it is pending. A body is not read.',
+    description: 'Claims this job if it is pending and not paused. A body is not read.',
     response: claimOutcome,
     trigger: 'claim',
     examples: {
       response: {
         Claimed: { claimed: true, job: CLAIMED },
         'Another worker has it': { claimed: false, reason: 'not_pending', status: 'running' },
+        'Its name is paused': { claimed: false, reason: 'paused', status: 'pending' },
       },
     },
     handler: ({ store, caller, jobId }) => claimJob(store, caller, jobId),

@@ -62,7 +62,8 @@ export class SpaceWatch extends Watch {
   }
 
   message(name: string): void {
-    if (!this.#queue.wants(name)) return;
+    if (name === '') this.#pollAll(); // Jobs of any name may have come.
+    if (!this.#queue.wants(name) || name === '') return;
     this.#woken.set(name, (this.#woken.get(name) ?? 0) + 1);
     void this.#run();
   }

@@ -1,9 +1,10 @@
 import { callbackSecretList } from '@yardmaster/protocol';
-import { type CliCommand, UsageError } from '../command.js';
+import type { CliCommand } from '../command.js';
 import { EXIT, type Outcome } from '../exit-codes.js';
 import { expectKey, type ServiceFlags, serviceOf, withServiceOptions } from '../flags.js';
 import { call, Refused, Unavailable } from '../service/call.js';
 import { type Service, spacePath } from '../service/service.js';
+import { spaceArgumentOf } from '../spaces/space-argument.js';
 import { printable } from '../terminal/printable.js';
 
 /** Parsed command line of `callback-secret`. */
@@ -23,9 +24,7 @@ export const callbackSecretCommand: CliCommand<CallbackSecretRequest, ServiceFla
     ).addHelpText('after', HELP),
   parse([argument], flags, env) {
     const service = serviceOf(flags, env);
-    const spaceId = argument ?? (env.YARDMASTER_SPACE || null);
-    if (spaceId === null) throw new UsageError('give the space as an argument, or set YARDMASTER_SPACE');
-    if (spaceId === '') throw new UsageError('the id is empty');
+    const spaceId = spaceArgumentOf(argument, env);
     expectKey(service, 'reading callback secrets', 'keys:manage');
     return { service, spaceId };
   },

@@ -63,12 +63,17 @@ const COLUMNS: Column<NameStats>[] = [
   { title: 'OLDEST', of: ({ oldestPendingAgeSeconds }) => ageOf(oldestPendingAgeSeconds), isNumber: true },
 ];
 
-function linesOf({ jobs, oldestPendingAgeSeconds, names, namesLeftOut }: SpaceStats, out: Terminal): string[] {
+function linesOf(stats: SpaceStats, out: Terminal): string[] {
+  const { jobs, oldestPendingAgeSeconds, paused, names, namesLeftOut } = stats;
   const counts = Object.entries(jobs).map(([status, count]) => printable(`${status} ${count}`));
   const oldest = oldestPendingAgeSeconds === null ? [] : [`oldest pending for ${ageOf(oldestPendingAgeSeconds)}`];
   const table = names.length > 0 ? ['', ...tableOf(COLUMNS, names, out)] : [];
   const more = namesLeftOut > 0 ? [`${namesLeftOut} more names`] : [];
-  return [[...counts, ...oldest].join(', '), ...table, ...more];
+  const pause =
+    paused === undefined
+      ? []
+      : [`paused: ${paused === true ? 'the whole space' : printable([paused].flat().join(', '))}`];
+  return [[...counts, ...oldest].join(', '), ...pause, ...table, ...more];
 }
 
 const ageOf = (seconds: number | null) => (seconds === null ? '-' : `${Math.floor(seconds)} s`);

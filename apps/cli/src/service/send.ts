@@ -7,7 +7,7 @@ import { apiUrlOf, type Service } from './service.js';
 /** A request to the API of the service. */
 export interface ApiRequest {
   /** Default GET. */
-  method?: 'GET' | 'POST' | 'DELETE';
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Path below /api/v1, with its query. */
   path: string;
   /** Sent as JSON; absent for none. */

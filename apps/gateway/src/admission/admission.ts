@@ -3,6 +3,7 @@ import { YardmasterError } from '@yardmaster/protocol';
 import type { Config } from '@yardmaster/runtime';
 import { checkHost, clientAddressBy, type ServerContext } from '@yardmaster/server';
 import type { Channels } from '../channels/channels.js';
+import { createAnonymousRule } from './anonymous.js';
 import { callerOf, readStreamUrl, type StreamCaller, type Subject } from './caller.js';
 import { ConnectionLimit, type ReleaseStack } from './capacity.js';
 import { type Attach, prepareJobStream, prepareSpaceStream } from './prepare.js';
@@ -48,7 +49,8 @@ export interface Admission {
 /** Create the checks that every stream must pass before it is opened. */
 export function createAdmission({ context, channels, config }: AdmissionOptions): Admission {
   const { store, authenticator, reportRejectedKey, stopping } = context;
-  const rules = { authenticator, reportRejectedKey, anonymousStreams: config.ANONYMOUS_STREAMS };
+  const anonymous = createAnonymousRule(store, config.ANONYMOUS_STREAMS);
+  const rules = { authenticator, reportRejectedKey, mayBeAnonymous: anonymous.mayBeAnonymous };
   const addressOf = clientAddressBy(config.TRUSTED_PROXIES ?? []);
   const perAddress = new ConnectionLimit(config.STREAMS_PER_ADDRESS, 'without a token from this address');
   const perKey = new ConnectionLimit(config.STREAMS_PER_KEY, 'for this API key');
@@ -70,7 +72,7 @@ export function createAdmission({ context, channels, config }: AdmissionOptions)
       const { subject, query } = url;
       const { keyId } = caller;
       releases.add(keyId === null ? perAddress.acquire(addressOf(req)) : perKey.acquire(keyId));
-      const options = { store, channels, caller, releases };
+      const options = { store, channels, caller, releases, anonymous };
       if (subject.kind === 'space') {
         return { caller, subject, attach: await prepareSpaceStream(subject.spaceId, query, options) };
       }

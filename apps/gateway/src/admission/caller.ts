@@ -71,8 +71,8 @@ export interface StreamCaller {
 }
 
 export interface CallerRules extends KeyCheck {
-  /** Whether a job stream may be opened without a token. */
-  anonymousStreams: boolean;
+  /** Whether a stream of a job of some space in its partition may be opened without a token. */
+  mayBeAnonymous(jobId: string): boolean;
 }
 
 /** Parameters that the query of a stream may have. Clients of emit.run send the last two, see EmitSpaceChannel. */
@@ -96,7 +96,7 @@ export async function callerOf(
   const [token, ...more] = query.getAll('token');
   if (more.length > 0) throw new YardmasterError('INVALID_REQUEST', 'token must appear exactly once');
   if (token === undefined) {
-    if (subject.kind === 'job' && rules.anonymousStreams) {
+    if (subject.kind === 'job' && rules.mayBeAnonymous(subject.jobId)) {
       return { keyId: null, spaceId: null, scope: 'progress', filter };
     }
     throw new YardmasterError('UNAUTHENTICATED');

@@ -4,6 +4,7 @@ import type { Channels } from '../channels/channels.js';
 import { EmitSpaceChannel } from '../channels/emit-space-channel.js';
 import { OutgoingMessage } from '../messages.js';
 import type { Session } from '../sockets/session.js';
+import type { AnonymousRule } from './anonymous.js';
 import type { StreamCaller } from './caller.js';
 import type { ReleaseStack } from './capacity.js';
 
@@ -14,6 +15,7 @@ export interface PrepareOptions {
   store: Store;
   channels: Channels;
   caller: StreamCaller;
+  anonymous: AnonymousRule;
   /** Gets the function that releases the channel, which stays subscribed until then. */
   releases: ReleaseStack;
 }
@@ -21,12 +23,12 @@ export interface PrepareOptions {
 /**
  * Prepare to stream a job. Subscribe first, and then read the snapshot, so that no event can be lost in between.
  *
- * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
+ * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE; UNAUTHENTICATED without a token in a space that requires one
  * @see spec §6.1, "init message"
  */
 export async function prepareJobStream(
   jobId: string,
-  { store, channels, caller, releases }: PrepareOptions,
+  { store, channels, caller, releases, anonymous }: PrepareOptions,
 ): Promise<Attach> {
   // Check the id before it becomes the name of a channel.
   if (!isJobId(jobId)) throw new YardmasterError('JOB_NOT_FOUND');
@@ -34,7 +36,11 @@ export async function prepareJobStream(
   releases.add(channel.retain());
   await channel.whenSubscribed(releases);
   const { subscribedTimes } = channel;
-  const snapshot = await readSnapshot(store, caller, jobId);
+  const isAnonymous = caller.keyId === null;
+  const snapshot = await readSnapshot(store, caller, jobId).catch((error: unknown) => {
+    throw isAnonymous ? anonymous.hidden(error) : error;
+  });
+  if (isAnonymous && !anonymous.isAllowedIn(snapshot.spaceId)) throw new YardmasterError('UNAUTHENTICATED');
   const { status, progress, at } = snapshot;
   const timestamp = isoOf(at);
   return (session) => {

@@ -1,6 +1,6 @@
 import type { Logger } from '@yardmaster/runtime';
 import type { ServerContext } from '@yardmaster/server';
-import { type ClockReading, createClockWatch, expireDue, findDue, promoteDue } from '@yardmaster/store';
+import { type ClockReading, createClockWatch, expireDue, findDue, promoteDue, tendPauses } from '@yardmaster/store';
 import pLimit from 'p-limit';
 import { sweepMetrics } from '../metrics.js';
 import { runOperations } from './operations.js';
@@ -29,13 +29,14 @@ interface Pass {
 
 /** What a step does in a partition. */
 interface Work {
-  process: typeof expireDue | typeof promoteDue;
+  process: typeof expireDue | typeof promoteDue | typeof tendPauses;
   /** What the log says afterwards. */
   done: string;
 }
 
 const EXPIRE: Work = { process: expireDue, done: 'deadlines expired' };
 const PROMOTE: Work = { process: promoteDue, done: 'waiting jobs promoted' };
+const TEND: Work = { process: tendPauses, done: 'pauses tended' };
 
 type Task = Work & { partition: string };
 
@@ -137,8 +138,10 @@ export function createSweeper(
       // Work pass by pass, so that a long backlog in one partition delays no other, not even one that is not due yet.
       const until = progressedAt + LOOK_AGAIN_MS;
       const tasks = (partitions: string[], work: Work): Task[] =>
-        partitions.filter((partition) => settled.has(partition)).map((partition) => ({ partition, ...work }));
-      const all = [...tasks(due.deadlines, EXPIRE), ...tasks(due.promotions, PROMOTE)];
+        partitions.map((partition) => ({ partition, ...work }));
+      const isSettled = ({ partition }: Task) => settled.has(partition);
+      const timed = [...tasks(due.deadlines, EXPIRE), ...tasks(due.promotions, PROMOTE)].filter(isSettled);
+      const all = [...timed, ...tasks(due.pauses, TEND)]; // No step of the clock makes a pause wrong.
       // Begin elsewhere at each look, because a fault ends a pass: the last tasks must not wait again and again.
       const first = looks++ % Math.max(all.length, 1);
       left = [...all.slice(first), ...all.slice(0, first)];

@@ -13,7 +13,7 @@ end
 -- Check both queues of a pending job. It is in both at the same place: at its creation or, for example after a failed
 -- attempt, later; and before that by its head start. An earlier release, while it runs beside this one, returns a job to
 -- its queues without the head start. That is a fault too, because the job would keep on waiting for too long. It is found
--- unless the place could also be one with the head start.
+-- unless the place could also be one with the head start. A job of a paused name may be in the queue of its name only.
 local function checkQueues(found, r, base, nowMs, queues)
   local order, headStart = tonumber(r.order), tonumber(r.priority or 0) * 1024000
   local last = scoreIn(base .. 'spaces', r.space) or 0
@@ -34,7 +34,8 @@ local function checkQueues(found, r, base, nowMs, queues)
   end
   for _, queue in ipairs(queues) do
     local score = scoreIn(queue, r.id)
-    if not score or not right or score ~= right - headStart then
+    local mayLack = queue == queues[1] and not score and redis.call('HEXISTS', base .. 'space:' .. r.space .. '/paused', r.name) == 1
+    if not mayLack and (not score or not right or score ~= right - headStart) then
       local detail = score and 'at ' .. formatInteger(score) .. ', out of order' or 'the job is pending'
       find(found, score and 'entry_misplaced' or 'entry_missing', queue, detail, found.additions, function() enter(queue) end)
     end

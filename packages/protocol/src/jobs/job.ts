@@ -135,7 +135,7 @@ export const claimOutcome = z
   .discriminatedUnion('claimed', [
     z.object({ claimed: z.literal(true), job: claimedJob }).meta({ id: 'Claimed' }),
     z
-      .object({ claimed: z.literal(false), reason: z.literal('not_pending'), status: jobStatus })
+      .object({ claimed: z.literal(false), reason: z.enum(['not_pending', 'paused']), status: jobStatus })
       .meta({ id: 'NotClaimed' }),
   ])
   .meta({ id: 'ClaimOutcome' });

@@ -69,11 +69,13 @@ export const createJobRequest = withSchedule(
       name,
       payload: jsonObject.nullable().default(null).describe('Data for the worker'),
       maxRetries: integerBetween(0, LIMITS.maxRetriesMax)
-        .default(LIMITS.maxRetriesDefault)
-        .describe('Attempts after the first; each failure or time-out of an attempt uses one'),
+        .optional()
+        .describe('Attempts after the first; each failure or time-out of an attempt uses one')
+        .meta({ default: LIMITS.maxRetriesDefault }),
       timeoutSeconds: secondsUpTo(LIMITS.timeoutSecondsMax)
-        .default(LIMITS.timeoutSecondsDefault)
-        .describe('Execution window: how long an attempt may take between two heartbeats'),
+        .optional()
+        .describe('Execution window: how long an attempt may take between two heartbeats')
+        .meta({ default: LIMITS.timeoutSecondsDefault }),
       callbackUrl: callbackUrl.nullable().default(null),
       callbackHeaders: callbackHeaders.nullable().default(null),
       callbackOn: callbackOn.nullable().default(null),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { LIMITS } from '../limits.js';
 import { queryInteger } from '../schema/fields.js';
 import { count, instant } from '../schema/response-fields.js';
+import { paused } from '../space-settings.js';
 import { nameOrNames } from './requests.js';
 import { STATUSES, type Status } from './statuses.js';
 
@@ -49,6 +50,7 @@ export const spaceStats = z
     timestamp: instant.describe('Moment of the count'),
     jobs: z.object({ ...counts, scheduled: count.optional().describe('Absent when it is 0') }),
     oldestPendingAgeSeconds: nameStats.shape.oldestPendingAgeSeconds.describe('As in `names`, over all names'),
+    paused: paused.describe('true for the whole space, or the names whose jobs are paused; absent when nothing is'),
     names: z
       .array(nameStats)
       .describe('The requested names, in that order; otherwise the names with the most jobs, the largest first'),

@@ -17,7 +17,7 @@ if job.status ~= 'running' then
   leaveWaiting(job, startBy)
 end
 moveToStatusIndex(job, 'killed')
-startRetention(job, nowMs, retentionMs)
+startRetention(job, nowMs, retentionIn(settingsText(base, job.space), 'killed', retentionMs))
 if stored(unique) then
   freeUnique(job, unique, 'expired')
 end

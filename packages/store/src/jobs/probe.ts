@@ -32,3 +32,13 @@ export async function hasClaimable(store: Store, spaceId: string, names: readonl
 export async function readStatus(store: Store, jobId: string): Promise<Status | null> {
   return (await call(store, 'hget', store.redis.hget(store.keys.job(jobId), 'status'))) as Status | null;
 }
+
+/**
+ * Read which space a job is in.
+ *
+ * @returns null when there is no such job
+ * @throws UNAVAILABLE
+ */
+export async function readSpaceOf(store: Store, jobId: string): Promise<string | null> {
+  return call(store, 'hget', store.redis.hget(store.keys.job(jobId), 'space'));
+}

@@ -1,4 +1,5 @@
 -- Start the retention of a job that has just ended: its deadline now means the purge. 0 keeps it for ever.
+--   retentionMs   see retentionIn
 local function startRetention(job, nowMs, retentionMs)
   if tonumber(retentionMs) > 0 then
     redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + tonumber(retentionMs)), job.id)

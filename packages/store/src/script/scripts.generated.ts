@@ -55,7 +55,7 @@ end`,
 end`,
   makeDead: `local function makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, ...)
   moveToStatusIndex(job, 'dead')
-  startRetention(job, nowMs, retentionMs)
+  startRetention(job, nowMs, retentionIn(settingsText(job.base, job.space), 'dead', retentionMs))
   local v = redis.call('HMGET', job.key, 'callbackUrl', 'callbackOn', 'unique', 'startBy')
   if job.status ~= 'running' then leaveWaiting(job, v[4]) end
   if wantsCallback('dead', v[1], v[2]) then enqueueCallback(job, nowMs) end
@@ -388,7 +388,7 @@ end`,
   local at, scheduledFor = formatInteger(nowMs), timeOf(waits.delay, nowMs)
   redis.call('HSET', job.key, 'updatedAt', at)
   local v = redis.call('HMGET', job.key, 'priority', 'startBy', 'tags')
-  local score = stored(redis.call('ZSCORE', job.base .. 'space:' .. job.space .. '/queue', job.id))
+  local score = stored(redis.call('ZSCORE', job.base .. 'space:' .. job.space .. '/queue/' .. job.name, job.id))
   local order = score and claimOrder(score, v[1])
   leaveWaiting(job, v[2])
   leaveTags(job, v[3])
@@ -511,6 +511,9 @@ end`,
   wake: `local function wake(job)
   redis.call('PUBLISH', job.base .. 'wake:' .. job.space, job.name)
 end`,
+  wakeAll: `local function wakeAll(base, space)
+  redis.call('PUBLISH', base .. 'wake:' .. space, '')
+end`,
   wakeForEach: `local function wakeForEach(job, count)
   for _ = 1, count do
     if redis.call('PUBLISH', job.base .. 'wake:' .. job.space, job.name) == 0 then return end
@@ -569,6 +572,16 @@ end`,
   if redis.call('ZCARD', space .. '/jobs') == 0 then redis.call('ZREM', job.base .. 'spaces', job.space) end
   return true
 end`,
+  settingsText: `local function settingsText(base, space)
+  return redis.call('HGET', base .. 'settings', space)
+end`,
+  retentionIn: `local function retentionIn(settings, status, retentionMs)
+  local completed, dead, killed = string.match(stored(settings) or '- - - ', '^(%S+) (%S+) (%S+) ')
+  return tonumber(status == 'completed' and completed or status == 'dead' and dead or killed) or retentionMs
+end`,
+  maxPendingIn: `local function maxPendingIn(settings)
+  return tonumber(string.match(stored(settings) or '', '^%S+ %S+ %S+ (%S+) '))
+end`,
   tagIndex: `local function tagIndex(job, tag)
   return job.base .. 'space:' .. job.space .. '/tag/' .. tag
 end`,
@@ -618,6 +631,37 @@ end`,
   if lasts == 'expired' then return nowMs < math.floor(job.order / 1024) + ttlSeconds * 1000 end
   local waits = job.status == 'scheduled' or job.status == 'pending' or job.status == 'delivered'
   return waits or (lasts ~= 'started' and job.status == 'running')
+end`,
+  pausedNames: `local function pausedNames(prefix)
+  local fields, names = redis.call('HGETALL', prefix .. 'paused'), nil
+  for i = 1, #fields, 2 do
+    if fields[i + 1] == '1' then
+      names = names or {}
+      names[fields[i]] = true
+    end
+  end
+  return names
+end`,
+  putBack: `local function putBack(base, space, limit)
+  local prefix = base .. 'space:' .. space .. '/'
+  local queue, fields, left, isAny = prefix .. 'queue', redis.call('HGETALL', prefix .. 'paused'), tonumber(limit), false
+  for i = 1, #fields, 2 do
+    local name, from = fields[i], string.match(fields[i + 1], '^>(.+)$')
+    if from and left <= 0 then return true end
+    if from then
+      local entries = redis.call('ZRANGEBYSCORE', queue .. '/' .. name, from, '+inf', 'WITHSCORES', 'LIMIT', 0, left)
+      local isLast, missing, last = #entries < 2 * left, {}, entries[#entries]
+      for n = 1, #entries, 2 do missing[n], missing[n + 1] = entries[n + 1], entries[n] end
+      left = left - #entries / 2
+      redis.call('HDEL', prefix .. 'paused', name)
+      if not isLast then redis.call('HSET', prefix .. 'paused', name, '>' .. (last == from and '(' .. last or last)) end
+      if missing[1] then redis.call('ZADD', queue, 'NX', unpack(missing)) end
+      isAny = isAny or missing[1] ~= nil
+      if not isLast then left = 0 end
+    end
+  end
+  if isAny then wakeAll(base, space) end
+  return left <= 0
 end`,
   startLimit: `local function startLimit(job, startBy)
   local at = tonumber(stored(startBy) or 0)
@@ -719,6 +763,11 @@ end`,
   for name, count in pairs(isWatched[ofWake] and collected.woken or {}) do
     for _ = 1, count do redis.call('PUBLISH', ofWake, name) end
   end
+end`,
+  knownSettings: `local knownSettings = {}`,
+  settingsText: `local function settingsText(base, space)
+  if knownSettings[space] == nil then knownSettings[space] = redis.call('HGET', base .. 'settings', space) or false end
+  return knownSettings[space]
 end`,
 };
 
@@ -921,10 +970,10 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: 'be000104f760edded3f841c47a8897e2f985a529',
+  name: 'expire', sha1: 'ad6feb7abab4161e135d1c53c37b165cd149d0fc',
   keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore', 'random'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.isStartOver}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.spread}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.replaceEntry}\n${lua.tagIndex}\n${lua.leaveTags}\n${lua.purge}\n${lua.IS_STATUS}\n${lua.sweep}\nlocal deadlines = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.isStartOver}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.spread}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.replaceEntry}\n${lua.tagIndex}\n${lua.leaveTags}\n${lua.purge}\n${lua.IS_STATUS}\n${lua.sweep}\nlocal deadlines = KEYS[1]
 local base, limit, maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs, dueBefore, random = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local nowMs = now()
 local DELIVERED = { pending = 1, dead = 2 }
@@ -980,10 +1029,10 @@ return { 'OK', 1 }
 } as const;
 
 export const promote = {
-  name: 'promote', sha1: 'f84646ba53da862d884952a81b5b0b534e26a2b3',
+  name: 'promote', sha1: 'e4ce171891173f227ba397e392a3f3eb4ee0177f',
   keys: ['due'], args: ['base', 'limit', 'eventsPerJob', 'retentionMs', 'dueBefore'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.wantsCallback}\n${lua.formatInteger}\n${lua.enqueueCallback}\n${lua.remindOfCallback}\n${lua.renewCallback}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\n${lua.replaceEntry}\n${lua.sweep}\nlocal due = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.wantsCallback}\n${lua.formatInteger}\n${lua.enqueueCallback}\n${lua.remindOfCallback}\n${lua.renewCallback}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\n${lua.replaceEntry}\n${lua.sweep}\nlocal due = KEYS[1]
 local base, limit, eventsPerJob, retentionMs, dueBefore = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local nowMs, nowText = now()
 local READY = 1
@@ -1056,10 +1105,10 @@ return { 'OK', attempt }
 } as const;
 
 export const complete = {
-  name: 'complete', sha1: '18e2b2e936b4019c135a417f414c4a5a812561ca',
+  name: 'complete', sha1: 'b6b493a4049f3bbf74fa2125e1d5df07c7bc1b42',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'result', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.settingsText}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local job, callbackUrl, callbackOn, unique, takeBacks, timeouts =
   loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', tokenFields(deliveryToken))
@@ -1075,6 +1124,10 @@ moveToStatusIndex(job, 'completed')
 if stored(unique) then
 ${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique, 'expired')
 end
+local settings = settingsText(base, job.space)
+if stored(settings) then
+${lua.retentionIn}\n  retentionMs = retentionIn(settings, 'completed', retentionMs)
+end
 startRetention(job, nowMs, retentionMs)
 if stored(callbackUrl) then
 ${lua.wantsCallback}\n${lua.enqueueCallback}\n  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
@@ -1085,10 +1138,10 @@ return { 'OK', job.attempt }
 } as const;
 
 export const fail = {
-  name: 'fail', sha1: '2c1ea2a7619ad6ec3616d44e5c76843f3344e621',
+  name: 'fail', sha1: '1aaacd2ac1e2b4871705bd16ffadc2b06ec157a5',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'errorJson', 'isRetryable', 'retryAfterMs', 'random', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, status: r[1] as Status, attempt: Number(r[2]) } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, errorJson, isRetryable, retryAfterMs, random, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
 local job, retry, priority, takeBacks, timeouts = loadJob(jobKey, base, jobId, 'retry', 'priority', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -1142,7 +1195,7 @@ return { 'OK', job.attempt }
 } as const;
 
 export const release = {
-  name: 'release', sha1: '2f05e197cf6c9ce9dff6a3d19dfe33aca119afa4',
+  name: 'release', sha1: '033697ddd967eb0cad7102909b4b60b82365daf7',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'reason', 'delay', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status, attempt: Number(r[3]) } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.lastStep}\n${lua.isStartOver}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
@@ -1160,7 +1213,7 @@ if job.status ~= 'delivered' and job.status ~= 'running' then return { 'JOB_NOT_
 local nowMs, nowText = now()
 local attempts = tonumber(job.attempt) - (job.status == 'running' and 1 or 0)
 if job.status == 'delivered' and isStartOver(job, startBy, startWithin, nowMs) then
-${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n  failStart(job, nowMs, startWithin, eventsPerJob, retentionMs)
+${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n  failStart(job, nowMs, startWithin, eventsPerJob, retentionMs)
   return { 'OK', job.status, 'dead', formatInteger(attempts + 1) }
 end
 local scheduledFor = timeOf(delay, nowMs)
@@ -1172,9 +1225,9 @@ return { 'OK', job.status, status, formatInteger(attempts + 1) }
 } as const;
 
 export const claim = {
-  name: 'claim', sha1: 'eae64b899c25ec4669656374c612d88db49e3e21',
+  name: 'claim', sha1: 'f9cf690507ded09f68367822fa549d3b5279ede9',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter'], rest: null,
-  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, job: r.slice(1) as (string | null)[] } : { outcome: 'NOT_PENDING' as const, status: r[1] as Status }),
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, job: r.slice(1) as (string | null)[] } : r[0] === 'NOT_PENDING' ? { outcome: 'NOT_PENDING' as const, status: r[1] as Status } : { outcome: 'PAUSED' as const }),
   text: `${lua.loadWhole}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.dequeue}\n${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.appendClaimed}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryTimeoutMs, eventsPerJob, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job = loadWhole(jobKey, base, jobId)
@@ -1183,6 +1236,11 @@ if refusal then return { refusal } end
 if job.status ~= 'pending' then return { 'NOT_PENDING', job.status } end
 local nowMs, nowText = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
+local space, paused = base .. 'space:' .. job.space .. '/', nil
+if redis.call('EXISTS', space .. 'paused') == 1 then
+${lua.pausedNames}\n  paused = pausedNames(space)
+end
+if paused and (paused[''] or paused[job.name]) then return { 'PAUSED' } end
 dequeue(job)
 markDelivered(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob)
 local values = {}
@@ -1192,7 +1250,7 @@ return { 'OK', unpack(values) }
 } as const;
 
 export const poll = {
-  name: 'poll', sha1: 'd4ef2b5bd12e2bc62a4e029ca62ae4a4035c0047',
+  name: 'poll', sha1: '68bc4caed9b5254be6e7c060c3cfcee2c3baa53f',
   keys: ['queue'], args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter', 'isAcked', 'ackWithinMs', 'workerId'], rest: 'names',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as (string | null)[] }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal queue = KEYS[1]
@@ -1201,8 +1259,13 @@ local names = { unpack(ARGV, 9) }
 local nowMs, nowText = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 local wanted = tonumber(count)
+local space, paused = string.sub(queue, 1, -6), nil
+if redis.call('EXISTS', space .. 'paused') == 1 then
+${lua.pausedNames}\n  paused = pausedNames(space)
+end
 local queues = { #names == 0 and queue or nil }
-for i, name in ipairs(names) do queues[i] = queue .. '/' .. name end
+for _, name in ipairs(names) do queues[#queues + 1] = not (paused and paused[name]) and queue .. '/' .. name or nil end
+if not queues[1] or (paused and paused['']) then return { 'OK' } end
 local takeOldest
 if #queues > 1 then
 ${lua.oldestFirst}\n  takeOldest = oldestFirst(queues, math.ceil(wanted / #queues))
@@ -1218,13 +1281,14 @@ if isAcked ~= '' then
 ${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.keepNewest}\n${lua.appendDelivery}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.markRunning}\n  mark = markRunning
 end
 local values, claimed = {}, 0
-for _ = 1, wanted + 50 do
+for _ = 1, wanted + (paused and 100 or 50) do
   if claimed == wanted then break end
   local id
   if takeOldest then id = takeOldest() else id = takeFirst(queues[1], wanted) end
   if not id then break end
-  local job = loadWhole(base .. 'job:' .. id, base, id)
-  if job.status == 'pending' then
+  local isPaused = paused and paused[redis.call('HGET', base .. 'job:' .. id, 'name')]
+  local job = not isPaused and loadWhole(base .. 'job:' .. id, base, id)
+  if job and job.status == 'pending' then
     redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id)
     mark(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob, unpack(more))
     appendClaimed(values, job)
@@ -1236,7 +1300,7 @@ return { 'OK', unpack(values) }
 } as const;
 
 export const turn = {
-  name: 'turn', sha1: 'aa00f9baf9dc6526c8caaa7b6c4678d16432490b',
+  name: 'turn', sha1: 'e3eda8cbd6c44288e86f365a84a3eb9a4eba8e4a',
   keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => ({ values: r.slice(1) as (string | null)[] }),
   text: `${lua.isTooLate}\n${collected.clock}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nlocal queue = KEYS[1]
@@ -1295,7 +1359,7 @@ end
   function settle.heartbeat(key, id, token, kind, data) return heartbeatScript(key, base, id, space, token, kind, data, eventsPerJob) end
 end
 if string.find(actions, 'complete', 1, true) then
-${lua.startRetention}\nlocal function completeScript(jobKey, base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs)
+${collected.knownSettings}\n${collected.settingsText}\n${lua.startRetention}\nlocal function completeScript(jobKey, base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs)
 local job, callbackUrl, callbackOn, unique, takeBacks, timeouts =
   loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -1310,6 +1374,10 @@ moveToStatusIndex(job, 'completed')
 if stored(unique) then
 ${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique, 'expired')
 end
+local settings = settingsText(base, job.space)
+if stored(settings) then
+${lua.retentionIn}\n  retentionMs = retentionIn(settings, 'completed', retentionMs)
+end
 startRetention(job, nowMs, retentionMs)
 if stored(callbackUrl) then
 ${lua.wantsCallback}\n${lua.enqueueCallback}\n  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
@@ -1320,7 +1388,7 @@ end
   function settle.complete(key, id, token, result) return completeScript(key, base, id, space, token, result, eventsPerJob, retentionMs) end
 end
 if string.find(actions, 'fail', 1, true) then
-${lua.spread}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal function failScript(jobKey, base, jobId, keySpaceId, deliveryToken, errorJson, isRetryable, retryAfterMs, random, eventsPerJob, retentionMs)
+${lua.spread}\n${lua.startRetention}\n${lua.retentionIn}\n${collected.knownSettings}\n${collected.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal function failScript(jobKey, base, jobId, keySpaceId, deliveryToken, errorJson, isRetryable, retryAfterMs, random, eventsPerJob, retentionMs)
 local job, retry, priority, takeBacks, timeouts = loadJob(jobKey, base, jobId, 'retry', 'priority', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
@@ -1358,7 +1426,7 @@ if job.status ~= 'delivered' and job.status ~= 'running' then return { 'JOB_NOT_
 local nowMs, nowText = now()
 local attempts = tonumber(job.attempt) - (job.status == 'running' and 1 or 0)
 if job.status == 'delivered' and isStartOver(job, startBy, startWithin, nowMs) then
-${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.makeDead}\n${lua.failStart}\n  failStart(job, nowMs, startWithin, eventsPerJob, retentionMs)
+${lua.startRetention}\n${lua.retentionIn}\n${collected.knownSettings}\n${collected.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.makeDead}\n${lua.failStart}\n  failStart(job, nowMs, startWithin, eventsPerJob, retentionMs)
   return { 'OK', job.status, 'dead', formatInteger(attempts + 1) }
 end
 local scheduledFor = timeOf(delay, nowMs)
@@ -1381,8 +1449,13 @@ ${lua.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal function pollScr
 local nowMs, nowText = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 local wanted = tonumber(count)
+local space, paused = string.sub(queue, 1, -6), nil
+if redis.call('EXISTS', space .. 'paused') == 1 then
+${lua.pausedNames}\n  paused = pausedNames(space)
+end
 local queues = { #names == 0 and queue or nil }
-for i, name in ipairs(names) do queues[i] = queue .. '/' .. name end
+for _, name in ipairs(names) do queues[#queues + 1] = not (paused and paused[name]) and queue .. '/' .. name or nil end
+if not queues[1] or (paused and paused['']) then return { 'OK' } end
 local takeOldest
 if #queues > 1 then
 ${lua.oldestFirst}\n  takeOldest = oldestFirst(queues, math.ceil(wanted / #queues))
@@ -1398,13 +1471,14 @@ if isAcked ~= '' then
 ${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.appendDelivery}\n${lua.markRunning}\n  mark = markRunning
 end
 local values, claimed = {}, 0
-for _ = 1, wanted + 50 do
+for _ = 1, wanted + (paused and 100 or 50) do
   if claimed == wanted then break end
   local id
   if takeOldest then id = takeOldest() else id = takeFirst(queues[1], wanted) end
   if not id then break end
-  local job = loadWhole(base .. 'job:' .. id, base, id)
-  if job.status == 'pending' then
+  local isPaused = paused and paused[redis.call('HGET', base .. 'job:' .. id, 'name')]
+  local job = not isPaused and loadWhole(base .. 'job:' .. id, base, id)
+  if job and job.status == 'pending' then
     redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id)
     mark(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob, unpack(more))
     appendClaimed(values, job)
@@ -1426,7 +1500,7 @@ return { 'OK', unpack(values) }
 } as const;
 
 export const turn_many = {
-  name: 'turn_many', sha1: 'f52a8b70d95d71737ce246e922337d9f352f0e66',
+  name: 'turn_many', sha1: '9193fc2c429668c9ed924371d7dfc85ae00858fc',
   keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => ({ values: r.slice(1) as (string | null)[] }),
   text: `${lua.isTooLate}\n${collected.clock}\n${later.later}\n${later.writeSets}\n${later.redis}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\nlocal function turnScript(queue, base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount, inputs)
@@ -1483,7 +1557,7 @@ end
   function settle.heartbeat(key, id, token, kind, data) return heartbeatScript(key, base, id, space, token, kind, data, eventsPerJob) end
 end
 if string.find(actions, 'complete', 1, true) then
-${lua.startRetention}\nlocal function completeScript(jobKey, base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs)
+${collected.knownSettings}\n${collected.settingsText}\n${lua.startRetention}\nlocal function completeScript(jobKey, base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs)
 local job, callbackUrl, callbackOn, unique, takeBacks, timeouts =
   loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -1498,6 +1572,10 @@ moveToStatusIndex(job, 'completed')
 if stored(unique) then
 ${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique, 'expired')
 end
+local settings = settingsText(base, job.space)
+if stored(settings) then
+${lua.retentionIn}\n  retentionMs = retentionIn(settings, 'completed', retentionMs)
+end
 startRetention(job, nowMs, retentionMs)
 if stored(callbackUrl) then
 ${lua.wantsCallback}\n${lua.enqueueCallback}\n  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
@@ -1508,7 +1586,7 @@ end
   function settle.complete(key, id, token, result) return completeScript(key, base, id, space, token, result, eventsPerJob, retentionMs) end
 end
 if string.find(actions, 'fail', 1, true) then
-${lua.spread}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.makeDead}\n${lua.retryDelayMs}\n${later.nextOrder}\n${lua.startLimit}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal function failScript(jobKey, base, jobId, keySpaceId, deliveryToken, errorJson, isRetryable, retryAfterMs, random, eventsPerJob, retentionMs)
+${lua.spread}\n${lua.startRetention}\n${lua.retentionIn}\n${collected.knownSettings}\n${collected.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.makeDead}\n${lua.retryDelayMs}\n${later.nextOrder}\n${lua.startLimit}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal function failScript(jobKey, base, jobId, keySpaceId, deliveryToken, errorJson, isRetryable, retryAfterMs, random, eventsPerJob, retentionMs)
 local job, retry, priority, takeBacks, timeouts = loadJob(jobKey, base, jobId, 'retry', 'priority', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
@@ -1546,7 +1624,7 @@ if job.status ~= 'delivered' and job.status ~= 'running' then return { 'JOB_NOT_
 local nowMs, nowText = now()
 local attempts = tonumber(job.attempt) - (job.status == 'running' and 1 or 0)
 if job.status == 'delivered' and isStartOver(job, startBy, startWithin, nowMs) then
-${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.makeDead}\n${lua.failStart}\n  failStart(job, nowMs, startWithin, eventsPerJob, retentionMs)
+${lua.startRetention}\n${lua.retentionIn}\n${collected.knownSettings}\n${collected.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.makeDead}\n${lua.failStart}\n  failStart(job, nowMs, startWithin, eventsPerJob, retentionMs)
   return { 'OK', job.status, 'dead', formatInteger(attempts + 1) }
 end
 local scheduledFor = timeOf(delay, nowMs)
@@ -1569,8 +1647,13 @@ ${later.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal function pollS
 local nowMs, nowText = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 local wanted = tonumber(count)
+local space, paused = string.sub(queue, 1, -6), nil
+if redis.call('EXISTS', space .. 'paused') == 1 then
+${lua.pausedNames}\n  paused = pausedNames(space)
+end
 local queues = { #names == 0 and queue or nil }
-for i, name in ipairs(names) do queues[i] = queue .. '/' .. name end
+for _, name in ipairs(names) do queues[#queues + 1] = not (paused and paused[name]) and queue .. '/' .. name or nil end
+if not queues[1] or (paused and paused['']) then return { 'OK' } end
 local takeOldest
 if #queues > 1 then
 ${lua.oldestFirst}\n  takeOldest = oldestFirst(queues, math.ceil(wanted / #queues))
@@ -1586,13 +1669,14 @@ if isAcked ~= '' then
 ${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.appendDelivery}\n${lua.markRunning}\n  mark = markRunning
 end
 local values, claimed = {}, 0
-for _ = 1, wanted + 50 do
+for _ = 1, wanted + (paused and 100 or 50) do
   if claimed == wanted then break end
   local id
   if takeOldest then id = takeOldest() else id = takeFirst(queues[1], wanted) end
   if not id then break end
-  local job = loadWhole(base .. 'job:' .. id, base, id)
-  if job.status == 'pending' then
+  local isPaused = paused and paused[redis.call('HGET', base .. 'job:' .. id, 'name')]
+  local job = not isPaused and loadWhole(base .. 'job:' .. id, base, id)
+  if job and job.status == 'pending' then
     redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id)
     mark(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob, unpack(more))
     appendClaimed(values, job)
@@ -1622,10 +1706,10 @@ return ok and reply or failureReply(reply)
 } as const;
 
 export const copy = {
-  name: 'copy', sha1: '4d3f5742717c347e1ed79432e43e8de10c819fd8',
+  name: 'copy', sha1: '4f32ebfc378df8c87660876eafeaa496c49a5883',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'copyId', 'payload', 'notAfter'], rest: 'names',
   decode: (r: unknown[]) => ({ record: r[1] as string[] }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.addJob}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.maxPendingIn}\n${lua.settingsText}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.addJob}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, copyId, payload, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local names = { unpack(ARGV, 7) }
 local job, priority, startWithin, tags = loadJob(jobKey, base, jobId, 'priority', 'startWithinSeconds', 'tags')
@@ -1633,6 +1717,8 @@ local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 local nowMs, _, micros = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
+local most = maxPendingIn(settingsText(base, job.space))
+if most and redis.call('ZCARD', base .. 'space:' .. job.space .. '/status/pending') >= most then return { 'SPACE_FULL' } end
 local fields = { 'copyOf', jobId }
 local values = redis.call('HMGET', jobKey, unpack(names))
 for i, name in ipairs(names) do
@@ -1669,12 +1755,12 @@ return { 'OK', order }
 } as const;
 
 export const create_full = {
-  name: 'create_full', sha1: '205dc384cb02354185e5f99f13fecc910bbffdb8',
-  keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter', 'fingerprint', 'unique', 'eventsPerJob', 'replayed', 'shown', 'delay', 'priority', 'startWithin', 'tags'], rest: 'fields',
+  name: 'create_full', sha1: '1d040943db29ec1aca7773f1052cc227211867fa',
+  keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter', 'fingerprint', 'unique', 'eventsPerJob', 'replayed', 'shown', 'maxPending', 'delay', 'priority', 'startWithin', 'tags'], rest: 'fields',
   decode: (r: unknown[]) => (r[0] === 'CREATED' ? { outcome: 'CREATED' as const, order: r[1] as string, scheduledFor: r[2] as string } : r[0] === 'REPLAYED' ? { outcome: 'REPLAYED' as const, values: r[1] as (string | null)[] } : r[0] === 'RETURNED' ? { outcome: 'RETURNED' as const, id: r[1] as string, values: r[2] as (string | null)[] } : r[0] === 'REPLACED' ? { outcome: 'REPLACED' as const, id: r[1] as string, values: r[2] as (string | null)[], before: r[3] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.addJob}\n${lua.occupyUnique}\nlocal jobKey = KEYS[1]
-local base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown, delay, priority, startWithin, tags = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13], ARGV[14]
-local fields = { unpack(ARGV, 15) }
+local base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown, maxPending, delay, priority, startWithin, tags = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13], ARGV[14], ARGV[15]
+local fields = { unpack(ARGV, 16) }
 local nowMs, nowText, micros = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 local waits = { delay = delay, options = { priority ~= '' and priority, startWithin ~= '' and startWithin } }
@@ -1699,6 +1785,7 @@ ${lua.claimOrder}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.leaveTags}\n${lua.
   replaceJob(other, nowMs, eventsPerJob, fields, waits, tags)
   return { 'REPLACED', other.id, valuesOf(other.key, shown), other.status }
 end
+if maxPending ~= '' and redis.call('ZCARD', base .. 'space:' .. space .. '/status/pending') >= tonumber(maxPending) then return { 'SPACE_FULL' } end
 if fingerprint ~= '' then fields[#fields + 1], fields[#fields + 2] = 'fingerprint', fingerprint end
 local order, scheduledFor = addJob(job, nowMs, micros, fields, waits, tags)
 if unique ~= '' then occupyUnique(job, unique, other) end
@@ -1759,10 +1846,10 @@ return { 'OK', table.concat(outcomes, '\\n') }
 } as const;
 
 export const create_many_full = {
-  name: 'create_many_full', sha1: '208a69fb08cd560706b627766188ce7284d90cdf',
-  keys: ['queue'], args: ['base', 'space', 'notAfter', 'eventsPerJob'], rest: 'jobs',
+  name: 'create_many_full', sha1: '45fb9bd98957408c16ce9069864c216fffc76bb9',
+  keys: ['queue'], args: ['base', 'space', 'notAfter', 'eventsPerJob', 'maxPending'], rest: 'jobs',
   decode: (r: unknown[]) => ({ outcomes: r[1] as string }),
-  text: `${lua.isTooLate}\n${collected.clock}\n${later.later}\n${later.writeSets}\n${later.redis}\n${collected.now}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${later.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${collected.collected}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${collected.publish}\n${collected.publishCreation}\n${lua.addJob}\n${lua.occupyUnique}\nlocal function createFullScript(jobKey, base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown, delay, priority, startWithin, tags, fields)
+  text: `${lua.isTooLate}\n${collected.clock}\n${later.later}\n${later.writeSets}\n${later.redis}\n${collected.now}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${later.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${collected.collected}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${collected.publish}\n${collected.publishCreation}\n${lua.addJob}\n${lua.occupyUnique}\nlocal function createFullScript(jobKey, base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown, maxPending, delay, priority, startWithin, tags, fields)
 local nowMs, nowText, micros = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 local waits = { delay = delay, options = { priority ~= '' and priority, startWithin ~= '' and startWithin } }
@@ -1787,30 +1874,33 @@ ${lua.claimOrder}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.leaveTags}\n${lua.
   replaceJob(other, nowMs, eventsPerJob, fields, waits, tags)
   return { 'REPLACED', other.id, valuesOf(other.key, shown), other.status }
 end
+if maxPending ~= '' and redis.call('ZCARD', base .. 'space:' .. space .. '/status/pending') >= tonumber(maxPending) then return { 'SPACE_FULL' } end
 if fingerprint ~= '' then fields[#fields + 1], fields[#fields + 2] = 'fingerprint', fingerprint end
 local order, scheduledFor = addJob(job, nowMs, micros, fields, waits, tags)
 if unique ~= '' then occupyUnique(job, unique, other) end
 return { 'CREATED', order, scheduledFor and formatInteger(scheduledFor) or '' }
 end
 ${later.writeLater}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.failureReply}\nlocal queue = KEYS[1]
-local base, space, notAfter, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local jobs = { unpack(ARGV, 5) }
+local base, space, notAfter, eventsPerJob, maxPending = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local jobs = { unpack(ARGV, 6) }
 if isTooLate(now(), notAfter) then return { 'TOO_LATE' } end
 later.isWritten = true
 local outcomes = {}
+local room = maxPending ~= '' and maxPending - redis.call('ZCARD', base .. 'space:' .. space .. '/status/pending') or math.huge
 local function createAll()
   local i, outcome = 1, nil
-  while jobs[i] and outcome ~= 'IDEMPOTENCY_MISMATCH' do
+  while jobs[i] and outcome ~= 'IDEMPOTENCY_MISMATCH' and outcome ~= 'SPACE_FULL' do
     local id, name, fingerprint, unique, delay, priority, startWithin, tags, count = unpack(jobs, i, i + 8)
     local last, shown = i + 8 + count, 'status order'
     local reply = createFullScript(base .. 'job:' .. id, base, id, space, name, '', fingerprint, unique, eventsPerJob, shown,
-      shown, delay, priority, startWithin, tags, { unpack(jobs, i + 9, last) })
+      shown, room > 0 and '' or '0', delay, priority, startWithin, tags, { unpack(jobs, i + 9, last) })
     outcome = reply[1]
     if outcome == 'CREATED' then
+      if reply[3] == '' then room = room - 1 end
       outcome = reply[2] .. (reply[3] ~= '' and '+' or '')
     elseif outcome == 'REPLAYED' then
       outcome = 'REPLAYED ' .. id .. ' ' .. table.concat(reply[2], ' ')
-    elseif outcome ~= 'IDEMPOTENCY_MISMATCH' then
+    elseif outcome ~= 'IDEMPOTENCY_MISMATCH' and outcome ~= 'SPACE_FULL' then
       outcome = outcome .. ' ' .. reply[2] .. ' ' .. table.concat(reply[3], ' ') .. ' ' .. (reply[4] or '')
     end
     outcomes[#outcomes + 1] = outcome
@@ -1895,10 +1985,10 @@ return { 'OK', ids[at] and placeOf(at - 1) or '', unpack(rows) }
 } as const;
 
 export const kill = {
-  name: 'kill', sha1: '64a1abe6b14ecb9c168e5f60dd141a6581508801',
+  name: 'kill', sha1: '775d454956c88fde2c65fee3c35139b6e2747506',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => ({ before: r[1] as Status }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.wantsCallback}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.wantsCallback}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, reason, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, unique, startBy, callbackUrl, callbackOn = loadJob(jobKey, base, jobId, 'unique', 'startBy', 'callbackUrl', 'callbackOn')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -1910,7 +2000,7 @@ if job.status ~= 'running' then
 ${lua.dequeue}\n${lua.leaveWaiting}\n  leaveWaiting(job, startBy)
 end
 moveToStatusIndex(job, 'killed')
-startRetention(job, nowMs, retentionMs)
+startRetention(job, nowMs, retentionIn(settingsText(base, job.space), 'killed', retentionMs))
 if stored(unique) then
 ${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique, 'expired')
 end
@@ -2241,7 +2331,7 @@ return { 'STARTED', nowText }
 } as const;
 
 export const step_operation = {
-  name: 'step_operation', sha1: '3f077723168c783ca20b4d89b52548ee780e0abb',
+  name: 'step_operation', sha1: 'c5a2449922afabfb32c39bd90d10c00f8143ae1a',
   keys: ['record'], args: ['base', 'id', 'space', 'action', 'cursor', 'after', 'lowest', 'highest', 'most', 'mayChange', 'isDryRun', 'reason', 'delay', 'eventsPerJob', 'retentionMs', 'listed', 'tags', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => (r[0] === 'STEPPED' ? { outcome: 'STEPPED' as const, status: r[1] as string, changed: Number(r[2]), moves: r[3] as string[] } : { outcome: 'OVERTAKEN' as const }),
   text: `${lua.stored}\n${collected.clock}\n${collected.now}\n${lua.replaceEntry}\n${lua.nextJobs}\n${lua.loadJob}\n${lua.hasTags}\n${lua.matchingJob}\n${lua.countMove}\n${lua.OPERATION_ENDS}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.formatInteger}\n${lua.operationLeft}\n${lua.endOperation}\n${lua.recordStep}\n${lua.refusalFor}\nlocal record = KEYS[1]
@@ -2282,7 +2372,7 @@ end
   function act(key, jobId) return requeueScript(key, base, jobId, space, delay, eventsPerJob) end
 end
 if action == 'kill' then
-${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.wantsCallback}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nlocal function killScript(jobKey, base, jobId, keySpaceId, reason, eventsPerJob, retentionMs)
+${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${collected.knownSettings}\n${collected.settingsText}\n${lua.wantsCallback}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nlocal function killScript(jobKey, base, jobId, keySpaceId, reason, eventsPerJob, retentionMs)
 local job, unique, startBy, callbackUrl, callbackOn = loadJob(jobKey, base, jobId, 'unique', 'startBy', 'callbackUrl', 'callbackOn')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
@@ -2293,7 +2383,7 @@ if job.status ~= 'running' then
 ${lua.dequeue}\n${lua.leaveWaiting}\n  leaveWaiting(job, startBy)
 end
 moveToStatusIndex(job, 'killed')
-startRetention(job, nowMs, retentionMs)
+startRetention(job, nowMs, retentionIn(settingsText(base, job.space), 'killed', retentionMs))
 if stored(unique) then
 ${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique, 'expired')
 end
@@ -2387,23 +2477,127 @@ return { 'OK', formatInteger(now()), { unpack(counts) } }
 `,
 } as const;
 
+export const pause = {
+  name: 'pause', sha1: 'cc213688653ec33d69843cd32ef28f7bc19d2108',
+  keys: ['paused'], args: ['base', 'space', 'most'], rest: 'names',
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const } : { outcome: 'TOO_MANY' as const }),
+  text: `${lua.replaceEntry}\n${lua.formatInteger}\n${lua.now}\nlocal paused = KEYS[1]
+local base, space, most = ARGV[1], ARGV[2], ARGV[3]
+local names = { unpack(ARGV, 4) }
+local fields, known = redis.call('HGETALL', paused), {}
+local count = 0
+for i = 1, #fields, 2 do
+  known[fields[i]] = true
+  if fields[i] ~= '' then count = count + 1 end
+end
+for _, name in ipairs(names) do
+  if name ~= '' and not known[name] then count = count + 1 end
+end
+if count > tonumber(most) then return { 'TOO_MANY' } end
+for _, name in ipairs(names) do
+  redis.call('HDEL', paused, name)
+  redis.call('HSET', paused, name, '1')
+end
+if count > 0 then replaceEntry(base .. 'pauses', space, formatInteger(now())) end
+return { 'OK' }
+`,
+} as const;
+
+export const resume = {
+  name: 'resume', sha1: 'a1e7db19ec96da26a98025a1ff6a3ad1e064e4a4',
+  keys: ['paused'], args: ['base', 'space', 'limit'], rest: 'names',
+  decode: () => ({}),
+  text: `local paused = KEYS[1]
+local base, space, limit = ARGV[1], ARGV[2], ARGV[3]
+local names = { unpack(ARGV, 4) }
+local fields, isMeant = redis.call('HGETALL', paused), {}
+for _, name in ipairs(names) do isMeant[name] = true end
+local isAny = false
+for i = 1, #fields, 2 do
+  local name = fields[i]
+  if fields[i + 1] == '1' and (#names == 0 or isMeant[name]) then
+    isAny = true
+    redis.call('HDEL', paused, name)
+    if name ~= '' then redis.call('HSET', paused, name, '>-inf') end
+  end
+end
+if isAny then
+${lua.wakeAll}\n${lua.putBack}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.now}\n  putBack(base, space, limit)
+  if redis.call('EXISTS', paused) == 1 then replaceEntry(base .. 'pauses', space, formatInteger(now())) end
+  wakeAll(base, space)
+end
+return { 'OK' }
+`,
+} as const;
+
+export const tend_pauses = {
+  name: 'tend_pauses', sha1: '0f9d7b5ed27043c57fbb84b88aa46d3103884e65',
+  keys: ['pauses'], args: ['base', 'limit'], rest: null,
+  decode: (r: unknown[]) => ({ isMore: Number(r[1]) }),
+  text: `${lua.now}\n${lua.formatInteger}\n${lua.stored}\n${lua.wakeAll}\n${lua.putBack}\n${lua.pausedNames}\nlocal pauses = KEYS[1]
+local base, limit = ARGV[1], ARGV[2]
+local nowMs = now()
+local space = redis.call('ZRANGEBYSCORE', pauses, '-inf', formatInteger(nowMs), 'LIMIT', 0, 1)[1]
+if not space then return { 'OK', 0 } end
+redis.call('ZREM', pauses, space)
+local function takeOut(prefix, names)
+  local out, ids = {}, redis.call('ZRANGE', prefix .. 'queue', 0, limit - 1)
+  for _, id in ipairs(ids) do
+    local name = stored(redis.call('HGET', base .. 'job:' .. id, 'name'))
+    if name and names[name] then out[#out + 1] = id end
+  end
+  if out[1] then redis.call('ZREM', prefix .. 'queue', unpack(out)) end
+  return #out == tonumber(limit)
+end
+local prefix = base .. 'space:' .. space .. '/'
+local isMore = putBack(base, space, limit)
+local names = pausedNames(prefix)
+if not isMore and names and not names[''] then isMore = takeOut(prefix, names) end
+local fields, hasNames = redis.call('HKEYS', prefix .. 'paused'), false
+for _, name in ipairs(fields) do hasNames = hasNames or name ~= '' end
+if hasNames then redis.call('ZADD', pauses, formatInteger(isMore and nowMs or nowMs + 1000), space) end
+return { 'OK', isMore and 1 or 0 }
+`,
+} as const;
+
+export const set_settings = {
+  name: 'set_settings', sha1: '0f1a3b8b3a1e261369086a2c3c35c20993e5bf43',
+  keys: ['settings'], args: ['space', 'before', 'after'], rest: null,
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const } : { outcome: 'CHANGED' as const }),
+  text: `${lua.stored}\nlocal settings = KEYS[1]
+local space, before, after = ARGV[1], ARGV[2], ARGV[3]
+if (stored(redis.call('HGET', settings, space)) or '') ~= before then return { 'CHANGED' } end
+redis.call('HDEL', settings, space)
+if after ~= '' then redis.call('HSET', settings, space, after) end
+redis.call('HINCRBY', settings, '', 1)
+return { 'OK' }
+`,
+} as const;
+
 export const stats = {
-  name: 'stats', sha1: '0a9eedc3c57a932421cf531ca1d18e8c74c58054',
+  name: 'stats', sha1: 'd6f57556345f0aea6fc3ad1987ebb31875b0006d',
   keys: ['names'], args: ['base', 'space', 'limit'], rest: 'requested',
-  decode: (r: unknown[]) => ({ at: Number(r[1]), counts: (r[2] as unknown[]).map(Number), oldest: r[3] as string, known: Number(r[4]), rows: r[5] as string[] }),
+  decode: (r: unknown[]) => ({ at: Number(r[1]), counts: (r[2] as unknown[]).map(Number), oldest: r[3] as string, known: Number(r[4]), rows: r[5] as string[], paused: r[6] as string[] }),
   text: `${lua.stored}\n${lua.formatInteger}\n${lua.claimOrder}\n${lua.STATUSES}\n${lua.now}\nlocal names = KEYS[1]
 local base, space, limit = ARGV[1], ARGV[2], ARGV[3]
 local requested = { unpack(ARGV, 4) }
 local function waiting(queue)
   local pending = redis.call('ZCARD', queue)
-  if pending == 0 then return 0, '' end
+  if pending == 0 then return 0, '', nil end
   local head = redis.call('ZRANGE', queue, 0, 0, 'WITHSCORES')
-  return pending, claimOrder(head[2], redis.call('HGET', base .. 'job:' .. head[1], 'priority'))
+  local order = claimOrder(head[2], redis.call('HGET', base .. 'job:' .. head[1], 'priority'))
+  return pending, order, { score = tonumber(head[2]), id = head[1] }
 end
 local counts = {}
 for i, status in ipairs(STATUSES) do counts[i] = redis.call('ZCARD', space .. 'status/' .. status) end
 counts[#STATUSES + 1] = redis.call('ZCARD', space .. 'jobs')
-local all, oldest = waiting(space .. 'queue')
+local _, oldest, next = waiting(space .. 'queue')
+local paused = redis.call('HGETALL', space .. 'paused')
+for i = 1, #paused, 2 do
+  local _, first, at = waiting(space .. 'queue/' .. paused[i])
+  local isBefore = at and (not next or at.score < next.score or (at.score == next.score and at.id < next.id))
+  if isBefore then oldest, next = first, at end
+end
 local listed = {}
 for i, name in ipairs(requested) do
   listed[2 * i - 1], listed[2 * i] = name, stored(redis.call('ZSCORE', names, name)) or '0'
@@ -2412,10 +2606,10 @@ if #requested == 0 then listed = redis.call('ZREVRANGE', names, 0, tonumber(limi
 local rows = {}
 for i = 1, #listed, 2 do
   local pending, first = 0, ''
-  if all > 0 then pending, first = waiting(space .. 'queue/' .. listed[i]) end
+  if oldest ~= '' then pending, first = waiting(space .. 'queue/' .. listed[i]) end
   local n = #rows
   rows[n + 1], rows[n + 2], rows[n + 3], rows[n + 4] = listed[i], listed[i + 1], pending, first
 end
-return { 'OK', formatInteger(now()), { unpack(counts) }, oldest, redis.call('ZCARD', names), { unpack(rows) } }
+return { 'OK', formatInteger(now()), { unpack(counts) }, oldest, redis.call('ZCARD', names), { unpack(rows) }, { unpack(paused) } }
 `,
 } as const;

@@ -29,7 +29,7 @@ export interface Backlog {
 
 /**
  * Read the backlog, at a cost that does not grow with the number of jobs. It sends a few commands for each partition,
- * and at most seven for each space shown, over the bulk connection. Each command names one key, so that it works on a
+ * and at most eight for each space shown, and one for each of its paused names, over the bulk connection. Each command names one key, so that it works on a
  * cluster. The numbers are not of one moment.
  *
  * @param most spaces at most; 0 for none
@@ -83,7 +83,7 @@ async function withPending(store: Store, recent: Recent[], most: number): Promis
   const candidates = recent.sort((a, b) => b.order - a.order).slice(0, most * LOOKED_AT);
   const counted = await Promise.all(
     candidates.map(async ({ spaceId }) => {
-      const pending = await call(store, 'zcard', store.redis.zcard(store.keys.queue(spaceId)));
+      const pending = await call(store, 'zcard', store.redis.zcard(store.keys.jobsByStatus(spaceId, 'pending')));
       return { spaceId, pending };
     }),
   );
@@ -96,9 +96,21 @@ async function withAge(store: Store, { spaceId, pending }: Counted, now: number)
   const { redis, keys } = store;
   const [scheduled, [headId, score]] = await Promise.all([
     call(store, 'zcard', redis.zcard(keys.jobsByStatus(spaceId, 'scheduled'))),
-    pending === 0 ? [] : first(store, keys.queue(spaceId)),
+    pending === 0 ? [] : nextOf(store, spaceId),
   ]);
   if (headId === undefined || score === undefined) return { spaceId, pending, scheduled, oldestAgeSeconds: null };
   const priority = await call(store, 'hget', redis.hget(keys.job(headId), 'priority'));
   return { spaceId, pending, scheduled, oldestAgeSeconds: ageSeconds(withoutHeadStart(score, priority), now) };
+}
+
+/** Read the next job of a space and its place in the queue. One of a paused name may be in the queue of its name only. */
+async function nextOf(store: Store, spaceId: string): Promise<string[]> {
+  const queue = store.keys.queue(spaceId);
+  const [head, paused] = await Promise.all([
+    first(store, queue),
+    call(store, 'hkeys', store.redis.hkeys(store.keys.paused(spaceId))),
+  ]);
+  const heads = await Promise.all(paused.map((name) => first(store, `${queue}/${name}`)));
+  const [next = []] = [head, ...heads].filter(({ length }) => length > 0).sort((a, b) => Number(a[1]) - Number(b[1]));
+  return next;
 }

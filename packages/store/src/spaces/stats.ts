@@ -3,9 +3,14 @@ import { runScript } from '../script/run-script.js';
 import { stats } from '../script/scripts.generated.js';
 import { onBulk, type Store } from '../store.js';
 import { ageSeconds, isoOf } from '../time.js';
+import { pausedOf } from './pause/pause.js';
 
 /** Fields of a name in the script's reply. */
 const ROW = 4;
+
+/** Return the fields of a flat list: names and values in turn. */
+const pairsOf = (flat: readonly string[]) =>
+  Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] as string, flat[2 * i + 1] as string] as const);
 
 /** Compute the age of an order, null for '', which is the order of no job. */
 const ageOrNull = (order: string, now: number) => (order === '' ? null : ageSeconds(order, now));
@@ -37,6 +42,7 @@ export async function getStats(store: Store, spaceId: string, { limit, names }: 
   });
   const { at: now, counts, oldest, known } = reply;
   const rows = namesOf(reply.rows, now);
+  const paused = pausedOf(pairsOf(reply.paused));
   const { scheduled, ...byStatus } = Object.fromEntries(STATUSES.map((status, i) => [status, counts[i]])) as Record<
     Status,
     number
@@ -46,6 +52,7 @@ export async function getStats(store: Store, spaceId: string, { limit, names }: 
     timestamp: isoOf(now),
     jobs: { ...(scheduled > 0 && { scheduled }), ...byStatus, total: counts[STATUSES.length] as number },
     oldestPendingAgeSeconds: ageOrNull(oldest, now),
+    ...(paused !== undefined && { paused }),
     names: rows,
     namesLeftOut: known - rows.filter(({ total }) => total > 0).length,
   };

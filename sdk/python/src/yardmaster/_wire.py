@@ -614,7 +614,7 @@ class Settled(_SettledRequired, total=False):
     stored: int
 
 
-class SpaceStats(TypedDict):
+class _SpaceStatsRequired(TypedDict):
     spaceId: str
     # Moment of the count
     timestamp: "Timestamp"
@@ -626,6 +626,11 @@ class SpaceStats(TypedDict):
     names: List["NameStats"]
     # Names with jobs that are not in `names`
     namesLeftOut: int
+
+
+class SpaceStats(_SpaceStatsRequired, total=False):
+    # true for the whole space, or the names whose jobs are paused; absent when nothing is
+    paused: Union[bool, List[str]]
 
 
 class _SpaceStatsJobsRequired(TypedDict):
@@ -673,7 +678,7 @@ class UniqueRequest(_UniqueRequestRequired, total=False):
 CreateJobCallbackOn = Literal["completed", "dead", "killed"]
 
 
-ErrorCode = Literal["INVALID_REQUEST", "UNAUTHENTICATED", "FORBIDDEN", "JOB_NOT_FOUND", "KEY_NOT_FOUND", "NOT_FOUND", "METHOD_NOT_ALLOWED", "REQUEST_TIMEOUT", "JOB_NOT_PENDING", "JOB_NOT_DELIVERED", "JOB_NOT_RUNNING", "DELIVERY_LOST", "JOB_KILLED", "JOB_ENDED", "JOB_NOT_DEAD", "JOB_NOT_ENDED", "NO_CALLBACK", "JOB_NOT_UNIQUE", "TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "IDEMPOTENCY_MISMATCH", "UPGRADE_REQUIRED", "TOO_MANY_STREAMS", "TOO_MANY_WAITERS", "INTERNAL", "UNAVAILABLE", "OVERLOADED", "STORAGE_FULL", "STORAGE_UNSAFE"]
+ErrorCode = Literal["INVALID_REQUEST", "UNAUTHENTICATED", "FORBIDDEN", "JOB_NOT_FOUND", "KEY_NOT_FOUND", "OPERATION_NOT_FOUND", "NOT_FOUND", "METHOD_NOT_ALLOWED", "REQUEST_TIMEOUT", "JOB_NOT_PENDING", "JOB_NOT_DELIVERED", "JOB_NOT_RUNNING", "DELIVERY_LOST", "JOB_KILLED", "JOB_ENDED", "JOB_NOT_DEAD", "JOB_NOT_ENDED", "NO_CALLBACK", "JOB_NOT_UNIQUE", "TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "IDEMPOTENCY_MISMATCH", "UPGRADE_REQUIRED", "TOO_MANY_STREAMS", "SPACE_FULL", "TOO_MANY_WAITERS", "TOO_MANY_OPERATIONS", "INTERNAL", "UNAVAILABLE", "OVERLOADED", "STORAGE_FULL", "STORAGE_UNSAFE"]
 
 
 JobEventType = Literal["created", "delivered", "acked", "progress", "checkpoint", "event", "completed", "retried", "released", "dead", "killed", "delivery_timeout", "replaced", "ready", "rescheduled", "requeued", "callback_sent", "callback_failed"]

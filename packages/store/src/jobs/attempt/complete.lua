@@ -22,6 +22,10 @@ moveToStatusIndex(job, 'completed')
 if stored(unique) then
   freeUnique(job, unique, 'expired')
 end
+local settings = settingsText(base, job.space)
+if stored(settings) then
+  retentionMs = retentionIn(settings, 'completed', retentionMs)
+end
 startRetention(job, nowMs, retentionMs)
 if stored(callbackUrl) then
   if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end

@@ -55,7 +55,7 @@ export async function pollJobs(
 }
 
 /**
- * Claim this job for the caller if it is pending.
+ * Claim this job for the caller if it is pending, and not paused.
  *
  * @throws JOB_NOT_FOUND, FORBIDDEN, OVERLOADED, UNAVAILABLE
  * @see spec §4.4
@@ -68,6 +68,7 @@ export async function claimJob(store: Store, caller: Caller, jobId: string): Pro
     args: { deliveryTimeoutMs, eventsPerJob, notAfter: notAfterOf(store), ...args },
   });
   store.observer.delivered('claim', reply.outcome === 'OK' ? 1 : 0);
+  if (reply.outcome === 'PAUSED') return { claimed: false, reason: 'paused', status: 'pending' };
   if (reply.outcome === 'NOT_PENDING') return { claimed: false, reason: 'not_pending', status: reply.status };
   store.observer.moved('pending', 'delivered', 1);
   return { claimed: true, job: claimedJobsOf(reply.job)[0] as ClaimedJob };

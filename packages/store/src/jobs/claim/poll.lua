@@ -3,7 +3,7 @@
 -- REPLY OK jobs?...
 -- ERRORS TOO_LATE
 --
--- Claim up to `count` pending jobs of one space, oldest first over all requested names.
+-- Claim up to `count` pending jobs of one space, oldest first over all requested names that are not paused.
 --   queue        the space's queue; the queue of a name is <queue>/<name>
 --   count        1 to 50
 --   notAfter     see isTooLate
@@ -16,8 +16,13 @@ local nowMs, nowText = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 
 local wanted = tonumber(count)
+local space, paused = string.sub(queue, 1, -6), nil -- without `queue`
+if redis.call('EXISTS', space .. 'paused') == 1 then
+  paused = pausedNames(space)
+end
 local queues = { #names == 0 and queue or nil }
-for i, name in ipairs(names) do queues[i] = queue .. '/' .. name end
+for _, name in ipairs(names) do queues[#queues + 1] = not (paused and paused[name]) and queue .. '/' .. name or nil end
+if not queues[1] or (paused and paused['']) then return { 'OK' } end
 local takeOldest
 if #queues > 1 then
   takeOldest = oldestFirst(queues, math.ceil(wanted / #queues))
@@ -35,13 +40,15 @@ if isAcked ~= '' then -- not `else`, because only a condition declares the funct
 end
 
 local values, claimed = {}, 0
-for _ = 1, wanted + 50 do -- 50 to spare for entries without a pending job
+for _ = 1, wanted + (paused and 100 or 50) do -- to spare for entries without a pending job, and for paused ones
   if claimed == wanted then break end
   local id
   if takeOldest then id = takeOldest() else id = takeFirst(queues[1], wanted) end
   if not id then break end
-  local job = loadWhole(base .. 'job:' .. id, base, id)
-  if job.status == 'pending' then -- otherwise the entry is stray, and is gone from the queue now
+  -- A job of a paused name leaves the space's queue, so that it hides no other, and stays in that of its name.
+  local isPaused = paused and paused[redis.call('HGET', base .. 'job:' .. id, 'name')]
+  local job = not isPaused and loadWhole(base .. 'job:' .. id, base, id)
+  if job and job.status == 'pending' then -- otherwise the entry is stray or paused, and is gone from the queue now
     redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id) -- the job's other queue
     mark(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob, unpack(more))
     appendClaimed(values, job)

@@ -1,7 +1,7 @@
 -- KEYS jobKey
 -- ARGV base jobId keySpaceId copyId payload notAfter names...
 -- REPLY OK record[]
--- ERRORS TOO_LATE JOB_NOT_FOUND FORBIDDEN
+-- ERRORS TOO_LATE JOB_NOT_FOUND FORBIDDEN SPACE_FULL
 --
 -- Create a pending job with the options of another one, at the end of the queue. Redis refuses it when memory is full.
 --   payload   JSON text; '' for that of the other job, 'null' for none
@@ -12,6 +12,9 @@ local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 local nowMs, _, micros = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
+
+local most = maxPendingIn(settingsText(base, job.space))
+if most and redis.call('ZCARD', base .. 'space:' .. job.space .. '/status/pending') >= most then return { 'SPACE_FULL' } end
 
 local fields = { 'copyOf', jobId }
 local values = redis.call('HMGET', jobKey, unpack(names))

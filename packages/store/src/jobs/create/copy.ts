@@ -25,7 +25,7 @@ const COPIED_FIELDS = [
  * unique key.
  *
  * @param request.payload undefined for that of the other job
- * @throws JOB_NOT_FOUND, FORBIDDEN, STORAGE_UNSAFE, STORAGE_FULL, OVERLOADED, UNAVAILABLE
+ * @throws JOB_NOT_FOUND, FORBIDDEN, SPACE_FULL, STORAGE_UNSAFE, STORAGE_FULL, OVERLOADED, UNAVAILABLE
  * @see contract-2 §4
  */
 export async function copyJob(store: Store, caller: Caller, jobId: string, { payload }: CopyRequest): Promise<Job> {

@@ -19,6 +19,9 @@ export interface FullCreation {
   job: Job;
 }
 
+/** Fields for which a space may have defaults, which may have changed since the job was created. */
+const FIELDS_WITH_DEFAULTS = ['maxRetries', 'timeoutSeconds', 'retry', 'maxRunSeconds'] as const;
+
 /** Fields that a replay reads of the record; the others it has from the request. To create a job is not to read it. */
 const REPLAYED_FIELDS = [
   'space',
@@ -31,6 +34,7 @@ const REPLAYED_FIELDS = [
   'updatedAt',
   'scheduledFor',
   'priority',
+  ...FIELDS_WITH_DEFAULTS,
 ] as const;
 
 /**
@@ -41,7 +45,7 @@ const REPLAYED_FIELDS = [
  * @param body the request as its caller sent it, before defaults of the service: the key belongs to its fingerprint
  * @returns the job as it is now; a replayed one with this request, which another may have replaced, and without result,
  *   error and progress
- * @throws IDEMPOTENCY_MISMATCH, JOB_NOT_UNIQUE, STORAGE_UNSAFE, STORAGE_FULL, OVERLOADED, UNAVAILABLE
+ * @throws IDEMPOTENCY_MISMATCH, JOB_NOT_UNIQUE, SPACE_FULL, STORAGE_UNSAFE, STORAGE_FULL, OVERLOADED, UNAVAILABLE
  * @see contract-2 §1
  */
 export async function createFullJob(
@@ -69,6 +73,7 @@ export async function createFullJob(
       eventsPerJob: store.settings.eventsPerJob,
       replayed: REPLAYED_FIELDS.join(' '),
       shown: SHOWN_FIELDS.join(' '),
+      maxPending: store.spaceSettings.of(spaceId)?.maxPending ?? '',
       delay: delayOf(request),
       priority: request.priority || '',
       startWithin: request.startWithinSeconds ?? '',
@@ -85,6 +90,7 @@ export async function createFullJob(
     case 'REPLAYED':
       return {
         outcome: 'replayed',
+        // The values of the record come last: they are null where it has a default, whatever the request has.
         job: jobOf(id, { ...recordOf(fields.map(String)), ...recordOfValues(REPLAYED_FIELDS, reply.values) }),
       };
     case 'NOT_UNIQUE':

@@ -81,7 +81,7 @@ export interface ManyCreated {
 /**
  * Create jobs in order, at most a hundred with each script. The outcome of each job is that of createFullJob.
  *
- * @throws STORAGE_UNSAFE; IDEMPOTENCY_MISMATCH, STORAGE_FULL, OVERLOADED, UNAVAILABLE, and these with `stored` when some
+ * @throws STORAGE_UNSAFE; IDEMPOTENCY_MISMATCH, SPACE_FULL, STORAGE_FULL, OVERLOADED, UNAVAILABLE, and these with `stored` when some
  *   jobs were created or found before
  * @see contract-2 §3
  */
@@ -101,7 +101,7 @@ export async function createJobs(
       const ids = chunk.map((_, i) => idOf(jobs.length + i));
       const lines = await inTurn(() => createChunk(store, spaceId, chunk, ids));
       for (const [i, line] of lines.entries()) {
-        if (line === 'IDEMPOTENCY_MISMATCH') throw new YardmasterError(line);
+        throwIfRefused(line);
         const { name } = chunk[i] as PackedJob;
         const { before, isReplay, ...found } = readLine(line, ids[i] as string);
         if (isReplay) replayed++;
@@ -114,6 +114,11 @@ export async function createJobs(
     throw partlyStored(error, jobs.length, key !== null);
   }
   return { jobs, isReplay: replayed === jobs.length };
+}
+
+/** @throws IDEMPOTENCY_MISMATCH, SPACE_FULL when the line of a job says so */
+function throwIfRefused(line: string): void {
+  if (line === 'IDEMPOTENCY_MISMATCH' || line === 'SPACE_FULL') throw new YardmasterError(line);
 }
 
 /** Divide jobs into portions for one script each. */
@@ -143,7 +148,8 @@ async function createChunk(store: Store, spaceId: string, jobs: PackedJob[], ids
   const keys = { queue: store.keys.queue(spaceId) };
   const shared = { base: store.keys.baseOfSpace(spaceId), space: spaceId, notAfter: notAfterOf(store) };
   const isKeyed = jobs[0]?.fingerprint !== '';
-  if (jobs.every(({ options }) => options === null)) {
+  const maxPending = store.spaceSettings.of(spaceId)?.maxPending ?? '';
+  if (maxPending === '' && jobs.every(({ options }) => options === null)) {
     const rest = jobs.flatMap(({ name, fields, fingerprint }, i) => {
       const all = isKeyed ? ['fingerprint', fingerprint, ...fields] : fields;
       return [ids[i] as string, name, all.length, ...all];
@@ -154,7 +160,7 @@ async function createChunk(store: Store, spaceId: string, jobs: PackedJob[], ids
   const rest = jobs.flatMap(({ name, fields, fingerprint, options }, i) => {
     return [ids[i] as string, name, fingerprint, ...(options ?? NO_OPTIONS), fields.length, ...fields];
   });
-  const args = { ...shared, eventsPerJob: store.settings.eventsPerJob };
+  const args = { ...shared, eventsPerJob: store.settings.eventsPerJob, maxPending };
   return (await runScript(on, create_many_full, { keys, args, rest })).outcomes.split('\n');
 }
 

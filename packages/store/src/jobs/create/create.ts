@@ -57,8 +57,9 @@ export function fieldsOf(request: CreateJobRequest): (string | number)[] {
   const { retry, maxRunSeconds, startWithinSeconds, priority, tags } = request;
   const callbackOn = callbackOnOf(request.callbackOn);
   const fields: (string | number)[] = [];
-  if (maxRetries !== RECORD_DEFAULTS.maxRetries) fields.push('maxRetries', maxRetries);
-  if (timeoutSeconds !== RECORD_DEFAULTS.timeoutSeconds) fields.push('timeoutSeconds', timeoutSeconds);
+  if (maxRetries !== undefined && maxRetries !== RECORD_DEFAULTS.maxRetries) fields.push('maxRetries', maxRetries);
+  if (timeoutSeconds !== undefined && timeoutSeconds !== RECORD_DEFAULTS.timeoutSeconds)
+    fields.push('timeoutSeconds', timeoutSeconds);
   if (payload !== null) fields.push('payload', JSON.stringify(payload));
   if (callbackUrl !== null) fields.push('callbackUrl', callbackUrl);
   if (callbackHeaders !== null) fields.push('callbackHeaders', JSON.stringify(callbackHeaders));
@@ -83,7 +84,8 @@ export function newJobOf(
   order: string,
   scheduledFor: string | null = null,
 ): Job {
-  const { name, payload, maxRetries, timeoutSeconds, callbackUrl, callbackHeaders } = request;
+  const { name, payload, callbackUrl, callbackHeaders } = request;
+  const { maxRetries = RECORD_DEFAULTS.maxRetries, timeoutSeconds = RECORD_DEFAULTS.timeoutSeconds } = request;
   const createdAt = isoOfOrder(order);
   return {
     id,

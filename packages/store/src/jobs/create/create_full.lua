@@ -1,11 +1,11 @@
 -- KEYS jobKey
--- ARGV base jobId space name notAfter fingerprint unique eventsPerJob replayed shown delay priority startWithin tags fields...
+-- ARGV base jobId space name notAfter fingerprint unique eventsPerJob replayed shown maxPending delay priority startWithin tags fields...
 -- REPLY CREATED order scheduledFor
 -- REPLY REPLAYED values?[]
 -- REPLY RETURNED id values?[]
 -- REPLY REPLACED id values?[] before:Status
 -- REPLY NOT_UNIQUE id status:Status
--- ERRORS TOO_LATE IDEMPOTENCY_MISMATCH
+-- ERRORS TOO_LATE IDEMPOTENCY_MISMATCH SPACE_FULL
 --
 -- Create a job with any options, unless this job exists already, or another one occupies its unique key. When memory is
 -- full, Redis refuses it before anything is removed.
@@ -14,6 +14,7 @@
 --   unique        see uniqueEntry; '' for none
 --   replayed      names of the fields to return of a job with this idempotency key, with blanks in between
 --   shown         those to return of a job with this unique key
+--   maxPending    of the settings of the space; '' for no limit
 --   delay         see timeOf
 --   priority, startWithin, tags   options that are in `fields` too, '' for none
 --   scheduledFor  of a scheduled job, epoch ms; '' for a pending one
@@ -47,6 +48,7 @@ if isOccupied then
   return { 'REPLACED', other.id, valuesOf(other.key, shown), other.status }
 end
 
+if maxPending ~= '' and redis.call('ZCARD', base .. 'space:' .. space .. '/status/pending') >= tonumber(maxPending) then return { 'SPACE_FULL' } end
 if fingerprint ~= '' then fields[#fields + 1], fields[#fields + 2] = 'fingerprint', fingerprint end
 local order, scheduledFor = addJob(job, nowMs, micros, fields, waits, tags)
 if unique ~= '' then occupyUnique(job, unique, other) end

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type CreateJobRequest, createJobRequest, retryOf, uniqueOf } from '@yardmaster/protocol';
+import { type CreateJobRequest, createJobRequest, RECORD_DEFAULTS, retryOf, uniqueOf } from '@yardmaster/protocol';
 import stringify from 'safe-stable-stringify';
 import { call } from '../../call.js';
 import type { Store } from '../../store.js';
@@ -27,7 +27,8 @@ export async function idempotencySecretOf(store: Store): Promise<Buffer> {
   return idempotency.secret;
 }
 
-const DEFAULTS: Record<string, unknown> = createJobRequest.parse({ name: 'any' });
+const { maxRetries, timeoutSeconds } = RECORD_DEFAULTS;
+const DEFAULTS: Record<string, unknown> = createJobRequest.parse({ name: 'any', maxRetries, timeoutSeconds });
 
 /** Characters of a fingerprint, of 6 bits each. */
 const FINGERPRINT_CHARACTERS = 22;

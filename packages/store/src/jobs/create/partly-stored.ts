@@ -5,6 +5,7 @@ const REASONS: Partial<Record<ErrorCode, string>> = {
   STORAGE_FULL: 'Storage is full',
   UNAVAILABLE: 'Storage did not respond',
   OVERLOADED: 'Server is busy',
+  SPACE_FULL: 'Space has as many pending jobs as its settings allow',
 };
 
 /**

@@ -2,7 +2,7 @@
 -- …). It begins with the ZREM of moveToStatusIndex. Return the status.
 local function makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, ...)
   moveToStatusIndex(job, 'dead')
-  startRetention(job, nowMs, retentionMs)
+  startRetention(job, nowMs, retentionIn(settingsText(job.base, job.space), 'dead', retentionMs))
   local v = redis.call('HMGET', job.key, 'callbackUrl', 'callbackOn', 'unique', 'startBy')
   if job.status ~= 'running' then leaveWaiting(job, v[4]) end
   if wantsCallback('dead', v[1], v[2]) then enqueueCallback(job, nowMs) end

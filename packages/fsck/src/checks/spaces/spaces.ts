@@ -1,7 +1,7 @@
 import { membersOf, retryUnavailable, withRedisErrors } from '@yardmaster/redis';
 import { runScript } from '@yardmaster/store';
-import { type CheckContext, type Fault, faultOf, repairFlagOf } from '../faults.js';
-import { check_spaces } from '../scripts.generated.js';
+import { type CheckContext, type Fault, faultOf, repairFlagOf } from '../../faults.js';
+import { check_spaces } from '../../scripts.generated.js';
 
 /** Look for spaces of a partition that are listed and have no job. */
 export async function checkSpaces(checked: CheckContext, partition: string): Promise<Fault[]> {

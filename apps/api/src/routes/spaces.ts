@@ -1,0 +1,87 @@
+import {
+  doneResponse,
+  pauseRequest,
+  type SpaceSettings,
+  settingsChange,
+  shownSettings,
+  spaceSettings,
+} from '@yardmaster/protocol';
+import { changeSettings, pauseSpace, readPaused, readSettings, resumeSpace, type Store } from '@yardmaster/store';
+import { DONE, done, type Route, route } from './route.js';
+
+const SETTINGS = {
+  retention: { completedSeconds: 3600, deadSeconds: 2_592_000 },
+  maxPending: 10_000,
+  defaults: { maxRetries: 5, retry: { delaySeconds: 10, factor: 2 } },
+  requireDeliveryToken: true,
+};
+const PAUSE = { 'The whole space': {}, 'Jobs of two names': { names: ['resize', 'crop'] } };
+
+/** Return settings as responses show them, with what is paused at the moment. */
+async function shown(store: Store, spaceId: string, settings: Promise<SpaceSettings>) {
+  return shownSettings(await settings, await readPaused(store, spaceId));
+}
+
+/** Endpoints for the operators of a space. */
+export const SPACES: readonly Route[] = [
+  route({
+    operation: 'getSpaceSettings',
+    method: 'GET',
+    path: '/api/v1/spaces/:spaceId/settings',
+    scopes: ['spaces:manage'],
+    tag: 'Spaces',
+    summary: 'Get the settings of a space',
+    description: 'Only what is set, and what is paused.',
+    response: spaceSettings,
+    examples: { response: { 'Some are set': SETTINGS, 'None is set': {}, Paused: { paused: ['resize'] } } },
+    handler: ({ store, spaceId }) => shown(store, spaceId, readSettings(store, spaceId)),
+  }),
+  route({
+    operation: 'changeSpaceSettings',
+    method: 'PATCH',
+    path: '/api/v1/spaces/:spaceId/settings',
+    scopes: ['spaces:manage'],
+    tag: 'Spaces',
+    summary: 'Change settings of a space',
+    description:
+      'Changes what the body has, and keeps the rest; null sets a setting back. Every process knows the change within 5 s. An unknown field is refused. The space need not have jobs.',
+    body: settingsChange,
+    isStrict: true,
+    response: spaceSettings,
+    examples: {
+      request: { 'Some settings': SETTINGS, 'Without a limit again': { maxPending: null } },
+      response: { 'What is set now': SETTINGS },
+    },
+    handler: ({ store, spaceId, input }) => shown(store, spaceId, changeSettings(store, spaceId, input)),
+  }),
+  route({
+    operation: 'pauseSpace',
+    method: 'POST',
+    path: '/api/v1/spaces/:spaceId/pause',
+    scopes: ['spaces:manage'],
+    tag: 'Spaces',
+    summary: 'Pause a space',
+    description:
+      'From now on no job of the space, or of these names, is claimed. Jobs can be created, and jobs that are delivered or running go on.',
+    body: pauseRequest,
+    isStrict: true,
+    response: doneResponse,
+    examples: { request: PAUSE, response: DONE },
+    handler: ({ store, spaceId, input }) => done(pauseSpace(store, spaceId, input)),
+  }),
+  route({
+    operation: 'resumeSpace',
+    method: 'POST',
+    path: '/api/v1/spaces/:spaceId/resume',
+    scopes: ['spaces:manage'],
+    tag: 'Spaces',
+    summary: 'Resume a space',
+    description:
+      'Without names it ends every pause of the space, also those of single names. With names it ends only theirs: while the whole space is paused, their jobs stay paused.',
+    body: pauseRequest,
+    isStrict: true,
+    response: doneResponse,
+    examples: { request: PAUSE, response: DONE },
+    handler: ({ store, spaceId, input }) => done(resumeSpace(store, spaceId, input)),
+  }),
+];

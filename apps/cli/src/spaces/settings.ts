@@ -1,0 +1,109 @@
+import type { CliCommand } from '../command.js';
+import { UsageError } from '../command.js';
+import { CALL_EXIT, exitCodesHelp } from '../exit-codes.js';
+import { repeated } from '../flag-values.js';
+import { expectKey, type ServiceFlags, serviceOf, withServiceOptions } from '../flags.js';
+import { callJson } from '../service/call.js';
+import { type Service, spacePath } from '../service/service.js';
+import { printable, printableJson } from '../terminal/printable.js';
+import { spaceArgumentOf } from './space-argument.js';
+
+interface Flags extends ServiceFlags {
+  set?: string[];
+  unset?: string[];
+  json?: boolean;
+}
+
+type Settings = { [name: string]: unknown };
+
+/** Parsed command line of `settings`. */
+export interface SettingsRequest {
+  service: Service;
+  spaceId: string;
+  /** What to change; null to show the settings only. */
+  change: Settings | null;
+  isJson: boolean;
+}
+
+/** `yardmaster settings`: shows the settings of a space, and changes them. */
+export const settingsCommand: CliCommand<SettingsRequest, Flags> = {
+  name: 'settings',
+  define: (command) =>
+    withServiceOptions(
+      command
+        .description('Show the settings of a space, or change them and show them then.')
+        .argument('[spaceId]', 'the space (default: $YARDMASTER_SPACE)')
+        .option('--set <name=value>', 'a setting, for example maxPending=1000; may be repeated', repeated)
+        .option('--unset <name>', 'a setting to set back; may be repeated', repeated)
+        .option('--json', 'print the settings as one line of JSON, as the service sent them'),
+    ).addHelpText('after', HELP),
+  parse([argument], flags, env) {
+    const service = serviceOf(flags, env);
+    const spaceId = spaceArgumentOf(argument, env);
+    const pairs = [...(flags.set ?? []).map(pairOf), ...(flags.unset ?? []).map((name): Pair => [name, null])];
+    expectKey(service, 'the settings of a space', 'spaces:manage');
+    return { service, spaceId, change: pairs.length === 0 ? null : changeOf(pairs), isJson: flags.json === true };
+  },
+  async run({ service, spaceId, change, isJson }, { out }) {
+    const path = spacePath(spaceId, 'settings');
+    // A change may be sent again, because it sets what it names and nothing else.
+    const request = change === null ? { path } : { method: 'PATCH' as const, path, body: change };
+    const settings = await callJson<Settings>(service, request);
+    const lines = isJson ? [printableJson(JSON.stringify(settings))] : linesOf(settings);
+    out.write(lines.map((line) => `${line}\n`).join(''));
+    return { exit: CALL_EXIT.done, sentence: null };
+  },
+};
+
+const HELP = `
+Settings: retention.completedSeconds, retention.deadSeconds, retention.killedSeconds, maxPending, defaults.maxRetries,
+defaults.timeoutSeconds, defaults.retry, defaults.maxRunSeconds, anonymousStreams, requireDeliveryToken. A value is JSON:
+--set defaults.retry='{"delaySeconds": 10}' --set anonymousStreams=false
+
+Needs a key with spaces:manage.
+${exitCodesHelp(CALL_EXIT)}`;
+
+type Pair = [name: string, value: unknown];
+
+/** Read `name=value`. @throws UsageError */
+function pairOf(text: string): Pair {
+  const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (name === '') throw new UsageError('--set must be name=value, for example maxPending=1000');
+  try {
+    return [name, JSON.parse(value)];
+  } catch {
+    throw new UsageError(`the value of ${name} is not JSON`);
+  }
+}
+
+/** Return the body that changes these settings, whose names have dots between their parts. */
+function changeOf(pairs: readonly Pair[]): Settings {
+  const change: Settings = {};
+  for (const [name, value] of pairs) {
+    const parts = name.split('.');
+    const last = parts.pop() as string;
+    let group = change;
+    for (const part of parts) {
+      if (!Object.hasOwn(group, part) || group[part] === null) define(group, part, {});
+      group = group[part] as Settings;
+    }
+    define(group, last, value);
+  }
+  return change;
+}
+
+/** Set a member by any name. A plain assignment to `__proto__` would set something else. */
+const define = (group: Settings, name: string, value: unknown) =>
+  Object.defineProperty(group, name, { value, writable: true, enumerable: true, configurable: true });
+
+/** Write settings as `name value`, in a line each. */
+function linesOf(settings: Settings): string[] {
+  const lines = Object.entries(settings).flatMap(([name, value]) => linesOfOne(name, value));
+  return lines.length === 0 ? ['nothing is set'] : lines;
+}
+
+function linesOfOne(name: string, value: unknown): string[] {
+  const isGroup = name === 'retention' || name === 'defaults';
+  if (!isGroup || typeof value !== 'object' || value === null) return [printable(`${name} ${JSON.stringify(value)}`)];
+  return Object.entries(value).map(([inner, its]) => printable(`${name}.${inner} ${JSON.stringify(its)}`));
+}

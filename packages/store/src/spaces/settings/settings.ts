@@ -1,0 +1,75 @@
+import { changedSettings, type SettingsChange, type SpaceSettings, YardmasterError } from '@yardmaster/protocol';
+import { publish } from '@yardmaster/redis';
+import { call } from '../../call.js';
+import { PARTITION_TAGS, partitionOf } from '../../partition.js';
+import { runScript } from '../../script/run-script.js';
+import { set_settings } from '../../script/scripts.generated.js';
+import type { Store } from '../../store.js';
+import { settingsOfText, storedSettings } from './known-settings.js';
+
+/** Times that a change is tried when others change the same settings at once. */
+const TRIES = 10;
+
+/**
+ * Read the settings of a space from Redis, only those that are set.
+ *
+ * @throws UNAVAILABLE
+ */
+export async function readSettings(store: Store, spaceId: string): Promise<SpaceSettings> {
+  return settingsOfText(await textOf(store, spaceId));
+}
+
+/**
+ * Change settings of a space. It takes effect in this process at once, and in the others as soon as they receive the
+ * message. It works on a full Redis.
+ *
+ * @returns the settings after the change
+ * @throws OVERLOADED when others change them all the time; UNAVAILABLE
+ * @see contract-2 §4
+ */
+export async function changeSettings(store: Store, spaceId: string, change: SettingsChange): Promise<SpaceSettings> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const before = await textOf(store, spaceId);
+    const after = changedSettings(settingsOfText(before), change);
+    const isEmpty = Object.keys(after).length === 0;
+    const { outcome } = await runScript(store, set_settings, {
+      keys: { settings: keyOf(store, spaceId) },
+      args: { space: spaceId, before: before ?? '', after: isEmpty ? '' : storedSettings(after) },
+    });
+    if (outcome === 'CHANGED') continue;
+    store.spaceSettings.change(spaceId, after);
+    // The call does not wait for the message, because processes also notice the change without it.
+    const told = publish(store.redis, store.keys.settingsChannel, partitionOf(spaceId));
+    call(store, 'publish', told).catch(() => undefined);
+    return after;
+  }
+  throw new YardmasterError('OVERLOADED');
+}
+
+const keyOf = (store: Store, spaceId: string) => store.keys.settings(partitionOf(spaceId));
+const textOf = (store: Store, spaceId: string) => call(store, 'hget', store.redis.hget(keyOf(store, spaceId), spaceId));
+
+/**
+ * Read the settings of all spaces of a partition, so that this process knows them.
+ *
+ * @throws UNAVAILABLE
+ */
+export async function loadSettings(store: Store, partition: string): Promise<void> {
+  const key = store.keys.settings(partition);
+  store.spaceSettings.replace(partition, await call(store, 'hgetall', store.redis.hgetall(key)));
+}
+
+/**
+ * Read the settings of the partitions in which they have changed since this process read them. It costs one short
+ * command for each partition.
+ *
+ * @throws UNAVAILABLE when a partition could not be read; the others were
+ */
+export async function refreshSettings(store: Store): Promise<void> {
+  const refresh = async (partition: string) => {
+    const version = await call(store, 'hget', store.redis.hget(store.keys.settings(partition), ''));
+    if (version !== store.spaceSettings.versionOf(partition)) await loadSettings(store, partition);
+  };
+  const outcomes = await Promise.allSettled(PARTITION_TAGS.map(refresh));
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+}

@@ -1,0 +1,93 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { partitionOf, pollJobs, storedSettings, tendPauses } from '@yardmaster/store';
+import { createJob, jobIn } from '../support/jobs.js';
+import { withService } from '../support/service.js';
+import { check, repaired, type Short, secondly } from './checking.js';
+
+// No scheduler: nothing but these tests looks after pauses.
+const service = withService({}, { app: 'api', isOwn: true });
+let space: string;
+let spaces = 0;
+beforeEach(() => {
+  space = `pauses-${++spaces}`;
+});
+
+const keyOf = (rest: string) => `{${partitionOf(space)}}:${rest}`;
+const call = (verb: string, body: object = {}) => service.call('POST', `/spaces/${space}/${verb}`, { body });
+const NAMES = { names: ['work'] };
+
+async function expectRepaired(faults: Short[]) {
+  expect((await check(service.store)).short).toEqual(faults);
+  expect((await check(service.store, true)).short).toEqual(repaired(faults));
+  expect([(await check(service.store, true)).short, await secondly(service)]).toEqual([[], []]);
+}
+
+describe('fsck of pauses', () => {
+  it('finds no fault in jobs of a paused name that have left the queue of their space', async () => {
+    const ids = [(await createJob(service, space)).id, (await createJob(service, space, { priority: 9 })).id];
+    await call('pause', NAMES);
+    expect(await pollJobs(service.store, space, { count: 50, names: [] })).toEqual([]);
+    expect(await service.redis.exists(service.store.keys.queue(space))).toBe(0);
+    expect([(await check(service.store, true)).short, await secondly(service)]).toEqual([[], []]);
+    await call('resume');
+    const claimed = await pollJobs(service.store, space, { count: 50, names: [] });
+    expect(claimed.map(({ id }) => id).sort()).toEqual(ids.sort());
+  });
+
+  it('enters a job of a paused name in the queue of its name', async () => {
+    const { id } = await createJob(service, space);
+    await call('pause', NAMES);
+    await pollJobs(service.store, space, { count: 1, names: [] });
+    await service.redis.del(`${service.store.keys.queue(space)}/work`);
+    await expectRepaired([['entry_missing', id, keyOf(`space:${space}/queue/work`), 'possible']]);
+  });
+
+  it('enters a job in the queue of its space when its name is not paused any more', async () => {
+    const { id } = await createJob(service, space);
+    await call('pause', NAMES);
+    await pollJobs(service.store, space, { count: 1, names: [] });
+    await service.redis.del(service.store.keys.paused(space));
+    await expectRepaired([['entry_missing', id, keyOf(`space:${space}/queue`), 'possible']]);
+  });
+
+  it('lets a sweep look after paused names again that it had forgotten', async () => {
+    await call('pause', NAMES);
+    await service.redis.del(service.store.keys.pauses(partitionOf(space)));
+    await expectRepaired([['pause_forgotten', null, keyOf('pauses'), 'possible']]);
+    await call('pause');
+    await call('resume');
+  });
+
+  it('resumes a name whose pause has an impossible state', async () => {
+    const { id } = await createJob(service, space);
+    await call('pause', NAMES);
+    await pollJobs(service.store, space, { count: 1, names: [] });
+    await service.redis.hset(service.store.keys.paused(space), 'work', 'soon');
+    await expectRepaired([['pause_broken', null, keyOf(`space:${space}/paused`), 'possible']]);
+    await tendPauses(service.store, partitionOf(space));
+    expect((await pollJobs(service.store, space, { count: 1, names: [] }))[0]?.id).toBe(id);
+  });
+});
+
+describe('fsck of settings', () => {
+  const settings = { retention: { deadSeconds: 0 }, maxPending: 5 };
+
+  it('finds no fault in an ended job that the settings of its space keep for ever', async () => {
+    await service.call('PATCH', `/spaces/${space}/settings`, { body: settings });
+    const id = await jobIn(service, 'dead', space);
+    expect((await check(service.store)).short).toEqual([]);
+    await service.call('PATCH', `/spaces/${space}/settings`, { body: { retention: null } });
+    await expectRepaired([['deadline_missing', id, keyOf('deadlines'), 'possible']]);
+  });
+
+  it.each([
+    ['that are not JSON', 'nonsense'],
+    ['whose numbers are not those of their JSON', storedSettings(settings).replace('0', '7')],
+  ])('reports settings %s', async (_, text) => {
+    const key = service.store.keys.settings(partitionOf(space));
+    await service.redis.hset(key, space, text);
+    const faults: Short[] = [['settings_broken', null, keyOf('settings'), 'none']];
+    expect((await check(service.store, true)).short).toEqual(faults);
+    await service.redis.hdel(key, space);
+  });
+});
