@@ -1,9 +1,10 @@
 import type { Logger } from '@yardmaster/runtime';
 import type { ServerContext } from '@yardmaster/server';
-import { type ClockReading, createClockWatch, expireDue, findDue, promoteDue, tendPauses } from '@yardmaster/store';
+import { type ClockReading, createClockWatch, findDue } from '@yardmaster/store';
 import pLimit from 'p-limit';
 import { sweepMetrics } from '../metrics.js';
 import { runOperations } from './operations.js';
+import { type Task, tasksOf } from './tasks.js';
 
 /** A sweep that takes longer than this looks for new due deadlines. */
 const LOOK_AGAIN_MS = 500;
@@ -26,19 +27,6 @@ interface Pass {
   /** `performance.now()` from which on the pass ends at the next fault. */
   until: number;
 }
-
-/** What a step does in a partition. */
-interface Work {
-  process: typeof expireDue | typeof promoteDue | typeof tendPauses;
-  /** What the log says afterwards. */
-  done: string;
-}
-
-const EXPIRE: Work = { process: expireDue, done: 'deadlines expired' };
-const PROMOTE: Work = { process: promoteDue, done: 'waiting jobs promoted' };
-const TEND: Work = { process: tendPauses, done: 'pauses tended' };
-
-type Task = Work & { partition: string };
 
 /** Processes the deadlines of jobs. It works only when `runOnce` is called, see ticks.ts. */
 export interface Sweeper {
@@ -137,11 +125,7 @@ export function createSweeper(
       progressedAt = performance.now();
       // Work pass by pass, so that a long backlog in one partition delays no other, not even one that is not due yet.
       const until = progressedAt + LOOK_AGAIN_MS;
-      const tasks = (partitions: string[], work: Work): Task[] =>
-        partitions.map((partition) => ({ partition, ...work }));
-      const isSettled = ({ partition }: Task) => settled.has(partition);
-      const timed = [...tasks(due.deadlines, EXPIRE), ...tasks(due.promotions, PROMOTE)].filter(isSettled);
-      const all = [...timed, ...tasks(due.pauses, TEND)]; // No step of the clock makes a pause wrong.
+      const all = tasksOf(due, settled);
       // Begin elsewhere at each look, because a fault ends a pass: the last tasks must not wait again and again.
       const first = looks++ % Math.max(all.length, 1);
       left = [...all.slice(first), ...all.slice(0, first)];
