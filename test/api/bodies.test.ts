@@ -15,7 +15,7 @@ const api = withApiProcess(service);
 let target: Target;
 let before: unknown;
 beforeAll(async () => {
-  target = { spaceId: 'target', jobId: await jobIn(service, 'running', 'target'), keyId: '' };
+  target = { spaceId: 'target', jobId: await jobIn(service, 'running', 'target'), keyId: 'aaaa' };
   before = await stateOf(service, target);
 });
 

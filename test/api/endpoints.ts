@@ -11,7 +11,7 @@ export interface Endpoint {
   method: string;
   /** Path below /api/v1, with `:parameters`. */
   path: string;
-  /** Any one of them is enough (§4). */
+  /** Any one of them is enough (§4). None: any valid key. */
   scopes: readonly Scope[];
   /** Scopes that are needed in addition. */
   also?: readonly Scope[];
@@ -37,7 +37,7 @@ const ACK = { jobId: 'nope', action: 'ack' };
 type Row = [name: string, call: string, scopes: Scope[], rest?: Pick<Endpoint, 'also' | 'on' | 'body' | 'success'>];
 
 /**
- * Every endpoint of §4, and those of the contract: settle, keys, statistics, redelivery, callback secrets, ended jobs. The list is repeated
+ * Every endpoint of §4, and those of the contract: settle, keys, audit, statistics, redelivery, callback secrets, ended jobs. The list is repeated
  * here on purpose, because a test must not compare the product's table with itself.
  */
 const ROWS: Row[] = [
@@ -68,7 +68,10 @@ const ROWS: Row[] = [
   ['Get Callback Secrets', 'GET /spaces/:spaceId/callback-secret', ['keys:manage']],
   ['Create Key', 'POST /keys', ['keys:manage'], { body: { name: MADE, scopes: ['jobs:read'] }, success: 201 }],
   ['List Keys', 'GET /keys', ['keys:manage']],
+  ['Get Own Key', 'GET /keys/self', []],
+  ['Rotate Key', 'POST /keys/:keyId/rotate', ['keys:manage'], { body: { overlapSeconds: 60 } }],
   ['Revoke Key', 'DELETE /keys/:keyId', ['keys:manage']],
+  ['List Audit Entries', 'GET /audit', ['keys:manage']],
 ];
 
 export const ENDPOINTS: readonly Endpoint[] = ROWS.map(([name, call, scopes, rest]) => {
@@ -94,7 +97,7 @@ const NOWHERE = 'http://127.0.0.1:9/';
 /** Create the job or the key that an endpoint needs to succeed. */
 export async function targetFor(service: TestService, { path, on }: Endpoint, spaceId: string): Promise<Target> {
   const jobId = path.includes(':jobId') ? await jobIn(service, on ?? 'pending', spaceId, { callbackUrl: NOWHERE }) : '';
-  return { spaceId, jobId, keyId: path.includes(':keyId') ? (await service.key(['jobs:read'])).id : '' };
+  return { spaceId, jobId, keyId: path.includes(':keyId') ? (await service.key(['jobs:read'], { spaceId })).id : '' };
 }
 
 /** Return the path of an endpoint for a target, below /api/v1. */
@@ -116,7 +119,9 @@ export function callEndpoint(
  * process has cached.
  */
 export const askingRedis = ({ name }: Endpoint): CallOptions =>
-  ['Get Callback Secrets', 'Settle Jobs'].includes(name) ? { key: `ym_${'a'.repeat(16)}_${'f'.repeat(64)}` } : {};
+  ['Get Callback Secrets', 'Settle Jobs', 'Get Own Key'].includes(name)
+    ? { key: `ym_${'a'.repeat(16)}_${'f'.repeat(64)}` }
+    : {};
 
 /** Return everything that a refused call could have changed, without the changes of other tests on a shared service. */
 export async function stateOf(service: TestService, { spaceId, jobId, keyId }: Target): Promise<unknown[]> {

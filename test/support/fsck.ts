@@ -70,7 +70,7 @@ async function dumpKey(redis: Redis, key: string, name: string, all: Dump): Prom
   else if (/^\{..\}:spaces$/.test(name)) {
     for (const [space, order] of await membersOf(redis, key))
       all.lastOrders.set(`${name.slice(0, 5)}${space}`, Number(order));
-  } else if (!/^(meta$|\{keys\}:records$|\{..\}:stepped$|\{bull\}:)/.test(name)) all.unknown.push(key);
+  } else if (!/^(meta$|\{keys\}:(records|used)$|audit$|\{..\}:stepped$|\{bull\}:)/.test(name)) all.unknown.push(key);
 }
 
 type JobRecord = Record<string, string>;

@@ -21,7 +21,10 @@ import type { Serving } from './serve.js';
 import { FEATURES, VERSION } from './version.js';
 
 /** Headers of responses that pages of other origins may read. */
-const EXPOSED = ['x-request-id', 'retry-after', 'x-ignored-fields', 'preference-applied', 'idempotent-replayed'];
+const EXPOSED = [
+  ...['x-request-id', 'retry-after', 'ratelimit', 'ratelimit-policy'],
+  ...['x-ignored-fields', 'preference-applied', 'idempotent-replayed'],
+];
 
 export interface AppOptions {
   router: RequestHandler;

@@ -13,7 +13,9 @@ import { killCommand, releaseCommand } from './jobs/end.js';
 import { getCommand } from './jobs/get.js';
 import { listCommand } from './jobs/list.js';
 import { copyCommand, deleteCommand, requeueCommand } from './jobs/manage.js';
+import { auditCommand } from './keys/audit.js';
 import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './keys/commands.js';
+import { ownKeyCommand, rotateKeyCommand } from './keys/rotate.js';
 import { logsCommand } from './logs/command.js';
 import { VERSION } from './version.js';
 import { watchCommand } from './watch/command.js';
@@ -27,7 +29,7 @@ interface ProgramOptions {
 }
 
 /** What a group of commands is for. */
-const GROUPS: Record<string, string> = { keys: 'Create, list and revoke API keys.' };
+const GROUPS: Record<string, string> = { keys: 'Create, list, rotate and revoke API keys.' };
 
 /**
  * Run a command line.
@@ -86,7 +88,10 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
   add(infoCommand);
   add(createKeyCommand);
   add(listKeysCommand);
+  add(rotateKeyCommand);
   add(revokeKeyCommand);
+  add(ownKeyCommand);
+  add(auditCommand);
   add(callbackSecretCommand);
   add(devCommand);
   add(fsckCommand);

@@ -1,6 +1,9 @@
-export type { Principal } from './api-keys/api-keys.js';
-export { createKey, hasKeys, listKeys, removeExpiredKeys, revokeKey } from './api-keys/api-keys.js';
-export { Authenticator, KEY_CACHE_MS } from './api-keys/authenticator.js';
+export { createKey, hasKeys, listKeys, readOwnKey } from './api-keys/api-keys.js';
+export { ADMIN_KEY_ID, Authenticator, KEY_CACHE_MS } from './api-keys/authenticator.js';
+export { removeExpiredKeys, revokeKey } from './api-keys/end.js';
+export { rotateKey } from './api-keys/rotate.js';
+export type { Principal } from './api-keys/secrets.js';
+export { type Act, appendAct, listActs } from './audit/acts.js';
 export { NO_OBSERVER, REDIS_ERROR_CLASSES, type StoreObserver } from './call.js';
 export {
   type AttemptedCallback,
@@ -36,7 +39,7 @@ export { createJobs, type ManyCreated, type PackedJob, packJob } from './jobs/cr
 export { idempotencySecretOf } from './jobs/create/idempotency.js';
 export { deleteJob } from './jobs/delete.js';
 export { killJob } from './jobs/kill.js';
-export { hasClaimable, readStatus } from './jobs/probe.js';
+export { hasClaimable, readSpaceOf, readStatus } from './jobs/probe.js';
 export { getJob, getProgress, listJobs } from './jobs/read/read.js';
 export { readSince, type Since } from './jobs/read/since.js';
 export { readSnapshot, type Snapshot } from './jobs/read/snapshot.js';

@@ -25,6 +25,8 @@ import { partitionOf, partitionOfJob } from './partition.js';
  * | `ym:{pp}:stepped` | string | epoch ms at which a scheduler noticed that Redis' clock had stepped forward | scheduler | never |
  * | `ym:{pp}:callbacks` | zset | job id by epoch ms at which the relay looks | end of a job, each attempt | final outcome |
  * | `ym:{keys}:records` | hash | API key id → JSON | key administration | revocation |
+ * | `ym:{keys}:used` | hash | API key id → epoch ms of its last use | each process of the API and the gateway, once a minute | revocation, expiry |
+ * | `ym:audit` | stream | acts of operators, the newest 10 000: see audit/acts.ts | each act | never |
  * | `ym:{bull}:*` | BullMQ's | the scheduler's ticks and wake-ups, all of which may be lost | scheduler | BullMQ |
  */
 export function keyMap(prefix: string) {
@@ -61,7 +63,12 @@ export function keyMap(prefix: string) {
     meta: `${prefix}:meta`,
     manualClock: `${prefix}:clock`,
     apiKeys: `${prefix}:{keys}:records`,
-    /** Channel: the id of an API key that was just revoked. */
+    keyUses: `${prefix}:{keys}:used`,
+    audit: `${prefix}:audit`,
+    /**
+     * Channel: the id of an API key that was just revoked; or, after a rotation, the id, a blank, and the number of the
+     * oldest secret that is still accepted. A process of an earlier release knows no key by that text.
+     */
     revocations: `${prefix}:{keys}:revoked`,
   };
 }

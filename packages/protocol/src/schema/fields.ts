@@ -66,10 +66,12 @@ export function boundedArray<T extends z.ZodType>(
 /**
  * Make a schema of an object with these fields and no others. An unknown field is refused, and the error suggests the
  * closest known field. The message is a JSON array with one sentence for each unknown field.
+ *
+ * @param at path of the object in the body, with a dot: `limits.`; '' for the whole
  */
-export function exactObject<T extends z.core.$ZodLooseShape>(shape: T) {
+export function exactObject<T extends z.core.$ZodLooseShape>(shape: T, at = '') {
   const known = Object.keys(shape);
-  const named = (name: string) => ({ path: name.slice(0, LIMITS.faultPathCharacters), name, known });
+  const named = (name: string) => ({ path: (at + name).slice(0, LIMITS.faultPathCharacters), name, known });
   return z.strictObject(shape, {
     error: (issue) =>
       issue.code === 'unrecognized_keys'

@@ -1,8 +1,10 @@
 import type { Status } from '@yardmaster/protocol';
 import { call } from '../call.js';
+import { isJobId } from '../partition.js';
 import type { Store } from '../store.js';
 
-// Reads for calls that wait, in case the message that they wait for was lost. Each is one cheap command.
+// Reads of one field: for calls that wait, in case the message that they wait for was lost, and for the audit. Each is one
+// cheap command.
 
 /** Most queues that one command looks at. */
 const QUEUES_AT_ONCE = 1_000;
@@ -31,4 +33,14 @@ export async function hasClaimable(store: Store, spaceId: string, names: readonl
  */
 export async function readStatus(store: Store, jobId: string): Promise<Status | null> {
   return (await call(store, 'hget', store.redis.hget(store.keys.job(jobId), 'status'))) as Status | null;
+}
+
+/**
+ * Read the space of a job.
+ *
+ * @returns null when there is no such job
+ * @throws UNAVAILABLE
+ */
+export async function readSpaceOf(store: Store, jobId: string): Promise<string | null> {
+  return isJobId(jobId) ? call(store, 'hget', store.redis.hget(store.keys.job(jobId), 'space')) : null;
 }
