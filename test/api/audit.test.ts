@@ -98,6 +98,27 @@ it('shows a key that is bound to a space only the acts in that space, page by pa
   }
 });
 
+it('lets an act stand whose entry cannot be stored, and logs both', async () => {
+  const jobId = await jobIn(service, 'pending', 'unstored');
+  const { audit: stream } = service.store.keys;
+  await service.redis.rename(stream, `${stream}-kept`);
+  await service.redis.set(stream, 'of another type');
+  const headers = newId();
+  try {
+    expect((await service.call('POST', `/jobs/${jobId}/kill`, { headers })).status).toBe(200);
+  } finally {
+    await service.redis.rename(`${stream}-kept`, stream);
+  }
+  const lines = service.process?.output().split('\n') ?? [];
+  const messages = lines
+    .filter((line) => line.includes(`"${headers['x-request-id']}"`))
+    .map((line) => JSON.parse(line));
+  expect(messages.map(({ msg, level }) => [level, msg])).toEqual([
+    ['info', 'act done'],
+    ['warn', 'act not added to the audit'],
+  ]);
+});
+
 it('keeps the newest 10 000 acts', async () => {
   const { audit: stream } = service.store.keys;
   const pipeline = service.redis.pipeline();

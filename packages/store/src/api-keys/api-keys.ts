@@ -16,6 +16,8 @@ import {
   newSecret,
   oldestSecretAt,
   type Principal,
+  readRecord,
+  recordOf,
   type StoredKey,
   withoutSecret,
   withSecret,
@@ -43,7 +45,7 @@ export async function createKey(
   const createdAt = new Date(now).toISOString();
   const key = { id: randomBase32(16), ...fields, createdAt, ...(limits !== null && { limits }) };
   const stored: StoredKey = { ...key, secretHash: hashOfSecret(secret) };
-  await call(store, 'hset', store.redis.hset(store.keys.apiKeys, key.id, JSON.stringify(stored)));
+  await call(store, 'hset', store.redis.hset(store.keys.apiKeys, key.id, recordOf(stored)));
   return withSecret(key, secret);
 }
 
@@ -59,7 +61,7 @@ export async function listKeys(store: Store, { spaceId }: Caller = ANY_SPACE): P
     call(store, 'hgetall', store.redis.hgetall(store.keys.keyUses)),
   ]);
   return records
-    .map((text) => JSON.parse(text) as StoredKey)
+    .map(readRecord)
     .filter((key) => spaceId === null || key.spaceId === spaceId)
     .map((key) => shown(key, uses[key.id]))
     .sort((a, b) => b.createdAt.localeCompare(a.createdAt) || a.id.localeCompare(b.id));
@@ -76,7 +78,7 @@ export async function readOwnKey(store: Store, id: string): Promise<ApiKey> {
     call(store, 'hget', store.redis.hget(store.keys.keyUses, id)),
   ]);
   if (record === null) throw new YardmasterError('UNAUTHENTICATED');
-  return shown(JSON.parse(record) as StoredKey, usedAt);
+  return shown(readRecord(record), usedAt);
 }
 
 function shown(stored: StoredKey, usedAt: string | null | undefined): ApiKey {
@@ -104,7 +106,7 @@ export async function readKey(
     redisNow(store),
   ]);
   if (record === null) return null;
-  const key = JSON.parse(record) as StoredKey;
+  const key = readRecord(record);
   return isValidAt(key, now) ? { key, record, now } : null;
 }
 
@@ -139,7 +141,7 @@ export async function oldestSecretsOf(store: Store, ids: readonly string[]): Pro
  */
 export function parsed(record: string | null): StoredKey | null {
   try {
-    return JSON.parse(record as string) as StoredKey | null;
+    return record === null ? null : readRecord(record);
   } catch {
     return null;
   }
