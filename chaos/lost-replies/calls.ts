@@ -102,7 +102,7 @@ const rowsOfKeyCalls = KEY_CALLS.map(
   ([endpoint, runs, request, [left, leftAgain], again]): Row => ({
     ...{ endpoint, runs, start: { before: null }, left, again, leftAgain },
     make: (context, { key: of }, { api, key }) => callApi(context, api, { ...request(of), key }),
-    matches: ({ key }) => sends(runs, left === 0 ? key.id : ''),
+    matches: ({ key }) => runsOrSends(runs, left === 0 || ['hget', 'replace_key'].includes(runs) ? key.id : ''),
     state: async ({ installation: { store } }, { key }) =>
       (await listKeys(store)).filter(({ name }) => name === key.name).length,
     seen: ({ status }) => status,

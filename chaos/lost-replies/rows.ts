@@ -81,6 +81,8 @@ export const READS: readonly [
 type KeyRequest = (key: TrialKey) => ApiRequest;
 const create: KeyRequest = ({ name }) => ({ method: 'POST', path: '/keys', body: { name, scopes: ['jobs:read'] } });
 const list: KeyRequest = () => ({ method: 'GET', path: '/keys' });
+const audit: KeyRequest = () => ({ method: 'GET', path: '/audit' });
+const rotate: KeyRequest = ({ id }) => ({ method: 'POST', path: `/keys/${id}/rotate`, body: { overlapSeconds: 60 } });
 const revoke: KeyRequest = ({ id }) => ({ method: 'DELETE', path: `/keys/${id}` });
 
 /**
@@ -97,6 +99,12 @@ export const KEY_CALLS: readonly [
   ['createKey', 'time', create, [1, 2], 201],
   ['createKey', 'hset', create, [2, 3], 201],
   ['listKeys', 'hvals', list, [1, 1], 200],
+  ['listKeys', 'hgetall', list, [1, 1], 200],
+  ['listAuditEntries', 'xrevrange', audit, [1, 1], 200],
+  ['rotateKey', 'hget', rotate, [1, 1], 200],
+  ['rotateKey', 'time', rotate, [1, 1], 200],
+  ['rotateKey', 'replace_key', rotate, [1, 1], 200],
+  ['revokeKey', 'hget', revoke, [0, 0], 404],
   ['revokeKey', 'hdel', revoke, [0, 0], 404],
   ['revokeKey', 'publish', revoke, [0, 0], 404],
 ];
@@ -130,7 +138,7 @@ export const SPACE_CALLS: readonly [
 ];
 
 /** Commands that a call sends only after another reply, so that both replies cannot be lost at once. */
-export const LATER = ['history', 'hset', 'set_settings', 'hgetall'];
+export const LATER = ['history', 'hset', 'set_settings', 'hgetall', 'replace_key'];
 export const isLater = ({ endpoint, runs }: { endpoint: string; runs: string }) =>
   LATER.includes(runs) || (endpoint === 'listJobs' && runs === 'hmget');
 

@@ -11,7 +11,7 @@ export interface Endpoint {
   method: string;
   /** Path below /api/v1, with `:parameters`. */
   path: string;
-  /** Any one of them is enough (§4). */
+  /** Any one of them is enough (§4). None: any valid key. */
   scopes: readonly Scope[];
   /** Scopes that are needed in addition. */
   also?: readonly Scope[];
@@ -39,7 +39,7 @@ const OPERATION = { action: 'requeue', filter: { status: 'dead' } };
 type Row = [name: string, call: string, scopes: Scope[], rest?: Pick<Endpoint, 'also' | 'on' | 'body' | 'success'>];
 
 /**
- * Every endpoint of §4, and those of the contract: settle, keys, statistics, redelivery, callback secrets, ended jobs. The list is repeated
+ * Every endpoint of §4, and those of the contract: settle, keys, audit, statistics, redelivery, callback secrets, ended jobs. The list is repeated
  * here on purpose, because a test must not compare the product's table with itself.
  */
 const ROWS: Row[] = [
@@ -78,7 +78,10 @@ const ROWS: Row[] = [
   ['Resume Space', 'POST /spaces/:spaceId/resume', ['spaces:manage'], { body: { names: ['paused'] } }],
   ['Create Key', 'POST /keys', ['keys:manage'], { body: { name: MADE, scopes: ['jobs:read'] }, success: 201 }],
   ['List Keys', 'GET /keys', ['keys:manage']],
+  ['Get Own Key', 'GET /keys/self', []],
+  ['Rotate Key', 'POST /keys/:keyId/rotate', ['keys:manage'], { body: { overlapSeconds: 60 } }],
   ['Revoke Key', 'DELETE /keys/:keyId', ['keys:manage']],
+  ['List Audit Entries', 'GET /audit', ['keys:manage']],
 ];
 
 export const ENDPOINTS: readonly Endpoint[] = ROWS.map(([name, call, scopes, rest]) => {
@@ -113,7 +116,12 @@ export async function targetFor(service: TestService, { path, on }: Endpoint, sp
   const operationId = path.includes(':operationId')
     ? (await service.call('POST', `/spaces/${spaceId}/operations`, { body: OPERATION })).body.id
     : '';
-  return { spaceId, jobId, keyId: path.includes(':keyId') ? (await service.key(['jobs:read'])).id : '', operationId };
+  return {
+    spaceId,
+    jobId,
+    keyId: path.includes(':keyId') ? (await service.key(['jobs:read'], { spaceId })).id : '',
+    operationId,
+  };
 }
 
 /** Return the path of an endpoint for a target, below /api/v1. */
@@ -135,7 +143,9 @@ export function callEndpoint(
  * process has cached.
  */
 export const askingRedis = ({ name }: Endpoint): CallOptions =>
-  ['Get Callback Secrets', 'Settle Jobs'].includes(name) ? { key: `ym_${'a'.repeat(16)}_${'f'.repeat(64)}` } : {};
+  ['Get Callback Secrets', 'Settle Jobs', 'Get Own Key'].includes(name)
+    ? { key: `ym_${'a'.repeat(16)}_${'f'.repeat(64)}` }
+    : {};
 
 /** Return everything that a refused call could have changed, without the changes of other tests on a shared service. */
 export async function stateOf(service: TestService, { spaceId, jobId, keyId }: Target): Promise<unknown[]> {

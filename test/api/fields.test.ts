@@ -378,15 +378,25 @@ const REFUSED: Record<string, Fault[]> = {
     ),
     ...values('spaceId', SPACE_ID, ['', 'a b', 'a/b', 'ü', 'x'.repeat(129), 'a\n', '*'], reader),
     ...values('spaceId', STRING, [5, [], {}, true], reader),
-    fault(
-      { ...work, scopes: ['jobs:read', 'keys:manage'], spaceId: 'a' },
-      'scopes must not contain keys:manage when the key is bound to a space',
-    ),
     ...values('expiresAt', EXPIRES, ['', 'tomorrow', '2030-01-01', '1900000000', '2030-01-01T00:00:00'], reader),
     ...values('expiresAt', EXPIRES, ['2030-02-30T00:00:00Z', '2030-01-01T24:00:00Z', '2030-13-01T00:00:00Z'], reader),
     ...values('expiresAt', EXPIRES, ['2030-01-01 00:00:00Z', '2030-01-01T00:00:60Z'], reader),
     ...values('expiresAt', EXPIRES, [1_900_000_000, true, [], {}], reader),
     ...values('expiresAt', 'must be in the future', ['2020-01-01T00:00:00Z'], reader),
+    ...values('limits', OBJECT, [5, 'x', []], reader),
+    ...[0, 0.001, 100_001, '5', null].map((perSecond) =>
+      fault(
+        { ...reader, limits: { perSecond, burst: 1 } },
+        'limits.perSecond must be a number between 0.01 and 100000',
+      ),
+    ),
+    ...[0, 1.5, 100_001, '5', null].map((burst) =>
+      fault({ ...reader, limits: { perSecond: 1, burst } }, 'limits.burst must be an integer between 1 and 100000'),
+    ),
+    fault(
+      { ...reader, limits: { perSecond: 1, burst: 1, bursts: 2 } },
+      'unknown field limits.bursts, did you mean burst?',
+    ),
     fault({ ...reader, space: 'a' }, 'unknown field space, did you mean spaceId?'),
     fault({ ...reader, 'a b': 1 }, 'unknown field a b'),
     fault(
@@ -403,6 +413,10 @@ const REFUSED: Record<string, Fault[]> = {
       `spaceId ${SPACE_ID}`,
       `expiresAt ${EXPIRES}`,
     ),
+  ],
+  'Rotate Key': [
+    ...values('overlapSeconds', 'must be a number between 0 and 2592000', [-1, 2_592_001, '5', null, []]),
+    fault({ overlapSecond: 0 }, 'unknown field overlapSecond, did you mean overlapSeconds?'),
   ],
 };
 
@@ -504,8 +518,11 @@ const TAKEN: Record<string, object[]> = {
   'Create Key': [
     ...edges('scopes', [['jobs:read'], Array(50).fill('jobs:read')], { name: 'k' }),
     { name: 'k', scopes: ['keys:manage'], spaceId: null },
+    { name: 'k', scopes: ['keys:manage'], spaceId: 'a' },
+    { name: 'k', scopes: ['jobs:read'], limits: { perSecond: 0.01, burst: 100_000 } },
     { name: 'k', scopes: ['jobs:read'], spaceId: 'a.b:c_d-E', expiresAt: null },
   ],
+  'Rotate Key': [{}, { overlapSeconds: 0 }, { overlapSeconds: 2_592_000 }],
 };
 
 /** Endpoints of jobs that no worker has. */
@@ -689,9 +706,18 @@ describe('queries', () => {
     ['stats?name=', 'name must be 1 to 128 characters'],
     [`stats?name=a&name=${'x'.repeat(129)}`, 'name[1] must be 1 to 128 characters'],
     [`stats?${'name=x&'.repeat(101)}`, 'name must have at most 100 names'],
+    ...each('audit?limit=', ['0', 'x'], LIMIT),
+    ...each(
+      'audit?cursor=',
+      ['', 'x', '1', '-1', '1-', '1-0-0', '%2B'],
+      'cursor must be the nextCursor of an earlier page',
+    ),
+    ['audit?cursor=1-0&cursor=1-0', 'cursor must appear exactly once'],
   ];
+  /** Return the path of a query that these rows write without it. */
+  const pathOf = (query: string) => (query.startsWith('audit?') ? `/${query}` : `/spaces/target/${query}`);
   it.each(titled(wrong))('refuses the query $title', async ({ query, errors }) => {
-    expect(summary(await service.call('GET', `/spaces/target/${query}`))).toEqual(refusal(...errors));
+    expect(summary(await service.call('GET', pathOf(query)))).toEqual(refusal(...errors));
   });
 
   it.each(['&&=&', `offset=${'9'.repeat(20)}`, `offset=${'9'.repeat(400)}`])('accepts the query %s', async (query) => {

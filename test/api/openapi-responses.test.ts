@@ -153,7 +153,10 @@ const SEVERAL_FAULTS = { name: 5, maxRetries: -1, count: 0, percent: -1, message
 it.each(ENDPOINTS)('refuses all kinds of wrong calls of $name as documented', async (endpoint) => {
   const { key } = await service.key([endpoint.name === 'Kill Job' ? 'jobs:ack' : 'jobs:kill']);
   await expectResponse(endpoint, UNKNOWN, { key: undefined }, 401);
-  await expectResponse(endpoint, UNKNOWN, { key }, 403);
+  await expectResponse(endpoint, UNKNOWN, { key }, endpoint.scopes.length > 0 ? 403 : 200);
+  const limited = await service.key(['jobs:read'], { limits: { perSecond: 0.01, burst: 1 } });
+  await service.call('GET', '/keys/self', { key: limited.key });
+  await expectResponse(endpoint, UNKNOWN, { key: limited.key }, 429);
   expectDocumented(endpoint, await callEndpoint(service, { ...endpoint, method: 'PUT' }, UNKNOWN), 405);
   await expectResponse(endpoint, UNKNOWN, { headers: { 'x-long': 'x'.repeat(20_000) } }, 431);
   expectDocumented(endpoint, await callWithoutHost(endpoint), 400);
@@ -196,7 +199,7 @@ it('responds as documented when keys in Redis are of another type', async () => 
   const ofOperations = [keys.operation(operationId), keys.operationsOf(spaceId)];
   const ofJobs = [keys.job(jobId), keys.jobs(spaceId), keys.queue(spaceId), keys.names(spaceId)];
   const ofSpaces = [keys.paused(spaceId), keys.settings(partitionOf(spaceId))];
-  for (const key of [...ofJobs, ...ofOperations, ...ofSpaces, keys.apiKeys]) {
+  for (const key of [...ofJobs, ...ofOperations, ...ofSpaces, keys.apiKeys, keys.audit]) {
     await service.redis.del(key);
     await service.redis.set(key, 'of another type');
   }

@@ -17,7 +17,7 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _yardmaster; printf '%s\\n' "\${COMPR
 it.each([
   ['yardmaster cr', ['create']],
   ['yardmaster --ver', ['--version']],
-  ['yardmaster keys ', ['create', 'list', 'revoke', '--help']],
+  ['yardmaster keys ', ['create', 'list', 'rotate', 'revoke', 'self', '--help']],
   ['yardmaster keys create --s', ['--scope', '--space']],
   ['yardmaster jobs --status d', ['delivered', 'dead']],
   ['yardmaster jobs --space demo --l', ['--limit']],

@@ -22,12 +22,60 @@ describe('keys', () => {
     const scopes = ['jobs:read', 'jobs:create', 'jobs:kill'];
     expect(JSON.parse(json)).toMatchObject({ id, name: 'ci', spaceId: 'shop', scopes });
     const [, table] = await here(['keys', 'list']);
-    expect(table[1]).toMatch(new RegExp(`^${id} +ci +shop +T +jobs:read,jobs:create,jobs:kill$`));
+    expect(table[1]).toMatch(new RegExp(`^${id} +ci +shop +T +- +jobs:read,jobs:create,jobs:kill$`));
 
     const jobs = ['jobs', '--space', 'shop', '--token', key];
     expect((await here(jobs))[0]).toBe(0);
     expect(await here(['keys', 'revoke', id])).toEqual([0, [`revoked ${id}`], '']);
     expect(await here(jobs)).toEqual([1, [], 'yardmaster: A valid API key is required\n']);
+  });
+
+  it('rotates a key, and lets both secrets work until the overlap is over', async () => {
+    const { id, key } = await service.key(['jobs:read'], { spaceId: 'shop' });
+    const jobs = (text: string) => here(['jobs', '--space', 'shop', '--token', text]);
+    const [code, [next = ''], err] = await here(['keys', 'rotate', id, '--overlap', '60']);
+    expect([code, err]).toEqual([0, 'the secret before it ends in 60 s\n']);
+    expect([(await jobs(key))[0], (await jobs(next))[0]]).toEqual([0, 0]);
+    const [, [json = ''], none] = await here(['keys', 'rotate', id, '--overlap', '0', '--json']);
+    expect([JSON.parse(json).id, none]).toEqual([id, '']);
+    expect([(await jobs(next))[0], (await jobs(JSON.parse(json).key))[0]]).toEqual([1, 0]);
+  });
+
+  it('creates a key with limits, which shows itself', async () => {
+    const create = ['keys', 'create', '--scope', 'jobs:read', '--space', 'shop', '--name', 'slow', '--limit', '2.5'];
+    for (const [burst, most] of [
+      [[], 3],
+      [['--burst', '9'], 9],
+    ] as const) {
+      const [, [key = '']] = await here([...create, ...burst]);
+      const [code, lines] = await here(['keys', 'self', '--token', key]);
+      expect([code, ...lines.slice(1)]).toEqual([
+        0,
+        'name      slow',
+        'space     shop',
+        'scopes    jobs:read',
+        'expires   never',
+        'last used -',
+        `limits    2.5 calls per second, ${most} at once`,
+      ]);
+      const [, [json = '']] = await here(['keys', 'self', '--token', key, '--json']);
+      expect(JSON.parse(json)).toMatchObject({ name: 'slow', limits: { perSecond: 2.5, burst: most } });
+    }
+  });
+
+  it('lists what was done', async () => {
+    const { id } = await service.key(['jobs:read'], { name: 'of-audit', spaceId: 'shop' });
+    await service.call('DELETE', `/keys/${id}`);
+    const [code, [title, ...rows]] = await here(['audit', '--limit', '120']);
+    expect([code, title]).toEqual([0, expect.stringMatching(/^AT +ACTION +SUBJECT +SPACE +KEY +ADDRESS$/)]);
+    expect(rows.filter((row) => row.includes('of-audit'))).toEqual(
+      ['key.revoke', 'key.create'].map((action) =>
+        expect.stringMatching(new RegExp(`\\b${action} +of-audit +shop +ADMIN_API_KEY \\(admin\\) +127.0.0.1$`)),
+      ),
+    );
+    const [, lines] = await here(['audit', '--limit', '120', '--json']);
+    const revoked = lines.map((line) => JSON.parse(line)).filter(({ details }) => details.keyId === id);
+    expect(revoked.map(({ action }) => action)).toEqual(['key.revoke', 'key.create']);
   });
 
   it('binds a key to YARDMASTER_SPACE, and to no space without it', async () => {

@@ -266,11 +266,39 @@ describe('fsck of a wrong key', () => {
 });
 
 describe('fsck of a broken API key', () => {
-  it.each(['{', '{}', '{"id":"other"}'])('reports an API key with the record %s, and leaves it', async (record) => {
-    await service.key(['jobs:read']);
-    await service.redis.hset(service.store.keys.apiKeys, 'broken', record);
-    await expectLeft([['api_key_broken', null, '{keys}:records', 'none']], ['key broken: revoke it, and make another']);
+  const valid = { id: 'broken', name: 'x', scopes: ['jobs:read'], spaceId: null, expiresAt: null };
+  const secretHash = Buffer.alloc(32).toString('base64');
+  const until = '2026-01-01T00:00:00.000Z';
+  const withField = (field: object) => JSON.stringify({ ...valid, secretHash, ...field });
+  const FIELDS = [
+    ...[
+      { rotations: 'one' },
+      { keysManageAt: 'last' },
+      { limits: { perSecond: 0, burst: 1 } },
+      { limits: { perSecond: 1 } },
+      { previous: {} },
+    ],
+    ...[{ previous: { secretHash, until: 'soon' } }, { previous: { secretHash: 'short', until } }],
+  ];
+
+  it('finds no fault in a key that was rotated and has limits', async () => {
+    const key = withField({ rotations: 1, limits: { perSecond: 0.5, burst: 1 }, previous: { secretHash, until } });
+    await service.redis.hset(service.store.keys.apiKeys, 'broken', key);
+    expect((await check(service.store)).short).toEqual([]);
     await service.redis.hdel(service.store.keys.apiKeys, 'broken');
-    expect((await check(service.store)).seen.apiKeys).toBeGreaterThan(0);
   });
+
+  it.each([...['{', '{}', '{"id":"other"}'], ...FIELDS.map(withField)])(
+    'reports an API key with the record %s, and leaves it',
+    async (record) => {
+      await service.key(['jobs:read']);
+      await service.redis.hset(service.store.keys.apiKeys, 'broken', record);
+      await expectLeft(
+        [['api_key_broken', null, '{keys}:records', 'none']],
+        ['key broken: revoke it, and make another'],
+      );
+      await service.redis.hdel(service.store.keys.apiKeys, 'broken');
+      expect((await check(service.store)).seen.apiKeys).toBeGreaterThan(0);
+    },
+  );
 });

@@ -101,7 +101,7 @@ describe('while the snapshot of a job is read', () => {
     const { id: keyId, key } = await service.key(['jobs:read']);
     delayReply(gateway.context.store.redis, 'evalsha', async () => {
       await service.call('DELETE', `/keys/${keyId}`);
-      await until(() => gateway.context.authenticator.isRevoked(keyId));
+      await until(() => gateway.context.authenticator.isEnded({ keyId, rotation: 0 }));
     });
     const refused = await sendHandshake(gateway.url, `/api/v1/realtime/${id}?token=${key}`);
     expect(refused).toMatchObject({ status: 401, body: { code: 'UNAUTHENTICATED' } });

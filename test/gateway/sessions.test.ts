@@ -23,12 +23,12 @@ let sessions: Sessions;
 beforeEach(() => {
   jest.useFakeTimers();
   invalidKeys = [];
-  const authenticator: Pick<Authenticator, 'onRevoked' | 'invalidOf'> = {
-    onRevoked: () => () => undefined,
-    async invalidOf(ids) {
+  const authenticator: Pick<Authenticator, 'onEnded' | 'oldestSecretsOf'> = {
+    onEnded: () => () => undefined,
+    async oldestSecretsOf(ids) {
       if (invalidKeys instanceof Error) throw invalidKeys;
       const invalid = new Set(invalidKeys);
-      return [...ids].filter((id) => invalid.has(id));
+      return new Map([...ids].map((id) => [id, invalid.has(id) ? Number.POSITIVE_INFINITY : 0]));
     },
   };
   sessions = new Sessions({ authenticator: authenticator as Authenticator, log: createLogger('test', 'silent') });

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { CreateKeyRequest } from '@yardmaster/protocol';
 import { ConnectionSubscriptions } from '@yardmaster/redis';
 import { Authenticator, createKey, createStore, revokeKey, type Store } from '@yardmaster/store';
 import { Redis } from 'ioredis';
@@ -25,7 +24,7 @@ beforeEach(() => {
   store = createStore(connect(), { keyPrefix: `t-${randomUUID().slice(0, 8)}` });
 });
 
-const request: CreateKeyRequest = { name: 'test', scopes: ['jobs:read'], spaceId: null, expiresAt: null };
+const request = { name: 'test', scopes: ['jobs:read' as const], spaceId: null, expiresAt: null };
 
 /** Count how often the store reads a key from Redis. */
 function countReads(of: Store): () => number {
@@ -44,7 +43,7 @@ it('reads a valid API key from Redis once, and grants what its scopes cover', as
   const reads = countReads(store);
   for (let i = 0; i < 3; i++) {
     expect(await authenticator.authenticate(key)).toEqual({
-      keyId: id,
+      ...{ keyId: id, name: 'test', expiresAt: null, limits: null, rotation: 0 },
       grants: new Set(['jobs:read', 'jobs:read:progress']),
       spaceId: 'mine',
     });
@@ -83,7 +82,7 @@ describe('revoked API key', () => {
     const authenticator = new Authenticator(store);
     await authenticator.listen(new ConnectionSubscriptions(connect()));
     const revoked: string[] = [];
-    authenticator.onRevoked((keyId) => revoked.push(keyId));
+    authenticator.onEnded((keyId) => revoked.push(keyId));
     expect(await authenticator.authenticate(key)).not.toBeNull();
 
     await revokeKey(store, id);
@@ -98,12 +97,13 @@ describe('revoked API key', () => {
     const authenticator = new Authenticator(store);
     await authenticator.listen(new ConnectionSubscriptions(connect()));
     const revoked: string[] = [];
-    authenticator.onRevoked((keyId) => revoked.push(keyId));
+    authenticator.onEnded((keyId) => revoked.push(keyId));
     // The reply, in which the key is still valid, is delayed until the revocation was received.
+    const other = createStore(connect(), store.settings);
     const hget = store.redis.hget.bind(store.redis);
     store.redis.hget = (async (...args: Parameters<typeof hget>) => {
       const reply = await hget(...args);
-      await revokeKey(store, id);
+      await revokeKey(other, id);
       await until(() => revoked.length > 0);
       return reply;
     }) as typeof store.redis.hget;
@@ -135,5 +135,7 @@ it('returns which of many API keys are no longer valid, also for broken records'
   await store.redis.hset(store.keys.apiKeys, { [expired]: JSON.stringify(past), [broken]: '{"secret' });
   const authenticator = new Authenticator(store, { adminKey: 'admin-key-of-the-tests-of-yardmaster' });
   const ids = ['admin', ...keys.map(({ id }) => id)];
-  expect((await authenticator.invalidOf(ids)).sort()).toEqual([revoked, expired, broken].sort());
+  const ended = [...(await authenticator.oldestSecretsOf(ids))].filter(([, oldest]) => oldest !== 0);
+  const infinite = [revoked, expired, broken].map((id) => [id, Number.POSITIVE_INFINITY]);
+  expect(ended.sort()).toEqual(infinite.sort());
 });

@@ -53,7 +53,7 @@ describe('API key that is cached by its text', () => {
     await authenticator.listen(new ConnectionSubscriptions(connect()));
     await authenticator.authenticate(key); // Cache it again: the subscription has cleared the cache.
     const cachedAtRevocation: unknown[] = [];
-    authenticator.onRevoked(() => cachedAtRevocation.push(authenticator.cached(key)));
+    authenticator.onEnded(() => cachedAtRevocation.push(authenticator.cached(key)));
     expect(authenticator.cached(key)).toBeDefined();
     await revokeKey(store, id);
     await until(() => cachedAtRevocation.length > 0);
@@ -78,7 +78,7 @@ describe('API key that is cached by its text', () => {
     const authenticator = await authenticatorThatCached(key);
     await revokeKey(store, id);
     expect(authenticator.cached(key)).toBeDefined();
-    expect(await authenticator.invalidOf([id])).toEqual([id]);
+    expect(await authenticator.oldestSecretsOf([id])).toEqual(new Map([[id, Number.POSITIVE_INFINITY]]));
     expect(authenticator.cached(key)).toBeUndefined();
   });
 
@@ -135,19 +135,21 @@ it('caches ADMIN_API_KEY from the start, and accepts no other text for it', asyn
 
 describe('API key cache', () => {
   const entry = (): Entry => ({
-    stored: {} as Entry['stored'],
-    principal: { keyId: 'x', grants: new Set(), spaceId: null },
+    stored: { secretHash: '' },
+    principal: {
+      ...{ keyId: 'x', name: '', grants: new Set(), spaceId: null, expiresAt: null, limits: null, rotation: 0 },
+    },
     until: Number.POSITIVE_INFINITY,
   });
 
   it('does not cache the text of an entry that was removed while the text was checked', () => {
     const cache = new KeyCache(10);
     const [before, after] = [entry(), entry()];
-    cache.set('a', before);
+    cache.set('a', [before]);
     cache.delete('a');
     cache.confirm('a', before, 'text');
     expect(cache.ofText('text')).toBeUndefined();
-    cache.set('a', after);
+    cache.set('a', [after]);
     cache.confirm('a', before, 'text');
     expect(cache.ofText('text')).toBeUndefined();
   });
@@ -156,7 +158,7 @@ describe('API key cache', () => {
     const cache = new KeyCache(2);
     const known = (id: string) => {
       const one = entry();
-      cache.set(id, one);
+      cache.set(id, [one]);
       cache.confirm(id, one, `text of ${id}`);
     };
     const texts = () => ['a', 'b', 'c'].filter((id) => cache.ofText(`text of ${id}`));
@@ -164,7 +166,7 @@ describe('API key cache', () => {
     known('b');
     known('c');
     expect(texts()).toEqual(['b', 'c']);
-    cache.set('b', entry());
+    cache.set('b', [entry()]);
     expect(texts()).toEqual(['c']);
     cache.delete('c');
     expect(texts()).toEqual([]);

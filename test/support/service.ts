@@ -11,6 +11,14 @@ import { until } from './until.js';
 
 export { ADMIN_KEY };
 
+/** Fields of a key besides its scopes. */
+interface KeyFields {
+  name?: string;
+  spaceId?: string;
+  expiresAt?: string;
+  limits?: { perSecond: number; burst: number };
+}
+
 export interface TestService {
   url: string;
   http: HttpClient;
@@ -21,7 +29,7 @@ export interface TestService {
   /** Call an endpoint below /api/v1, with the admin key unless `key` is given. */
   call(method: string, path: string, options?: CallOptions): Promise<HttpResponse>;
   /** Create an API key and return it. */
-  key(scopes: string[], fields?: { spaceId?: string; expiresAt?: string }): Promise<{ id: string; key: string }>;
+  key(scopes: string[], fields?: KeyFields): Promise<{ id: string; key: string }>;
   /** The process, when it is the test's own. */
   process: RunningProcess | null;
   stop(): Promise<void>;

@@ -224,7 +224,7 @@ it('gives no job to a key that was revoked while its call waited', async () => {
   const waiting = api.call('POST', `/spaces/${spaceId}/jobs/poll`, options);
   await untilWaiting(api, 1);
   await service.call('DELETE', `/keys/${keyId}`);
-  await until(() => api.context.authenticator.isRevoked(keyId));
+  await until(() => api.context.authenticator.isEnded({ keyId, rotation: 0 }));
   const { id } = await createJob(service, spaceId);
   expect((await waiting).status).toBe(401);
   expect((await service.call('GET', `/jobs/${id}`)).body.status).toBe('pending');

@@ -22,8 +22,8 @@ import { FEATURES, VERSION } from './version.js';
 
 /** Headers of responses that pages of other origins may read. */
 const EXPOSED = [
-  ...['x-request-id', 'retry-after', 'x-ignored-fields', 'preference-applied', 'idempotent-replayed'],
-  ...['x-next-cursor', 'link'],
+  ...['x-request-id', 'retry-after', 'ratelimit', 'ratelimit-policy'],
+  ...['x-ignored-fields', 'preference-applied', 'idempotent-replayed', 'x-next-cursor', 'link'],
 ];
 
 export interface AppOptions {

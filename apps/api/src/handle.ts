@@ -6,20 +6,23 @@ import {
   type UnknownName,
   validate,
 } from '@yardmaster/protocol';
+import type { Logger } from '@yardmaster/runtime';
 import { authenticate, authorize, cachedPrincipal, type KeyCheck, presentedKey, setOwner } from '@yardmaster/server';
-import type { Store } from '@yardmaster/store';
+import type { Principal, Store } from '@yardmaster/store';
 import type { Request, Response } from 'express';
+import { beginAct, recordAct } from './audit/record-act.js';
 import { readJson } from './body/body.js';
 import { readOneOrItems, runList } from './body/list.js';
 import { checkOutcomes, readOutcomes } from './body/outcomes.js';
 import { checkSizes, type SizeLimits } from './body/sizes.js';
 import type { InflateBudget } from './limits/inflate-budget.js';
+import type { KeyLimiter } from './limits/key-limiter.js';
 import { withReadSlots } from './limits/read-slots.js';
 import type { RedisQueue } from './limits/redis-queue.js';
 import { requestHeader } from './request-header.js';
 import { mayLackToken, requireToken } from './required-token.js';
 import { streamUrlFor } from './routes/emit.js';
-import type { BodyBounds, Call, ResponseHead, Route } from './routes/route.js';
+import { ANY_KEY, type BodyBounds, type Call, type ResponseHead, type Route } from './routes/route.js';
 import { reportUnknownFields } from './unknown-fields.js';
 import { releaseIfGone, waitAfter, waitsInBody, waitsInQuery } from './waiting/request.js';
 import type { Waiting } from './waiting/waiting.js';
@@ -47,6 +50,7 @@ export interface Responded {
 /** Dependencies of all endpoints; every request shares them. */
 export interface RouteDependencies extends KeyCheck {
   store: Store;
+  log: Logger;
   callbackMasters: readonly Buffer[];
   /** Whether the mode is COMPAT=emit. */
   isEmit: boolean;
@@ -58,11 +62,13 @@ export interface RouteDependencies extends KeyCheck {
   /** How long Redis may take over one request, milliseconds. */
   budgetMs: number;
   redisQueue: RedisQueue;
+  keyLimiter: KeyLimiter;
   waiting: Waiting;
 }
 
 /**
- * Serve one request for one endpoint. The contract sets the order of the checks: path, key, scope, body, job.
+ * Serve one request for one endpoint. The contract sets the order of the checks: path, key, scope, body, job. The limits of
+ * the key come before its scopes, so that a refused call costs nothing more.
  *
  * @throws YardmasterError; any other error is a bug
  */
@@ -76,19 +82,16 @@ export async function handle(
   if (spaceId !== undefined) validate(spaceIdSchema, spaceId, 'spaceId');
 
   const apiKey = presentedKey(req);
-  const isUrgent = route.isUrgent === true;
   let leftMs = deps.budgetMs;
   let caller = cachedPrincipal(authenticator, apiKey);
   if (caller === undefined) {
     const began = performance.now();
-    // The owner of the key is not known yet. A client that sends wrong keys waits with others of its address.
-    const owner = deps.addressOf(req);
-    const run = () => authenticate(deps, req, apiKey);
-    caller = await deps.redisQueue.withSlot({ isUrgent, owner, withinMs: leftMs, run });
+    caller = await identify(route, apiKey, req, deps);
     leftMs -= performance.now() - began;
   }
-  setOwner(req.socket, caller.keyId, isUrgent);
-  authorize(caller, route.scopes, spaceId, route.alsoScope);
+  setOwner(req.socket, caller.keyId, route.isUrgent === true);
+  deps.keyLimiter.take(caller, res);
+  if (route.scopes !== ANY_KEY) authorize(caller, route.scopes, spaceId, route.alsoScope);
 
   // The input is set later, because a copy by `...` is made property by property.
   const call: Call = {
@@ -122,9 +125,35 @@ export async function handle(
       : runHandler(route, call, leftMs, deps)),
     head: call.head,
   };
-  if (call.waits !== null) await waitAfter(route, call, response);
-  else if (route.waitSecondsIn === 'body') releaseIfGone(response.body as PolledJobs, { req, res, deps, caller });
+  const rest = finish(route, call, response, { req, res, deps });
+  if (rest !== null) await rest;
   return response;
+}
+
+/** Do what comes after the handler; null when nothing has to be awaited. No row both waits and is an act. */
+function finish(
+  route: Route,
+  call: Call,
+  response: Responded,
+  { req, res, deps }: Exchange & { deps: RouteDependencies },
+): Promise<void> | null {
+  if (route.audit !== undefined) return recordAct(route, call, { req, res }, deps);
+  if (call.waits !== null) return waitAfter(route, call, response);
+  if (route.waitSecondsIn === 'body') {
+    releaseIfGone(response.body as PolledJobs, { req, res, deps, caller: call.caller });
+  }
+  return null;
+}
+
+/** Find out who calls, with a slot at Redis. @throws UNAUTHENTICATED, UNAVAILABLE, OVERLOADED */
+function identify(route: Route, apiKey: unknown, req: Request, deps: RouteDependencies): Promise<Principal> {
+  return deps.redisQueue.withSlot({
+    isUrgent: route.isUrgent === true,
+    // The owner of the key is not known yet. A client that sends wrong keys waits with others of its address.
+    owner: deps.addressOf(req),
+    withinMs: deps.budgetMs,
+    run: () => authenticate(deps, req, apiKey),
+  });
 }
 
 /** Return the reader of a body that is more than one small JSON value; undefined for any other body. */
@@ -156,6 +185,7 @@ function runHandler(route: Route, call: Call, withinMs: number, { redisQueue }: 
     withinMs,
     run: (slot) => {
       if (route.isLong === true) call.store = withReadSlots(call.store, slot);
+      if (route.audit !== undefined) beginAct(call);
       if (mayLackToken(route, call)) return requireToken(call).then(() => route.handler(call));
       return route.handler(call);
     },

@@ -18,6 +18,8 @@ interface Entry {
   methods: Map<string, Endpoint['respond']>;
   /** Methods of the path, as the `Allow` header lists them. */
   allow: string;
+  /** Entries of paths with this word in place of the id: `/api/v1/keys/self`. */
+  words: Map<string, Entry> | null;
 }
 
 /** Collection, id, and the rest of a path. */
@@ -36,9 +38,11 @@ export function createRouter(endpoints: readonly Endpoint[]): RequestHandler {
     const path = pathOf(req);
     if (path === undefined) return next();
     const match = WITH_ID.exec(path);
-    const entry = table.get(match === null ? path : keyOf(match));
-    if (entry === undefined) return next();
-    const params = entry.paramsOf(match === null ? '' : decoded(match[2] as string));
+    const found = table.get(match === null ? path : keyOf(match));
+    if (found === undefined) return next();
+    const id = match === null ? '' : decoded(match[2] as string);
+    const entry = found.words?.get(id) ?? found;
+    const params = entry.paramsOf(id);
     setRoute(res, entry.path);
     const respond = entry.methods.get(req.method);
     return respond === undefined ? refuseMethod(req, res, entry.allow) : respond(req, res, params);
@@ -75,12 +79,10 @@ const keyOf = ([, collection, , rest]: RegExpExecArray) => `${collection}:${rest
 
 function tableOf(endpoints: readonly Endpoint[]): Map<string, Entry> {
   const table = new Map<string, Entry>();
-  for (const { method, path, respond } of endpoints) {
-    const match = WITH_ID.exec(path);
-    const key = match === null ? path.replace(/\/$/, '') : keyOf(match);
-    const paramsOf = PARAMS_OF[match?.[2] ?? ''] as Entry['paramsOf'];
-    const entry = table.get(key) ?? { path, paramsOf, methods: new Map(), allow: 'OPTIONS' };
-    table.set(key, entry);
+  // A path with a word in place of the id belongs to the entry of the path with the id, which is made first.
+  const wordLast = [...endpoints].sort((a, b) => Number(hasWord(a.path)) - Number(hasWord(b.path)));
+  for (const { method, path, respond } of wordLast) {
+    const entry = entryOf(table, path);
     for (const served of method === 'GET' ? ['GET', 'HEAD'] : [method]) {
       entry.methods.set(served, respond);
       entry.allow += `, ${served}`;
@@ -88,6 +90,26 @@ function tableOf(endpoints: readonly Endpoint[]): Map<string, Entry> {
   }
   return table;
 }
+
+/** Return the entry of a path, which is made when it is not there yet. */
+function entryOf(table: Map<string, Entry>, path: string): Entry {
+  const match = WITH_ID.exec(path);
+  if (match === null) return entryIn(table, path.replace(/\/$/, ''), path);
+  if (!hasWord(path)) return entryIn(table, keyOf(match), path, match[2]);
+  const withId = table.get(keyOf(match)) as Entry;
+  withId.words ??= new Map();
+  return entryIn(withId.words, match[2] as string, path);
+}
+
+function entryIn(entries: Map<string, Entry>, key: string, path: string, parameter = ''): Entry {
+  const paramsOf = PARAMS_OF[parameter] as Entry['paramsOf'];
+  const entry = entries.get(key) ?? { path, paramsOf, methods: new Map(), allow: 'OPTIONS', words: null };
+  entries.set(key, entry);
+  return entry;
+}
+
+/** Whether a path has a word in place of an id. */
+const hasWord = (path: string) => WITH_ID.exec(path)?.[2]?.startsWith(':') === false;
 
 function decoded(id: string): string {
   try {

@@ -13,11 +13,12 @@ import {
 import type { Request, Response } from 'express';
 import { handle, type Params, type RouteDependencies } from './handle.js';
 import { InflateBudget } from './limits/inflate-budget.js';
+import { KeyLimiter } from './limits/key-limiter.js';
 import { ResponseBudget } from './limits/response-budget.js';
 import type { Route } from './routes/route.js';
 
-export interface ServingOptions extends Omit<RouteDependencies, 'inflateBudget' | 'batchBudget' | 'budgetMs'> {
-  log: Logger;
+export interface ServingOptions
+  extends Omit<RouteDependencies, 'inflateBudget' | 'batchBudget' | 'budgetMs' | 'keyLimiter'> {
   /** Counts the requests that are being served. */
   requests: Pick<RequestMetrics, 'inFlight'>;
   /** Most requests that are served at once; more are refused. */
@@ -48,7 +49,7 @@ export function createServing({ log, requests, maxInFlight, onOverloaded, ...giv
     onRefused: store.observer.refusedLogs,
   });
   const batchBudget = new InflateBudget({ maxBytes: MAX_BATCHED_BYTES, maxWaitMs: budgetMs, what: 'large lists' });
-  const deps = { ...given, budgetMs, inflateBudget, batchBudget };
+  const deps = { ...given, log, keyLimiter: new KeyLimiter(), budgetMs, inflateBudget, batchBudget };
   const logOutage = createOutageLog(log);
   return {
     async serve(route, params, req, res) {

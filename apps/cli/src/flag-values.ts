@@ -26,6 +26,17 @@ export function secondsOf(text: string): number {
 }
 
 /**
+ * Read a number above 0. The service knows its other limits.
+ *
+ * @throws InvalidArgumentError
+ */
+export function numberAbove0(text: string): number {
+  const number = Number(text);
+  if (text.trim() !== '' && number > 0 && number < Number.POSITIVE_INFINITY) return number;
+  throw new InvalidArgumentError('It must be a number above 0.');
+}
+
+/**
  * Read a whole number.
  *
  * @throws InvalidArgumentError

@@ -130,10 +130,10 @@ export function redisVariablesOf({ redis, prefix }: RedisFlags, env: Env): Env {
  * @param action the action that needs the key, as the subject of a sentence
  * @throws UsageError
  */
-export function expectKey({ token }: Service, action: string, scope: Scope): void {
+export function expectKey({ token }: Service, action: string, scope: Scope | null): void {
   if (token !== null) return;
   throw new UsageError(
-    `${action} needs an API key with ${scope}; set YARDMASTER_API_KEY\n` +
+    `${action} needs an API key${scope === null ? '' : ` with ${scope}`}; set YARDMASTER_API_KEY\n` +
       '(to the admin key of "npm start": export YARDMASTER_API_KEY=$(cat .data/admin-key))',
   );
 }

@@ -13,7 +13,9 @@ import { killCommand, releaseCommand } from './jobs/end.js';
 import { getCommand } from './jobs/get.js';
 import { listCommand } from './jobs/list.js';
 import { copyCommand, deleteCommand, requeueCommand } from './jobs/manage.js';
+import { auditCommand } from './keys/audit.js';
 import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './keys/commands.js';
+import { ownKeyCommand, rotateKeyCommand } from './keys/rotate.js';
 import { logsCommand } from './logs/command.js';
 import { cancelOperationCommand, getOperationCommand, listOperationsCommand } from './operations/commands.js';
 import { startOperationCommand } from './operations/start.js';
@@ -32,7 +34,7 @@ interface ProgramOptions {
 
 /** What a group of commands is for. */
 const GROUPS: Record<string, string> = {
-  keys: 'Create, list and revoke API keys.',
+  keys: 'Create, list, rotate and revoke API keys.',
   operations: 'Requeue, kill, delete or reschedule many jobs.',
 };
 
@@ -100,7 +102,10 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
   add(infoCommand);
   add(createKeyCommand);
   add(listKeysCommand);
+  add(rotateKeyCommand);
   add(revokeKeyCommand);
+  add(ownKeyCommand);
+  add(auditCommand);
   add(callbackSecretCommand);
   add(devCommand);
   add(fsckCommand);

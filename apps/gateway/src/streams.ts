@@ -80,6 +80,7 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
       const session = new Session(ws, socket, {
         visibility,
         keyId: caller.keyId,
+        rotation: caller.rotation,
         filter: caller.filter,
         onClosed,
         metrics: streamMetrics,

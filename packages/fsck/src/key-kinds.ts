@@ -21,6 +21,9 @@ export type KeyKind =
   | { kind: 'stepped' }
   | { kind: 'meta' }
   | { kind: 'apiKeys' }
+  /** When API keys were used. */
+  | { kind: 'keyUses' }
+  | { kind: 'audit' }
   /** A key of BullMQ. All of these may be lost, so they are not checked. */
   | { kind: 'bull' }
   | { kind: 'unknown' };
@@ -41,6 +44,8 @@ export const TYPE_OF: Record<KeyKind['kind'], string | null> = {
   stepped: 'string',
   meta: 'hash',
   apiKeys: 'hash',
+  keyUses: 'hash',
+  audit: 'stream',
   bull: null,
   unknown: null,
 };
@@ -63,6 +68,8 @@ const SPACE_INDEXES = new Set(['jobs', 'queue', ...STATUSES.map((status) => `sta
 export function keyKindOf(name: string): KeyKind {
   if (name === 'meta') return { kind: 'meta' };
   if (name === '{keys}:records') return { kind: 'apiKeys' };
+  if (name === '{keys}:used') return { kind: 'keyUses' };
+  if (name === 'audit') return { kind: 'audit' };
   if (name.startsWith('{bull}:')) return { kind: 'bull' };
   const [, partition = '', rest = ''] = /^\{(..)\}:(.+)$/s.exec(name) ?? [];
   if (!PARTITION_TAGS.includes(partition)) return UNKNOWN;

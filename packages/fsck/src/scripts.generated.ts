@@ -67,6 +67,34 @@ end`,
   local why = r.status == 'pending' and ', and its start has no time limit' or ''
   mustNotBeIn(found, due, r.id, 'the job is ' .. r.status .. why)
 end`,
+  checkIndexes: `local function checkIndexes(found, r, base, nowMs)
+  local space = base .. 'space:' .. r.space
+  mustBeIn(found, space .. '/jobs', r.id, r.order)
+  for _, status in ipairs(STATUSES) do
+    local index = space .. '/status/' .. status
+    if status == r.status then mustBeIn(found, index, r.id, r.order)
+    else mustNotBeIn(found, index, r.id, 'the job is ' .. r.status) end
+  end
+  for tag in string.gmatch(r.tags or '', '[^\\n]+') do mustBeIn(found, space .. '/tag/' .. tag, r.id, r.order) end
+  local queues = { space .. '/queue', space .. '/queue/' .. r.name }
+  if r.status == 'pending' then return checkQueues(found, r, base, nowMs, queues) end
+  for _, queue in ipairs(queues) do mustNotBeIn(found, queue, r.id, 'the job is ' .. r.status) end
+  checkOrder(found, base, r.space, tonumber(r.order), nowMs)
+end`,
+  LAST_ORDER: `local LAST_ORDER = 2 ^ 53`,
+  checkOrder: `local function checkOrder(found, base, space, newest, nowMs)
+  local spaces = base .. 'spaces'
+  local last = scoreIn(spaces, space)
+  if last and last >= newest and last < LAST_ORDER then return end
+  local kind = not last and 'space_missing' or last < newest and 'space_behind' or 'space_ahead'
+  local detail = space .. (last and ' is at ' .. formatInteger(last) or ' has jobs and is not listed')
+  find(found, kind, spaces, detail, found.additions, function()
+    local top = redis.call('ZREVRANGE', base .. 'space:' .. space .. '/jobs', 0, 0, 'WITHSCORES')
+    local order = tonumber(top[2] or 0)
+    newest = math.max(newest, nowMs * 1024, order < LAST_ORDER and order or 0)
+    replaceEntry(spaces, space, formatInteger(newest))
+  end)
+end`,
   AT_CREATION: `local AT_CREATION = { delivery_timeout = true, released = true }`,
   mayBeLater: `local function mayBeLater(r)
   if not r.updatedAt then return false end
@@ -97,34 +125,6 @@ end`,
       find(found, score and 'entry_misplaced' or 'entry_missing', queue, detail, found.additions, function() enter(queue) end)
     end
   end
-end`,
-  checkIndexes: `local function checkIndexes(found, r, base, nowMs)
-  local space = base .. 'space:' .. r.space
-  mustBeIn(found, space .. '/jobs', r.id, r.order)
-  for _, status in ipairs(STATUSES) do
-    local index = space .. '/status/' .. status
-    if status == r.status then mustBeIn(found, index, r.id, r.order)
-    else mustNotBeIn(found, index, r.id, 'the job is ' .. r.status) end
-  end
-  for tag in string.gmatch(r.tags or '', '[^\\n]+') do mustBeIn(found, space .. '/tag/' .. tag, r.id, r.order) end
-  local queues = { space .. '/queue', space .. '/queue/' .. r.name }
-  if r.status == 'pending' then return checkQueues(found, r, base, nowMs, queues) end
-  for _, queue in ipairs(queues) do mustNotBeIn(found, queue, r.id, 'the job is ' .. r.status) end
-  checkOrder(found, base, r.space, tonumber(r.order), nowMs)
-end`,
-  LAST_ORDER: `local LAST_ORDER = 2 ^ 53`,
-  checkOrder: `local function checkOrder(found, base, space, newest, nowMs)
-  local spaces = base .. 'spaces'
-  local last = scoreIn(spaces, space)
-  if last and last >= newest and last < LAST_ORDER then return end
-  local kind = not last and 'space_missing' or last < newest and 'space_behind' or 'space_ahead'
-  local detail = space .. (last and ' is at ' .. formatInteger(last) or ' has jobs and is not listed')
-  find(found, kind, spaces, detail, found.additions, function()
-    local top = redis.call('ZREVRANGE', base .. 'space:' .. space .. '/jobs', 0, 0, 'WITHSCORES')
-    local order = tonumber(top[2] or 0)
-    newest = math.max(newest, nowMs * 1024, order < LAST_ORDER and order or 0)
-    replaceEntry(spaces, space, formatInteger(newest))
-  end)
 end`,
   checkUnique: `local function checkUnique(found, r, base, nowMs)
   if not r.unique then return end

@@ -35,6 +35,7 @@ export const ERRORS = {
   SPACE_FULL: { status: 429, message: 'Space has as many pending jobs as its settings allow; nothing was stored' },
   TOO_MANY_WAITERS: { status: 429, message: 'Too many calls are waiting; send the call again, or without waitSeconds' },
   TOO_MANY_OPERATIONS: { status: 429, message: 'Too many operations of the space are running' },
+  RATE_LIMITED: { status: 429, message: 'The API key has made too many calls; send the call again later' },
   INTERNAL: { status: 500, message: 'Internal error' },
   UNAVAILABLE: { status: 503, message: 'Storage did not respond; the outcome of this request is unknown' },
   OVERLOADED: { status: 503, message: 'Server is busy; nothing was done, send the request again' },
@@ -75,22 +76,25 @@ export type ErrorExtras = Omit<z.output<typeof errorResponse>, 'error' | 'code'>
 /** A refusal that the caller is meant to see. Everything else that is thrown is a bug and reported as INTERNAL. */
 export class YardmasterError extends Error {
   override readonly name = 'YardmasterError';
+  readonly retryAfterSeconds: number | null;
 
   /**
    * @param message sentence for the caller; the catalogue's when left out
    * @param options.cause the library error behind it, for the log only
+   * @param options.retryAfterSeconds when the caller should try again, where that is known
    */
   constructor(
     readonly code: ErrorCode,
     message: string = ERRORS[code].message,
     readonly extras: ErrorExtras = {},
-    options?: ErrorOptions,
+    options?: ErrorOptions & { retryAfterSeconds?: number },
   ) {
     // Recording the stack takes longer than the rest of a refusal, and it is not needed: the cause has its own stack.
     const limit = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;
     super(message, options);
     Error.stackTraceLimit = limit;
+    this.retryAfterSeconds = options?.retryAfterSeconds ?? null;
   }
 
   /** HTTP status of this error. */

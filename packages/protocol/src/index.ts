@@ -1,3 +1,4 @@
+export * from './audit.js';
 export * from './callback.js';
 export * from './callback.js';
 export { retryAfterMs } from './callback.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from './limits.js';
 import { describeAs } from './schema/describe.js';
-import { boundedArray, exactObject, name, spaceId, timestamp } from './schema/fields.js';
+import { boundedArray, exactObject, integerBetween, name, numberBetween, spaceId, timestamp } from './schema/fields.js';
 import { instant } from './schema/response-fields.js';
 import { REQUESTED_SCOPES, SCOPES, scopesOf } from './scopes.js';
 
@@ -14,6 +14,13 @@ const keyScopes = boundedArray(scope, {
 })
   .refine((scopes) => scopes.length > 0, { error: 'must have at least one scope' })
   .transform(scopesOf);
+
+/** How many calls a key may make, in each process of the API: a bucket of `burst` calls that is refilled all the time. */
+const keyLimits = exactObject({
+  perSecond: numberBetween(LIMITS.keyPerSecondMin, LIMITS.keyPerSecondMax).describe('Calls per second, on average'),
+  burst: integerBetween(1, LIMITS.keyBurstMax).describe('Calls that it may make at once after a pause'),
+}).meta({ id: 'KeyLimits' });
+export type KeyLimits = z.output<typeof keyLimits>;
 
 /**
  * Body of Create Key (our addition, contract §5). Unlike elsewhere, an unknown field is refused, because a misspelt
@@ -31,45 +38,61 @@ export const createKeyRequest = exactObject({
         '`jobs:write` stands for jobs:ack, jobs:progress, jobs:event, jobs:complete and jobs:fail, which the key has then',
       ),
   ),
-  spaceId: spaceId.nullable().default(null).describe('The one space the key works in; null for every space'),
+  spaceId: spaceId
+    .nullable()
+    .default(null)
+    .describe(
+      'The one space the key works in; null for every space, or for that of the caller, if its key is bound to one',
+    ),
   expiresAt: timestamp
     .nullable()
     .default(null)
     .describe('Time from which the key is refused; must be in the future, with a capital `T` and `Z`; null for never'),
-})
-  // A key that is bound to a space and may create keys could create one for every other space.
-  .refine((key) => key.spaceId === null || !key.scopes.includes('keys:manage'), {
-    path: ['scopes'],
-    error: 'must not contain keys:manage when the key is bound to a space',
-  })
-  .meta({
-    if: { properties: { spaceId: { type: 'string' } }, required: ['spaceId'] },
-    // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
-    then: { properties: { scopes: { not: { contains: { const: 'keys:manage' } } } } },
-  })
-  .meta({ id: 'CreateKey' });
+  limits: keyLimits.nullable().default(null).describe('How many calls it may make; null for no limit'),
+}).meta({ id: 'CreateKey' });
 export type CreateKeyRequest = z.output<typeof createKeyRequest>;
 
+/** Body of Rotate Key. An unknown field is refused, because a misspelt `overlapSeconds` would keep a leaked secret valid. */
+export const rotateKeyRequest = exactObject({
+  overlapSeconds: numberBetween(0, LIMITS.overlapSecondsMax)
+    .default(LIMITS.overlapSecondsDefault)
+    .describe('How long the present secret is accepted beside the new one; 86 400 by default; 0 refuses it at once'),
+}).meta({ id: 'RotateKey' });
+export type RotateKeyRequest = z.output<typeof rotateKeyRequest>;
+
+const created = {
+  id: z.string().describe('Middle part of `ym_<id>_<secret>`'),
+  name: z.string(),
+  scopes: z.array(z.enum(SCOPES)),
+  spaceId: z.string().nullable().describe('The one space the key works in; null for every space'),
+  expiresAt: instant.nullable().describe('Null when it never expires'),
+  createdAt: instant,
+  limits: keyLimits.optional().describe('How many calls it may make; absent without a limit'),
+};
+
+const lastUsedAt = instant.optional().describe('Time of its last use, at most 60 s behind; absent before the first');
+
 /** An API key without its secret. */
-export const apiKey = z
-  .object({
-    id: z.string().describe('Middle part of `ym_<id>_<secret>`'),
-    name: z.string(),
-    scopes: z.array(z.enum(SCOPES)),
-    spaceId: z.string().nullable().describe('The one space the key works in; null for every space'),
-    expiresAt: instant.nullable().describe('Null when it never expires'),
-    createdAt: instant,
-  })
-  .meta({ id: 'ApiKey' });
+export const apiKey = z.object({ ...created, lastUsedAt }).meta({ id: 'ApiKey' });
 export type ApiKey = z.output<typeof apiKey>;
 
 /** Response of List Keys. */
 export const apiKeyList = z.array(apiKey).meta({ id: 'ApiKeyList' });
 
-/** Response of Create Key: the only response that contains the key itself. */
+/** Response of Get Own Key. ADMIN_API_KEY is not stored, so it has no time of creation. */
+export const ownApiKey = z
+  .object({
+    ...created,
+    createdAt: instant.nullable().describe('Null for the key of `ADMIN_API_KEY`, whose id is `admin`'),
+    lastUsedAt,
+  })
+  .meta({ id: 'OwnApiKey' });
+export type OwnApiKey = z.output<typeof ownApiKey>;
+
+/** Response of Create Key and of Rotate Key: the only responses that contain the key itself. */
 export const createdApiKey = z
   .object({
-    ...apiKey.shape,
+    ...created,
     key: z.string().describe('`ym_<id>_<secret>`, with a secret of 256 random bits; no other response contains it'),
   })
   .meta({ id: 'CreatedApiKey' });

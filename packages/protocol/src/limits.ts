@@ -43,6 +43,15 @@ export const LIMITS = {
   subProgressStages: 50,
   /** Our choice: more than there are scopes. */
   keyScopes: 50,
+  /** Our choice: calls of a key per second in one process, from one in 100 s. */
+  keyPerSecondMin: 0.01,
+  keyPerSecondMax: 100_000,
+  keyBurstMax: 100_000,
+  overlapSecondsDefault: 86_400,
+  /** 30 days. */
+  overlapSecondsMax: 2_592_000,
+  auditDefault: 50,
+  auditMax: 100,
   /** Our choice: a 400 lists this many faults, and quotes this much of a name that the caller made up. */
   faultDetails: 20,
   faultPathCharacters: 100,

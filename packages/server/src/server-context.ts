@@ -9,6 +9,9 @@ import { countedSubscriptions } from './metrics/redis.js';
 import { createMetrics, type Metrics } from './metrics/registry.js';
 import { createRedisSettingsWatch } from './redis-settings-watch.js';
 
+/** Time between two records of when API keys were used. What is shown is at most this far behind. */
+const RECORD_USES_MS = 60_000;
+
 /** Variables that the server context reads. */
 export const SERVER_CONTEXT_VARIABLES = [
   'REDIS_URL',
@@ -106,6 +109,16 @@ export function createServerContext(
   });
   const stopping = new AbortController();
   let isPrepared = false;
+  let usesTimer: NodeJS.Timeout | undefined;
+
+  /** Record when keys were used. What fails is lost: the next use is recorded again. */
+  async function recordUses(): Promise<void> {
+    try {
+      await authenticator.recordUses();
+    } catch (err) {
+      log.debug({ err }, 'use of API keys not recorded');
+    }
+  }
 
   async function prepare(): Promise<void> {
     await prepareRedis(store);
@@ -142,12 +155,15 @@ export function createServerContext(
       await listening;
       if (options.watchesSettings !== false) await spaceSettingsWatch.start();
       settingsWatch.start();
+      usesTimer = setInterval(() => void recordUses(), RECORD_USES_MS).unref();
       isPrepared = true;
     },
     async stop() {
       stopping.abort();
       settingsWatch.stop();
       spaceSettingsWatch.stop();
+      clearInterval(usesTimer);
+      if (isPrepared) await recordUses();
       connections.end();
     },
   };

@@ -1,6 +1,9 @@
-export type { Principal } from './api-keys/api-keys.js';
-export { createKey, hasKeys, listKeys, removeExpiredKeys, revokeKey } from './api-keys/api-keys.js';
-export { Authenticator, KEY_CACHE_MS } from './api-keys/authenticator.js';
+export { createKey, hasKeys, listKeys, readOwnKey } from './api-keys/api-keys.js';
+export { ADMIN_KEY_ID, Authenticator, KEY_CACHE_MS } from './api-keys/authenticator.js';
+export { removeExpiredKeys, revokeKey } from './api-keys/end.js';
+export { rotateKey } from './api-keys/rotate.js';
+export type { Principal } from './api-keys/secrets.js';
+export { type Act, appendAct, listActs } from './audit/acts.js';
 export { NO_OBSERVER, REDIS_ERROR_CLASSES, type StoreObserver } from './call.js';
 export {
   type AttemptedCallback,

@@ -32,6 +32,8 @@ import { partitionOf, partitionOfJob } from './partition.js';
  * | `ym:{pp}:operation:<id>` | hash | the record, see operations/record.ts | start, each step, cancel | 30 days after its start, or once the space has 100 newer ones |
  * | `ym:{pp}:space:<s>/operations` | zset | operation id by epoch ms of its start | start | as its operations |
  * | `ym:{keys}:records` | hash | API key id → JSON | key administration | revocation |
+ * | `ym:{keys}:used` | hash | API key id → epoch ms of its last use | each process of the API and the gateway, once a minute | revocation, expiry |
+ * | `ym:audit` | stream | acts of operators, the newest 10 000: see audit/acts.ts | each act | never |
  * | `ym:{bull}:*` | BullMQ's | the scheduler's ticks and wake-ups, all of which may be lost | scheduler | BullMQ |
  */
 export function keyMap(prefix: string) {
@@ -78,7 +80,12 @@ export function keyMap(prefix: string) {
     apiKeys: `${prefix}:{keys}:records`,
     /** Channel: the partition of a space whose settings have just changed. */
     settingsChannel: `${prefix}:{settings}:changed`,
-    /** Channel: the id of an API key that was just revoked. */
+    keyUses: `${prefix}:{keys}:used`,
+    audit: `${prefix}:audit`,
+    /**
+     * Channel: the id of an API key that was just revoked; or, after a rotation, the id, a blank, and the number of the
+     * oldest secret that is still accepted. A process of an earlier release knows no key by that text.
+     */
     revocations: `${prefix}:{keys}:revoked`,
   };
 }

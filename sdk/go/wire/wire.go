@@ -132,6 +132,7 @@ const (
 	ErrorCodeSpaceFull            ErrorCode = "SPACE_FULL"
 	ErrorCodeTooManyWaiters       ErrorCode = "TOO_MANY_WAITERS"
 	ErrorCodeTooManyOperations    ErrorCode = "TOO_MANY_OPERATIONS"
+	ErrorCodeRateLimited          ErrorCode = "RATE_LIMITED"
 	ErrorCodeInternal             ErrorCode = "INTERNAL"
 	ErrorCodeUnavailable          ErrorCode = "UNAVAILABLE"
 	ErrorCodeOverloaded           ErrorCode = "OVERLOADED"

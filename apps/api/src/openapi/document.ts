@@ -1,14 +1,14 @@
 import type { StoreSettings } from '@yardmaster/store';
 import type { SizeLimits } from '../body/sizes.js';
-import { type Route, TAGS } from '../routes/route.js';
+import { ANY_KEY, type Route, TAGS } from '../routes/route.js';
 import { VERSION } from '../version.js';
 import {
+  COMMON_HEADERS,
   errorResponses,
   HEADERS,
   namedErrorResponses,
   PAGE_HEADERS,
   REPLAYED_HEADER,
-  REQUEST_ID_HEADER,
   readsBody,
   refusalsOf,
   STRICTNESS_HEADERS,
@@ -68,15 +68,18 @@ function operationOf(route: Route, routes: readonly Route[], sizes: SizeLimits):
   const { operation, tag, summary, description } = route;
   const requestBody = requestBodyOf(route, sizes);
   const also = route.alsoScope === undefined ? [] : [route.alsoScope];
-  const scopes = [route.scopes.map((scope) => `\`${scope}\``).join(' or '), ...also.map((scope) => `\`${scope}\``)];
+  const anyOf: readonly string[] = route.scopes === ANY_KEY ? [] : route.scopes;
+  const scopes = [anyOf.map((scope) => `\`${scope}\``).join(' or '), ...also.map((scope) => `\`${scope}\``)];
   return {
     operationId: operation,
     tags: [tag],
     summary,
-    description: [description, `Scope: ${scopes.join(' and ')}.`]
+    description: [description, anyOf.length === 0 ? 'Scope: none.' : `Scope: ${scopes.join(' and ')}.`]
       .filter((sentence) => sentence !== undefined)
       .join('\n\n'),
-    security: [KEY, BEARER].flatMap((scheme) => route.scopes.map((scope) => ({ [scheme]: [scope, ...also] }))),
+    security: [KEY, BEARER].flatMap((scheme) =>
+      anyOf.length === 0 ? [{ [scheme]: [] }] : anyOf.map((scope) => ({ [scheme]: [scope, ...also] })),
+    ),
     parameters: parametersOf(route),
     ...(requestBody === null ? {} : { requestBody }),
     responses: { ...successes(route, routes), ...errorResponses(refusalsOf(route)) },
@@ -87,7 +90,7 @@ function operationOf(route: Route, routes: readonly Route[], sizes: SizeLimits):
 function successes(route: Route, routes: readonly Route[]): Record<string, unknown> {
   const { status = 200, response, response200, examples, links, list } = route;
   const shown = namedExamples({ ...examples.response, ...list?.examples.response });
-  const headers = { ...REQUEST_ID_HEADER, ...(readsBody(route) ? STRICTNESS_HEADERS : {}) };
+  const headers = { ...COMMON_HEADERS, ...(readsBody(route) ? STRICTNESS_HEADERS : {}) };
   const usual = {
     description: { 200: 'Done', 201: 'Created', 202: 'Started' }[status],
     headers: {

@@ -8,7 +8,7 @@ import {
   type Trigger,
 } from '@yardmaster/protocol';
 import { JOB_ID } from '../routes/examples.js';
-import type { Route } from '../routes/route.js';
+import { ANY_KEY, type Route } from '../routes/route.js';
 import { JSON_TYPE, namedExamples, refTo } from './schemas.js';
 
 /** The `components.headers`. */
@@ -19,6 +19,15 @@ export const HEADERS = {
     schema: { type: 'string', minLength: 1, maxLength: 128 },
   },
   RetryAfter: { description: 'Seconds until the next try', required: true, schema: { type: 'integer', minimum: 1 } },
+  RateLimit: {
+    description:
+      '`"key";r=<calls left>;t=<seconds until all are back>`, for a key with limits; absent for others, and with an error that comes before the key is known',
+    schema: { type: 'string' },
+  },
+  RateLimitPolicy: {
+    description: '`"key";q=<burst>;w=<seconds in which an empty burst is back>`, as RateLimit',
+    schema: { type: 'string' },
+  },
   IgnoredFields: {
     description:
       'Paths of unknown fields of the body, at most 20, percent-encoded and separated by `, `; absent without one',
@@ -42,8 +51,12 @@ export const HEADERS = {
   Allow: { description: 'Methods that the path allows', required: true, schema: { type: 'string' } },
 };
 
-/** Headers of every response. */
-export const REQUEST_ID_HEADER = { 'x-request-id': refTo('headers', 'RequestId') };
+/** Headers that every response may have. */
+export const COMMON_HEADERS = {
+  'x-request-id': refTo('headers', 'RequestId'),
+  ratelimit: refTo('headers', 'RateLimit'),
+  'ratelimit-policy': refTo('headers', 'RateLimitPolicy'),
+};
 
 /** Headers of a success of an operation that reads a body. */
 export const STRICTNESS_HEADERS = {
@@ -67,6 +80,7 @@ const ANYWHERE: readonly ErrorCode[] = [
   'FORBIDDEN',
   'METHOD_NOT_ALLOWED',
   'REQUEST_TIMEOUT',
+  'RATE_LIMITED',
   'INTERNAL',
   'UNAVAILABLE',
   'OVERLOADED',
@@ -76,6 +90,7 @@ const ANYWHERE: readonly ErrorCode[] = [
 export function refusalsOf(route: Route): ErrorCode[] {
   const { trigger, refusals = [] } = route;
   const codes = new Set<ErrorCode>([...ANYWHERE, ...refusals]);
+  if (route.scopes === ANY_KEY) codes.delete('FORBIDDEN');
   if (route.header === 'idempotency-key') codes.add('IDEMPOTENCY_MISMATCH');
   if (route.path.includes(':jobId')) codes.add('JOB_NOT_FOUND');
   if (route.path.includes(':keyId')) codes.add('KEY_NOT_FOUND');
@@ -161,7 +176,7 @@ function errorResponse(codes: readonly ErrorCode[], examples?: Record<string, un
   const shown = examples ?? Object.fromEntries(codes.map((code) => [ERRORS[code].message, exampleOf(code)]));
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join('. Or '),
-    headers: { ...REQUEST_ID_HEADER, ...headersOfStatus(status) },
+    headers: { ...COMMON_HEADERS, ...headersOfStatus(status) },
     content: { [JSON_TYPE]: { schema: refTo('schemas', 'Error'), examples: namedExamples(shown) } },
   };
 }

@@ -1,5 +1,6 @@
 import type {
   ApiKey,
+  AuditEntry,
   ClaimedJob,
   Job,
   JobEvent,
@@ -161,6 +162,23 @@ export const API_KEY: ApiKey = {
   spaceId: SPACE_ID,
   expiresAt: null,
   createdAt: CREATED,
+};
+
+/** Secrets of that key before and after a rotation. */
+export const SECRET = '0'.repeat(64);
+export const NEXT_SECRET = '1'.repeat(64);
+
+export const ACT: AuditEntry = {
+  id: '1785576607009-0',
+  at: ENDED,
+  keyId: KEY_ID,
+  keyName: 'on-call',
+  action: 'job.kill',
+  spaceId: SPACE_ID,
+  jobId: JOB_ID,
+  address: '203.0.113.7',
+  requestId: '0b0e3c6e-5a0e-4f55-9d1c-6f8f1f2c7a11',
+  details: {},
 };
 
 /** An outcome that a worker settles. */

@@ -62,6 +62,7 @@ export const JOBS: readonly Route[] = [
     method: 'POST',
     path: '/api/v1/jobs/:jobId/kill',
     scopes: ['jobs:kill'],
+    audit: 'job.kill',
     isUrgent: true,
     tag: 'Jobs',
     summary: 'Kill a job',

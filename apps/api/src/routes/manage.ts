@@ -10,6 +10,7 @@ export const MANAGE: readonly Route[] = [
     method: 'POST',
     path: '/api/v1/jobs/:jobId/requeue',
     scopes: ['jobs:manage'],
+    audit: 'job.requeue',
     tag: 'Jobs',
     summary: 'Requeue a dead or killed job',
     description:
@@ -48,6 +49,7 @@ export const MANAGE: readonly Route[] = [
     method: 'DELETE',
     path: '/api/v1/jobs/:jobId',
     scopes: ['jobs:manage'],
+    audit: 'job.delete',
     tag: 'Jobs',
     summary: 'Delete a job',
     description: 'Removes a job that has ended, with its history and logs. A callback that is still owed is not sent.',

@@ -1,14 +1,20 @@
-import { doneResponse, operation, operationList, operationRequest } from '@yardmaster/protocol';
+import { doneResponse, type Operation, operation, operationList, operationRequest } from '@yardmaster/protocol';
 import { authorize } from '@yardmaster/server';
 import { cancelOperation, getOperation, listOperations, startOperation } from '@yardmaster/store';
 import { REPLAYED } from './create.js';
 import { JOB_ID, OPERATIONS_SHOWN } from './examples.js';
-import { DONE, done, type Route, route } from './route.js';
+import { DONE, type Route, route } from './route.js';
+
+/** What the audit shows of an operation: not the text that it searches for, which may be data of a job. */
+const actOf = ({ id, action, filter: { status }, dryRun = false }: Operation) => ({
+  ...{ operationId: id, action, status, dryRun },
+});
 
 /** Endpoints of operations on many jobs of a space. */
 export const OPERATIONS: readonly Route[] = [
   route({
     operation: 'startOperation',
+    audit: 'operation.start',
     method: 'POST',
     path: '/api/v1/spaces/:spaceId/operations',
     scopes: ['jobs:manage'],
@@ -46,6 +52,7 @@ export const OPERATIONS: readonly Route[] = [
       if (input.action === 'kill') authorize(caller, ['jobs:kill']);
       const { operation, isReplay } = await startOperation(store, spaceId, input, idempotencyKey);
       if (isReplay) call.head = { headers: REPLAYED };
+      call.act = { spaceId, details: actOf(operation) };
       return operation;
     },
   }),
@@ -77,6 +84,7 @@ export const OPERATIONS: readonly Route[] = [
   }),
   route({
     operation: 'cancelOperation',
+    audit: 'operation.cancel',
     method: 'DELETE',
     path: '/api/v1/operations/:operationId',
     scopes: ['jobs:manage'],
@@ -85,6 +93,10 @@ export const OPERATIONS: readonly Route[] = [
     description: 'What it has changed stays changed. An operation that has ended stays as it is.',
     response: doneResponse,
     examples: { response: DONE },
-    handler: ({ store, caller, operationId }) => done(cancelOperation(store, caller, operationId)),
+    async handler(call) {
+      const { store, caller, operationId } = call;
+      call.act = { spaceId: await cancelOperation(store, caller, operationId), details: { operationId } };
+      return { success: true } as const;
+    },
   }),
 ];

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import {
   type ErrorCode,
+  type JsonObject,
   type KnownFields,
   knownFieldsOf,
   type Scope,
@@ -23,8 +24,11 @@ export const TAGS = {
   Reading: 'For clients that read jobs. To receive events instead of polling, open a stream.',
   Logs: 'For workers that write logs, and for clients that read them.',
   Spaces: 'For operators: settings of a space, and its pause.',
-  Keys: 'For administrators: API keys and callback secrets.',
+  Keys: 'For administrators: API keys, callback secrets, and the audit of what was done with the keys.',
 } as const;
+
+/** Instead of scopes: any valid key may make the call, because it shows nothing that its caller does not have. */
+export const ANY_KEY = 'any key';
 
 /** One endpoint: everything that the router, the checks, the handler and the OpenAPI document need. */
 interface Row<B, A, E, P, L> {
@@ -32,10 +36,15 @@ interface Row<B, A, E, P, L> {
   operation: string;
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
-  /** Scopes of which a key needs one. No row compiles without a scope, so that none can be forgotten. */
-  scopes: readonly [Scope, ...Scope[]];
+  /**
+   * Scopes of which a key needs one. No row compiles without a scope, so that none can be forgotten; a row for every valid
+   * key says so with ANY_KEY.
+   */
+  scopes: readonly [Scope, ...Scope[]] | typeof ANY_KEY;
   /** A scope that a key needs in addition to one of these. */
   alsoScope?: Scope;
+  /** Name of the act that the audit records when a call succeeds. Its handler may set `act` of the call. */
+  audit?: `${string}.${string}`;
   /** Group in the OpenAPI document. */
   tag: keyof typeof TAGS;
   summary: string;
@@ -150,6 +159,10 @@ export interface Call<B = unknown> {
   waits: CallWaits | null;
   /** Return the URL of the stream of a job, for its creation with COMPAT=emit; null in any other mode. */
   streamUrlOf: ((jobId: string) => string) | null;
+  /** What the audit records, for a row with `audit`. Nothing secret, and no data of jobs. */
+  act?: { spaceId?: string | null; details?: JsonObject };
+  /** Space of the job, for a row with `audit` whose caller is bound to no space; null for an unknown job. */
+  spaceOfJob?: Promise<string | null>;
   /** For a list: runs one step at Redis once it is its turn, so that other calls come between the steps. */
   inTurn?: <T>(run: () => Promise<T>) => Promise<T>;
   /** Head of the response, where it differs from that of the row. An error has a head of its own. */

@@ -1,5 +1,6 @@
 import {
   doneResponse,
+  type JsonObject,
   pauseRequest,
   type SpaceSettings,
   settingsChange,
@@ -38,6 +39,7 @@ export const SPACES: readonly Route[] = [
   }),
   route({
     operation: 'changeSpaceSettings',
+    audit: 'space.settings',
     method: 'PATCH',
     path: '/api/v1/spaces/:spaceId/settings',
     scopes: ['spaces:manage'],
@@ -52,10 +54,15 @@ export const SPACES: readonly Route[] = [
       request: { 'Some settings': SETTINGS, 'Without a limit again': { maxPending: null } },
       response: { 'What is set now': SETTINGS },
     },
-    handler: ({ store, spaceId, input }) => shown(store, spaceId, changeSettings(store, spaceId, input)),
+    handler(call) {
+      const { store, spaceId, input } = call;
+      call.act = { spaceId, details: { ...input } as JsonObject };
+      return shown(store, spaceId, changeSettings(store, spaceId, input));
+    },
   }),
   route({
     operation: 'pauseSpace',
+    audit: 'space.pause',
     method: 'POST',
     path: '/api/v1/spaces/:spaceId/pause',
     scopes: ['spaces:manage'],
@@ -67,10 +74,15 @@ export const SPACES: readonly Route[] = [
     isStrict: true,
     response: doneResponse,
     examples: { request: PAUSE, response: DONE },
-    handler: ({ store, spaceId, input }) => done(pauseSpace(store, spaceId, input)),
+    handler(call) {
+      const { store, spaceId, input } = call;
+      call.act = { spaceId, details: { names: input.names } };
+      return done(pauseSpace(store, spaceId, input));
+    },
   }),
   route({
     operation: 'resumeSpace',
+    audit: 'space.resume',
     method: 'POST',
     path: '/api/v1/spaces/:spaceId/resume',
     scopes: ['spaces:manage'],
@@ -82,6 +94,10 @@ export const SPACES: readonly Route[] = [
     isStrict: true,
     response: doneResponse,
     examples: { request: PAUSE, response: DONE },
-    handler: ({ store, spaceId, input }) => done(resumeSpace(store, spaceId, input)),
+    handler(call) {
+      const { store, spaceId, input } = call;
+      call.act = { spaceId, details: { names: input.names } };
+      return done(resumeSpace(store, spaceId, input));
+    },
   }),
 ];

@@ -1,4 +1,4 @@
-import { advanceClockRequest, clockResponse } from '@yardmaster/protocol';
+import { advanceClockRequest, clockResponse, YardmasterError } from '@yardmaster/protocol';
 import { advanceClock } from '@yardmaster/store';
 import { type Route, route } from './route.js';
 
@@ -16,5 +16,9 @@ export const TEST_CLOCK: Route = route({
   body: advanceClockRequest,
   response: clockResponse,
   examples: { response: { 'An hour later': { now: '2026-01-31T10:30:00.000Z' } } },
-  handler: async ({ store, input }) => ({ now: await advanceClock(store, input.advanceSeconds) }),
+  handler: async ({ store, caller, input }) => {
+    // The clock is that of all spaces.
+    if (caller.spaceId !== null) throw new YardmasterError('FORBIDDEN');
+    return { now: await advanceClock(store, input.advanceSeconds) };
+  },
 });

@@ -1,8 +1,8 @@
-import { type ApiKey, type CreatedApiKey, SCOPES } from '@yardmaster/protocol';
+import { type ApiKey, type CreatedApiKey, type KeyLimits, SCOPES } from '@yardmaster/protocol';
 import { InvalidArgumentError } from 'commander';
 import { type CliCommand, UsageError } from '../command.js';
 import { CALL_EXIT, exitCodesHelp } from '../exit-codes.js';
-import { repeated } from '../flag-values.js';
+import { countOf, numberAbove0, repeated } from '../flag-values.js';
 import {
   expectKey,
   type ServiceFlags,
@@ -22,13 +22,22 @@ interface CreateFlags extends SpaceFlags {
   name?: string;
   scope?: string[];
   expires?: string;
+  limit?: number;
+  burst?: number;
   json?: boolean;
 }
 
 /** Parsed command line of `keys create`. */
 export interface CreateKeyRequest {
   service: Service;
-  body: { name: string; scopes: string[]; spaceId: string | null; expiresAt: string | null };
+  body: {
+    name: string;
+    scopes: string[];
+    spaceId: string | null;
+    expiresAt: string | null;
+    /** Absent without a limit, because earlier services refuse the field. */
+    limits?: KeyLimits;
+  };
   isJson: boolean;
 }
 
@@ -41,7 +50,9 @@ export const createKeyCommand: CliCommand<CreateKeyRequest, CreateFlags> = {
         .description('Create an API key, and print it. It is shown only now.')
         .requiredOption('--scope <scopes>', `scopes, comma-separated or repeated: ${SCOPES.join(', ')}`, repeated)
         .option('--name <name>', 'name of the key (default: cli)')
-        .option('--expires <time>', 'when it expires: ISO 8601, or a time from now such as 12h or 30d', expiryOf),
+        .option('--expires <time>', 'when it expires: ISO 8601, or a time from now such as 12h or 30d', expiryOf)
+        .option('--limit <calls>', 'how many calls it may make per second, in each process of the API', numberAbove0)
+        .option('--burst <calls>', 'how many it may make at once after a pause (default: those of a second)', countOf),
     )
       .option('--json', 'print the key with all its fields as one line of JSON')
       .addHelpText('after', `\nWithout --space and YARDMASTER_SPACE the key works in every space.${HELP}`),
@@ -52,7 +63,8 @@ export const createKeyCommand: CliCommand<CreateKeyRequest, CreateFlags> = {
     const { name = 'cli', scope = [], expires: expiresAt = null, json: isJson = false } = flags;
     const scopes = scope.flatMap((list) => list.split(',')).map((each) => each.trim());
     const spaceId = flags.space ?? (env.YARDMASTER_SPACE || null);
-    return { service, body: { name, scopes, spaceId, expiresAt }, isJson };
+    const limits = limitsOf(flags);
+    return { service, body: { name, scopes, spaceId, expiresAt, ...(limits && { limits }) }, isJson };
   },
   async run({ service, body, isJson }, { out, err }) {
     // A key that is created twice would stay unnoticed.
@@ -66,6 +78,13 @@ export const createKeyCommand: CliCommand<CreateKeyRequest, CreateFlags> = {
     return { exit: CALL_EXIT.done, sentence: null };
   },
 };
+
+/** Return the limits that the flags set; null without any. @throws UsageError */
+function limitsOf({ limit, burst }: CreateFlags): KeyLimits | null {
+  if (limit !== undefined) return { perSecond: limit, burst: burst ?? Math.ceil(limit) };
+  if (burst !== undefined) throw new UsageError('--burst needs --limit');
+  return null;
+}
 
 interface ListFlags extends ServiceFlags {
   json?: boolean;
@@ -82,6 +101,7 @@ const COLUMNS: Column<ApiKey>[] = [
   { title: 'NAME', of: ({ name }) => name },
   { title: 'SPACE', of: ({ spaceId }) => spaceId ?? '-' },
   { title: 'EXPIRES', of: ({ expiresAt }) => expiresAt ?? '-' },
+  { title: 'LAST USED', of: ({ lastUsedAt }) => lastUsedAt ?? '-' },
   { title: 'SCOPES', of: ({ scopes }) => scopes.join(',') },
 ];
 

@@ -79,9 +79,9 @@ export function createAdmission({ context, channels, config }: AdmissionOptions)
       releases.add(perJob.acquire(subject.jobId, keyId === null ? anonymousPerJob : config.STREAMS_PER_JOB));
       return { caller, subject, attach: await prepareJobStream(subject.jobId, options) };
     },
-    checkAgain({ caller: { keyId } }) {
+    checkAgain({ caller: { keyId, rotation } }) {
       checkNotStopping();
-      if (keyId !== null && authenticator.isRevoked(keyId)) throw new YardmasterError('UNAUTHENTICATED');
+      if (keyId !== null && authenticator.isEnded({ keyId, rotation })) throw new YardmasterError('UNAUTHENTICATED');
     },
   };
 }

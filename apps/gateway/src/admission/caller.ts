@@ -63,6 +63,8 @@ export function readStreamUrl(url: string): StreamUrl {
 export interface StreamCaller {
   /** Id of the API key; null for an anonymous stream. */
   keyId: string | null;
+  /** After how many rotations of the key its secret was made. */
+  rotation: number;
   /** The space that the key is bound to; null for a key of every space, and for an anonymous stream. */
   spaceId: string | null;
   scope: StreamScope;
@@ -97,13 +99,13 @@ export async function callerOf(
   if (more.length > 0) throw new YardmasterError('INVALID_REQUEST', 'token must appear exactly once');
   if (token === undefined) {
     if (subject.kind === 'job' && rules.mayBeAnonymous(subject.jobId)) {
-      return { keyId: null, spaceId: null, scope: 'progress', filter };
+      return { keyId: null, rotation: 0, spaceId: null, scope: 'progress', filter };
     }
     throw new YardmasterError('UNAUTHENTICATED');
   }
   const principal = await authenticate(rules, req, token);
   if (subject.kind === 'job') authorize(principal, ['jobs:read:progress', 'jobs:read']);
   else authorize(principal, ['jobs:read'], subject.spaceId);
-  const { keyId, spaceId, grants } = principal;
-  return { keyId, spaceId, scope: grants.has('jobs:read') ? 'full' : 'progress', filter };
+  const { keyId, rotation, spaceId, grants } = principal;
+  return { keyId, rotation, spaceId, scope: grants.has('jobs:read') ? 'full' : 'progress', filter };
 }

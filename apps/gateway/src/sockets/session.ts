@@ -33,6 +33,8 @@ export interface SessionOptions {
   visibility: Visibility;
   /** Id of the API key; null for an anonymous stream. */
   keyId: string | null;
+  /** After how many rotations of the key the secret was made with which the stream was opened. Default 0. */
+  rotation?: number;
   /** Which events the client has asked for; null for all. */
   filter: Filter | null;
   /** Called once when the socket of the session has closed. */
@@ -63,6 +65,7 @@ function closeCodeOf({ code = '' }: NodeJS.ErrnoException): number | null {
 export class Session {
   readonly visibility: Visibility;
   readonly keyId: string | null;
+  readonly #rotation: number;
   readonly #filter: Filter | null;
   readonly #ws: WebSocket;
   readonly #sendBuffer: SendBuffer;
@@ -78,10 +81,11 @@ export class Session {
   constructor(
     ws: WebSocket,
     socket: Duplex,
-    { visibility, keyId, filter, onClosed, metrics, random = Math.random }: SessionOptions,
+    { visibility, keyId, rotation = 0, filter, onClosed, metrics, random = Math.random }: SessionOptions,
   ) {
     this.visibility = visibility;
     this.keyId = keyId;
+    this.#rotation = rotation;
     this.#filter = filter;
     this.#ws = ws;
     this.random = random;
@@ -121,6 +125,11 @@ export class Session {
     if (this.#isClosing || this.#filter?.(encoded.event) === false) return;
     const frame = encoded.encodedFor(this.visibility);
     if (frame !== null) this.#sendBuffer.send(encoded.event.jobId, frame, encoded);
+  }
+
+  /** Close the stream if its key has ended, or the secret with which it was opened. @param oldest secrets that are accepted */
+  closeUnless(oldest: ReadonlyMap<string, number>): void {
+    if (this.keyId !== null && this.#rotation < (oldest.get(this.keyId) ?? 0)) this.close(CLOSE_CODES.keyRevoked);
   }
 
   /**

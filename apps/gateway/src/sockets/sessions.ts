@@ -28,7 +28,7 @@ export interface SessionsOptions {
   pingMs?: number | undefined;
 }
 
-/** All open streams of this process. It pings them, and closes them when their key is revoked or the process ends. */
+/** All open streams of this process. It pings them, and closes them when their key or its secret ends, or the process. */
 export class Sessions {
   readonly #all = new Set<Session>();
   readonly #authenticator: Authenticator;
@@ -43,7 +43,7 @@ export class Sessions {
     this.#authenticator = authenticator;
     this.#log = log;
     this.#pingMs = pingMs;
-    this.#stopListening = authenticator.onRevoked((keyId) => this.#closeStreamsOf(keyId));
+    this.#stopListening = authenticator.onEnded((keyId, oldestSecret) => this.#closeStreamsOf(keyId, oldestSecret));
     this.#timers = [
       setInterval(() => this.#tick(), Math.min(TICK_MS, pingMs)).unref(),
       setInterval(() => void this.#recheckKeys(), RECHECK_MS).unref(),
@@ -105,14 +105,18 @@ export class Sessions {
     }
   }
 
-  /** Close the streams of keys that are no longer valid, because keys expire and an announcement may be lost. */
+  /**
+   * Close the streams of keys and secrets that are no longer valid, because keys expire, overlaps of rotations end, and an
+   * announcement may be lost.
+   */
   async #recheckKeys(): Promise<void> {
     if (this.#isRechecking) return;
     this.#isRechecking = true;
     const keyIds = new Set<string>();
     for (const { keyId } of this.#all) if (keyId !== null) keyIds.add(keyId);
     try {
-      for (const keyId of await this.#authenticator.invalidOf(keyIds)) this.#closeStreamsOf(keyId);
+      const oldest = await this.#authenticator.oldestSecretsOf(keyIds);
+      for (const session of this.#all) session.closeUnless(oldest);
     } catch (err) {
       // Open streams stay open until Redis responds again.
       if (!(err instanceof YardmasterError)) this.#log.error({ err }, 'API keys of streams not checked');
@@ -121,7 +125,8 @@ export class Sessions {
     }
   }
 
-  #closeStreamsOf(keyId: string): void {
-    for (const session of this.#all) if (session.keyId === keyId) session.close(CLOSE_CODES.keyRevoked);
+  #closeStreamsOf(keyId: string, oldestSecret: number): void {
+    const oldest = new Map([[keyId, oldestSecret]]);
+    for (const session of this.#all) session.closeUnless(oldest);
   }
 }

@@ -25,11 +25,28 @@ function isApiKey(id: string, text: string): boolean {
       Array.isArray(key.scopes) &&
       isTextOrNull(key.spaceId) &&
       (key.expiresAt === null || !Number.isNaN(Date.parse(String(key.expiresAt)))) &&
-      typeof key.secretHash === 'string' &&
-      // This is compared with the hash of a secret, which has 32 bytes.
-      Buffer.from(key.secretHash, 'base64').length === 32
+      isHash(key.secretHash) &&
+      (key.keysManageAt === undefined || Number.isSafeInteger(key.keysManageAt)) &&
+      (key.rotations === undefined || Number.isSafeInteger(key.rotations)) &&
+      (key.previous === undefined || isPrevious(key.previous)) &&
+      (key.limits === undefined || isLimits(key.limits))
     );
   } catch {
     return false;
   }
+}
+
+/** Whether a value may be compared with the hash of a secret, which has 32 bytes. */
+const isHash = (value: unknown) => typeof value === 'string' && Buffer.from(value, 'base64').length === 32;
+
+/** Whether a value is the secret before a rotation, with the end of its overlap. */
+function isPrevious(value: unknown): boolean {
+  const { secretHash, until } = Object(value) as Record<string, unknown>;
+  return isHash(secretHash) && !Number.isNaN(Date.parse(String(until)));
+}
+
+/** Whether a value is the limits of a key. */
+function isLimits(value: unknown): boolean {
+  const { perSecond, burst } = Object(value) as Record<string, unknown>;
+  return [perSecond, burst].every((each) => typeof each === 'number' && each > 0);
 }

@@ -58,7 +58,8 @@ export function errorBody(error: YardmasterError): Record<string, unknown> {
 const RETRY_AFTER_AT_MOST = 5;
 
 /** Return the headers of an error: Retry-After, where a retry may help. */
-export function headersOf({ status }: YardmasterError): OutgoingHttpHeaders {
+export function headersOf({ status, retryAfterSeconds }: YardmasterError): OutgoingHttpHeaders {
+  if (retryAfterSeconds !== null) return { 'retry-after': String(retryAfterSeconds) };
   if (status === 429) return { 'retry-after': '1' };
   return status === 503 ? { 'retry-after': String(1 + Math.floor(Math.random() * RETRY_AFTER_AT_MOST)) } : {};
 }

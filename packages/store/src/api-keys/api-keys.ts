@@ -1,80 +1,89 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import {
   type ApiKey,
   type CreatedApiKey,
   type CreateKeyRequest,
   invalidRequest,
-  type Scope,
   YardmasterError,
 } from '@yardmaster/protocol';
-import { fieldsOf, publish } from '@yardmaster/redis';
 import { call } from '../call.js';
 import { randomBase32 } from '../partition.js';
-import type { Store } from '../store.js';
-import { redisNow } from '../time.js';
+import { ANY_SPACE, type Caller, type Store } from '../store.js';
+import { isoOf, redisNow } from '../time.js';
+import { boundRequest } from './bounds.js';
+import {
+  hashOfSecret,
+  isValidAt,
+  newSecret,
+  oldestSecretAt,
+  type Principal,
+  readRecord,
+  recordOf,
+  type StoredKey,
+  withoutSecret,
+  withSecret,
+} from './secrets.js';
 
-/** A key as stored, which contains only the SHA-256 of the secret, in base64. */
-export interface StoredKey extends ApiKey {
-  secretHash: string;
-}
-
-/** The caller as its API key defines it: what the key may do, and where. */
-export interface Principal {
-  keyId: string;
-  /** Every scope granted, including those that other scopes cover. */
-  grants: ReadonlySet<Scope>;
-  /** The one space it works in; null for every space. */
-  spaceId: string | null;
-}
-
-const sha256 = (text: string) => createHash('sha256').update(text).digest();
-
-/** Check in constant time whether a secret is the one with this hash. */
-export function hasSecret(key: Pick<StoredKey, 'secretHash'>, secret: string): boolean {
-  return timingSafeEqual(Buffer.from(key.secretHash, 'base64'), sha256(secret));
-}
-
-/** Return the SHA-256 of a secret, in base64. */
-export function hashOfSecret(secret: string): string {
-  return sha256(secret).toString('base64');
-}
-
-/** Split `ym_<keyId>_<secret>`; null for a text of another form. */
-export function splitApiKey(text: string): { id: string; secret: string } | null {
-  const match = /^ym_([a-z2-7]{1,32})_([A-Za-z0-9_-]{1,128})$/.exec(text);
-  return match ? { id: match[1] as string, secret: match[2] as string } : null;
-}
-
-const withoutSecret = ({ secretHash: _, ...key }: StoredKey): ApiKey => key;
+/** A request for a key; absent limits are none. */
+export type NewKey = Omit<CreateKeyRequest, 'limits'> & Partial<Pick<CreateKeyRequest, 'limits'>>;
 
 /**
  * Create an API key.
  *
  * @returns the key with its secret, which is never shown again
- * @throws INVALID_REQUEST when it would have expired, STORAGE_FULL, UNAVAILABLE
+ * @throws INVALID_REQUEST when it would have expired, FORBIDDEN, STORAGE_FULL, UNAVAILABLE
  */
-export async function createKey(store: Store, request: CreateKeyRequest): Promise<CreatedApiKey> {
+export async function createKey(
+  store: Store,
+  request: NewKey,
+  caller: Principal | null = null,
+): Promise<CreatedApiKey> {
+  const { limits = null, ...fields } = caller === null ? request : boundRequest(request, caller);
   const now = await redisNow(store);
-  if (!isValidAt(request, now))
+  if (!isValidAt(fields, now))
     throw invalidRequest([{ path: 'expiresAt', message: 'expiresAt must be in the future' }]);
-  const secret = randomBytes(32).toString('hex');
-  const key: ApiKey = { id: randomBase32(16), ...request, createdAt: new Date(now).toISOString() };
+  const secret = newSecret();
+  const createdAt = new Date(now).toISOString();
+  const key = { id: randomBase32(16), ...fields, createdAt, ...(limits !== null && { limits }) };
   const stored: StoredKey = { ...key, secretHash: hashOfSecret(secret) };
-  await call(store, 'hset', store.redis.hset(store.keys.apiKeys, key.id, JSON.stringify(stored)));
-  const { id, name, scopes, spaceId, expiresAt, createdAt } = key;
-  return { id, key: `ym_${id}_${secret}`, name, scopes, spaceId, expiresAt, createdAt };
+  await call(store, 'hset', store.redis.hset(store.keys.apiKeys, key.id, recordOf(stored)));
+  return withSecret(key, secret);
 }
 
 /**
- * List every API key, newest first, without secrets.
+ * List the API keys that a caller may see, newest first, without secrets: all, or those of the space that the caller is
+ * bound to.
  *
  * @throws UNAVAILABLE
  */
-export async function listKeys(store: Store): Promise<ApiKey[]> {
-  const records = await call(store, 'hvals', store.redis.hvals(store.keys.apiKeys));
+export async function listKeys(store: Store, { spaceId }: Caller = ANY_SPACE): Promise<ApiKey[]> {
+  const [records, uses] = await Promise.all([
+    call(store, 'hvals', store.redis.hvals(store.keys.apiKeys)),
+    call(store, 'hgetall', store.redis.hgetall(store.keys.keyUses)),
+  ]);
   return records
-    .map((text) => withoutSecret(JSON.parse(text) as StoredKey))
+    .map(readRecord)
+    .filter((key) => spaceId === null || key.spaceId === spaceId)
+    .map((key) => shown(key, uses[key.id]))
     .sort((a, b) => b.createdAt.localeCompare(a.createdAt) || a.id.localeCompare(b.id));
+}
+
+/**
+ * Read the fields of one key that everyone may see who has the key.
+ *
+ * @throws UNAUTHENTICATED when it was revoked in the meantime; UNAVAILABLE
+ */
+export async function readOwnKey(store: Store, id: string): Promise<ApiKey> {
+  const [record, usedAt] = await Promise.all([
+    call(store, 'hget', store.redis.hget(store.keys.apiKeys, id)),
+    call(store, 'hget', store.redis.hget(store.keys.keyUses, id)),
+  ]);
+  if (record === null) throw new YardmasterError('UNAUTHENTICATED');
+  return shown(readRecord(record), usedAt);
+}
+
+function shown(stored: StoredKey, usedAt: string | null | undefined): ApiKey {
+  const key = withoutSecret(stored);
+  return usedAt ? { ...key, lastUsedAt: isoOf(usedAt) } : key;
 }
 
 /** Whether any API key exists. */
@@ -83,89 +92,57 @@ export async function hasKeys(store: Store): Promise<boolean> {
 }
 
 /**
- * Read one key, and how long it stays valid by Redis' clock, so that a pod with a wrong clock accepts no key for too
- * long.
+ * Read one key, and Redis' clock, so that a pod with a wrong clock accepts no key for too long.
  *
  * @returns null for an unknown, revoked or expired key
  */
-export async function readKey(store: Store, id: string): Promise<{ key: StoredKey; validMs: number } | null> {
+export async function readKey(
+  store: Store,
+  id: string,
+): Promise<{ key: StoredKey; record: string; now: number } | null> {
   // Both commands are sent together, and Redis replies to them together.
   const [record, now] = await Promise.all([
     call(store, 'hget', store.redis.hget(store.keys.apiKeys, id)),
     redisNow(store),
   ]);
   if (record === null) return null;
-  const key = JSON.parse(record) as StoredKey;
-  const validMs = key.expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(key.expiresAt) - now;
-  return validMs > 0 ? { key, validMs } : null;
+  const key = readRecord(record);
+  return isValidAt(key, now) ? { key, record, now } : null;
 }
 
 /** Keys read at once: some 200 KB of reply. */
 const KEYS_AT_ONCE = 500;
 
 /**
- * Return those of some keys that are no longer valid: unknown, revoked or expired.
+ * Return the number of the oldest secret that is still accepted, for each of some keys: Infinity for a key that is no
+ * longer valid.
  *
  * @throws UNAVAILABLE
  */
-export async function invalidKeys(store: Store, ids: readonly string[]): Promise<string[]> {
-  const invalid: string[] = [];
+export async function oldestSecretsOf(store: Store, ids: readonly string[]): Promise<Map<string, number>> {
+  const oldest = new Map<string, number>();
   for (let i = 0; i < ids.length; i += KEYS_AT_ONCE) {
     const portion = ids.slice(i, i + KEYS_AT_ONCE);
     const [records, now] = await Promise.all([
       call(store, 'hmget', store.redis.hmget(store.keys.apiKeys, ...portion)),
       redisNow(store),
     ]);
-    invalid.push(...portion.filter((_, n) => stateOf(records[n] ?? null, now) !== 'valid'));
+    for (const [n, id] of portion.entries()) {
+      const key = parsed(records[n] ?? null);
+      oldest.set(id, key !== null && isValidAt(key, now) ? oldestSecretAt(key, now) : Number.POSITIVE_INFINITY);
+    }
   }
-  return invalid;
+  return oldest;
 }
 
 /**
- * Return the state of a stored key. A record that cannot be read admits no client, and must not prevent the check of
- * the other keys; fsck reports it.
+ * Read a record of a key; null for one that cannot be read. Such a record admits no client, and must not prevent the
+ * check of the other keys; fsck reports it.
  */
-function stateOf(record: string | null, now: number): 'valid' | 'expired' | 'unusable' {
-  if (record === null) return 'unusable';
+export function parsed(record: string | null): StoredKey | null {
   try {
-    return isValidAt(JSON.parse(record) as StoredKey, now) ? 'valid' : 'expired';
+    return record === null ? null : readRecord(record);
   } catch {
-    return 'unusable';
+    return null;
   }
-}
-
-const isValidAt = ({ expiresAt }: Pick<ApiKey, 'expiresAt'>, now: number) =>
-  expiresAt === null || Date.parse(expiresAt) > now;
-
-/**
- * Remove every key that has expired by Redis' clock and by the clock of this process. It must have expired by both,
- * because a removed key does not come back when a wrong clock is corrected. No process has to be notified, because an
- * expired key is already useless.
- *
- * @returns how many keys were removed
- * @throws UNAVAILABLE
- */
-export async function removeExpiredKeys(store: Store): Promise<number> {
-  const now = Math.min(await redisNow(store), Date.now());
-  let removed = 0;
-  for await (const records of fieldsOf(store.redis, store.keys.apiKeys)) {
-    const expired = records.filter(([, record]) => stateOf(record, now) === 'expired').map(([id]) => id);
-    if (expired.length > 0) removed += await call(store, 'hdel', store.redis.hdel(store.keys.apiKeys, ...expired));
-  }
-  return removed;
-}
-
-/**
- * Revoke a key. It is gone at once, and a message makes every pod forget it.
- *
- * @throws KEY_NOT_FOUND, UNAVAILABLE
- */
-export async function revokeKey(store: Store, id: string): Promise<void> {
-  // Both go in one batch, but not in MULTI, which Redis refuses as a whole when memory is full. If only the first
-  // arrives, the caches drop the key by themselves.
-  const [deleted] = await Promise.all([
-    call(store, 'hdel', store.redis.hdel(store.keys.apiKeys, id)),
-    call(store, 'publish', publish(store.redis, store.keys.revocations, id)),
-  ]);
-  if (deleted === 0) throw new YardmasterError('KEY_NOT_FOUND');
 }

@@ -1,17 +1,12 @@
-import { grantsOf, SCOPES } from '@yardmaster/protocol';
+import { type CreatedApiKey, grantsOf, type RotateKeyRequest, SCOPES } from '@yardmaster/protocol';
 import type { Subscriptions } from '@yardmaster/redis';
 import type { Store } from '../store.js';
-import {
-  hashOfSecret,
-  hasSecret,
-  invalidKeys,
-  type Principal,
-  readKey,
-  revokeKey,
-  type StoredKey,
-  splitApiKey,
-} from './api-keys.js';
+import { oldestSecretsOf, readKey } from './api-keys.js';
+import { revokeKey } from './end.js';
 import { type Entry, KeyCache } from './key-cache.js';
+import { rotateKey } from './rotate.js';
+import { hashOfSecret, hasSecret, oldestSecretAt, type Principal, type StoredKey, splitApiKey } from './secrets.js';
+import { KeyUses } from './uses.js';
 
 /**
  * How long a key is accepted from the cache when no revocation of it was received. A stream may be opened at the last
@@ -29,11 +24,19 @@ export interface AuthenticatorOptions {
   capacity?: number;
 }
 
+/** Id of the key of ADMIN_API_KEY. It is not stored, so it is neither rotated nor revoked here. */
+export const ADMIN_KEY_ID = 'admin';
+
+const ADMIN: Principal = {
+  ...{ keyId: ADMIN_KEY_ID, name: 'ADMIN_API_KEY', grants: new Set(SCOPES), spaceId: null },
+  ...{ expiresAt: null, limits: null, rotation: 0 },
+};
+
 /**
  * Finds out whose API key a text is, with a bounded cache in front of Redis: the only state that a pod has.
  *
- * A revocation is published on a channel and takes effect here at once. When the message is lost, the cache accepts the
- * key for at most `cacheMs`. A failure of Redis is an error and never admits a client.
+ * A revocation or a rotation is published on a channel and takes effect here at once. When the message is lost, the cache
+ * accepts the key for at most `cacheMs`. A failure of Redis is an error and never admits a client.
  */
 export class Authenticator {
   readonly #store: Store;
@@ -44,11 +47,12 @@ export class Authenticator {
   readonly #adminTexts: ReadonlySet<string>;
   readonly #cache: KeyCache;
   /**
-   * Ids whose revocation was received, kept for reads that were under way. Ids are never used again, so these stay
-   * correct.
+   * Number of the oldest secret that is accepted, of keys whose rotation or revocation was received, kept for reads that
+   * were under way: Infinity for a revoked key. Ids are never used again and the number only grows, so these stay correct.
    */
-  readonly #revoked = new Set<string>();
-  readonly #listeners = new Set<(keyId: string) => void>();
+  readonly #oldest = new Map<string, number>();
+  readonly #listeners = new Set<(keyId: string, oldestSecret: number) => void>();
+  readonly #uses = new KeyUses();
 
   constructor(store: Store, { adminKey, cacheMs = KEY_CACHE_MS, capacity = 10_000 }: AuthenticatorOptions = {}) {
     this.#store = store;
@@ -56,13 +60,11 @@ export class Authenticator {
     this.#capacity = capacity;
     this.#cache = new KeyCache(capacity);
     this.#adminTexts = new Set(adminKey ? [adminKey] : []);
-    this.#admin = adminKey
-      ? { keyId: 'admin', grants: new Set(SCOPES), spaceId: null, secretHash: hashOfSecret(adminKey) }
-      : null;
+    this.#admin = adminKey ? { ...ADMIN, secretHash: hashOfSecret(adminKey) } : null;
   }
 
   /**
-   * Listen for revocations from now on. Messages may be missed while there is no connection, so the cache is cleared
+   * Listen for revocations and rotations from now on. Messages may be missed while there is no connection, so the cache is cleared
    * each time that the channel is subscribed.
    *
    * @returns when the channel is subscribed for the first time
@@ -70,7 +72,7 @@ export class Authenticator {
   listen(subscriptions: Pick<Subscriptions, 'add'>): Promise<void> {
     return new Promise((resolve) => {
       subscriptions.add(this.#store.keys.revocations, {
-        message: (keyId) => this.#forget(keyId),
+        message: (text) => this.#forget(...announced(text)),
         lost: () => undefined, // The cache accepts a key for seconds only, so a revocation takes effect soon anyway.
         subscribed: () => {
           this.#cache.clear();
@@ -80,8 +82,11 @@ export class Authenticator {
     });
   }
 
-  /** Call a listener with the id of each key whose revocation is received from now on. */
-  onRevoked(listener: (keyId: string) => void): () => void {
+  /**
+   * Call a listener for each key whose revocation or rotation is received from now on, with the number of the oldest secret
+   * that is still accepted: Infinity for a revoked key. Principals with a lower `rotation` have no key any more.
+   */
+  onEnded(listener: (keyId: string, oldestSecret: number) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -94,7 +99,9 @@ export class Authenticator {
    */
   cached(text: string): Principal | undefined {
     if (this.#admin !== null && this.#adminTexts.has(text)) return this.#admin;
-    return this.#cache.ofText(text)?.principal;
+    const principal = this.#cache.ofText(text)?.principal;
+    if (principal !== undefined) this.#uses.add(principal.keyId);
+    return principal;
   }
 
   /**
@@ -108,65 +115,120 @@ export class Authenticator {
     if (this.#admin !== null && hasSecret(this.#admin, text)) return this.#admin;
     const parts = splitApiKey(text);
     if (parts === null) return null;
-    const entry = await this.#entry(parts.id);
-    if (entry === null || !hasSecret(entry.stored, parts.secret)) return null;
+    const entry = await this.#find(parts.id, parts.secret);
+    if (entry === undefined || this.isEnded(entry.principal)) return null;
     this.#cache.confirm(parts.id, entry, text);
+    this.#uses.add(parts.id);
     return entry.principal;
   }
 
-  /** Check whether a revocation of this key was received lately. */
-  isRevoked(keyId: string): boolean {
-    return this.#revoked.has(keyId);
+  /** Check whether a message was received lately by which a key, or the secret with which it was presented, has ended. */
+  isEnded({ keyId, rotation }: Pick<Principal, 'keyId' | 'rotation'>): boolean {
+    return rotation < (this.#oldest.get(keyId) ?? 0);
   }
 
   /**
-   * Ask Redis which of some keys that were valid no longer are: revoked or expired.
+   * Ask Redis for the oldest secrets that are still accepted, of some keys that were valid: their numbers, and Infinity for
+   * a key that was revoked or has expired.
    *
    * @throws UNAVAILABLE when Redis cannot be asked
    */
-  async invalidOf(keyIds: Iterable<string>): Promise<string[]> {
-    const ids = [...keyIds].filter((id) => id !== this.#admin?.keyId);
-    const invalid = await invalidKeys(this.#store, ids);
-    for (const id of invalid) this.#cache.delete(id);
-    return invalid;
+  async oldestSecretsOf(keyIds: Iterable<string>): Promise<Map<string, number>> {
+    const oldest = await oldestSecretsOf(
+      this.#store,
+      [...keyIds].filter((id) => id !== this.#admin?.keyId),
+    );
+    for (const [id, secret] of oldest) if (secret === Number.POSITIVE_INFINITY) this.#cache.delete(id);
+    return oldest;
   }
 
   /**
    * Revoke a key, in this process at once and in others as soon as they receive the message.
    *
-   * @throws KEY_NOT_FOUND, UNAVAILABLE
+   * @param caller see `revokeKey`
+   * @returns the key; null when its record could not be read
+   * @throws KEY_NOT_FOUND, FORBIDDEN, UNAVAILABLE
    */
-  async revoke(keyId: string): Promise<void> {
-    await revokeKey(this.#store, keyId);
-    this.#forget(keyId);
+  async revoke(keyId: string, caller: Principal | null = null): Promise<StoredKey | null> {
+    const key = await revokeKey(this.#store, keyId, caller);
+    this.#forget(keyId, Number.POSITIVE_INFINITY);
+    return key;
   }
 
-  async #entry(id: string): Promise<Entry | null> {
-    const cached = this.#cache.ofId(id);
-    if (cached !== undefined) return cached;
+  /**
+   * Give a key a new secret, in this process at once and in others as soon as they receive the message.
+   *
+   * @param caller see `rotateKey`
+   * @throws KEY_NOT_FOUND, FORBIDDEN, UNAVAILABLE
+   */
+  async rotate(keyId: string, request: RotateKeyRequest, caller: Principal | null = null): Promise<CreatedApiKey> {
+    const { key, oldestSecret } = await rotateKey(this.#store, keyId, request, caller);
+    this.#forget(keyId, oldestSecret);
+    return key;
+  }
 
+  /**
+   * Record in Redis when keys were used last in this process. It is called once a minute, and not for a request.
+   *
+   * @throws UNAVAILABLE, STORAGE_FULL
+   */
+  recordUses(): Promise<void> {
+    return this.#uses.record(this.#store);
+  }
+
+  /** Return the entry of a secret of a key; undefined when the key does not have it. */
+  async #find(id: string, secret: string): Promise<Entry | undefined> {
+    const isRight = ({ stored }: Entry) => hasSecret(stored, secret);
+    // Another secret may be that of a rotation whose message is on its way, so Redis decides.
+    return this.#cache.ofId(id).find(isRight) ?? (await this.#read(id)).find(isRight);
+  }
+
+  async #read(id: string): Promise<readonly Entry[]> {
     const asOf = performance.now();
     const found = await readKey(this.#store, id);
-    this.#cache.delete(id);
     // The message of a revocation may have overtaken the read, so that the reply of Redis is outdated.
-    if (found === null || this.#revoked.has(id)) return null;
-
-    const { key, validMs } = found;
-    const principal: Principal = { keyId: id, grants: grantsOf(key.scopes), spaceId: key.spaceId };
-    const entry: Entry = { stored: key, principal, until: asOf + Math.min(this.#cacheMs, validMs) };
-    this.#cache.set(id, entry);
-    return entry;
+    if (found === null || this.#oldest.get(id) === Number.POSITIVE_INFINITY) {
+      this.#cache.delete(id);
+      return [];
+    }
+    const { key, now } = found;
+    const { rotations = 0, expiresAt, previous } = key;
+    const principal: Principal = {
+      ...{ keyId: id, name: key.name, grants: grantsOf(key.scopes), spaceId: key.spaceId },
+      ...{ expiresAt, limits: key.limits ?? null, rotation: rotations },
+    };
+    const entryOf = (stored: Entry['stored'], rotation: number, end: string | null): Entry => ({
+      stored,
+      principal: { ...principal, rotation },
+      until: asOf + Math.min(this.#cacheMs, end === null ? Number.POSITIVE_INFINITY : Date.parse(end) - now),
+    });
+    const entries = [entryOf(key, rotations, expiresAt)];
+    if (previous !== undefined && oldestSecretAt(key, now) < rotations) {
+      const end = expiresAt !== null && expiresAt < previous.until ? expiresAt : previous.until;
+      entries.push(entryOf(previous, rotations - 1, end));
+    }
+    // A wrong secret must not make the process check a right one again.
+    const [cached] = this.#cache.ofId(id);
+    if (cached?.stored.secretHash !== key.secretHash) this.#cache.set(id, entries);
+    return entries;
   }
 
-  #forget(keyId: string): void {
+  #forget(keyId: string, oldestSecret: number): void {
     // A client may ask to revoke any text, also this id, and the message is sent before the text is checked. This key
     // is valid for as long as ADMIN_API_KEY is set.
     if (keyId === this.#admin?.keyId) return;
     this.#cache.delete(keyId);
-    if (this.#revoked.has(keyId)) return; // This process has revoked the key itself, and receives its own message.
-    const oldest = this.#revoked.size >= this.#capacity ? this.#revoked.keys().next().value : undefined;
-    if (oldest !== undefined) this.#revoked.delete(oldest);
-    this.#revoked.add(keyId);
-    for (const listener of this.#listeners) listener(keyId);
+    // This process has revoked or rotated the key itself, and receives its own message.
+    if ((this.#oldest.get(keyId) ?? 0) >= oldestSecret) return;
+    const first = this.#oldest.size >= this.#capacity ? this.#oldest.keys().next().value : undefined;
+    if (first !== undefined) this.#oldest.delete(first);
+    this.#oldest.set(keyId, oldestSecret);
+    for (const listener of this.#listeners) listener(keyId, oldestSecret);
   }
+}
+
+/** Read a message of the channel of revocations, see keys.ts. */
+function announced(text: string): [keyId: string, oldestSecret: number] {
+  const [keyId = '', oldestSecret] = text.split(' ');
+  return [keyId, oldestSecret === undefined ? Number.POSITIVE_INFINITY : Number(oldestSecret)];
 }

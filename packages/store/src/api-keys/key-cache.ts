@@ -1,8 +1,8 @@
-import type { Principal, StoredKey } from './api-keys.js';
+import type { Principal, StoredKey } from './secrets.js';
 
-/** A key as Redis returned it a moment ago. */
+/** A secret of a key, as Redis returned it a moment ago. */
 export interface Entry {
-  stored: StoredKey;
+  stored: Pick<StoredKey, 'secretHash'>;
   principal: Principal;
   /** `performance.now()` from which on the entry is not used any more. */
   until: number;
@@ -12,18 +12,19 @@ export interface Entry {
 
 /** Cache of keys for a short time, found by a key's id, and by the text of a key that was correct. */
 export class KeyCache {
-  readonly #byId = new Map<string, Entry>();
+  /** The accepted secrets of a key: the present one, and during an overlap the one before. */
+  readonly #byId = new Map<string, readonly Entry[]>();
   readonly #byText = new Map<string, Entry>();
   readonly #capacity: number;
 
-  /** @param capacity entries at most; the oldest is dropped first */
+  /** @param capacity keys at most; the oldest is dropped first */
   constructor(capacity: number) {
     this.#capacity = capacity;
   }
 
-  /** Return the entry of an id, undefined when there is none that may still be used. */
-  ofId(id: string): Entry | undefined {
-    return usable(this.#byId.get(id));
+  /** Return the entries of an id that may still be used. */
+  ofId(id: string): readonly Entry[] {
+    return this.#byId.get(id)?.filter(isUsable) ?? [];
   }
 
   /**
@@ -31,29 +32,29 @@ export class KeyCache {
    * close a guess is. For an unknown text, it compares only a hash, whose seed only this process has.
    */
   ofText(text: string): Entry | undefined {
-    return usable(this.#byText.get(text));
+    const entry = this.#byText.get(text);
+    return entry !== undefined && isUsable(entry) ? entry : undefined;
   }
 
-  set(id: string, entry: Entry): void {
+  set(id: string, entries: readonly Entry[]): void {
     this.delete(id);
     const oldest = this.#byId.size >= this.#capacity ? this.#byId.keys().next().value : undefined;
     if (oldest !== undefined) this.delete(oldest);
-    this.#byId.set(id, entry);
+    this.#byId.set(id, entries);
   }
 
   /**
-   * Make an entry findable by this text from now on, unless it is no longer the entry of its id, because the key was
-   * revoked while it was read.
+   * Make an entry findable by this text from now on, unless it is no longer an entry of its id, because the key was
+   * revoked or rotated while it was read.
    */
   confirm(id: string, entry: Entry, text: string): void {
-    if (this.#byId.get(id) !== entry) return;
+    if (this.#byId.get(id)?.includes(entry) !== true) return;
     entry.text = text;
     this.#byText.set(text, entry);
   }
 
   delete(id: string): void {
-    const text = this.#byId.get(id)?.text;
-    if (text !== undefined) this.#byText.delete(text);
+    for (const { text } of this.#byId.get(id) ?? []) if (text !== undefined) this.#byText.delete(text);
     this.#byId.delete(id);
   }
 
@@ -63,5 +64,4 @@ export class KeyCache {
   }
 }
 
-const usable = (entry: Entry | undefined) =>
-  entry !== undefined && entry.until > performance.now() ? entry : undefined;
+const isUsable = ({ until }: Entry) => until > performance.now();

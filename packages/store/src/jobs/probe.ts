@@ -1,8 +1,10 @@
 import type { Status } from '@yardmaster/protocol';
 import { call } from '../call.js';
+import { isJobId } from '../partition.js';
 import type { Store } from '../store.js';
 
-// Reads for calls that wait, in case the message that they wait for was lost. Each is one cheap command.
+// Reads of one field: for calls that wait, in case the message that they wait for was lost, and for the audit. Each is one
+// cheap command.
 
 /** Most queues that one command looks at. */
 const QUEUES_AT_ONCE = 1_000;
@@ -34,11 +36,11 @@ export async function readStatus(store: Store, jobId: string): Promise<Status | 
 }
 
 /**
- * Read which space a job is in.
+ * Read the space of a job.
  *
  * @returns null when there is no such job
  * @throws UNAVAILABLE
  */
 export async function readSpaceOf(store: Store, jobId: string): Promise<string | null> {
-  return call(store, 'hget', store.redis.hget(store.keys.job(jobId), 'space'));
+  return isJobId(jobId) ? call(store, 'hget', store.redis.hget(store.keys.job(jobId), 'space')) : null;
 }

@@ -1,6 +1,6 @@
 -- KEYS record
 -- ARGV base id keySpaceId
--- REPLY OK
+-- REPLY OK space
 -- ERRORS OPERATION_NOT_FOUND FORBIDDEN
 --
 -- Cancel an operation that is running. What it has changed stays changed.
@@ -12,4 +12,4 @@ if status == 'running' then
   local _, nowText = now()
   endOperation(base, id, 'cancelled', nowText, operationLeft(base .. 'space:' .. space .. '/', statuses, cursor, highest))
 end
-return { 'OK' }
+return { 'OK', space }

@@ -104,12 +104,14 @@ const baseOf = ({ keys }: Store, which: { id: string } | { list: string }) =>
 /**
  * Cancel an operation. What it has changed stays changed. An operation that has ended stays as it is.
  *
+ * @returns its space
  * @throws OPERATION_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  */
-export async function cancelOperation(store: Store, caller: Caller, id: string): Promise<void> {
+export async function cancelOperation(store: Store, caller: Caller, id: string): Promise<string> {
   if (!isJobId(id)) throw new YardmasterError('OPERATION_NOT_FOUND');
-  await runScript(store, cancel_operation, {
+  const { space } = await runScript(store, cancel_operation, {
     keys: { record: store.keys.operation(id) },
     args: { base: store.keys.baseOfJob(id), id, keySpaceId: caller.spaceId ?? '' },
   });
+  return space;
 }

@@ -841,6 +841,52 @@ end`,
 end`,
 };
 
+export const record_uses = {
+  name: 'record_uses', sha1: '0460a7b298c9ebbf2bf6099f8b38c1ec1bc3921d',
+  keys: ['records', 'keyUses'], args: [], rest: 'uses',
+  decode: () => ({}),
+  text: `${lua.now}\n${lua.formatInteger}\nlocal records, keyUses = KEYS[1], KEYS[2]
+local uses = { unpack(ARGV, 1) }
+local nowMs = now()
+for i = 1, #uses, 2 do
+  local usedAt = nowMs - tonumber(uses[i + 1])
+  local before = tonumber(redis.call('HGET', keyUses, uses[i]) or 0)
+  if usedAt > before and redis.call('HEXISTS', records, uses[i]) == 1 then
+    redis.call('HSET', keyUses, uses[i], formatInteger(usedAt))
+  end
+end
+return { 'OK' }
+`,
+} as const;
+
+export const replace_key = {
+  name: 'replace_key', sha1: 'a80b22f682c16190688d40731a749cdebd15256a',
+  keys: ['records'], args: ['keyId', 'expected', 'record', 'channel', 'message'], rest: null,
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const } : { outcome: 'CHANGED' as const }),
+  text: `local records = KEYS[1]
+local keyId, expected, record, channel, message = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+if redis.call('HGET', records, keyId) ~= expected then return { 'CHANGED' } end
+redis.call('HDEL', records, keyId)
+redis.call('HSET', records, keyId, record)
+redis.call('PUBLISH', channel, message)
+return { 'OK' }
+`,
+} as const;
+
+export const append_act = {
+  name: 'append_act', sha1: '1e7f614add7982d80835d2ddfc6d53b3b6fd3eee',
+  keys: ['audit'], args: ['most'], rest: 'fields',
+  decode: () => ({}),
+  text: `${lua.now}\nlocal audit = KEYS[1]
+local most = ARGV[1]
+local fields = { unpack(ARGV, 2) }
+redis.call('XTRIM', audit, 'MAXLEN', tonumber(most) - 1)
+local _, nowText = now()
+redis.call('XADD', audit, '*', 'at', nowText, unpack(fields))
+return { 'OK' }
+`,
+} as const;
+
 export const begin_callback = {
   name: 'begin_callback', sha1: '10fbe33eab3ddf78f31858d960a71b9a939892aa',
   keys: ['jobKey'], args: ['base', 'jobId', 'series', 'leaseMs', 'longestWaitMs'], rest: null,
@@ -2227,9 +2273,9 @@ return { 'OK', dropped, dropped + length, unpack(lists) }
 } as const;
 
 export const cancel_operation = {
-  name: 'cancel_operation', sha1: '6ffd06d19c784182bde89b8d2d88518089c75517',
+  name: 'cancel_operation', sha1: 'cbb0e68a6222fa41d42a0a58f46bfa7a766c66d4',
   keys: ['record'], args: ['base', 'id', 'keySpaceId'], rest: null,
-  decode: () => ({}),
+  decode: (r: unknown[]) => ({ space: r[1] as string }),
   text: `${lua.stored}\nlocal record = KEYS[1]
 local base, id, keySpaceId = ARGV[1], ARGV[2], ARGV[3]
 local space, status, statuses, cursor, highest =
@@ -2240,7 +2286,7 @@ if status == 'running' then
 ${lua.now}\n${lua.formatInteger}\n${lua.endOperation}\n${lua.operationLeft}\n  local _, nowText = now()
   endOperation(base, id, 'cancelled', nowText, operationLeft(base .. 'space:' .. space .. '/', statuses, cursor, highest))
 end
-return { 'OK' }
+return { 'OK', space }
 `,
 } as const;
 

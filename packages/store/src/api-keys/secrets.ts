@@ -1,0 +1,89 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { ApiKey, CreatedApiKey, KeyLimits, Scope } from '@yardmaster/protocol';
+
+/** A key as stored, which contains only the SHA-256 of its secrets, in base64. An absent field means its default. */
+export interface StoredKey extends Omit<ApiKey, 'lastUsedAt'> {
+  secretHash: string;
+  /** How many times the key was rotated. Default 0. */
+  rotations?: number;
+  /** The secret before the last rotation, and until when it is accepted, ISO 8601. Default: none. */
+  previous?: { secretHash: string; until: string };
+}
+
+/**
+ * A key in Redis. That a key which is bound to a space may manage keys is not among its scopes there, but is their place in
+ * the list: a process of an earlier release would let such a key manage the keys of every space.
+ */
+type KeyRecord = StoredKey & { keysManageAt?: number };
+
+/** Write the record of a key. */
+export function recordOf(key: StoredKey): string {
+  const keysManageAt = key.scopes.indexOf('keys:manage');
+  if (key.spaceId === null || keysManageAt < 0) return JSON.stringify(key);
+  const record: KeyRecord = { ...key, scopes: key.scopes.toSpliced(keysManageAt, 1), keysManageAt };
+  return JSON.stringify(record);
+}
+
+/** Read the record of a key. @throws SyntaxError */
+export function readRecord(record: string): StoredKey {
+  const { keysManageAt, ...key } = JSON.parse(record) as KeyRecord;
+  return keysManageAt === undefined ? key : { ...key, scopes: key.scopes.toSpliced(keysManageAt, 0, 'keys:manage') };
+}
+
+/** The caller as its API key defines it: what the key may do, and where. */
+export interface Principal {
+  keyId: string;
+  name: string;
+  /** Every scope granted, including those that other scopes cover. */
+  grants: ReadonlySet<Scope>;
+  /** The one space it works in; null for every space. */
+  spaceId: string | null;
+  /** When the key expires, ISO 8601; null for never. */
+  expiresAt: string | null;
+  /** How many calls it may make; null for no limit. */
+  limits: KeyLimits | null;
+  /** After how many rotations of the key its secret was made. */
+  rotation: number;
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest();
+
+/** Check in constant time whether a secret is the one with this hash. */
+export function hasSecret(key: Pick<StoredKey, 'secretHash'>, secret: string): boolean {
+  return timingSafeEqual(Buffer.from(key.secretHash, 'base64'), sha256(secret));
+}
+
+/** Return the SHA-256 of a secret, in base64. */
+export function hashOfSecret(secret: string): string {
+  return sha256(secret).toString('base64');
+}
+
+/** Make a secret of 256 random bits. */
+export const newSecret = (): string => randomBytes(32).toString('hex');
+
+/** Split `ym_<keyId>_<secret>`; null for a text of another form. */
+export function splitApiKey(text: string): { id: string; secret: string } | null {
+  const match = /^ym_([a-z2-7]{1,32})_([A-Za-z0-9_-]{1,128})$/.exec(text);
+  return match ? { id: match[1] as string, secret: match[2] as string } : null;
+}
+
+/** Return what clients may see of a key: nothing of its secrets. */
+export function withoutSecret({ secretHash: _, rotations: __, previous: ___, ...key }: StoredKey): ApiKey {
+  return key;
+}
+
+/** Return a key with a secret, as only the response to its creation or rotation shows it. */
+export function withSecret(key: Omit<ApiKey, 'lastUsedAt'>, secret: string): CreatedApiKey {
+  const { id, name, scopes, spaceId, expiresAt, createdAt, limits } = key;
+  const shown = { id, key: `ym_${id}_${secret}`, name, scopes, spaceId, expiresAt, createdAt };
+  return limits === undefined ? shown : { ...shown, limits };
+}
+
+/** Whether a key has not expired by a time, epoch milliseconds. */
+export const isValidAt = ({ expiresAt }: Pick<ApiKey, 'expiresAt'>, now: number): boolean =>
+  expiresAt === null || Date.parse(expiresAt) > now;
+
+/** Return the number of the oldest secret that is accepted at a time: 0 is that of the creation. */
+export function oldestSecretAt({ rotations = 0, previous }: StoredKey, now: number): number {
+  return previous !== undefined && Date.parse(previous.until) > now ? rotations - 1 : rotations;
+}

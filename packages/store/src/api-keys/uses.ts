@@ -1,0 +1,36 @@
+import { runScript } from '../script/run-script.js';
+import { record_uses } from '../script/scripts.generated.js';
+import type { Store } from '../store.js';
+
+/** Keys in one script. */
+const KEYS_AT_ONCE = 100;
+
+/**
+ * Last uses of API keys in this process since they were recorded: at most one for each key. Nothing is sent to Redis
+ * until `record`.
+ */
+export class KeyUses {
+  /** Time of the last use by `performance.now()`, by key id. */
+  #used = new Map<string, number>();
+
+  /** Note a use now. It runs for every call, so it does no more than this. */
+  add(keyId: string): void {
+    this.#used.set(keyId, performance.now());
+  }
+
+  /**
+   * Record the uses in Redis.
+   *
+   * @throws UNAVAILABLE, STORAGE_FULL; those that were not recorded are then lost
+   */
+  async record(store: Store): Promise<void> {
+    const used = [...this.#used];
+    this.#used = new Map();
+    const { apiKeys: records, keyUses } = store.keys;
+    for (let i = 0; i < used.length; i += KEYS_AT_ONCE) {
+      const now = performance.now();
+      const rest = used.slice(i, i + KEYS_AT_ONCE).flatMap(([id, at]) => [id, Math.floor(now - at)]);
+      await runScript(store, record_uses, { keys: { records, keyUses }, args: {}, rest });
+    }
+  }
+}
