@@ -79,7 +79,7 @@ it.each(STATUSES)('responds as documented to each call on a job that is %s', asy
     await service.call('POST', `/jobs/${jobId}/logs`, { body: ['one', { message: 'two', level: 'error' }] });
     await expectResponse(endpoint, { ...UNKNOWN, jobId });
   }
-  for (const endpoint of ['List Jobs', 'Get Space Statistics'].map(endpointOf))
+  for (const endpoint of ['List Jobs', 'Get Space Statistics', 'List Spaces', 'Get Space History'].map(endpointOf))
     await expectResponse(endpoint, { ...UNKNOWN, spaceId: 'statuses' });
 });
 
@@ -94,7 +94,14 @@ it('responds as documented to all reads of a job with every kind of event', asyn
   ];
   for (const [verb, body] of steps) await service.call('POST', `/jobs/${jobId}/${verb}`, { body });
   const target = { ...UNKNOWN, spaceId: 'events', jobId };
-  for (const name of ['Poll for Jobs', 'Get Job', 'Get Job Progress', 'List Jobs', 'Get Space Statistics'])
+  for (const name of [
+    'Poll for Jobs',
+    'Get Job',
+    'Get Job Progress',
+    'List Jobs',
+    'Get Space Statistics',
+    'List Spaces',
+  ])
     await expectResponse(endpointOf(name), target, {}, 200);
   const logs = endpointOf('Get Job Logs');
   for (const query of ['limit=1', 'after=0', 'before=9', 'level=warn,error&level=info', 'q="no colour" x'])
@@ -175,7 +182,10 @@ it('responds as documented when Redis would delete jobs', async () => {
 it('responds as documented when keys in Redis are of another type', async () => {
   const { keys } = service.store;
   const { jobId, spaceId } = UNKNOWN;
-  for (const key of [keys.job(jobId), keys.jobs(spaceId), keys.queue(spaceId), keys.names(spaceId), keys.apiKeys]) {
+  const minute = Math.floor(Date.now() / 60_000) * 60;
+  const history = Array.from({ length: 10 }, (_, n) => `${keys.history(spaceId, 60)}${minute + 60 * n}`);
+  const ofSpace = [keys.jobs(spaceId), keys.queue(spaceId), keys.names(spaceId), ...history];
+  for (const key of [keys.job(jobId), ...ofSpace, keys.apiKeys]) {
     await service.redis.del(key);
     await service.redis.set(key, 'of another type');
   }

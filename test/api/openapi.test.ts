@@ -89,6 +89,8 @@ const REFUSALS: Record<string, ErrorCode[]> = {
   'Poll for Jobs': [...BODY, 'TOO_MANY_WAITERS'],
   'Settle Jobs': BODY,
   'Get Space Statistics': [],
+  'List Spaces': [],
+  'Get Space History': [],
   'Claim Specific Job': JOB,
   'Get Job': [...JOB, 'TOO_MANY_WAITERS'],
   'Get Job Progress': JOB,
@@ -175,7 +177,7 @@ it('documents whole numbers as integers, and only measured values as fractions',
   const places = fractionsIn(contract.document).map((at) => /(\w+)(\/(anyOf|oneOf)\/\d+)?$/.exec(at)?.[1]);
   expect([...new Set(places)].sort()).toEqual([
     ...['delaySeconds', 'factor', 'items', 'jitter', 'maxDelaySeconds', 'maxRunSeconds', 'oldestPendingAgeSeconds'],
-    ...['percent', 'retryAfterSeconds', 'schema', 'startWithinSeconds', 'timeoutSeconds', 'waitSeconds'],
+    ...['percent', 'retryAfterSeconds', 'schema', 'startWithinSeconds', 'sum', 'timeoutSeconds', 'waitSeconds'],
   ]);
 });
 

@@ -11,6 +11,10 @@ export type KeyKind =
   /** The unique keys of a space. */
   | { kind: 'unique'; spaceId: string }
   | { kind: 'spaces'; partition: string }
+  /** A point of the history of a space. It goes by itself, and nothing else says what it must contain. */
+  | { kind: 'history' }
+  /** Number of the last step of counts that was added of a process. It goes by itself. */
+  | { kind: 'counted' }
   | { kind: 'stepped' }
   | { kind: 'meta' }
   | { kind: 'apiKeys' }
@@ -26,6 +30,8 @@ export const TYPE_OF: Record<KeyKind['kind'], string | null> = {
   names: 'zset',
   unique: 'hash',
   spaces: 'zset',
+  history: 'hash',
+  counted: 'string',
   stepped: 'string',
   meta: 'hash',
   apiKeys: 'hash',
@@ -54,6 +60,7 @@ export function keyKindOf(name: string): KeyKind {
   if (!PARTITION_TAGS.includes(partition)) return UNKNOWN;
   if (rest === 'spaces') return { kind: 'spaces', partition };
   if (rest === 'stepped') return { kind: 'stepped' };
+  if (/^counted:[a-z2-7]{16}$/.test(rest)) return { kind: 'counted' };
   if (PARTITION_INDEXES.has(rest)) return { kind: 'index', partition, spaceId: null, name: null };
   if (rest.startsWith('job:')) return jobKey(partition, rest.slice('job:'.length));
   return rest.startsWith('space:') ? spaceKey(partition, rest.slice('space:'.length)) : UNKNOWN;
@@ -73,6 +80,7 @@ function spaceKey(partition: string, rest: string): KeyKind {
   if (end < 1 || partitionOf(spaceId) !== partition) return UNKNOWN;
   if (SPACE_INDEXES.has(index)) return { kind: 'index', partition, spaceId, name: null };
   if (index === 'names' || index === 'unique') return { kind: index, spaceId };
+  if (/^history\/(60|3600)\/\d+$/.test(index)) return { kind: 'history' };
   const name = index.startsWith('queue/') ? index.slice('queue/'.length) : '';
   return name === '' ? UNKNOWN : { kind: 'index', partition, spaceId, name };
 }

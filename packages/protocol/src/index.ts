@@ -26,6 +26,8 @@ export { doneResponse, instant, jobStatus } from './schema/response-fields.js';
 export * from './schema/unknown-fields.js';
 export * from './schema/validate.js';
 export * from './scopes.js';
+export * from './spaces/history.js';
+export * from './spaces/spaces.js';
 export { streamMessageSchema } from './streams/json-schema.js';
 export * from './streams/streams.js';
 export * from './test-clock.js';

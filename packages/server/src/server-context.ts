@@ -4,6 +4,7 @@ import { type Config, ConfigError, type Logger, type Service } from '@yardmaster
 import { Authenticator, createStore, hasKeys, prepareRedis, type Store } from '@yardmaster/store';
 import { createRejectedKeyReport, type KeyCheck } from './authorize.js';
 import { createConnections } from './connections.js';
+import { createHistoryFlush } from './history-flush.js';
 import { clientAddressBy } from './http/request.js';
 import { countedSubscriptions } from './metrics/redis.js';
 import { createMetrics, type Metrics } from './metrics/registry.js';
@@ -101,6 +102,7 @@ export function createServerContext(
     allowEviction: config.ALLOW_EVICTION,
     everyMs: options.checkRedisEveryMs,
   });
+  const historyFlush = createHistoryFlush(store, log);
   const stopping = new AbortController();
   let isPrepared = false;
 
@@ -138,11 +140,13 @@ export function createServerContext(
       });
       await listening;
       settingsWatch.start();
+      historyFlush.start();
       isPrepared = true;
     },
-    async stop() {
+    async stop(withinMs) {
       stopping.abort();
       settingsWatch.stop();
+      if (isPrepared) await historyFlush.stop(withinMs);
       connections.end();
     },
   };

@@ -18,6 +18,8 @@ export { type Due, findDue } from './deadlines/due.js';
 export { type Expired, expireDue } from './deadlines/expire.js';
 export { type Promoted, promoteDue } from './deadlines/promote.js';
 export { FORMAT, FormatError, isInUse, raiseFormat, readFormat } from './format.js';
+export { flushHistory, isOutage } from './history/flush.js';
+export { getHistory } from './history/read.js';
 export {
   ackJob,
   completeJob,
@@ -63,6 +65,7 @@ export { runScript } from './script/run-script.js';
 export { lua } from './script/scripts.generated.js';
 export { type Backlog, readBacklog } from './spaces/backlog.js';
 export { countJobs, type StatusCounts } from './spaces/count-jobs.js';
+export { listSpaces } from './spaces/list.js';
 export { getStats } from './spaces/stats.js';
 export {
   ANY_SPACE,

@@ -1,6 +1,7 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import type { RedisClient } from '@yardmaster/redis';
 import { NO_OBSERVER, type StoreObserver } from './call.js';
+import { Tally } from './history/tally.js';
 import { type KeyMap, keyMap } from './keys.js';
 import { createReadLimiter, type WithReadSlot } from './limits/read-limiter.js';
 import { isJobId } from './partition.js';
@@ -77,6 +78,8 @@ export interface Store {
   /** The secret of idempotency keys, once it is read. See jobs/create/idempotency.ts. */
   idempotency: { secret: Buffer | null };
   observer: StoreObserver;
+  /** Counts what this process does to jobs, for the histories of spaces. */
+  tally: Tally;
   clock: Clock;
   /** Whether jobs follow a clock that is advanced by hand, see script/manual-clock.ts. */
   isClockManual: boolean;
@@ -118,6 +121,7 @@ export function createStore(
     storage: { isSafe: true },
     idempotency: { secret: null },
     observer,
+    tally: new Tally(),
     clock: isClockManual ? NO_CLOCK : clock,
     isClockManual,
     random,

@@ -117,6 +117,7 @@ const (
 	ErrorCodeDeliveryLost         ErrorCode = "DELIVERY_LOST"
 	ErrorCodeJobKilled            ErrorCode = "JOB_KILLED"
 	ErrorCodeJobEnded             ErrorCode = "JOB_ENDED"
+	ErrorCodeJobNotDead           ErrorCode = "JOB_NOT_DEAD"
 	ErrorCodeJobNotEnded          ErrorCode = "JOB_NOT_ENDED"
 	ErrorCodeNoCallback           ErrorCode = "NO_CALLBACK"
 	ErrorCodeJobNotUnique         ErrorCode = "JOB_NOT_UNIQUE"
@@ -179,6 +180,8 @@ type Job struct {
 	Priority *int `json:"priority,omitempty"`
 	// Of the worker that has the job, when its poll named it
 	WorkerID *string `json:"workerId,omitempty"`
+	// Job of which this one is a copy; absent for one that is none
+	CopyOf *string `json:"copyOf,omitempty"`
 	// Absent for a job without a unique key
 	Unique    *Unique   `json:"unique,omitempty"`
 	CreatedAt Timestamp `json:"createdAt"`
@@ -225,6 +228,7 @@ const (
 	JobEventTypeReplaced        JobEventType = "replaced"
 	JobEventTypeReady           JobEventType = "ready"
 	JobEventTypeRescheduled     JobEventType = "rescheduled"
+	JobEventTypeRequeued        JobEventType = "requeued"
 	JobEventTypeCallbackSent    JobEventType = "callback_sent"
 	JobEventTypeCallbackFailed  JobEventType = "callback_failed"
 )
@@ -293,6 +297,8 @@ type JobWithEvents struct {
 	Priority *int `json:"priority,omitempty"`
 	// Of the worker that has the job, when its poll named it
 	WorkerID *string `json:"workerId,omitempty"`
+	// Job of which this one is a copy; absent for one that is none
+	CopyOf *string `json:"copyOf,omitempty"`
 	// Absent for a job without a unique key
 	Unique    *Unique   `json:"unique,omitempty"`
 	CreatedAt Timestamp `json:"createdAt"`
@@ -373,6 +379,8 @@ type ListedJob struct {
 	Priority *int `json:"priority,omitempty"`
 	// Of the worker that has the job, when its poll named it
 	WorkerID *string `json:"workerId,omitempty"`
+	// Job of which this one is a copy; absent for one that is none
+	CopyOf *string `json:"copyOf,omitempty"`
 	// Absent for a job without a unique key
 	Unique    *Unique   `json:"unique,omitempty"`
 	CreatedAt Timestamp `json:"createdAt"`

@@ -110,7 +110,7 @@ export interface ErrorBody {
   details?: FaultDetail[];
 }
 
-export type ErrorCode = 'INVALID_REQUEST' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'JOB_NOT_FOUND' | 'KEY_NOT_FOUND' | 'NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'JOB_NOT_PENDING' | 'JOB_NOT_DELIVERED' | 'JOB_NOT_RUNNING' | 'DELIVERY_LOST' | 'JOB_KILLED' | 'JOB_ENDED' | 'JOB_NOT_ENDED' | 'NO_CALLBACK' | 'JOB_NOT_UNIQUE' | 'TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'IDEMPOTENCY_MISMATCH' | 'UPGRADE_REQUIRED' | 'TOO_MANY_STREAMS' | 'TOO_MANY_WAITERS' | 'INTERNAL' | 'UNAVAILABLE' | 'OVERLOADED' | 'STORAGE_FULL' | 'STORAGE_UNSAFE';
+export type ErrorCode = 'INVALID_REQUEST' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'JOB_NOT_FOUND' | 'KEY_NOT_FOUND' | 'NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'JOB_NOT_PENDING' | 'JOB_NOT_DELIVERED' | 'JOB_NOT_RUNNING' | 'DELIVERY_LOST' | 'JOB_KILLED' | 'JOB_ENDED' | 'JOB_NOT_DEAD' | 'JOB_NOT_ENDED' | 'NO_CALLBACK' | 'JOB_NOT_UNIQUE' | 'TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'IDEMPOTENCY_MISMATCH' | 'UPGRADE_REQUIRED' | 'TOO_MANY_STREAMS' | 'TOO_MANY_WAITERS' | 'INTERNAL' | 'UNAVAILABLE' | 'OVERLOADED' | 'STORAGE_FULL' | 'STORAGE_UNSAFE';
 
 export interface EventOutcome {
   jobId: string;
@@ -180,6 +180,8 @@ export interface Job {
   priority?: number;
   /** Of the worker that has the job, when its poll named it */
   workerId?: string;
+  /** Job of which this one is a copy; absent for one that is none */
+  copyOf?: string;
   /** Absent for a job without a unique key */
   unique?: Unique;
   createdAt: Timestamp;
@@ -205,7 +207,7 @@ export interface JobEvent {
   createdAt: Timestamp;
 }
 
-export type JobEventType = 'created' | 'delivered' | 'acked' | 'progress' | 'checkpoint' | 'event' | 'completed' | 'retried' | 'released' | 'dead' | 'killed' | 'delivery_timeout' | 'replaced' | 'ready' | 'rescheduled' | 'callback_sent' | 'callback_failed';
+export type JobEventType = 'created' | 'delivered' | 'acked' | 'progress' | 'checkpoint' | 'event' | 'completed' | 'retried' | 'released' | 'dead' | 'killed' | 'delivery_timeout' | 'replaced' | 'ready' | 'rescheduled' | 'requeued' | 'callback_sent' | 'callback_failed';
 
 /** Status of the job */
 export type JobStatus = 'scheduled' | 'pending' | 'delivered' | 'running' | 'completed' | 'dead' | 'killed';
@@ -260,6 +262,8 @@ export interface JobWithEvents {
   priority?: number;
   /** Of the worker that has the job, when its poll named it */
   workerId?: string;
+  /** Job of which this one is a copy; absent for one that is none */
+  copyOf?: string;
   /** Absent for a job without a unique key */
   unique?: Unique;
   createdAt: Timestamp;
@@ -345,6 +349,8 @@ export interface ListedJob {
   priority?: number;
   /** Of the worker that has the job, when its poll named it */
   workerId?: string;
+  /** Job of which this one is a copy; absent for one that is none */
+  copyOf?: string;
   /** Absent for a job without a unique key */
   unique?: Unique;
   createdAt: Timestamp;

@@ -5,7 +5,17 @@ import { LOGS } from './logs.js';
 import { MANAGE } from './manage.js';
 import { READING } from './reading.js';
 import type { Route } from './route.js';
+import { SPACE_ROUTES } from './spaces.js';
 import { WORK } from './work.js';
 
 /** Every endpoint below `/api/v1`, in the order of the OpenAPI document (spec §4; keys: contract §5). */
-export const ROUTES: readonly Route[] = [...JOBS, ...MANAGE, ...WORK, ...HEARTBEATS, ...READING, ...LOGS, ...KEYS];
+export const ROUTES: readonly Route[] = [
+  ...JOBS,
+  ...MANAGE,
+  ...WORK,
+  ...HEARTBEATS,
+  ...READING,
+  ...SPACE_ROUTES,
+  ...LOGS,
+  ...KEYS,
+];

@@ -19,10 +19,11 @@ end`,
   publish(job, formatInteger(seq), 'delivered', 'delivered', at, 'null')
   publish(job, formatInteger(seq + 1), 'acked', 'running', at, 'null')
 end`,
-  appendClaimed: `local function appendClaimed(values, job)
+  appendClaimed: `local function appendClaimed(values, job, nowMs)
   local n = #values
   values[n + 1], values[n + 2], values[n + 3], values[n + 4], values[n + 5] = job.id, job.name, job.timeoutSeconds, job.maxRetries, job.attempt
   values[n + 6], values[n + 7], values[n + 8], values[n + 9] = job.order, job.payload or false, job.checkpoint or false, job.takeBacks or false
+  values[n + 10] = nowMs - (job.updatedAt or math.floor(job.order / 1024))
 end`,
   nextTakeBacks: `local function nextTakeBacks(takeBacks)
   return formatInteger(tonumber(stored(takeBacks) or 0) + 1)
@@ -795,9 +796,9 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: 'ff0e0f0e8e2f3cbc97f2fd14022ea3252e0122af',
+  name: 'expire', sha1: 'e1eed70d91cd8405a5c515fd98bec06f7b78cf51',
   keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore', 'random'], rest: null,
-  decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
+  decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[], ended: r[5] as string[] }),
   text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.isStartOver}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.spread}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.replaceEntry}\n${lua.purge}\n${lua.IS_STATUS}\n${lua.sweep}\nlocal deadlines = KEYS[1]
 local base, limit, maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs, dueBefore, random = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local nowMs = now()
@@ -806,23 +807,23 @@ local FAILED = { pending = 3, scheduled = 4, dead = 5 }
 local PURGED = { completed = 6, dead = 7, killed = 8 }
 local REOPENED = 9
 local counts, lagMs = { 0, 0, 0, 0, 0, 0, 0, 0, 0 }, nil
-local steppedAt = lastStep(base, nowMs)
+local steppedAt, ended = lastStep(base, nowMs), {}
 local function expireOne(id, due, n)
-  local job, timeouts, takeBacks, deliveredAt, unique, startBy, startWithin, maxRunSeconds, runBy, retry, priority, ackWithinMs =
+  local job, timeouts, takeBacks, deliveredAt, unique, startBy, startWithin, maxRunSeconds, runBy, retry, priority, ackWithinMs, startedAt =
     loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique', 'startBy',
-      'startWithinSeconds', 'maxRunSeconds', 'runBy', 'retry', 'priority', 'ackWithinMs')
+      'startWithinSeconds', 'maxRunSeconds', 'runBy', 'retry', 'priority', 'ackWithinMs', 'startedAt')
   if reopenIfCutShort(job, due, steppedAt, nowMs, stored(ackWithinMs) or deliveryTimeoutMs, { maxRunSeconds, runBy }) then return REOPENED end
   lagMs = lagMs or nowMs - due
   if job.status == 'delivered' then
     local ackWindowMs = math.max(due - (tonumber(stored(deliveredAt)) or due), 0)
     local delivery = { timeouts = timeouts, takeBacks = takeBacks, windowMs = ackWindowMs,
       startBy = startBy, startWithin = startWithin, priority = priority }
-    return DELIVERED[failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)]
+    return DELIVERED[failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)], job, 0
   elseif job.status == 'running' then
     local errorJson = '"Job timed out after ' .. job.timeoutSeconds .. ' seconds without a heartbeat"'
     if stored(runBy) and due >= tonumber(runBy) then errorJson = '"Job ran longer than ' .. maxRunSeconds .. ' seconds"' end
     local again = { retry = retry, priority = priority, random = spread(random, n) }
-    return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)]
+    return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)], job, nowMs - (stored(startedAt) or nowMs)
   elseif PURGED[job.status or ''] then
     return purge(job, nowMs, unique) and PURGED[job.status]
   elseif job.status and not IS_STATUS[job.status] then
@@ -831,10 +832,11 @@ local function expireOne(id, due, n)
   redis.call('ZREM', deadlines, id)
 end
 local examined, broken = sweep(deadlines, math.min(nowMs, tonumber(dueBefore)), limit, nowMs, function(id, due, n)
-  local count = expireOne(id, due, n)
+  local count, job, runMs = expireOne(id, due, n)
   if count then counts[count] = counts[count] + 1 end
+  if job then for _, value in ipairs({ job.space, job.name, formatInteger(count), formatInteger(runMs) }) do ended[#ended + 1] = value end end
 end)
-return { 'OK', examined, { unpack(counts) }, lagMs or 0, { unpack(broken) } }
+return { 'OK', examined, { unpack(counts) }, lagMs or 0, { unpack(broken) }, { unpack(ended) } }
 `,
 } as const;
 
@@ -854,17 +856,15 @@ return { 'OK', 1 }
 } as const;
 
 export const promote = {
-  name: 'promote', sha1: 'f84646ba53da862d884952a81b5b0b534e26a2b3',
+  name: 'promote', sha1: 'd3a0704394bad7151a80918380ac75023b81cd5e',
   keys: ['due'], args: ['base', 'limit', 'eventsPerJob', 'retentionMs', 'dueBefore'], rest: null,
-  decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
+  decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[], dead: r[5] as string[] }),
   text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.wantsCallback}\n${lua.formatInteger}\n${lua.enqueueCallback}\n${lua.remindOfCallback}\n${lua.renewCallback}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\n${lua.replaceEntry}\n${lua.sweep}\nlocal due = KEYS[1]
 local base, limit, eventsPerJob, retentionMs, dueBefore = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local nowMs, nowText = now()
-local READY = 1
-local DEAD = { scheduled = 2, pending = 3 }
-local counts, lagMs = { 0, 0, 0 }, 0
-local before = math.min(nowMs, tonumber(dueBefore))
-local steppedAt = lastStep(base, nowMs)
+local READY, DEAD = 1, { scheduled = 2, pending = 3 }
+local counts, lagMs, dead = { 0, 0, 0 }, 0, {}
+local before, steppedAt = math.min(nowMs, tonumber(dueBefore)), lastStep(base, nowMs)
 local function promoteOne(id, n)
   local job, scheduledFor, priority, within, startBy = loadJob(base .. 'job:' .. id, base, id, 'scheduledFor', 'priority', 'startWithinSeconds', 'startBy')
   local status = job.status
@@ -878,6 +878,7 @@ local function promoteOne(id, n)
     if not isStartCutShort(limit, within, steppedAt) then
       if status == 'delivered' then return nil end
       failStart(job, nowMs, within, eventsPerJob, retentionMs)
+      dead[#dead + 1], dead[#dead + 2] = job.space, job.name
       return DEAD[status]
     end
     limit = nowMs + math.ceil(within * 1000)
@@ -900,7 +901,59 @@ local examined, broken = sweep(due, before, limit, nowMs, function(id, at, n)
   counts[count] = counts[count] + 1
   lagMs = math.max(lagMs, nowMs - at)
 end)
-return { 'OK', examined, { unpack(counts) }, lagMs, { unpack(broken) } }
+return { 'OK', examined, { unpack(counts) }, lagMs, { unpack(broken) }, { unpack(dead) } }
+`,
+} as const;
+
+export const add_history = {
+  name: 'add_history', sha1: '53fc53f580c187877cbac3061caafdc257b321aa',
+  keys: ['counted'], args: ['base', 'seq', 'agoMs'], rest: 'cells',
+  decode: () => ({}),
+  text: `${lua.stored}\n${lua.formatInteger}\n${lua.now}\nlocal counted = KEYS[1]
+local base, seq, agoMs = ARGV[1], ARGV[2], ARGV[3]
+local cells = { unpack(ARGV, 4) }
+if tonumber(stored(redis.call('GET', counted)) or 0) >= tonumber(seq) then return { 'OK' } end
+redis.call('SET', counted, seq, 'EX', '86400')
+local OTHER_NAMES = '*'
+local function sumOf(text, other)
+  local sums, places, parts = {}, {}, {}
+  for place, number in string.gmatch(text .. ' ' .. other, '(%d+) (%d+)') do
+    if not sums[place] then places[#places + 1] = place end
+    sums[place] = (sums[place] or 0) + number
+  end
+  for i, place in ipairs(places) do parts[i] = place .. ' ' .. formatInteger(sums[place]) end
+  return table.concat(parts, ' ')
+end
+local function addTo(point, name, text, keptSeconds)
+  local before = stored(redis.call('HGET', point, name))
+  if not before and name ~= OTHER_NAMES and redis.call('HLEN', point) >= 100 then
+    name = OTHER_NAMES
+    before = stored(redis.call('HGET', point, name))
+  end
+  redis.call('HSET', point, name, before and sumOf(before, text) or text)
+  redis.call('EXPIRE', point, keptSeconds)
+end
+local seconds = math.floor((now() - agoMs) / 1000)
+for i = 1, #cells, 3 do
+  local space, name, text = cells[i], cells[i + 1], cells[i + 2]
+  local history = base .. 'space:' .. space .. '/history/'
+  addTo(history .. '60/' .. formatInteger(seconds - seconds % 60), name, text, '172800')
+  addTo(history .. '3600/' .. formatInteger(seconds - seconds % 3600), name, text, '3024000')
+end
+return { 'OK' }
+`,
+} as const;
+
+export const read_history = {
+  name: 'read_history', sha1: '2a7f87fdf2f0de8d8d3fe45b3a10481ecbaf8e31',
+  keys: ['jobs'], args: ['history'], rest: 'times',
+  decode: (r: unknown[]) => ({ points: r[1] as string[][] }),
+  text: `local jobs = KEYS[1]
+local history = ARGV[1]
+local times = { unpack(ARGV, 2) }
+local points = {}
+for i, time in ipairs(times) do points[i] = redis.call('HGETALL', history .. time) end
+return { 'OK', { unpack(points) } }
 `,
 } as const;
 
@@ -930,13 +983,13 @@ return { 'OK', attempt }
 } as const;
 
 export const complete = {
-  name: 'complete', sha1: '18e2b2e936b4019c135a417f414c4a5a812561ca',
+  name: 'complete', sha1: 'dec00ecd1da6569b47502c35cd30c1c1ce2b1880',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'result', 'eventsPerJob', 'retentionMs'], rest: null,
-  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]), space: r[2] as string, name: r[3] as string, runMs: Number(r[4]) } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
-local job, callbackUrl, callbackOn, unique, takeBacks, timeouts =
-  loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', tokenFields(deliveryToken))
+local job, callbackUrl, callbackOn, unique, startedAt, takeBacks, timeouts =
+  loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', 'startedAt', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
@@ -954,17 +1007,18 @@ if stored(callbackUrl) then
 ${lua.wantsCallback}\n${lua.enqueueCallback}\n  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
 end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
-return { 'OK', job.attempt }
+return { 'OK', job.attempt, job.space, job.name, nowMs - (stored(startedAt) or nowMs) }
 `,
 } as const;
 
 export const fail = {
-  name: 'fail', sha1: '2c1ea2a7619ad6ec3616d44e5c76843f3344e621',
+  name: 'fail', sha1: '8746daf4164b799c003c8e2010908e5265a1b2e6',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'errorJson', 'isRetryable', 'retryAfterMs', 'random', 'eventsPerJob', 'retentionMs'], rest: null,
-  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, status: r[1] as Status, attempt: Number(r[2]) } : { outcome: 'UNCHANGED' as const }),
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, status: r[1] as Status, attempt: Number(r[2]), space: r[3] as string, name: r[4] as string, runMs: Number(r[5]) } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, errorJson, isRetryable, retryAfterMs, random, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
-local job, retry, priority, takeBacks, timeouts = loadJob(jobKey, base, jobId, 'retry', 'priority', tokenFields(deliveryToken))
+local job, retry, priority, startedAt, takeBacks, timeouts =
+  loadJob(jobKey, base, jobId, 'retry', 'priority', 'startedAt', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
@@ -979,7 +1033,7 @@ else
   local again = { retry = retry, priority = priority, delayMs = tonumber(retryAfterMs), random = random }
   status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
 end
-return { 'OK', status, job.attempt }
+return { 'OK', status, job.attempt, job.space, job.name, nowMs - (stored(startedAt) or nowMs) }
 `,
 } as const;
 
@@ -1016,9 +1070,9 @@ return { 'OK', job.attempt }
 } as const;
 
 export const release = {
-  name: 'release', sha1: '2f05e197cf6c9ce9dff6a3d19dfe33aca119afa4',
+  name: 'release', sha1: '830cd14b01b41d2fbfb410f74a4806cdad386d20',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'reason', 'delay', 'eventsPerJob', 'retentionMs'], rest: null,
-  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status, attempt: Number(r[3]) } : { outcome: 'UNCHANGED' as const }),
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status, attempt: Number(r[3]), space: r[4] as string, name: r[5] as string } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.lastStep}\n${lua.isStartOver}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, reason, delay, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local job, takeBacks, timeouts, priority, startWithin, startBy =
@@ -1035,20 +1089,20 @@ local nowMs, nowText = now()
 local attempts = tonumber(job.attempt) - (job.status == 'running' and 1 or 0)
 if job.status == 'delivered' and isStartOver(job, startBy, startWithin, nowMs) then
 ${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n  failStart(job, nowMs, startWithin, eventsPerJob, retentionMs)
-  return { 'OK', job.status, 'dead', formatInteger(attempts + 1) }
+  return { 'OK', job.status, 'dead', formatInteger(attempts + 1), job.space, job.name }
 end
 local scheduledFor = timeOf(delay, nowMs)
 local status = returnToWaiting(job, nowMs, scheduledFor, job.order, { priority, startWithin, startBy })
 recordReturn(job, nowText, 'released', status, '{"reason":' .. reason .. scheduledData(scheduledFor), eventsPerJob,
   'attempt', formatInteger(attempts), 'takeBacks', nextTakeBacks(takeBacks))
-return { 'OK', job.status, status, formatInteger(attempts + 1) }
+return { 'OK', job.status, status, formatInteger(attempts + 1), job.space, job.name }
 `,
 } as const;
 
 export const claim = {
-  name: 'claim', sha1: 'eae64b899c25ec4669656374c612d88db49e3e21',
+  name: 'claim', sha1: '562ce3c632d4bcaf52f0ed41e3299c18e7527c92',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter'], rest: null,
-  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, job: r.slice(1) as (string | null)[] } : { outcome: 'NOT_PENDING' as const, status: r[1] as Status }),
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, space: r[1] as string, job: r.slice(2) as (string | null)[] } : { outcome: 'NOT_PENDING' as const, status: r[1] as Status }),
   text: `${lua.loadWhole}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.dequeue}\n${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.appendClaimed}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryTimeoutMs, eventsPerJob, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job = loadWhole(jobKey, base, jobId)
@@ -1060,13 +1114,13 @@ if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 dequeue(job)
 markDelivered(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob)
 local values = {}
-appendClaimed(values, job)
-return { 'OK', unpack(values) }
+appendClaimed(values, job, nowMs)
+return { 'OK', job.space, unpack(values) }
 `,
 } as const;
 
 export const poll = {
-  name: 'poll', sha1: 'd4ef2b5bd12e2bc62a4e029ca62ae4a4035c0047',
+  name: 'poll', sha1: '68b5aebd8e5a8fec7555f5c7de710a7aab1367d5',
   keys: ['queue'], args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter', 'isAcked', 'ackWithinMs', 'workerId'], rest: 'names',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as (string | null)[] }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal queue = KEYS[1]
@@ -1101,7 +1155,7 @@ for _ = 1, wanted + 50 do
   if job.status == 'pending' then
     redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id)
     mark(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob, unpack(more))
-    appendClaimed(values, job)
+    appendClaimed(values, job, nowMs)
     claimed = claimed + 1
   end
 end
@@ -1110,7 +1164,7 @@ return { 'OK', unpack(values) }
 } as const;
 
 export const turn = {
-  name: 'turn', sha1: 'aa00f9baf9dc6526c8caaa7b6c4678d16432490b',
+  name: 'turn', sha1: 'c0f70aeb9d572d8ca5b60636ae9241aa96e6893f',
   keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => ({ values: r.slice(1) as (string | null)[] }),
   text: `${lua.isTooLate}\n${collected.clock}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nlocal queue = KEYS[1]
@@ -1170,8 +1224,8 @@ end
 end
 if string.find(actions, 'complete', 1, true) then
 ${lua.startRetention}\nlocal function completeScript(jobKey, base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs)
-local job, callbackUrl, callbackOn, unique, takeBacks, timeouts =
-  loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', tokenFields(deliveryToken))
+local job, callbackUrl, callbackOn, unique, startedAt, takeBacks, timeouts =
+  loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', 'startedAt', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
@@ -1189,13 +1243,14 @@ if stored(callbackUrl) then
 ${lua.wantsCallback}\n${lua.enqueueCallback}\n  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
 end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
-return { 'OK', job.attempt }
+return { 'OK', job.attempt, job.space, job.name, nowMs - (stored(startedAt) or nowMs) }
 end
   function settle.complete(key, id, token, result) return completeScript(key, base, id, space, token, result, eventsPerJob, retentionMs) end
 end
 if string.find(actions, 'fail', 1, true) then
 ${lua.spread}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal function failScript(jobKey, base, jobId, keySpaceId, deliveryToken, errorJson, isRetryable, retryAfterMs, random, eventsPerJob, retentionMs)
-local job, retry, priority, takeBacks, timeouts = loadJob(jobKey, base, jobId, 'retry', 'priority', tokenFields(deliveryToken))
+local job, retry, priority, startedAt, takeBacks, timeouts =
+  loadJob(jobKey, base, jobId, 'retry', 'priority', 'startedAt', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
@@ -1210,7 +1265,7 @@ else
   local again = { retry = retry, priority = priority, delayMs = tonumber(retryAfterMs), random = random }
   status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
 end
-return { 'OK', status, job.attempt }
+return { 'OK', status, job.attempt, job.space, job.name, nowMs - (stored(startedAt) or nowMs) }
 end
   function settle.fail(key, id, token, errorJson, isRetryable, retryAfterMs)
     random = spread(random, 1)
@@ -1233,13 +1288,13 @@ local nowMs, nowText = now()
 local attempts = tonumber(job.attempt) - (job.status == 'running' and 1 or 0)
 if job.status == 'delivered' and isStartOver(job, startBy, startWithin, nowMs) then
 ${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.makeDead}\n${lua.failStart}\n  failStart(job, nowMs, startWithin, eventsPerJob, retentionMs)
-  return { 'OK', job.status, 'dead', formatInteger(attempts + 1) }
+  return { 'OK', job.status, 'dead', formatInteger(attempts + 1), job.space, job.name }
 end
 local scheduledFor = timeOf(delay, nowMs)
 local status = returnToWaiting(job, nowMs, scheduledFor, job.order, { priority, startWithin, startBy })
 recordReturn(job, nowText, 'released', status, '{"reason":' .. reason .. scheduledData(scheduledFor), eventsPerJob,
   'attempt', formatInteger(attempts), 'takeBacks', nextTakeBacks(takeBacks))
-return { 'OK', job.status, status, formatInteger(attempts + 1) }
+return { 'OK', job.status, status, formatInteger(attempts + 1), job.space, job.name }
 end
   function settle.release(key, id, token, reason, delay) return releaseScript(key, base, id, space, token, reason, delay, eventsPerJob, retentionMs) end
 end
@@ -1281,7 +1336,7 @@ for _ = 1, wanted + 50 do
   if job.status == 'pending' then
     redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id)
     mark(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob, unpack(more))
-    appendClaimed(values, job)
+    appendClaimed(values, job, nowMs)
     claimed = claimed + 1
   end
 end
@@ -1300,7 +1355,7 @@ return { 'OK', unpack(values) }
 } as const;
 
 export const turn_many = {
-  name: 'turn_many', sha1: 'f52a8b70d95d71737ce246e922337d9f352f0e66',
+  name: 'turn_many', sha1: '31e5ed2c04037d861289400130e94668e7638ee2',
   keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => ({ values: r.slice(1) as (string | null)[] }),
   text: `${lua.isTooLate}\n${collected.clock}\n${later.later}\n${later.writeSets}\n${later.redis}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\nlocal function turnScript(queue, base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount, inputs)
@@ -1358,8 +1413,8 @@ end
 end
 if string.find(actions, 'complete', 1, true) then
 ${lua.startRetention}\nlocal function completeScript(jobKey, base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs)
-local job, callbackUrl, callbackOn, unique, takeBacks, timeouts =
-  loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', tokenFields(deliveryToken))
+local job, callbackUrl, callbackOn, unique, startedAt, takeBacks, timeouts =
+  loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', 'startedAt', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
@@ -1377,13 +1432,14 @@ if stored(callbackUrl) then
 ${lua.wantsCallback}\n${lua.enqueueCallback}\n  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
 end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
-return { 'OK', job.attempt }
+return { 'OK', job.attempt, job.space, job.name, nowMs - (stored(startedAt) or nowMs) }
 end
   function settle.complete(key, id, token, result) return completeScript(key, base, id, space, token, result, eventsPerJob, retentionMs) end
 end
 if string.find(actions, 'fail', 1, true) then
 ${lua.spread}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.makeDead}\n${lua.retryDelayMs}\n${later.nextOrder}\n${lua.startLimit}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal function failScript(jobKey, base, jobId, keySpaceId, deliveryToken, errorJson, isRetryable, retryAfterMs, random, eventsPerJob, retentionMs)
-local job, retry, priority, takeBacks, timeouts = loadJob(jobKey, base, jobId, 'retry', 'priority', tokenFields(deliveryToken))
+local job, retry, priority, startedAt, takeBacks, timeouts =
+  loadJob(jobKey, base, jobId, 'retry', 'priority', 'startedAt', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
@@ -1398,7 +1454,7 @@ else
   local again = { retry = retry, priority = priority, delayMs = tonumber(retryAfterMs), random = random }
   status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
 end
-return { 'OK', status, job.attempt }
+return { 'OK', status, job.attempt, job.space, job.name, nowMs - (stored(startedAt) or nowMs) }
 end
   function settle.fail(key, id, token, errorJson, isRetryable, retryAfterMs)
     random = spread(random, 1)
@@ -1421,13 +1477,13 @@ local nowMs, nowText = now()
 local attempts = tonumber(job.attempt) - (job.status == 'running' and 1 or 0)
 if job.status == 'delivered' and isStartOver(job, startBy, startWithin, nowMs) then
 ${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.makeDead}\n${lua.failStart}\n  failStart(job, nowMs, startWithin, eventsPerJob, retentionMs)
-  return { 'OK', job.status, 'dead', formatInteger(attempts + 1) }
+  return { 'OK', job.status, 'dead', formatInteger(attempts + 1), job.space, job.name }
 end
 local scheduledFor = timeOf(delay, nowMs)
 local status = returnToWaiting(job, nowMs, scheduledFor, job.order, { priority, startWithin, startBy })
 recordReturn(job, nowText, 'released', status, '{"reason":' .. reason .. scheduledData(scheduledFor), eventsPerJob,
   'attempt', formatInteger(attempts), 'takeBacks', nextTakeBacks(takeBacks))
-return { 'OK', job.status, status, formatInteger(attempts + 1) }
+return { 'OK', job.status, status, formatInteger(attempts + 1), job.space, job.name }
 end
   function settle.release(key, id, token, reason, delay) return releaseScript(key, base, id, space, token, reason, delay, eventsPerJob, retentionMs) end
 end
@@ -1469,7 +1525,7 @@ for _ = 1, wanted + 50 do
   if job.status == 'pending' then
     redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id)
     mark(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob, unpack(more))
-    appendClaimed(values, job)
+    appendClaimed(values, job, nowMs)
     claimed = claimed + 1
   end
 end
@@ -1716,15 +1772,15 @@ return { 'OK', job.status }
 } as const;
 
 export const kill = {
-  name: 'kill', sha1: '64a1abe6b14ecb9c168e5f60dd141a6581508801',
+  name: 'kill', sha1: '734bd1be37cc51140ee7a1ed16961a223c5f4d4e',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'], rest: null,
-  decode: (r: unknown[]) => ({ before: r[1] as Status }),
+  decode: (r: unknown[]) => ({ before: r[1] as Status, space: r[2] as string, name: r[3] as string }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.wantsCallback}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, reason, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, unique, startBy, callbackUrl, callbackOn = loadJob(jobKey, base, jobId, 'unique', 'startBy', 'callbackUrl', 'callbackOn')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-if job.status == 'killed' then return { 'OK', 'killed' } end
+if job.status == 'killed' then return { 'OK', 'killed', job.space, job.name } end
 if job.status == 'completed' or job.status == 'dead' then return { 'JOB_ENDED', job.status } end
 local nowMs, nowText = now()
 if job.status ~= 'running' then
@@ -1741,7 +1797,7 @@ ${lua.enqueueCallback}\n${lua.remindOfCallback}\n  redis.call('HSET', jobKey, 'k
   remindOfCallback(job, nowMs)
 end
 recordEvent(job, nowText, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
-return { 'OK', job.status }
+return { 'OK', job.status, job.space, job.name }
 `,
 } as const;
 
@@ -1994,7 +2050,7 @@ return { 'OK', formatInteger(now()), { unpack(counts) } }
 } as const;
 
 export const stats = {
-  name: 'stats', sha1: '0a9eedc3c57a932421cf531ca1d18e8c74c58054',
+  name: 'stats', sha1: 'e8ec5d38215c641ca5ca1b8f1eaa9a9e740c0796',
   keys: ['names'], args: ['base', 'space', 'limit'], rest: 'requested',
   decode: (r: unknown[]) => ({ at: Number(r[1]), counts: (r[2] as unknown[]).map(Number), oldest: r[3] as string, known: Number(r[4]), rows: r[5] as string[] }),
   text: `${lua.stored}\n${lua.formatInteger}\n${lua.claimOrder}\n${lua.STATUSES}\n${lua.now}\nlocal names = KEYS[1]
@@ -2014,7 +2070,7 @@ local listed = {}
 for i, name in ipairs(requested) do
   listed[2 * i - 1], listed[2 * i] = name, stored(redis.call('ZSCORE', names, name)) or '0'
 end
-if #requested == 0 then listed = redis.call('ZREVRANGE', names, 0, tonumber(limit) - 1, 'WITHSCORES') end
+if #requested == 0 and limit ~= '0' then listed = redis.call('ZREVRANGE', names, 0, tonumber(limit) - 1, 'WITHSCORES') end
 local rows = {}
 for i = 1, #listed, 2 do
   local pending, first = 0, ''

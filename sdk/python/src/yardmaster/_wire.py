@@ -204,6 +204,8 @@ class Job(_JobRequired, total=False):
     priority: int
     # Of the worker that has the job, when its poll named it
     workerId: str
+    # Job of which this one is a copy; absent for one that is none
+    copyOf: str
     # Absent for a job without a unique key
     unique: "Unique"
     # Ends after which the callback is sent; absent for completed and dead
@@ -287,6 +289,8 @@ class JobWithEvents(_JobWithEventsRequired, total=False):
     priority: int
     # Of the worker that has the job, when its poll named it
     workerId: str
+    # Job of which this one is a copy; absent for one that is none
+    copyOf: str
     # Absent for a job without a unique key
     unique: "Unique"
     # Ends after which the callback is sent; absent for completed and dead
@@ -377,6 +381,8 @@ class ListedJob(_ListedJobRequired, total=False):
     priority: int
     # Of the worker that has the job, when its poll named it
     workerId: str
+    # Job of which this one is a copy; absent for one that is none
+    copyOf: str
     # Absent for a job without a unique key
     unique: "Unique"
 
@@ -659,10 +665,10 @@ class UniqueRequest(_UniqueRequestRequired, total=False):
 CreateJobCallbackOn = Literal["completed", "dead", "killed"]
 
 
-ErrorCode = Literal["INVALID_REQUEST", "UNAUTHENTICATED", "FORBIDDEN", "JOB_NOT_FOUND", "KEY_NOT_FOUND", "NOT_FOUND", "METHOD_NOT_ALLOWED", "REQUEST_TIMEOUT", "JOB_NOT_PENDING", "JOB_NOT_DELIVERED", "JOB_NOT_RUNNING", "DELIVERY_LOST", "JOB_KILLED", "JOB_ENDED", "JOB_NOT_ENDED", "NO_CALLBACK", "JOB_NOT_UNIQUE", "TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "IDEMPOTENCY_MISMATCH", "UPGRADE_REQUIRED", "TOO_MANY_STREAMS", "TOO_MANY_WAITERS", "INTERNAL", "UNAVAILABLE", "OVERLOADED", "STORAGE_FULL", "STORAGE_UNSAFE"]
+ErrorCode = Literal["INVALID_REQUEST", "UNAUTHENTICATED", "FORBIDDEN", "JOB_NOT_FOUND", "KEY_NOT_FOUND", "NOT_FOUND", "METHOD_NOT_ALLOWED", "REQUEST_TIMEOUT", "JOB_NOT_PENDING", "JOB_NOT_DELIVERED", "JOB_NOT_RUNNING", "DELIVERY_LOST", "JOB_KILLED", "JOB_ENDED", "JOB_NOT_DEAD", "JOB_NOT_ENDED", "NO_CALLBACK", "JOB_NOT_UNIQUE", "TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "IDEMPOTENCY_MISMATCH", "UPGRADE_REQUIRED", "TOO_MANY_STREAMS", "TOO_MANY_WAITERS", "INTERNAL", "UNAVAILABLE", "OVERLOADED", "STORAGE_FULL", "STORAGE_UNSAFE"]
 
 
-JobEventType = Literal["created", "delivered", "acked", "progress", "checkpoint", "event", "completed", "retried", "released", "dead", "killed", "delivery_timeout", "replaced", "ready", "rescheduled", "callback_sent", "callback_failed"]
+JobEventType = Literal["created", "delivered", "acked", "progress", "checkpoint", "event", "completed", "retried", "released", "dead", "killed", "delivery_timeout", "replaced", "ready", "rescheduled", "requeued", "callback_sent", "callback_failed"]
 
 
 # Status of the job

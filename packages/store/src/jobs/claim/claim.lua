@@ -1,11 +1,12 @@
 -- KEYS jobKey
 -- ARGV base jobId keySpaceId deliveryTimeoutMs eventsPerJob notAfter
--- REPLY OK job?...
+-- REPLY OK space job?...
 -- REPLY NOT_PENDING status:Status
 -- ERRORS TOO_LATE JOB_NOT_FOUND FORBIDDEN
 --
 -- Claim this job if it is pending.
 --   notAfter  see isTooLate
+--   space     of the job
 --   job       its values, see appendClaimed
 local job = loadWhole(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -17,5 +18,5 @@ if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 dequeue(job)
 markDelivered(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob)
 local values = {}
-appendClaimed(values, job)
-return { 'OK', unpack(values) }
+appendClaimed(values, job, nowMs)
+return { 'OK', job.space, unpack(values) }

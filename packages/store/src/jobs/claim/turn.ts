@@ -56,9 +56,9 @@ export async function takeTurn(
     const refusal = refused[i];
     return refusal ? unsettled(outcome, refusal) : settledOf(store, outcome, replies[next++]);
   });
-  const jobs = claimedJobsOf(values.slice(sent.length) as (string | null)[]);
-  reportClaimed(store, poll, jobs.length);
-  return { jobs, settled };
+  const claimed = values.slice(sent.length) as (string | null)[];
+  if (poll !== null) reportClaimed(store, { spaceId, poll, values: claimed });
+  return { jobs: claimedJobsOf(claimed), settled };
 }
 
 /** Send the script of a call. @returns the reply to each outcome, and then the values of the claimed jobs */

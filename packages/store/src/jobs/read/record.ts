@@ -150,7 +150,7 @@ export function jobOf(id: string, record: JobRecord): Job {
 }
 
 /** How many values appendClaimed in Lua returns for each job. */
-const CLAIMED_VALUES = 9;
+export const CLAIMED_VALUES = 10;
 
 /** Build claimed jobs from the values of appendClaimed in Lua. */
 export function claimedJobsOf(values: readonly (string | null)[]): ClaimedJob[] {
