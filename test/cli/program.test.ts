@@ -61,7 +61,8 @@ it.each([
   ['requeue job --delay 5', KEY, { ...withKey, jobId: 'job', delaySeconds: 5 }],
   ['copy job', KEY, { ...withKey, jobId: 'job', payload: null }],
   ['delete job', KEY, { ...withKey, jobId: 'job' }],
-  ['stats', IN_SPACE, { ...inSpace, names: [], limit: null, isJson: false }],
+  ['stats', IN_SPACE, { ...inSpace, names: [], limit: null, history: null, isJson: false }],
+  ['spaces', KEY, { ...withKey, limit: 1_000, isJson: false }],
   ['info', {}, { ...at('http://127.0.0.1:8080', null), spaceId: null, isJson: false }],
   ['completion zsh', {}, { shell: 'zsh' }],
   ['keys list', KEY, { ...withKey, isJson: false }],
@@ -123,6 +124,11 @@ it.each([
   [['jobs', '--space', 'other', '--status', 'dead'], IN_SPACE, { spaceId: 'other', status: 'dead' }],
   [['info', '--space', 'other'], IN_SPACE, { spaceId: 'other' }],
   [['stats', '--name', 'a', '--name', 'b,c'], IN_SPACE, { names: ['a', 'b,c'] }],
+  [
+    ['stats', '--history', 'hours', '--from', '2026-08-01T00:00:00Z'],
+    IN_SPACE,
+    { history: { step: 'hours', from: '2026-08-01T00:00:00Z', to: null } },
+  ],
   [
     ['work', '--exec', 'x', '--name', 'a', '--name', 'b', '--concurrency', '4'],
     IN_SPACE,

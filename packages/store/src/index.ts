@@ -63,7 +63,7 @@ export {
 export { advanceClock } from './script/manual-clock.js';
 export { runScript } from './script/run-script.js';
 export { lua } from './script/scripts.generated.js';
-export { type Backlog, readBacklog } from './spaces/backlog.js';
+export { type Backlog, type NameQueue, readBacklog } from './spaces/backlog.js';
 export { countJobs, type StatusCounts } from './spaces/count-jobs.js';
 export { listSpaces } from './spaces/list.js';
 export { getStats } from './spaces/stats.js';

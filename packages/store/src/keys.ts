@@ -49,6 +49,7 @@ export function keyMap(prefix: string) {
     jobs: (spaceId: string) => `${space(spaceId)}jobs`,
     jobsByStatus: (spaceId: string, status: Status) => `${space(spaceId)}status/${status}`,
     queue: (spaceId: string) => `${space(spaceId)}queue`,
+    queueOf: (spaceId: string, name: string) => `${space(spaceId)}queue/${name}`,
     names: (spaceId: string) => `${space(spaceId)}names`,
     unique: (spaceId: string) => `${space(spaceId)}unique`,
     /** Prefix of the points of a history, by their beginnings. @param step 60 or 3600, in seconds */
