@@ -73,6 +73,10 @@ export const READS: readonly [
   ['getProgress', 'hmget', (of) => `${ofJob(of)}/progress`, ({ progress }) => progress?.message, 'on'],
   ['readLogs', 'read_logs', (of) => `${ofJob(of)}/logs`, ({ logs }) => logs?.length, 2],
   ['listJobs', 'list', (of) => `${ofSpace(of)}/jobs`, (jobs) => jobs[0]?.status, 'running'],
+  ['listSpaces', 'zrangebyscore', () => '/spaces?limit=100', ({ nextCursor }) => nextCursor, null],
+  ['listSpaces', 'stats', () => '/spaces?limit=100', ({ nextCursor }) => nextCursor, null],
+  ['getHistory', 'time', (of) => `${ofSpace(of)}/stats/history`, ({ step }) => step, 60],
+  ['getHistory', 'read_history', (of) => `${ofSpace(of)}/stats/history`, ({ step }) => step, 60],
   ['getStats', 'stats', (of) => `${ofSpace(of)}/stats`, ({ jobs }) => jobs?.running, 1],
 ];
 

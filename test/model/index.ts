@@ -10,7 +10,7 @@ export { CALLS_TO, type CallOptions, callJob, JOB_VERBS, type JobVerb, refusalOf
 export { createKeyed } from './keyed.js';
 export { append, pageOf, read as readLogs } from './logs.js';
 export { copy, remove, requeue } from './manage.js';
-export { get, list, progress, stats } from './reading.js';
+export { get, list, progress, spaces, stats } from './reading.js';
 export { replay } from './replay.js';
 export { changesNothing, type WorkerCall } from './tokens.js';
 export { reschedule } from './waiting.js';

@@ -21,7 +21,7 @@ export function everyRead({ jobs }: World): Call[] {
     ...[undefined, ...STATUSES].map((status): Call => ({ verb: 'list', space, status, limit: 100, offset: 0 })),
     { verb: 'stats', space, limit: 100, names: [] },
   ]);
-  return [...ofJobs, ...ofSpaces, { verb: 'due' }];
+  return [...ofJobs, ...ofSpaces, { verb: 'spaces', cursor: null, limit: 100 }, { verb: 'due' }];
 }
 
 /** The end of each sequence: the queues are emptied, every window closes, and ended jobs are purged. */

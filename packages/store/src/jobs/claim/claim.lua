@@ -18,5 +18,5 @@ if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 dequeue(job)
 markDelivered(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob)
 local values = {}
-appendClaimed(values, job, nowMs)
+appendClaimed(values, job, nowText)
 return { 'OK', job.space, unpack(values) }

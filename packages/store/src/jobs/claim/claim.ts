@@ -2,7 +2,7 @@ import type { ClaimedJob, ClaimOutcome, PollRequest } from '@yardmaster/protocol
 import { runScript } from '../../script/run-script.js';
 import { claim, poll } from '../../script/scripts.generated.js';
 import { type Caller, jobScriptInputs, notAfterOf, type Store } from '../../store.js';
-import { CLAIMED_VALUES, claimedJobsOf } from '../read/record.js';
+import { CLAIMED_VALUES, claimedJobsOf, forEachClaimed } from '../read/record.js';
 
 /** How jobs are claimed, beyond which ones. */
 export type ClaimOptions = Partial<Pick<PollRequest, 'autoAck' | 'ackWithinSeconds' | 'workerId'>>;
@@ -29,9 +29,7 @@ export function reportClaimed(
 }
 
 function countClaimed(tally: Store['tally'], spaceId: string, values: readonly (string | null)[]): void {
-  for (let i = 0; i < values.length; i += CLAIMED_VALUES) {
-    tally.claimed(spaceId, values[i + 1] as string, Number(values[i + CLAIMED_VALUES - 1]));
-  }
+  forEachClaimed(values, (name, waitMs) => tally.claimed(spaceId, name, waitMs));
 }
 
 /**

@@ -44,7 +44,7 @@ for _ = 1, wanted + 50 do -- 50 to spare for entries without a pending job
   if job.status == 'pending' then -- otherwise the entry is stray, and is gone from the queue now
     redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id) -- the job's other queue
     mark(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob, unpack(more))
-    appendClaimed(values, job, nowMs)
+    appendClaimed(values, job, nowText)
     claimed = claimed + 1
   end
 end
