@@ -23,7 +23,7 @@ end`,
   local n = #values
   values[n + 1], values[n + 2], values[n + 3], values[n + 4], values[n + 5] = job.id, job.name, job.timeoutSeconds, job.maxRetries, job.attempt
   values[n + 6], values[n + 7], values[n + 8], values[n + 9] = job.order, job.payload or false, job.checkpoint or false, job.takeBacks or false
-  values[n + 10], values[n + 11] = job.updatedAt or false, nowText
+  values[n + 10], values[n + 11] = job.updatedAt or false, n == 0 and nowText
 end`,
   nextTakeBacks: `local function nextTakeBacks(takeBacks)
   return formatInteger(tonumber(stored(takeBacks) or 0) + 1)
@@ -983,9 +983,9 @@ return { 'OK', attempt }
 } as const;
 
 export const complete = {
-  name: 'complete', sha1: 'dec00ecd1da6569b47502c35cd30c1c1ce2b1880',
+  name: 'complete', sha1: 'a2048bb363b7903de9f11b52a23fec3e62592163',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'result', 'eventsPerJob', 'retentionMs'], rest: null,
-  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]), space: r[2] as string, name: r[3] as string, runMs: Number(r[4]) } : { outcome: 'UNCHANGED' as const }),
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]), space: r[2] as string, runMs: Number(r[3]), name: r[4] as string } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local job, callbackUrl, callbackOn, unique, startedAt, takeBacks, timeouts =
@@ -1007,14 +1007,14 @@ if stored(callbackUrl) then
 ${lua.wantsCallback}\n${lua.enqueueCallback}\n  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
 end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
-return { 'OK', job.attempt, job.space, job.name, nowMs - (stored(startedAt) or nowMs) }
+return { 'OK', job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
 `,
 } as const;
 
 export const fail = {
-  name: 'fail', sha1: '8746daf4164b799c003c8e2010908e5265a1b2e6',
+  name: 'fail', sha1: '75a564a2b24a49db7f1edb4e0b7151f71485abb5',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'errorJson', 'isRetryable', 'retryAfterMs', 'random', 'eventsPerJob', 'retentionMs'], rest: null,
-  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, status: r[1] as Status, attempt: Number(r[2]), space: r[3] as string, name: r[4] as string, runMs: Number(r[5]) } : { outcome: 'UNCHANGED' as const }),
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, status: r[1] as Status, attempt: Number(r[2]), space: r[3] as string, runMs: Number(r[4]), name: r[5] as string } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, errorJson, isRetryable, retryAfterMs, random, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
 local job, retry, priority, startedAt, takeBacks, timeouts =
@@ -1033,7 +1033,7 @@ else
   local again = { retry = retry, priority = priority, delayMs = tonumber(retryAfterMs), random = random }
   status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
 end
-return { 'OK', status, job.attempt, job.space, job.name, nowMs - (stored(startedAt) or nowMs) }
+return { 'OK', status, job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
 `,
 } as const;
 
@@ -1100,7 +1100,7 @@ return { 'OK', job.status, status, formatInteger(attempts + 1), job.space, job.n
 } as const;
 
 export const claim = {
-  name: 'claim', sha1: 'dfe6aed9b219223390f583389c3cf29e0e992597',
+  name: 'claim', sha1: '6c82da56475a08f4075b061520312036ae6c91f3',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, space: r[1] as string, job: r.slice(2) as (string | null)[] } : { outcome: 'NOT_PENDING' as const, status: r[1] as Status }),
   text: `${lua.loadWhole}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.dequeue}\n${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.appendClaimed}\nlocal jobKey = KEYS[1]
@@ -1120,7 +1120,7 @@ return { 'OK', job.space, unpack(values) }
 } as const;
 
 export const poll = {
-  name: 'poll', sha1: 'a9a91eb0e2b0553f4f4e68f0061d739e6b12be6c',
+  name: 'poll', sha1: '5eda4b207bae986d3c4bad86154aae90e7a16e04',
   keys: ['queue'], args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter', 'isAcked', 'ackWithinMs', 'workerId'], rest: 'names',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as (string | null)[] }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal queue = KEYS[1]
@@ -1164,7 +1164,7 @@ return { 'OK', unpack(values) }
 } as const;
 
 export const turn = {
-  name: 'turn', sha1: '82baafd622bb735c51a13677c8830f1a37059e0c',
+  name: 'turn', sha1: '669d639bce6ca7f45a1d093934cf2e513b869b46',
   keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => ({ values: r.slice(1) as (string | null)[] }),
   text: `${lua.isTooLate}\n${collected.clock}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nlocal queue = KEYS[1]
@@ -1243,7 +1243,7 @@ if stored(callbackUrl) then
 ${lua.wantsCallback}\n${lua.enqueueCallback}\n  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
 end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
-return { 'OK', job.attempt, job.space, job.name, nowMs - (stored(startedAt) or nowMs) }
+return { 'OK', job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
 end
   function settle.complete(key, id, token, result) return completeScript(key, base, id, space, token, result, eventsPerJob, retentionMs) end
 end
@@ -1265,7 +1265,7 @@ else
   local again = { retry = retry, priority = priority, delayMs = tonumber(retryAfterMs), random = random }
   status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
 end
-return { 'OK', status, job.attempt, job.space, job.name, nowMs - (stored(startedAt) or nowMs) }
+return { 'OK', status, job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
 end
   function settle.fail(key, id, token, errorJson, isRetryable, retryAfterMs)
     random = spread(random, 1)
@@ -1303,7 +1303,7 @@ for i = nameCount + 1, #inputs, 6 do
   local id, token, action, a, b, c = unpack(inputs, i, i + 5)
   local ok, outcome = pcall(settle[action], base .. 'job:' .. id, id, token, a, b, c)
   if not ok then outcome = { 'UNAVAILABLE' } end
-  values[#values + 1] = #outcome == 2 and outcome[1] == 'OK' and outcome[2] or outcome
+  values[#values + 1] = outcome[1] == 'OK' and table.concat(outcome, ' ', 2) or outcome
 end
 if count ~= '0' then
 ${lua.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal function pollScript(queue, base, count, deliveryTimeoutMs, eventsPerJob, notAfter, isAcked, ackWithinMs, workerId, names)
@@ -1355,7 +1355,7 @@ return { 'OK', unpack(values) }
 } as const;
 
 export const turn_many = {
-  name: 'turn_many', sha1: 'a155da76cf9fd8975393709a51a91d839b66d5e6',
+  name: 'turn_many', sha1: '49fb273973b9d9fdf8f437d8338ea55e0c408b02',
   keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => ({ values: r.slice(1) as (string | null)[] }),
   text: `${lua.isTooLate}\n${collected.clock}\n${later.later}\n${later.writeSets}\n${later.redis}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\nlocal function turnScript(queue, base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount, inputs)
@@ -1432,7 +1432,7 @@ if stored(callbackUrl) then
 ${lua.wantsCallback}\n${lua.enqueueCallback}\n  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
 end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
-return { 'OK', job.attempt, job.space, job.name, nowMs - (stored(startedAt) or nowMs) }
+return { 'OK', job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
 end
   function settle.complete(key, id, token, result) return completeScript(key, base, id, space, token, result, eventsPerJob, retentionMs) end
 end
@@ -1454,7 +1454,7 @@ else
   local again = { retry = retry, priority = priority, delayMs = tonumber(retryAfterMs), random = random }
   status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
 end
-return { 'OK', status, job.attempt, job.space, job.name, nowMs - (stored(startedAt) or nowMs) }
+return { 'OK', status, job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
 end
   function settle.fail(key, id, token, errorJson, isRetryable, retryAfterMs)
     random = spread(random, 1)
@@ -1492,7 +1492,7 @@ for i = nameCount + 1, #inputs, 6 do
   local id, token, action, a, b, c = unpack(inputs, i, i + 5)
   local ok, outcome = pcall(settle[action], base .. 'job:' .. id, id, token, a, b, c)
   if not ok then outcome = { 'UNAVAILABLE' } end
-  values[#values + 1] = #outcome == 2 and outcome[1] == 'OK' and outcome[2] or outcome
+  values[#values + 1] = outcome[1] == 'OK' and table.concat(outcome, ' ', 2) or outcome
 end
 if count ~= '0' then
 ${later.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal function pollScript(queue, base, count, deliveryTimeoutMs, eventsPerJob, notAfter, isAcked, ackWithinMs, workerId, names)

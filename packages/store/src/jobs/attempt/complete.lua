@@ -1,6 +1,6 @@
 -- KEYS jobKey
 -- ARGV base jobId keySpaceId deliveryToken result eventsPerJob retentionMs
--- REPLY OK attempt:number space name runMs:number
+-- REPLY OK attempt:number space runMs:number name
 -- REPLY UNCHANGED
 -- ERRORS JOB_NOT_RUNNING DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN
 --
@@ -28,4 +28,4 @@ if stored(callbackUrl) then
   if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
 end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
-return { 'OK', job.attempt, job.space, job.name, nowMs - (stored(startedAt) or nowMs) }
+return { 'OK', job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }

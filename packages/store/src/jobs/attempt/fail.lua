@@ -1,6 +1,6 @@
 -- KEYS jobKey
 -- ARGV base jobId keySpaceId deliveryToken errorJson isRetryable retryAfterMs random eventsPerJob retentionMs
--- REPLY OK status:Status attempt:number space name runMs:number
+-- REPLY OK status:Status attempt:number space runMs:number name
 -- REPLY UNCHANGED
 -- ERRORS JOB_NOT_RUNNING DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN
 --
@@ -29,4 +29,4 @@ else
   local again = { retry = retry, priority = priority, delayMs = tonumber(retryAfterMs), random = random }
   status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
 end
-return { 'OK', status, job.attempt, job.space, job.name, nowMs - (stored(startedAt) or nowMs) }
+return { 'OK', status, job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }

@@ -163,7 +163,7 @@ export function claimedJobsOf(values: readonly (string | null)[]): ClaimedJob[] 
 export function forEachClaimed(values: readonly (string | null)[], use: (name: string, waitMs: number) => void): void {
   for (let i = 0; i < values.length; i += CLAIMED_VALUES) {
     const waitsSince = values[i + 9] ?? msOfOrder(values[i + 5] as string);
-    use(values[i + 1] as string, Number(values[i + 10]) - Number(waitsSince));
+    use(values[i + 1] as string, Number(values[CLAIMED_VALUES - 1]) - Number(waitsSince));
   }
 }
 
