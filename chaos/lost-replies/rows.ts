@@ -75,6 +75,10 @@ export const READS: readonly [
   ['listJobs', 'list', (of) => `${ofSpace(of)}/jobs`, (jobs) => jobs[0]?.status, 'running'],
   ['listJobs', 'find', (of) => `${ofSpace(of)}/jobs?q=n`, (jobs) => jobs[0]?.status, 'running'],
   ['listJobs', 'hmget', (of) => `${ofSpace(of)}/jobs?q=n`, (jobs) => jobs[0]?.status, 'running'],
+  ['listSpaces', 'zrangebyscore', () => '/spaces?limit=100', ({ nextCursor }) => nextCursor, null],
+  ['listSpaces', 'stats', () => '/spaces?limit=100', ({ nextCursor }) => nextCursor, null],
+  ['getHistory', 'time', (of) => `${ofSpace(of)}/stats/history`, ({ step }) => step, 60],
+  ['getHistory', 'read_history', (of) => `${ofSpace(of)}/stats/history`, ({ step }) => step, 60],
   ['getStats', 'stats', (of) => `${ofSpace(of)}/stats`, ({ jobs }) => jobs?.running, 1],
 ];
 

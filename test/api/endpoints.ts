@@ -46,6 +46,8 @@ const ROWS: Row[] = [
   ['Create Job', 'POST /spaces/:spaceId/jobs', ['jobs:create'], { body: { name: 'work' }, success: 201 }],
   ['List Jobs', 'GET /spaces/:spaceId/jobs', ['jobs:read']],
   ['Get Space Statistics', 'GET /spaces/:spaceId/stats', ['jobs:read']],
+  ['List Spaces', 'GET /spaces', ['jobs:read']],
+  ['Get Space History', 'GET /spaces/:spaceId/stats/history', ['jobs:read']],
   ['Poll for Jobs', 'POST /spaces/:spaceId/jobs/poll', ['jobs:poll'], { body: { count: 1 } }],
   ['Settle Jobs', 'POST /spaces/:spaceId/jobs/settle', OUTCOME_SCOPES, { body: { outcomes: [ACK] } }],
   ['Claim Specific Job', 'POST /jobs/:jobId/claim', ['jobs:poll']],

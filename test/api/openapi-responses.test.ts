@@ -80,7 +80,7 @@ it.each(STATUSES)('responds as documented to each call on a job that is %s', asy
     await service.call('POST', `/jobs/${jobId}/logs`, { body: ['one', { message: 'two', level: 'error' }] });
     await expectResponse(endpoint, { ...UNKNOWN, jobId });
   }
-  for (const endpoint of ['List Jobs', 'Get Space Statistics'].map(endpointOf))
+  for (const endpoint of ['List Jobs', 'Get Space Statistics', 'List Spaces', 'Get Space History'].map(endpointOf))
     await expectResponse(endpoint, { ...UNKNOWN, spaceId: 'statuses' });
 });
 
@@ -95,7 +95,14 @@ it('responds as documented to all reads of a job with every kind of event', asyn
   ];
   for (const [verb, body] of steps) await service.call('POST', `/jobs/${jobId}/${verb}`, { body });
   const target = { ...UNKNOWN, spaceId: 'events', jobId };
-  for (const name of ['Poll for Jobs', 'Get Job', 'Get Job Progress', 'List Jobs', 'Get Space Statistics'])
+  for (const name of [
+    'Poll for Jobs',
+    'Get Job',
+    'Get Job Progress',
+    'List Jobs',
+    'Get Space Statistics',
+    'List Spaces',
+  ])
     await expectResponse(endpointOf(name), target, {}, 200);
   const logs = endpointOf('Get Job Logs');
   for (const query of ['limit=1', 'after=0', 'before=9', 'level=warn,error&level=info', 'q="no colour" x'])
@@ -198,7 +205,9 @@ it('responds as documented when keys in Redis are of another type', async () => 
   const { jobId, spaceId, operationId } = UNKNOWN;
   const ofOperations = [keys.operation(operationId), keys.operationsOf(spaceId)];
   const ofJobs = [keys.job(jobId), keys.jobs(spaceId), keys.queue(spaceId), keys.names(spaceId)];
-  const ofSpaces = [keys.paused(spaceId), keys.settings(partitionOf(spaceId))];
+  const minute = Math.floor(Date.now() / 60_000) * 60;
+  const history = Array.from({ length: 10 }, (_, n) => `${keys.history(spaceId, 60)}${minute + 60 * n}`);
+  const ofSpaces = [keys.paused(spaceId), keys.settings(partitionOf(spaceId)), ...history];
   for (const key of [...ofJobs, ...ofOperations, ...ofSpaces, keys.apiKeys, keys.audit]) {
     await service.redis.del(key);
     await service.redis.set(key, 'of another type');

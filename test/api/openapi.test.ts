@@ -100,6 +100,8 @@ const REFUSALS: Record<string, ErrorCode[]> = {
   'Poll for Jobs': [...BODY, 'TOO_MANY_WAITERS'],
   'Settle Jobs': BODY,
   'Get Space Statistics': [],
+  'List Spaces': [],
+  'Get Space History': [],
   'Claim Specific Job': JOB,
   'Get Job': [...JOB, 'TOO_MANY_WAITERS'],
   'Get Job Progress': JOB,
@@ -198,7 +200,7 @@ it('documents whole numbers as integers, and only measured values as fractions',
   expect([...new Set(places)].sort()).toEqual([
     ...['completedSeconds', 'deadSeconds', 'delaySeconds', 'factor', 'items', 'jitter', 'killedSeconds'],
     ...['maxDelaySeconds', 'maxRunSeconds', 'oldestPendingAgeSeconds', 'overlapSeconds', 'perSecond'],
-    ...['percent', 'retryAfterSeconds', 'schema', 'startWithinSeconds', 'timeoutSeconds', 'waitSeconds'],
+    ...['percent', 'retryAfterSeconds', 'schema', 'startWithinSeconds', 'sum', 'timeoutSeconds', 'waitSeconds'],
   ]);
 });
 

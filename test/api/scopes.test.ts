@@ -9,7 +9,10 @@ import { until } from '../support/until.js';
 import { callEndpoint, ENDPOINTS, stateOf, targetFor, UNKNOWN } from './endpoints.js';
 
 const READS_OPERATIONS = ['List Operations', 'Get Operation'];
-const READS = ['List Jobs', 'Get Space Statistics', 'Get Job', 'Get Job Logs', 'Get Job Progress', ...READS_OPERATIONS];
+const READS = [
+  ...['List Spaces', 'List Jobs', 'Get Space Statistics', 'Get Space History'],
+  ...['Get Job', 'Get Job Logs', 'Get Job Progress', ...READS_OPERATIONS],
+];
 const SETTLE = 'Settle Jobs';
 const EVENTS = ['Checkpoint', 'Custom Event', 'Append Logs'];
 

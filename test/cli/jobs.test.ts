@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createJob, jobIn, step } from '../support/jobs.js';
 import { withService } from '../support/service.js';
+import { until } from '../support/until.js';
 import { yardmasterHere } from './in-process.js';
 import { asAdmin } from './logs.js';
 import { historyOf, read } from './worker.js';
@@ -298,6 +299,43 @@ it('counts the jobs of a space by status and by name', async () => {
   ]);
   const [, [json = '']] = await here('jobs-count', 'stats', '--name', 'crop', '--json').end();
   expect(JSON.parse(json)).toMatchObject({ names: [{ name: 'crop', total: 1 }] });
+});
+
+it('lists the spaces that have jobs', async () => {
+  for (const name of ['resize', 'crop']) await createJob(service, 'jobs-spaces', { name });
+  const [code, lines] = await here('jobs-spaces', 'spaces').end();
+  expect(code).toBe(0);
+  expect(lines[0]?.split(/ +/)).toEqual(['SPACE', 'JOBS', 'PENDING', 'RUNNING', 'DEAD', 'OLDEST']);
+  expect(lines.filter((line) => line.startsWith('jobs-spaces '))).toEqual([
+    expect.stringMatching(/^jobs-spaces +2 +2 +0 +0 +\d+ s$/),
+  ]);
+  const [, all] = await here('jobs-spaces', 'spaces', '--json').end();
+  expect(all.map((line) => JSON.parse(line)).find(({ spaceId }) => spaceId === 'jobs-spaces').jobs.total).toBe(2);
+  const [, some, err] = await here('jobs-spaces', 'spaces', '--limit', '1', '--json').end();
+  expect(some).toHaveLength(1);
+  expect(err).toContain('there are more than these 1 spaces');
+});
+
+it('shows what happened in a space, by minutes and by hours', async () => {
+  await jobIn(service, 'completed', 'jobs-history', { name: 'crop' });
+  await createJob(service, 'jobs-history', { name: 'resize' });
+  const history = (...args: string[]) => here('jobs-history', 'stats', '--history', ...args).end();
+  await until(async () => (await history('hours'))[1].length === 3);
+  const [code, lines] = await history('hours');
+  expect(code).toBe(0);
+  expect(lines.map((line) => line.split(/ +/).slice(1, 4))).toEqual([
+    ['NAME', 'CREATED', 'COMPLETED'],
+    ['crop', '1', '1'],
+    ['resize', '1', '0'],
+  ]);
+  expect((await history('minutes', '--name', 'crop'))[1]).toHaveLength(2);
+  const [, [json = '']] = await history('minutes', '--json');
+  expect(JSON.parse(json)).toMatchObject({ spaceId: 'jobs-history', step: 60 });
+  expect(await history('minutes', '--from', 'yesterday')).toEqual([
+    1,
+    [],
+    'yardmaster: from must be an ISO 8601 timestamp with a time zone\n',
+  ]);
 });
 
 it('ends at a closed output with 141', async () => {

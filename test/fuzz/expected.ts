@@ -110,6 +110,12 @@ function headExpected(
   return target.is === 'space' && path.includes(':spaceId') ? only(invalid('spaceId')) : null;
 }
 
+/** Field that may be refused because of what is stored, or of the time, by operation. */
+const MAY_BE_REFUSED: Record<string, string> = {
+  pauseSpace: 'names', // The names that are paused already may leave no room for these.
+  getHistory: 'from', // A period may have too many points; test/history knows which.
+};
+
 /** Return the correct responses to a request, in the order of the checks: path, key, scope, body, job. */
 export function expectedOf(request: FuzzRequest): Expected {
   const method = request.method === 'HEAD' ? 'GET' : request.method;
@@ -122,15 +128,21 @@ export function expectedOf(request: FuzzRequest): Expected {
   if (reading === null) return ANY;
   if (reading.faults.length > 0) return only(...reading.faults);
   if (isExpired(route, reading.value)) return only(invalid('expiresAt'));
+  // Which response it is depends on the requests before; test/model plays those.
+  if (route.header === 'idempotency-key' && request.framing.lines.includes(IDEMPOTENCY_KEY)) return ANY;
+  return { outcomes: outcomesOf(request, route, reading.value), route, value: reading.value };
+}
+
+/** Return the correct outcomes of a request whose head and body are valid. */
+function outcomesOf(request: FuzzRequest, route: Route, value: unknown): Outcome[] {
   const accepted: Outcome = { status: route.status ?? 200, code: null, at: [] };
   const outcomes = [jobRefusal(request, route) ?? accepted];
-  // The names that are paused already may leave no room for these.
-  if (route.operation === 'pauseSpace') outcomes.push(invalid('names'));
-  if (route.header === 'idempotency-key') {
-    // Which response it is depends on the requests before; test/model plays those.
-    if (request.framing.lines.includes(IDEMPOTENCY_KEY)) return ANY;
-    const { unique = null } = Object(reading.value) as { unique?: object | null };
-    if (unique !== null) outcomes.push({ ...accepted, status: 200 }, refusal('JOB_NOT_UNIQUE'));
+  const dependsOnState = MAY_BE_REFUSED[route.operation];
+  if (dependsOnState !== undefined) outcomes.push(invalid(dependsOnState));
+  const { unique = null } = Object(value) as { unique?: object | null };
+  if (route.operation === 'createJob' && unique !== null) {
+    outcomes.push({ ...accepted, status: 200 }, refusal('JOB_NOT_UNIQUE'));
   }
-  return { outcomes, route, value: reading.value };
+  if (route.operation === 'startOperation') outcomes.push(refusal('TOO_MANY_OPERATIONS'));
+  return outcomes;
 }

@@ -51,6 +51,13 @@ function beginningOf(issue: z.core.$ZodIssue, whole: string): string {
   return issue.path.length === 0 ? whole : String(issue.path[0]);
 }
 
+/** Return the refusals of unknown fields, where a row refuses them. */
+function unknownIn({ fields }: Route, value: unknown) {
+  const unknown: UnknownName[] = [];
+  findUnknownFields(fields, value, unknown);
+  return unknown.map(({ path }) => invalid(`unknown field ${path}`));
+}
+
 /** Read the text of a JSON body. */
 export function readValue(route: Route, text: string): Reading {
   const { body, operation, absentBody, list } = route;
@@ -60,12 +67,13 @@ export function readValue(route: Route, text: string): Reading {
     // An item of a longer list may be too large; test/batch covers those.
     return text.length > WIRE ? null : readList(route, json.value);
   }
-  if (route.isStrict) {
-    const unknown: UnknownName[] = [];
-    findUnknownFields(route.fields, json.value, unknown);
-    if (unknown.length > 0) return { faults: unknown.map(({ path }) => invalid(`unknown field ${path}`)) };
-  }
-  const reading = checked(body as z.ZodType, json.value, 'body');
+  const unknown = route.isStrict ? unknownIn(route, json.value) : [];
+  if (unknown.length > 0) return { faults: unknown };
+  return withLargePart(operation, checked(body as z.ZodType, json.value, 'body'));
+}
+
+/** Refuse a valid value if a part of it is over its limit. */
+function withLargePart(operation: string, reading: ReturnType<typeof checked>): Reading {
   if (reading === null || reading.faults.length > 0) return reading;
   const part = largePart(operation, reading.accepted);
   return { ...reading, faults: part === null ? [] : [refusal('TOO_LARGE', part || 'body')] };

@@ -11,7 +11,7 @@ export { createKeyed } from './keyed.js';
 export { append, pageOf, read as readLogs } from './logs.js';
 export { copy, remove, requeue } from './manage.js';
 export { pause, resume } from './pauses.js';
-export { get, list, progress, stats } from './reading.js';
+export { get, list, progress, spaces, stats } from './reading.js';
 export { replay } from './replay.js';
 export { changesNothing, type WorkerCall } from './tokens.js';
 export { reschedule } from './waiting.js';

@@ -5,12 +5,13 @@ import {
   type LatestProgress,
   type ListedJob,
   type ListJobsQuery,
+  type SpaceList,
   type SpaceStats,
   STATUSES,
   type Status,
   type Unique,
 } from '@yardmaster/protocol';
-import type { JobPage, Since, Snapshot } from '@yardmaster/store';
+import { type JobPage, partitionOf, type Since, type Snapshot } from '@yardmaster/store';
 import { queueOf } from './delivering.js';
 import { shownPaused } from './pauses.js';
 import { iso, jobFor, jobsOf, type ModelJob, type OfJob, timeOfOrder, type World } from './world.js';
@@ -197,5 +198,21 @@ export function stats(
     ...shownPaused(world, space),
     names: rows,
     namesLeftOut: known.length - rows.filter(({ total }) => total > 0).length,
+  };
+}
+
+/** List the spaces that have jobs, by partition and then by id. */
+export function spaces(world: World, { cursor, limit }: { cursor: string | null; limit: number }): SpaceList {
+  const rankOf = (space: string) => `${partitionOf(space)} ${space}`;
+  const ids = [...new Set([...world.jobs.values()].map(({ spaceId }) => spaceId))]
+    .filter((space) => cursor === null || rankOf(space) > rankOf(cursor))
+    .sort((a, b) => (rankOf(a) < rankOf(b) ? -1 : 1));
+  const shown = ids.slice(0, limit);
+  return {
+    spaces: shown.map((space) => {
+      const { spaceId, jobs, oldestPendingAgeSeconds } = stats(world, { space, limit: 0, names: [] });
+      return { spaceId, jobs, oldestPendingAgeSeconds };
+    }),
+    nextCursor: ids.length > limit ? (shown.at(-1) as string) : null,
   };
 }

@@ -68,6 +68,7 @@ const isOfOperations = (name: string) =>
   /^\{..\}:(operation:[a-z0-9]{28}|operations|space:[^/]+\/operations)$/.test(name);
 
 async function dumpKey(redis: Redis, key: string, name: string, all: Dump): Promise<void> {
+  if (/^\{..\}:(space:[^/]+\/history\/\d+\/\d+|counted:\w+)$/.test(name)) return; // They go by themselves.
   const [, id, part] = /^\{..\}:job:([a-z0-9]{28})(:events|:logs)?$/.exec(name) ?? [];
   if (id && part === ':logs') all.logged.push(id);
   else if (id && part) all.histories.set(id, await redis.lrange(key, 0, -1));

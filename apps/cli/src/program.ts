@@ -7,6 +7,7 @@ import { EXIT, failureOf, type Outcome } from './exit-codes.js';
 import { formatCommand } from './format/command.js';
 import { fsckCommand } from './fsck/command.js';
 import { infoCommand } from './info/info.js';
+import { spacesCommand } from './info/spaces.js';
 import { statsCommand } from './info/stats.js';
 import { createCommand } from './jobs/create.js';
 import { killCommand, releaseCommand } from './jobs/end.js';
@@ -99,6 +100,7 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
   add(settingsCommand);
   add(pauseCommand);
   add(resumeCommand);
+  add(spacesCommand);
   add(infoCommand);
   add(createKeyCommand);
   add(listKeysCommand);

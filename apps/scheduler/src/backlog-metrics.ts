@@ -4,21 +4,24 @@ import { type Backlog, readBacklog } from '@yardmaster/store';
 import { Gauge } from 'prom-client';
 
 /** Variables that the backlog metrics read. */
-export const METRICS_VARIABLES = ['METRICS_SPACES'] as const;
+export const METRICS_VARIABLES = ['METRICS_SPACES', 'QUEUE_DEPTH_NAMES'] as const;
 
 interface Row {
   name: string;
   help: string;
   /** Value for each space, null for a space without one. A row without this has one `value` for all spaces. */
   bySpace?: (space: Backlog['spaces'][number]) => number | null;
+  /** Whether it also has a value for each configured name. */
+  isByName?: true;
   value?: (backlog: Backlog) => number;
 }
 
 const ROWS: readonly Row[] = [
   {
     name: 'yardmaster_queue_depth',
-    help: 'Pending jobs of a space, for the spaces used most recently; see METRICS_SPACES.',
+    help: 'Pending jobs of a space, see METRICS_SPACES; with a name, those of this name, see QUEUE_DEPTH_NAMES.',
     bySpace: ({ pending }) => pending,
+    isByName: true,
   },
   {
     name: 'yardmaster_queue_scheduled_jobs',
@@ -58,9 +61,9 @@ const ROWS: readonly Row[] = [
  */
 export function backlogMetrics(
   { store, metrics: { registry } }: ServerContext,
-  { METRICS_SPACES }: Config<(typeof METRICS_VARIABLES)[number]>,
+  { METRICS_SPACES, QUEUE_DEPTH_NAMES }: Config<(typeof METRICS_VARIABLES)[number]>,
 ): void {
-  const read = sharedRead(() => readBacklog(store, METRICS_SPACES));
+  const read = sharedRead(() => readBacklog(store, METRICS_SPACES, QUEUE_DEPTH_NAMES));
   const registers = [registry];
   new Gauge({
     name: 'yardmaster_backlog_up',
@@ -71,7 +74,7 @@ export function backlogMetrics(
     },
   });
   for (const row of ROWS) {
-    const labelNames = row.bySpace === undefined ? [] : (['space'] as const);
+    const labelNames = row.bySpace === undefined ? [] : (['space', 'name'] as const);
     new Gauge({
       name: row.name,
       help: row.help,
@@ -87,10 +90,11 @@ export function backlogMetrics(
   }
 }
 
-function show(gauge: Gauge<'space'>, { bySpace, value }: Row, backlog: Backlog): void {
+function show(gauge: Gauge<'space' | 'name'>, { bySpace, isByName, value }: Row, backlog: Backlog): void {
   if (value !== undefined) gauge.set(value(backlog));
   for (const space of bySpace === undefined ? [] : backlog.spaces) {
     const shown = bySpace?.(space) ?? null;
     if (shown !== null) gauge.set({ space: space.spaceId }, shown);
   }
+  for (const { spaceId, name, pending } of isByName ? backlog.names : []) gauge.set({ space: spaceId, name }, pending);
 }

@@ -18,6 +18,10 @@ export type KeyKind =
   | { kind: 'pauses' }
   | { kind: 'settings'; partition: string }
   | { kind: 'spaces'; partition: string }
+  /** A point of the history of a space. It goes by itself, and nothing else says what it must contain. */
+  | { kind: 'history' }
+  /** Number of the last step of counts that was added of a process. It goes by itself. */
+  | { kind: 'counted' }
   | { kind: 'stepped' }
   | { kind: 'meta' }
   | { kind: 'apiKeys' }
@@ -41,6 +45,8 @@ export const TYPE_OF: Record<KeyKind['kind'], string | null> = {
   pauses: 'zset',
   settings: 'hash',
   spaces: 'zset',
+  history: 'hash',
+  counted: 'string',
   stepped: 'string',
   meta: 'hash',
   apiKeys: 'hash',
@@ -60,25 +66,33 @@ const PARTITION_INDEXES = new Set(['deadlines', 'due', 'callbacks']);
 /** Indexes of a space, behind its `/`. The queue of a name is `queue/<name>`, the index of a tag `tag/<tag>`; both may contain anything. */
 const SPACE_INDEXES = new Set(['jobs', 'queue', ...STATUSES.map((status) => `status/${status}`)]);
 
+/** Keys that exist once. */
+const OF_ALL = new Map([
+  ['meta', 'meta'],
+  ['audit', 'audit'],
+  ['{keys}:records', 'apiKeys'],
+  ['{keys}:used', 'keyUses'],
+] as const) as ReadonlyMap<string, 'meta' | 'audit' | 'apiKeys' | 'keyUses'>;
+
 /**
  * Find out the kind of a key.
  *
  * @param name without the prefix and its `:`
  */
 export function keyKindOf(name: string): KeyKind {
-  if (name === 'meta') return { kind: 'meta' };
-  if (name === '{keys}:records') return { kind: 'apiKeys' };
-  if (name === '{keys}:used') return { kind: 'keyUses' };
-  if (name === 'audit') return { kind: 'audit' };
+  const kind = OF_ALL.get(name);
+  if (kind !== undefined) return { kind };
   if (name.startsWith('{bull}:')) return { kind: 'bull' };
   const [, partition = '', rest = ''] = /^\{(..)\}:(.+)$/s.exec(name) ?? [];
   if (!PARTITION_TAGS.includes(partition)) return UNKNOWN;
-  if (rest === 'spaces') return { kind: 'spaces', partition };
-  if (rest === 'pauses') return { kind: 'pauses' };
-  if (rest === 'settings') return { kind: 'settings', partition };
-  if (rest === 'stepped') return { kind: 'stepped' };
-  if (rest === 'operations') return { kind: 'operations' };
+  return partitionKey(partition, rest);
+}
+
+function partitionKey(partition: string, rest: string): KeyKind {
+  if (rest === 'spaces' || rest === 'settings') return { kind: rest, partition };
+  if (rest === 'pauses' || rest === 'stepped' || rest === 'operations') return { kind: rest };
   if (PARTITION_INDEXES.has(rest)) return { kind: 'index', partition, spaceId: null, ...ANY };
+  if (/^counted:[a-z2-7]{16}$/.test(rest)) return { kind: 'counted' };
   if (rest.startsWith('job:')) return jobKey(partition, rest.slice('job:'.length));
   if (rest.startsWith('operation:')) return operationKey(partition, rest.slice('operation:'.length));
   return rest.startsWith('space:') ? spaceKey(partition, rest.slice('space:'.length)) : UNKNOWN;
@@ -102,6 +116,7 @@ function spaceKey(partition: string, rest: string): KeyKind {
   if (index === 'operations') return { kind: 'operations' };
   if (SPACE_INDEXES.has(index)) return { kind: 'index', partition, spaceId, ...ANY };
   if (index === 'names' || index === 'unique' || index === 'paused') return { kind: index, spaceId };
+  if (/^history\/(60|3600)\/\d+$/.test(index)) return { kind: 'history' };
   const [, family, value = ''] = /^(queue|tag)\/(.+)$/s.exec(index) ?? [];
   if (family === undefined) return UNKNOWN;
   return { kind: 'index', partition, spaceId, ...ANY, [family === 'tag' ? 'tag' : 'name']: value };

@@ -31,6 +31,8 @@ export * from './schema/unknown-fields.js';
 export * from './schema/validate.js';
 export * from './scopes.js';
 export * from './space-settings.js';
+export * from './spaces/history.js';
+export * from './spaces/spaces.js';
 export { streamMessageSchema } from './streams/json-schema.js';
 export * from './streams/streams.js';
 export * from './test-clock.js';

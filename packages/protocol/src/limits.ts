@@ -40,6 +40,12 @@ export const LIMITS = {
   /** Our choice: names of jobs that one response of Get Space Statistics counts. */
   statsNamesDefault: 100,
   statsNamesMax: 1_000,
+  /** Our choice: spaces of one page. Each is counted by a script of its own. */
+  spacesDefault: 50,
+  spacesMax: 100,
+  /** Our choice: points of one response, 15 days of hours or 6 hours of minutes; and points when the caller names no beginning. */
+  historyPoints: 360,
+  historyDefault: { 60: 60, 3600: 24 },
   subProgressStages: 50,
   /** Our choice: more than there are scopes. */
   keyScopes: 50,

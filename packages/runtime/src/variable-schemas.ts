@@ -56,6 +56,31 @@ export const origins = z
     },
   );
 
+/** Names whose queues the metrics show at most: each costs a scrape one command. */
+const NAME_QUEUES = 100;
+
+/** Read `space/name`, with the name percent-encoded where it must be; null when it is not that. */
+function nameQueueOf(text: string): { spaceId: string; name: string } | null {
+  const [, spaceId = '', encoded = ''] = /^([A-Za-z0-9._:-]{1,128})\/(.+)$/su.exec(text.trim()) ?? [];
+  try {
+    const name = decodeURIComponent(encoded);
+    const characters = [...name].length;
+    return characters >= 1 && characters <= 128 ? { spaceId, name } : null;
+  } catch {
+    return null; // A `%` that is not followed by two hexadecimal digits.
+  }
+}
+
+export const nameQueues = z.string().transform((text, ctx) => {
+  const queues = text.split(',').map(nameQueueOf);
+  if (queues.length <= NAME_QUEUES && queues.every((queue) => queue !== null)) return queues;
+  ctx.addIssue({
+    code: 'custom',
+    message: `must be a comma-separated list of at most ${NAME_QUEUES} entries such as demo/resize, each a space and a name`,
+  });
+  return z.NEVER;
+}) as unknown as z.ZodType<readonly { spaceId: string; name: string }[], string>;
+
 export const flag = z
   .enum(['true', 'false'], { error: 'must be true or false' })
   .transform((text) => text === 'true') as unknown as z.ZodType<boolean, string>;

@@ -4,6 +4,7 @@ import {
   dnsServers,
   flag,
   integer,
+  nameQueues,
   networks,
   origins,
   redisUrl,
@@ -168,6 +169,11 @@ export const VARIABLES = {
     '100',
     'Most recently used spaces whose pending jobs the scheduler shows at `/metrics`; 0 for none',
     integer(0, 10_000),
+  ),
+  QUEUE_DEPTH_NAMES: row(
+    null,
+    'Names of jobs whose pending jobs the scheduler always shows at `/metrics`, each as `space/name`, comma-separated, at most 100. In a name, write `%2C` for a comma and `%25` for `%`. Unset: none',
+    nameQueues,
   ),
   LOG_LEVEL: row(
     'info',

@@ -4,6 +4,7 @@ import { type Config, ConfigError, type Logger, type Service } from '@yardmaster
 import { Authenticator, createSettingsWatch, createStore, hasKeys, prepareRedis, type Store } from '@yardmaster/store';
 import { createRejectedKeyReport, type KeyCheck } from './authorize.js';
 import { createConnections } from './connections.js';
+import { createHistoryFlush } from './history-flush.js';
 import { clientAddressBy } from './http/request.js';
 import { countedSubscriptions } from './metrics/redis.js';
 import { createMetrics, type Metrics } from './metrics/registry.js';
@@ -107,6 +108,7 @@ export function createServerContext(
     allowEviction: config.ALLOW_EVICTION,
     everyMs: options.checkRedisEveryMs,
   });
+  const historyFlush = createHistoryFlush(store, log);
   const stopping = new AbortController();
   let isPrepared = false;
   let usesTimer: NodeJS.Timeout | undefined;
@@ -156,14 +158,16 @@ export function createServerContext(
       if (options.watchesSettings !== false) await spaceSettingsWatch.start();
       settingsWatch.start();
       usesTimer = setInterval(() => void recordUses(), RECORD_USES_MS).unref();
+      historyFlush.start();
       isPrepared = true;
     },
-    async stop() {
+    async stop(withinMs) {
       stopping.abort();
       settingsWatch.stop();
       spaceSettingsWatch.stop();
       clearInterval(usesTimer);
       if (isPrepared) await recordUses();
+      if (isPrepared) await historyFlush.stop(withinMs);
       connections.end();
     },
   };

@@ -21,6 +21,8 @@ export { type Due, findDue } from './deadlines/due.js';
 export { type Expired, expireDue } from './deadlines/expire.js';
 export { type Promoted, promoteDue } from './deadlines/promote.js';
 export { FORMAT, FormatError, isInUse, raiseFormat, readFormat } from './format.js';
+export { flushHistory, isOutage } from './history/flush.js';
+export { getHistory } from './history/read.js';
 export {
   ackJob,
   completeJob,
@@ -68,8 +70,9 @@ export {
 export { advanceClock } from './script/manual-clock.js';
 export { runScript } from './script/run-script.js';
 export { lua } from './script/scripts.generated.js';
-export { type Backlog, readBacklog } from './spaces/backlog.js';
+export { type Backlog, type NameQueue, readBacklog } from './spaces/backlog.js';
 export { countJobs, type StatusCounts } from './spaces/count-jobs.js';
+export { listSpaces } from './spaces/list.js';
 export { pauseSpace, readPaused, resumeSpace, tendPauses } from './spaces/pause/pause.js';
 export { type KnownSettings, settingsOfText, storedSettings } from './spaces/settings/known-settings.js';
 export { changeSettings, readSettings } from './spaces/settings/settings.js';

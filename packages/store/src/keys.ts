@@ -21,6 +21,8 @@ import { partitionOf, partitionOfJob } from './partition.js';
  * | `ym:{pp}:space:<s>/names` | zset | job name by the number of its jobs, whatever their status | create | purge of its last job |
  * | `ym:{pp}:space:<s>/unique` | hash | `<bytes of name>:<name><key>` → id of the job that occupies the unique key | create | ack, end, purge |
  * | `ym:{pp}:space:<s>/paused` | hash | name of paused jobs, or empty for the whole space → state, see lua/waiting/paused.lua | pause, resume, tendPauses | resume |
+ * | `ym:{pp}:space:<s>/history/<step>/<start>` | hash | job name → its counts in the minute or hour that begins at `start`, epoch seconds; see history/cell.ts | flush of a process | 48 hours (minutes) or 35 days (hours) after its last change |
+ * | `ym:{pp}:counted:<process>` | string | number of the last step of counts that was added of a process | flush of a process | a day later |
  * | `ym:{pp}:spaces` | zset | space id by its last order score | create, retry | purge of its last job |
  * | `ym:{pp}:deadlines` | zset | job id by epoch ms at which something is due | transitions | transitions, expiry |
  * | `ym:{pp}:due` | zset | job id by epoch ms at which it becomes claimable, or its time to start is over; see also remindOfCallback | create, retry, release, reschedule, requeue | ack, kill, promotion |
@@ -63,9 +65,13 @@ export function keyMap(prefix: string) {
     jobsByStatus: (spaceId: string, status: Status) => `${space(spaceId)}status/${status}`,
     jobsByTag: (spaceId: string, tag: string) => `${space(spaceId)}tag/${tag}`,
     queue: (spaceId: string) => `${space(spaceId)}queue`,
+    queueOf: (spaceId: string, name: string) => `${space(spaceId)}queue/${name}`,
     names: (spaceId: string) => `${space(spaceId)}names`,
     unique: (spaceId: string) => `${space(spaceId)}unique`,
     paused: (spaceId: string) => `${space(spaceId)}paused`,
+    /** Prefix of the points of a history, by their beginnings. @param step 60 or 3600, in seconds */
+    history: (spaceId: string, step: number) => `${space(spaceId)}history/${step}/`,
+    counted: (partition: string, process: string) => `${base(partition)}counted:${process}`,
     /** Prefix of every key of BullMQ, without the `:` after it. */
     bull: `${prefix}:{bull}`,
     /** Channel: a callback of this partition is pending. The first release named it `owed`, which must not change. */

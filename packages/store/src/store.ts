@@ -1,6 +1,7 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import type { RedisClient } from '@yardmaster/redis';
 import { NO_OBSERVER, type StoreObserver } from './call.js';
+import { Tally } from './history/tally.js';
 import { type KeyMap, keyMap } from './keys.js';
 import { createReadLimiter, type WithReadSlot } from './limits/read-limiter.js';
 import { isJobId } from './partition.js';
@@ -80,6 +81,8 @@ export interface Store {
   /** The settings of spaces, as this process knows them. The process' watch updates them, see spaces/settings. */
   spaceSettings: KnownSettings;
   observer: StoreObserver;
+  /** Counts what this process does to jobs, for the histories of spaces. */
+  tally: Tally;
   clock: Clock;
   /** Whether jobs follow a clock that is advanced by hand, see script/manual-clock.ts. */
   isClockManual: boolean;
@@ -122,6 +125,7 @@ export function createStore(
     idempotency: { secret: null },
     spaceSettings: new KnownSettings(),
     observer,
+    tally: new Tally(),
     clock: isClockManual ? NO_CLOCK : clock,
     isClockManual,
     random,

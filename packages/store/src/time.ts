@@ -53,7 +53,7 @@ export function isoOrNull(epochMs: string | null | undefined): string | null {
 }
 
 /** Return the epoch milliseconds of an order score: its upper part (see nextOrder in lua/queue.lua). */
-const msOfOrder = (order: string) => Math.floor(Number(order) / 1024);
+export const msOfOrder = (order: string) => Math.floor(Number(order) / 1024);
 
 /** Format the creation time of a job. */
 export function isoOfOrder(order: string): string {

@@ -24,7 +24,7 @@ export function everyRead({ jobs }: World): Call[] {
     ...TAGS.map((tag): Call => ({ verb: 'list', space, ...pageOf({ tag, order: 'asc' }) })),
     { verb: 'stats', space, limit: 100, names: [] },
   ]);
-  return [...ofJobs, ...ofSpaces, { verb: 'due' }];
+  return [...ofJobs, ...ofSpaces, { verb: 'spaces', cursor: null, limit: 100 }, { verb: 'due' }];
 }
 
 /** The end of each sequence: all pauses end, the queues are emptied, every window closes, and ended jobs are purged. */

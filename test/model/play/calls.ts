@@ -74,6 +74,7 @@ export interface VerbInputs {
   since: { job: string; fromSeq: number };
   list: reading.PageOfJobs;
   stats: { space: string; limit: number; names: string[] };
+  spaces: { cursor: string | null; limit: number };
   due: Record<never, never>;
 }
 
@@ -166,6 +167,7 @@ const VERBS: { [V in Verb]: StoreAndModel<VerbInputs[V]> } = {
     predict: reading.list,
   },
   stats: { perform: (at, { space, ...query }) => store.getStats(at, space, query), predict: reading.stats },
+  spaces: { perform: (at, query) => store.listSpaces(at, store.ANY_SPACE, query), predict: reading.spaces },
   due: {
     perform: async (at) => {
       const { clocks, ...found } = await store.findDue(at);

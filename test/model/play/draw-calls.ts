@@ -68,7 +68,7 @@ export const WEIGHTS: Record<Exclude<Verb, 'markStep' | 'bringBack'>, number> = 
   },
   ...{ pause: 2, resume: 4, tend: 3 },
   ...{ expire: 7, promote: 5, relay: 4, begin: 9, record: 12, redeliver: 4, append: 8 },
-  ...{ readLogs: 6, get: 1, progress: 1, snapshot: 1, since: 2, list: 2, stats: 2, due: 1 },
+  ...{ readLogs: 6, get: 1, progress: 1, snapshot: 1, since: 2, list: 2, stats: 2, spaces: 1, due: 1 },
 };
 
 const isIn =
@@ -302,5 +302,6 @@ export const DRAW_INPUT: { [V in keyof typeof WEIGHTS]: (drawing: Drawing) => Ve
     limit: random.of([1, 2, 100]),
     names: random.chance(0.5) ? [] : some(random, [...NAMES, 'none']),
   }),
+  spaces: ({ random }) => ({ cursor: random.of([null, null, ...SPACES]), limit: random.of([1, 2, 100]) }),
   due: () => ({}),
 };

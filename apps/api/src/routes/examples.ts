@@ -9,6 +9,8 @@ import type {
   LogEntry,
   Operation,
   Progress,
+  SpaceHistory,
+  SpaceList,
   SpaceStats,
 } from '@yardmaster/protocol';
 
@@ -150,6 +152,35 @@ export const STATS: SpaceStats = {
     { name: 'crop', total: 100, pending: 0, oldestPendingAgeSeconds: null },
   ],
   namesLeftOut: 0,
+};
+
+export const SPACES: SpaceList = {
+  spaces: [
+    { spaceId: SPACE_ID, jobs: STATS.jobs, oldestPendingAgeSeconds: 12.25 },
+    {
+      spaceId: 'mail',
+      jobs: { pending: 0, delivered: 0, running: 2, completed: 40, dead: 0, killed: 0, total: 42 },
+      oldestPendingAgeSeconds: null,
+    },
+  ],
+  nextCursor: 'mail',
+};
+
+export const SPACE_HISTORY: SpaceHistory = {
+  spaceId: SPACE_ID,
+  step: 60,
+  points: [
+    {
+      at: CREATED,
+      names: {
+        resize: {
+          ...{ created: 3, completed: 2, retried: 1, dead: 0, killed: 0, deliveryTimeouts: 0, runTimeouts: 0 },
+          waitSeconds: { count: 3, sum: 2.46, buckets: { '0.5': 2, '5': 1 } },
+          runSeconds: { count: 3, sum: 9.87, buckets: { '5': 3 } },
+        },
+      },
+    },
+  ],
 };
 
 /** Callback secret of the space above, from the master in docs/callbacks.md. */

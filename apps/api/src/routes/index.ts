@@ -6,6 +6,7 @@ import { MANAGE } from './manage.js';
 import { OPERATIONS } from './operations.js';
 import { READING } from './reading.js';
 import type { Route } from './route.js';
+import { SPACE_READING } from './space-reading.js';
 import { SPACES } from './spaces.js';
 import { WORK } from './work.js';
 
@@ -17,6 +18,7 @@ export const ROUTES: readonly Route[] = [
   ...WORK,
   ...HEARTBEATS,
   ...READING,
+  ...SPACE_READING,
   ...LOGS,
   ...SPACES,
   ...KEYS,

@@ -1,15 +1,7 @@
-import {
-  isTerminal,
-  jobList,
-  jobWithEvents,
-  latestProgress,
-  listJobsQuery,
-  spaceStats,
-  statsQuery,
-} from '@yardmaster/protocol';
-import { getJob, getProgress, getStats, listJobs } from '@yardmaster/store';
+import { isTerminal, jobList, jobWithEvents, latestProgress, listJobsQuery } from '@yardmaster/protocol';
+import { getJob, getProgress, listJobs } from '@yardmaster/store';
 import { nextPageHeaders } from '../next-page.js';
-import { COMPLETED, EVENTS, JOB_ID, LISTED, PROGRESS, REPORTED, STATS } from './examples.js';
+import { COMPLETED, EVENTS, JOB_ID, LISTED, PROGRESS, REPORTED } from './examples.js';
 import { type Route, route } from './route.js';
 
 /** Endpoints of clients that read jobs. */
@@ -65,18 +57,5 @@ export const READING: readonly Route[] = [
       if (nextCursor !== null) call.head = { headers: nextPageHeaders(call.input, nextCursor) };
       return jobs;
     },
-  }),
-  route({
-    operation: 'getStats',
-    method: 'GET',
-    path: '/api/v1/spaces/:spaceId/stats',
-    scopes: ['jobs:read'],
-    tag: 'Reading',
-    summary: 'Count the jobs of a space',
-    description: 'By status and by name, all at one moment. All counts are zero for a space without jobs.',
-    query: statsQuery,
-    response: spaceStats,
-    examples: { response: { 'Two names': STATS } },
-    handler: ({ store, spaceId, input }) => getStats(store, spaceId, input),
   }),
 ];

@@ -1,5 +1,6 @@
 import type { SpaceStats } from '@yardmaster/protocol';
-import type { CliCommand } from '../command.js';
+import { Option } from 'commander';
+import { type CliCommand, UsageError } from '../command.js';
 import { CALL_EXIT, exitCodesHelp } from '../exit-codes.js';
 import { countBetween, repeated } from '../flag-values.js';
 import { expectKey, type SpaceFlags, serviceOf, spaceOf, withSpaceOption } from '../flags.js';
@@ -8,10 +9,14 @@ import { type Service, spacePath } from '../service/service.js';
 import { printable, printableJson } from '../terminal/printable.js';
 import type { Terminal } from '../terminal/region.js';
 import { type Column, tableOf } from '../terminal/table.js';
+import { type HistoryRequest, historyLines } from './history.js';
 
 interface Flags extends SpaceFlags {
   name?: string[];
   limit?: number;
+  history?: HistoryRequest['step'];
+  from?: string;
+  to?: string;
   json?: boolean;
 }
 
@@ -22,6 +27,8 @@ export interface StatsRequest {
   /** Empty for the names with most jobs. */
   names: string[];
   limit: number | null;
+  /** Null to count what is there now. */
+  history: HistoryRequest | null;
   isJson: boolean;
 }
 
@@ -33,7 +40,15 @@ export const statsCommand: CliCommand<StatsRequest, Flags> = {
       command
         .description('Count the jobs of a space by status and by name.')
         .option('--name <name>', 'only this name; may be repeated', repeated)
-        .option('--limit <count>', 'show so many names (default: 100)', countBetween(1, 1_000)),
+        .option('--limit <count>', 'show so many names (default: 100)', countBetween(1, 1_000))
+        .addOption(
+          new Option('--history <step>', 'show what happened instead, by minutes or hours').choices([
+            'minutes',
+            'hours',
+          ]),
+        )
+        .option('--from <time>', 'of --history: begin here, ISO 8601 (default: an hour, or a day, before the end)')
+        .option('--to <time>', 'of --history: end here, ISO 8601 (default: now)'),
     )
       .option('--json', 'print the statistics as one line of JSON, as the service sent them')
       .addHelpText('after', `\nNeeds a key with jobs:read.\n${exitCodesHelp(CALL_EXIT)}`),
@@ -41,18 +56,30 @@ export const statsCommand: CliCommand<StatsRequest, Flags> = {
     const service = serviceOf(flags, env);
     const spaceId = spaceOf(flags, env);
     expectKey(service, 'counting jobs', 'jobs:read');
-    const { name: names = [], limit = null, json: isJson = false } = flags;
-    return { service, spaceId, names, limit, isJson };
+    const { name: names = [], limit = null, history: step, from = null, to = null, json: isJson = false } = flags;
+    if (step === undefined && (from !== null || to !== null)) throw new UsageError('--from and --to need --history');
+    if (step !== undefined && limit !== null) throw new UsageError('--limit does not go with --history');
+    const history = step === undefined ? null : { step, from, to };
+    return { service, spaceId, names, limit, history, isJson };
   },
-  async run({ service, spaceId, names, limit, isJson }, { out }) {
-    const path = spacePath(spaceId, 'stats', { limit, name: names });
-    const stats = await callJson<SpaceStats>(service, { path });
-    if (!Array.isArray(stats?.names)) throw new Refused('the response does not contain statistics');
-    const lines = isJson ? [printableJson(JSON.stringify(stats))] : linesOf(stats, out);
+  async run({ history, ...request }, { out }) {
+    const lines = await (history === null
+      ? statsLines(request, out)
+      : historyLines(request.service, { ...request, history }, out));
     out.write(lines.map((line) => `${line}\n`).join(''));
     return { exit: CALL_EXIT.done, sentence: null };
   },
 };
+
+async function statsLines(
+  { service, spaceId, names, limit, isJson }: Omit<StatsRequest, 'history'>,
+  out: Terminal,
+): Promise<string[]> {
+  const path = spacePath(spaceId, 'stats', { limit, name: names });
+  const stats = await callJson<SpaceStats>(service, { path });
+  if (!Array.isArray(stats?.names)) throw new Refused('the response does not contain statistics');
+  return isJson ? [printableJson(JSON.stringify(stats))] : linesOf(stats, out);
+}
 
 type NameStats = SpaceStats['names'][number];
 
@@ -76,4 +103,5 @@ function linesOf(stats: SpaceStats, out: Terminal): string[] {
   return [[...counts, ...oldest].join(', '), ...pause, ...table, ...more];
 }
 
-const ageOf = (seconds: number | null) => (seconds === null ? '-' : `${Math.floor(seconds)} s`);
+/** Write how long the oldest pending job has been waiting. */
+export const ageOf = (seconds: number | null) => (seconds === null ? '-' : `${Math.floor(seconds)} s`);

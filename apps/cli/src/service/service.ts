@@ -45,7 +45,8 @@ export function spacePath(spaceId: string, endpoint: string, query: Query = {}):
 /** Parameters of a query. A list is repeated; null and undefined are left out. */
 export type Query = Record<string, string | number | string[] | null | undefined>;
 
-function queryOf(query: Query): string {
+/** Write a query with its `?`; '' for none. */
+export function queryOf(query: Query): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     for (const each of [value ?? []].flat()) parameters.append(name, String(each));

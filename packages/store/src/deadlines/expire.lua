@@ -1,6 +1,6 @@
 -- KEYS deadlines
 -- ARGV base limit maxDeliveries eventsPerJob retentionMs deliveryTimeoutMs dueBefore random
--- REPLY OK examined:number counts:number[] lagMs:number broken[]
+-- REPLY OK examined:number counts:number[] lagMs:number broken[] ended[]
 --
 -- Process the due deadlines of one partition, oldest first: a delivered job is pending again, at its place by creation,
 -- or dead; a running one has failed its attempt; an ended one is purged. If a step of Redis' clock shortened the window
@@ -13,32 +13,34 @@
 --                  scheduled, of jobs now dead, completed jobs purged, dead ones, killed ones, jobs given another window
 --   lagMs          lateness of the oldest that was not given one
 --   broken         ids of jobs whose records are broken, or whose status is not known
+--   ended          of each delivery and attempt that is over: space, name, which count, and how long the attempt has run in ms
 local nowMs = now()
 local DELIVERED = { pending = 1, dead = 2 }
 local FAILED = { pending = 3, scheduled = 4, dead = 5 }
 local PURGED = { completed = 6, dead = 7, killed = 8 }
 local REOPENED = 9
 local counts, lagMs = { 0, 0, 0, 0, 0, 0, 0, 0, 0 }, nil
-local steppedAt = lastStep(base, nowMs)
+local steppedAt, ended = lastStep(base, nowMs), {}
 
--- Process one job that is due, and return which count that adds to.
+-- Process one job that is due. Return which count that adds to, and for a delivery or an attempt that is over, the job and
+-- how long the attempt has run.
 --   n   its number in this step
 local function expireOne(id, due, n)
-  local job, timeouts, takeBacks, deliveredAt, unique, startBy, startWithin, maxRunSeconds, runBy, retry, priority, ackWithinMs, tags =
+  local job, timeouts, takeBacks, deliveredAt, unique, startBy, startWithin, maxRunSeconds, runBy, retry, priority, ackWithinMs, tags, startedAt =
     loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique', 'startBy',
-      'startWithinSeconds', 'maxRunSeconds', 'runBy', 'retry', 'priority', 'ackWithinMs', 'tags')
+      'startWithinSeconds', 'maxRunSeconds', 'runBy', 'retry', 'priority', 'ackWithinMs', 'tags', 'startedAt')
   if reopenIfCutShort(job, due, steppedAt, nowMs, stored(ackWithinMs) or deliveryTimeoutMs, { maxRunSeconds, runBy }) then return REOPENED end
   lagMs = lagMs or nowMs - due
   if job.status == 'delivered' then
     local ackWindowMs = math.max(due - (tonumber(stored(deliveredAt)) or due), 0) -- the clock may have stepped in between
     local delivery = { timeouts = timeouts, takeBacks = takeBacks, windowMs = ackWindowMs,
       startBy = startBy, startWithin = startWithin, priority = priority }
-    return DELIVERED[failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)]
+    return DELIVERED[failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)], job, 0
   elseif job.status == 'running' then
     local errorJson = '"Job timed out after ' .. job.timeoutSeconds .. ' seconds without a heartbeat"'
     if stored(runBy) and due >= tonumber(runBy) then errorJson = '"Job ran longer than ' .. maxRunSeconds .. ' seconds"' end
     local again = { retry = retry, priority = priority, random = spread(random, n) }
-    return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)]
+    return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)], job, nowMs - (stored(startedAt) or nowMs)
   elseif PURGED[job.status or ''] then
     return purge(job, nowMs, unique, tags) and PURGED[job.status]
   elseif job.status and not IS_STATUS[job.status] then
@@ -49,7 +51,8 @@ end
 
 -- Use "below" and not "at", because both ends of a window were rounded down, and none must end early.
 local examined, broken = sweep(deadlines, math.min(nowMs, tonumber(dueBefore)), limit, nowMs, function(id, due, n)
-  local count = expireOne(id, due, n)
+  local count, job, runMs = expireOne(id, due, n)
   if count then counts[count] = counts[count] + 1 end
+  if job then for _, value in ipairs({ job.space, job.name, formatInteger(count), formatInteger(runMs) }) do ended[#ended + 1] = value end end
 end)
-return { 'OK', examined, { unpack(counts) }, lagMs or 0, { unpack(broken) } }
+return { 'OK', examined, { unpack(counts) }, lagMs or 0, { unpack(broken) }, { unpack(ended) } }

@@ -57,7 +57,7 @@ export interface Expired {
 export async function expireDue(store: Store, partition: string, dueBefore: number): Promise<Expired> {
   const { maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs } = store.settings;
   const base = store.keys.baseOf(partition);
-  const { examined, counts, lagMs, broken } = await runScript(store, expire, {
+  const { examined, counts, lagMs, broken, ended } = await runScript(store, expire, {
     keys: { deadlines: store.keys.deadlines(partition) },
     args: {
       base,
@@ -71,6 +71,7 @@ export async function expireDue(store: Store, partition: string, dueBefore: numb
     },
   });
   const done = MOVES.map(([from, to], i) => ({ from, to, jobs: counts[i] as number }));
+  countEnded(store, ended);
   for (const { from, to, jobs } of done) if (jobs > 0) store.observer.moved(from, to, jobs);
   const redelivered = counts[0] as number;
   if (redelivered > 0) store.observer.redelivered(redelivered);
@@ -88,4 +89,18 @@ export async function expireDue(store: Store, partition: string, dueBefore: numb
     lagMs,
     broken,
   };
+}
+
+/** Count deliveries and attempts that are over. @param ended of the script: space, name, index + 1 in MOVES, run time */
+function countEnded({ tally }: Store, ended: readonly string[]): void {
+  for (let i = 0; i < ended.length; i += 4) {
+    const [space, name, move, runMs] = ended.slice(i, i + 4) as [string, string, string, string];
+    const [from, to] = MOVES[Number(move) - 1] as (typeof MOVES)[number];
+    if (from === 'running') {
+      tally.attempted(space, name, to, Number(runMs));
+      tally.counted(space, name, 'runTimeouts');
+    } else {
+      tally.counted(space, name, to === 'dead' ? 'dead' : 'deliveryTimeouts');
+    }
+  }
 }

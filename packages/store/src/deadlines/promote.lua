@@ -1,6 +1,6 @@
 -- KEYS due
 -- ARGV base limit eventsPerJob retentionMs dueBefore
--- REPLY OK examined:number counts:number[] lagMs:number broken[]
+-- REPLY OK examined:number counts:number[] lagMs:number broken[] dead[]
 --
 -- Process the jobs of one partition that have waited for long enough, the earliest first: a scheduled job is pending, at
 -- the end of the queue; one whose time to start is over is dead. If a step of Redis' clock shortened that time, it begins
@@ -10,12 +10,11 @@
 --   counts      scheduled jobs now pending, scheduled ones now dead, pending ones now dead
 --   lagMs       lateness of the earliest of these
 --   broken      ids of jobs whose records are broken, or whose status is not known
+--   dead        space and name of each job that is dead now
 local nowMs, nowText = now()
-local READY = 1
-local DEAD = { scheduled = 2, pending = 3 }
-local counts, lagMs = { 0, 0, 0 }, 0
-local before = math.min(nowMs, tonumber(dueBefore))
-local steppedAt = lastStep(base, nowMs)
+local READY, DEAD = 1, { scheduled = 2, pending = 3 }
+local counts, lagMs, dead = { 0, 0, 0 }, 0, {}
+local before, steppedAt = math.min(nowMs, tonumber(dueBefore)), lastStep(base, nowMs)
 
 -- Process one job that has left `due`, and return which count that adds to; nil for a job that stays as it is.
 --   n   its number in this step: the jobs of a step are in the queue in this order
@@ -32,6 +31,7 @@ local function promoteOne(id, n)
     if not isStartCutShort(limit, within, steppedAt) then
       if status == 'delivered' then return nil end -- its worker may still ack it; otherwise it dies when it is taken back
       failStart(job, nowMs, within, eventsPerJob, retentionMs)
+      dead[#dead + 1], dead[#dead + 2] = job.space, job.name
       return DEAD[status]
     end
     limit = nowMs + math.ceil(within * 1000)
@@ -55,4 +55,4 @@ local examined, broken = sweep(due, before, limit, nowMs, function(id, at, n)
   counts[count] = counts[count] + 1
   lagMs = math.max(lagMs, nowMs - at)
 end)
-return { 'OK', examined, { unpack(counts) }, lagMs, { unpack(broken) } }
+return { 'OK', examined, { unpack(counts) }, lagMs, { unpack(broken) }, { unpack(dead) } }

@@ -39,13 +39,14 @@ export interface Promoted {
 export async function promoteDue(store: Store, partition: string, dueBefore: number): Promise<Promoted> {
   const { eventsPerJob, retentionMs } = store.settings;
   const base = store.keys.baseOf(partition);
-  const { examined, counts, lagMs, broken } = await runScript(store, promote, {
+  const { examined, counts, lagMs, broken, dead } = await runScript(store, promote, {
     keys: { due: store.keys.due(partition) },
     args: { base, limit: STEP, eventsPerJob, retentionMs, dueBefore },
   });
   MOVES.forEach(([from, to], i) => {
     if (counts[i]) store.observer.moved(from, to, counts[i]);
   });
+  for (let i = 0; i < dead.length; i += 2) store.tally.counted(dead[i] as string, dead[i + 1] as string, 'dead');
   const [ready = 0, scheduledDead = 0, pendingDead = 0] = counts;
   if (ready + scheduledDead + pendingDead > 0) store.observer.promoted(lagMs);
   return { isMore: examined === STEP, ready, notStarted: scheduledDead + pendingDead, lagMs, broken };

@@ -1,6 +1,6 @@
 -- KEYS jobKey
 -- ARGV base jobId keySpaceId reason eventsPerJob retentionMs
--- REPLY OK before:Status
+-- REPLY OK before:Status space name
 -- ERRORS JOB_ENDED JOB_NOT_FOUND FORBIDDEN
 --
 -- End a job by force; a killed job stays as it is. A callback follows only if its producer asked for one.
@@ -9,7 +9,7 @@
 local job, unique, startBy, callbackUrl, callbackOn = loadJob(jobKey, base, jobId, 'unique', 'startBy', 'callbackUrl', 'callbackOn')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-if job.status == 'killed' then return { 'OK', 'killed' } end
+if job.status == 'killed' then return { 'OK', 'killed', job.space, job.name } end
 if job.status == 'completed' or job.status == 'dead' then return { 'JOB_ENDED', job.status } end
 
 local nowMs, nowText = now()
@@ -27,4 +27,4 @@ if wantsCallback('killed', callbackUrl, callbackOn) then
   remindOfCallback(job, nowMs)
 end
 recordEvent(job, nowText, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
-return { 'OK', job.status }
+return { 'OK', job.status, job.space, job.name }

@@ -11,9 +11,11 @@ import { type Caller, jobScriptInputs, type Store } from '../store.js';
 export async function killJob(store: Store, caller: Caller, jobId: string, reason: string | null): Promise<void> {
   const { keys, args } = jobScriptInputs(store, caller, jobId);
   const { eventsPerJob, retentionMs } = store.settings;
-  const { before } = await runScript(store, kill, {
+  const { before, space, name } = await runScript(store, kill, {
     keys,
     args: { reason: JSON.stringify(reason), eventsPerJob, retentionMs, ...args },
   });
-  if (before !== 'killed') store.observer.moved(before, 'killed', 1);
+  if (before === 'killed') return;
+  store.observer.moved(before, 'killed', 1);
+  store.tally.counted(space, name, 'killed');
 }

@@ -87,7 +87,7 @@ export async function stepOperation(store: Store, partition: string): Promise<St
     rest: [...names, ...ids],
   });
   if (reply.outcome === 'OVERTAKEN') return { operationId: id, isDone: false, changed: 0 };
-  report(store, reply.moves);
+  report(store, record.space, reply.moves);
   return { operationId: id, isDone: reply.status === 'done', changed: reply.changed };
 }
 
@@ -161,10 +161,11 @@ async function readTexts(
   return rows as unknown as Row[];
 }
 
-/** Report to the observer what a step has changed. */
-function report({ observer }: Store, moves: string[]): void {
-  for (let i = 0; i < moves.length; i += 3) {
-    const [from, to, jobs] = moves.slice(i, i + 3) as [Status, StatusOrNone, string];
+/** Report what a step has changed, and count it. */
+function report({ observer, tally }: Store, spaceId: string, moves: string[]): void {
+  for (let i = 0; i < moves.length; i += 4) {
+    const [from, to, name, jobs] = moves.slice(i, i + 4) as [Status, StatusOrNone, string, string];
     observer.moved(from, to, Number(jobs));
+    if (to === 'killed') tally.counted(spaceId, name, 'killed', Number(jobs));
   }
 }

@@ -49,7 +49,7 @@ for _, entry in ipairs(page) do
     if reply[1] and isDryRun == '' then ok, reply = pcall(act, key, entry[1]) end
     local isDone = ok and reply[1] == 'OK' -- Otherwise its unique key is taken, or its record is not valid.
     if isDone then changed = changed + 1 else skipped = skipped + 1 end
-    if isDone and isDryRun == '' then countMove(moves, job.status, OPERATION_ENDS[action] or reply[3]) end
+    if isDone and isDryRun == '' then countMove(moves, job, OPERATION_ENDS[action] or reply[3]) end
   end
   if changed == tonumber(mayChange) and most ~= '0' then after = at .. ' ' .. entry[2] break end
 end

@@ -19,10 +19,11 @@ end`,
   publish(job, formatInteger(seq), 'delivered', 'delivered', at, 'null')
   publish(job, formatInteger(seq + 1), 'acked', 'running', at, 'null')
 end`,
-  appendClaimed: `local function appendClaimed(values, job)
+  appendClaimed: `local function appendClaimed(values, job, nowText)
   local n = #values
   values[n + 1], values[n + 2], values[n + 3], values[n + 4], values[n + 5] = job.id, job.name, job.timeoutSeconds, job.maxRetries, job.attempt
   values[n + 6], values[n + 7], values[n + 8], values[n + 9] = job.order, job.payload or false, job.checkpoint or false, job.takeBacks or false
+  values[n + 10], values[n + 11] = job.updatedAt or false, n == 0 and nowText
 end`,
   nextTakeBacks: `local function nextTakeBacks(takeBacks)
   return formatInteger(tonumber(stored(takeBacks) or 0) + 1)
@@ -474,15 +475,14 @@ end`,
   endOperation(base, id, 'done', nowText, left)
   return 'done'
 end`,
-  countMove: `local function countMove(moves, before, after)
-  for i = 1, #moves, 3 do
-    if moves[i] == before and moves[i + 1] == after then
-      moves[i + 2] = moves[i + 2] + 1
+  countMove: `local function countMove(moves, job, after)
+  for i = 1, #moves, 4 do
+    if moves[i] == job.status and moves[i + 1] == after and moves[i + 2] == job.name then
+      moves[i + 3] = moves[i + 3] + 1
       return
     end
   end
-  local n = #moves
-  moves[n + 1], moves[n + 2], moves[n + 3] = before, after, 1
+  for _, value in ipairs({ job.status, after, job.name, 1 }) do moves[#moves + 1] = value end
 end`,
   quote: `local function quote(text)
   if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end
@@ -1016,9 +1016,9 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: 'ad6feb7abab4161e135d1c53c37b165cd149d0fc',
+  name: 'expire', sha1: 'b52820b1a94288cb9861299cb513d30e1208a0b7',
   keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore', 'random'], rest: null,
-  decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
+  decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[], ended: r[5] as string[] }),
   text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.isStartOver}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.spread}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.replaceEntry}\n${lua.tagIndex}\n${lua.leaveTags}\n${lua.purge}\n${lua.IS_STATUS}\n${lua.sweep}\nlocal deadlines = KEYS[1]
 local base, limit, maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs, dueBefore, random = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local nowMs = now()
@@ -1027,23 +1027,23 @@ local FAILED = { pending = 3, scheduled = 4, dead = 5 }
 local PURGED = { completed = 6, dead = 7, killed = 8 }
 local REOPENED = 9
 local counts, lagMs = { 0, 0, 0, 0, 0, 0, 0, 0, 0 }, nil
-local steppedAt = lastStep(base, nowMs)
+local steppedAt, ended = lastStep(base, nowMs), {}
 local function expireOne(id, due, n)
-  local job, timeouts, takeBacks, deliveredAt, unique, startBy, startWithin, maxRunSeconds, runBy, retry, priority, ackWithinMs, tags =
+  local job, timeouts, takeBacks, deliveredAt, unique, startBy, startWithin, maxRunSeconds, runBy, retry, priority, ackWithinMs, tags, startedAt =
     loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique', 'startBy',
-      'startWithinSeconds', 'maxRunSeconds', 'runBy', 'retry', 'priority', 'ackWithinMs', 'tags')
+      'startWithinSeconds', 'maxRunSeconds', 'runBy', 'retry', 'priority', 'ackWithinMs', 'tags', 'startedAt')
   if reopenIfCutShort(job, due, steppedAt, nowMs, stored(ackWithinMs) or deliveryTimeoutMs, { maxRunSeconds, runBy }) then return REOPENED end
   lagMs = lagMs or nowMs - due
   if job.status == 'delivered' then
     local ackWindowMs = math.max(due - (tonumber(stored(deliveredAt)) or due), 0)
     local delivery = { timeouts = timeouts, takeBacks = takeBacks, windowMs = ackWindowMs,
       startBy = startBy, startWithin = startWithin, priority = priority }
-    return DELIVERED[failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)]
+    return DELIVERED[failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)], job, 0
   elseif job.status == 'running' then
     local errorJson = '"Job timed out after ' .. job.timeoutSeconds .. ' seconds without a heartbeat"'
     if stored(runBy) and due >= tonumber(runBy) then errorJson = '"Job ran longer than ' .. maxRunSeconds .. ' seconds"' end
     local again = { retry = retry, priority = priority, random = spread(random, n) }
-    return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)]
+    return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)], job, nowMs - (stored(startedAt) or nowMs)
   elseif PURGED[job.status or ''] then
     return purge(job, nowMs, unique, tags) and PURGED[job.status]
   elseif job.status and not IS_STATUS[job.status] then
@@ -1052,10 +1052,11 @@ local function expireOne(id, due, n)
   redis.call('ZREM', deadlines, id)
 end
 local examined, broken = sweep(deadlines, math.min(nowMs, tonumber(dueBefore)), limit, nowMs, function(id, due, n)
-  local count = expireOne(id, due, n)
+  local count, job, runMs = expireOne(id, due, n)
   if count then counts[count] = counts[count] + 1 end
+  if job then for _, value in ipairs({ job.space, job.name, formatInteger(count), formatInteger(runMs) }) do ended[#ended + 1] = value end end
 end)
-return { 'OK', examined, { unpack(counts) }, lagMs or 0, { unpack(broken) } }
+return { 'OK', examined, { unpack(counts) }, lagMs or 0, { unpack(broken) }, { unpack(ended) } }
 `,
 } as const;
 
@@ -1075,17 +1076,15 @@ return { 'OK', 1 }
 } as const;
 
 export const promote = {
-  name: 'promote', sha1: 'e4ce171891173f227ba397e392a3f3eb4ee0177f',
+  name: 'promote', sha1: '2bcf3dd12c81dabbb6dd6a9ed4ce42d7092963eb',
   keys: ['due'], args: ['base', 'limit', 'eventsPerJob', 'retentionMs', 'dueBefore'], rest: null,
-  decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
+  decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[], dead: r[5] as string[] }),
   text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.wantsCallback}\n${lua.formatInteger}\n${lua.enqueueCallback}\n${lua.remindOfCallback}\n${lua.renewCallback}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\n${lua.replaceEntry}\n${lua.sweep}\nlocal due = KEYS[1]
 local base, limit, eventsPerJob, retentionMs, dueBefore = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local nowMs, nowText = now()
-local READY = 1
-local DEAD = { scheduled = 2, pending = 3 }
-local counts, lagMs = { 0, 0, 0 }, 0
-local before = math.min(nowMs, tonumber(dueBefore))
-local steppedAt = lastStep(base, nowMs)
+local READY, DEAD = 1, { scheduled = 2, pending = 3 }
+local counts, lagMs, dead = { 0, 0, 0 }, 0, {}
+local before, steppedAt = math.min(nowMs, tonumber(dueBefore)), lastStep(base, nowMs)
 local function promoteOne(id, n)
   local job, scheduledFor, priority, within, startBy = loadJob(base .. 'job:' .. id, base, id, 'scheduledFor', 'priority', 'startWithinSeconds', 'startBy')
   local status = job.status
@@ -1099,6 +1098,7 @@ local function promoteOne(id, n)
     if not isStartCutShort(limit, within, steppedAt) then
       if status == 'delivered' then return nil end
       failStart(job, nowMs, within, eventsPerJob, retentionMs)
+      dead[#dead + 1], dead[#dead + 2] = job.space, job.name
       return DEAD[status]
     end
     limit = nowMs + math.ceil(within * 1000)
@@ -1121,7 +1121,59 @@ local examined, broken = sweep(due, before, limit, nowMs, function(id, at, n)
   counts[count] = counts[count] + 1
   lagMs = math.max(lagMs, nowMs - at)
 end)
-return { 'OK', examined, { unpack(counts) }, lagMs, { unpack(broken) } }
+return { 'OK', examined, { unpack(counts) }, lagMs, { unpack(broken) }, { unpack(dead) } }
+`,
+} as const;
+
+export const add_history = {
+  name: 'add_history', sha1: '53fc53f580c187877cbac3061caafdc257b321aa',
+  keys: ['counted'], args: ['base', 'seq', 'agoMs'], rest: 'cells',
+  decode: () => ({}),
+  text: `${lua.stored}\n${lua.formatInteger}\n${lua.now}\nlocal counted = KEYS[1]
+local base, seq, agoMs = ARGV[1], ARGV[2], ARGV[3]
+local cells = { unpack(ARGV, 4) }
+if tonumber(stored(redis.call('GET', counted)) or 0) >= tonumber(seq) then return { 'OK' } end
+redis.call('SET', counted, seq, 'EX', '86400')
+local OTHER_NAMES = '*'
+local function sumOf(text, other)
+  local sums, places, parts = {}, {}, {}
+  for place, number in string.gmatch(text .. ' ' .. other, '(%d+) (%d+)') do
+    if not sums[place] then places[#places + 1] = place end
+    sums[place] = (sums[place] or 0) + number
+  end
+  for i, place in ipairs(places) do parts[i] = place .. ' ' .. formatInteger(sums[place]) end
+  return table.concat(parts, ' ')
+end
+local function addTo(point, name, text, keptSeconds)
+  local before = stored(redis.call('HGET', point, name))
+  if not before and name ~= OTHER_NAMES and redis.call('HLEN', point) >= 100 then
+    name = OTHER_NAMES
+    before = stored(redis.call('HGET', point, name))
+  end
+  redis.call('HSET', point, name, before and sumOf(before, text) or text)
+  redis.call('EXPIRE', point, keptSeconds)
+end
+local seconds = math.floor((now() - agoMs) / 1000)
+for i = 1, #cells, 3 do
+  local space, name, text = cells[i], cells[i + 1], cells[i + 2]
+  local history = base .. 'space:' .. space .. '/history/'
+  addTo(history .. '60/' .. formatInteger(seconds - seconds % 60), name, text, '172800')
+  addTo(history .. '3600/' .. formatInteger(seconds - seconds % 3600), name, text, '3024000')
+end
+return { 'OK' }
+`,
+} as const;
+
+export const read_history = {
+  name: 'read_history', sha1: '2a7f87fdf2f0de8d8d3fe45b3a10481ecbaf8e31',
+  keys: ['jobs'], args: ['history'], rest: 'times',
+  decode: (r: unknown[]) => ({ points: r[1] as string[][] }),
+  text: `local jobs = KEYS[1]
+local history = ARGV[1]
+local times = { unpack(ARGV, 2) }
+local points = {}
+for i, time in ipairs(times) do points[i] = redis.call('HGETALL', history .. time) end
+return { 'OK', { unpack(points) } }
 `,
 } as const;
 
@@ -1151,13 +1203,13 @@ return { 'OK', attempt }
 } as const;
 
 export const complete = {
-  name: 'complete', sha1: 'b6b493a4049f3bbf74fa2125e1d5df07c7bc1b42',
+  name: 'complete', sha1: '9955dcbc653df7540c2c7b96b33c63d48a7c1f6c',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'result', 'eventsPerJob', 'retentionMs'], rest: null,
-  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]), space: r[2] as string, runMs: Number(r[3]), name: r[4] as string } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.settingsText}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
-local job, callbackUrl, callbackOn, unique, takeBacks, timeouts =
-  loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', tokenFields(deliveryToken))
+local job, callbackUrl, callbackOn, unique, startedAt, takeBacks, timeouts =
+  loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', 'startedAt', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
@@ -1179,17 +1231,18 @@ if stored(callbackUrl) then
 ${lua.wantsCallback}\n${lua.enqueueCallback}\n  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
 end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
-return { 'OK', job.attempt }
+return { 'OK', job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
 `,
 } as const;
 
 export const fail = {
-  name: 'fail', sha1: '1aaacd2ac1e2b4871705bd16ffadc2b06ec157a5',
+  name: 'fail', sha1: '9ee141f0492081daf96fb7371a472e2cac4cf1c0',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'errorJson', 'isRetryable', 'retryAfterMs', 'random', 'eventsPerJob', 'retentionMs'], rest: null,
-  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, status: r[1] as Status, attempt: Number(r[2]) } : { outcome: 'UNCHANGED' as const }),
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, status: r[1] as Status, attempt: Number(r[2]), space: r[3] as string, runMs: Number(r[4]), name: r[5] as string } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, errorJson, isRetryable, retryAfterMs, random, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
-local job, retry, priority, takeBacks, timeouts = loadJob(jobKey, base, jobId, 'retry', 'priority', tokenFields(deliveryToken))
+local job, retry, priority, startedAt, takeBacks, timeouts =
+  loadJob(jobKey, base, jobId, 'retry', 'priority', 'startedAt', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
@@ -1204,7 +1257,7 @@ else
   local again = { retry = retry, priority = priority, delayMs = tonumber(retryAfterMs), random = random }
   status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
 end
-return { 'OK', status, job.attempt }
+return { 'OK', status, job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
 `,
 } as const;
 
@@ -1241,9 +1294,9 @@ return { 'OK', job.attempt }
 } as const;
 
 export const release = {
-  name: 'release', sha1: '033697ddd967eb0cad7102909b4b60b82365daf7',
+  name: 'release', sha1: 'b36f7b1583feb85348bffbfab080eae6341d044f',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'reason', 'delay', 'eventsPerJob', 'retentionMs'], rest: null,
-  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status, attempt: Number(r[3]) } : { outcome: 'UNCHANGED' as const }),
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status, attempt: Number(r[3]), space: r[4] as string, name: r[5] as string } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.lastStep}\n${lua.isStartOver}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, reason, delay, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local job, takeBacks, timeouts, priority, startWithin, startBy =
@@ -1260,20 +1313,20 @@ local nowMs, nowText = now()
 local attempts = tonumber(job.attempt) - (job.status == 'running' and 1 or 0)
 if job.status == 'delivered' and isStartOver(job, startBy, startWithin, nowMs) then
 ${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n  failStart(job, nowMs, startWithin, eventsPerJob, retentionMs)
-  return { 'OK', job.status, 'dead', formatInteger(attempts + 1) }
+  return { 'OK', job.status, 'dead', formatInteger(attempts + 1), job.space, job.name }
 end
 local scheduledFor = timeOf(delay, nowMs)
 local status = returnToWaiting(job, nowMs, scheduledFor, job.order, { priority, startWithin, startBy })
 recordReturn(job, nowText, 'released', status, '{"reason":' .. reason .. scheduledData(scheduledFor), eventsPerJob,
   'attempt', formatInteger(attempts), 'takeBacks', nextTakeBacks(takeBacks))
-return { 'OK', job.status, status, formatInteger(attempts + 1) }
+return { 'OK', job.status, status, formatInteger(attempts + 1), job.space, job.name }
 `,
 } as const;
 
 export const claim = {
-  name: 'claim', sha1: 'f9cf690507ded09f68367822fa549d3b5279ede9',
+  name: 'claim', sha1: '515f32ee516b86bc8b8ebfd15665fe302d6a1426',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter'], rest: null,
-  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, job: r.slice(1) as (string | null)[] } : r[0] === 'NOT_PENDING' ? { outcome: 'NOT_PENDING' as const, status: r[1] as Status } : { outcome: 'PAUSED' as const }),
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, space: r[1] as string, job: r.slice(2) as (string | null)[] } : r[0] === 'NOT_PENDING' ? { outcome: 'NOT_PENDING' as const, status: r[1] as Status } : { outcome: 'PAUSED' as const }),
   text: `${lua.loadWhole}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.dequeue}\n${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.appendClaimed}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryTimeoutMs, eventsPerJob, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job = loadWhole(jobKey, base, jobId)
@@ -1290,13 +1343,13 @@ if paused and (paused[''] or paused[job.name]) then return { 'PAUSED' } end
 dequeue(job)
 markDelivered(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob)
 local values = {}
-appendClaimed(values, job)
-return { 'OK', unpack(values) }
+appendClaimed(values, job, nowText)
+return { 'OK', job.space, unpack(values) }
 `,
 } as const;
 
 export const poll = {
-  name: 'poll', sha1: '68bc4caed9b5254be6e7c060c3cfcee2c3baa53f',
+  name: 'poll', sha1: '6f9ef5f274773bbaf5cef4cb94ca64e262934efb',
   keys: ['queue'], args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter', 'isAcked', 'ackWithinMs', 'workerId'], rest: 'names',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as (string | null)[] }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal queue = KEYS[1]
@@ -1337,7 +1390,7 @@ for _ = 1, wanted + (paused and 100 or 50) do
   if job and job.status == 'pending' then
     redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id)
     mark(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob, unpack(more))
-    appendClaimed(values, job)
+    appendClaimed(values, job, nowText)
     claimed = claimed + 1
   end
 end
@@ -1346,7 +1399,7 @@ return { 'OK', unpack(values) }
 } as const;
 
 export const turn = {
-  name: 'turn', sha1: 'e3eda8cbd6c44288e86f365a84a3eb9a4eba8e4a',
+  name: 'turn', sha1: 'dec9d02e208f72ffa5b86e0f0dd4d70261879b75',
   keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => ({ values: r.slice(1) as (string | null)[] }),
   text: `${lua.isTooLate}\n${collected.clock}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nlocal queue = KEYS[1]
@@ -1406,8 +1459,8 @@ end
 end
 if string.find(actions, 'complete', 1, true) then
 ${collected.knownSettings}\n${collected.settingsText}\n${lua.startRetention}\nlocal function completeScript(jobKey, base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs)
-local job, callbackUrl, callbackOn, unique, takeBacks, timeouts =
-  loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', tokenFields(deliveryToken))
+local job, callbackUrl, callbackOn, unique, startedAt, takeBacks, timeouts =
+  loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', 'startedAt', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
@@ -1429,13 +1482,14 @@ if stored(callbackUrl) then
 ${lua.wantsCallback}\n${lua.enqueueCallback}\n  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
 end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
-return { 'OK', job.attempt }
+return { 'OK', job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
 end
   function settle.complete(key, id, token, result) return completeScript(key, base, id, space, token, result, eventsPerJob, retentionMs) end
 end
 if string.find(actions, 'fail', 1, true) then
 ${lua.spread}\n${lua.startRetention}\n${lua.retentionIn}\n${collected.knownSettings}\n${collected.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal function failScript(jobKey, base, jobId, keySpaceId, deliveryToken, errorJson, isRetryable, retryAfterMs, random, eventsPerJob, retentionMs)
-local job, retry, priority, takeBacks, timeouts = loadJob(jobKey, base, jobId, 'retry', 'priority', tokenFields(deliveryToken))
+local job, retry, priority, startedAt, takeBacks, timeouts =
+  loadJob(jobKey, base, jobId, 'retry', 'priority', 'startedAt', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
@@ -1450,7 +1504,7 @@ else
   local again = { retry = retry, priority = priority, delayMs = tonumber(retryAfterMs), random = random }
   status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
 end
-return { 'OK', status, job.attempt }
+return { 'OK', status, job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
 end
   function settle.fail(key, id, token, errorJson, isRetryable, retryAfterMs)
     random = spread(random, 1)
@@ -1473,13 +1527,13 @@ local nowMs, nowText = now()
 local attempts = tonumber(job.attempt) - (job.status == 'running' and 1 or 0)
 if job.status == 'delivered' and isStartOver(job, startBy, startWithin, nowMs) then
 ${lua.startRetention}\n${lua.retentionIn}\n${collected.knownSettings}\n${collected.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.makeDead}\n${lua.failStart}\n  failStart(job, nowMs, startWithin, eventsPerJob, retentionMs)
-  return { 'OK', job.status, 'dead', formatInteger(attempts + 1) }
+  return { 'OK', job.status, 'dead', formatInteger(attempts + 1), job.space, job.name }
 end
 local scheduledFor = timeOf(delay, nowMs)
 local status = returnToWaiting(job, nowMs, scheduledFor, job.order, { priority, startWithin, startBy })
 recordReturn(job, nowText, 'released', status, '{"reason":' .. reason .. scheduledData(scheduledFor), eventsPerJob,
   'attempt', formatInteger(attempts), 'takeBacks', nextTakeBacks(takeBacks))
-return { 'OK', job.status, status, formatInteger(attempts + 1) }
+return { 'OK', job.status, status, formatInteger(attempts + 1), job.space, job.name }
 end
   function settle.release(key, id, token, reason, delay) return releaseScript(key, base, id, space, token, reason, delay, eventsPerJob, retentionMs) end
 end
@@ -1488,7 +1542,7 @@ for i = nameCount + 1, #inputs, 6 do
   local id, token, action, a, b, c = unpack(inputs, i, i + 5)
   local ok, outcome = pcall(settle[action], base .. 'job:' .. id, id, token, a, b, c)
   if not ok then outcome = { 'UNAVAILABLE' } end
-  values[#values + 1] = #outcome == 2 and outcome[1] == 'OK' and outcome[2] or outcome
+  values[#values + 1] = outcome[1] == 'OK' and table.concat(outcome, ' ', 2) or outcome
 end
 if count ~= '0' then
 ${lua.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal function pollScript(queue, base, count, deliveryTimeoutMs, eventsPerJob, notAfter, isAcked, ackWithinMs, workerId, names)
@@ -1527,7 +1581,7 @@ for _ = 1, wanted + (paused and 100 or 50) do
   if job and job.status == 'pending' then
     redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id)
     mark(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob, unpack(more))
-    appendClaimed(values, job)
+    appendClaimed(values, job, nowText)
     claimed = claimed + 1
   end
 end
@@ -1546,7 +1600,7 @@ return { 'OK', unpack(values) }
 } as const;
 
 export const turn_many = {
-  name: 'turn_many', sha1: '9193fc2c429668c9ed924371d7dfc85ae00858fc',
+  name: 'turn_many', sha1: '9be1e0aba8c761f53bb940ad9a11a38598a3029d',
   keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => ({ values: r.slice(1) as (string | null)[] }),
   text: `${lua.isTooLate}\n${collected.clock}\n${later.later}\n${later.writeSets}\n${later.redis}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\nlocal function turnScript(queue, base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount, inputs)
@@ -1604,8 +1658,8 @@ end
 end
 if string.find(actions, 'complete', 1, true) then
 ${collected.knownSettings}\n${collected.settingsText}\n${lua.startRetention}\nlocal function completeScript(jobKey, base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs)
-local job, callbackUrl, callbackOn, unique, takeBacks, timeouts =
-  loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', tokenFields(deliveryToken))
+local job, callbackUrl, callbackOn, unique, startedAt, takeBacks, timeouts =
+  loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', 'startedAt', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
@@ -1627,13 +1681,14 @@ if stored(callbackUrl) then
 ${lua.wantsCallback}\n${lua.enqueueCallback}\n  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
 end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
-return { 'OK', job.attempt }
+return { 'OK', job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
 end
   function settle.complete(key, id, token, result) return completeScript(key, base, id, space, token, result, eventsPerJob, retentionMs) end
 end
 if string.find(actions, 'fail', 1, true) then
 ${lua.spread}\n${lua.startRetention}\n${lua.retentionIn}\n${collected.knownSettings}\n${collected.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.makeDead}\n${lua.retryDelayMs}\n${later.nextOrder}\n${lua.startLimit}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal function failScript(jobKey, base, jobId, keySpaceId, deliveryToken, errorJson, isRetryable, retryAfterMs, random, eventsPerJob, retentionMs)
-local job, retry, priority, takeBacks, timeouts = loadJob(jobKey, base, jobId, 'retry', 'priority', tokenFields(deliveryToken))
+local job, retry, priority, startedAt, takeBacks, timeouts =
+  loadJob(jobKey, base, jobId, 'retry', 'priority', 'startedAt', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
@@ -1648,7 +1703,7 @@ else
   local again = { retry = retry, priority = priority, delayMs = tonumber(retryAfterMs), random = random }
   status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
 end
-return { 'OK', status, job.attempt }
+return { 'OK', status, job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
 end
   function settle.fail(key, id, token, errorJson, isRetryable, retryAfterMs)
     random = spread(random, 1)
@@ -1671,13 +1726,13 @@ local nowMs, nowText = now()
 local attempts = tonumber(job.attempt) - (job.status == 'running' and 1 or 0)
 if job.status == 'delivered' and isStartOver(job, startBy, startWithin, nowMs) then
 ${lua.startRetention}\n${lua.retentionIn}\n${collected.knownSettings}\n${collected.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.makeDead}\n${lua.failStart}\n  failStart(job, nowMs, startWithin, eventsPerJob, retentionMs)
-  return { 'OK', job.status, 'dead', formatInteger(attempts + 1) }
+  return { 'OK', job.status, 'dead', formatInteger(attempts + 1), job.space, job.name }
 end
 local scheduledFor = timeOf(delay, nowMs)
 local status = returnToWaiting(job, nowMs, scheduledFor, job.order, { priority, startWithin, startBy })
 recordReturn(job, nowText, 'released', status, '{"reason":' .. reason .. scheduledData(scheduledFor), eventsPerJob,
   'attempt', formatInteger(attempts), 'takeBacks', nextTakeBacks(takeBacks))
-return { 'OK', job.status, status, formatInteger(attempts + 1) }
+return { 'OK', job.status, status, formatInteger(attempts + 1), job.space, job.name }
 end
   function settle.release(key, id, token, reason, delay) return releaseScript(key, base, id, space, token, reason, delay, eventsPerJob, retentionMs) end
 end
@@ -1686,7 +1741,7 @@ for i = nameCount + 1, #inputs, 6 do
   local id, token, action, a, b, c = unpack(inputs, i, i + 5)
   local ok, outcome = pcall(settle[action], base .. 'job:' .. id, id, token, a, b, c)
   if not ok then outcome = { 'UNAVAILABLE' } end
-  values[#values + 1] = #outcome == 2 and outcome[1] == 'OK' and outcome[2] or outcome
+  values[#values + 1] = outcome[1] == 'OK' and table.concat(outcome, ' ', 2) or outcome
 end
 if count ~= '0' then
 ${later.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal function pollScript(queue, base, count, deliveryTimeoutMs, eventsPerJob, notAfter, isAcked, ackWithinMs, workerId, names)
@@ -1725,7 +1780,7 @@ for _ = 1, wanted + (paused and 100 or 50) do
   if job and job.status == 'pending' then
     redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id)
     mark(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob, unpack(more))
-    appendClaimed(values, job)
+    appendClaimed(values, job, nowText)
     claimed = claimed + 1
   end
 end
@@ -2031,15 +2086,15 @@ return { 'OK', ids[at] and placeOf(at - 1) or '', unpack(rows) }
 } as const;
 
 export const kill = {
-  name: 'kill', sha1: '775d454956c88fde2c65fee3c35139b6e2747506',
+  name: 'kill', sha1: 'e06722609952ef67558fe0a75ce58cb9bea98b60',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'], rest: null,
-  decode: (r: unknown[]) => ({ before: r[1] as Status }),
+  decode: (r: unknown[]) => ({ before: r[1] as Status, space: r[2] as string, name: r[3] as string }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.wantsCallback}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, reason, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, unique, startBy, callbackUrl, callbackOn = loadJob(jobKey, base, jobId, 'unique', 'startBy', 'callbackUrl', 'callbackOn')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-if job.status == 'killed' then return { 'OK', 'killed' } end
+if job.status == 'killed' then return { 'OK', 'killed', job.space, job.name } end
 if job.status == 'completed' or job.status == 'dead' then return { 'JOB_ENDED', job.status } end
 local nowMs, nowText = now()
 if job.status ~= 'running' then
@@ -2056,7 +2111,7 @@ ${lua.enqueueCallback}\n${lua.remindOfCallback}\n  redis.call('HSET', jobKey, 'k
   remindOfCallback(job, nowMs)
 end
 recordEvent(job, nowText, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
-return { 'OK', job.status }
+return { 'OK', job.status, job.space, job.name }
 `,
 } as const;
 
@@ -2377,7 +2432,7 @@ return { 'STARTED', nowText }
 } as const;
 
 export const step_operation = {
-  name: 'step_operation', sha1: 'c5a2449922afabfb32c39bd90d10c00f8143ae1a',
+  name: 'step_operation', sha1: '0c210801d6aeff25a01974f12b6204e03a15897e',
   keys: ['record'], args: ['base', 'id', 'space', 'action', 'cursor', 'after', 'lowest', 'highest', 'most', 'mayChange', 'isDryRun', 'reason', 'delay', 'eventsPerJob', 'retentionMs', 'listed', 'tags', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => (r[0] === 'STEPPED' ? { outcome: 'STEPPED' as const, status: r[1] as string, changed: Number(r[2]), moves: r[3] as string[] } : { outcome: 'OVERTAKEN' as const }),
   text: `${lua.stored}\n${collected.clock}\n${collected.now}\n${lua.replaceEntry}\n${lua.nextJobs}\n${lua.loadJob}\n${lua.hasTags}\n${lua.matchingJob}\n${lua.countMove}\n${lua.OPERATION_ENDS}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.formatInteger}\n${lua.operationLeft}\n${lua.endOperation}\n${lua.recordStep}\n${lua.refusalFor}\nlocal record = KEYS[1]
@@ -2422,7 +2477,7 @@ ${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${collected
 local job, unique, startBy, callbackUrl, callbackOn = loadJob(jobKey, base, jobId, 'unique', 'startBy', 'callbackUrl', 'callbackOn')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-if job.status == 'killed' then return { 'OK', 'killed' } end
+if job.status == 'killed' then return { 'OK', 'killed', job.space, job.name } end
 if job.status == 'completed' or job.status == 'dead' then return { 'JOB_ENDED', job.status } end
 local nowMs, nowText = now()
 if job.status ~= 'running' then
@@ -2439,7 +2494,7 @@ ${lua.enqueueCallback}\n${lua.remindOfCallback}\n  redis.call('HSET', jobKey, 'k
   remindOfCallback(job, nowMs)
 end
 recordEvent(job, nowText, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
-return { 'OK', job.status }
+return { 'OK', job.status, job.space, job.name }
 end
   function act(key, jobId) return killScript(key, base, jobId, space, reason, eventsPerJob, retentionMs) end
 end
@@ -2502,7 +2557,7 @@ for _, entry in ipairs(page) do
     if reply[1] and isDryRun == '' then ok, reply = pcall(act, key, entry[1]) end
     local isDone = ok and reply[1] == 'OK'
     if isDone then changed = changed + 1 else skipped = skipped + 1 end
-    if isDone and isDryRun == '' then countMove(moves, job.status, OPERATION_ENDS[action] or reply[3]) end
+    if isDone and isDryRun == '' then countMove(moves, job, OPERATION_ENDS[action] or reply[3]) end
   end
   if changed == tonumber(mayChange) and most ~= '0' then after = at .. ' ' .. entry[2] break end
 end
@@ -2621,7 +2676,7 @@ return { 'OK' }
 } as const;
 
 export const stats = {
-  name: 'stats', sha1: 'd6f57556345f0aea6fc3ad1987ebb31875b0006d',
+  name: 'stats', sha1: '2c8a4b309114b581d5c8219e3810c93a79512f52',
   keys: ['names'], args: ['base', 'space', 'limit'], rest: 'requested',
   decode: (r: unknown[]) => ({ at: Number(r[1]), counts: (r[2] as unknown[]).map(Number), oldest: r[3] as string, known: Number(r[4]), rows: r[5] as string[], paused: r[6] as string[] }),
   text: `${lua.stored}\n${lua.formatInteger}\n${lua.claimOrder}\n${lua.STATUSES}\n${lua.now}\nlocal names = KEYS[1]
@@ -2648,7 +2703,7 @@ local listed = {}
 for i, name in ipairs(requested) do
   listed[2 * i - 1], listed[2 * i] = name, stored(redis.call('ZSCORE', names, name)) or '0'
 end
-if #requested == 0 then listed = redis.call('ZREVRANGE', names, 0, tonumber(limit) - 1, 'WITHSCORES') end
+if #requested == 0 and limit ~= '0' then listed = redis.call('ZREVRANGE', names, 0, tonumber(limit) - 1, 'WITHSCORES') end
 local rows = {}
 for i = 1, #listed, 2 do
   local pending, first = 0, ''

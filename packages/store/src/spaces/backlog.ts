@@ -16,10 +16,18 @@ export interface SpaceBacklog {
   oldestAgeSeconds: number | null;
 }
 
+/** The queue of the jobs of one name in a space. */
+export interface NameQueue {
+  spaceId: string;
+  name: string;
+}
+
 /** Work that waits: pending jobs by space, and pending callbacks. */
 export interface Backlog {
   /** Spaces in which a job was queued most recently; those with pending jobs come first. */
   spaces: SpaceBacklog[];
+  /** Pending jobs of the names that were asked for, in that order. */
+  names: (NameQueue & { pending: number })[];
   /** Number of spaces that have jobs and are not in `spaces`. */
   spacesLeftOut: number;
   callbacksPending: number;
@@ -29,13 +37,14 @@ export interface Backlog {
 
 /**
  * Read the backlog, at a cost that does not grow with the number of jobs. It sends a few commands for each partition,
- * and at most eight for each space shown, and one for each of its paused names, over the bulk connection. Each command names one key, so that it works on a
+ * and at most eight for each space shown, and one for each of its paused names and for each name that is shown by itself, over the bulk connection. Each command names one key, so that it works on a
  * cluster. The numbers are not of one moment.
  *
  * @param most spaces at most; 0 for none
+ * @param names default none
  * @throws UNAVAILABLE
  */
-export async function readBacklog(on: Store, most: number): Promise<Backlog> {
+export async function readBacklog(on: Store, most: number, names: readonly NameQueue[] = []): Promise<Backlog> {
   const store = onBulk(on);
   const [now, spaces, recent, callbacks, due] = await Promise.all([
     redisNow(store),
@@ -46,6 +55,7 @@ export async function readBacklog(on: Store, most: number): Promise<Backlog> {
   ]);
   const shown = await withPending(store, recent.flat(), most);
   return {
+    names: await Promise.all(names.map((queue) => withDepth(store, queue))),
     spaces: await Promise.all(shown.map((space) => withAge(store, space, now))),
     spacesLeftOut: sum(spaces) - shown.length,
     callbacksPending: sum(callbacks),
@@ -90,6 +100,11 @@ async function withPending(store: Store, recent: Recent[], most: number): Promis
   const busy = counted.filter(({ pending }) => pending > 0);
   const idle = counted.filter(({ pending }) => pending === 0);
   return [...busy, ...idle].slice(0, most);
+}
+
+async function withDepth(store: Store, { spaceId, name }: NameQueue): Promise<Backlog['names'][number]> {
+  const pending = await call(store, 'zcard', store.redis.zcard(store.keys.queueOf(spaceId, name)));
+  return { spaceId, name, pending };
 }
 
 async function withAge(store: Store, { spaceId, pending }: Counted, now: number): Promise<SpaceBacklog> {

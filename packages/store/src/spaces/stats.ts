@@ -31,7 +31,7 @@ function namesOf(flat: (string | number)[], now: number): NameStats[] {
  * Count the jobs of a space as of one moment, at a cost that does not grow with their number. A space that was never
  * used has only zeros.
  *
- * @param query `names` empty means those with most jobs, `limit` of them
+ * @param query `names` empty means those with most jobs, `limit` of them, 0 for none
  * @throws UNAVAILABLE
  */
 export async function getStats(store: Store, spaceId: string, { limit, names }: StatsQuery): Promise<SpaceStats> {

@@ -1,14 +1,15 @@
 -- KEYS jobKey
 -- ARGV base jobId keySpaceId deliveryToken result eventsPerJob retentionMs
--- REPLY OK attempt:number
+-- REPLY OK attempt:number space runMs:number name
 -- REPLY UNCHANGED
 -- ERRORS JOB_NOT_RUNNING DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN
 --
 -- End a running job with its result, and enqueue its callback.
 --   deliveryToken  see replyToToken
 --   result         JSON text
-local job, callbackUrl, callbackOn, unique, takeBacks, timeouts =
-  loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', tokenFields(deliveryToken))
+--   runMs          how long the attempt has run
+local job, callbackUrl, callbackOn, unique, startedAt, takeBacks, timeouts =
+  loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', 'startedAt', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
@@ -31,4 +32,4 @@ if stored(callbackUrl) then
   if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
 end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
-return { 'OK', job.attempt }
+return { 'OK', job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }

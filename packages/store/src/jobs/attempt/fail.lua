@@ -1,6 +1,6 @@
 -- KEYS jobKey
 -- ARGV base jobId keySpaceId deliveryToken errorJson isRetryable retryAfterMs random eventsPerJob retentionMs
--- REPLY OK status:Status attempt:number
+-- REPLY OK status:Status attempt:number space runMs:number name
 -- REPLY UNCHANGED
 -- ERRORS JOB_NOT_RUNNING DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN
 --
@@ -11,7 +11,9 @@
 --   retryAfterMs   until the next attempt; '' for what the job's `retry` says
 --   random         see retryDelayMs
 --   status         of the job now
-local job, retry, priority, takeBacks, timeouts = loadJob(jobKey, base, jobId, 'retry', 'priority', tokenFields(deliveryToken))
+--   runMs          how long the attempt has run
+local job, retry, priority, startedAt, takeBacks, timeouts =
+  loadJob(jobKey, base, jobId, 'retry', 'priority', 'startedAt', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
@@ -27,4 +29,4 @@ else
   local again = { retry = retry, priority = priority, delayMs = tonumber(retryAfterMs), random = random }
   status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
 end
-return { 'OK', status, job.attempt }
+return { 'OK', status, job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }

@@ -63,24 +63,32 @@ interface Effect {
   status?: Status;
   before?: Status;
   after?: Status;
+  space?: string;
+  name?: string;
+  runMs?: number;
 }
 
-/** Report to the observer what a worker's call has changed. */
+/** Report to the observer what a worker's call has changed, and count it. */
 export function reportEffect(
-  { observer }: Store,
+  { observer, tally }: Store,
   { deliveryToken }: Pick<Worker, 'deliveryToken'>,
   action: Action,
   effect: Effect,
 ): void {
   if (effect.outcome === 'UNCHANGED') return;
-  const { attempt = 1, status, before, after } = effect;
+  const { attempt = 1, status, before, after, space = '', name = '', runMs = 0 } = effect;
   // Without a token, a call in an attempt after the first may have been made by an earlier worker.
   if (attempt > 1 && !deliveryToken) observer.unfenced();
   if (action === 'ack') observer.moved('delivered', 'running', 1);
-  else if (action === 'complete') observer.moved('running', 'completed', 1);
-  else if (status !== undefined) observer.moved('running', status, 1);
-  else if (before !== undefined && after !== undefined) {
+  else if (action === 'complete') {
+    observer.moved('running', 'completed', 1);
+    tally.attempted(space, name, 'completed', runMs);
+  } else if (status !== undefined) {
+    observer.moved('running', status, 1);
+    tally.attempted(space, name, status, runMs);
+  } else if (before !== undefined && after !== undefined) {
     observer.moved(before, after, 1);
-    if (after !== 'dead') observer.released();
+    if (after === 'dead') tally.counted(space, name, 'dead');
+    else observer.released();
   }
 }

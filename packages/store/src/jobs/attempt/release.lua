@@ -1,6 +1,6 @@
 -- KEYS jobKey
 -- ARGV base jobId keySpaceId deliveryToken reason delay eventsPerJob retentionMs
--- REPLY OK before:Status after:Status attempt:number
+-- REPLY OK before:Status after:Status attempt:number space name
 -- REPLY UNCHANGED
 -- ERRORS JOB_NOT_RUNNING JOB_KILLED DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN
 --
@@ -26,10 +26,10 @@ local nowMs, nowText = now()
 local attempts = tonumber(job.attempt) - (job.status == 'running' and 1 or 0)
 if job.status == 'delivered' and isStartOver(job, startBy, startWithin, nowMs) then
   failStart(job, nowMs, startWithin, eventsPerJob, retentionMs)
-  return { 'OK', job.status, 'dead', formatInteger(attempts + 1) }
+  return { 'OK', job.status, 'dead', formatInteger(attempts + 1), job.space, job.name }
 end
 local scheduledFor = timeOf(delay, nowMs)
 local status = returnToWaiting(job, nowMs, scheduledFor, job.order, { priority, startWithin, startBy })
 recordReturn(job, nowText, 'released', status, '{"reason":' .. reason .. scheduledData(scheduledFor), eventsPerJob,
   'attempt', formatInteger(attempts), 'takeBacks', nextTakeBacks(takeBacks))
-return { 'OK', job.status, status, formatInteger(attempts + 1) }
+return { 'OK', job.status, status, formatInteger(attempts + 1), job.space, job.name }

@@ -1,12 +1,13 @@
 -- KEYS jobKey
 -- ARGV base jobId keySpaceId deliveryTimeoutMs eventsPerJob notAfter
--- REPLY OK job?...
+-- REPLY OK space job?...
 -- REPLY NOT_PENDING status:Status
 -- REPLY PAUSED
 -- ERRORS TOO_LATE JOB_NOT_FOUND FORBIDDEN
 --
 -- Claim this job if it is pending, and neither its name nor its space is paused.
 --   notAfter  see isTooLate
+--   space     of the job
 --   job       its values, see appendClaimed
 local job = loadWhole(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -23,5 +24,5 @@ if paused and (paused[''] or paused[job.name]) then return { 'PAUSED' } end
 dequeue(job)
 markDelivered(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob)
 local values = {}
-appendClaimed(values, job)
-return { 'OK', unpack(values) }
+appendClaimed(values, job, nowText)
+return { 'OK', job.space, unpack(values) }

@@ -2,7 +2,7 @@ import type { ClaimedJob, ClaimOutcome, PollRequest } from '@yardmaster/protocol
 import { runScript } from '../../script/run-script.js';
 import { claim, poll } from '../../script/scripts.generated.js';
 import { type Caller, jobScriptInputs, notAfterOf, type Store } from '../../store.js';
-import { claimedJobsOf } from '../read/record.js';
+import { CLAIMED_VALUES, claimedJobsOf, forEachClaimed } from '../read/record.js';
 
 /** How jobs are claimed, beyond which ones. */
 export type ClaimOptions = Partial<Pick<PollRequest, 'autoAck' | 'ackWithinSeconds' | 'workerId'>>;
@@ -17,11 +17,19 @@ export function claimArgs({ settings }: Store, { autoAck, ackWithinSeconds, work
   };
 }
 
-/** Report claimed jobs to the observer. */
-export function reportClaimed({ observer }: Store, poll: ClaimOptions | null, count: number): void {
-  if (poll === null) return;
+/** Report the jobs that a poll has claimed to the observer, and count them. @param values of appendClaimed in Lua */
+export function reportClaimed(
+  { observer, tally }: Store,
+  { spaceId, poll, values }: { spaceId: string; poll: ClaimOptions; values: readonly (string | null)[] },
+): void {
+  const count = values.length / CLAIMED_VALUES;
   if (count > 0) observer.moved('pending', poll.autoAck ? 'running' : 'delivered', count);
   observer.delivered('poll', count);
+  countClaimed(tally, spaceId, values);
+}
+
+function countClaimed(tally: Store['tally'], spaceId: string, values: readonly (string | null)[]): void {
+  forEachClaimed(values, (name, waitMs) => tally.claimed(spaceId, name, waitMs));
 }
 
 /**
@@ -50,7 +58,7 @@ export async function pollJobs(
     rest: request.names,
   });
   const jobs = claimedJobsOf(values);
-  reportClaimed(store, request, jobs.length);
+  reportClaimed(store, { spaceId, poll: request, values });
   return jobs;
 }
 
@@ -71,5 +79,6 @@ export async function claimJob(store: Store, caller: Caller, jobId: string): Pro
   if (reply.outcome === 'PAUSED') return { claimed: false, reason: 'paused', status: 'pending' };
   if (reply.outcome === 'NOT_PENDING') return { claimed: false, reason: 'not_pending', status: reply.status };
   store.observer.moved('pending', 'delivered', 1);
+  countClaimed(store.tally, reply.space, reply.job);
   return { claimed: true, job: claimedJobsOf(reply.job)[0] as ClaimedJob };
 }

@@ -56,9 +56,9 @@ export async function takeTurn(
     const refusal = refused[i];
     return refusal ? unsettled(outcome, refusal) : settledOf(store, outcome, replies[next++]);
   });
-  const jobs = claimedJobsOf(values.slice(sent.length) as (string | null)[]);
-  reportClaimed(store, poll, jobs.length);
-  return { jobs, settled };
+  const claimed = values.slice(sent.length) as (string | null)[];
+  if (poll !== null) reportClaimed(store, { spaceId, poll, values: claimed });
+  return { jobs: claimedJobsOf(claimed), settled };
 }
 
 /** Send the script of a call. @returns the reply to each outcome, and then the values of the claimed jobs */
@@ -110,9 +110,26 @@ const unsettled = ({ jobId }: Outcome, refusal: YardmasterError | null | undefin
   return { jobId, success: false, error: message, code, ...extras } as Settled;
 };
 
-/** Read the reply to one outcome: its attempt, or the reply of the script of its action. */
+/** Number of the values after OK in the reply of each script. Only the last, a name, may contain blanks. */
+const VALUES = { ack: 1, heartbeat: 1, complete: 4, fail: 5, release: 5 } as const;
+
+/** Read the text of a reply that begins with OK. */
+function valuesOf(text: string, count: number): string[] {
+  const values = ['OK'];
+  let from = 0;
+  while (values.length < count) {
+    const end = text.indexOf(' ', from);
+    values.push(text.slice(from, end));
+    from = end + 1;
+  }
+  values.push(text.slice(from));
+  return values;
+}
+
+/** Read the reply to one outcome: the text of one that took effect, or the reply of the script of its action. */
 function settledOf(store: Store, outcome: Outcome, reply: unknown): Settled {
-  const values = typeof reply === 'string' ? ['OK', reply] : (reply as string[]);
+  const { name } = SCRIPT_OF[outcome.action];
+  const values = typeof reply === 'string' ? valuesOf(reply, VALUES[name as keyof typeof VALUES]) : (reply as string[]);
   const [word, status, hint] = values as [string, ...(string | undefined)[]];
   if (word === 'FORBIDDEN') return unsettled(outcome, otherSpace());
   if (word in ERRORS) {

@@ -42,6 +42,8 @@ export async function copyJob(store: Store, caller: Caller, jobId: string, { pay
     },
     rest: COPIED_FIELDS,
   });
+  const job = jobOf(copyId, recordOf(record));
   store.observer.moved('none', 'pending', 1);
-  return jobOf(copyId, recordOf(record));
+  store.tally.counted(job.spaceId, job.name, 'created');
+  return job;
 }

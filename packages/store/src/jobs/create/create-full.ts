@@ -85,6 +85,7 @@ export async function createFullJob(
     case 'CREATED': {
       const job = newJobOf(id, spaceId, request, reply.order, reply.scheduledFor || null);
       store.observer.moved('none', job.status, 1);
+      store.tally.counted(spaceId, job.name, 'created');
       return { outcome: 'created', job };
     }
     case 'REPLAYED':

@@ -1,4 +1,5 @@
 import { type CreateJobRequest, type JobSummary, type Status, YardmasterError } from '@yardmaster/protocol';
+import type { StatusOrNone } from '../../call.js';
 import { keyedJobId, newJobId } from '../../partition.js';
 import { runScript } from '../../script/run-script.js';
 import { create_many, create_many_full } from '../../script/scripts.generated.js';
@@ -105,7 +106,7 @@ export async function createJobs(
         const { name } = chunk[i] as PackedJob;
         const { before, isReplay, ...found } = readLine(line, ids[i] as string);
         if (isReplay) replayed++;
-        else if (before !== found.status) store.observer.moved(before, found.status, 1);
+        else reportCreated(store, { spaceId, name, before, after: found.status });
         const { id, status, order } = found;
         jobs.push({ id, spaceId, name, status, createdAt: isoOfOrder(order) });
       }
@@ -119,6 +120,15 @@ export async function createJobs(
 /** @throws IDEMPOTENCY_MISMATCH, SPACE_FULL when the line of a job says so */
 function throwIfRefused(line: string): void {
   if (line === 'IDEMPOTENCY_MISMATCH' || line === 'SPACE_FULL') throw new YardmasterError(line);
+}
+
+/** Report a job that was created or replaced to the observer, and count a new one. */
+function reportCreated(
+  { observer, tally }: Store,
+  { spaceId, name, before, after }: { spaceId: string; name: string; before: StatusOrNone; after: Status },
+): void {
+  if (before !== after) observer.moved(before, after, 1);
+  if (before === 'none') tally.counted(spaceId, name, 'created');
 }
 
 /** Divide jobs into portions for one script each. */

@@ -36,6 +36,7 @@ export async function createJob(store: Store, spaceId: string, request: CreateJo
     rest: fieldsOf(request),
   });
   store.observer.moved('none', 'pending', 1);
+  store.tally.counted(spaceId, request.name, 'created');
   return newJobOf(id, spaceId, request, order);
 }
 

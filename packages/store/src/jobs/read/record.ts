@@ -6,7 +6,7 @@ import {
   RECORD_DEFAULTS,
   type Status,
 } from '@yardmaster/protocol';
-import { isoOf, isoOfOrder, isoOrNull } from '../../time.js';
+import { isoOf, isoOfOrder, isoOrNull, msOfOrder } from '../../time.js';
 import { retryOfStored } from '../timing.js';
 import { uniqueOfStored } from '../unique.js';
 
@@ -152,13 +152,21 @@ export function jobOf(id: string, record: JobRecord): Job {
 }
 
 /** How many values appendClaimed in Lua returns for each job. */
-const CLAIMED_VALUES = 9;
+export const CLAIMED_VALUES = 11;
 
 /** Build claimed jobs from the values of appendClaimed in Lua. */
 export function claimedJobsOf(values: readonly (string | null)[]): ClaimedJob[] {
   const jobs: ClaimedJob[] = [];
   for (let i = 0; i < values.length; i += CLAIMED_VALUES) jobs.push(claimedJobOf(values.slice(i, i + CLAIMED_VALUES)));
   return jobs;
+}
+
+/** Call a function for each claimed job, with its name and how long it has waited, in milliseconds. */
+export function forEachClaimed(values: readonly (string | null)[], use: (name: string, waitMs: number) => void): void {
+  for (let i = 0; i < values.length; i += CLAIMED_VALUES) {
+    const waitsSince = values[i + 9] ?? msOfOrder(values[i + 5] as string);
+    use(values[i + 1] as string, Number(values[CLAIMED_VALUES - 1]) - Number(waitsSince));
+  }
 }
 
 function claimedJobOf(flat: readonly (string | null)[]): ClaimedJob {

@@ -17,9 +17,12 @@ local function markRunning(job, nowMs, at, _, eventsPerJob, ...)
   publish(job, formatInteger(seq + 1), 'acked', 'running', at, 'null')
 end
 
--- Append the values of a claimed job to a list; claimedJobsOf in the store reads them in this order.
-local function appendClaimed(values, job)
+-- Append the values of a claimed job to a list; claimedJobsOf in the store reads them in this order. The last two say
+-- how long the job has waited: when it last changed before, nothing for a new job, and now, only of the first job. Lua
+-- does not subtract them, because that takes it longer than to return them.
+local function appendClaimed(values, job, nowText)
   local n = #values
   values[n + 1], values[n + 2], values[n + 3], values[n + 4], values[n + 5] = job.id, job.name, job.timeoutSeconds, job.maxRetries, job.attempt
   values[n + 6], values[n + 7], values[n + 8], values[n + 9] = job.order, job.payload or false, job.checkpoint or false, job.takeBacks or false
+  values[n + 10], values[n + 11] = job.updatedAt or false, n == 0 and nowText
 end

@@ -36,14 +36,14 @@ local function recordStep(base, id, nowText, cursor, counts)
   return 'done'
 end
 
--- Count a job that has another status now, in a list of the status before, the status after, and the number of jobs.
-local function countMove(moves, before, after)
-  for i = 1, #moves, 3 do
-    if moves[i] == before and moves[i + 1] == after then
-      moves[i + 2] = moves[i + 2] + 1
+-- Count a job that has another status now, in a list of the status before, the status after, the name, and the number of
+-- jobs.
+local function countMove(moves, job, after)
+  for i = 1, #moves, 4 do
+    if moves[i] == job.status and moves[i + 1] == after and moves[i + 2] == job.name then
+      moves[i + 3] = moves[i + 3] + 1
       return
     end
   end
-  local n = #moves
-  moves[n + 1], moves[n + 2], moves[n + 3] = before, after, 1
+  for _, value in ipairs({ job.status, after, job.name, 1 }) do moves[#moves + 1] = value end
 end

@@ -1,0 +1,85 @@
+import { YardmasterError } from '@yardmaster/protocol';
+import pLimit from 'p-limit';
+import { runScript } from '../script/run-script.js';
+import { add_history } from '../script/scripts.generated.js';
+import { onBulk, type Store } from '../store.js';
+import { textOfCell } from './cell.js';
+import type { Portion, Step } from './tally.js';
+
+/** Cells that one script adds: some 1 ms of Redis' time. */
+const STEP_CELLS = 50;
+
+/** Partitions that get their counts at once. */
+const PARTITIONS_AT_ONCE = 4;
+
+/**
+ * How long a step may be sent again, in milliseconds. Redis knows for a day which steps it has had, and one that it has
+ * forgotten would be counted twice.
+ */
+const RESEND_MS = 12 * 3_600_000;
+
+/** Result of a flush. */
+export interface Flushed {
+  /** Whether counts were lost since the last flush, because too many waited for Redis. */
+  hasLost: boolean;
+  /** Why some counts still wait, if any do. */
+  faults: unknown[];
+}
+
+/**
+ * Add what this process has counted to the histories of the spaces. What Redis does not take now is kept for the next
+ * flush. A step whose reply was lost is sent again with the same number, and Redis adds it once. Two flushes must not
+ * run at the same time.
+ */
+export async function flushHistory(store: Store): Promise<Flushed> {
+  const { tally } = store;
+  const flushed: Flushed = { hasLost: tally.close(), faults: [] };
+  const abreast = pLimit(PARTITIONS_AT_ONCE);
+  const flushOne = async (partition: string) => {
+    try {
+      await flushPartition(store, partition);
+    } catch (error) {
+      flushed.faults.push(error);
+    }
+  };
+  await Promise.all([...tally.portions.keys()].map((partition) => abreast(flushOne, partition)));
+  return flushed;
+}
+
+async function flushPartition(store: Store, partition: string): Promise<void> {
+  const { tally, keys } = store;
+  for (let portion = tally.portions.get(partition)?.[0]; portion; portion = tally.portions.get(partition)?.[0]) {
+    portion.steps ??= stepsOf(store, portion);
+    for (let step = portion.steps[0]; step; step = portion.steps[0]) {
+      const now = performance.now();
+      step.firstSentAt ??= now;
+      if (now - step.firstSentAt < RESEND_MS) {
+        await runScript(onBulk(store), add_history, {
+          keys: { counted: keys.counted(partition, tally.id) },
+          args: { base: keys.baseOf(partition), seq: step.seq, agoMs: Math.round(now - portion.countedAt) },
+          rest: step.cells,
+        });
+      }
+      portion.steps.shift();
+    }
+    tally.drop(partition);
+  }
+}
+
+function stepsOf({ tally }: Store, { spaces }: Portion): Step[] {
+  const steps: Step[] = [];
+  for (const [spaceId, names] of spaces) {
+    for (const [name, cell] of names) {
+      let step = steps.at(-1);
+      if (step === undefined || step.cells.length >= 3 * STEP_CELLS) {
+        step = { seq: ++tally.seq, cells: [], firstSentAt: null };
+        steps.push(step);
+      }
+      step.cells.push(spaceId, name, textOfCell(cell));
+    }
+  }
+  return steps;
+}
+
+/** Whether an error of a flush means that Redis is away, full or busy, which other parts of a process report. */
+export const isOutage = (error: unknown) => error instanceof YardmasterError;

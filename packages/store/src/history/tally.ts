@@ -1,0 +1,152 @@
+import { OTHER_NAMES } from '@yardmaster/protocol';
+import { partitionOf, randomBase32 } from '../partition.js';
+import { addCell, type Cell, type Counter, count, DURATIONS, newCell, observe } from './cell.js';
+
+/** Names of a space that are counted one by one; the others are counted together. */
+const NAMES = 100;
+
+/** Pairs of space and name for which a process keeps counts. */
+const CELLS = 10_000;
+
+/** Counts of less than this time, in milliseconds, are added together while Redis does not take them. */
+const TOGETHER_MS = 60_000;
+
+/** Portions that wait for one partition; more are added to the last one. */
+const PORTIONS = 120;
+
+type Names = Map<string, Cell>;
+type Spaces = Map<string, Names>;
+
+/** Counts that one script adds. */
+export interface Step {
+  /** Number of the step in this process, by which Redis knows one that it has had. */
+  seq: number;
+  /** Space, name and text of each cell. */
+  cells: string[];
+  /** When it was first sent, milliseconds of this process' monotonic clock; null before. */
+  firstSentAt: number | null;
+}
+
+/** Counts of one partition that Redis gets in order, each portion once. */
+export interface Portion {
+  /** Middle of the time in which they were counted, milliseconds of this process' monotonic clock. */
+  countedAt: number;
+  spaces: Spaces;
+  cells: number;
+  /** Steps in which Redis gets it, from the first attempt on, because no step may change after that; null before. */
+  steps: Step[] | null;
+}
+
+/**
+ * Counts what this process has done to jobs, for the histories of their spaces, until `flushHistory` has added it to
+ * Redis. Its memory is bounded: beyond 100 names of a space the others are counted as `*`, and beyond 10 000 pairs of
+ * space and name, which only a Redis that takes nothing for long brings about, counts of further pairs are lost.
+ */
+export class Tally {
+  /** Counts since the last `close`. */
+  #current: Spaces = new Map();
+  #openedAt = performance.now();
+  /** Names this process in the numbers of its steps. */
+  readonly id = randomBase32(16);
+  /** Number of the last step. */
+  seq = 0;
+  /** Portions by partition, the oldest first. */
+  readonly portions = new Map<string, Portion[]>();
+  #cells = 0;
+  /** Cell that takes what is lost. */
+  #lost = newCell();
+  #hasLost = false;
+
+  /** Number of pairs of space and name that are kept. */
+  get cells(): number {
+    return this.#cells;
+  }
+
+  /** Return the cell of a name. It must be used at once: a flush takes it away. */
+  cellOf(spaceId: string, name: string): Cell {
+    const names = this.#current.get(spaceId);
+    return names?.get(name) ?? this.#newCell(spaceId, names, name);
+  }
+
+  #newCell(spaceId: string, names: Names | undefined, name: string): Cell {
+    if (names !== undefined && names.size >= NAMES && name !== OTHER_NAMES) return this.cellOf(spaceId, OTHER_NAMES);
+    if (this.#cells >= CELLS) {
+      this.#hasLost = true;
+      return this.#lost;
+    }
+    const cell = newCell();
+    if (names === undefined) this.#current.set(spaceId, new Map([[name, cell]]));
+    else names.set(name, cell);
+    this.#cells++;
+    return cell;
+  }
+
+  counted(spaceId: string, name: string, counter: Counter, jobs = 1): void {
+    count(this.cellOf(spaceId, name), counter, jobs);
+  }
+
+  /** Count a delivery. @param waitMs how long the job was pending */
+  claimed(spaceId: string, name: string, waitMs: number): void {
+    observe(this.cellOf(spaceId, name), DURATIONS.wait, waitMs);
+  }
+
+  /** Count the end of an attempt. @param status of the job now @param runMs how long the attempt has run */
+  attempted(spaceId: string, name: string, status: string, runMs: number): void {
+    const cell = this.cellOf(spaceId, name);
+    count(cell, status === 'completed' || status === 'dead' ? status : 'retried');
+    observe(cell, DURATIONS.run, runMs);
+  }
+
+  /**
+   * Divide what was counted since the last call into portions of one partition each.
+   *
+   * @returns whether counts were lost since then
+   */
+  close(now = performance.now()): boolean {
+    const countedAt = (this.#openedAt + now) / 2;
+    for (const [spaceId, names] of this.#current) this.#keep(partitionOf(spaceId), spaceId, names, countedAt);
+    this.#current = new Map();
+    this.#openedAt = now;
+    const hasLost = this.#hasLost;
+    this.#hasLost = false;
+    return hasLost;
+  }
+
+  #keep(partition: string, spaceId: string, names: Names, countedAt: number): void {
+    const portions = this.portions.get(partition) ?? [];
+    this.portions.set(partition, portions);
+    const last = portions.at(-1);
+    const isOpen = last !== undefined && last.steps === null;
+    if (isOpen && (countedAt - last.countedAt < TOGETHER_MS || portions.length >= PORTIONS)) {
+      this.#merge(last, spaceId, names);
+    } else {
+      portions.push({ countedAt, spaces: new Map([[spaceId, names]]), cells: names.size, steps: null });
+    }
+  }
+
+  #merge(portion: Portion, spaceId: string, names: Names): void {
+    const kept = portion.spaces.get(spaceId);
+    if (kept === undefined) {
+      portion.spaces.set(spaceId, names);
+      portion.cells += names.size;
+      return;
+    }
+    for (const [name, cell] of names) {
+      const same = kept.get(name) ?? (kept.size >= NAMES ? kept.get(OTHER_NAMES) : undefined);
+      if (same !== undefined) {
+        addCell(same, cell);
+        this.#cells--;
+      } else {
+        kept.set(kept.size >= NAMES ? OTHER_NAMES : name, cell);
+        portion.cells++;
+      }
+    }
+  }
+
+  /** Forget the oldest portion of a partition, which Redis has. */
+  drop(partition: string): void {
+    const portions = this.portions.get(partition) as Portion[];
+    this.#cells -= portions.shift()?.cells ?? 0;
+    if (portions.length === 0) this.portions.delete(partition);
+  }
+}

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, expect, it } from '@jest/globals';
+import { ANY_SPACE, createStore, flushHistory, getHistory, type Store } from '@yardmaster/store';
+import { connectTo } from '../support/connect.js';
+import { withRedis } from '../support/own-redis.js';
+import { totalOf } from './recount.js';
+
+const redis = withRedis();
+const open: (() => void)[] = [];
+afterEach(() => {
+  for (const close of open.splice(0)) close();
+});
+
+/** Open a store, on a prefix of its own unless one is given. */
+function openStore(keyPrefix = `t-${randomUUID().slice(0, 8)}`): Store {
+  const connection = connectTo(redis.url);
+  open.push(() => connection.disconnect());
+  return createStore(connection, { keyPrefix });
+}
+
+const RANGE = { from: null, to: null, step: 60 } as const;
+async function shownBy(store: Store, spaceId = 'demo') {
+  return totalOf((await getHistory(store, ANY_SPACE, spaceId, RANGE)).points);
+}
+const createdBy = async (store: Store) => (await shownBy(store)).work?.created ?? 0;
+
+it('adds a step once that was sent again because its reply was lost', async () => {
+  const store = openStore();
+  store.tally.counted('demo', 'work', 'created');
+  await flushHistory(store); // Redis knows the script from now on.
+  const evalsha = store.redis.evalsha.bind(store.redis);
+  let lost = 3;
+  store.redis.evalsha = (async (...args: Parameters<typeof evalsha>) => {
+    const reply = await evalsha(...args);
+    if (lost-- > 0) throw new Error('Command timed out');
+    return reply;
+  }) as unknown as typeof store.redis.evalsha;
+  for (let flush = 0; flush < 4; flush++) {
+    store.tally.counted('demo', 'work', 'created');
+    const { faults } = await flushHistory(store);
+    expect(faults).toHaveLength(flush < 3 ? 1 : 0);
+  }
+  expect(await createdBy(store)).toBe(5);
+  expect(store.tally.cells).toBe(0);
+});
+
+it('keeps its counts while Redis is full, and adds them later', async () => {
+  const store = openStore();
+  store.tally.counted('demo', 'work', 'created');
+  expect((await flushHistory(store)).faults).toEqual([]);
+  await store.redis.config('SET', 'maxmemory', '1mb');
+  store.tally.counted('demo', 'work', 'created');
+  const { faults } = await flushHistory(store);
+  expect(faults).toMatchObject([{ code: 'STORAGE_FULL' }]);
+  store.tally.counted('demo', 'work', 'created');
+  await flushHistory(store);
+  await store.redis.config('SET', 'maxmemory', '0');
+  expect(await createdBy(store)).toBe(1);
+  expect((await flushHistory(store)).faults).toEqual([]);
+  expect(await createdBy(store)).toBe(3);
+});
+
+it('counts names beyond the first 100 of a space together, in one process and in several', async () => {
+  const store = openStore();
+  const other = openStore(store.settings.keyPrefix);
+  for (let n = 0; n < 150; n++) {
+    store.tally.counted('demo', `a${n}`, 'created');
+    other.tally.counted('demo', `b${n}`, 'created');
+  }
+  expect(store.tally.cells).toBe(101);
+  await flushHistory(store);
+  await flushHistory(other);
+  const shown = await shownBy(store);
+  const created = Object.values(shown).reduce((sum, counts) => sum + counts.created, 0);
+  expect({ created, names: Object.keys(shown).length }).toEqual({ created: 300, names: expect.any(Number) });
+  // A new minute may begin between the two flushes.
+  if (Object.keys(shown).length === 101) expect(shown['*']?.created).toBe(200);
+});
+
+it('says that counts are lost beyond 10 000 pairs of space and name, and keeps the others', async () => {
+  const store = openStore();
+  for (let n = 0; n < 10_010; n++) store.tally.counted(`space-${n}`, 'work', 'created');
+  expect(store.tally.cells).toBe(10_000);
+  const first = await flushHistory(store);
+  expect(first).toEqual({ hasLost: true, faults: [] });
+  expect(store.tally.cells).toBe(0);
+  expect((await shownBy(store, 'space-9999')).work?.created).toBe(1);
+  expect(await shownBy(store, 'space-10005')).toEqual({});
+  expect(await flushHistory(store)).toEqual({ hasLost: false, faults: [] });
+});
+
+it('keeps minutes for 48 hours and hours for 35 days', async () => {
+  const store = openStore();
+  store.tally.counted('demo', 'work', 'created');
+  await flushHistory(store);
+  const keys = await store.redis.keys(`${store.settings.keyPrefix}:*history*`);
+  const kept = await Promise.all(keys.map(async (key) => [key.split('/').at(-2), await store.redis.ttl(key)] as const));
+  const ttl = Object.fromEntries(kept);
+  expect(ttl['60']).toBeGreaterThan(47 * 3_600);
+  expect(ttl['60']).toBeLessThanOrEqual(48 * 3_600);
+  expect(ttl['3600']).toBeGreaterThan(34 * 86_400);
+  expect(ttl['3600']).toBeLessThanOrEqual(35 * 86_400);
+});

@@ -1,0 +1,129 @@
+import { expect, it } from '@jest/globals';
+import type { JobWithEvents } from '@yardmaster/protocol';
+import { during } from '../support/during.js';
+import { startApp } from '../support/process.js';
+import { Random } from '../support/random.js';
+import { withFleet } from '../support/schedulers.js';
+import { ADMIN_KEY, openService, type TestService } from '../support/service.js';
+import { LONG_REDIS_TIMEOUT, sharedService } from '../support/shared-service.js';
+import { until } from '../support/until.js';
+import { recount, totalOf } from './recount.js';
+
+const ENV = { DELIVERY_TIMEOUT_SECONDS: '0.3' };
+const fleet = withFleet({ env: ENV });
+
+/** Another process of the API on the same data. */
+const other = during(
+  async () => {
+    const { prefix } = fleet.service;
+    const redisUrl = sharedService().redisUrl;
+    const env = { ...LONG_REDIS_TIMEOUT, ...ENV, ADMIN_API_KEY: ADMIN_KEY, KEY_PREFIX: prefix, REDIS_URL: redisUrl };
+    const app = await startApp('api', env);
+    return { app, service: openService({ url: app.url, redisUrl, prefix }) };
+  },
+  async ({ app, service }) => {
+    await service.stop();
+    expect(await app.stop()).toBe(0);
+  },
+);
+
+const SPACE = 'load';
+const NAMES = ['resize', 'crop', 'all "kinds"\n'];
+
+/** Make random calls, and return the ids of all jobs. */
+async function load(random: Random, calls: number): Promise<string[]> {
+  const ids: string[] = [];
+  const held: { id: string; deliveryToken: string }[] = [];
+  const service = (): TestService => (random.chance(0.5) ? fleet.service : other.service);
+  const post = async (path: string, body: unknown) => (await service().call('POST', path, { body })).body;
+  const jobFields = () => ({
+    name: NAMES[random.below(NAMES.length)],
+    maxRetries: random.below(3),
+    timeoutSeconds: random.chance(0.3) ? 0.2 : 60,
+    ...(random.chance(0.2) && { delaySeconds: random.fraction() }),
+    ...(random.chance(0.1) && { startWithinSeconds: 0.5 }),
+    ...(random.chance(0.2) && { retry: { delaySeconds: 0.2 } }),
+  });
+  const take = () => held.splice(random.below(held.length), 1)[0] as (typeof held)[number];
+  const anyId = () => ids[random.below(ids.length)] as string;
+
+  const actions: [share: number, act: () => Promise<unknown>][] = [
+    [4, async () => ids.push((await post(`/spaces/${SPACE}/jobs`, jobFields())).id)],
+    [
+      1,
+      async () => {
+        const created = await post(`/spaces/${SPACE}/jobs`, [jobFields(), { name: 'crop' }, jobFields()]);
+        ids.push(...created.map(({ id }: { id: string }) => id));
+      },
+    ],
+    [3, async () => held.push(...(await post(`/spaces/${SPACE}/jobs/poll`, { count: 2 })).jobs)],
+    [
+      2,
+      async () => {
+        const settle = Array.from({ length: Math.min(held.length, 8) }, take).map(({ id, deliveryToken }, i) => ({
+          jobId: id,
+          deliveryToken,
+          ...(i % 3 === 0 ? { action: 'fail', error: 'broken' } : { action: 'complete', result: 1 }),
+        }));
+        held.push(...(await post(`/spaces/${SPACE}/jobs/poll`, { count: 5, autoAck: true, settle })).jobs);
+      },
+    ],
+    [
+      1,
+      async () => {
+        const { claimed, job } = await post(`/jobs/${anyId()}/claim`, {});
+        if (claimed) held.push(job);
+      },
+    ],
+    [4, async () => held.length > 0 && post(`/jobs/${held[random.below(held.length)]?.id}/ack`, {})],
+    [2, async () => held.length > 0 && post(`/jobs/${take().id}/complete`, { result: null })],
+    [1, async () => held.length > 0 && post(`/jobs/${take().id}/fail`, { error: 'no', retryable: random.chance(0.7) })],
+    [1, async () => held.length > 0 && post(`/jobs/${take().id}/release`, { delaySeconds: random.below(2) })],
+    [1, async () => post(`/jobs/${anyId()}/kill`, {})],
+    [1, async () => post(`/jobs/${anyId()}/requeue`, {})],
+    [1, async () => ids.push((await post(`/jobs/${anyId()}/copy`, {})).id)],
+  ];
+  const drawn = actions.flatMap(([share, act]) => Array.from({ length: share }, () => act));
+  ids.push((await post(`/spaces/${SPACE}/jobs`, jobFields())).id);
+  for (let n = 0; n < calls; n += 8) {
+    await Promise.all(Array.from({ length: 8 }, () => drawn[random.below(drawn.length)]?.()));
+  }
+  return ids;
+}
+
+it('shows exactly what the histories of the jobs say, once several processes have added their counts', async () => {
+  const { service } = fleet;
+  const ids = await load(new Random(24), 800);
+  let jobs: JobWithEvents[] = [];
+  const read = async () => {
+    jobs = await Promise.all(ids.map(async (id) => (await service.call('GET', `/jobs/${id}`)).body));
+  };
+  // Workers are gone now, so every job that is delivered or running times out.
+  const isBusy = ({ status }: JobWithEvents) => status === 'delivered' || status === 'scheduled';
+  await until(async () => {
+    await read();
+    return !jobs.some(isBusy) && !jobs.some(({ status, timeoutSeconds }) => status === 'running' && timeoutSeconds < 1);
+  });
+
+  let shown: unknown;
+  const expected = recount(jobs);
+  await until(async () => {
+    const { body } = await service.call('GET', `/spaces/${SPACE}/stats/history?step=60`);
+    shown = totalOf(body.points);
+    return JSON.stringify(sums(shown)) === JSON.stringify(sums(expected));
+  }, 20_000).catch(() => undefined);
+  expect(shown).toEqual(expected);
+  const hours = (await service.call('GET', `/spaces/${SPACE}/stats/history?step=3600`)).body;
+  expect(totalOf(hours.points)).toEqual(expected);
+  for (const counter of ['completed', 'retried', 'dead', 'killed', 'deliveryTimeouts', 'runTimeouts'] as const) {
+    expect(Object.values(expected).reduce((sum, counts) => sum + counts[counter], 0)).toBeGreaterThan(0);
+  }
+});
+
+/** Return the values of an object in the order of its fields, at any depth. */
+function sums(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([field, inner]) => [field, sums(inner)]);
+}
