@@ -156,14 +156,37 @@ describe('ServiceMonitor of a release', () => {
   });
 });
 
-it('renders the alerts that docs/operate.md lists', () => {
-  const cells = [...readFile('docs/operate.md').matchAll(/^\| (`Yardmaster.+?) \|/gm)].map(
-    ([, cell]) => cell as string,
-  );
-  const listed = cells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, alert]) => alert));
-  const own = find(render({ ...LEAST, monitoring: { rules: { enabled: true } } }), 'PrometheusRule').spec.groups[0]
-    .rules;
-  expect(listed.sort()).toEqual(own.map(({ alert }: Manifest) => alert).sort());
+describe('runbooks of the alerts', () => {
+  const page = readFile('docs/operate.md');
+  const own: Manifest[] = find(render({ ...LEAST, monitoring: { rules: { enabled: true } } }), 'PrometheusRule').spec
+    .groups[0].rules;
+  const names = own.map(({ alert }) => alert).sort();
+
+  it('lists in docs/operate.md the alerts of the chart with their severities', () => {
+    const rows = [...page.matchAll(/^\| \[`(Yardmaster\w+)`\]\(#(\w+)\) \| (\w+) \|/gm)].map(([, ...cells]) => cells);
+    expect(rows).toEqual(own.map(({ alert, labels }) => [alert, alert.toLowerCase(), labels.severity]));
+  });
+
+  it('explains each alert in docs/operate.md: what it means, what to look at, what to do', () => {
+    const sections = [...page.matchAll(/^### (Yardmaster\w+)\n(.*?)(?=^##)/gms)] as unknown as string[][];
+    expect(sections.map(([, alert]) => alert).sort()).toEqual(names);
+    for (const [, alert, text = ''] of sections) {
+      const parts = text.match(/^\*\*.+?:\*\*/gm);
+      expect({ alert, parts }).toEqual({ alert, parts: ['**Means:**', '**Look at:**', '**Do:**'] });
+    }
+  });
+
+  it('links each alert to its section of docs/operate.md, or of the page that the values name', () => {
+    const linksTo = (base: string, among: Manifest[]) =>
+      expect(among.map(({ annotations }) => annotations.runbook_url)).toEqual(
+        among.map(({ alert }) => `${base}#${alert.toLowerCase()}`),
+      );
+    linksTo('https://github.com/yardmaster/yardmaster/blob/main/docs/operate.md', own);
+    linksTo(
+      'https://wiki.example.com/yardmaster',
+      rules.filter(({ alert }) => names.includes(alert)),
+    );
+  });
 });
 
 it('scales the gateway by a metric that it exports', () => {

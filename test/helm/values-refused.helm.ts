@@ -69,6 +69,7 @@ describe('chart values', () => {
     ['networkPolicy.callbacks.exceptIPv4', ['10.0.0.0']],
     ['monitoring.serviceMonitor.interval', '30'],
     ['monitoring.serviceMonitor.scrapeTimeout', '10'],
+    ['monitoring.rules.runbooks', 'docs/operate.md#'],
     ['ingress.hosts', 'jobs.example.com'],
     ['commonLabels', { team: 7 }],
   ])('refuse %s: %j', (path, value) => {
