@@ -36,11 +36,13 @@ const { metafile } = await build({
 });
 
 const { version, license, engines } = read(`${root}apps/cli/package.json`);
+const { repository } = read(`${root}package.json`);
 const manifest = {
   name: 'yardmaster',
   version,
   description: 'Command line of Yardmaster, a job queue over HTTP: create jobs, watch them, and work on them.',
   license,
+  repository: { ...repository, directory: 'apps/cli' },
   type: 'module',
   engines,
   bin: { yardmaster: 'bin/yardmaster.mjs' },

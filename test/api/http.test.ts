@@ -4,6 +4,7 @@ import { jobIn } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { ADMIN_KEY } from '../support/shared-service.js';
 import { until } from '../support/until.js';
+import { VERSION } from '../support/version.js';
 import { ENDPOINTS, endpointOf, pathOf, type Target, targetFor } from './endpoints.js';
 
 const service = withService();
@@ -58,7 +59,7 @@ describe('the API', () => {
       readyz: '/readyz',
       metrics: '/metrics',
     };
-    expect({ status, body }).toEqual({ status: 200, body: { name: 'yardmaster', version: '0.1.0', links } });
+    expect({ status, body }).toEqual({ status: 200, body: { name: 'yardmaster', version: VERSION, links } });
     for (const path of Object.values(links)) expect((await call('GET', path)).status).toBe(200);
   });
 

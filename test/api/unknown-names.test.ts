@@ -4,6 +4,7 @@ import { knownFieldsOf, logBatch } from '@yardmaster/protocol';
 import type { HttpResponse } from '../support/http.js';
 import { createJob, jobIn } from '../support/jobs.js';
 import { withService } from '../support/service.js';
+import { VERSION } from '../support/version.js';
 import { callEndpoint, ENDPOINTS, endpointOf, MADE, targetFor, UNKNOWN } from './endpoints.js';
 
 const service = withService();
@@ -297,5 +298,5 @@ it('shows the service, its version and its features without a key', async () => 
     ...['idempotency', 'unique', 'delivery-token', 'release', 'schedule', 'retry'],
     ...['long-poll', 'batch', 'settle', 'turn', 'operations', 'find', 'settings'],
   ];
-  expect({ status, body }).toEqual({ status: 200, body: { service: 'yardmaster', version: '0.1.0', features } });
+  expect({ status, body }).toEqual({ status: 200, body: { service: 'yardmaster', version: VERSION, features } });
 });

@@ -6,6 +6,7 @@ import { withService } from '../support/service.js';
 import { ADMIN_KEY } from '../support/shared-service.js';
 import { StreamClient } from '../support/stream-client.js';
 import { until } from '../support/until.js';
+import { VERSION } from '../support/version.js';
 import { movedBy, scrape } from './scrape.js';
 
 const service = withService({}, { isOwn: true });
@@ -168,7 +169,7 @@ it('responds to a scrape in the text format of Prometheus, and to HEAD without t
     'cache-control': 'no-store',
     'content-length': String(Buffer.byteLength(got.text)),
   });
-  expect(got.text).toContain('\nyardmaster_build_info{version="0.1.0"} 1\n');
+  expect(got.text).toContain(`\nyardmaster_build_info{version="${VERSION}"} 1\n`);
   const head = await service.http.call('HEAD', '/metrics');
   expect(head).toMatchObject({ status: 200, text: '', headers: { 'content-type': got.headers['content-type'] } });
 });

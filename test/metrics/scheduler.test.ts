@@ -18,6 +18,7 @@ import { withRedis } from '../support/own-redis.js';
 import { withReceiver } from '../support/receiver.js';
 import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
+import { VERSION } from '../support/version.js';
 import { byLabel, expectMoved, readText, scrape } from './scrape.js';
 
 const ATTEMPTS = 'yardmaster_callback_attempts_total';
@@ -193,7 +194,7 @@ describe('a scheduler', () => {
     const shown = await scrape(scheduler);
     const gauges = [...shown.keys()].filter((name) => /^yardmaster_(queue|callbacks_(owed|late))/.test(name));
     expect(gauges).toEqual([]);
-    expect(shown.get('yardmaster_build_info{version="0.1.0"}')).toBe(1);
+    expect(shown.get(`yardmaster_build_info{version="${VERSION}"}`)).toBe(1);
   }
 
   it('responds to a scrape while Redis hangs, without what it reads from Redis', async () => {
