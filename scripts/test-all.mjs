@@ -15,6 +15,7 @@ const SUITES = [
   { script: 'test:clients', isJest: true },
   { script: 'test:helm', isJest: true },
   { script: 'test:image', isJest: true },
+  { script: 'test:release', isJest: true },
   // CI runs only the cluster, because it differs most from the single Redis of npm test.
   { script: 'test:topology', args: ['--redis', 'cluster'], isJest: true },
   { script: 'test:topology', args: ['--redis', 'sentinel'], isJest: true, isLong: true },

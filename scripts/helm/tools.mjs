@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setUp } from '../set-up.mjs';
+import { HELM } from './command.mjs';
 
 setUp();
 // Import it here, because it needs a package that setUp installs.
@@ -15,7 +16,7 @@ const { writeCustomSchemas, writeKubernetesSchemas } = await import('./schemas.m
 const folder = fileURLToPath(new URL('../../.cache/helm-tools/', import.meta.url));
 const stampFile = join(folder, 'stamp');
 
-const COMMANDS = ['helm.sh/helm/v3/cmd/helm@v3.22.0', 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0'];
+const COMMANDS = [HELM, 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0'];
 
 /** The oldest Kubernetes that Chart.yaml allows, and the newest release. Their modules are source, 25 MB each. */
 const KUBERNETES = ['1.27.16', '1.37.0'];
