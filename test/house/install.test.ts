@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+
+const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
+
+/** Return the first group of a pattern in a file. */
+function found(path: string, pattern: RegExp): string {
+  const [, text] = pattern.exec(read(path)) ?? [];
+  if (text === undefined) throw new Error(`${path} has no ${pattern}`);
+  return text;
+}
+
+const page = read('docs/install.md');
+const [, table = ''] = /^## Versions that work together\n(.*?)^## /ms.exec(page) ?? [];
+
+/** Names of the table, and the version that the repository has. */
+const VERSIONS: [name: string, version: string][] = [
+  ['Redis', found('packages/store/src/prepare.ts', /MIN_REDIS = \[(\d+, \d+)\]/).replace(', ', '.')],
+  ['a cluster: Redis', found('packages/store/src/prepare.ts', /CLUSTER_REDIS = \[(\d+, \d+)\]/).replace(', ', '.')],
+  ['Node.js', found('package.json', /"node": ">=([\d.]+)"/)],
+  ['Python', found('sdk/python/pyproject.toml', /requires-python = ">=([\d.]+)"/)],
+  ['Go', found('sdk/go/go.mod', /^go ([\d.]+)$/m)],
+  ['Kubernetes', found('helm/yardmaster/Chart.yaml', /kubeVersion: ">=(\d+\.\d+)/)],
+];
+
+it.each(VERSIONS)('says in docs/install.md since which version %s works: %s', (name, version) => {
+  expect(table).toContain(`${name} ${version} or later`);
+});
+
+it('says in docs/install.md with which versions the tests run', () => {
+  const kubernetes = found('test/helm/chart.ts', /KUBERNETES = \['(.+?)'\]/).split("', '");
+  const nodes = found('.github/workflows/ci.yml', /node: \['(.+)'\]/).split("', '");
+  const tools = read('scripts/helm/tools.mjs');
+  const minorOf = (module: string) => new RegExp(`${module}(?:/v\\d+)?@v(\\d+\\.\\d+)`).exec(tools)?.[1];
+  for (const text of [
+    `checked against the schemas of ${kubernetes.join(' and ')}`,
+    `CI runs all suites with ${nodes.join(' and ')}. The image has ${found('Dockerfile', /NODE_VERSION=(\d+)/)}`,
+    `Helm ${found('scripts/helm/command.mjs', /@v([\d.]+)/)}`,
+    `Gateway API ${minorOf('gateway-api')}, Prometheus operator ${minorOf('prometheus-operator')}, KEDA ${minorOf('keda')}`,
+  ]) {
+    expect(table).toContain(text);
+  }
+});
+
+it('names in docs/releasing.md every job of the release, and in docs/install.md every place that is published', () => {
+  const { jobs } = parse(read('.github/workflows/release.yml'));
+  const rows = [...read('docs/releasing.md').matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, job]) => job);
+  expect(rows).toEqual(Object.keys(jobs));
+  for (const place of ['ghcr.io/yardmaster/yardmaster', 'ghcr.io/yardmaster/charts/yardmaster', 'yardmaster-sdk']) {
+    expect(page).toContain(place);
+  }
+});
