@@ -706,6 +706,11 @@ describe('queries', () => {
     ['stats?name=', 'name must be 1 to 128 characters'],
     [`stats?name=a&name=${'x'.repeat(129)}`, 'name[1] must be 1 to 128 characters'],
     [`stats?${'name=x&'.repeat(101)}`, 'name must have at most 100 names'],
+    ...each('spaces?limit=', ['0', 'x'], LIMIT),
+    ...each('spaces?cursor=', ['', 'a/b'], `cursor ${SPACE_ID}`),
+    ...each('stats/history?from=', ['', 'now'], `from ${TIME}`),
+    ...each('stats/history?to=', ['', '2026-02-30T00:00:00Z'], `to ${TIME}`),
+    ...each('stats/history?step=', ['', '1', '061'], 'step must be 60 or 3600'),
     ...each('audit?limit=', ['0', 'x'], LIMIT),
     ...each(
       'audit?cursor=',
@@ -715,7 +720,7 @@ describe('queries', () => {
     ['audit?cursor=1-0&cursor=1-0', 'cursor must appear exactly once'],
   ];
   /** Return the path of a query that these rows write without it. */
-  const pathOf = (query: string) => (query.startsWith('audit?') ? `/${query}` : `/spaces/target/${query}`);
+  const pathOf = (query: string) => (/^(audit|spaces)\?/.test(query) ? `/${query}` : `/spaces/target/${query}`);
   it.each(titled(wrong))('refuses the query $title', async ({ query, errors }) => {
     expect(summary(await service.call('GET', pathOf(query)))).toEqual(refusal(...errors));
   });
@@ -740,7 +745,7 @@ describe('queries', () => {
   const notOfLogs = ENDPOINTS.filter(({ name }) => !name.endsWith('Logs'));
   it.each(notOfLogs)('tests a refused value of every field in the query and the body of $name', (endpoint) => {
     const { name, path } = endpoint;
-    const inQuery = wrong.filter(([query = '']) => query.startsWith(`${path.split('/').at(-1)}?`)).flat();
+    const inQuery = wrong.filter(([query = '']) => path.endsWith(`/${query.split('?')[0]}`)).flat();
     const waiting = MAY_WAIT.includes(endpoint) ? waits.flat() : [];
     const errors = [...(REFUSED[name]?.flatMap((row) => row.errors) ?? inQuery), ...waiting];
     const isRefused = (field: string) => errors.some((error) => new RegExp(`^${field} `).test(error));

@@ -94,7 +94,7 @@ describe('CORS', () => {
     expect(own.headers).toMatchObject({
       'access-control-allow-origin': PAGE,
       'access-control-expose-headers':
-        'x-request-id,retry-after,x-ignored-fields,preference-applied,idempotent-replayed',
+        'x-request-id,retry-after,ratelimit,ratelimit-policy,x-ignored-fields,preference-applied,idempotent-replayed,x-next-cursor,link',
       vary: expect.stringMatching(/\bOrigin\b/),
     });
     const other = await ask(method, { ...headers, origin: 'https://evil.example.com' }, path);

@@ -34,6 +34,7 @@ it('reads an empty backlog when nothing is stored', async () => {
   expect(await readBacklog(store, 10)).toEqual({
     spaces: [],
     spacesLeftOut: 0,
+    names: [],
     callbacksPending: 0,
     callbacksLateSeconds: 0,
   });

@@ -28,7 +28,7 @@ export const settingsChange = z
             { completedSeconds: kept('completed'), deadSeconds: kept('dead'), killedSeconds: kept('killed') },
             anObject,
           )
-          .meta(EXACT),
+          .meta({ id: 'RetentionChange', ...EXACT }),
         'For jobs that end from now on, instead of `RETENTION_SECONDS`',
       ),
       maxPending: setting(
@@ -46,7 +46,7 @@ export const settingsChange = z
             },
             anObject,
           )
-          .meta(EXACT),
+          .meta({ id: 'JobDefaultsChange', ...EXACT }),
         'Fields of jobs whose creation leaves them out',
       ),
       anonymousStreams: setting(
