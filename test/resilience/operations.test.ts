@@ -37,6 +37,9 @@ const proxy = during(
   (started) => started.stop(),
 );
 
+/** Time limit that is enough for a million jobs. */
+const LONG_MS = 3_600_000;
+
 const WORK = { action: 'kill', filter: { status: 'pending', names: ['work'] } };
 
 /** Create jobs in a space, of which two in three are named `work`. */
@@ -108,7 +111,7 @@ it('changes each job once while schedulers and Redis are killed', async () => {
     })) as Operation;
   let running = await Promise.all([fleet.start(), fleet.start()]);
   for (const share of [0.1, 0.3, 0.5, 0.7]) {
-    await until(async () => (await read()).looked >= share * count);
+    await until(async () => (await read()).looked >= share * count, LONG_MS);
     for (const scheduler of running) scheduler.child.kill('SIGKILL');
     if (share > 0.2) {
       await node.kill();
@@ -116,7 +119,7 @@ it('changes each job once while schedulers and Redis are killed', async () => {
     }
     running = await Promise.all([fleet.start(), fleet.start()]);
   }
-  await until(async () => (await read()).status === 'done');
+  await until(async () => (await read()).status === 'done', LONG_MS);
 
   const done = await read();
   expect(done).toMatchObject({ looked: count, skipped: 0, left: 0 });
@@ -124,4 +127,4 @@ it('changes each job once while schedulers and Redis are killed', async () => {
   const { names, jobs } = (await fleet.service.call('GET', `/spaces/${spaceId}/stats`)).body;
   expect(jobs.killed).toBe(names.find(({ name }: { name: string }) => name === 'work').total);
   await fleet.stop(); // It checks what is stored.
-}, 3_600_000);
+}, LONG_MS);
