@@ -96,35 +96,39 @@ it('changes each job once when the reply to each call of an operation is lost', 
   redis.disconnect();
 });
 
-it('changes each job once while schedulers and Redis are killed', async () => {
-  const fleet = await startFleet({ schedulers: 2, redis: { url: `redis://127.0.0.1:${node.port}` } });
-  const { store, redis } = fleet.service;
-  const spaceId = 'op-killed';
-  const count = Number(process.env.OPERATION_JOBS ?? 6_000);
-  for (let i = 0; i < count; i += 1_000) await createAll(store, spaceId, 1_000);
-  const { body } = await fleet.service.call('POST', `/spaces/${spaceId}/operations`, { body: WORK });
-  const read = async (): Promise<Operation> =>
-    (await untilReplied(async () => {
-      const response = await fleet.service.call('GET', `/operations/${body.id}`);
-      if (response.status !== 200) throw new Error(response.text);
-      return response.body;
-    })) as Operation;
-  let running = await Promise.all([fleet.start(), fleet.start()]);
-  for (const share of [0.1, 0.3, 0.5, 0.7]) {
-    await until(async () => (await read()).looked >= share * count, LONG_MS);
-    for (const scheduler of running) scheduler.child.kill('SIGKILL');
-    if (share > 0.2) {
-      await node.kill();
-      await node.resume();
+it(
+  'changes each job once while schedulers and Redis are killed',
+  async () => {
+    const fleet = await startFleet({ schedulers: 2, redis: { url: `redis://127.0.0.1:${node.port}` } });
+    const { store, redis } = fleet.service;
+    const spaceId = 'op-killed';
+    const count = Number(process.env.OPERATION_JOBS ?? 6_000);
+    for (let i = 0; i < count; i += 1_000) await createAll(store, spaceId, 1_000);
+    const { body } = await fleet.service.call('POST', `/spaces/${spaceId}/operations`, { body: WORK });
+    const read = async (): Promise<Operation> =>
+      (await untilReplied(async () => {
+        const response = await fleet.service.call('GET', `/operations/${body.id}`);
+        if (response.status !== 200) throw new Error(response.text);
+        return response.body;
+      })) as Operation;
+    let running = await Promise.all([fleet.start(), fleet.start()]);
+    for (const share of [0.1, 0.3, 0.5, 0.7]) {
+      await until(async () => (await read()).looked >= share * count, LONG_MS);
+      for (const scheduler of running) scheduler.child.kill('SIGKILL');
+      if (share > 0.2) {
+        await node.kill();
+        await node.resume();
+      }
+      running = await Promise.all([fleet.start(), fleet.start()]);
     }
-    running = await Promise.all([fleet.start(), fleet.start()]);
-  }
-  await until(async () => (await read()).status === 'done', LONG_MS);
+    await until(async () => (await read()).status === 'done', LONG_MS);
 
-  const done = await read();
-  expect(done).toMatchObject({ looked: count, skipped: 0, left: 0 });
-  expect(done.changed).toBe(await redis.zcard(store.keys.jobsByStatus(spaceId, 'killed')));
-  const { names, jobs } = (await fleet.service.call('GET', `/spaces/${spaceId}/stats`)).body;
-  expect(jobs.killed).toBe(names.find(({ name }: { name: string }) => name === 'work').total);
-  await fleet.stop(); // It checks what is stored.
-}, LONG_MS);
+    const done = await read();
+    expect(done).toMatchObject({ looked: count, skipped: 0, left: 0 });
+    expect(done.changed).toBe(await redis.zcard(store.keys.jobsByStatus(spaceId, 'killed')));
+    const { names, jobs } = (await fleet.service.call('GET', `/spaces/${spaceId}/stats`)).body;
+    expect(jobs.killed).toBe(names.find(({ name }: { name: string }) => name === 'work').total);
+    await fleet.stop(); // It checks what is stored.
+  },
+  LONG_MS,
+);

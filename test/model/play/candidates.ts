@@ -52,4 +52,8 @@ function ordersOf<T>(some: readonly T[]): T[][] {
 
 const byKey = <V>(map: Map<string, V>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
 
-const textOf = ({ jobs, last, messages }: World) => JSON.stringify([byKey(jobs), byKey(last), byKey(messages)]);
+const textOf = ({ jobs, last, messages, paused, tendAt }: World) =>
+  JSON.stringify([
+    ...[byKey(jobs), byKey(last), byKey(messages), byKey(tendAt)],
+    byKey(paused).map(([space, names]) => [space, [...names].sort()]),
+  ]);
