@@ -16,11 +16,12 @@ import { typeScriptTypes } from './typescript.mjs';
 const TYPES = [
   ...['CreateJob', 'Job', 'JobWithEvents', 'JobSummary', 'KnownJob', 'ListedJob', 'Kill', 'Reschedule', 'Release'],
   ...['Poll', 'PolledJobs', 'Outcome', 'Settle', 'SettleResults', 'LatestProgress', 'SpaceStats'],
+  ...['Requeue', 'Copy', 'Pause', 'OperationRequest', 'Operation', 'SpaceList'],
   ...['LogEntry', 'LogEntryFields', 'AppendedLogs', 'LogsPage', 'Error'],
 ];
 
-/** Names in the SDKs of schemas whose own names would hide one of a language. */
-const RENAMED = { Error: 'ErrorBody' };
+/** Names in the SDKs of schemas whose own names would hide one of a language, or that of a field of a response. */
+const RENAMED = { Error: 'ErrorBody', OperationFilter: 'OperationFilterRequest' };
 
 /** Limits are part of descriptions in the document, and not of the types. */
 const NO_LIMITS = { sizes: {}, kept: {} };

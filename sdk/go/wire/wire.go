@@ -36,6 +36,12 @@ type ClaimedJob struct {
 	DeliveryToken string `json:"deliveryToken"`
 }
 
+// Copy is a value of the API.
+type Copy struct {
+	// Another payload; default that of the job
+	Payload json.RawMessage `json:"payload,omitempty"`
+}
+
 // CreateJob is a value of the API.
 type CreateJob struct {
 	// Well-formed Unicode
@@ -498,6 +504,97 @@ type NameStats struct {
 	OldestPendingAgeSeconds *float64 `json:"oldestPendingAgeSeconds"`
 }
 
+// Operation is a value of the API.
+type Operation struct {
+	ID      string                 `json:"id"`
+	SpaceID string                 `json:"spaceId"`
+	Action  OperationRequestAction `json:"action"`
+	// As in the request
+	Filter OperationFilter `json:"filter"`
+	Limit  *int            `json:"limit,omitempty"`
+	// Only when true
+	DryRun       *bool           `json:"dryRun,omitempty"`
+	Reason       *string         `json:"reason,omitempty"`
+	DelaySeconds *float64        `json:"delaySeconds,omitempty"`
+	Status       OperationStatus `json:"status"`
+	// Jobs that were examined
+	Looked int `json:"looked"`
+	// Jobs that were changed; with `dryRun`, that would be
+	Changed int `json:"changed"`
+	// Jobs that matched, but were no longer in that status, or whose unique key is taken
+	Skipped int `json:"skipped"`
+	// Jobs that are not examined yet
+	Left      int       `json:"left"`
+	StartedAt Timestamp `json:"startedAt"`
+	// ISO 8601, UTC, milliseconds
+	FinishedAt *string `json:"finishedAt"`
+}
+
+// OperationFilter: As in the request
+type OperationFilter struct {
+	Status        []JobStatus `json:"status"`
+	Names         []string    `json:"names,omitempty"`
+	Tags          []string    `json:"tags,omitempty"`
+	CreatedAfter  *Timestamp  `json:"createdAfter,omitempty"`
+	CreatedBefore *Timestamp  `json:"createdBefore,omitempty"`
+	Q             *string     `json:"q,omitempty"`
+	Ids           []string    `json:"ids,omitempty"`
+}
+
+// OperationFilterRequest is a value of the API.
+type OperationFilterRequest struct {
+	// Only jobs with one of these statuses, in each of which the action must be possible
+	Status json.RawMessage `json:"status"`
+	// Only jobs with one of these names
+	Names []string `json:"names,omitempty"`
+	// Only jobs with all of these tags
+	Tags []string `json:"tags,omitempty"`
+	// Only jobs created at this time or later, ISO 8601 with a time zone
+	CreatedAfter *string `json:"createdAfter,omitempty"`
+	// Only jobs created before this time, ISO 8601 with a time zone
+	CreatedBefore *string `json:"createdBefore,omitempty"`
+	// Only jobs whose payload, result or error, as JSON without blanks, contains this text in upper or
+	// lower case
+	Q *string `json:"q,omitempty"`
+	// Only these jobs
+	Ids []string `json:"ids,omitempty"`
+}
+
+// OperationRequest is a value of the API.
+type OperationRequest struct {
+	Action OperationRequestAction `json:"action"`
+	Filter OperationFilterRequest `json:"filter"`
+	// Change at most so many jobs; default all. Default: `null`
+	Limit *int `json:"limit,omitempty"`
+	// Only count, in `changed`, the jobs that it would change. Default: `false`
+	DryRun *bool `json:"dryRun,omitempty"`
+	// Reason, shown with the operation; of a kill also in the history of each job. Default: `null`
+	Reason *string `json:"reason,omitempty"`
+	// When the jobs become claimable; for requeue and reschedule. Default: `null`
+	DelaySeconds *float64 `json:"delaySeconds,omitempty"`
+}
+
+// OperationRequestAction is a value of the API.
+type OperationRequestAction string
+
+// Values of OperationRequestAction.
+const (
+	OperationRequestActionRequeue    OperationRequestAction = "requeue"
+	OperationRequestActionKill       OperationRequestAction = "kill"
+	OperationRequestActionDelete     OperationRequestAction = "delete"
+	OperationRequestActionReschedule OperationRequestAction = "reschedule"
+)
+
+// OperationStatus is a value of the API.
+type OperationStatus string
+
+// Values of OperationStatus.
+const (
+	OperationStatusRunning   OperationStatus = "running"
+	OperationStatusDone      OperationStatus = "done"
+	OperationStatusCancelled OperationStatus = "cancelled"
+)
+
 // Outcome is a value of the API.
 type Outcome struct {
 	JobID string `json:"jobId"`
@@ -522,6 +619,12 @@ type Outcome struct {
 	Reason *string `json:"reason,omitempty"`
 	// Not before so many seconds have passed. Default: `null`
 	DelaySeconds *float64 `json:"delaySeconds,omitempty"`
+}
+
+// Pause is a value of the API.
+type Pause struct {
+	// Names of jobs; without them, the whole space. Default: `null`
+	Names []string `json:"names,omitempty"`
 }
 
 // Poll is a value of the API.
@@ -585,6 +688,12 @@ type Release struct {
 	DelaySeconds *float64 `json:"delaySeconds,omitempty"`
 }
 
+// Requeue is a value of the API.
+type Requeue struct {
+	// Not before so many seconds have passed. Default: `null`
+	DelaySeconds *float64 `json:"delaySeconds,omitempty"`
+}
+
 // Reschedule is a value of the API.
 type Reschedule struct {
 	// Not before this time, ISO 8601 with a time zone; a time in the past means now. Default: `null`
@@ -642,6 +751,35 @@ type Settled struct {
 	JobID string `json:"jobId"`
 	// Without success, the fields of an error follow
 	Success bool `json:"success"`
+}
+
+// Space is a value of the API.
+type Space struct {
+	SpaceID string    `json:"spaceId"`
+	Jobs    SpaceJobs `json:"jobs"`
+	// As in `names`, over all names
+	OldestPendingAgeSeconds *float64 `json:"oldestPendingAgeSeconds"`
+}
+
+// SpaceJobs is a value of the API.
+type SpaceJobs struct {
+	// Absent when it is 0
+	Scheduled *int `json:"scheduled,omitempty"`
+	Pending   int  `json:"pending"`
+	Delivered int  `json:"delivered"`
+	Running   int  `json:"running"`
+	Completed int  `json:"completed"`
+	Dead      int  `json:"dead"`
+	Killed    int  `json:"killed"`
+	Total     int  `json:"total"`
+}
+
+// SpaceList is a value of the API.
+type SpaceList struct {
+	// Spaces that have jobs, in an order that stays
+	Spaces []Space `json:"spaces"`
+	// For the next page; null when this is the last
+	NextCursor *string `json:"nextCursor"`
 }
 
 // SpaceStats is a value of the API.

@@ -57,6 +57,11 @@ export class YardmasterError extends Error {
     return status !== null && (status >= 500 || status === 429 || status === 408);
   }
 
+  /** Whether the call may succeed later, and the service says that it has done nothing. */
+  get isWithoutEffect(): boolean {
+    return this.status === 429 || this.code === 'OVERLOADED' || this.code === 'STORAGE_FULL';
+  }
+
   /** Whether the API key is wrong, so that an operator must act. */
   get isOfKey(): boolean {
     return this.status === 401 || this.status === 403;

@@ -1,4 +1,9 @@
 export { JobHandle } from './client/job-handle.js';
+export {
+  OperationHandle,
+  type OperationOptions,
+  type Operations,
+} from './client/operations.js';
 export type { CallOptions, CreateOptions, NewJob, YardmasterOptions } from './client/options.js';
 export { type ListOptions, Yardmaster } from './client/yardmaster.js';
 export type { Duration } from './durations.js';

@@ -54,6 +54,11 @@ export interface CompleteOutcome {
   result?: unknown;
 }
 
+export interface Copy {
+  /** Another payload; default that of the job */
+  payload?: Record<string, unknown> | null;
+}
+
 export interface CreateJob {
   /** Well-formed Unicode */
   name: string;
@@ -431,7 +436,85 @@ export interface NameStats {
   oldestPendingAgeSeconds: number | null;
 }
 
+export interface Operation {
+  id: string;
+  spaceId: string;
+  action: OperationRequestAction;
+  /** As in the request */
+  filter: OperationFilter;
+  limit?: number;
+  /** Only when true */
+  dryRun?: boolean;
+  reason?: string;
+  delaySeconds?: number;
+  status: OperationStatus;
+  /** Jobs that were examined */
+  looked: number;
+  /** Jobs that were changed; with `dryRun`, that would be */
+  changed: number;
+  /** Jobs that matched, but were no longer in that status, or whose unique key is taken */
+  skipped: number;
+  /** Jobs that are not examined yet */
+  left: number;
+  startedAt: Timestamp;
+  /** ISO 8601, UTC, milliseconds */
+  finishedAt: string | null;
+}
+
+/** As in the request */
+export interface OperationFilter {
+  status: JobStatus[];
+  names?: string[];
+  tags?: string[];
+  createdAfter?: Timestamp;
+  createdBefore?: Timestamp;
+  q?: string;
+  ids?: string[];
+}
+
+export interface OperationFilterRequest {
+  /** Only jobs with one of these statuses, in each of which the action must be possible */
+  status: JobStatus | JobStatus[];
+  /** Only jobs with one of these names */
+  names?: string[];
+  /** Only jobs with all of these tags */
+  tags?: string[];
+  /** Only jobs created at this time or later, ISO 8601 with a time zone */
+  createdAfter?: string;
+  /** Only jobs created before this time, ISO 8601 with a time zone */
+  createdBefore?: string;
+  /**
+   * Only jobs whose payload, result or error, as JSON without blanks, contains this text in upper or
+   * lower case
+   */
+  q?: string;
+  /** Only these jobs */
+  ids?: string[];
+}
+
+export interface OperationRequest {
+  action: OperationRequestAction;
+  filter: OperationFilterRequest;
+  /** Change at most so many jobs; default all. Default: `null` */
+  limit?: number | null;
+  /** Only count, in `changed`, the jobs that it would change. Default: `false` */
+  dryRun?: boolean;
+  /** Reason, shown with the operation; of a kill also in the history of each job. Default: `null` */
+  reason?: string | null;
+  /** When the jobs become claimable; for requeue and reschedule. Default: `null` */
+  delaySeconds?: number | null;
+}
+
+export type OperationRequestAction = 'requeue' | 'kill' | 'delete' | 'reschedule';
+
+export type OperationStatus = 'running' | 'done' | 'cancelled';
+
 export type Outcome = AckOutcome | KeepaliveOutcome | ProgressOutcome | CheckpointOutcome | EventOutcome | CompleteOutcome | FailOutcome | ReleaseOutcome;
+
+export interface Pause {
+  /** Names of jobs; without them, the whole space. Default: `null` */
+  names?: string[] | null;
+}
 
 export interface Poll {
   /** Jobs to claim; above 50 is served as 50. Default: `1` */
@@ -512,6 +595,11 @@ export interface ReleaseOutcome {
   delaySeconds?: number | null;
 }
 
+export interface Requeue {
+  /** Not before so many seconds have passed. Default: `null` */
+  delaySeconds?: number | null;
+}
+
 export interface Reschedule {
   /** Not before this time, ISO 8601 with a time zone; a time in the past means now. Default: `null` */
   scheduledFor?: string | null;
@@ -565,6 +653,32 @@ export interface Settled {
   jobId: string;
   /** Without success, the fields of an error follow */
   success: boolean;
+}
+
+export interface Space {
+  spaceId: string;
+  jobs: SpaceJobs;
+  /** As in `names`, over all names */
+  oldestPendingAgeSeconds: number | null;
+}
+
+export interface SpaceJobs {
+  /** Absent when it is 0 */
+  scheduled?: number;
+  pending: number;
+  delivered: number;
+  running: number;
+  completed: number;
+  dead: number;
+  killed: number;
+  total: number;
+}
+
+export interface SpaceList {
+  /** Spaces that have jobs, in an order that stays */
+  spaces: Space[];
+  /** For the next page; null when this is the last */
+  nextCursor: string | null;
 }
 
 export interface SpaceStats {

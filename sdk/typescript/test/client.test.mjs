@@ -126,3 +126,115 @@ test('a client without a key or a space says what to set', () => {
   assert.throws(() => new Yardmaster({ apiKey: 'k' }), /option space, or the variable YARDMASTER_SPACE/);
   assert.throws(() => new Yardmaster({ apiKey: 'k', space: 's', url: 'localhost' }), /is not an HTTP URL: localhost/);
 });
+
+withClient(
+  'list follows the cursor through all pages, also through an empty one, with its filter',
+  ({ url }) => {
+    const cursor = new URL(url, 'http://x').searchParams.get('cursor');
+    if (cursor === null) return [200, [{ id: 'a' }, { id: 'b' }], { 'x-next-cursor': '1+' }];
+    return cursor === '1+' ? [200, [], { 'x-next-cursor': '2' }] : [200, [{ id: 'c' }]];
+  },
+  async (client, { calls }) => {
+    const createdAfter = new Date('2026-08-01T09:30:00Z');
+    const filter = { status: ['dead', 'killed'], name: 'resize', tag: ['eu', 'vip'], q: 'full', createdAfter };
+    const ids = [];
+    for await (const { id } of client.list({ ...filter, order: 'asc', pageSize: 2 })) ids.push(id);
+    assert.deepEqual(ids, ['a', 'b', 'c']);
+    const query =
+      'status=dead&status=killed&name=resize&tag=eu&tag=vip&q=full&order=asc&limit=2&createdAfter=2026-08-01T09%3A30%3A00.000Z';
+    const path = `/api/v1/spaces/a%20b/jobs?${query}`;
+    assert.deepEqual(
+      calls.map(({ url }) => url),
+      [path, `${path}&cursor=1%2B`, `${path}&cursor=2`],
+    );
+  },
+);
+
+withClient(
+  'spaces follows the cursor in the response',
+  ({ url }) => [
+    200,
+    url.includes('cursor=a')
+      ? { spaces: [{ spaceId: 'b' }], nextCursor: null }
+      : { spaces: [{ spaceId: 'a' }], nextCursor: 'a' },
+  ],
+  async (client) => {
+    const found = [];
+    for await (const { spaceId } of client.spaces()) found.push(spaceId);
+    assert.deepEqual(found, ['a', 'b']);
+  },
+);
+
+withClient(
+  'requeue, delete, stats, pause, resume and tags are the calls of the API',
+  () => [200, { ...JOB, success: true }],
+  async (client, { calls }) => {
+    await client.requeue('j1', '5m');
+    await client.delete('j1');
+    await client.stats();
+    await client.pause(['resize']);
+    await client.pause([]); // No call: it must not pause the whole space.
+    await client.resume();
+    await client.create('resize', null, { tags: ['eu'] });
+    assert.deepEqual(
+      calls.map(({ method, url, body }) => [method, url, body]),
+      [
+        ['POST', '/api/v1/jobs/j1/requeue', { delaySeconds: 300 }],
+        ['DELETE', '/api/v1/jobs/j1', null],
+        ['GET', '/api/v1/spaces/a%20b/stats', null],
+        ['POST', '/api/v1/spaces/a%20b/pause', { names: ['resize'] }],
+        ['POST', '/api/v1/spaces/a%20b/resume', {}],
+        ['POST', '/api/v1/spaces/a%20b/jobs', { name: 'resize', payload: null, tags: ['eu'] }],
+      ],
+    );
+  },
+);
+
+const LIMITED = [429, { error: 'Too many calls', code: 'RATE_LIMITED' }, { 'retry-after': '0.2' }];
+
+withClient(
+  'copy is sent again when nothing was done, and not after a lost response',
+  (_, count) => [LIMITED, [201, JOB], [503, UNAVAILABLE], null][count - 1],
+  async (client, { calls }) => {
+    assert.equal((await client.copy('j0', { image: 'dog.png' })).id, 'j1');
+    await assert.rejects(client.copy('j0'), { code: 'UNAVAILABLE' });
+    await assert.rejects(client.copy('j0'), { code: 'NO_RESPONSE' });
+    assert.deepEqual(
+      calls.map(({ body }) => body),
+      [{ payload: { image: 'dog.png' } }, { payload: { image: 'dog.png' } }, {}, {}],
+    );
+  },
+);
+
+withClient(
+  'an operation is started once, waited for and cancelled',
+  ({ method }, count) => {
+    if (count === 1) return null;
+    if (method === 'DELETE') return [200, { success: true }];
+    return [count === 2 ? 202 : 200, { id: 'o1', status: count < 4 ? 'running' : 'done', changed: 7 }];
+  },
+  async (client, { calls }) => {
+    const options = { limit: 9, dryRun: true, reason: 'fixed', delay: '1m' };
+    const operation = await client.operations.start('requeue', { status: 'dead', names: ['resize'] }, options);
+    assert.deepEqual([operation.id, (await operation.wait()).changed], ['o1', 7]);
+    await operation.cancel();
+    assert.deepEqual(calls[1].body, {
+      ...{ action: 'requeue', filter: { status: 'dead', names: ['resize'] } },
+      ...{ limit: 9, dryRun: true, reason: 'fixed', delaySeconds: 60 },
+    });
+    assert.equal(calls[0].headers['idempotency-key'], calls[1].headers['idempotency-key']);
+    assert.deepEqual(
+      calls.slice(1).map(({ method, url }) => `${method} ${url}`),
+      [
+        ...['POST /api/v1/spaces/a%20b/operations', 'GET /api/v1/operations/o1', 'GET /api/v1/operations/o1'],
+        'DELETE /api/v1/operations/o1',
+      ],
+    );
+  },
+);
+
+withClient(
+  'a wait for an operation ends with its own limit',
+  () => [200, { id: 'o1', status: 'running' }],
+  (client) => assert.rejects(client.operations.handle('o1').wait({ timeout: '50ms' }), { code: 'TIMEOUT' }),
+);

@@ -207,3 +207,32 @@ test('outcomes of a job keep their order when a call with several is refused', a
     [1, 100, 'complete'],
   );
 });
+
+test('a worker whose key is limited waits for Retry-After with every call, and loses no outcome', async () => {
+  const limited = new Map();
+  const times = new Map();
+  const kindOf = ({ url, body }) => (url.endsWith('/settle') ? body.outcomes[0].action : url.split('/').at(-1));
+  // A heartbeat is due after 0.1 s, and Retry-After is longer than the half of that.
+  const fake = await startFakeJobs([jobOf('j', { timeoutSeconds: 0.3 })], (call) => {
+    const kind = kindOf(call);
+    times.set(kind, [...(times.get(kind) ?? []), performance.now()]);
+    if (limited.has(kind)) return undefined;
+    limited.set(kind, true);
+    return [429, { error: 'Too many calls', code: 'RATE_LIMITED' }, { 'retry-after': '0.4' }];
+  });
+  await work(
+    fake,
+    () => until(() => times.get('keepalive')?.length > 1),
+    { drain: 10 },
+    () => until(() => fake.outcomes.length > 0),
+  );
+  assert.deepEqual(
+    fake.outcomes.map(({ action }) => action),
+    ['complete'],
+  );
+  for (const kind of ['ack', 'keepalive', 'complete']) {
+    const [first, second] = times.get(kind) ?? [];
+    if (second !== undefined) assert.ok(second - first >= 395, `${kind} was sent again after ${second - first} ms`);
+  }
+  assert.ok(['poll', 'ack', 'keepalive'].every((kind) => times.get(kind).length > 1));
+});

@@ -67,6 +67,11 @@ class CompleteOutcome(_CompleteOutcomeRequired, total=False):
     result: Any
 
 
+class Copy(TypedDict, total=False):
+    # Another payload; default that of the job
+    payload: Optional[Dict[str, Any]]
+
+
 class _CreateJobRequired(TypedDict):
     # Well-formed Unicode
     name: str
@@ -454,6 +459,91 @@ class NameStats(TypedDict):
     oldestPendingAgeSeconds: Optional[float]
 
 
+class _OperationRequired(TypedDict):
+    id: str
+    spaceId: str
+    action: "OperationRequestAction"
+    # As in the request
+    filter: "OperationFilter"
+    status: "OperationStatus"
+    # Jobs that were examined
+    looked: int
+    # Jobs that were changed; with `dryRun`, that would be
+    changed: int
+    # Jobs that matched, but were no longer in that status, or whose unique key is taken
+    skipped: int
+    # Jobs that are not examined yet
+    left: int
+    startedAt: "Timestamp"
+    # ISO 8601, UTC, milliseconds
+    finishedAt: Optional[str]
+
+
+class Operation(_OperationRequired, total=False):
+    limit: int
+    # Only when true
+    dryRun: bool
+    reason: str
+    delaySeconds: float
+
+
+class _OperationFilterRequired(TypedDict):
+    status: List["JobStatus"]
+
+
+# As in the request
+class OperationFilter(_OperationFilterRequired, total=False):
+    names: List[str]
+    tags: List[str]
+    createdAfter: "Timestamp"
+    createdBefore: "Timestamp"
+    q: str
+    ids: List[str]
+
+
+class _OperationFilterRequestRequired(TypedDict):
+    # Only jobs with one of these statuses, in each of which the action must be possible
+    status: Union["JobStatus", List["JobStatus"]]
+
+
+class OperationFilterRequest(_OperationFilterRequestRequired, total=False):
+    # Only jobs with one of these names
+    names: List[str]
+    # Only jobs with all of these tags
+    tags: List[str]
+    # Only jobs created at this time or later, ISO 8601 with a time zone
+    createdAfter: str
+    # Only jobs created before this time, ISO 8601 with a time zone
+    createdBefore: str
+    # Only jobs whose payload, result or error, as JSON without blanks, contains this text in
+    # upper or lower case
+    q: str
+    # Only these jobs
+    ids: List[str]
+
+
+class _OperationRequestRequired(TypedDict):
+    action: "OperationRequestAction"
+    filter: "OperationFilterRequest"
+
+
+class OperationRequest(_OperationRequestRequired, total=False):
+    # Change at most so many jobs; default all. Default: `null`
+    limit: Optional[int]
+    # Only count, in `changed`, the jobs that it would change. Default: `false`
+    dryRun: bool
+    # Reason, shown with the operation; of a kill also in the history of each job. Default:
+    # `null`
+    reason: Optional[str]
+    # When the jobs become claimable; for requeue and reschedule. Default: `null`
+    delaySeconds: Optional[float]
+
+
+class Pause(TypedDict, total=False):
+    # Names of jobs; without them, the whole space. Default: `null`
+    names: Optional[List[str]]
+
+
 class Poll(TypedDict, total=False):
     # Jobs to claim; above 50 is served as 50. Default: `1`
     count: int
@@ -550,6 +640,11 @@ class ReleaseOutcome(_ReleaseOutcomeRequired, total=False):
     delaySeconds: Optional[float]
 
 
+class Requeue(TypedDict, total=False):
+    # Not before so many seconds have passed. Default: `null`
+    delaySeconds: Optional[float]
+
+
 class Reschedule(TypedDict, total=False):
     # Not before this time, ISO 8601 with a time zone; a time in the past means now. Default:
     # `null`
@@ -612,6 +707,35 @@ class Settled(_SettledRequired, total=False):
     hint: str
     # Jobs of a list that were created or found before it was refused; absent for 0
     stored: int
+
+
+class Space(TypedDict):
+    spaceId: str
+    jobs: "SpaceJobs"
+    # As in `names`, over all names
+    oldestPendingAgeSeconds: Optional[float]
+
+
+class _SpaceJobsRequired(TypedDict):
+    pending: int
+    delivered: int
+    running: int
+    completed: int
+    dead: int
+    killed: int
+    total: int
+
+
+class SpaceJobs(_SpaceJobsRequired, total=False):
+    # Absent when it is 0
+    scheduled: int
+
+
+class SpaceList(TypedDict):
+    # Spaces that have jobs, in an order that stays
+    spaces: List["Space"]
+    # For the next page; null when this is the last
+    nextCursor: Optional[str]
 
 
 class _SpaceStatsRequired(TypedDict):
@@ -695,6 +819,12 @@ LogEntryLevel = Literal["trace", "debug", "info", "warn", "error", "fatal"]
 
 
 LogsPageCursorMode = Literal["after", "before", "latest"]
+
+
+OperationRequestAction = Literal["requeue", "kill", "delete", "reschedule"]
+
+
+OperationStatus = Literal["running", "done", "cancelled"]
 
 
 Outcome = Union["AckOutcome", "KeepaliveOutcome", "ProgressOutcome", "CheckpointOutcome", "EventOutcome", "CompleteOutcome", "FailOutcome", "ReleaseOutcome"]

@@ -32,6 +32,8 @@ export interface CreateOptions {
   startWithin?: Duration;
   /** Head start in the queue, in seconds. Default: 0 */
   priority?: number;
+  /** Words by which `list` and `operations` find the job: at most 10. */
+  tags?: string[];
   /** Create the job only if there is none with this key. */
   unique?: UniqueRequest;
   /** Where the service reports the end of the job. */
@@ -83,6 +85,8 @@ export function bodyOf({ name, payload = null, options = {} }: NewJob): CreateJo
     ...seconds('timeoutSeconds', timeout, 'timeout'),
     ...seconds('maxRunSeconds', maxRun, 'maxRun'),
     ...seconds('startWithinSeconds', startWithin, 'startWithin'),
-    ...(scheduledFor !== undefined && { scheduledFor: new Date(scheduledFor).toISOString() }),
+    ...(scheduledFor !== undefined && { scheduledFor: timestampOf(scheduledFor) }),
   };
 }
+
+export const timestampOf = (at: Date | string): string => new Date(at).toISOString();

@@ -4,7 +4,7 @@ import type { ErrorBody } from '../wire.generated.js';
 
 /** One call, which can be sent again. */
 export interface Request {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'DELETE';
   /** Below `/api/v1`, percent-encoded. */
   path: string;
   /** JSON text, unless the headers say something else. */
@@ -12,6 +12,10 @@ export interface Request {
   headers?: Record<string, string>;
   /** How long the service is asked to wait, in milliseconds. */
   waitMs?: number;
+  /** Whether to return `{items, nextCursor}`: the array of the response, and its header `x-next-cursor`. */
+  isPage?: boolean;
+  /** Whether it would take effect a second time. It is sent again only if the service says that nothing was done. */
+  isOnce?: boolean;
 }
 
 /** Where calls go. A worker thread gets it as a message. */
@@ -49,7 +53,7 @@ export async function send<T>(
   const timer = setTimeout(abort, timeoutMs);
   try {
     const response = await fetch(`${target.url}/api/v1${request.path}`, initOf(target, request, ends.signal));
-    return parse<T>(response, await response.text());
+    return parse<T>(response, await response.text(), request);
   } catch (error) {
     if (error instanceof YardmasterError) throw error;
     signal?.throwIfAborted();
@@ -76,14 +80,14 @@ function reasonOf(error: unknown): string {
 }
 
 /** Read a response. One that is not of the service comes from a proxy, or was cut. */
-function parse<T>({ status, ok, headers }: Response, text: string): T {
+function parse<T>({ status, ok, headers }: Response, text: string, { isPage }: Request): T {
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch {
     body = null;
   }
-  if (ok && body !== null) return body as T;
+  if (ok && body !== null) return (isPage ? { items: body, nextCursor: headers.get('x-next-cursor') } : body) as T;
   const requestId = headers.get('x-request-id');
   const facts = { status, requestId, retryAfterMs: retryAfterMsOf(headers.get('retry-after')) };
   const { code, error, jobStatus, details } = (body ?? {}) as Partial<ErrorBody>;
@@ -119,8 +123,13 @@ export async function sendUntilAnswered<T>(
     } catch (error) {
       const waitMs = backoff.next(error);
       const isOver = performance.now() + waitMs > end;
-      if (!(error instanceof YardmasterError) || !error.isTemporary || isOver) throw error;
+      if (isOver || !mayRepeat(request, error)) throw error;
       if (!(await pause(waitMs, signal))) throw signal?.reason ?? error;
     }
   }
+}
+
+function mayRepeat({ isOnce }: Request, error: unknown): boolean {
+  if (!(error instanceof YardmasterError)) return false;
+  return isOnce ? error.isWithoutEffect : error.isTemporary;
 }

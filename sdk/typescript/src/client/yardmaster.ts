@@ -1,25 +1,47 @@
 import { randomUUID } from 'node:crypto';
-import { secondsOf } from '../durations.js';
-import type { JobStatus, JobSummary, JobWithEvents, KnownJob, ListedJob } from '../wire.generated.js';
+import { type Duration, secondsOf } from '../durations.js';
+import type {
+  Job,
+  JobStatus,
+  JobSummary,
+  JobWithEvents,
+  KnownJob,
+  ListedJob,
+  Space,
+  SpaceList,
+  SpaceStats,
+} from '../wire.generated.js';
 import { JobHandle } from './job-handle.js';
+import { Operations } from './operations.js';
 import {
   bodyOf,
   type CallOptions,
   type CreateOptions,
   type NewJob,
   targetOf,
+  timestampOf,
   type YardmasterOptions,
 } from './options.js';
 import { jobPath, type Request, sendUntilAnswered, spacePath, type Target } from './transport.js';
 
-/** Which jobs to list. */
+/** Which jobs to list: those that pass all of these. */
 export interface ListOptions {
-  status?: JobStatus;
-  name?: string;
-  /** At most 100. Default: 50 */
-  limit?: number;
-  /** Counts from the newest job. Default: 0 */
-  offset?: number;
+  /** One of these. */
+  status?: JobStatus | readonly JobStatus[];
+  /** One of these. */
+  name?: string | readonly string[];
+  /** All of these. */
+  tag?: string | readonly string[];
+  /** Text in the JSON of payload, result or error, in upper or lower case. */
+  q?: string;
+  /** Created at this time or later. */
+  createdAfter?: Date | string;
+  /** Created before this time. */
+  createdBefore?: Date | string;
+  /** By creation: newest first (`desc`, the default) or oldest first. */
+  order?: 'asc' | 'desc';
+  /** Jobs in one call, at most 100. Default: 50 */
+  pageSize?: number;
 }
 
 const RETRY_SECONDS = 60;
@@ -27,6 +49,8 @@ const RETRY_SECONDS = 60;
 /** A client of one space. Calls that have no response, or are refused for now, are sent again: see `retryWindow`. */
 export class Yardmaster {
   readonly target: Target;
+  /** Changes many jobs. */
+  readonly operations = new Operations(this);
   readonly #windowMs: number;
 
   constructor(options: YardmasterOptions = {}) {
@@ -75,11 +99,33 @@ export class Yardmaster {
     return this.send({ method: 'GET', path: jobPath(jobId) }, signal);
   }
 
-  /** List jobs of the space, the newest first. */
-  list(options: ListOptions = {}, signal?: AbortSignal): Promise<ListedJob[]> {
-    const given = Object.entries(options).filter(([, value]) => value !== undefined);
-    const query = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
-    return this.send({ method: 'GET', path: spacePath(this.target, `/jobs?${query}`) }, signal);
+  /** List jobs of the space, page after page: no job comes twice, whatever is created or changed meanwhile. */
+  list(options: ListOptions = {}, signal?: AbortSignal): AsyncGenerator<ListedJob, void, undefined> {
+    const { pageSize, createdAfter, createdBefore, ...others } = options;
+    const query = queryOf({
+      ...others,
+      limit: pageSize,
+      createdAfter: createdAfter && timestampOf(createdAfter),
+      createdBefore: createdBefore && timestampOf(createdBefore),
+    });
+    const path = spacePath(this.target, '/jobs');
+    return pagesOf((cursor) =>
+      this.send<Page<ListedJob>>({ method: 'GET', path: `${path}?${query}${cursor}`, isPage: true }, signal),
+    );
+  }
+
+  /** List the spaces that have jobs, with their counts. */
+  spaces(signal?: AbortSignal): AsyncGenerator<Space, void, undefined> {
+    return pagesOf(async (cursor) => {
+      const path = `/spaces?limit=100${cursor}`;
+      const { spaces, nextCursor } = await this.send<SpaceList>({ method: 'GET', path }, signal);
+      return { items: spaces, nextCursor };
+    });
+  }
+
+  /** Count the jobs of the space by status and by name. */
+  stats(signal?: AbortSignal): Promise<SpaceStats> {
+    return this.send({ method: 'GET', path: spacePath(this.target, '/stats') }, signal);
   }
 
   /** End a job: it is not attempted any more, and a handler that works on it is aborted. */
@@ -87,8 +133,70 @@ export class Yardmaster {
     await this.send({ method: 'POST', path: jobPath(jobId, '/kill'), body: JSON.stringify({ reason }) }, signal);
   }
 
+  /**
+   * Let a dead or killed job wait again, with all of its attempts. After a lost response it may have the error
+   * `JOB_NOT_DEAD` although the job waits.
+   */
+  async requeue(jobId: string, delay: Duration = 0, signal?: AbortSignal): Promise<void> {
+    const body = JSON.stringify({ delaySeconds: secondsOf(delay, 'delay') });
+    await this.send({ method: 'POST', path: jobPath(jobId, '/requeue'), body }, signal);
+  }
+
+  /**
+   * Create a job with the name, options and tags of another one. It is not sent again after a lost response, because
+   * that would make a second job.
+   *
+   * @param payload default: that of the other job
+   */
+  async copy(jobId: string, payload?: object | null, signal?: AbortSignal): Promise<JobHandle> {
+    const request = { method: 'POST', path: jobPath(jobId, '/copy'), isOnce: true } as const;
+    return new JobHandle(this, await this.send<Job>({ ...request, body: JSON.stringify({ payload }) }, signal));
+  }
+
+  /** Remove a job that has ended. After a lost response it may have the error `JOB_NOT_FOUND` although it is removed. */
+  async delete(jobId: string, signal?: AbortSignal): Promise<void> {
+    await this.send({ method: 'DELETE', path: jobPath(jobId) }, signal);
+  }
+
+  /** Pause the jobs of these names, or without names the whole space: they are not claimed until `resume`. */
+  pause(names?: readonly string[], signal?: AbortSignal): Promise<void> {
+    return this.#changePause('/pause', names, signal);
+  }
+
+  /** End the pause of these names, or without names every pause of the space. */
+  resume(names?: readonly string[], signal?: AbortSignal): Promise<void> {
+    return this.#changePause('/resume', names, signal);
+  }
+
+  async #changePause(path: string, names?: readonly string[], signal?: AbortSignal): Promise<void> {
+    if (names?.length === 0) return; // An empty list must not mean the whole space.
+    await this.send({ method: 'POST', path: spacePath(this.target, path), body: JSON.stringify({ names }) }, signal);
+  }
+
   /** Make a call of the API, and send it again until a response says what it did, or the retry window is over. */
   send<T>(request: Request, signal?: AbortSignal): Promise<T> {
     return sendUntilAnswered<T>(this.target, request, this.#windowMs, signal);
+  }
+}
+
+interface Page<Item> {
+  items: Item[];
+  nextCursor: string | null;
+}
+
+/** Repeat a parameter for each value of a list, and leave out what is undefined. */
+function queryOf(parameters: Record<string, string | number | readonly string[] | undefined>): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters))
+    for (const each of [value].flat()) if (each !== undefined) query.append(name, String(each));
+  return query;
+}
+
+/** @param read gets a page by the end of its query */
+async function* pagesOf<Item>(read: (cursor: string) => Promise<Page<Item>>): AsyncGenerator<Item, void, undefined> {
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { items, nextCursor }: Page<Item> = await read(cursor);
+    yield* items;
+    cursor = nextCursor && `&cursor=${encodeURIComponent(nextCursor)}`;
   }
 }

@@ -12,7 +12,7 @@ const MOST_INTERVAL_MS = 60_000;
 const RESPONSE_MS = { least: 2_000, most: 10_000 };
 const BLOCKED_MS = 5_000;
 const LOOK_MS = 500;
-/** A lost heartbeat is repeated within this time, whatever the service asks for: its jobs do not wait. */
+/** A lost heartbeat is repeated within this time, unless the key has made too many calls: its jobs do not wait. */
 const MOST_WAIT_MS = 5_000;
 
 interface Job {
@@ -82,7 +82,9 @@ async function beat(): Promise<void> {
     } catch (error) {
       if (error instanceof YardmasterError && error.isOfKey) report({ type: 'keyRefused', refusal: sent(error) });
       const shortest = [...jobs.values()].reduce((least, { intervalMs }) => Math.min(least, intervalMs), MOST_WAIT_MS);
-      await pause(Math.min(backoff.next(error), shortest / 2));
+      const waitMs = backoff.next(error);
+      const isLimited = error instanceof YardmasterError && error.code === 'RATE_LIMITED'; // Any call before is refused.
+      await pause(isLimited ? waitMs : Math.min(waitMs, shortest / 2));
       isDueNow = jobs.size > 0; // A lost heartbeat is repeated soon, and not only at the next one.
     }
   } while (isDueNow);
