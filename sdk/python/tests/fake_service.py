@@ -135,7 +135,7 @@ def serve() -> Iterator[FakeService]:
             self.end_headers()
             self.wfile.write(text)
 
-        do_GET = do_POST = answer
+        do_GET = do_POST = do_DELETE = answer
 
         def log_message(self, format: str, *args: Any) -> None:
             """Write no access log."""

@@ -4,13 +4,14 @@ import asyncio
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 from fake_service import Call, FakeService, Reply
 
 from yardmaster import AsyncYardmaster, NewJob, Yardmaster, YardmasterError
+from yardmaster._wire import OperationFilterRequest
 
 CREATED = {"id": "j1", "name": "ok", "status": "pending", "createdAt": ""}
 
@@ -143,14 +144,99 @@ def test_the_client_for_asyncio_makes_the_same_calls(service: FakeService) -> No
         async with AsyncYardmaster(url=service.url, api_key="secret", space="demo") as client:
             job = await client.create("ok")
             assert (job.id, await job.result("1s")) == ("j1", 7)
-            assert [each["id"] for each in await client.jobs(status="pending", limit=1)] == ["j1"]
+            assert [each["id"] async for each in client.jobs(status="pending")] == ["j1"]
             await job.kill()
+            operation = await client.operations.start("kill", {"status": "pending"})
+            assert (operation.id, (await operation.wait())["status"]) == ("j1", "completed")
+            await operation.cancel()
 
     asyncio.run(use())
     assert [re.sub("waitSeconds=.*", "waitSeconds=", call.path.removeprefix("/api/v1")) for call in service.calls] == [
         *("/spaces/demo/jobs", "/jobs/j1?waitSeconds="),
-        *("/spaces/demo/jobs?status=pending&limit=1", "/jobs/j1/kill"),
+        *("/spaces/demo/jobs?status=pending", "/jobs/j1/kill"),
+        *("/spaces/demo/operations", "/operations/j1", "/operations/j1"),
     ]
+
+
+def test_jobs_follow_the_cursor_through_all_pages_with_their_filter(service: FakeService, client: Yardmaster) -> None:
+    pages = [(200, [{"id": "a"}, {"id": "b"}], {"x-next-cursor": "1+"}), (200, [], {"x-next-cursor": "2"})]
+    answering(service, *pages, (200, [{"id": "c"}], {}))
+    after = datetime(2026, 8, 1, 9, 30, tzinfo=timezone.utc)
+    found = client.jobs(status=["dead", "killed"], name="resize", tag=["eu"], created_after=after, page_size=2)
+    assert [job["id"] for job in found] == ["a", "b", "c"]
+    query = "status=dead&status=killed&name=resize&tag=eu&createdAfter=2026-08-01T09%3A30%3A00%2B00%3A00&limit=2"
+    path = f"/api/v1/spaces/a%20b/jobs?{query}"
+    assert [call.path for call in service.calls] == [path, f"{path}&cursor=1%2B", f"{path}&cursor=2"]
+
+
+def test_a_wrong_filter_of_jobs_is_refused(client: Yardmaster) -> None:
+    wrong: Any = {"statsu": "dead"}
+    with pytest.raises(TypeError, match="statsu"):
+        list(client.jobs(**wrong))
+    with pytest.raises(ValueError, match="created_before must have a time zone"):
+        list(client.jobs(created_before=datetime(2026, 1, 1)))
+
+
+def test_spaces_follow_the_cursor_in_the_response(service: FakeService, client: Yardmaster) -> None:
+    first, second = (
+        {"spaces": [{"spaceId": each}], "nextCursor": cursor} for each, cursor in (("a", "a"), ("b", None))
+    )
+    answering(service, (200, first, {}), (200, second, {}))
+    assert [space["spaceId"] for space in client.spaces()] == ["a", "b"]
+    assert [call.path for call in service.calls] == ["/api/v1/spaces?limit=100", "/api/v1/spaces?limit=100&cursor=a"]
+
+
+def test_other_calls_are_those_of_the_api(service: FakeService, client: Yardmaster) -> None:
+    answering(service, (200, CREATED, {}))
+    client.requeue("j1", "5m")
+    client.delete("j1")
+    client.stats()
+    client.pause(["resize"])
+    client.pause([])  # No call: it must not pause the whole space.
+    client.resume()
+    client.create("ok", tags=["eu"])
+    assert [(call.method, call.path.removeprefix("/api/v1"), call.body) for call in service.calls] == [
+        ("POST", "/jobs/j1/requeue", {"delaySeconds": 300}),
+        ("DELETE", "/jobs/j1", None),
+        ("GET", "/spaces/a%20b/stats", None),
+        ("POST", "/spaces/a%20b/pause", {"names": ["resize"]}),
+        ("POST", "/spaces/a%20b/resume", {}),
+        ("POST", "/spaces/a%20b/jobs", {"name": "ok", "payload": None, "tags": ["eu"]}),
+    ]
+
+
+def test_a_copy_is_sent_again_only_when_nothing_was_done(service: FakeService, client: Yardmaster) -> None:
+    limited = (429, {"code": "RATE_LIMITED", "error": "too many calls"}, {"retry-after": "0.2"})
+    answering(service, limited, (201, CREATED, {}), (503, {"code": "UNAVAILABLE", "error": "no Redis"}, {}), None)
+    assert client.copy("j0", {"n": 1}).id == "j1"
+    for code in ("UNAVAILABLE", "NO_RESPONSE"):
+        with pytest.raises(YardmasterError) as caught:
+            client.copy("j0")
+        assert caught.value.code == code
+    assert [call.body for call in service.calls] == [{"payload": {"n": 1}}, {"payload": {"n": 1}}, {}, {}]
+
+
+def test_an_operation_is_started_once_waited_for_and_cancelled(service: FakeService, client: Yardmaster) -> None:
+    running, done = {"id": "o1", "status": "running"}, {"id": "o1", "status": "done", "changed": 7}
+    answering(service, None, (202, running, {}), (200, running, {}), (200, done, {}))
+    jobs: OperationFilterRequest = {"status": "dead", "names": ["resize"]}
+    operation = client.operations.start("requeue", jobs, limit=9, dry_run=True, reason="fixed", delay="1m")
+    assert operation.wait()["changed"] == 7
+    operation.cancel()
+    lost, started, *others = service.calls
+    assert lost.headers["idempotency-key"] == started.headers["idempotency-key"]
+    options = {"limit": 9, "dryRun": True, "reason": "fixed", "delaySeconds": 60}
+    assert started.body == {"action": "requeue", "filter": jobs, **options}
+    assert [(call.method, call.path) for call in others] == [
+        (method, "/api/v1/operations/o1") for method in ("GET", "GET", "DELETE")
+    ]
+
+
+def test_a_wait_for_an_operation_ends_with_its_own_limit(service: FakeService, client: Yardmaster) -> None:
+    answering(service, (200, {"id": "o1", "status": "running"}, {}))
+    with pytest.raises(YardmasterError) as caught:
+        client.operations.handle("o1").wait(timeout="50ms")
+    assert caught.value.code == "TIMEOUT"
 
 
 def test_more_than_a_hundred_calls_may_wait_at_once(service: FakeService, client: Yardmaster) -> None:

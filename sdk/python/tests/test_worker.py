@@ -342,6 +342,28 @@ def test_heartbeats_do_not_wait_for_as_long_as_a_refusal_asks(service: FakeServi
     assert service.outcome(service.add("wait", timeoutSeconds=0.6))["action"] == "complete"
 
 
+def test_a_worker_whose_key_is_limited_waits_for_retry_after_and_loses_no_outcome(
+    service: FakeService, start: Start
+) -> None:
+    times: dict[str, list[float]] = {}
+
+    def answer(call: Call) -> Reply | str:
+        outcomes = call.body.get("outcomes") if isinstance(call.body, dict) else None
+        kind = outcomes[0]["action"] if outcomes else call.path.split("/")[-1]
+        times.setdefault(kind, []).append(time.monotonic())
+        if len(times[kind]) > 1:
+            return "none"
+        return 429, {"code": "RATE_LIMITED", "error": "too many calls"}, {"retry-after": "0.4"}
+
+    service.override = answer
+    # A heartbeat is due after 0.1 s, and Retry-After is longer than the half of that.
+    start({"wait": lambda ctx, payload: service.wait_for(lambda: len(times.get("keepalive", ())) > 1)})
+    assert service.outcome(service.add("wait", timeoutSeconds=0.3))["action"] == "complete"
+    assert {"poll", "ack", "keepalive"} <= times.keys()
+    for kind in ("ack", "keepalive"):
+        assert times[kind][1] - times[kind][0] >= 0.4, kind
+
+
 def test_delays_beyond_those_of_the_service_are_refused_where_they_are_made() -> None:
     with pytest.raises(ValueError, match="must be at most 604800 s"):
         RetryAfter("8d")

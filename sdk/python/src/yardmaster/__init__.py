@@ -12,7 +12,8 @@ from ._errors import (
     TimedOut,
     YardmasterError,
 )
-from ._options import JobOptions, NewJob
+from ._operations import AsyncOperationHandle, AsyncOperations, OperationHandle, Operations
+from ._options import JobFilter, JobOptions, NewJob, OperationOptions
 from ._warnings import WorkerWarning
 from ._worker.context import Context, JobInfo, Log, SyncContext
 from ._worker.signal import AbortSignal
@@ -25,12 +26,15 @@ __all__ = [
     "AbortSignal",
     "Aborted",
     "AsyncJob",
+    "AsyncOperationHandle",
+    "AsyncOperations",
     "AsyncYardmaster",
     "Context",
     "DeliveryLost",
     "Draining",
     "Duration",
     "Job",
+    "JobFilter",
     "JobInfo",
     "JobLogHandler",
     "JobOptions",
@@ -38,6 +42,9 @@ __all__ = [
     "Log",
     "NewJob",
     "NonRetryable",
+    "OperationHandle",
+    "OperationOptions",
+    "Operations",
     "Release",
     "RetryAfter",
     "SyncContext",

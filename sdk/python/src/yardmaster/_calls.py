@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
+import time
 import uuid
 from collections.abc import Sequence
-from typing import Any
-from urllib.parse import urlencode
+from typing import Any, cast
+from urllib.parse import quote, urlencode
 
+from ._durations import Duration, seconds_of
 from ._errors import YardmasterError
-from ._options import NewJob, body_of
+from ._options import NewJob, OperationOptions, body_of
 from ._payloads import json_bytes
 from ._transport import Request, Target, job_path, space_path
-from ._wire import JobStatus, JobWithEvents
+from ._wire import JobWithEvents, OperationFilterRequest, OperationRequestAction
 
 #: The service waits at most this long before it responds. Seconds.
 LONG_POLL = 20.0
@@ -29,12 +32,77 @@ def read(job_id: str, wait: float = 0) -> Request:
     return Request("GET", job_path(job_id, f"?waitSeconds={wait:.3f}" if wait > 0 else ""), wait=wait)
 
 
-def listing(
-    target: Target, status: JobStatus | None, name: str | None, limit: int | None, offset: int | None
+def jobs(target: Target, query: str, cursor: str | None) -> Request:
+    return Request("GET", space_path(target, f"/jobs?{_after(cursor, query)}"), is_page=True)
+
+
+def spaces(cursor: str | None) -> Request:
+    return Request("GET", f"/spaces?{_after(cursor, 'limit=100')}")
+
+
+def _after(cursor: str | None, query: str) -> str:
+    return query if cursor is None else f"{query}&{urlencode({'cursor': cursor})}"
+
+
+def stats(target: Target) -> Request:
+    return Request("GET", space_path(target, "/stats"))
+
+
+def requeue(job_id: str, delay: Duration) -> Request:
+    return Request("POST", job_path(job_id, "/requeue"), json_bytes({"delaySeconds": seconds_of(delay, "delay")}))
+
+
+def copy(job_id: str, payload: Any) -> Request:
+    body = json_bytes({} if payload is ... else {"payload": payload})
+    return Request("POST", job_path(job_id, "/copy"), body, is_once=True)
+
+
+def delete(job_id: str) -> Request:
+    return Request("DELETE", job_path(job_id))
+
+
+def pause(target: Target, action: str, names: Sequence[str] | None) -> Request:
+    return Request("POST", space_path(target, f"/{action}"), json_bytes({} if names is None else {"names": names}))
+
+
+def start_operation(
+    target: Target,
+    action: OperationRequestAction,
+    jobs: OperationFilterRequest,
+    options: OperationOptions,
+    idempotency_key: str | None,
 ) -> Request:
-    given = {"status": status, "name": name, "limit": limit, "offset": offset}
-    query = urlencode({key: value for key, value in given.items() if value is not None})
-    return Request("GET", space_path(target, f"/jobs?{query}"))
+    body: dict[str, Any] = {"action": action, "filter": jobs}
+    for option, value in options.items():
+        if option == "delay":
+            body["delaySeconds"] = seconds_of(cast(Duration, value), option)
+        elif option in ("limit", "dry_run", "reason"):
+            body["dryRun" if option == "dry_run" else option] = value
+        else:
+            raise TypeError(f"There is no option {option!r} of an operation")
+    headers = {"idempotency-key": idempotency_key or str(uuid.uuid4())}
+    return Request("POST", space_path(target, "/operations"), json_bytes(body), headers)
+
+
+def operation(method: str, operation_id: str) -> Request:
+    return Request(method, f"/operations/{quote(operation_id, safe='')}")
+
+
+class OperationWait:
+    """Chooses how long to wait before an operation is read again: 0.1 s, doubled up to 2 s."""
+
+    def __init__(self, timeout: Duration | None) -> None:
+        self._seconds = math.inf if timeout is None else seconds_of(timeout, "timeout")
+        self._end = time.monotonic() + self._seconds
+        self._next = 0.1
+
+    def next(self) -> float:
+        """Raises YardmasterError ``TIMEOUT`` when the time limit is over."""
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise YardmasterError("TIMEOUT", f"The operation is running after {self._seconds} s")
+        wait, self._next = min(self._next, left), min(self._next * 2, 2.0)
+        return wait
 
 
 def kill(job_id: str, reason: str | None) -> Request:

@@ -55,6 +55,11 @@ class YardmasterError(Exception):
         return status is not None and (status >= 500 or status in (408, 429))
 
     @property
+    def is_without_effect(self) -> bool:
+        """Whether the call may succeed later, and the service says that it has done nothing."""
+        return self.status == 429 or self.code in ("OVERLOADED", "STORAGE_FULL")
+
+    @property
     def is_of_key(self) -> bool:
         """Whether the API key is wrong, so that an operator must act."""
         return self.status in (401, 403)

@@ -4,12 +4,12 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypedDict, cast
-from urllib.parse import urlsplit
+from typing import Any, Literal, TypedDict, cast
+from urllib.parse import urlencode, urlsplit
 
 from ._durations import Duration, seconds_of
 from ._transport import Target
-from ._wire import CreateJobCallbackOn, RetryRequest, UniqueRequest
+from ._wire import CreateJobCallbackOn, JobStatus, RetryRequest, UniqueRequest
 
 
 def target_of(url: str | None, api_key: str | None, space: str | None) -> Target:
@@ -48,6 +48,8 @@ class JobOptions(TypedDict, total=False):
     start_within: Duration
     #: Head start in the queue, in seconds. Default: 0.
     priority: int
+    #: Words by which ``jobs`` and ``operations`` find the job: at most 10.
+    tags: Sequence[str]
     #: Create the job only if there is none with this key.
     unique: UniqueRequest
     #: Where the service reports the end of the job.
@@ -69,6 +71,7 @@ _WIRE = {
     "max_retries": "maxRetries",
     "retry": "retry",
     "priority": "priority",
+    "tags": "tags",
     "unique": "unique",
     "callback_url": "callbackUrl",
     "callback_headers": "callbackHeaders",
@@ -91,15 +94,63 @@ def body_of(job: NewJob) -> dict[str, Any]:
         elif option in _WIRE:
             body[_WIRE[option]] = value
         elif option == "scheduled_for":
-            body["scheduledFor"] = _text_of(cast("datetime | str", value))
+            body["scheduledFor"] = text_of(cast("datetime | str", value), option)
         else:
             raise TypeError(f"There is no option {option!r} of a job")
     return body
 
 
-def _text_of(at: datetime | str) -> str:
+class JobFilter(TypedDict, total=False):
+    """Which jobs to list: those that pass all of these."""
+
+    #: One of these.
+    status: JobStatus | Sequence[JobStatus]
+    #: One of these.
+    name: str | Sequence[str]
+    #: All of these.
+    tag: str | Sequence[str]
+    #: Text in the JSON of payload, result or error, in upper or lower case.
+    q: str
+    #: Created at this time or later. A datetime needs a time zone.
+    created_after: datetime | str
+    #: Created before this time.
+    created_before: datetime | str
+    #: By creation: newest first (``desc``, the default) or oldest first.
+    order: Literal["asc", "desc"]
+    #: Jobs in one call, at most 100. Default: 50.
+    page_size: int
+
+
+class OperationOptions(TypedDict, total=False):
+    """Options of an operation."""
+
+    #: Change at most so many jobs. Default: all.
+    limit: int
+    #: Only count the jobs that would be changed. Default: False.
+    dry_run: bool
+    #: Shown with the operation.
+    reason: str
+    #: When the jobs become claimable; only of requeue, and of reschedule, which needs it.
+    delay: Duration
+
+
+_PARAMETERS = {"created_after": "createdAfter", "created_before": "createdBefore", "page_size": "limit"}
+
+
+def query_of(jobs: JobFilter) -> str:
+    """Return the query of a list. Raises TypeError or ValueError for a part that is not valid."""
+    query: dict[str, Any] = {}
+    for part, value in jobs.items():
+        if part not in JobFilter.__annotations__:
+            raise TypeError(f"There is no filter {part!r} of jobs")
+        is_time = part in ("created_after", "created_before")
+        query[_PARAMETERS.get(part, part)] = text_of(cast("datetime | str", value), part) if is_time else value
+    return urlencode(query, doseq=True)
+
+
+def text_of(at: datetime | str, option: str) -> str:
     if isinstance(at, str):
         return at
     if at.tzinfo is None:
-        raise ValueError("scheduled_for must have a time zone")
+        raise ValueError(f"{option} must have a time zone")
     return at.isoformat()

@@ -37,6 +37,13 @@ class Request:
     body: bytes | None = None  # JSON, unless the headers say something else.
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     wait: float = 0  # How long the service is asked to wait, seconds.
+    #: Return ``{"items", "nextCursor"}``: the list of the response, and its header x-next-cursor.
+    is_page: bool = False
+    #: It would take effect a second time, so it is sent again only if the service says that nothing was done.
+    is_once: bool = False
+
+    def may_repeat(self, error: YardmasterError) -> bool:
+        return error.is_without_effect if self.is_once else error.is_temporary
 
 
 def space_path(target: Target, rest: str) -> str:
@@ -65,14 +72,14 @@ def no_response(error: Exception) -> YardmasterError:
     return YardmasterError("NO_RESPONSE", f"No response: {str(error) or type(error).__name__}")
 
 
-def parse(response: httpx.Response) -> Any:
+def parse(response: httpx.Response, is_page: bool = False) -> Any:
     """Read the JSON of a 2xx response. A response that is not of the service comes from a proxy, or was cut."""
     try:
         body: Any = response.json()
     except ValueError:
         body = None
     if response.is_success and body is not None:
-        return body
+        return {"items": body, "nextCursor": response.headers.get("x-next-cursor")} if is_page else body
     request_id = response.headers.get("x-request-id")
     retry_after = _retry_after_of(response.headers.get("retry-after"))
     if not isinstance(body, dict) or "code" not in body:
@@ -127,13 +134,13 @@ class SyncTransport:
                 return self._once(request)
             except YardmasterError as error:
                 wait = backoff.next(error)
-                if not error.is_temporary or time.monotonic() + wait > end:
+                if not request.may_repeat(error) or time.monotonic() + wait > end:
                     raise
             time.sleep(wait)
 
     def _once(self, request: Request) -> Any:
         try:
-            return parse(self._http.request(**arguments(self.target, request, None)))
+            return parse(self._http.request(**arguments(self.target, request, None)), request.is_page)
         except httpx.HTTPError as error:
             raise no_response(error) from error
 
@@ -152,7 +159,7 @@ class AsyncTransport:
     async def once(self, request: Request, timeout: float | None = None) -> Any:
         """Make a call once. Cancelled, it closes its connection."""
         try:
-            return parse(await self._http.request(**arguments(self.target, request, timeout)))
+            return parse(await self._http.request(**arguments(self.target, request, timeout)), request.is_page)
         except httpx.HTTPError as error:
             raise no_response(error) from error
 
@@ -165,7 +172,7 @@ class AsyncTransport:
                 return await self.once(request)
             except YardmasterError as error:
                 wait = backoff.next(error)
-                if not error.is_temporary or time.monotonic() + wait > end:
+                if not request.may_repeat(error) or time.monotonic() + wait > end:
                     raise
             await asyncio.sleep(wait)
 

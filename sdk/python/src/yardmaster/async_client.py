@@ -2,15 +2,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
 from . import _calls
 from ._durations import Duration, seconds_of
-from ._options import JobOptions, NewJob, target_of
+from ._operations import AsyncOperations
+from ._options import JobFilter, JobOptions, NewJob, query_of, target_of
 from ._transport import AsyncTransport, Target
-from ._wire import JobStatus, JobSummary, JobWithEvents, KnownJob, ListedJob
+from ._wire import JobStatus, JobSummary, JobWithEvents, KnownJob, ListedJob, Space, SpaceList, SpaceStats
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -64,6 +65,8 @@ class AsyncYardmaster:
     ) -> None:
         self.target: Target = target_of(url, api_key, space)
         self._transport = AsyncTransport(self.target, seconds_of(retry_window, "retry_window"))
+        #: Changes many jobs.
+        self.operations = AsyncOperations(self)
         #: Makes a call, and sends it again until a response says what it did.
         self.send = self._transport.send
 
@@ -94,17 +97,60 @@ class AsyncYardmaster:
         """Return a job with its history."""
         return cast(JobWithEvents, await self.send(_calls.read(job_id)))
 
-    async def jobs(
-        self,
-        *,
-        status: JobStatus | None = None,
-        name: str | None = None,
-        limit: int | None = None,
-        offset: int | None = None,
-    ) -> list[ListedJob]:
-        """List jobs of the space, the newest first: at most 100, by default 50."""
-        request = _calls.listing(self.target, status, name, limit, offset)
-        return cast(list[ListedJob], await self.send(request))
+    async def jobs(self, **filter: Unpack[JobFilter]) -> AsyncIterator[ListedJob]:
+        """List jobs of the space, page after page: no job comes twice, whatever is created or changed meanwhile."""
+        query, cursor = query_of(filter), None
+        while True:
+            page = await self.send(_calls.jobs(self.target, query, cursor))
+            for job in cast(list[ListedJob], page["items"]):
+                yield job
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    async def spaces(self) -> AsyncIterator[Space]:
+        """List the spaces that have jobs, with their counts."""
+        cursor = None
+        while True:
+            page = cast(SpaceList, await self.send(_calls.spaces(cursor)))
+            for space in page["spaces"]:
+                yield space
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    async def stats(self) -> SpaceStats:
+        """Count the jobs of the space by status and by name."""
+        return cast(SpaceStats, await self.send(_calls.stats(self.target)))
+
+    async def requeue(self, job_id: str, delay: Duration = 0) -> None:
+        """Let a dead or killed job wait again, with all of its attempts.
+
+        After a lost response it may raise ``JOB_NOT_DEAD`` although the job waits.
+        """
+        await self.send(_calls.requeue(job_id, delay))
+
+    async def copy(self, job_id: str, payload: Any = ...) -> AsyncJob:
+        """Create a job with the name, options and tags of another one, and with its payload if none is given.
+
+        It is not sent again after a lost response, because that would make a second job.
+        """
+        created = cast(KnownJob, await self.send(_calls.copy(job_id, payload)))
+        return AsyncJob(self, created["id"], created["name"], created["status"])
+
+    async def delete(self, job_id: str) -> None:
+        """Remove a job that has ended. After a lost response it may raise ``JOB_NOT_FOUND`` although it is removed."""
+        await self.send(_calls.delete(job_id))
+
+    async def pause(self, names: Sequence[str] | None = None) -> None:
+        """Pause the jobs of these names, or without names the whole space: they are not claimed until ``resume``."""
+        if names is None or len(names) > 0:  # It must not mean the whole space.
+            await self.send(_calls.pause(self.target, "pause", names))
+
+    async def resume(self, names: Sequence[str] | None = None) -> None:
+        """End the pause of these names, or without names every pause of the space."""
+        if names is None or len(names) > 0:  # It must not mean the whole space.
+            await self.send(_calls.pause(self.target, "resume", names))
 
     async def kill(self, job_id: str, reason: str | None = None) -> None:
         """End a job: it is not attempted any more, and a handler that works on it is aborted."""

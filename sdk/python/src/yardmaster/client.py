@@ -2,15 +2,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
 from . import _calls
 from ._durations import Duration, seconds_of
-from ._options import JobOptions, NewJob, target_of
+from ._operations import Operations
+from ._options import JobFilter, JobOptions, NewJob, query_of, target_of
 from ._transport import SyncTransport, Target
-from ._wire import JobStatus, JobSummary, JobWithEvents, KnownJob, ListedJob
+from ._wire import JobStatus, JobSummary, JobWithEvents, KnownJob, ListedJob, Space, SpaceList, SpaceStats
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -67,6 +68,8 @@ class Yardmaster:
     ) -> None:
         self.target: Target = target_of(url, api_key, space)
         self._transport = SyncTransport(self.target, seconds_of(retry_window, "retry_window"))
+        #: Changes many jobs.
+        self.operations = Operations(self)
         #: Makes a call, and sends it again until a response says what it did.
         self.send = self._transport.send
 
@@ -96,16 +99,58 @@ class Yardmaster:
         """Return a job with its history."""
         return cast(JobWithEvents, self.send(_calls.read(job_id)))
 
-    def jobs(
-        self,
-        *,
-        status: JobStatus | None = None,
-        name: str | None = None,
-        limit: int | None = None,
-        offset: int | None = None,
-    ) -> list[ListedJob]:
-        """List jobs of the space, the newest first: at most 100, by default 50."""
-        return cast(list[ListedJob], self.send(_calls.listing(self.target, status, name, limit, offset)))
+    def jobs(self, **filter: Unpack[JobFilter]) -> Iterator[ListedJob]:
+        """List jobs of the space, page after page: no job comes twice, whatever is created or changed meanwhile."""
+        query, cursor = query_of(filter), None
+        while True:
+            page = self.send(_calls.jobs(self.target, query, cursor))
+            yield from cast(list[ListedJob], page["items"])
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def spaces(self) -> Iterator[Space]:
+        """List the spaces that have jobs, with their counts."""
+        cursor = None
+        while True:
+            page = cast(SpaceList, self.send(_calls.spaces(cursor)))
+            yield from page["spaces"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def stats(self) -> SpaceStats:
+        """Count the jobs of the space by status and by name."""
+        return cast(SpaceStats, self.send(_calls.stats(self.target)))
+
+    def requeue(self, job_id: str, delay: Duration = 0) -> None:
+        """Let a dead or killed job wait again, with all of its attempts.
+
+        After a lost response it may raise ``JOB_NOT_DEAD`` although the job waits.
+        """
+        self.send(_calls.requeue(job_id, delay))
+
+    def copy(self, job_id: str, payload: Any = ...) -> Job:
+        """Create a job with the name, options and tags of another one, and with its payload if none is given.
+
+        It is not sent again after a lost response, because that would make a second job.
+        """
+        created = cast(KnownJob, self.send(_calls.copy(job_id, payload)))
+        return Job(self, created["id"], created["name"], created["status"])
+
+    def delete(self, job_id: str) -> None:
+        """Remove a job that has ended. After a lost response it may raise ``JOB_NOT_FOUND`` although it is removed."""
+        self.send(_calls.delete(job_id))
+
+    def pause(self, names: Sequence[str] | None = None) -> None:
+        """Pause the jobs of these names, or without names the whole space: they are not claimed until ``resume``."""
+        if names is None or len(names) > 0:  # It must not mean the whole space.
+            self.send(_calls.pause(self.target, "pause", names))
+
+    def resume(self, names: Sequence[str] | None = None) -> None:
+        """End the pause of these names, or without names every pause of the space."""
+        if names is None or len(names) > 0:  # It must not mean the whole space.
+            self.send(_calls.pause(self.target, "resume", names))
 
     def kill(self, job_id: str, reason: str | None = None) -> None:
         """End a job: it is not attempted any more, and a handler that works on it is aborted."""

@@ -15,7 +15,7 @@ from .settle import SETTLE, settle
 
 _MOST_INTERVAL = 60.0
 _LEAST_RESPONSE, _MOST_RESPONSE = 2.0, 10.0
-#: A lost heartbeat is repeated within this time, whatever the service asks for: its jobs do not wait.
+#: A lost heartbeat is repeated within this time, unless the key has made too many calls: its jobs do not wait.
 _MOST_WAIT = 5.0
 
 
@@ -72,8 +72,10 @@ class Heartbeats:
                 elif error.is_of_key:
                     self._failed(error)
                 wait = backoff.next(error)
+                # A call before the Retry-After of this one is refused too.
+                is_limited = isinstance(error, YardmasterError) and error.code == "RATE_LIMITED"
             shortest = min((beat.interval for beat in self._beats.values()), default=_MOST_WAIT)
-            await asyncio.sleep(min(wait, _MOST_WAIT, shortest / 2))
+            await asyncio.sleep(wait if is_limited else min(wait, _MOST_WAIT, shortest / 2))
             self.beat_now()  # A lost heartbeat is repeated soon, and not only at the next one.
 
     async def _until_due(self) -> None:
