@@ -191,3 +191,149 @@ func TestHealthIsBadWhenNoPollIsAnswered(t *testing.T) {
 	h.pollAnswered()
 	expect(t, "after a response", status(), 200)
 }
+
+func TestListFollowsTheCursorThroughAllPagesWithItsFilter(t *testing.T) {
+	f := newFakeService(t)
+	pages := []struct{ body, next string }{{`[{"id":"a"},{"id":"b"}]`, "1+"}, {`[]`, "2"}, {`[{"id":"c"}]`, ""}}
+	var times atomic.Int32
+	f.intercept = func(w http.ResponseWriter, _, _ string) bool {
+		page := pages[min(int(times.Add(1))-1, len(pages)-1)]
+		if page.next != "" {
+			w.Header().Set("x-next-cursor", page.next)
+		}
+		respond(w, 200, json.RawMessage(page.body))
+		return true
+	}
+	var ids []string
+	list := f.client.List(context.Background(), ListOptions{
+		Statuses: []wire.JobStatus{"dead", "killed"}, Names: []string{"resize"}, Tags: []string{"eu", "vip"}, Query: "full",
+		CreatedAfter: time.Date(2026, 8, 1, 9, 30, 0, 0, time.UTC), OldestFirst: true, PageSize: 2,
+	})
+	list(func(job wire.ListedJob, err error) bool {
+		expect(t, "error", err, nil)
+		ids = append(ids, job.ID)
+		return true
+	})
+	expect(t, "jobs", ids, []string{"a", "b", "c"})
+	query := "createdAfter=2026-08-01T09%3A30%3A00.000Z&limit=2&name=resize&order=asc&q=full&status=dead&status=killed&tag=eu&tag=vip"
+	var queries []string
+	for _, each := range f.callsTo("/jobs") {
+		queries = append(queries, each.query)
+	}
+	expect(t, "queries", queries, []string{query, query + "&cursor=1%2B", query + "&cursor=2"})
+}
+
+func TestSpacesFollowsTheCursorInTheResponseAndEndsAfterAnError(t *testing.T) {
+	f := newFakeService(t)
+	var times atomic.Int32
+	f.intercept = func(w http.ResponseWriter, _, _ string) bool {
+		if times.Add(1) > 1 {
+			return refuseCall(w, 403, wire.ErrorCodeForbidden)
+		}
+		respond(w, 200, wire.SpaceList{Spaces: []wire.Space{{SpaceID: "a"}}, NextCursor: Ptr("a")})
+		return true
+	}
+	var found []string
+	f.client.Spaces(context.Background())(func(space wire.Space, err error) bool {
+		if err != nil {
+			found = append(found, string(asError(err).Code))
+		} else {
+			found = append(found, space.SpaceID)
+		}
+		return true
+	})
+	expect(t, "spaces", found, []string{"a", "FORBIDDEN"})
+	expect(t, "query", f.callsTo("/spaces")[1].query, "limit=100&cursor=a")
+}
+
+func TestOtherCallsAreThoseOfTheAPI(t *testing.T) {
+	f := newFakeService(t)
+	f.intercept = func(w http.ResponseWriter, _, _ string) bool {
+		respond(w, 200, map[string]any{"success": true, "id": "j1"})
+		return true
+	}
+	ctx := context.Background()
+	_, statsErr := f.client.Stats(ctx)
+	_, createErr := f.client.Create(ctx, "ok", nil, &CreateOptions{Tags: []string{"eu"}})
+	err := errors.Join(statsErr, createErr, f.client.Requeue(ctx, "j1", time.Minute), f.client.Delete(ctx, "j1"),
+		f.client.Pause(ctx, []string{"resize"}), f.client.Pause(ctx, []string{}), f.client.Resume(ctx, nil))
+	expect(t, "error", err, nil)
+	var calls []string
+	for _, each := range f.callsTo("") {
+		calls = append(calls, each.method+" "+each.path+" "+each.body)
+	}
+	expect(t, "calls", strings.Join(calls, "\n"), strings.Join([]string{
+		"GET /spaces/demo/stats ", `POST /spaces/demo/jobs {"name":"ok","payload":null,"tags":["eu"]}`,
+		`POST /jobs/j1/requeue {"delaySeconds":60}`, "DELETE /jobs/j1 ",
+		`POST /spaces/demo/pause {"names":["resize"]}`, "POST /spaces/demo/resume {}",
+	}, "\n"))
+}
+
+func TestACopyIsSentAgainOnlyWhenNothingWasDone(t *testing.T) {
+	f := newFakeService(t)
+	var times atomic.Int32
+	f.intercept = func(w http.ResponseWriter, _, _ string) bool {
+		switch times.Add(1) {
+		case 1:
+			w.Header().Set("retry-after", "0.2")
+			return refuseCall(w, 429, wire.ErrorCodeRateLimited)
+		case 2:
+			respond(w, 201, wire.Job{ID: "j1"})
+			return true
+		default:
+			return refuseCall(w, 503, wire.ErrorCodeUnavailable)
+		}
+	}
+	job, err := f.client.Copy(context.Background(), "j0", map[string]int{"n": 1})
+	expect(t, "error", err, nil)
+	expect(t, "job", job.ID, "j1")
+	_, err = f.client.Copy(context.Background(), "j0", nil)
+	expect(t, "code", asError(err).Code, wire.ErrorCodeUnavailable)
+	var bodies []string
+	for _, each := range f.callsTo("/copy") {
+		bodies = append(bodies, each.body)
+	}
+	expect(t, "bodies", bodies, []string{`{"payload":{"n":1}}`, `{"payload":{"n":1}}`, `{}`})
+}
+
+func TestAnOperationIsStartedOnceWaitedForAndCancelled(t *testing.T) {
+	f := newFakeService(t)
+	var times atomic.Int32
+	f.intercept = func(w http.ResponseWriter, _, _ string) bool {
+		operation := wire.Operation{ID: "o1", Status: wire.OperationStatusRunning}
+		switch times.Add(1) {
+		case 1:
+			return refuseCall(w, 503, wire.ErrorCodeUnavailable)
+		case 4:
+			operation.Status, operation.Changed = wire.OperationStatusDone, 7
+		}
+		respond(w, 200, operation)
+		return true
+	}
+	ctx := context.Background()
+	filter := wire.OperationFilter{Status: []wire.JobStatus{"dead"}, Q: Ptr("full")}
+	options := OperationOptions{Limit: 9, DryRun: true, Reason: "fixed", Delay: time.Minute}
+	operation, err := f.client.StartOperation(ctx, wire.OperationRequestActionRequeue, filter, &options)
+	expect(t, "error", err, nil)
+	done, err := operation.Wait(ctx)
+	expect(t, "error", err, nil)
+	expect(t, "changed", done.Changed, 7)
+	expect(t, "error", operation.Cancel(ctx), nil)
+	starts, others := f.callsTo("/operations"), f.callsTo("/operations/o1")
+	expect(t, "key", starts[0].header.Get("idempotency-key"), starts[1].header.Get("idempotency-key"))
+	expect(t, "body", starts[1].body, `{"action":"requeue","limit":9,"dryRun":true,"reason":"fixed","delaySeconds":60,`+
+		`"filter":{"status":["dead"],"q":"full"}}`)
+	expect(t, "calls", []string{others[0].method, others[1].method, others[2].method}, []string{"GET", "GET", "DELETE"})
+}
+
+func TestAWaitForAnOperationEndsWithItsContext(t *testing.T) {
+	f := newFakeService(t)
+	f.intercept = func(w http.ResponseWriter, _, _ string) bool {
+		respond(w, 200, wire.Operation{ID: "o1", Status: wire.OperationStatusRunning})
+		return true
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	_, err := f.client.Operation("o1").Wait(ctx)
+	expect(t, "code", asError(err).Code, CodeTimeout)
+}

@@ -77,6 +77,12 @@ func (e *Error) isTemporary() bool {
 		e.Status == http.StatusTooManyRequests || e.Status == http.StatusRequestTimeout
 }
 
+// isWithoutEffect reports whether the call may succeed later, and the service says that it has done nothing.
+func (e *Error) isWithoutEffect() bool {
+	return e.Status == http.StatusTooManyRequests ||
+		e.Code == wire.ErrorCodeOverloaded || e.Code == wire.ErrorCodeStorageFull
+}
+
 // isOfKey reports whether the API key is wrong, so that an operator must act.
 func (e *Error) isOfKey() bool {
 	return e.Code == wire.ErrorCodeUnauthenticated || e.Code == wire.ErrorCodeForbidden ||

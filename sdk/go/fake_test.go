@@ -20,7 +20,9 @@ const testKey = "secret-key"
 
 // call is one that the fake service got.
 type call struct {
+	method string
 	path   string
+	query  string
 	header http.Header
 	body   string
 }
@@ -72,7 +74,7 @@ func (f *fakeService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(reader)
 	path := strings.TrimPrefix(r.URL.Path, "/api/v1")
 	f.mu.Lock()
-	f.calls = append(f.calls, call{path, r.Header.Clone(), string(body)})
+	f.calls = append(f.calls, call{r.Method, path, r.URL.RawQuery, r.Header.Clone(), string(body)})
 	intercept := f.intercept
 	f.mu.Unlock()
 	if strings.HasPrefix(path, "/realtime/") {

@@ -13,7 +13,7 @@ const (
 	maxHeartbeatInterval = time.Minute
 	// A heartbeat call without a response is sent again after this long, or after its interval if that is longer.
 	minHeartbeatTimeout = 2 * time.Second
-	// A lost heartbeat is repeated within this time.
+	// A lost heartbeat is repeated within this time, unless the key has made too many calls.
 	maxHeartbeatWait = 5 * time.Second
 )
 
@@ -43,8 +43,11 @@ func (s *session) sendHeartbeats(ctx context.Context) {
 		if wait.failures == failuresBeforeWarning {
 			s.warn(WarningUnavailable, "heartbeats fail and are sent again: "+err.Error())
 		}
-		// Whatever the service asks for: its jobs do not wait.
-		if !sleep(ctx, min(wait.next(err), maxHeartbeatWait, shortestInterval(attempts)/2)) {
+		pause = wait.next(err)
+		if asError(err).Code != wire.ErrorCodeRateLimited { // Until its Retry-After, every call is refused.
+			pause = min(pause, maxHeartbeatWait, shortestInterval(attempts)/2) // The jobs do not wait.
+		}
+		if !sleep(ctx, pause) {
 			return
 		}
 		wake(s.beatNow) // The attempts are still due.

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -25,7 +24,7 @@ func (c *Client) Create(ctx context.Context, name string, payload any, options *
 		idempotencyKey = options.IdempotencyKey
 	}
 	var created wire.KnownJob
-	if err := c.create(ctx, job, idempotencyKey, &created); err != nil {
+	if err := c.create(ctx, "/jobs", job, idempotencyKey, &created); err != nil {
 		return nil, err
 	}
 	return &Handle{ID: created.ID, Name: created.Name, Status: created.Status, client: c}, nil
@@ -43,7 +42,7 @@ func (c *Client) CreateMany(ctx context.Context, jobs []NewJob, idempotencyKey s
 		list[i] = body
 	}
 	var created []wire.JobSummary
-	if err := c.create(ctx, list, idempotencyKey, &created); err != nil {
+	if err := c.create(ctx, "/jobs", list, idempotencyKey, &created); err != nil {
 		return nil, err
 	}
 	handles := make([]*Handle, len(created))
@@ -53,8 +52,9 @@ func (c *Client) CreateMany(ctx context.Context, jobs []NewJob, idempotencyKey s
 	return handles, nil
 }
 
-func (c *Client) create(ctx context.Context, jobs any, idempotencyKey string, created any) error {
-	body, err := jsonBody(jobs)
+// create makes a call below the space that must take effect once. An empty key means a random one.
+func (c *Client) create(ctx context.Context, path string, value any, idempotencyKey string, created any) error {
+	body, err := jsonBody(value)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (c *Client) create(ctx context.Context, jobs any, idempotencyKey string, cr
 		idempotencyKey = hex.EncodeToString(random[:])
 	}
 	header := map[string]string{"idempotency-key": idempotencyKey}
-	r := request{method: http.MethodPost, path: c.spacePath("/jobs"), header: header, body: body}
+	r := request{method: http.MethodPost, path: c.spacePath(path), header: header, body: body}
 	return c.call(ctx, r, created)
 }
 
@@ -87,42 +87,9 @@ func (c *Client) get(ctx context.Context, id string, wait time.Duration) (*wire.
 	return &job, nil
 }
 
-// ListOptions says which jobs [Client.List] returns.
-type ListOptions struct {
-	// Status of the jobs. Default: any.
-	Status wire.JobStatus
-	// Limit is the number of jobs, at most 100. Default: 50.
-	Limit int
-	// Offset counts from the newest job.
-	Offset int
-}
-
-// List returns jobs of the space, the newest first.
-func (c *Client) List(ctx context.Context, options ListOptions) ([]wire.ListedJob, error) {
-	query := url.Values{}
-	if options.Status != "" {
-		query.Set("status", string(options.Status))
-	}
-	if options.Limit > 0 {
-		query.Set("limit", strconv.Itoa(options.Limit))
-	}
-	if options.Offset > 0 {
-		query.Set("offset", strconv.Itoa(options.Offset))
-	}
-	var jobs []wire.ListedJob
-	r := request{method: http.MethodGet, path: c.spacePath("/jobs?" + query.Encode())}
-	err := c.call(ctx, r, &jobs)
-	return jobs, err
-}
-
 // Kill ends a job that has not ended: it is not attempted any more, and a handler that works on it is aborted.
 func (c *Client) Kill(ctx context.Context, id, reason string) error {
-	body, err := jsonBody(wire.Kill{Reason: nonEmpty(reason)})
-	if err != nil {
-		return err
-	}
-	var done struct{}
-	return c.call(ctx, request{method: http.MethodPost, path: jobPath(id, "/kill"), body: body}, &done)
+	return c.post(ctx, jobPath(id, "/kill"), wire.Kill{Reason: nonEmpty(reason)})
 }
 
 func nonEmpty(text string) *string {

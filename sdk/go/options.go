@@ -30,6 +30,8 @@ type CreateOptions struct {
 	Retry *Retry
 	// Priority is a head start in seconds: the job is claimed as if it had been created that much earlier.
 	Priority int
+	// Tags are words by which [Client.List] and operations find the job: at most 10.
+	Tags []string
 	// CallbackURL gets a signed POST when the job has ended.
 	CallbackURL string
 	// CallbackHeaders are sent to CallbackURL.
@@ -80,6 +82,7 @@ func (j NewJob) body() (*wire.CreateJob, error) {
 	body.TimeoutSeconds = secondsOf(o.Timeout)
 	body.MaxRunSeconds = secondsOf(o.MaxRun)
 	body.StartWithinSeconds = secondsOf(o.StartWithin)
+	body.Tags = o.Tags
 	body.CallbackHeaders = o.CallbackHeaders
 	body.CallbackOn = o.CallbackOn
 	if !o.ScheduledFor.IsZero() {

@@ -23,6 +23,18 @@ type request struct {
 	header map[string]string
 	body   []byte // JSON unless header has another content-type; nil for none.
 	wait   time.Duration
+	// nextCursor gets the header x-next-cursor of the response; nil for none.
+	nextCursor *string
+	// once means that the call would take effect a second time, so it is sent again only if the service says that
+	// nothing was done.
+	once bool
+}
+
+func (r request) mayRepeat(err error) bool {
+	if r.once {
+		return asError(err).isWithoutEffect()
+	}
+	return asError(err).isTemporary()
 }
 
 func jsonBody(value any) ([]byte, error) {
@@ -60,6 +72,9 @@ func (c *Client) send(ctx context.Context, r request, into any) error {
 	}
 	if response.StatusCode >= 300 {
 		return refusalOf(response, text)
+	}
+	if r.nextCursor != nil {
+		*r.nextCursor = response.Header.Get("x-next-cursor")
 	}
 	if err := json.Unmarshal(text, into); err != nil {
 		return &Error{
@@ -126,7 +141,7 @@ func (c *Client) call(ctx context.Context, r request, into any) error {
 			return stopped(ctx, err)
 		}
 		pause := wait.next(err)
-		if !asError(err).isTemporary() || time.Since(began)+pause > c.retryWindow {
+		if !r.mayRepeat(err) || time.Since(began)+pause > c.retryWindow {
 			return err
 		}
 		if !sleep(ctx, pause) {

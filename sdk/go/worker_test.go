@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -271,4 +272,41 @@ func TestOneInvalidOutcomeDoesNotHoldUpTheReleaseOfTheOthers(t *testing.T) {
 	expect(t, "error", w.end(t), nil)
 	f.await("a", "release")
 	expect(t, "error", string(f.await("x", "fail").Error), `"text of INVALID_REQUEST"`)
+}
+
+func TestAWorkerWhoseKeyIsLimitedWaitsForRetryAfterAndLosesNoOutcome(t *testing.T) {
+	f := newFakeService(t)
+	var mu sync.Mutex
+	times := map[string][]time.Time{}
+	sent := func(kind string) []time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		return times[kind]
+	}
+	f.intercept = func(w http.ResponseWriter, path, body string) bool {
+		kind := path[strings.LastIndex(path, "/")+1:]
+		var settle wire.Settle
+		if json.Unmarshal([]byte(body), &settle) == nil && kind == "settle" && len(settle.Outcomes) > 0 {
+			kind = settle.Outcomes[0].Action
+		}
+		mu.Lock()
+		times[kind] = append(times[kind], time.Now())
+		isFirst := len(times[kind]) == 1
+		mu.Unlock()
+		if isFirst {
+			w.Header().Set("retry-after", "0.4")
+			return refuseCall(w, 429, wire.ErrorCodeRateLimited)
+		}
+		return false
+	}
+	// A heartbeat is due after 0.1 s, and Retry-After is longer than the half of that.
+	f.put("a", func(job *wire.ClaimedJob) { job.TimeoutSeconds = 0.3 })
+	f.work(WorkerOptions{}, func(ctx context.Context, _ *Job[json.RawMessage]) (any, error) {
+		eventually(t, "two heartbeats", func() bool { return len(sent("keepalive")) > 1 })
+		return nil, ctx.Err()
+	})
+	f.await("a", "complete")
+	for _, kind := range []string{"poll", "ack", "keepalive"} {
+		expect(t, kind, len(sent(kind)) > 1 && sent(kind)[1].Sub(sent(kind)[0]) >= 400*time.Millisecond, true)
+	}
 }

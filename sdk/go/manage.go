@@ -1,0 +1,80 @@
+package yardmaster
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/yardmaster/yardmaster/sdk/go/wire"
+)
+
+// Requeue lets a dead or killed job wait again, with all of its attempts; with a delay, not before it has passed. After a
+// lost response it may return [wire.ErrorCodeJobNotDead] although the job waits.
+func (c *Client) Requeue(ctx context.Context, id string, delay time.Duration) error {
+	return c.post(ctx, jobPath(id, "/requeue"), wire.Requeue{DelaySeconds: secondsOf(delay)})
+}
+
+// Copy creates a job with the name, options and tags of another one. A nil payload means that of the other job. It is not
+// sent again after a lost response, because that would make a second job.
+func (c *Client) Copy(ctx context.Context, id string, payload any) (*Handle, error) {
+	var changes wire.Copy
+	var err error
+	if payload != nil {
+		if changes.Payload, err = jsonBody(payload); err != nil {
+			return nil, err
+		}
+	}
+	body, err := jsonBody(changes)
+	if err != nil {
+		return nil, err
+	}
+	var job wire.Job
+	r := request{method: http.MethodPost, path: jobPath(id, "/copy"), body: body, once: true}
+	if err := c.call(ctx, r, &job); err != nil {
+		return nil, err
+	}
+	return &Handle{ID: job.ID, Name: job.Name, Status: job.Status, client: c}, nil
+}
+
+// Delete removes a job that has ended. After a lost response it may return [wire.ErrorCodeJobNotFound] although the job is
+// removed.
+func (c *Client) Delete(ctx context.Context, id string) error {
+	var done struct{}
+	return c.call(ctx, request{method: http.MethodDelete, path: jobPath(id, "")}, &done)
+}
+
+// Stats counts the jobs of the space by status and by name.
+func (c *Client) Stats(ctx context.Context) (*wire.SpaceStats, error) {
+	var stats wire.SpaceStats
+	if err := c.call(ctx, request{method: http.MethodGet, path: c.spacePath("/stats")}, &stats); err != nil {
+		return nil, err
+	}
+	return &stats, nil
+}
+
+// Pause pauses the jobs of some names: they are not claimed until [Client.Resume]. With nil, it pauses the whole space.
+func (c *Client) Pause(ctx context.Context, names []string) error {
+	return c.changePause(ctx, "/pause", names)
+}
+
+// Resume ends the pause of some names. With nil, it ends every pause of the space.
+func (c *Client) Resume(ctx context.Context, names []string) error {
+	return c.changePause(ctx, "/resume", names)
+}
+
+func (c *Client) changePause(ctx context.Context, path string, names []string) error {
+	if names != nil && len(names) == 0 {
+		return nil // An empty list must not mean the whole space.
+	}
+	return c.post(ctx, c.spacePath(path), wire.Pause{Names: names})
+}
+
+// post makes a call whose response says nothing.
+func (c *Client) post(ctx context.Context, path string, value any) error {
+	body, err := jsonBody(value)
+	if err != nil {
+		return err
+	}
+	var done struct{}
+	return c.call(ctx, request{method: http.MethodPost, path: path, body: body}, &done)
+}
