@@ -1,8 +1,9 @@
 // node scripts/sdk/quick-start.mjs <language>
 //
 // What a newcomer does: in an empty folder, install the package of an SDK, paste the first program of its README, and run
-// it against a service. It must complete a job. Then the producer of docs/producers.md must get its result from the
-// worker of docs/workers.md. The lines of the first program and the seconds are printed.
+// it against a service. It must complete a job. Then the second program of the README must requeue a dead job, and the
+// producer of docs/producers.md must get its result from the worker of docs/workers.md. The lines of the first program
+// and the seconds are printed.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -68,9 +69,11 @@ const LANGUAGES = {
 };
 const { block, pack, install, command } = LANGUAGES[language];
 
-/** Return the first program of a page in the language. */
-function programOf(page) {
-  const [, program] = new RegExp(`^\`\`\`${block}\\n(.*?)^\`\`\`$`, 'ms').exec(readFileSync(page, 'utf8')) ?? [];
+/** Return the first program of a page in the language, or the first one below a heading. */
+function programOf(page, heading = '') {
+  const text = readFileSync(page, 'utf8');
+  const below = text.slice(text.indexOf(heading));
+  const [, program] = new RegExp(`^\`\`\`${block}\\n(.*?)^\`\`\`$`, 'ms').exec(below) ?? [];
   if (program === undefined) throw new Error(`${page} has no program in ${block}`);
   return program;
 }
@@ -87,6 +90,26 @@ function start([program, args], stdout = 'inherit') {
 
 const ended = (child) => new Promise((resolve) => child.on('close', (code, signal) => resolve(code ?? signal)));
 
+/** Run a program, which must succeed, and print all of these. */
+async function mustPrint(name, program, expected) {
+  const child = start(command(name, program), 'pipe');
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += chunk));
+  const code = await ended(child);
+  if (code !== 0 || !expected.every((each) => output.match(each)))
+    throw new Error(`the program ${name} ended with ${code}: ${output}`);
+}
+
+/** @returns the id of a job that has failed for good */
+async function makeDeadJob() {
+  const payload = { image: 'cat.png', width: 320 };
+  const { id } = await service.call('POST', `/spaces/${SPACE}/jobs`, { name: 'resize', payload });
+  await service.call('POST', `/jobs/${id}/claim`);
+  await service.call('POST', `/jobs/${id}/ack`);
+  await service.call('POST', `/jobs/${id}/fail`, { error: 'out of memory', retryable: false });
+  return id;
+}
+
 try {
   pack();
   const began = performance.now();
@@ -101,12 +124,11 @@ try {
   process.stdout.write(`${language}: a job completed after ${seconds} s, with ${lines} lines\n`);
   first.kill();
 
+  const dead = await makeDeadJob();
+  await mustPrint('manage', programOf(`${sdk}README.md`, '## Find and change jobs'), [dead, /requeued: 1\b/]);
+
   start(command('worker', programOf(path('docs/workers.md'))));
-  const producer = start(command('producer', programOf(path('docs/producers.md'))), 'pipe');
-  let output = '';
-  producer.stdout.on('data', (chunk) => (output += chunk));
-  const code = await ended(producer);
-  if (code !== 0 || !output.includes('320')) throw new Error(`the producer ended with ${code}: ${output}`);
+  await mustPrint('producer', programOf(path('docs/producers.md')), [/320/]);
 } finally {
   for (const child of children) child.kill();
   await service.stop();
