@@ -83,17 +83,19 @@ const rowsOfChanges = CHANGES.map((change): Row => {
   };
 });
 
+/** Return what the command of a read has among its arguments: nothing for one that is about no certain job or space. */
+function argumentOf(runs: string, path: string, { spaceId, jobId }: About): string {
+  if (runs === 'time' || runs === 'zrangebyscore') return '';
+  const isOfSpace = runs !== 'hmget' && (runs === 'stats' || path.includes(spaceId));
+  return isOfSpace ? spaceId : (jobId as string);
+}
+
 const rowsOfReads = READS.map(
   ([endpoint, runs, path, seen, is]): Row => ({
     ...{ endpoint, runs, start: LATER.includes(runs) ? LONG_READ_FROM : READ_FROM, again: is },
     isRead: true,
     make: (context, about, { api, key }) => callApi(context, api, { method: 'GET', path: path(about), key }),
-    matches: (about) =>
-      // A command has no space among its arguments.
-      runsOrSends(
-        runs,
-        runs !== 'hmget' && path(about).includes(about.spaceId) ? about.spaceId : (about.jobId as string),
-      ),
+    matches: (about) => runsOrSends(runs, argumentOf(runs, path(about), about)),
     seen: ({ status, body }) => (status === 200 ? seen(body) : status),
   }),
 );

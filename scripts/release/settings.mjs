@@ -19,7 +19,10 @@ export const charts = env('CHARTS', 'ghcr.io/yardmaster/charts')
   .replace(/^oci:\/\//, '')
   .toLowerCase();
 /** The registry that npm is configured for, unless the variable names another one. */
-export const npmRegistry = (process.env.NPM_REGISTRY || outputOf('npm', ['config', 'get', 'registry'])).replace(/\/$/, '');
+export const npmRegistry = (process.env.NPM_REGISTRY || outputOf('npm', ['config', 'get', 'registry'])).replace(
+  /\/$/,
+  '',
+);
 export const repository = env('GITHUB_REPOSITORY', 'yardmaster/yardmaster');
 
 /** Whether a registry is a local one of a rehearsal, which has no TLS. */
