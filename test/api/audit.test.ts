@@ -98,6 +98,11 @@ it('shows a key that is bound to a space only the acts in that space, page by pa
   }
 });
 
+it.each(['0-0', '0-1', '1', 'x'])('refuses the cursor %s, which no page has', async (cursor) => {
+  const { status, body } = await service.call('GET', `/audit?cursor=${cursor}`);
+  expect({ status, body }).toMatchObject({ status: 400, body: { error: expect.stringMatching(/^cursor must be /) } });
+});
+
 it('lets an act stand whose entry cannot be stored, and logs both', async () => {
   const jobId = await jobIn(service, 'pending', 'unstored');
   const { audit: stream } = service.store.keys;

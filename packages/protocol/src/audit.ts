@@ -10,7 +10,7 @@ export const auditQuery = z.object({
     .describe('Most entries of a page; 50 by default, and a value above 100 counts as 100'),
   cursor: z
     .string({ error: 'must appear exactly once' })
-    .regex(/^\d{1,15}-\d{1,15}$/, { error: 'must be the nextCursor of an earlier page' })
+    .regex(/^[1-9]\d{0,14}-\d{1,15}$/, { error: 'must be the nextCursor of an earlier page' })
     .optional()
     .describe('The `nextCursor` of the page before; absent for the newest entries'),
 });
