@@ -83,9 +83,11 @@ function readInput(request: FuzzRequest, route: Route): Reading {
   return readsBody(route) ? readBody(route, request.body) : { faults: [] };
 }
 
-/** Return the refusal because of the job or the key that the path names; null if there is none. */
-function jobRefusal({ target, place, key }: FuzzRequest, route: Route): Outcome | null {
+/** Return the refusal because of the job, the key or the operation that the path names; null if there is none. */
+function targetRefusal({ target, place, key }: FuzzRequest, route: Route): Outcome | null {
   if (target.is === 'key') return refusal('KEY_NOT_FOUND');
+  if (target.is === 'operation') return refusal('OPERATION_NOT_FOUND');
+  if (route.path.includes(':operationId')) return isBound(key) ? refusal('FORBIDDEN') : null;
   if (!route.path.includes(':jobId')) return null;
   if (target.is === 'job' || place === 'unknown') return refusal('JOB_NOT_FOUND');
   const code = isBound(key) ? 'FORBIDDEN' : refusalIn(place, route)?.code;
@@ -136,7 +138,7 @@ export function expectedOf(request: FuzzRequest): Expected {
 /** Return the correct outcomes of a request whose head and body are valid. */
 function outcomesOf(request: FuzzRequest, route: Route, value: unknown): Outcome[] {
   const accepted: Outcome = { status: route.status ?? 200, code: null, at: [] };
-  const outcomes = [jobRefusal(request, route) ?? accepted];
+  const outcomes = [targetRefusal(request, route) ?? accepted];
   const dependsOnState = MAY_BE_REFUSED[route.operation];
   if (dependsOnState !== undefined) outcomes.push(invalid(dependsOnState));
   const { unique = null } = Object(value) as { unique?: object | null };

@@ -3,7 +3,7 @@ import { startRedis } from '../support/own-redis.js';
 import { type RunningProcess, runApp } from '../support/process.js';
 import type { TestService } from '../support/service.js';
 import { until } from '../support/until.js';
-import { BOUND_SCOPES, CALLS_SPACE } from './keys.js';
+import { BOUND_SCOPES, CALLS_SPACE, JOBS_SPACE } from './keys.js';
 
 /** Reads the memory of a process after a garbage collection (bench/soak/live-memory.mjs). */
 export interface Inspector {
@@ -17,6 +17,8 @@ export interface FuzzedService extends Pick<TestService, 'call'> {
   http: HttpClient;
   /** Texts of the keys of the run. */
   keys: { admin: string; bound: string };
+  /** Id of an operation that changes no job, in a space in which no request starts one. */
+  operationId: string;
   redisUrl: string;
   api: RunningProcess;
   scheduler: RunningProcess;
@@ -36,9 +38,13 @@ export async function startFuzzed(inspector: Inspector): Promise<FuzzedService> 
   const call: TestService['call'] = (method, path, options) =>
     http.call(method, `/api/v1${path}`, { key: admin, ...options });
   const bound = await call('POST', '/keys', { body: { name: 'bound', scopes: BOUND_SCOPES, spaceId: CALLS_SPACE } });
+  const nothing = { action: 'kill', filter: { status: 'running', ids: ['none'] } };
+  const operation = await call('POST', `/spaces/${JOBS_SPACE}/operations`, { body: nothing });
   const port = Number(new URL(url()).port);
   return {
-    ...{ call, http, api, scheduler, port, keys: { admin, bound: bound.body.key }, redisUrl: redis.url },
+    ...{ call, http, api, scheduler, port, redisUrl: redis.url },
+    keys: { admin, bound: bound.body.key },
+    operationId: operation.body.id,
     async stop() {
       http.close();
       await Promise.all([api.stop('SIGKILL'), scheduler.stop('SIGKILL')]);

@@ -4,18 +4,20 @@ import { mutated, oddText, textOf } from './json-text.js';
 import { CALLS_SPACE, SET_SPACE } from './keys.js';
 import { fieldsOf, validInput } from './schema-values.js';
 
+type Resource = 'job' | 'key' | 'operation';
+
 /** The target of a request, and how the service reads it. */
 export interface Target {
-  /** With `{job}`, `{encodedJob}` or `{key}` for the id of the job or the key. */
+  /** With `{job}`, `{encodedJob}`, `{key}` or `{operation}` for the id of that. */
   text: string;
   /**
-   * `row`: the endpoint, in any spelling. `path`: the endpoint, with a fault in the path. `space`, `job`, `key`: the id is
-   * unknown or invalid. `nothing`: no endpoint. `unclear`: a path with several valid readings.
+   * `row`: the endpoint, in any spelling. `path`: the endpoint, with a fault in the path. `space`, `job`, `key`,
+   * `operation`: the id is unknown or invalid. `nothing`: no endpoint. `unclear`: a path with several valid readings.
    */
-  is: 'row' | 'path' | 'space' | 'job' | 'key' | 'nothing' | 'unclear';
+  is: 'row' | 'path' | 'space' | Resource | 'nothing' | 'unclear';
 }
 
-const ID = /:(space|job|key)Id/;
+const ID = /:(space|job|key|operation)Id/;
 
 /** Return the path of an endpoint in its usual spelling. */
 export const usualTarget = ({ path, scopes }: Route): Target => ({
@@ -32,7 +34,7 @@ const encoded = (text: string) => encodeURIComponent(text).replaceAll('.', '%2e'
 /** Draw the path of an endpoint in another spelling, or a path of no endpoint. */
 export function oddTarget(route: Route): fc.Arbitrary<Target> {
   const { text } = usualTarget(route);
-  const kind = ID.exec(route.path)?.[1] as 'space' | 'job' | 'key' | undefined;
+  const kind = ID.exec(route.path)?.[1] as 'space' | Resource | undefined;
   const some = (is: Target['is'], texts: string[]) =>
     fc.constantFrom(...texts.map((each): Target => ({ text: each.replace('@', () => text), is })));
   const withIds = (ids: string[]) => ids.map((id) => route.path.replace(ID, () => id));

@@ -30,7 +30,12 @@ async function prepare(service: FuzzedService, request: FuzzRequest): Promise<Pr
   const names = { ...service.keys, job, encodedJob: `%${job.charCodeAt(0).toString(16)}${job.slice(1)}` };
   const spare = { name: 'spare', scopes: ['jobs:ack'] };
   const key = text.includes('{key}') ? (await service.call('POST', '/keys', { body: spare })).body.id : '';
-  return { request, twin, raw: bytesOf(request, { ...names, key }), expected: expectedOf(request) };
+  return {
+    request,
+    twin,
+    raw: bytesOf(request, { ...names, key, operation: service.operationId }),
+    expected: expectedOf(request),
+  };
 }
 
 /** Send requests on a connection of their own, and check the responses. */
