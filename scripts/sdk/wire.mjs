@@ -21,7 +21,7 @@ const TYPES = [
 ];
 
 /** Names in the SDKs of schemas whose own names would hide one of a language, or that of a field of a response. */
-const RENAMED = { Error: 'ErrorBody', OperationFilter: 'OperationFilterRequest' };
+const RENAMED = { Error: 'ErrorBody' };
 
 /** Limits are part of descriptions in the document, and not of the types. */
 const NO_LIMITS = { sizes: {}, kept: {} };

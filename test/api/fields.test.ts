@@ -331,6 +331,7 @@ const REFUSED: Record<string, Fault[]> = {
     inFilter({ status: undefined }, 'status is required'),
     inFilter({ status: 'deed' }, `status must be one of ${STATUSES.join(', ')}`),
     inFilter({ status: ['dead', 'completed'] }, 'status must be of dead, killed with action requeue'),
+    inFilter({ names: 'x' }, 'names must be an array of strings'),
     inFilter({ names: [] }, 'names must have at least one of the names'),
     inFilter({ tags: ['a\nb'] }, 'tags[0] must not contain control characters'),
     inFilter({ tags: Array(11).fill('a') }, 'tags must have at most 10 tags'),
@@ -370,7 +371,7 @@ const REFUSED: Record<string, Fault[]> = {
     ...values('name', STRING, [5, [], {}], { scopes: ['jobs:read'] }),
     ...values('name', NAME, ['x'.repeat(129)], { scopes: ['jobs:read'] }),
     fault(work, `scopes ${REQUIRED}`),
-    ...values('scopes', 'must have at least one scope', [[]], work),
+    ...values('scopes', 'must have at least one of the scopes', [[]], work),
     ...values('scopes', 'must have at most 50 scopes', [Array(51).fill('jobs:read')], work),
     ...values('scopes', 'must be an array of scopes', ['jobs:read', null, 5, { 0: 'jobs:read' }], work),
     ...['nope', 'jobs', 'jobs:*', '*', 'JOBS:READ', 'jobs:read ', '', '__proto__', 5, null, ['jobs:read']].map(

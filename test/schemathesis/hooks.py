@@ -3,6 +3,7 @@
 import json
 import re
 import uuid
+from datetime import datetime, timedelta
 
 import schemathesis
 
@@ -23,6 +24,9 @@ def write_lines(context, value):
 def map_case(context, case):
     """Change what is 400 for a reason that OpenAPI has no words for. What breaks the schema stays, to be refused."""
     keep_one_bound(case)
+    begin_before_the_end(case)
+    spare_the_jobs(case)
+    fit_the_action(case)
     page_in_one_way(case)
     expire_later(case)
     never_repeat_a_key(case)
@@ -40,6 +44,8 @@ def before_call(context, case, kwargs):
     wait_shortly(case)
     never_wait_for_a_list(case)
     keep_the_path(case)
+    spare_the_jobs(case)
+    fit_the_action(case)
 
 
 def keep_one_bound(case):
@@ -47,6 +53,56 @@ def keep_one_bound(case):
     bounds = [str((case.query or {}).get(name, "")) for name in ("after", "before")]
     if all(bound.isdecimal() for bound in bounds):
         del case.query["before"]
+
+
+def operation_of(case):
+    """The `operationId` of a call."""
+    return case.operation.definition.raw.get("operationId")
+
+
+def begin_before_the_end(case):
+    """A period of a history that is empty, or has too many points, is refused."""
+    query = case.query or {}
+    given = query.get("from") or query.get("to")
+    if operation_of(case) != "getHistory" or not given:
+        return
+    try:
+        begin = datetime.fromisoformat(given)
+        query.update({"from": begin.isoformat(), "to": (begin + timedelta(minutes=1)).isoformat()})
+    except (TypeError, ValueError, OverflowError):
+        pass  # What is no time stays, to be refused.
+
+
+def spare_the_jobs(case):
+    """With delivery tokens required in their space, calls about the jobs would be refused."""
+    if operation_of(case) == "changeSpaceSettings" and isinstance(case.body, dict):
+        if case.body.get("requireDeliveryToken") is True:
+            case.body["requireDeliveryToken"] = False
+
+
+STATUSES = {
+    "requeue": ["dead", "killed"],
+    "kill": ["scheduled", "pending", "delivered", "running"],
+    "delete": ["completed", "dead", "killed"],
+    "reschedule": ["scheduled", "pending"],
+}
+
+
+def fit_the_action(case):
+    """An action on jobs in another status, or without its delay, or with one that is not its own, is refused."""
+    body = case.body if operation_of(case) == "startOperation" else None
+    if not isinstance(body, dict) or body.get("action") not in list(STATUSES):
+        return
+    possible = STATUSES[body["action"]]
+    status = (body["filter"] if isinstance(body.get("filter"), dict) else {}).get("status")
+    given = status if isinstance(status, list) else [status]
+    if given and all(each in sum(STATUSES.values(), []) for each in given):
+        body["filter"]["status"] = [each for each in given if each in possible] or possible[0]
+    if body["action"] in ("kill", "delete") and type(body.get("delaySeconds")) in (int, float):
+        if 0 <= body["delaySeconds"] <= 31_622_400:
+            del body["delaySeconds"]
+    if body["action"] == "reschedule" and body.get("delaySeconds") is None:
+        body["delaySeconds"] = 1
 
 
 def page_in_one_way(case):

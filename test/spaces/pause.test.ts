@@ -127,7 +127,7 @@ describe('paused names', () => {
   });
 
   it.each([
-    [{ names: [] }, 'names must have at least one name'],
+    [{ names: [] }, 'names must have at least one of the names'],
     [{ names: 'slow' }, 'names must be an array of strings'],
     [{ names: ['slow', ''] }, 'names[1] must be 1 to 128 characters'],
     [{ name: ['slow'] }, 'unknown field name, did you mean names?'],

@@ -8,12 +8,8 @@ import { REQUESTED_SCOPES, SCOPES, scopesOf } from './scopes.js';
 const scope = z.enum(REQUESTED_SCOPES, { error: `must be one of ${REQUESTED_SCOPES.join(', ')}` });
 
 const keyScopes = boundedArray(scope, {
-  max: LIMITS.keyScopes,
-  what: 'scopes',
-  error: 'must be an array of scopes',
-})
-  .refine((scopes) => scopes.length > 0, { error: 'must have at least one scope' })
-  .transform(scopesOf);
+  ...{ min: 1, max: LIMITS.keyScopes, what: 'scopes', error: 'must be an array of scopes' },
+}).transform(scopesOf);
 
 /** How many calls a key may make, in each process of the API: a bucket of `burst` calls that is refilled all the time. */
 const keyLimits = exactObject({

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { filterParts, statusFilter } from './find/filter.js';
-import { STATUSES, type Status } from './jobs/statuses.js';
+import { bodyLists, filterParts, statusFilter } from './find/filter.js';
+import type { Status } from './jobs/statuses.js';
 import { delaySeconds } from './jobs/timing.js';
 import { LIMITS } from './limits.js';
 import { describeAs } from './schema/describe.js';
-import { boundedArray, boundedText, exactObject, integerBetween } from './schema/fields.js';
-import { count, instant } from './schema/response-fields.js';
+import { boundedText, exactObject, integerBetween } from './schema/fields.js';
+import { count, instant, jobStatus } from './schema/response-fields.js';
 
 /** What an operation does with each job that matches (contract-2 §4), and the statuses in which it can do it. */
 export const OPERATION_ACTIONS = {
@@ -18,24 +18,16 @@ export const OPERATION_ACTIONS = {
 export type OperationAction = keyof typeof OPERATION_ACTIONS;
 
 const ACTIONS = Object.keys(OPERATION_ACTIONS) as [OperationAction, ...OperationAction[]];
-const IDS = { max: LIMITS.operationIds, what: 'ids', error: 'must be an array of strings' };
-const ids = describeAs(
-  boundedArray(z.string({ error: 'must be a string' }), IDS).refine((list) => list.length > 0, {
-    error: 'must have at least one of the ids',
-  }),
-  z.array(z.string()).min(1).max(LIMITS.operationIds),
-);
 
 /** Which jobs an operation is about. An unknown field is refused, because a misspelt filter must not match all jobs. */
 const operationFilter = exactObject({
   status: describeAs(
     statusFilter.describe(''),
-    z.union([z.enum(STATUSES), z.array(z.enum(STATUSES)).min(1).max(LIMITS.filterStatuses)]),
+    z.union([jobStatus, z.array(jobStatus).min(1).max(LIMITS.filterStatuses)]),
   ).describe('Only jobs with one of these statuses, in each of which the action must be possible'),
+  ...bodyLists,
   ...filterParts,
-  ids: ids.optional().describe('Only these jobs'),
-}).meta({ id: 'OperationFilter' });
-export type OperationFilter = z.output<typeof operationFilter>;
+}).meta({ id: 'OperationFilterRequest' });
 
 /** Body of Start Operation. An unknown field is refused, because a misspelt `dryRun` must change nothing. */
 export const operationRequest = exactObject({
@@ -78,7 +70,7 @@ export const operation = z
     action: z.enum(ACTIONS),
     filter: z
       .object({
-        status: z.array(z.enum(STATUSES)),
+        status: z.array(jobStatus),
         names: z.array(z.string()).optional(),
         tags: z.array(z.string()).optional(),
         createdAfter: instant.optional(),
@@ -86,7 +78,7 @@ export const operation = z
         q: z.string().optional(),
         ids: z.array(z.string()).optional(),
       })
-      .describe('As in the request'),
+      .meta({ id: 'OperationFilter', description: 'As in the request' }),
     limit: count.optional(),
     dryRun: z.boolean().optional().describe('Only when true'),
     reason: z.string().optional(),

@@ -135,11 +135,11 @@ export const pauseRequest = z
   .object(
     {
       names: boundedArray(nameFilter, {
+        min: 1,
         max: LIMITS.pausedNames,
         what: 'names',
         error: 'must be an array of strings',
       })
-        .refine((names) => names.length > 0, { error: 'must have at least one name' })
         .nullable()
         .default(null)
         .describe('Names of jobs; without them, the whole space'),

@@ -509,9 +509,8 @@ type Operation struct {
 	ID      string                 `json:"id"`
 	SpaceID string                 `json:"spaceId"`
 	Action  OperationRequestAction `json:"action"`
-	// As in the request
-	Filter OperationFilter `json:"filter"`
-	Limit  *int            `json:"limit,omitempty"`
+	Filter  OperationFilter        `json:"filter"`
+	Limit   *int                   `json:"limit,omitempty"`
 	// Only when true
 	DryRun       *bool           `json:"dryRun,omitempty"`
 	Reason       *string         `json:"reason,omitempty"`
@@ -549,6 +548,8 @@ type OperationFilterRequest struct {
 	Names []string `json:"names,omitempty"`
 	// Only jobs with all of these tags
 	Tags []string `json:"tags,omitempty"`
+	// Only these jobs
+	Ids []string `json:"ids,omitempty"`
 	// Only jobs created at this time or later, ISO 8601 with a time zone
 	CreatedAfter *string `json:"createdAfter,omitempty"`
 	// Only jobs created before this time, ISO 8601 with a time zone
@@ -556,8 +557,6 @@ type OperationFilterRequest struct {
 	// Only jobs whose payload, result or error, as JSON without blanks, contains this text in upper or
 	// lower case
 	Q *string `json:"q,omitempty"`
-	// Only these jobs
-	Ids []string `json:"ids,omitempty"`
 }
 
 // OperationRequest is a value of the API.

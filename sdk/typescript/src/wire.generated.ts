@@ -440,7 +440,6 @@ export interface Operation {
   id: string;
   spaceId: string;
   action: OperationRequestAction;
-  /** As in the request */
   filter: OperationFilter;
   limit?: number;
   /** Only when true */
@@ -479,6 +478,8 @@ export interface OperationFilterRequest {
   names?: string[];
   /** Only jobs with all of these tags */
   tags?: string[];
+  /** Only these jobs */
+  ids?: string[];
   /** Only jobs created at this time or later, ISO 8601 with a time zone */
   createdAfter?: string;
   /** Only jobs created before this time, ISO 8601 with a time zone */
@@ -488,8 +489,6 @@ export interface OperationFilterRequest {
    * lower case
    */
   q?: string;
-  /** Only these jobs */
-  ids?: string[];
 }
 
 export interface OperationRequest {

@@ -22,20 +22,31 @@ export interface JobFilter {
 }
 
 /**
- * Make a schema of a list of values to look for, without duplicates. It takes one value, too, as a query has it.
+ * Make a schema of a list of values to look for. Duplicates are dropped. An empty list is refused, because it would stand
+ * for every job.
  *
  * @param max most values
  * @param what noun of the values, for errors
  */
-function oneOrMore<T extends z.ZodType<string, string>>(value: T, max: number, what: string) {
-  // An empty list would be every job, and is a mistake.
-  const list = boundedArray(value, { max, what, error: 'must be a string or an array of strings' }).refine(
-    (given) => given.length > 0,
-    { error: `must have at least one of the ${what}` },
+function listOf<T extends z.ZodType<string, string>>(
+  value: T,
+  max: number,
+  what: string,
+  error = 'must be an array of strings',
+) {
+  const list = boundedArray(value, { min: 1, max, what, error });
+  return describeAs(
+    list.transform((given) => [...new Set(given)]),
+    z.array(value).min(1).max(max),
   );
+}
+
+/** Like {@link listOf}, but it takes one value, too, as a query has it. */
+function oneOrMore<T extends z.ZodType<string, string>>(value: T, max: number, what: string) {
+  const list = listOf(value, max, what, 'must be a string or an array of strings');
   const checked = z.unknown().transform((given, ctx): z.output<T>[] => {
     const outcome = list.safeParse(typeof given === 'string' ? [given] : given);
-    if (outcome.success) return [...new Set(outcome.data)];
+    if (outcome.success) return outcome.data;
     for (const { path, message } of outcome.error.issues) {
       ctx.addIssue({ code: 'custom', message, path: typeof given === 'string' ? [] : path });
     }
@@ -51,10 +62,35 @@ export const statusFilter = oneOrMore(status, LIMITS.filterStatuses, 'statuses')
   'Only jobs with one of these statuses',
 );
 
-/** The parts of a filter besides statuses, each as a request has it: undefined when it is left out. */
+const NAMES = [nameFilter, LIMITS.pollNames, 'names'] as const;
+const TAGS = [tag, LIMITS.tags, 'tags'] as const;
+const DESCRIPTION = { names: 'Only jobs with one of these names', tags: 'Only jobs with all of these tags' };
+
+/** Names and tags to look for, as a query has them. */
+export const queryLists = {
+  name: oneOrMore(...NAMES)
+    .optional()
+    .describe(DESCRIPTION.names),
+  tag: oneOrMore(...TAGS)
+    .optional()
+    .describe(DESCRIPTION.tags),
+};
+
+/** Names, tags and jobs to look for, as a body has them. */
+export const bodyLists = {
+  names: listOf(...NAMES)
+    .optional()
+    .describe(DESCRIPTION.names),
+  tags: listOf(...TAGS)
+    .optional()
+    .describe(DESCRIPTION.tags),
+  ids: listOf(z.string({ error: 'must be a string' }), LIMITS.operationIds, 'ids')
+    .optional()
+    .describe('Only these jobs'),
+};
+
+/** The other parts of a filter, as a request has them. */
 export const filterParts = {
-  names: oneOrMore(nameFilter, LIMITS.pollNames, 'names').optional().describe('Only jobs with one of these names'),
-  tags: oneOrMore(tag, LIMITS.tags, 'tags').optional().describe('Only jobs with all of these tags'),
   createdAfter: timestampMs.optional().describe('Only jobs created at this time or later, ISO 8601 with a time zone'),
   createdBefore: timestampMs.optional().describe('Only jobs created before this time, ISO 8601 with a time zone'),
   q: boundedText(LIMITS.searchCharacters)
@@ -64,7 +100,14 @@ export const filterParts = {
     ),
 };
 
-type FilterParts = { [K in keyof typeof filterParts]?: z.output<(typeof filterParts)[K]> | undefined };
+/** Parts of a filter; undefined for those that a request leaves out. */
+interface FilterParts {
+  names?: string[] | undefined;
+  tags?: string[] | undefined;
+  createdAfter?: number | undefined;
+  createdBefore?: number | undefined;
+  q?: string | undefined;
+}
 
 /** Return a filter from the parts of a request. */
 export const filterOf = (statuses: readonly Status[] | undefined, parts: FilterParts): JobFilter => ({

@@ -2,9 +2,7 @@ import { z } from 'zod';
 import { LIMITS } from '../limits.js';
 import { describeAs } from '../schema/describe.js';
 import { queryInteger } from '../schema/fields.js';
-import { filterOf, filterParts, statusFilter } from './filter.js';
-
-const { names, tags, createdAfter, createdBefore, q } = filterParts;
+import { filterOf, filterParts, queryLists, statusFilter } from './filter.js';
 
 /** Form of a cursor: below 2^53, which orders reach in the year 2248. Clients treat a cursor as opaque. */
 const CURSOR = /^[0-8]?[0-9]{1,15}$/;
@@ -21,11 +19,8 @@ const ORDERS = ['asc', 'desc'] as const;
 export const listJobsQuery = z
   .object({
     status: statusFilter.optional(),
-    name: names,
-    tag: tags,
-    createdAfter,
-    createdBefore,
-    q,
+    ...queryLists,
+    ...filterParts,
     order: z
       .enum(ORDERS, { error: `must be one of ${ORDERS.join(', ')}` })
       .default('desc')

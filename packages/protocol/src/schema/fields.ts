@@ -53,13 +53,14 @@ export const nameFilter = z
  */
 export function boundedArray<T extends z.ZodType>(
   entry: T,
-  { max, what, error }: { max: number; what: string; error: string },
+  { min = 0, max, what, error }: { min?: number; max: number; what: string; error: string },
 ) {
   const bounded = z
     .custom<unknown[]>(Array.isArray, { ...required(error), abort: true })
+    .refine((list) => list.length >= min, { error: `must have at least one of the ${what}`, abort: true })
     .refine((list) => list.length <= max, { error: `must have at most ${max} ${what}`, abort: true })
     .pipe(z.array(entry));
-  return describeAs(bounded, z.array(entry).max(max));
+  return describeAs(bounded, z.array(entry).min(min).max(max));
 }
 
 /**

@@ -463,7 +463,6 @@ class _OperationRequired(TypedDict):
     id: str
     spaceId: str
     action: "OperationRequestAction"
-    # As in the request
     filter: "OperationFilter"
     status: "OperationStatus"
     # Jobs that were examined
@@ -511,6 +510,8 @@ class OperationFilterRequest(_OperationFilterRequestRequired, total=False):
     names: List[str]
     # Only jobs with all of these tags
     tags: List[str]
+    # Only these jobs
+    ids: List[str]
     # Only jobs created at this time or later, ISO 8601 with a time zone
     createdAfter: str
     # Only jobs created before this time, ISO 8601 with a time zone
@@ -518,8 +519,6 @@ class OperationFilterRequest(_OperationFilterRequestRequired, total=False):
     # Only jobs whose payload, result or error, as JSON without blanks, contains this text in
     # upper or lower case
     q: str
-    # Only these jobs
-    ids: List[str]
 
 
 class _OperationRequestRequired(TypedDict):
