@@ -1,9 +1,12 @@
-// npm run test:all [-- [--short] [suite …]]: run the test suites one after the other, by default all except test:soak
-// and test:mutation. It prints a table of their times, and a line `N passed, N failed`. --short is for CI: fewer cases
-// of each suite, and of the topologies only the cluster. Without it the model test plays 200 sequences per variant.
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+// npm run test:all [-- [--short] [--at-once N] [suite …]]: run the test suites, by default all except test:soak and
+// test:mutation, one after the other or N at once. It prints a table of their times, and a line `N passed, N failed`.
+// --short is for CI: fewer cases of each suite, and of the topologies only the cluster. Without it the model test plays
+// 200 sequences per variant.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const outcomes = `${root}.cache/outcomes/`;
@@ -32,12 +35,15 @@ const SUITES = [
   { script: 'check' },
 ];
 
-const wanted = process.argv.slice(2);
-const isShort = wanted.includes('--short');
-const names = wanted.filter((each) => each !== '--short');
+const { values, positionals: names } = parseArgs({
+  options: { short: { type: 'boolean', default: false }, 'at-once': { type: 'string', default: '1' } },
+  allowPositionals: true,
+});
+const isShort = values.short;
+const atOnce = Number(values['at-once']);
 const unknown = names.filter((name) => !SUITES.some(({ script }) => script === name));
-if (unknown.length > 0) {
-  process.stderr.write(`no such suite: ${unknown.join(', ')}\n`);
+if (unknown.length > 0 || !(atOnce >= 1)) {
+  process.stderr.write(unknown.length > 0 ? `no such suite: ${unknown.join(', ')}\n` : '--at-once must be a number\n');
   process.exit(2);
 }
 
@@ -51,30 +57,45 @@ function jestCounts(file) {
   }
 }
 
-function runSuite({ script, args = [], short = [], isJest = false }) {
+async function runSuite({ script, args = [], short = [], isJest = false }) {
   const title = [script, ...args].join(' ');
-  process.stdout.write(`\n== npm run ${title}\n`);
-  const file = `${outcomes}${title.replaceAll(/\W+/g, '-')}.json`;
+  const name = title.replaceAll(/\W+/g, '-');
+  const file = `${outcomes}${name}.json`;
   rmSync(file, { force: true });
   const all = [...args, ...(isShort ? short : []), ...(isJest ? ['--ci', '--json', `--outputFile=${file}`] : [])];
   const began = performance.now();
-  const { status } = spawnSync('npm', ['run', '--silent', script, '--', ...all], {
+  const heading = `\n== npm run ${title}\n`;
+  // The output of suites that run at once is printed when they end, because it would be mixed.
+  const log = atOnce > 1 ? openSync(`${outcomes}${name}.txt`, 'w') : 'inherit';
+  if (atOnce === 1) process.stdout.write(heading);
+  const child = spawn('npm', ['run', '--silent', script, '--', ...all], {
     cwd: root,
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', log, log],
     env: { ...process.env, ...(isShort ? { TEST_SHORT: 'true' } : { MODEL_SEQUENCES: '200' }) },
   });
+  const [code] = await once(child, 'exit');
+  if (atOnce > 1) {
+    closeSync(log);
+    process.stdout.write(heading + readFileSync(`${outcomes}${name}.txt`, 'utf8'));
+  }
   const seconds = Math.round((performance.now() - began) / 1_000);
-  const isGood = status === 0;
-  const counts = isJest ? jestCounts(file) : { passed: isGood ? 1 : 0, failed: isGood ? 0 : 1 };
+  const counts = isJest ? jestCounts(file) : { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1 };
   // Count a non-zero exit as a failure, even when Jest reports no failed test.
-  if (!isGood && counts.failed === 0) counts.failed = 1;
+  if (code !== 0 && counts.failed === 0) counts.failed = 1;
   return { suite: title, seconds, ...counts };
 }
 
 mkdirSync(outcomes, { recursive: true });
-const rows = SUITES.filter(({ script }) => names.length === 0 || names.includes(script))
-  .filter(({ isLong }) => !(isShort && isLong))
-  .map(runSuite);
+const wanted = SUITES.filter(({ script }) => names.length === 0 || names.includes(script)).filter(
+  ({ isLong }) => !(isShort && isLong),
+);
+// The given order counts: a suite starts when one before it has ended.
+if (names.length > 0) wanted.sort((a, b) => names.indexOf(a.script) - names.indexOf(b.script));
+const rows = [];
+async function runOthers() {
+  for (let suite = wanted.shift(); suite !== undefined; suite = wanted.shift()) rows.push(await runSuite(suite));
+}
+await Promise.all(Array.from({ length: atOnce }, runOthers));
 const sum = (field) => rows.reduce((total, row) => total + row[field], 0);
 for (const { suite, seconds, passed, failed } of rows)
   process.stdout.write(`${suite.padEnd(32)} ${String(seconds).padStart(5)} s  ${passed} passed, ${failed} failed\n`);

@@ -7,7 +7,7 @@ import { anyRequests, bytesOf, nameOf } from './request.js';
 const drawn = (seed: number, numRuns: number) => fc.sample(anyRequests, { seed, numRuns }).flat();
 
 it('draws requests for every endpoint, some of which are accepted unless what is stored forbids it', () => {
-  const accepted = drawn(7, 1_000).filter((request) => (expectedOf(request).outcomes?.[0]?.status ?? 400) < 300);
+  const accepted = drawn(7, 2_000).filter((request) => (expectedOf(request).outcomes?.[0]?.status ?? 400) < 300);
   expect([...new Set(accepted.map(({ route }) => nameOf(route)))].sort()).toEqual(ROUTES.map(nameOf).sort());
 });
 
