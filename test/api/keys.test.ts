@@ -156,6 +156,19 @@ describe('a key that is bound to a space and may manage keys', () => {
     expect((await create(key, { limits: { perSecond: 1, burst: 1 } })).status).toBe(201);
   });
 
+  it('rotates no key that expires later, and none that may make more calls, because it would get their secrets', async () => {
+    const [soon, later] = ['2098-01-01T00:00:00.000Z', '2099-01-01T00:00:00.000Z'];
+    const limits = { perSecond: 100, burst: 1_000 };
+    const { key } = await manager(undefined, { expiresAt: soon, limits });
+    const statusOf = async (fields: object) =>
+      (await service.call('POST', `/keys/${(await manager(undefined, fields)).id}/rotate`, { key })).status;
+    expect(await statusOf({ expiresAt: soon, limits })).toBe(200);
+    expect(await statusOf({ expiresAt: later, limits })).toBe(403);
+    expect(await statusOf({ limits })).toBe(403);
+    expect(await statusOf({ expiresAt: soon })).toBe(403);
+    expect(await statusOf({ expiresAt: soon, limits: { ...limits, perSecond: 101 } })).toBe(403);
+  });
+
   it('lists the keys of its space only', async () => {
     const [mine, foreign] = [await service.key(['jobs:kill'], { spaceId: 'mine' }), await service.key(['jobs:read'])];
     const { id, key } = await manager();

@@ -19,17 +19,32 @@ export function boundRequest(request: NewKey, caller: Principal): NewKey {
     expiresAt: request.expiresAt ?? expiresAt,
     limits: request.limits ?? limits,
   };
-  checkMayAdminister(bound, caller);
-  if (expiresAt !== null && Date.parse(bound.expiresAt as string) > Date.parse(expiresAt)) {
-    throw new YardmasterError('FORBIDDEN', 'The new key would expire after the API key that creates it');
-  }
-  if (limits !== null && exceeds(bound.limits as KeyLimits, limits)) {
-    throw new YardmasterError('FORBIDDEN', 'The limits of the new key exceed those of the API key that creates it');
-  }
+  checkMayHold(bound, caller);
   return bound;
 }
 
+/**
+ * Refuse a caller that is bound to a space to get a secret of a key that may do more than the caller, or for longer.
+ *
+ * @throws FORBIDDEN
+ */
+export function checkMayHold(
+  key: Pick<StoredKey, 'spaceId' | 'scopes' | 'expiresAt'> & { limits?: KeyLimits | null | undefined },
+  caller: Principal,
+): void {
+  if (caller.spaceId === null) return;
+  checkMayAdminister(key, caller);
+  if (timeOf(key.expiresAt) > timeOf(caller.expiresAt)) {
+    throw new YardmasterError('FORBIDDEN', 'The key must not expire after the API key of the caller');
+  }
+  if (caller.limits !== null && exceeds(key.limits ?? NO_LIMITS, caller.limits)) {
+    throw new YardmasterError('FORBIDDEN', 'The limits of the key must not exceed those of the API key of the caller');
+  }
+}
+
+const NO_LIMITS = { perSecond: Number.POSITIVE_INFINITY, burst: Number.POSITIVE_INFINITY };
 const exceeds = (limits: KeyLimits, most: KeyLimits) => limits.perSecond > most.perSecond || limits.burst > most.burst;
+const timeOf = (expiresAt: string | null) => (expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt));
 
 /**
  * Refuse a caller that is bound to a space for a key of another space, and for one with a scope that the caller lacks.

@@ -3,7 +3,7 @@ import { runScript } from '../script/run-script.js';
 import { replace_key } from '../script/scripts.generated.js';
 import type { Store } from '../store.js';
 import { readKey } from './api-keys.js';
-import { checkMayAdminister } from './bounds.js';
+import { checkMayHold } from './bounds.js';
 import {
   hashOfSecret,
   newSecret,
@@ -38,7 +38,7 @@ export async function rotateKey(
     const found = await readKey(store, id);
     if (found === null) throw new YardmasterError('KEY_NOT_FOUND');
     const { key, record, now } = found;
-    if (caller !== null) checkMayAdminister(key, caller);
+    if (caller !== null) checkMayHold(key, caller);
 
     const secret = newSecret();
     const { previous: _, secretHash, rotations = 0, ...kept } = key;
