@@ -49,6 +49,7 @@ describe('fsck of a record with a broken field', () => {
     ['pending', 'unique', 'ended return 60 k', 'unique is impossible: ended return 60 k'],
     ['pending', 'unique', 'ended return 0 ', 'unique is impossible: ended return 0 '],
     ['running', 'uniqueFreed', 'yes', 'uniqueFreed is impossible: yes'],
+    ['dead', 'kept', 'yes', 'kept is impossible: yes'],
     ['pending', 'fingerprint', 'short', 'fingerprint is impossible: short'],
     ['scheduled', 'scheduledFor', null, 'scheduledFor is missing'],
     ['scheduled', 'scheduledFor', 'soon', 'scheduledFor is impossible: soon'],

@@ -72,11 +72,13 @@ describe('fsck of pauses', () => {
 describe('fsck of settings', () => {
   const settings = { retention: { deadSeconds: 0 }, maxPending: 5 };
 
-  it('finds no fault in an ended job that the settings of its space keep for ever', async () => {
+  it('finds no fault in a job that ended while its space kept such jobs for ever, and one in a job that was not kept', async () => {
     await service.call('PATCH', `/spaces/${space}/settings`, { body: settings });
     const id = await jobIn(service, 'dead', space);
     expect((await check(service.store)).short).toEqual([]);
     await service.call('PATCH', `/spaces/${space}/settings`, { body: { retention: null } });
+    expect((await check(service.store)).short).toEqual([]);
+    await service.redis.hdel(service.store.keys.job(id), 'kept');
     await expectRepaired([['deadline_missing', id, keyOf('deadlines'), 'possible']]);
   });
 

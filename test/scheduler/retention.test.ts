@@ -14,7 +14,7 @@ const receiver = withReceiver();
 const standing = withService();
 const service = withService({ RETENTION_SECONDS: '1', CALLBACK_RETRY_DELAYS: '3600' });
 /** A service that keeps ended jobs for ever. Its jobs have no deadline, which fsck would report as missing. */
-const keeping = withService({ RETENTION_SECONDS: '0' }, { check: false });
+const keeping = withService({ RETENTION_SECONDS: '0' });
 
 /** Create a store whose jobs are purged after a second. */
 const storeOf = ({ redis, prefix }: TestService) => createStore(redis, { keyPrefix: prefix, retentionMs: 1_000 });

@@ -270,6 +270,10 @@ describe('retention', () => {
     const kept = await jobIn(service, 'dead', space);
     expect(await keptMs(kept)).toBeNull();
     expect((await service.call('DELETE', `/jobs/${kept}`)).status).toBe(200);
+    const requeued = await jobIn(service, 'dead', space);
+    await service.call('POST', `/jobs/${requeued}/requeue`);
+    await service.call('POST', `/jobs/${requeued}/kill`);
+    expect(await keptMs(requeued)).toBe(7 * 86_400_000);
     expect(await keptMs(await jobIn(service, 'completed', space))).toBe(7 * 86_400_000);
   });
 });

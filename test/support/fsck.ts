@@ -16,8 +16,6 @@ interface Dump {
   unique: Map<string, Record<string, string>>;
   /** What is paused, by space. */
   paused: Map<string, Record<string, string>>;
-  /** Settings by space, of each partition. */
-  settings: Map<string, Record<string, string>>;
   unknown: string[];
 }
 
@@ -59,7 +57,6 @@ async function dump(redis: Redis, prefix: string): Promise<Dump> {
     lastOrders: new Map(),
     unique: new Map(),
     paused: new Map(),
-    settings: new Map(),
     unknown: [],
   };
   for (const key of await keysOf(redis, prefix)) await dumpKey(redis, key, key.slice(prefix.length + 1), all);
@@ -73,17 +70,17 @@ const isOfOperations = (name: string) =>
 async function dumpKey(redis: Redis, key: string, name: string, all: Dump): Promise<void> {
   if (/^\{..\}:(space:[^/]+\/history\/\d+\/\d+|counted:\w+)$/.test(name)) return; // They go by themselves.
   const [, id, part] = /^\{..\}:job:([a-z0-9]{28})(:events|:logs)?$/.exec(name) ?? [];
-  const [, hash] = /^\{..\}:(?:space:[^/]+\/)?(unique|paused|settings)$/.exec(name) ?? [];
+  const [, hash] = /^\{..\}:space:[^/]+\/(unique|paused)$/.exec(name) ?? [];
   if (id && part === ':logs') all.logged.push(id);
   else if (id && part) all.histories.set(id, await redis.lrange(key, 0, -1));
   else if (id) all.jobs.set(id, await redis.hgetall(key));
   else if (isOfOperations(name)) return;
-  else if (hash) all[hash as 'unique' | 'paused' | 'settings'].set(name, await redis.hgetall(key));
+  else if (hash) all[hash as 'unique' | 'paused'].set(name, await redis.hgetall(key));
   else if (/^\{..\}:(space:|deadlines$|due$|callbacks$)/.test(name)) all.indexes.set(name, await membersOf(redis, key));
   else if (/^\{..\}:spaces$/.test(name)) {
     for (const [space, order] of await membersOf(redis, key))
       all.lastOrders.set(`${name.slice(0, 5)}${space}`, Number(order));
-  } else if (!/^(meta$|\{keys\}:(records|used)$|audit$|\{..\}:(stepped|pauses)$|\{bull\}:)/.test(name))
+  } else if (!/^(meta$|\{keys\}:(records|used)$|audit$|\{..\}:(stepped|settings|pauses)$|\{bull\}:)/.test(name))
     all.unknown.push(key);
 }
 
@@ -110,7 +107,7 @@ function indexesOf(id: string, job: JobRecord): string[] {
     `${space}status/${job.status}`,
     ...(job.tags ?? '').split('\n').flatMap((tag) => (tag === '' ? [] : [`${space}tag/${tag}`])),
     ...(job.status === 'pending' ? [`${space}queue`, `${space}queue/${job.name}`] : []),
-    ...(isWaiting(job) ? [] : [`${base}deadlines`]),
+    ...(isWaiting(job) || job.kept ? [] : [`${base}deadlines`]),
     ...(isWaiting(job) && dueOf(job) < Number.POSITIVE_INFINITY ? [`${base}due`] : []),
   ];
 }
@@ -217,20 +214,12 @@ function expectedEntries(jobs: Dump['jobs']): Map<string, string | null> {
   return entries;
 }
 
-/** Whether a job may stay for ever, because its space has settings, and its retention may have been 0 when it ended. */
-function mayLackDeadline(id: string, { status = '', space = '' }: JobRecord, { settings }: Dump): boolean {
-  const ofSpaces = settings.get(`{${id.slice(0, 2)}}:settings`) ?? {};
-  return ['completed', 'dead', 'killed'].includes(status) && Object.hasOwn(ofSpaces, space);
-}
-
-/** Return the expected entries without those that jobs may lack, where they do lack. */
+/** Return the expected entries without those that a paused name may lack, where they do lack. */
 function expectedIn(all: Dump, actual: ReadonlyMap<string, string>): Map<string, string | null> {
   const expected = expectedEntries(all.jobs);
   for (const [id, job] of all.jobs) {
-    const queue = `${queueOfSpace(id, job)} ${id}`;
-    const deadline = `{${id.slice(0, 2)}}:deadlines ${id}`;
-    if (!actual.has(queue) && mayLackQueue(id, job, all)) expected.delete(queue);
-    if (!actual.has(deadline) && mayLackDeadline(id, job, all)) expected.delete(deadline);
+    const entry = `${queueOfSpace(id, job)} ${id}`;
+    if (!actual.has(entry) && mayLackQueue(id, job, all)) expected.delete(entry);
   }
   return expected;
 }

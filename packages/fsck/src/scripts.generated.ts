@@ -43,7 +43,7 @@ end`,
   elseif r.status == 'running' then
     local runBy = tonumber(r.runBy or math.huge)
     due, latest = math.min(nowMs + ms, runBy), math.min(nowMs + ms, math.max(runBy, nowMs))
-  elseif hasEnded(r) then
+  elseif hasEnded(r) and not r.kept then
     local kept = tonumber(retentionIn(settingsText(base, r.space), r.status, retentionMs))
     due = kept > 0 and nowMs + kept or nil
   end
@@ -256,7 +256,7 @@ end`,
 end`,
   WHOLE: `local WHOLE = { 'attempt', 'maxRetries', 'deliveryTimeouts', 'takeBacks', 'missedWindowMs', 'eventsDropped', 'logsDropped', 'deliveredAt', 'startedAt', 'updatedAt',
   'scheduledFor', 'startBy', 'runBy', 'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }`,
-  FIELDS: `local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', 'unique', 'uniqueFreed', 'fingerprint', 'retry', 'maxRunSeconds', 'startWithinSeconds',
+  FIELDS: `local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', 'unique', 'uniqueFreed', 'kept', 'fingerprint', 'retry', 'maxRunSeconds', 'startWithinSeconds',
   'priority', 'callbackOn', 'tags', unpack(WHOLE) }`,
   checkedRecord: `local function checkedRecord(found, base, id)
   local key = base .. 'job:' .. id
@@ -280,7 +280,7 @@ end`,
     if r[field] and not check(field, string.find(r[field], '^%d+$')) then areWhole, r[field] = false, nil end
   end
   check('timeoutSeconds', (tonumber(r.timeoutSeconds or '300') or 0) > 0)
-  check('uniqueFreed', not r.uniqueFreed or r.uniqueFreed == '1')
+  for _, field in ipairs({ 'uniqueFreed', 'kept' }) do check(field, not r[field] or r[field] == '1') end
   check('fingerprint', not r.fingerprint or #r.fingerprint == 22 and string.find(r.fingerprint, '^[%w_-]+$'))
   if not check('unique', not r.unique or isUnique(r.unique)) then r.unique = nil end
   if not check('tags', not r.tags or areTags(r.tags)) then r.tags = nil end
@@ -353,7 +353,7 @@ end`,
 };
 
 export const check_jobs = {
-  name: 'check_jobs', sha1: 'ce78c5c7b30534dd26721d0dfc02161106c0332d',
+  name: 'check_jobs', sha1: 'c18f0ea0a92552515ca796ebec9c253d83eed7bc',
   keys: ['deadlines'], args: ['base', 'isRepairing', 'deliveryTimeoutMs', 'retentionMs'], rest: 'ids',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as string[][] }),
   text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${lua.isUnique}\n${lua.areTags}\n${lua.isCallbackOn}\n${lua.numberIn}\n${lua.LONGEST_DELAY_SECONDS}\n${lua.LARGEST_FACTOR}\n${lua.MOST_DELAYS}\n${lua.isRetry}\n${lua.isLimit}\n${lua.LONGEST_RUN_SECONDS}\n${lua.LONGEST_START_SECONDS}\n${lua.LARGEST_PRIORITY}\n${lua.isPriority}\n${lua.checkTiming}\n${lua.NEEDS}\n${lua.WAITING_LACKS}\n${lua.LACKS}\n${lua.checkByStatus}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.replaceEntry}\n${lua.mustBeIn}\n${store.STATUSES}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.AT_CREATION}\n${lua.typeOf}\n${lua.mayBeLater}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkIndexes}\n${store.uniqueEntry}\n${store.occupiesUnique}\n${store.loadJob}\n${store.uniqueHolder}\n${lua.checkUnique}\n${lua.LONGEST_DELIVERY_MS}\n${lua.hasEnded}\n${store.retentionIn}\n${store.settingsText}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.startLimit}\n${store.wantsCallback}\n${lua.checkDue}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.statusAfter}\n${lua.FIRST}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]

@@ -18,7 +18,7 @@ local function checkDeadline(found, r, base, nowMs, deliveryTimeoutMs, retention
     -- After the end of the run the sweep may be late, or have postponed the job.
     local runBy = tonumber(r.runBy or math.huge)
     due, latest = math.min(nowMs + ms, runBy), math.min(nowMs + ms, math.max(runBy, nowMs))
-  elseif hasEnded(r) then
+  elseif hasEnded(r) and not r.kept then
     local kept = tonumber(retentionIn(settingsText(base, r.space), r.status, retentionMs))
     due = kept > 0 and nowMs + kept or nil
   end

@@ -25,7 +25,7 @@ if other and isOccupied then return { 'NOT_UNIQUE', other.id, other.status } end
 local before = job.status
 redis.call('ZREM', base .. 'callbacks', jobId)
 redis.call('ZREM', base .. 'due', jobId) -- see remindOfCallback
-redis.call('HDEL', jobKey, 'attempt', 'result', 'error', 'deliveryTimeouts', 'startBy', 'killReason',
+redis.call('HDEL', jobKey, 'attempt', 'result', 'error', 'deliveryTimeouts', 'startBy', 'killReason', 'kept',
   'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil')
 job.attempt = DEFAULT_ATTEMPT
 local scheduledFor = timeOf(delay, nowMs)

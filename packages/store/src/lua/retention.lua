@@ -1,10 +1,12 @@
--- Start the retention of a job that has just ended: its deadline now means the purge. 0 keeps it for ever.
+-- Start the retention of a job that has just ended: its deadline now means the purge. 0 keeps it for ever, and its record
+-- says so, because the settings may change.
 --   retentionMs   see retentionIn
 local function startRetention(job, nowMs, retentionMs)
   if tonumber(retentionMs) > 0 then
     redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + tonumber(retentionMs)), job.id)
   else
     redis.call('ZREM', job.base .. 'deadlines', job.id)
+    redis.call('HSET', job.key, 'kept', '1')
   end
 end
 

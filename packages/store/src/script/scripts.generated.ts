@@ -552,6 +552,7 @@ end`,
     redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + tonumber(retentionMs)), job.id)
   else
     redis.call('ZREM', job.base .. 'deadlines', job.id)
+    redis.call('HSET', job.key, 'kept', '1')
   end
 end`,
   purge: `local function purge(job, nowMs, unique, tags)
@@ -1016,7 +1017,7 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: 'b52820b1a94288cb9861299cb513d30e1208a0b7',
+  name: 'expire', sha1: '1f70d6733f7119a9e7e4b009621fcd46a47261fe',
   keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore', 'random'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[], ended: r[5] as string[] }),
   text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.isStartOver}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.spread}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.replaceEntry}\n${lua.tagIndex}\n${lua.leaveTags}\n${lua.purge}\n${lua.IS_STATUS}\n${lua.sweep}\nlocal deadlines = KEYS[1]
@@ -1076,7 +1077,7 @@ return { 'OK', 1 }
 } as const;
 
 export const promote = {
-  name: 'promote', sha1: '2bcf3dd12c81dabbb6dd6a9ed4ce42d7092963eb',
+  name: 'promote', sha1: 'b33e158df6f2de940ef5de8de907f474189a0c03',
   keys: ['due'], args: ['base', 'limit', 'eventsPerJob', 'retentionMs', 'dueBefore'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[], dead: r[5] as string[] }),
   text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.wantsCallback}\n${lua.formatInteger}\n${lua.enqueueCallback}\n${lua.remindOfCallback}\n${lua.renewCallback}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\n${lua.replaceEntry}\n${lua.sweep}\nlocal due = KEYS[1]
@@ -1203,7 +1204,7 @@ return { 'OK', attempt }
 } as const;
 
 export const complete = {
-  name: 'complete', sha1: '9955dcbc653df7540c2c7b96b33c63d48a7c1f6c',
+  name: 'complete', sha1: '698ad6fd241a912e8083527882b8ee870f9812a4',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'result', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]), space: r[2] as string, runMs: Number(r[3]), name: r[4] as string } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.settingsText}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
@@ -1236,7 +1237,7 @@ return { 'OK', job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job
 } as const;
 
 export const fail = {
-  name: 'fail', sha1: '9ee141f0492081daf96fb7371a472e2cac4cf1c0',
+  name: 'fail', sha1: 'da5aefa36238939681b6aa20265c168222007116',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'errorJson', 'isRetryable', 'retryAfterMs', 'random', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, status: r[1] as Status, attempt: Number(r[2]), space: r[3] as string, runMs: Number(r[4]), name: r[5] as string } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal jobKey = KEYS[1]
@@ -1294,7 +1295,7 @@ return { 'OK', job.attempt }
 } as const;
 
 export const release = {
-  name: 'release', sha1: 'b36f7b1583feb85348bffbfab080eae6341d044f',
+  name: 'release', sha1: 'b5fd769d53fdcdfdac4e9b7523d8e30e6be9539f',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'reason', 'delay', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status, attempt: Number(r[3]), space: r[4] as string, name: r[5] as string } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.lastStep}\n${lua.isStartOver}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
@@ -1399,7 +1400,7 @@ return { 'OK', unpack(values) }
 } as const;
 
 export const turn = {
-  name: 'turn', sha1: 'dec9d02e208f72ffa5b86e0f0dd4d70261879b75',
+  name: 'turn', sha1: '337bbf5772653237d2c0a7c8a01afd4ca398da11',
   keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => ({ values: r.slice(1) as (string | null)[] }),
   text: `${lua.isTooLate}\n${collected.clock}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nlocal queue = KEYS[1]
@@ -1600,7 +1601,7 @@ return { 'OK', unpack(values) }
 } as const;
 
 export const turn_many = {
-  name: 'turn_many', sha1: '9be1e0aba8c761f53bb940ad9a11a38598a3029d',
+  name: 'turn_many', sha1: 'fb6f907dc81f79ea46bac0ec1176af61e75777fc',
   keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => ({ values: r.slice(1) as (string | null)[] }),
   text: `${lua.isTooLate}\n${collected.clock}\n${later.later}\n${later.writeSets}\n${later.redis}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\nlocal function turnScript(queue, base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount, inputs)
@@ -2086,7 +2087,7 @@ return { 'OK', ids[at] and placeOf(at - 1) or '', unpack(rows) }
 } as const;
 
 export const kill = {
-  name: 'kill', sha1: 'e06722609952ef67558fe0a75ce58cb9bea98b60',
+  name: 'kill', sha1: '66a6674b1c42bcc00c3e60365f3729ba29685cef',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => ({ before: r[1] as Status, space: r[2] as string, name: r[3] as string }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.wantsCallback}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
@@ -2202,7 +2203,7 @@ return { 'OK', seq, logSeq, formatInteger(now()), v[3], v[4], v[5], v[6], v[7] }
 } as const;
 
 export const requeue = {
-  name: 'requeue', sha1: 'dad94a15754ddda10985ca91fb960f1907cad44e',
+  name: 'requeue', sha1: '56f83cb0a130aa215dd7ac438a60ac8e146787da',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'delay', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.occupiesUnique}\n${lua.takesUniqueBack}\n${lua.uniqueEntry}\n${lua.uniqueHolder}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordReturn}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
@@ -2221,7 +2222,7 @@ if other and isOccupied then return { 'NOT_UNIQUE', other.id, other.status } end
 local before = job.status
 redis.call('ZREM', base .. 'callbacks', jobId)
 redis.call('ZREM', base .. 'due', jobId)
-redis.call('HDEL', jobKey, 'attempt', 'result', 'error', 'deliveryTimeouts', 'startBy', 'killReason',
+redis.call('HDEL', jobKey, 'attempt', 'result', 'error', 'deliveryTimeouts', 'startBy', 'killReason', 'kept',
   'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil')
 job.attempt = '0'
 local scheduledFor = timeOf(delay, nowMs)
@@ -2432,7 +2433,7 @@ return { 'STARTED', nowText }
 } as const;
 
 export const step_operation = {
-  name: 'step_operation', sha1: '0c210801d6aeff25a01974f12b6204e03a15897e',
+  name: 'step_operation', sha1: 'c34734bc1d85ed31c21fa6f9f1786740db2b3441',
   keys: ['record'], args: ['base', 'id', 'space', 'action', 'cursor', 'after', 'lowest', 'highest', 'most', 'mayChange', 'isDryRun', 'reason', 'delay', 'eventsPerJob', 'retentionMs', 'listed', 'tags', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => (r[0] === 'STEPPED' ? { outcome: 'STEPPED' as const, status: r[1] as string, changed: Number(r[2]), moves: r[3] as string[] } : { outcome: 'OVERTAKEN' as const }),
   text: `${lua.stored}\n${collected.clock}\n${collected.now}\n${lua.replaceEntry}\n${lua.nextJobs}\n${lua.loadJob}\n${lua.hasTags}\n${lua.matchingJob}\n${lua.countMove}\n${lua.OPERATION_ENDS}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.formatInteger}\n${lua.operationLeft}\n${lua.endOperation}\n${lua.recordStep}\n${lua.refusalFor}\nlocal record = KEYS[1]
@@ -2457,7 +2458,7 @@ if other and isOccupied then return { 'NOT_UNIQUE', other.id, other.status } end
 local before = job.status
 redis.call('ZREM', base .. 'callbacks', jobId)
 redis.call('ZREM', base .. 'due', jobId)
-redis.call('HDEL', jobKey, 'attempt', 'result', 'error', 'deliveryTimeouts', 'startBy', 'killReason',
+redis.call('HDEL', jobKey, 'attempt', 'result', 'error', 'deliveryTimeouts', 'startBy', 'killReason', 'kept',
   'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil')
 job.attempt = '0'
 local scheduledFor = timeOf(delay, nowMs)

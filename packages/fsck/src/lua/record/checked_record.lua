@@ -1,6 +1,6 @@
 local WHOLE = { 'attempt', 'maxRetries', 'deliveryTimeouts', 'takeBacks', 'missedWindowMs', 'eventsDropped', 'logsDropped', 'deliveredAt', 'startedAt', 'updatedAt',
   'scheduledFor', 'startBy', 'runBy', 'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }
-local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', 'unique', 'uniqueFreed', 'fingerprint', 'retry', 'maxRunSeconds', 'startWithinSeconds',
+local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', 'unique', 'uniqueFreed', 'kept', 'fingerprint', 'retry', 'maxRunSeconds', 'startWithinSeconds',
   'priority', 'callbackOn', 'tags', unpack(WHOLE) }
 
 -- Read a record and note each field that is missing or impossible; nil when the job does not exist. `isPlaceable` is
@@ -29,7 +29,7 @@ local function checkedRecord(found, base, id)
     if r[field] and not check(field, string.find(r[field], '^%d+$')) then areWhole, r[field] = false, nil end
   end
   check('timeoutSeconds', (tonumber(r.timeoutSeconds or DEFAULT_TIMEOUT_SECONDS) or 0) > 0)
-  check('uniqueFreed', not r.uniqueFreed or r.uniqueFreed == '1')
+  for _, field in ipairs({ 'uniqueFreed', 'kept' }) do check(field, not r[field] or r[field] == '1') end
   check('fingerprint', not r.fingerprint or #r.fingerprint == 22 and string.find(r.fingerprint, '^[%w_-]+$'))
   if not check('unique', not r.unique or isUnique(r.unique)) then r.unique = nil end
   if not check('tags', not r.tags or areTags(r.tags)) then r.tags = nil end

@@ -35,6 +35,7 @@ import { uniqueOfStored } from '../unique.js';
  * | `runBy` | when its attempt must end, of a running job with `maxRunSeconds` |
  * | `killReason` | JSON text, for the callback of a killed job |
  * | `uniqueFreed` | 1 once an ack, or the next job with the unique key, has freed it |
+ * | `kept` | 1 of a job that has ended and stays for ever |
  * | `callbackAttempts`, `callbackRound`, `callbackDueAt`, `callbackLeasedUntil` | see lua/callback.lua; after an attempt |
  */
 export const LISTED_FIELDS = [
