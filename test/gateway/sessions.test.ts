@@ -5,8 +5,10 @@ import { YardmasterError } from '@yardmaster/protocol';
 import { createLogger } from '@yardmaster/runtime';
 import type { Authenticator } from '@yardmaster/store';
 import type { WebSocket } from 'ws';
+import { formOf } from '../../apps/gateway/src/messages.js';
 import { Session, type SessionOptions } from '../../apps/gateway/src/sockets/session.js';
 import { Sessions } from '../../apps/gateway/src/sockets/sessions.js';
+import { WebSocketTransport } from '../../apps/gateway/src/sockets/web-socket.js';
 
 // These tests are about seconds and minutes, so they use a fake clock.
 
@@ -53,8 +55,8 @@ function open(
   const onClosed = (session: Session) => sessions.remove(session);
   const metrics = { sent: 0, closed: () => undefined };
   const ws = socket as unknown as WebSocket;
-  const session = new Session(ws, new PassThrough(), {
-    visibility: 'full',
+  const session = new Session(new WebSocketTransport(ws, new PassThrough()), {
+    form: formOf('full', false, false),
     keyId,
     filter: null,
     onClosed,
@@ -105,7 +107,7 @@ it.each([
 ] as const)(
   'closes a $visibility stream with 1000 after $seconds s when its job is $status and the random number is $random',
   async ({ visibility, status, random, seconds }) => {
-    const { session, socket } = open(null, { visibility, random: () => random });
+    const { session, socket } = open(null, { form: formOf(visibility, false, false), random: () => random });
     session.end(status);
     await pass(seconds - 0.001);
     expect(socket.close).not.toHaveBeenCalled();

@@ -98,6 +98,7 @@ export function snapshot(world: World, { job: id, caller }: OfJob): Snapshot {
   const job = jobFor(world, id, caller);
   return {
     seq: job.events.at(-1)?.seq as number,
+    droppedSeq: (job.events[1]?.seq ?? 2) - 1,
     logSeq: job.logSeq,
     at: world.now,
     spaceId: job.spaceId,

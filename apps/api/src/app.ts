@@ -1,6 +1,7 @@
 import { checkParameters, streamMessageSchema, YardmasterError } from '@yardmaster/protocol';
 import {
   checkHost,
+  createCors,
   type Health,
   PROBES,
   respondToCheck,
@@ -9,7 +10,6 @@ import {
   setRoute,
   UNKNOWN_ROUTE,
 } from '@yardmaster/server';
-import cors from 'cors';
 import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { asyncApiDocument } from './openapi/asyncapi.js';
 import { type Limits, openApiDocument } from './openapi/document.js';
@@ -19,12 +19,6 @@ import { ROUTES } from './routes/index.js';
 import type { Route } from './routes/route.js';
 import type { Serving } from './serve.js';
 import { FEATURES, VERSION } from './version.js';
-
-/** Headers of responses that pages of other origins may read. */
-const EXPOSED = [
-  ...['x-request-id', 'retry-after', 'ratelimit', 'ratelimit-policy'],
-  ...['x-ignored-fields', 'preference-applied', 'idempotent-replayed', 'x-next-cursor', 'link'],
-];
 
 export interface AppOptions {
   router: RequestHandler;
@@ -44,11 +38,7 @@ export function createApp({ router, refuse, corsOrigins }: AppOptions): Express 
     checkHost(req);
     next();
   });
-  if (corsOrigins !== undefined) {
-    const origin = corsOrigins.includes('*') ? '*' : [...corsOrigins];
-    // Any request header is allowed. A preflight gets 204 with `Allow` like every OPTIONS, or 404 for an unknown path.
-    app.use(cors({ origin, exposedHeaders: EXPOSED, maxAge: 600, preflightContinue: true }));
-  }
+  if (corsOrigins !== undefined) app.use(createCors(corsOrigins));
   app.use(router);
   app.use((_req, res) => {
     setRoute(res, UNKNOWN_ROUTE);

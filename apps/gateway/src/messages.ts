@@ -17,6 +17,27 @@ export const VISIBILITIES = ['full', 'progress', 'space'] as const satisfies rea
 
 export type Visibility = (typeof VISIBILITIES)[number];
 
+/** How a stream writes its messages. Every stream of a form uses one object, which `formOf` returns. */
+export interface Form {
+  readonly visibility: Visibility;
+  /** Whether messages contain the seq of their event, because the client has asked for it with `since`. */
+  readonly hasSeq: boolean;
+  /** Whether messages are those of an event stream (`text/event-stream`), and not of a WebSocket. */
+  readonly isEventStream: boolean;
+  /** Place among all forms. */
+  readonly index: number;
+}
+
+const BOTH = [false, true];
+const FORMS = VISIBILITIES.flatMap((visibility) =>
+  BOTH.flatMap((hasSeq) => BOTH.map((isEventStream) => ({ visibility, hasSeq, isEventStream }))),
+).map((form, index): Form => ({ ...form, index }));
+
+export const formOf = (visibility: Visibility, hasSeq: boolean, isEventStream: boolean): Form =>
+  FORMS.find(
+    (form) => form.visibility === visibility && form.hasSeq === hasSeq && form.isEventStream === isEventStream,
+  ) as Form;
+
 /** What the messages of space streams have in addition with COMPAT=emit. */
 export interface EmitFields {
   /** Number of the message in its channel. */
@@ -39,20 +60,23 @@ export interface ConnectedMessage extends Required<EmitFields> {
 
 /** An event, or an append of logs, on its way from a channel to the sockets of any number of streams. */
 export class OutgoingMessage {
-  readonly #frames: Partial<Record<Visibility, Buffer | null>> = {};
+  /** By the index of the form. */
+  readonly #frames: (Buffer | null | undefined)[] = [];
 
   constructor(
     readonly event: PublishedMessage,
     readonly more?: EmitFields,
   ) {}
 
-  /** Return the frame for a visibility; null when the event is not shown to it. It is made once per visibility. */
-  encodedFor(visibility: Visibility): Buffer | null {
-    let frame = this.#frames[visibility];
+  /** Return the frame of a form; null when the event is not shown. It is made once per form. */
+  encodedFor(form: Form): Buffer | null {
+    let frame = this.#frames[form.index];
     if (frame === undefined) {
-      const message = SERIALIZERS[visibility](this.event);
-      frame = message && frameOf(this.more === undefined ? message : { ...message, ...this.more });
-      this.#frames[visibility] = frame;
+      const message = SERIALIZERS[form.visibility](this.event);
+      const seq = form.visibility === 'space' ? null : this.event.seq;
+      const more = form.hasSeq && seq !== null ? { seq } : this.more;
+      frame = message && frameOf(more === undefined ? message : { ...message, ...more }, form, seq);
+      this.#frames[form.index] = frame;
     }
     return frame;
   }
@@ -63,8 +87,16 @@ export class OutgoingMessage {
   }
 }
 
-/** Return the content of a text frame, ready to be sent to any number of sockets. */
-export const frameOf = (message: object): Buffer => Buffer.from(JSON.stringify(message));
+/**
+ * Return a message as it is sent, ready for any number of sockets: the content of a text frame, or an event of an event
+ * stream.
+ *
+ * @param id number that a client of an event stream sends as `Last-Event-ID` to go on after the message; null for none
+ */
+export function frameOf(message: object, { isEventStream }: Form, id: number | null = null): Buffer {
+  const text = JSON.stringify(message);
+  return Buffer.from(isEventStream ? `${id === null ? '' : `id: ${id}\n`}data: ${text}\n\n` : text);
+}
 
 /** The messages of a stream that report an event. */
 type ReportOf<Message> = Exclude<Message, InitMessage>;

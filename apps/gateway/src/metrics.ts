@@ -1,11 +1,11 @@
 import { CLOSE_CODES } from '@yardmaster/protocol';
 import type { Metrics } from '@yardmaster/server';
 import { Counter, Gauge } from 'prom-client';
-import { VISIBILITIES, type Visibility } from './messages.js';
+import { type Form, VISIBILITIES } from './messages.js';
 
 /** The fields of a session that the metrics read. */
 interface OpenStream {
-  visibility: Visibility;
+  form: Form;
   waitingBytes: number;
 }
 
@@ -30,7 +30,7 @@ export function createStreamMetrics({ registry }: Metrics, sessions: () => Itera
     registers,
     collect() {
       for (const visibility of VISIBILITIES) this.set({ audience: visibility }, 0);
-      for (const { visibility } of sessions()) this.inc({ audience: visibility });
+      for (const { form } of sessions()) this.inc({ audience: form.visibility });
     },
   });
   new Gauge({

@@ -1,24 +1,33 @@
-import type { IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex, Writable } from 'node:stream';
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Config, Logger } from '@yardmaster/runtime';
 import {
+  createCors,
   onceResponded,
   redisBudgetMs,
   requestIdOf,
+  requestIdOfResponse,
   type ServerContext,
   type Streams,
+  sendEmpty,
+  sendError,
+  setRoute,
   within,
 } from '@yardmaster/server';
 import { WebSocketServer } from 'ws';
-import { createAdmission, type STREAM_VARIABLES } from './admission/admission.js';
-import { isStreamUrl, routeOfStream } from './admission/caller.js';
+import { type Admitted, createAdmission, type STREAM_VARIABLES } from './admission/admission.js';
+import { asksForEventStream, isStreamUrl, routeOfStream } from './admission/caller.js';
 import { ReleaseStack } from './admission/capacity.js';
-import { createRefuseUpgrade, respondToPlainRequest } from './admission/reject.js';
+import { createRefusalReport, refuseUpgrade, respondToPlainRequest } from './admission/reject.js';
 import { Channels } from './channels/channels.js';
+import { formOf } from './messages.js';
 import { createStreamMetrics } from './metrics.js';
+import { EventStreamTransport } from './sockets/event-stream.js';
 import { Session } from './sockets/session.js';
 import { Sessions } from './sockets/sessions.js';
+import type { Transport } from './sockets/transport.js';
+import { WebSocketTransport } from './sockets/web-socket.js';
 
 export interface StreamsOptions {
   context: ServerContext;
@@ -32,6 +41,14 @@ export interface StreamsOptions {
 
 /** Size limit of a client's message, in bytes. The content of every message is ignored. */
 const MAX_CLIENT_MESSAGE_BYTES = 1024;
+
+/** Headers of an event stream. nginx keeps the response from its client until it ends, unless the last one tells it not to. */
+const EVENT_STREAM_HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-accel-buffering': 'no',
+};
 
 /** Longest time for clients to respond to the close when the process ends. */
 const CLOSE_WITHIN_MS = 5_000;
@@ -48,7 +65,8 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
   const sessions = new Sessions({ authenticator: context.authenticator, log, pingMs });
   const streamMetrics = createStreamMetrics(metrics, () => sessions.open);
   const admission = createAdmission({ context, channels, config });
-  const refuseUpgrade = createRefuseUpgrade(log, stopping);
+  const reportRefusal = createRefusalReport(log, stopping);
+  const setCors = createCors(config.CORS_ORIGINS);
   /** Functions that report the status of the response to the metrics, by upgrade. */
   const upgrades = new WeakMap<IncomingMessage, (status: number) => void>();
   const onClosed = (session: Session) => sessions.remove(session);
@@ -65,32 +83,56 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
   });
 
   function refuse(req: IncomingMessage, socket: Duplex, thrown: unknown): void {
-    const status = refuseUpgrade(req, socket, thrown);
-    upgrades.get(req)?.(status);
+    const requestId = requestIdOf(req);
+    const error = reportRefusal(req, requestId, thrown);
+    refuseUpgrade(socket, error, requestId);
+    upgrades.get(req)?.(error.status);
+  }
+
+  /** Begin a stream on a connection. Nothing must be awaited between the checks and this, because events would be lost. */
+  function begin(transport: Transport, { caller, subject, attach }: Admitted, requestId: string): void {
+    const visibility = subject.kind === 'space' ? 'space' : caller.scope;
+    const session = new Session(transport, {
+      form: formOf(visibility, caller.since !== null, caller.isEventStream),
+      keyId: caller.keyId,
+      rotation: caller.rotation,
+      filter: caller.filter,
+      onClosed,
+      metrics: streamMetrics,
+      random,
+    });
+    sessions.add(session);
+    attach?.(session);
+    log.debug({ requestId, ...subject, keyId: caller.keyId, visibility }, 'stream opened');
   }
 
   async function open(req: IncomingMessage, socket: Duplex, head: Buffer, releases: ReleaseStack): Promise<void> {
     const admitted = await within(budgetMs, admission.admit(req, releases));
-    // Nothing must be awaited from here to `attach`, because an event that came in between would be lost.
     admission.checkAgain(admitted);
     if (socket.destroyed) return; // Its `close` event has released everything already.
-    const { caller, subject, attach } = admitted;
-    const visibility = subject.kind === 'space' ? 'space' : caller.scope;
     wss.handleUpgrade(req, socket, head, (ws) => {
-      const session = new Session(ws, socket, {
-        visibility,
-        keyId: caller.keyId,
-        rotation: caller.rotation,
-        filter: caller.filter,
-        onClosed,
-        metrics: streamMetrics,
-        random,
-      });
       upgrades.get(req)?.(101);
-      sessions.add(session);
-      attach(session);
-      log.debug({ requestId: requestIdOf(req), ...subject, keyId: caller.keyId, visibility }, 'stream opened');
+      begin(new WebSocketTransport(ws, socket), admitted, requestIdOf(req));
     });
+  }
+
+  async function openEventStream(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    setRoute(res, routeOfStream(req.url as string));
+    const releases = new ReleaseStack();
+    releaseAtClose(res, releases);
+    const requestId = requestIdOfResponse(res);
+    try {
+      const admitted = await within(budgetMs, admission.admit(req, releases));
+      admission.checkAgain(admitted);
+      if (res.destroyed) return;
+      if (admitted.attach === null) return sendEmpty(res, {}); // An EventSource does not connect again after a 204.
+      res.writeHead(200, { ...EVENT_STREAM_HEADERS, 'x-request-id': requestId });
+      metrics.requests.responded(res);
+      begin(new EventStreamTransport(res), admitted, requestId);
+    } catch (thrown) {
+      releases.releaseAll();
+      if (!res.destroyed) sendError(res, reportRefusal(req, requestId, thrown));
+    }
   }
 
   return {
@@ -109,7 +151,10 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
       });
     },
     respond(req, res) {
-      respondToPlainRequest(req, res);
+      setCors(req, res, () => {
+        if (asksForEventStream(req)) void openEventStream(req, res);
+        else respondToPlainRequest(req, res);
+      });
     },
     name: 'streams',
     start: async () => undefined,
@@ -118,11 +163,11 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
 }
 
 /**
- * Release everything when a socket closes.
+ * Release everything when a connection, or the response of an event stream, closes.
  *
- * It is a function of its own, so that these listeners, which live as long as the socket, do not keep its request.
+ * It is a function of its own, so that these listeners, which live as long as the connection, do not keep its request.
  */
-function releaseAtClose(socket: Duplex, releases: ReleaseStack): void {
-  socket.on('error', () => undefined); // `close` follows.
-  socket.once('close', () => releases.releaseAll());
+function releaseAtClose(connection: Writable, releases: ReleaseStack): void {
+  connection.on('error', () => undefined); // `close` follows.
+  connection.once('close', () => releases.releaseAll());
 }

@@ -24,7 +24,7 @@ export * from './logs/query.js';
 export * from './logs/query.js';
 export * from './operations.js';
 export { describeAs, openApiSchemaOf } from './schema/describe.js';
-export { nameFilter, spaceId } from './schema/fields.js';
+export { nameFilter, queryInteger, spaceId } from './schema/fields.js';
 export * from './schema/json.js';
 export { doneResponse, instant, jobStatus } from './schema/response-fields.js';
 export * from './schema/unknown-fields.js';

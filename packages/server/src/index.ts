@@ -1,6 +1,7 @@
 export { authenticate, authorize, cachedPrincipal, type KeyCheck, presentedKey } from './authorize.js';
 export { redisBudgetMs, within } from './deadline.js';
 export { closeAfter, onceResponded, setOwner } from './http/connection.js';
+export { createCors, type SetCors } from './http/cors.js';
 export { createOutageLog } from './http/outage-log.js';
 export { type Health, PROBES, respondToCheck, respondToProbe } from './http/probes.js';
 export { rawResponse } from './http/refusal.js';

@@ -159,6 +159,7 @@ const CLOSES: Record<keyof typeof CLOSE_CODES, string> = {
   tooBig: 'the client sent a message of more than 1 KB; fix the client',
   interrupted: 'messages may be missing; connect again',
   tooSlow: 'the client reads too slowly; connect again, and read faster or watch less',
+  tokenExpired: 'the stream token has expired; get another one',
 };
 
 const ABOUT = `A stream sends the events of jobs over a WebSocket as they happen, as JSON objects in text frames. The first message is \`init\`, with the current state. Every later event follows exactly once and in order. Ignore messages of a type that is not listed here, because later releases may add types and fields.

@@ -4,7 +4,7 @@ import type { Config } from '@yardmaster/runtime';
 import { checkHost, clientAddressBy, type ServerContext } from '@yardmaster/server';
 import type { Channels } from '../channels/channels.js';
 import { createAnonymousRule } from './anonymous.js';
-import { callerOf, readStreamUrl, type StreamCaller, type Subject } from './caller.js';
+import { asksForEventStream, callerOf, readStreamUrl, type StreamCaller, type Subject } from './caller.js';
 import { ConnectionLimit, type ReleaseStack } from './capacity.js';
 import { type Attach, prepareJobStream, prepareSpaceStream } from './prepare.js';
 
@@ -15,6 +15,7 @@ export const STREAM_VARIABLES = [
   'STREAMS_PER_KEY',
   'STREAMS_PER_JOB',
   'TRUSTED_PROXIES',
+  'CORS_ORIGINS',
 ] as const;
 
 export interface AdmissionOptions {
@@ -27,7 +28,8 @@ export interface AdmissionOptions {
 export interface Admitted {
   caller: StreamCaller;
   subject: Subject;
-  attach: Attach;
+  /** Null when the client has all messages, and none will come. Only an event stream gets that. */
+  attach: Attach | null;
 }
 
 export interface Admission {
@@ -67,7 +69,7 @@ export function createAdmission({ context, channels, config }: AdmissionOptions)
       checkNotStopping();
       checkHost(req);
       const url = readStreamUrl(req.url as string);
-      checkHandshake(req);
+      if (!asksForEventStream(req)) checkHandshake(req);
       const caller = await callerOf(req, url, rules);
       const { subject, query } = url;
       const { keyId } = caller;

@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import {
   checkParameters,
+  queryInteger,
   type StreamScope,
   spaceId as spaceIdSchema,
   validate,
   YardmasterError,
 } from '@yardmaster/protocol';
-import { authenticate, authorize, type KeyCheck, UNKNOWN_ROUTE } from '@yardmaster/server';
+import { authenticate, authorize, type KeyCheck, presentedKey, UNKNOWN_ROUTE } from '@yardmaster/server';
 import { FILTERS, type Filter, filterOf } from './space-filter.js';
 
 const PREFIX = '/api/v1/realtime/';
@@ -70,6 +71,10 @@ export interface StreamCaller {
   scope: StreamScope;
   /** Which events of a space the client has asked for; null for all. */
   filter: Filter | null;
+  /** Seq of the last event of the job that the client has; null to begin at the present. */
+  since: number | null;
+  /** Whether the client asks for an event stream, and not for a WebSocket. */
+  isEventStream: boolean;
 }
 
 export interface CallerRules extends KeyCheck {
@@ -78,10 +83,10 @@ export interface CallerRules extends KeyCheck {
 }
 
 /** Parameters that the query of a stream may have. Clients of emit.run send the last two, see EmitSpaceChannel. */
-const PARAMETERS = { job: ['token'], space: ['token', ...FILTERS, 'since', 'streamInstanceId'] } as const;
+const PARAMETERS = { job: ['token', 'since'], space: ['token', ...FILTERS, 'since', 'streamInstanceId'] } as const;
 
 /**
- * Identify the client that requests a stream, by its token alone.
+ * Identify the client that requests a stream, by its token, or the API key in a header of an event stream.
  *
  * An empty token is refused, so that a page whose key is missing gets an error, and not a stream that shows less.
  *
@@ -95,17 +100,43 @@ export async function callerOf(
 ): Promise<StreamCaller> {
   checkParameters(query.keys(), PARAMETERS[subject.kind]);
   const filter = subject.kind === 'space' ? filterOf(query) : null;
+  const isEventStream = asksForEventStream(req);
+  const since =
+    subject.kind === 'job' ? sinceOf(query, isEventStream ? req.headers['last-event-id'] : undefined) : null;
+  const asked = { filter, since, isEventStream };
   const [token, ...more] = query.getAll('token');
   if (more.length > 0) throw new YardmasterError('INVALID_REQUEST', 'token must appear exactly once');
-  if (token === undefined) {
+  const presented = token ?? (isEventStream ? presentedKey(req) : undefined);
+  if (presented === undefined) {
     if (subject.kind === 'job' && rules.mayBeAnonymous(subject.jobId)) {
-      return { keyId: null, rotation: 0, spaceId: null, scope: 'progress', filter };
+      return { keyId: null, rotation: 0, spaceId: null, scope: 'progress', ...asked };
     }
     throw new YardmasterError('UNAUTHENTICATED');
   }
-  const principal = await authenticate(rules, req, token);
+  const principal = await authenticate(rules, req, presented);
   if (subject.kind === 'job') authorize(principal, ['jobs:read:progress', 'jobs:read']);
   else authorize(principal, ['jobs:read'], subject.spaceId);
   const { keyId, rotation, spaceId, grants } = principal;
-  return { keyId, rotation, spaceId, scope: grants.has('jobs:read') ? 'full' : 'progress', filter };
+  return { keyId, rotation, spaceId, scope: grants.has('jobs:read') ? 'full' : 'progress', ...asked };
 }
+
+/** Whether a request without an upgrade asks for an event stream, as the EventSource of a browser does. */
+export function asksForEventStream({ method, headers }: IncomingMessage): boolean {
+  const isUpgrade = headers.upgrade?.toLowerCase() === 'websocket';
+  return method === 'GET' && !isUpgrade && /(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(headers.accept ?? '');
+}
+
+/**
+ * Return the seq after which a stream of a job is to go on; null when the client names none.
+ *
+ * @param lastEventId that of an EventSource that connects again; it is newer than `since` in its URL
+ * @throws INVALID_REQUEST
+ */
+function sinceOf(query: URLSearchParams, lastEventId: unknown): number | null {
+  if (lastEventId !== undefined) return validate(sinceSchema, lastEventId, 'Last-Event-ID');
+  if (!query.has('since')) return null;
+  const given = query.getAll('since');
+  return validate(sinceSchema, given.length === 1 ? given[0] : given, 'since');
+}
+
+const sinceSchema = queryInteger(0, Number.MAX_SAFE_INTEGER);

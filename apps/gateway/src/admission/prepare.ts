@@ -1,9 +1,9 @@
 import { isTerminal, YardmasterError } from '@yardmaster/protocol';
-import { isJobId, isoOf, readSnapshot, redisNow, type Snapshot, type Store } from '@yardmaster/store';
+import { isJobId, isoOf, readSince, readSnapshot, redisNow, type Snapshot, type Store } from '@yardmaster/store';
 import type { Channels } from '../channels/channels.js';
 import { EmitSpaceChannel } from '../channels/emit-space-channel.js';
-import { OutgoingMessage } from '../messages.js';
-import type { Session } from '../sockets/session.js';
+import { formOf, OutgoingMessage } from '../messages.js';
+import { HIDDEN_END_MS, isEndHidden, type Session } from '../sockets/session.js';
 import type { AnonymousRule } from './anonymous.js';
 import type { StreamCaller } from './caller.js';
 import type { ReleaseStack } from './capacity.js';
@@ -23,13 +23,14 @@ export interface PrepareOptions {
 /**
  * Prepare to stream a job. Subscribe first, and then read the snapshot, so that no event can be lost in between.
  *
+ * @returns null when nothing is left to be sent to a client that connects again by itself
  * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE; UNAUTHENTICATED without a token in a space that requires one
  * @see spec §6.1, "init message"
  */
 export async function prepareJobStream(
   jobId: string,
   { store, channels, caller, releases, anonymous }: PrepareOptions,
-): Promise<Attach> {
+): Promise<Attach | null> {
   // Check the id before it becomes the name of a channel.
   if (!isJobId(jobId)) throw new YardmasterError('JOB_NOT_FOUND');
   const channel = channels.ofJob(jobId);
@@ -43,13 +44,48 @@ export async function prepareJobStream(
   if (isAnonymous && !anonymous.isAllowedIn(snapshot.spaceId)) throw new YardmasterError('UNAUTHENTICATED');
   const { status, progress, at } = snapshot;
   const timestamp = isoOf(at);
+  const { seq, missed } = beginningOf(snapshot, caller.since);
+  if (caller.isEventStream && caller.since !== null && (await isOver(jobId, { store, caller, snapshot, seq })))
+    return null;
   return (session) => {
-    if (caller.scope === 'full') session.begin(jobId, { jobId, type: 'init', status, timestamp });
-    else session.begin(jobId, { jobId, type: 'init', ...(progress ? { progress } : {}), timestamp });
-    if (caller.scope === 'progress' && status === 'completed') session.send(completionOf(jobId, snapshot));
-    if (isTerminal(status)) session.end(status);
-    releases.add(channel.attach(session, snapshot, subscribedTimes));
+    const position = caller.since === null ? {} : { seq, ...(missed && { missed }) };
+    if (caller.scope === 'full') session.begin(jobId, { jobId, type: 'init', status, timestamp, ...position }, seq);
+    else session.begin(jobId, { jobId, type: 'init', ...(progress && { progress }), timestamp, ...position }, seq);
+    // Without `since` the client cannot have seen the end.
+    const isLate = caller.since === null && caller.scope === 'progress' && status === 'completed';
+    if (isLate) session.send(completionOf(jobId, snapshot));
+    releases.add(channel.attach(session, snapshot, seq, subscribedTimes));
   };
+}
+
+/**
+ * Return the seq after which a stream begins, and whether the client has missed events that cannot be sent: the history has
+ * dropped them, or Redis came back without events that the client had.
+ */
+function beginningOf({ seq, droppedSeq }: Snapshot, since: number | null): { seq: number; missed?: true } {
+  if (since === null) return { seq };
+  if (since > seq) return { seq, missed: true };
+  if (since < droppedSeq) return { seq: droppedSeq, ...(droppedSeq > 1 && { missed: true }) };
+  return { seq: since };
+}
+
+/**
+ * Whether a job has ended, and its client has all messages. A client that must not see the end learns of it only when
+ * every other such client has.
+ */
+async function isOver(
+  jobId: string,
+  { store, caller, snapshot, seq }: Pick<PrepareOptions, 'store' | 'caller'> & { snapshot: Snapshot; seq: number },
+): Promise<boolean> {
+  const { status, at, updatedAt } = snapshot;
+  if (!isTerminal(status)) return false;
+  const form = formOf(caller.scope, true, true);
+  if (isEndHidden(form, status) && at - (updatedAt ?? at) < HIDDEN_END_MS) return false;
+  if (seq === snapshot.seq) return true;
+  const { events, lastSeq } = await store.withReadSlot(caller.keyId ?? '', () => readSince(store, jobId, seq + 1));
+  return (
+    seq + events.length >= lastSeq && events.every((event) => new OutgoingMessage(event).encodedFor(form) === null)
+  );
 }
 
 /**

@@ -7,7 +7,6 @@ import {
   createOutageLog,
   internalError,
   rawResponse,
-  requestIdOf,
   sendEmpty,
   sendError,
   setRoute,
@@ -20,28 +19,30 @@ const ALLOW = 'OPTIONS, GET, HEAD';
 /** Headers of an UPGRADE_REQUIRED response: the upgrade that it requires. */
 const UPGRADE_HEADERS = { upgrade: 'websocket', 'sec-websocket-version': '13' };
 
-/** Create the function that responds to an upgrade with an HTTP error and ends the socket. It returns the status. */
-export function createRefuseUpgrade(
-  log: Logger,
-  stopping: AbortSignal,
-): (req: IncomingMessage, socket: Duplex, thrown: unknown) => number {
+/** Turns what was thrown while a stream was opened into the error to respond with, and logs it. */
+export type ReportRefusal = (req: IncomingMessage, requestId: string, thrown: unknown) => YardmasterError;
+
+export function createRefusalReport(log: Logger, stopping: AbortSignal): ReportRefusal {
   const logOutage = createOutageLog(log);
-  return (req, socket, thrown) => {
-    const requestId = requestIdOf(req);
+  return (req, requestId, thrown) => {
     const error = thrown instanceof YardmasterError ? thrown : internalError(requestId);
     // The query must not be logged, even if it is misspelt, because it contains the token.
     const fields = { requestId, path: req.url?.split(/[?&;]/)[0], code: error.code };
     if (error.code === 'INTERNAL') log.error({ ...fields, err: thrown }, 'stream failed');
     else if (error.status >= 500 && !stopping.aborted) logOutage(error, fields);
     else log.debug(fields, 'stream refused');
-    const headers = error.code === 'UPGRADE_REQUIRED' ? UPGRADE_HEADERS : {};
-    socket.once('finish', () => socket.destroy());
-    socket.end(rawResponse(error, { headers, requestId }));
-    return error.status;
+    return error;
   };
 }
 
-/** Respond to a request without an upgrade, or with an upgrade to a protocol other than WebSocket. */
+/** Respond to an upgrade with an HTTP error, and end the socket. */
+export function refuseUpgrade(socket: Duplex, error: YardmasterError, requestId: string): void {
+  const headers = error.code === 'UPGRADE_REQUIRED' ? UPGRADE_HEADERS : {};
+  socket.once('finish', () => socket.destroy());
+  socket.end(rawResponse(error, { headers, requestId }));
+}
+
+/** Respond to a request that asks for no stream: without an upgrade to WebSocket, or without the type of event streams. */
 export function respondToPlainRequest(req: IncomingMessage, res: ServerResponse): void {
   setRoute(res, routeOfStream(req.url as string));
   try {

@@ -1,4 +1,4 @@
-import { isTerminal, YardmasterError } from '@yardmaster/protocol';
+import { CLOSE_CODES, isTerminal, type Status, YardmasterError } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
 import type { Store } from '@yardmaster/store';
 import type { OutgoingMessage } from '../messages.js';
@@ -57,16 +57,57 @@ export class JobChannel extends Channel {
    * Attach a session whose init has just been sent.
    *
    * @param snapshot state that the init contained
+   * @param since seq of the last event that the client has; what came after it is sent first
    * @param subscribedTimes its value when the snapshot was requested
    * @returns a function that detaches the session
    */
-  attach(session: Session, snapshot: Cursor, subscribedTimes: number): () => void {
-    const subscriber = new JobSubscriber(session, snapshot);
+  attach(session: Session, snapshot: Cursor, since: number, subscribedTimes: number): () => void {
+    const subscriber = new JobSubscriber(session, { ...snapshot, seq: since });
+    if (since === snapshot.seq) this.#add(subscriber, subscribedTimes);
+    else void this.#replayAlone(subscriber, subscribedTimes);
+    if (since === snapshot.seq && isTerminal(snapshot.status)) session.end(snapshot.status);
+    return () => this.#subscribers.delete(subscriber);
+  }
+
+  #add(subscriber: JobSubscriber, subscribedTimes: number): void {
+    const { seq, logSeq } = subscriber.cursor;
     this.#subscribers.add(subscriber);
     const wasInterrupted = subscribedTimes !== this.subscribedTimes;
-    const isBehind = snapshot.seq < this.#newestSeq || snapshot.logSeq < this.#newestLogSeq;
-    if (isBehind || wasInterrupted || this.#isCatchingUp) void this.#catchUp();
-    return () => this.#subscribers.delete(subscriber);
+    if (seq < this.#newestSeq || logSeq < this.#newestLogSeq || wasInterrupted || this.#isCatchingUp) {
+      void this.#catchUp();
+    }
+  }
+
+  /** Send a client what came while it was away, before it joins the others, who must not wait for it. */
+  async #replayAlone(subscriber: JobSubscriber, subscribedTimes: number): Promise<void> {
+    const { session } = subscriber;
+    try {
+      await this.#replay(new Set([subscriber]));
+    } catch (err) {
+      this.#logUnexpected(err);
+      session.close(CLOSE_CODES.interrupted);
+    }
+    if (!session.isClosing) this.#add(subscriber, subscribedTimes);
+  }
+
+  async #replay(subscribers: ReadonlySet<JobSubscriber>): Promise<void> {
+    const last = await replayMissed({
+      jobId: this.#jobId,
+      store: this.#store,
+      subscribers,
+      sendEvent: (encoded, seq) => this.#sendEvent(subscribers, encoded, seq),
+    });
+    if (last !== null) this.#endAfter(subscribers, last);
+  }
+
+  /** End the streams whose last event is one after which the job has ended. */
+  #endAfter(subscribers: Iterable<JobSubscriber>, { seq, status }: { seq: number; status: Status }): void {
+    if (!isTerminal(status)) return;
+    for (const { session, cursor } of subscribers) {
+      if (cursor.seq !== seq) continue;
+      this.#endFraction ??= session.random();
+      session.end(status, this.#endFraction);
+    }
   }
 
   /** Do nothing before the connection is back, because the history keeps the missed events. */
@@ -101,24 +142,20 @@ export class JobChannel extends Channel {
 
   #sendLive(encoded: OutgoingMessage): SendOutcome {
     const { event } = encoded;
-    if (event.seq !== null) return this.#sendEvent(encoded, event.seq);
-    return sendAppend(this.#subscribers, event, { isReplay: false });
+    if (event.seq === null) return sendAppend(this.#subscribers, event, { isReplay: false });
+    const outcome = this.#sendEvent(this.#subscribers, encoded, event.seq);
+    if (isTerminal(event.type)) this.#endAfter(this.#subscribers, event);
+    return outcome;
   }
 
   /** Send an event to each subscriber that needs exactly this one next. */
-  #sendEvent(encoded: OutgoingMessage, seq: number): SendOutcome {
+  #sendEvent(subscribers: Iterable<JobSubscriber>, encoded: OutgoingMessage, seq: number): SendOutcome {
     let outcome: SendOutcome = 'ok';
-    const { type } = encoded.event;
-    const end = isTerminal(type) ? type : null;
-    for (const subscriber of this.#subscribers) {
+    for (const subscriber of subscribers) {
       const { session, cursor } = subscriber;
       if (session.isClosing) continue; // The replay leaves it out as well.
       if (seq > cursor.seq + 1) outcome = 'behind';
-      if (seq !== cursor.seq + 1) continue;
-      subscriber.sendNext(encoded);
-      if (end === null) continue;
-      this.#endFraction ??= session.random();
-      session.end(end, this.#endFraction);
+      if (seq === cursor.seq + 1) subscriber.sendNext(encoded);
     }
     return outcome;
   }
@@ -133,22 +170,21 @@ export class JobChannel extends Channel {
     try {
       do {
         this.#mustReadAgain = false;
-        await replayMissed({
-          jobId: this.#jobId,
-          store: this.#store,
-          subscribers: this.#subscribers,
-          sendEvent: (encoded, seq) => this.#sendEvent(encoded, seq),
-        });
+        await this.#replay(this.#subscribers);
         for (const encoded of this.#live.splice(0)) {
           if (this.#sendLive(encoded) === 'behind') this.#mustReadAgain = true;
         }
       } while (this.#mustReadAgain);
     } catch (err) {
-      if (!(err instanceof YardmasterError)) this.#log.error({ err, jobId: this.#jobId }, 'missed events not sent');
+      this.#logUnexpected(err);
       this.interrupt();
     } finally {
       this.#live = [];
       this.#isCatchingUp = false;
     }
+  }
+
+  #logUnexpected(err: unknown): void {
+    if (!(err instanceof YardmasterError)) this.#log.error({ err, jobId: this.#jobId }, 'missed events not sent');
   }
 }

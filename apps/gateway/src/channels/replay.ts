@@ -5,6 +5,7 @@ import {
   type PublishedAppend,
   type PublishedEvent,
   type PublishedMessage,
+  type Status,
   YardmasterError,
 } from '@yardmaster/protocol';
 import { readSince, type Since, type Store } from '@yardmaster/store';
@@ -37,17 +38,25 @@ export interface ReplayOptions {
  *
  * The time of the newest log entry gives the append its place among the events.
  *
+ * @returns the seq of the job's last event, and its status then; null when no subscriber was left
  * @throws UNAVAILABLE, JOB_NOT_FOUND
  */
-export async function replayMissed({ jobId, store, subscribers, sendEvent }: ReplayOptions): Promise<void> {
+export async function replayMissed({
+  jobId,
+  store,
+  subscribers,
+  sendEvent,
+}: ReplayOptions): Promise<{ seq: number; status: Status } | null> {
   const awaitDrain = createAwaitDrain(subscribers);
+  let last = null;
   for (let isMore = true; isMore; ) {
     const before = [...subscribers].filter(({ session }) => !session.isClosing);
-    if (before.length === 0) return;
+    if (before.length === 0) return null;
     // The last event that each client knows is read again, because it may have changed.
     const fromSeq = before.reduce((lowest, { cursor }) => Math.min(lowest, cursor.seq), Number.POSITIVE_INFINITY);
     const since = await readWithRetries(() => readSince(store, jobId, fromSeq), { store, subscribers });
     const { events, lastSeq } = since;
+    last = { seq: lastSeq, status: since.status };
     // Seq of the oldest event that was read; when there is none, the seq that would come next.
     const firstSeq = events[0]?.seq ?? lastSeq + 1;
     closeLost(before, since, firstSeq);
@@ -58,6 +67,7 @@ export async function replayMissed({ jobId, store, subscribers, sendEvent }: Rep
       else sendEvent(new OutgoingMessage(event), event.seq);
     }
   }
+  return last;
 }
 
 /**

@@ -1,16 +1,13 @@
-import type { Duplex } from 'node:stream';
-import type { WebSocket } from 'ws';
 import type { StreamMetrics } from '../metrics.js';
+import type { Transport } from './transport.js';
 
-/** Bytes that may wait for a socket before progress reports are coalesced to the latest of each job. */
+/** Bytes that may wait for a client before progress reports are coalesced to the latest of each job. */
 export const COALESCE_BYTES = 256 * 1024;
 
-/** Bytes that may wait for a socket before it is closed. */
+/** Bytes that may wait for a client before its stream is closed. */
 const CLOSE_BYTES = 1024 * 1024;
 
-const TEXT_FRAME = { binary: false };
-
-/** Send buffers whose socket is corked in this turn of the event loop. */
+/** Send buffers whose connection is corked in this turn of the event loop. */
 let corked: SendBuffer[] = [];
 
 function uncorkAll(): void {
@@ -20,14 +17,13 @@ function uncorkAll(): void {
 }
 
 /**
- * The frames that wait for one socket. Their bytes are bounded, however slowly the client reads.
+ * The frames that wait for one client. Their bytes are bounded, however slowly the client reads.
  *
  * All frames of one turn of the event loop become one write. The busier the process is, the more frames share a write,
  * and the less each frame costs.
  */
 export class SendBuffer {
-  readonly #ws: WebSocket;
-  readonly #socket: Duplex;
+  readonly #transport: Transport;
   readonly #onTooSlow: () => void;
   readonly #metrics: StreamMetrics;
   #isCorked = false;
@@ -35,24 +31,16 @@ export class SendBuffer {
   #coalesced: Map<string, Buffer> | null = null;
   #coalescedBytes = 0;
 
-  /**
-   * @param socket the TCP socket below the WebSocket
-   * @param onTooSlow called when more bytes wait than allowed; nothing should be sent after that
-   */
-  constructor(
-    ws: WebSocket,
-    socket: Duplex,
-    { onTooSlow, metrics }: { onTooSlow: () => void; metrics: StreamMetrics },
-  ) {
-    this.#ws = ws;
-    this.#socket = socket;
+  /** @param onTooSlow called when more bytes wait than allowed; nothing should be sent after that */
+  constructor(transport: Transport, { onTooSlow, metrics }: { onTooSlow: () => void; metrics: StreamMetrics }) {
+    this.#transport = transport;
     this.#onTooSlow = onTooSlow;
     this.#metrics = metrics;
   }
 
   /** Bytes that the client has not taken yet. */
   get waitingBytes(): number {
-    return this.#ws.bufferedAmount + this.#coalescedBytes;
+    return this.#transport.waitingBytes + this.#coalescedBytes;
   }
 
   /**
@@ -85,24 +73,24 @@ export class SendBuffer {
   uncork(): void {
     if (!this.#isCorked) return;
     this.#isCorked = false;
-    this.#socket.uncork();
+    this.#transport.uncork();
   }
 
   #write(frame: Buffer): void {
     if (!this.#isCorked) {
       this.#isCorked = true;
-      this.#socket.cork();
+      this.#transport.cork();
       if (corked.length === 0) setImmediate(uncorkAll);
       corked.push(this);
     }
     this.#metrics.sent++;
-    this.#ws.send(frame, TEXT_FRAME);
+    this.#transport.send(frame);
   }
 
   #coalesce(jobId: string, frame: Buffer): void {
     if (this.#coalesced === null) {
       this.#coalesced = new Map();
-      this.#socket.once('drain', () => this.#releaseAll());
+      this.#transport.onceDrained(() => this.#releaseAll());
     }
     this.#coalescedBytes += frame.length - (this.#coalesced.get(jobId)?.length ?? 0);
     // Move the frame to the end, so that the order stays that of the latest reports.

@@ -1,10 +1,9 @@
-import type { Duplex } from 'node:stream';
 import { CLOSE_CODES, type InitMessage, type TerminalStatus } from '@yardmaster/protocol';
-import type { WebSocket } from 'ws';
 import type { Filter } from '../admission/space-filter.js';
-import { type ConnectedMessage, frameOf, type OutgoingMessage, type Visibility } from '../messages.js';
+import { type ConnectedMessage, type Form, frameOf, type OutgoingMessage } from '../messages.js';
 import type { StreamMetrics } from '../metrics.js';
 import { SendBuffer } from './send-buffer.js';
+import type { Transport } from './transport.js';
 
 /** How long a client may take to close after the end of its job, and to respond to a close frame. */
 const GRACE_MS = 5_000;
@@ -13,13 +12,14 @@ const GRACE_MS = 5_000;
  * Longest time between the end of a job and the close of a stream that must not show how the job ended. The time is
  * random, because a close after a constant time would show when the job failed or was killed.
  */
-const HIDDEN_END_MS = 60_000;
+export const HIDDEN_END_MS = 60_000;
+
+/** Whether a stream must not show how, and exactly when, its job ended. */
+export const isEndHidden = ({ visibility }: Form, status: TerminalStatus) =>
+  visibility === 'progress' && status !== 'completed';
 
 /** Longest time between two pings of a socket, because proxies cut sockets that are idle for 60 s. */
 export const PING_MS = 25_000;
-
-/** Pings without a response before a socket is cut off. */
-const MISSED_PONGS = 2;
 
 /** Text of a close frame for each code. The end of a job has none, because the close must not show how it ended. */
 const REASONS: Record<number, string> = {
@@ -27,32 +27,22 @@ const REASONS: Record<number, string> = {
   [CLOSE_CODES.keyRevoked]: 'API key is no longer valid',
   [CLOSE_CODES.interrupted]: 'messages may be missing',
   [CLOSE_CODES.tooSlow]: 'client reads too slowly',
+  [CLOSE_CODES.tokenExpired]: 'stream token has expired',
 };
 
 export interface SessionOptions {
-  visibility: Visibility;
+  form: Form;
   /** Id of the API key; null for an anonymous stream. */
   keyId: string | null;
   /** After how many rotations of the key the secret was made with which the stream was opened. Default 0. */
   rotation?: number;
   /** Which events the client has asked for; null for all. */
   filter: Filter | null;
-  /** Called once when the socket of the session has closed. */
+  /** Called once when the connection of the session has ended. */
   onClosed: (session: Session) => void;
   metrics: StreamMetrics;
   /** Source of numbers from 0 up to 1, for a close at a random time. Default `Math.random`. */
   random?: (() => number) | undefined;
-}
-
-/** Close codes of ws for invalid messages, by error code. Every other error of ws is a protocol error. */
-const ERROR_CLOSE_CODES: Record<string, number> = {
-  WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: CLOSE_CODES.tooBig,
-  WS_ERR_INVALID_UTF8: 1007,
-};
-const PROTOCOL_ERROR = 1002;
-
-function closeCodeOf({ code = '' }: NodeJS.ErrnoException): number | null {
-  return ERROR_CLOSE_CODES[code] ?? (code.startsWith('WS_ERR_') ? PROTOCOL_ERROR : null);
 }
 
 /**
@@ -63,11 +53,11 @@ function closeCodeOf({ code = '' }: NodeJS.ErrnoException): number | null {
  *     └──close()──▶ closing: nothing more is sent; cut off after 5 s ──▶ closed
  */
 export class Session {
-  readonly visibility: Visibility;
+  readonly form: Form;
   readonly keyId: string | null;
   readonly #rotation: number;
   readonly #filter: Filter | null;
-  readonly #ws: WebSocket;
+  readonly #transport: Transport;
   readonly #sendBuffer: SendBuffer;
   /** Source of numbers from 0 up to 1. */
   readonly random: () => number;
@@ -75,29 +65,19 @@ export class Session {
   #isClosing = false;
   /** Code with which the gateway has closed the stream; null until then. */
   #closeCode: number | null = null;
-  #pingedAt = performance.now();
-  #missedPongs = 0;
 
   constructor(
-    ws: WebSocket,
-    socket: Duplex,
-    { visibility, keyId, rotation = 0, filter, onClosed, metrics, random = Math.random }: SessionOptions,
+    transport: Transport,
+    { form, keyId, rotation = 0, filter, onClosed, metrics, random = Math.random }: SessionOptions,
   ) {
-    this.visibility = visibility;
+    this.form = form;
     this.keyId = keyId;
     this.#rotation = rotation;
     this.#filter = filter;
-    this.#ws = ws;
+    this.#transport = transport;
     this.random = random;
-    this.#sendBuffer = new SendBuffer(ws, socket, { onTooSlow: () => this.close(CLOSE_CODES.tooSlow), metrics });
-    ws.on('pong', () => {
-      this.#missedPongs = 0;
-    });
-    // The frame is invalid or over 1 KB, or the connection broke; `close` follows.
-    ws.on('error', (error) => {
-      this.#closeCode ??= closeCodeOf(error);
-    });
-    ws.on('close', (code) => {
+    this.#sendBuffer = new SendBuffer(transport, { onTooSlow: () => this.close(CLOSE_CODES.tooSlow), metrics });
+    transport.onceClosed((code) => {
       metrics.closed(this.#closeCode ?? code);
       this.#beginClosing();
       if (this.#timer) clearTimeout(this.#timer);
@@ -115,15 +95,15 @@ export class Session {
     return this.#isClosing;
   }
 
-  /** Send a message that begins the stream. */
-  begin(id: string, message: InitMessage | ConnectedMessage): void {
-    this.#sendBuffer.send(id, frameOf(message), { isProgress: false });
+  /** Send a message that begins the stream. @param seq of the event after which a job's stream goes on */
+  begin(id: string, message: InitMessage | ConnectedMessage, seq: number | null = null): void {
+    this.#sendBuffer.send(id, frameOf(message, this.form, seq), { isProgress: false });
   }
 
   /** Send an event if this client may see it and has asked for it. On a job stream, the caller must call `end` after the last event. */
   send(encoded: OutgoingMessage): void {
     if (this.#isClosing || this.#filter?.(encoded.event) === false) return;
-    const frame = encoded.encodedFor(this.visibility);
+    const frame = encoded.encodedFor(this.form);
     if (frame !== null) this.#sendBuffer.send(encoded.event.jobId, frame, encoded);
   }
 
@@ -133,7 +113,8 @@ export class Session {
   }
 
   /**
-   * Close the stream some time after the end of its job, so that the client can close by itself before.
+   * Close the stream some time after the end of its job, so that the client can close by itself before. An event stream
+   * ends at once, because its client cannot.
    *
    * The time is random for a progress-scope client, which must not know that its job is dead or killed.
    *
@@ -142,7 +123,11 @@ export class Session {
    */
   end(status: TerminalStatus, fraction = this.random()): void {
     if (this.#isClosing || this.#timer) return;
-    const isHidden = this.visibility === 'progress' && status !== 'completed';
+    const isHidden = isEndHidden(this.form, status);
+    if (this.form.isEventStream && !isHidden) {
+      this.close(CLOSE_CODES.ended);
+      return;
+    }
     const moreMs = isHidden ? fraction * (HIDDEN_END_MS - GRACE_MS) : 0;
     this.#timer = setTimeout(() => this.close(CLOSE_CODES.ended), GRACE_MS + moreMs);
   }
@@ -153,25 +138,18 @@ export class Session {
     this.#beginClosing();
     this.#closeCode = code;
     if (this.#timer) clearTimeout(this.#timer);
-    this.#ws.close(code, REASONS[code] ?? '');
+    this.#transport.close(code, REASONS[code] ?? '');
     this.#timer = setTimeout(() => this.cutOff(), GRACE_MS);
   }
 
   /** End the connection without a close frame. */
   cutOff(): void {
-    this.#ws.terminate();
+    this.#transport.cutOff();
   }
 
-  /** Ping the client if the last ping is old enough. Cut off a client that has not responded to two pings. */
+  /** Show that the stream is alive, if it is time for that, and cut off a client that no longer responds. */
   keepAlive(now: number, pingMs: number): void {
-    if (this.#isClosing || now - this.#pingedAt < pingMs) return;
-    if (this.#missedPongs >= MISSED_PONGS) {
-      this.cutOff();
-      return;
-    }
-    this.#pingedAt = now;
-    this.#missedPongs++;
-    this.#ws.ping();
+    if (!this.#isClosing && !this.#transport.keepAlive(now, pingMs)) this.cutOff();
   }
 
   #beginClosing(): void {

@@ -55,6 +55,18 @@ const jobId = jobIdField;
 const timestamp = instant.describe(
   'When the event happened, or the moment that `init` describes, by the clock of Redis',
 );
+/** Fields of a job stream that was opened with `since`. */
+const seq = z
+  .number()
+  .int()
+  .optional()
+  .describe(
+    'Only with `since`: number of the event in the history of the job, which `logs_appended` has not; of `init`, that after which the stream goes on',
+  );
+const missed = z
+  .literal(true)
+  .optional()
+  .describe('Only with `since`: events after it are no longer kept, and the stream begins after those');
 const init = z.literal('init').describe('First message of a stream: the current state');
 const scheduledFor = instant.describe('When the job becomes claimable');
 const error = jsonValue.describe('Error that the worker reported');
@@ -97,20 +109,26 @@ function eventMessages<More extends z.ZodRawShape>(more: More) {
 }
 
 // No client knows the id of a job before the job is created, so a job stream never sends `created`.
-const [, ...jobMessages] = eventMessages({});
+const [, ...jobMessages] = eventMessages({ seq });
 
 /** A message of a job stream with the scope jobs:read. */
 export const fullMessage = z
-  .discriminatedUnion('type', [z.object({ jobId, type: init, status: jobStatus, timestamp }), ...jobMessages])
+  .discriminatedUnion('type', [
+    z.object({ jobId, type: init, status: jobStatus, timestamp, seq, missed }),
+    ...jobMessages,
+  ])
   .meta({ id: 'FullMessage', description: 'Message of a job stream with the scope `jobs:read`' });
 export type FullMessage = z.output<typeof fullMessage>;
 
 /** A message of a job stream with progress scope: only types that STREAM_TYPES does not withhold. */
 export const progressMessage = z
   .discriminatedUnion('type', [
-    z.object({ jobId, type: init, progress: progressRequest.optional().describe('The latest report'), timestamp }),
-    z.object({ jobId, type: z.literal('progress'), data: progressRequest, timestamp }),
-    z.object({ jobId, type: z.literal('completed'), timestamp }),
+    z.object({
+      ...{ jobId, type: init, progress: progressRequest.optional().describe('The latest report') },
+      ...{ timestamp, seq, missed },
+    }),
+    z.object({ jobId, type: z.literal('progress'), data: progressRequest, timestamp, seq }),
+    z.object({ jobId, type: z.literal('completed'), timestamp, seq }),
   ])
   .meta({
     id: 'ProgressMessage',
@@ -166,4 +184,6 @@ export const CLOSE_CODES = {
   interrupted: 1012,
   /** The client reads too slowly. */
   tooSlow: 1013,
+  /** The stream token has expired (a private code, RFC 6455 §7.4.2). */
+  tokenExpired: 4401,
 } as const;

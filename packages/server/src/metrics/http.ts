@@ -52,6 +52,8 @@ export interface RequestMetrics {
   beginWait(res: ServerResponse): void;
   /** Count a request as being served again. */
   endWait(res: ServerResponse): void;
+  /** Observe a request now, because its response goes on as a stream. Its head is written. */
+  responded(res: ServerResponse): void;
   /** Record that the server, not the app, responded to input on a socket, because the input is no valid request. */
   refused(socket: Duplex, status: number): void;
   /**
@@ -131,6 +133,7 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
         res.on('close', onClose);
       });
     },
+    responded: (res) => settle(res, res.statusCode),
     refused(socket, status) {
       const current = currentResponseOf(socket);
       // A request whose body is invalid was counted as begun; any other input was not.

@@ -2186,9 +2186,9 @@ return { 'OK', first + 2 + dropped, events, lastSeq, logSeq, redis.call('LINDEX'
 } as const;
 
 export const snapshot = {
-  name: 'snapshot', sha1: '4040ffceaf2bb512499f63fedea6a83d8074191a',
+  name: 'snapshot', sha1: '6b4e35bfbfeddc6340657a44a9d1b802d2efd52e',
   keys: ['jobKey'], args: ['keySpaceId'], rest: null,
-  decode: (r: unknown[]) => ({ seq: Number(r[1]), logSeq: Number(r[2]), at: Number(r[3]), status: r[4] as Status, space: r[5] as string, name: r[6] as string, updatedAt: r[7] === null ? null : Number(r[7]), progress: r[8] as (string | null) }),
+  decode: (r: unknown[]) => ({ seq: Number(r[1]), droppedSeq: Number(r[2]), logSeq: Number(r[3]), at: Number(r[4]), status: r[5] as Status, space: r[6] as string, name: r[7] as string, updatedAt: r[8] === null ? null : Number(r[8]), progress: r[9] as (string | null) }),
   text: `${lua.refusalFor}\n${lua.stored}\n${lua.impliedEntries}\n${lua.formatInteger}\n${lua.now}\nlocal jobKey = KEYS[1]
 local keySpaceId = ARGV[1]
 local v = redis.call('HMGET', jobKey, 'eventsDropped', 'logsDropped', 'status', 'space', 'name', 'updatedAt', 'progress')
@@ -2196,9 +2196,9 @@ local refusal = refusalFor(stored(v[3]), v[4], keySpaceId)
 if refusal then return { refusal } end
 local length = redis.call('LLEN', jobKey .. ':events')
 if length == 0 then length = #impliedEntries(jobKey, v[3]) end
-local seq = 1 + tonumber(stored(v[1]) or 0) + length
+local droppedSeq = 1 + tonumber(stored(v[1]) or 0)
 local logSeq = tonumber(stored(v[2]) or 0) + redis.call('LLEN', jobKey .. ':logs')
-return { 'OK', seq, logSeq, formatInteger(now()), v[3], v[4], v[5], v[6], v[7] }
+return { 'OK', droppedSeq + length, droppedSeq, logSeq, formatInteger(now()), v[3], v[4], v[5], v[6], v[7] }
 `,
 } as const;
 

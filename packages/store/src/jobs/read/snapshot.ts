@@ -8,6 +8,8 @@ import { parseJson } from './record.js';
 export interface Snapshot {
   /** Seq of the last event that it includes; later events are sent separately. */
   seq: number;
+  /** Seq of the newest event that the history no longer has; 1, which is `created`, when it has all others. */
+  droppedSeq: number;
   /** Seq of the newest log entry; 0 for none. */
   logSeq: number;
   /** When it was read, epoch milliseconds, Redis clock. */

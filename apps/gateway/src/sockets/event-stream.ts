@@ -1,0 +1,66 @@
+import type { ServerResponse } from 'node:http';
+import { CLOSE_CODES } from '@yardmaster/protocol';
+import type { Transport } from './transport.js';
+
+/** Longest time between two comments, because proxies cut responses that are silent for 30 s and more. */
+const COMMENT_MS = 15_000;
+
+/** How soon a browser connects again, milliseconds, and an empty line, so that the head is followed by bytes at once. */
+const RETRY = 'retry: 1000\n\n';
+const COMMENT = ':\n\n';
+/** Tells a page that its token has expired, so that it gets another one. */
+const EXPIRED = 'event: expired\ndata: {}\n\n';
+
+/** Code of a close without a close frame, which an event stream has not. */
+const NO_CODE = 1006;
+
+/** A stream as a response of the type `text/event-stream`, for the `EventSource` of browsers. */
+export class EventStreamTransport implements Transport {
+  readonly #res: ServerResponse;
+  #wroteAt = performance.now();
+
+  /** @param res its head is written */
+  constructor(res: ServerResponse) {
+    this.#res = res;
+    res.write(RETRY);
+  }
+
+  get waitingBytes(): number {
+    return this.#res.writableLength;
+  }
+
+  send(frame: Buffer): void {
+    this.#res.write(frame);
+  }
+
+  cork(): void {
+    this.#res.cork();
+  }
+
+  uncork(): void {
+    this.#res.uncork();
+  }
+
+  onceDrained(then: () => void): void {
+    this.#res.once('drain', then);
+  }
+
+  keepAlive(now: number, pingMs: number): boolean {
+    if (now - this.#wroteAt < Math.min(pingMs, COMMENT_MS)) return true;
+    this.#wroteAt = now;
+    this.#res.write(COMMENT);
+    return true;
+  }
+
+  close(code: number): void {
+    this.#res.end(code === CLOSE_CODES.tokenExpired ? EXPIRED : undefined);
+  }
+
+  cutOff(): void {
+    this.#res.destroy();
+  }
+
+  onceClosed(then: (code: number) => void): void {
+    this.#res.once('close', () => then(NO_CODE));
+  }
+}
