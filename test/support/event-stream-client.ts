@@ -81,10 +81,10 @@ export class EventStreamClient {
 
   #take(block: string): void {
     const fields = block.split('\n').map((line) => /^(\w*): ?(.*)$/.exec(line) ?? [line, line, '']);
-    const valueOf = (name: string) => fields.find(([, field]) => field === name)?.[2];
+    const textOf = (name: string) => fields.find(([, field]) => field === name)?.[2];
     if (block.startsWith(':')) this.comments++;
-    const data = valueOf('data');
+    const data = textOf('data');
     if (data === undefined) return;
-    this.events.push({ id: valueOf('id') ?? null, name: valueOf('event') ?? 'message', data: JSON.parse(data) });
+    this.events.push({ id: textOf('id') ?? null, name: textOf('event') ?? 'message', data: JSON.parse(data) });
   }
 }
