@@ -33,7 +33,7 @@ export function heartbeat(world: World, { job: id, caller, token, beat }: OfWork
   expectRunning(job);
   openWindow(world, job);
   job.updatedAt = world.now;
-  if (beat.kind === 'keepalive') return;
+  if (beat.kind === 'keepalive' || beat.kind === 'ephemeral') return;
   if (beat.kind === 'progress') job.progress = { data: beat.data, at: world.now };
   if (beat.kind === 'checkpoint') job.checkpoint = beat.data;
   recordEvent(world, job, beat.kind, beat.data as JsonValue);

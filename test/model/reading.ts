@@ -105,6 +105,7 @@ export function snapshot(world: World, { job: id, caller }: OfJob): Snapshot {
     jobName: job.request.name,
     status: job.status,
     progress: job.progress?.data ?? null,
+    tags: job.request.tags ?? [],
     // A job whose only event is its creation has not changed since: no worker has called.
     updatedAt: job.events.length === 1 ? null : job.updatedAt,
   };

@@ -110,8 +110,7 @@ export async function handle(
   };
   // Express would parse the URL of every request.
   if (req.url.includes('?')) {
-    checkParameters(Object.keys(req.query), route.parameters);
-    if (route.waitSecondsIn === 'query') call.waits = waitsInQuery({ req, res, deps, caller });
+    readQuery(route, call, { req, res, deps });
   }
   // A request without input, such as every ack, does not have to wait for it.
   const readBody = readerOf(route, call);
@@ -128,6 +127,13 @@ export async function handle(
   const rest = finish(route, call, response, { req, res, deps });
   if (rest !== null) await rest;
   return response;
+}
+
+/** Read the parameters of the query, except those of a row without a body. @throws INVALID_REQUEST, FORBIDDEN */
+function readQuery(route: Route, call: Call, { req, res, deps }: Exchange & { deps: RouteDependencies }): void {
+  checkParameters(Object.keys(req.query), route.parameters);
+  if (route.options !== undefined) call.options = validate(route.options, req.query, 'query');
+  if (route.waitSecondsIn === 'query') call.waits = waitsInQuery({ req, res, deps, caller: call.caller });
 }
 
 /** Do what comes after the handler; null when nothing has to be awaited. No row both waits and is an act. */

@@ -18,4 +18,7 @@ export const FEATURES = [
   'operations',
   'find',
   'settings',
+  'stream-resume',
+  'sse',
+  'stream-tokens',
 ] as const;

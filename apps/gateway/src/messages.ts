@@ -1,4 +1,5 @@
 import {
+  type CountsMessage,
   type FullMessage,
   type InitMessage,
   isJsonObject,
@@ -99,7 +100,7 @@ export function frameOf(message: object, { isEventStream }: Form, id: number | n
 }
 
 /** The messages of a stream that report an event. */
-type ReportOf<Message> = Exclude<Message, InitMessage>;
+type ReportOf<Message> = Exclude<Message, InitMessage | CountsMessage>;
 
 /** Their fields. TypeScript cannot see that a type and its data belong together, because both come from one event. */
 type FieldsOf<Message> = Pick<ReportOf<Message>, keyof ReportOf<Message>>;
@@ -159,9 +160,12 @@ const TEXTS = ['jobId', 'jobName', 'spaceId', 'type', 'status'] as const;
 export function readPublished(text: string): PublishedMessage | null {
   const raw = parse(text);
   if (!isJsonObject(raw) || TEXTS.some((field) => typeof raw[field] !== 'string')) return null;
-  const { type, seq, at, data = null } = raw;
+  const { type, seq, at, data = null, tags = [] } = raw;
   if (typeof at !== 'number' || Math.abs(at) > MAX_TIME) return null;
-  if (type === 'logs_appended' ? seq !== null || !isAppend(data) : !isSeq(seq)) return null;
+  if (type === 'logs_appended' ? seq !== null || !isAppend(data) : !isSeq(seq) && !(seq === null && type === 'event')) {
+    return null;
+  }
+  if (!Array.isArray(tags)) return null;
   return { ...(raw as unknown as PublishedMessage), data } as PublishedMessage;
 }
 

@@ -17,7 +17,7 @@ import {
 } from '@yardmaster/server';
 import { WebSocketServer } from 'ws';
 import { type Admitted, createAdmission, type STREAM_VARIABLES } from './admission/admission.js';
-import { asksForEventStream, isStreamUrl, routeOfStream } from './admission/caller.js';
+import { asksForEventStream, isStreamUrl, routeOfStream } from './admission/asked.js';
 import { ReleaseStack } from './admission/capacity.js';
 import { createRefusalReport, refuseUpgrade, respondToPlainRequest } from './admission/reject.js';
 import { Channels } from './channels/channels.js';
@@ -90,13 +90,15 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
   }
 
   /** Begin a stream on a connection. Nothing must be awaited between the checks and this, because events would be lost. */
-  function begin(transport: Transport, { caller, subject, attach }: Admitted, requestId: string): void {
+  function begin(transport: Transport, admitted: Admitted, requestId: string): void {
+    const { caller, subject, asked, filter, attach } = admitted;
     const visibility = subject.kind === 'space' ? 'space' : caller.scope;
     const session = new Session(transport, {
-      form: formOf(visibility, caller.since !== null, caller.isEventStream),
+      form: formOf(visibility, asked.since !== null, asked.isEventStream),
       keyId: caller.keyId,
       rotation: caller.rotation,
-      filter: caller.filter,
+      filter,
+      expiresAt: performance.now() + caller.validMs,
       onClosed,
       metrics: streamMetrics,
       random,

@@ -3,6 +3,7 @@ export { ADMIN_KEY_ID, Authenticator, KEY_CACHE_MS } from './api-keys/authentica
 export { removeExpiredKeys, revokeKey } from './api-keys/end.js';
 export { rotateKey } from './api-keys/rotate.js';
 export type { Principal } from './api-keys/secrets.js';
+export type { StreamGrant } from './api-keys/stream-token.js';
 export { type Act, appendAct, listActs } from './audit/acts.js';
 export { NO_OBSERVER, REDIS_ERROR_CLASSES, type StoreObserver } from './call.js';
 export {

@@ -123,7 +123,7 @@ export function uniqueOf(random: Random): NonNullable<CreateJobRequest['unique']
 }
 
 export function beatOf(random: Random): Heartbeat {
-  const kind = random.of(['progress', 'checkpoint', 'event', 'keepalive'] as const);
+  const kind = random.of(['progress', 'checkpoint', 'event', 'ephemeral', 'keepalive'] as const);
   if (kind === 'keepalive') return { kind };
   if (kind !== 'progress') return { kind, data: jsonOf(random) };
   return { kind, data: { percent: random.between(0, 1_000) / 10, message: random.of(['on', 'ö "']) } };

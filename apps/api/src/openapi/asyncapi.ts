@@ -75,6 +75,7 @@ function messagesOf(kind: 'Full' | 'Progress' | 'Space'): Message[] {
 /** When each message is sent. */
 const SENT_WHEN: Record<MessageType, string> = {
   init: 'The stream is open. This is the first message, with the current state',
+  counts: 'With `counts=1`: the counts have changed. It comes at most once a second',
   created: 'The job was created',
   progress: 'The worker reported progress',
   delivered: 'A worker has claimed the job',

@@ -56,9 +56,11 @@ export const PARAMETERS = {
 export const templateOf = (path: string) => path.replace(/:(\w+)/g, '{$1}');
 
 /** Return the `parameters` of an operation: those of its path, its query and its headers. */
-export function parametersOf({ path, query, header, waitSecondsIn }: Route): unknown[] {
+export function parametersOf({ path, query, options, header, waitSecondsIn }: Route): unknown[] {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
-  const queries = [query, waitSecondsIn === 'query' ? waitQuery : undefined].filter((one) => one !== undefined);
+  const queries = [query, options, waitSecondsIn === 'query' ? waitQuery : undefined].filter(
+    (one) => one !== undefined,
+  );
   return [
     ...[...names, ...(header === undefined ? [] : [header])].map((name) => refTo('parameters', name)),
     ...queries.flatMap((one) => queryParameters(jsonSchemaOf(one))),

@@ -1,4 +1,4 @@
-import { dataRequest, doneResponse, progressRequest } from '@yardmaster/protocol';
+import { dataRequest, doneResponse, eventOptions, progressRequest } from '@yardmaster/protocol';
 import { heartbeatJob } from '@yardmaster/store';
 import { PROGRESS } from './examples.js';
 import { DONE, done, eventSize, type Route, route, workerOf } from './route.js';
@@ -63,13 +63,17 @@ export const HEARTBEATS: readonly Route[] = [
       'Any JSON value, for the history and the streams. Opens the execution window again. An absent body is null.',
     body: dataRequest,
     absentBody: null,
+    options: eventOptions,
     sizeRules: eventSize(null),
     response: doneResponse,
     header: 'x-delivery-token',
     trigger: 'event',
     refusals: ['DELIVERY_LOST', 'STORAGE_FULL'],
     examples: { request: { 'An object': { cache: 'miss' }, 'A string': 'decoded' }, response: DONE },
-    handler: (call) => done(heartbeatJob(call.store, workerOf(call), call.jobId, { kind: 'event', data: call.input })),
+    handler(call) {
+      const kind = call.options?.ephemeral === true ? 'ephemeral' : 'event';
+      return done(heartbeatJob(call.store, workerOf(call), call.jobId, { kind, data: call.input }));
+    },
   }),
   route({
     operation: 'keepJobAlive',

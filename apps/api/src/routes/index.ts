@@ -8,6 +8,7 @@ import { READING } from './reading.js';
 import type { Route } from './route.js';
 import { SPACE_READING } from './space-reading.js';
 import { SPACES } from './spaces.js';
+import { STREAM_TOKENS } from './stream-tokens.js';
 import { WORK } from './work.js';
 
 /** Every endpoint below `/api/v1`, in the order of the OpenAPI document (spec §4; keys: contract §5). */
@@ -19,6 +20,7 @@ export const ROUTES: readonly Route[] = [
   ...HEARTBEATS,
   ...READING,
   ...SPACE_READING,
+  ...STREAM_TOKENS,
   ...LOGS,
   ...SPACES,
   ...KEYS,

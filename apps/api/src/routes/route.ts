@@ -57,6 +57,8 @@ interface Row<B, A, E, P, L> {
   absentBody?: null;
   /** Schema of the query. */
   query?: z.ZodType<B>;
+  /** Schema of the query of a row that has a body, too. */
+  options?: z.ZodObject;
   /** How it serves a body that is a list of such values. Without it, `body` decides about a list. */
   list?: ListRow<B, P, L>;
   /** Reads the body instead of `body`. */
@@ -123,6 +125,7 @@ export function route<B, A, E = never, P = never, L = never>(row: Row<B, A, E, P
     fields,
     parameters: [
       ...(parameters instanceof Map ? parameters.keys() : []),
+      ...Object.keys(row.options?.shape ?? {}),
       ...(row.waitSecondsIn === 'query' ? ['waitSeconds'] : []),
     ],
   };
@@ -153,6 +156,8 @@ export interface Call<B = unknown> {
   operationId: string;
   /** Output of the schema of the body or the query, or of `readBody`; for a list, what is kept of its items. */
   input: B;
+  /** Output of the schema of the row's options; absent when the request has no query. */
+  options?: Record<string, unknown>;
   /** Value of the row's request header; null without it. */
   header: string | null;
   /** What the call may wait for; null when it does not wait. */

@@ -2,11 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Config } from '@yardmaster/runtime';
 import { checkHost, clientAddressBy, type ServerContext } from '@yardmaster/server';
+import { redisNow } from '@yardmaster/store';
 import type { Channels } from '../channels/channels.js';
 import { createAnonymousRule } from './anonymous.js';
-import { asksForEventStream, callerOf, readStreamUrl, type StreamCaller, type Subject } from './caller.js';
+import { type Asked, readAsked, readStreamUrl, type Subject } from './asked.js';
+import { callerOf, type StreamCaller } from './caller.js';
 import { ConnectionLimit, type ReleaseStack } from './capacity.js';
 import { type Attach, prepareJobStream, prepareSpaceStream } from './prepare.js';
+import { type Filter, filterOf } from './space-filter.js';
 
 /** Variables that decide which streams may be opened. */
 export const STREAM_VARIABLES = [
@@ -28,6 +31,9 @@ export interface AdmissionOptions {
 export interface Admitted {
   caller: StreamCaller;
   subject: Subject;
+  asked: Asked;
+  /** Which events of a space the client gets; null for all. */
+  filter: Filter | null;
   /** Null when the client has all messages, and none will come. Only an event stream gets that. */
   attach: Attach | null;
 }
@@ -52,7 +58,8 @@ export interface Admission {
 export function createAdmission({ context, channels, config }: AdmissionOptions): Admission {
   const { store, authenticator, reportRejectedKey, stopping } = context;
   const anonymous = createAnonymousRule(store, config.ANONYMOUS_STREAMS);
-  const rules = { authenticator, reportRejectedKey, mayBeAnonymous: anonymous.mayBeAnonymous };
+  const now = async () => store.clock.after(0) ?? (await redisNow(store));
+  const rules = { authenticator, reportRejectedKey, mayBeAnonymous: anonymous.mayBeAnonymous, now };
   const addressOf = clientAddressBy(config.TRUSTED_PROXIES ?? []);
   const perAddress = new ConnectionLimit(config.STREAMS_PER_ADDRESS, 'without a token from this address');
   const perKey = new ConnectionLimit(config.STREAMS_PER_KEY, 'for this API key');
@@ -69,17 +76,19 @@ export function createAdmission({ context, channels, config }: AdmissionOptions)
       checkNotStopping();
       checkHost(req);
       const url = readStreamUrl(req.url as string);
-      if (!asksForEventStream(req)) checkHandshake(req);
-      const caller = await callerOf(req, url, rules);
       const { subject, query } = url;
+      const asked = readAsked(req, url);
+      if (!asked.isEventStream) checkHandshake(req);
+      const caller = await callerOf(req, asked.presented, subject, rules);
       const { keyId } = caller;
       releases.add(keyId === null ? perAddress.acquire(addressOf(req)) : perKey.acquire(keyId));
-      const options = { store, channels, caller, releases, anonymous };
+      const options = { store, channels, caller, asked, releases, anonymous };
       if (subject.kind === 'space') {
-        return { caller, subject, attach: await prepareSpaceStream(subject.spaceId, query, options) };
+        const filter = filterOf(query, caller.grant?.tag ?? null);
+        return { caller, subject, asked, filter, attach: await prepareSpaceStream(subject.spaceId, query, options) };
       }
       releases.add(perJob.acquire(subject.jobId, keyId === null ? anonymousPerJob : config.STREAMS_PER_JOB));
-      return { caller, subject, attach: await prepareJobStream(subject.jobId, options) };
+      return { caller, subject, asked, filter: null, attach: await prepareJobStream(subject.jobId, options) };
     },
     checkAgain({ caller: { keyId, rotation } }) {
       checkNotStopping();

@@ -1,64 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import {
-  checkParameters,
-  queryInteger,
-  type StreamScope,
-  spaceId as spaceIdSchema,
-  validate,
-  YardmasterError,
-} from '@yardmaster/protocol';
-import { authenticate, authorize, type KeyCheck, presentedKey, UNKNOWN_ROUTE } from '@yardmaster/server';
-import { FILTERS, type Filter, filterOf } from './space-filter.js';
+import { grantsOf, type StreamScope, YardmasterError } from '@yardmaster/protocol';
+import { authenticate, authorize, type KeyCheck } from '@yardmaster/server';
+import type { Principal, StreamGrant } from '@yardmaster/store';
+import type { Subject } from './asked.js';
 
-const PREFIX = '/api/v1/realtime/';
-
-/** The job or the space that a stream shows. */
-export type Subject = { kind: 'job'; jobId: string } | { kind: 'space'; spaceId: string };
-
-/** A stream as a URL names it. */
-export interface StreamUrl {
-  subject: Subject;
-  query: URLSearchParams;
-}
-
-/** Whether a URL is below the path of the streams. */
-export function isStreamUrl(url: string | undefined): boolean {
-  return url?.startsWith(PREFIX) === true;
-}
-
-/** Return the route of a stream's URL as the metrics name it: a pattern, or UNKNOWN_ROUTE for an invalid path. */
-export function routeOfStream(url: string): string {
-  try {
-    return readStreamUrl(url).subject.kind === 'job' ? `${PREFIX}:jobId` : `${PREFIX}spaces/:spaceId`;
-  } catch {
-    return UNKNOWN_ROUTE;
-  }
-}
-
-function decode(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    throw new YardmasterError('INVALID_REQUEST', 'path must be valid percent-encoding');
-  }
-}
-
-/**
- * Read `/api/v1/realtime/:jobId?token=…` and `/api/v1/realtime/spaces/:spaceId?token=…`.
- *
- * @throws NOT_FOUND for another path, INVALID_REQUEST for an invalid space id
- * @see spec §4.17, §4.18
- */
-export function readStreamUrl(url: string): StreamUrl {
-  if (!isStreamUrl(url)) throw new YardmasterError('NOT_FOUND');
-  const [path = '', text = ''] = url.split(/\?(.*)/s);
-  const [first = '', second, ...rest] = path.slice(PREFIX.length).replace(/\/$/, '').split('/').map(decode);
-  const query = new URLSearchParams(text);
-  if (first === '' || rest.length > 0) throw new YardmasterError('NOT_FOUND');
-  if (second === undefined) return { subject: { kind: 'job', jobId: first }, query };
-  if (first !== 'spaces' || second === '') throw new YardmasterError('NOT_FOUND');
-  return { subject: { kind: 'space', spaceId: validate(spaceIdSchema, second, 'spaceId') }, query };
-}
+const STREAM_TOKEN_PREFIX = 'ymst_';
 
 /** The client that requests a stream, and how much of it the client may see. */
 export interface StreamCaller {
@@ -66,77 +12,73 @@ export interface StreamCaller {
   keyId: string | null;
   /** After how many rotations of the key its secret was made. */
   rotation: number;
-  /** The space that the key is bound to; null for a key of every space, and for an anonymous stream. */
+  /** The space that the client is bound to; null for a key of every space, and for an anonymous stream. */
   spaceId: string | null;
   scope: StreamScope;
-  /** Which events of a space the client has asked for; null for all. */
-  filter: Filter | null;
-  /** Seq of the last event of the job that the client has; null to begin at the present. */
-  since: number | null;
-  /** Whether the client asks for an event stream, and not for a WebSocket. */
-  isEventStream: boolean;
+  /** How long the stream may be open, milliseconds: until its stream token expires. Infinity for an API key. */
+  validMs: number;
+  /** What its stream token lets it watch; null for an API key, and for an anonymous stream. */
+  grant: StreamGrant | null;
 }
 
 export interface CallerRules extends KeyCheck {
+  /** Return the time by Redis' clock, epoch milliseconds. */
+  now(): Promise<number>;
   /** Whether a stream of a job of some space in its partition may be opened without a token. */
   mayBeAnonymous(jobId: string): boolean;
 }
 
-/** Parameters that the query of a stream may have. Clients of emit.run send the last two, see EmitSpaceChannel. */
-const PARAMETERS = { job: ['token', 'since'], space: ['token', ...FILTERS, 'since', 'streamInstanceId'] } as const;
+const NO_TOKEN = { grant: null, validMs: Number.POSITIVE_INFINITY };
+const ANONYMOUS: StreamCaller = { keyId: null, rotation: 0, spaceId: null, scope: 'progress', ...NO_TOKEN };
 
 /**
- * Identify the client that requests a stream, by its token, or the API key in a header of an event stream.
+ * Identify the client that requests a stream.
  *
  * An empty token is refused, so that a page whose key is missing gets an error, and not a stream that shows less.
  *
- * @throws INVALID_REQUEST, UNAUTHENTICATED, FORBIDDEN, UNAVAILABLE
+ * @param presented its API key or stream token; undefined without one
+ * @throws UNAUTHENTICATED, FORBIDDEN, UNAVAILABLE
  * @see spec §5.2 to §5.4, §5.6
  */
 export async function callerOf(
   req: IncomingMessage,
-  { subject, query }: StreamUrl,
+  presented: unknown,
+  subject: Subject,
   rules: CallerRules,
 ): Promise<StreamCaller> {
-  checkParameters(query.keys(), PARAMETERS[subject.kind]);
-  const filter = subject.kind === 'space' ? filterOf(query) : null;
-  const isEventStream = asksForEventStream(req);
-  const since =
-    subject.kind === 'job' ? sinceOf(query, isEventStream ? req.headers['last-event-id'] : undefined) : null;
-  const asked = { filter, since, isEventStream };
-  const [token, ...more] = query.getAll('token');
-  if (more.length > 0) throw new YardmasterError('INVALID_REQUEST', 'token must appear exactly once');
-  const presented = token ?? (isEventStream ? presentedKey(req) : undefined);
-  if (presented === undefined) {
-    if (subject.kind === 'job' && rules.mayBeAnonymous(subject.jobId)) {
-      return { keyId: null, rotation: 0, spaceId: null, scope: 'progress', ...asked };
-    }
-    throw new YardmasterError('UNAUTHENTICATED');
-  }
-  const principal = await authenticate(rules, req, presented);
+  if (presented === undefined && subject.kind === 'job' && rules.mayBeAnonymous(subject.jobId)) return ANONYMOUS;
+  const { grant, validMs, ...principal } = await principalOf(req, presented, rules);
   if (subject.kind === 'job') authorize(principal, ['jobs:read:progress', 'jobs:read']);
   else authorize(principal, ['jobs:read'], subject.spaceId);
+  if (grant?.jobIds && (subject.kind !== 'job' || !grant.jobIds.includes(subject.jobId))) throw otherStreams();
   const { keyId, rotation, spaceId, grants } = principal;
-  return { keyId, rotation, spaceId, scope: grants.has('jobs:read') ? 'full' : 'progress', ...asked };
+  return { keyId, rotation, spaceId, scope: grants.has('jobs:read') ? 'full' : 'progress', grant, validMs };
 }
 
-/** Whether a request without an upgrade asks for an event stream, as the EventSource of a browser does. */
-export function asksForEventStream({ method, headers }: IncomingMessage): boolean {
-  const isUpgrade = headers.upgrade?.toLowerCase() === 'websocket';
-  return method === 'GET' && !isUpgrade && /(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(headers.accept ?? '');
-}
+/** Return the refusal of a stream that a stream token does not name. */
+export const otherStreams = () => new YardmasterError('FORBIDDEN', 'The stream token is for other streams');
 
 /**
- * Return the seq after which a stream of a job is to go on; null when the client names none.
+ * Return who presents an API key or a stream token. A token has at most the rights of the API key that made it.
  *
- * @param lastEventId that of an EventSource that connects again; it is newer than `since` in its URL
- * @throws INVALID_REQUEST
+ * @throws UNAUTHENTICATED, UNAVAILABLE
  */
-function sinceOf(query: URLSearchParams, lastEventId: unknown): number | null {
-  if (lastEventId !== undefined) return validate(sinceSchema, lastEventId, 'Last-Event-ID');
-  if (!query.has('since')) return null;
-  const given = query.getAll('since');
-  return validate(sinceSchema, given.length === 1 ? given[0] : given, 'since');
+async function principalOf(
+  req: IncomingMessage,
+  presented: unknown,
+  rules: CallerRules,
+): Promise<Principal & Pick<StreamCaller, 'grant' | 'validMs'>> {
+  if (typeof presented !== 'string' || !presented.startsWith(STREAM_TOKEN_PREFIX)) {
+    return { ...(await authenticate(rules, req, presented)), ...NO_TOKEN };
+  }
+  const found = await rules.authenticator.ofStreamToken(presented);
+  if (found === null) {
+    rules.reportRejectedKey(req);
+    throw new YardmasterError('UNAUTHENTICATED');
+  }
+  const { principal, grant } = found;
+  const validMs = grant.expiresAt - (await rules.now());
+  if (validMs <= 0) throw new YardmasterError('UNAUTHENTICATED', 'The stream token has expired');
+  const grants = new Set([...grantsOf([grant.scope])].filter((scope) => principal.grants.has(scope)));
+  return { ...principal, grants, spaceId: principal.spaceId ?? grant.spaceId, grant, validMs };
 }
-
-const sinceSchema = queryInteger(0, Number.MAX_SAFE_INTEGER);

@@ -1,11 +1,21 @@
 import { isTerminal, YardmasterError } from '@yardmaster/protocol';
-import { isJobId, isoOf, readSince, readSnapshot, redisNow, type Snapshot, type Store } from '@yardmaster/store';
+import {
+  countJobs,
+  isJobId,
+  isoOf,
+  readSince,
+  readSnapshot,
+  redisNow,
+  type Snapshot,
+  type Store,
+} from '@yardmaster/store';
 import type { Channels } from '../channels/channels.js';
 import { EmitSpaceChannel } from '../channels/emit-space-channel.js';
 import { formOf, OutgoingMessage } from '../messages.js';
 import { HIDDEN_END_MS, isEndHidden, type Session } from '../sockets/session.js';
 import type { AnonymousRule } from './anonymous.js';
-import type { StreamCaller } from './caller.js';
+import type { Asked } from './asked.js';
+import { otherStreams, type StreamCaller } from './caller.js';
 import type { ReleaseStack } from './capacity.js';
 
 /** Sends a session its init, and attaches it to its channel, so that it gets every later event. */
@@ -15,6 +25,7 @@ export interface PrepareOptions {
   store: Store;
   channels: Channels;
   caller: StreamCaller;
+  asked: Asked;
   anonymous: AnonymousRule;
   /** Gets the function that releases the channel, which stays subscribed until then. */
   releases: ReleaseStack;
@@ -29,7 +40,7 @@ export interface PrepareOptions {
  */
 export async function prepareJobStream(
   jobId: string,
-  { store, channels, caller, releases, anonymous }: PrepareOptions,
+  { store, channels, caller, asked, releases, anonymous }: PrepareOptions,
 ): Promise<Attach | null> {
   // Check the id before it becomes the name of a channel.
   if (!isJobId(jobId)) throw new YardmasterError('JOB_NOT_FOUND');
@@ -42,17 +53,19 @@ export async function prepareJobStream(
     throw isAnonymous ? anonymous.hidden(error) : error;
   });
   if (isAnonymous && !anonymous.isAllowedIn(snapshot.spaceId)) throw new YardmasterError('UNAUTHENTICATED');
+  const tag = caller.grant?.tag ?? null;
+  if (tag !== null && !snapshot.tags.includes(tag)) throw otherStreams();
   const { status, progress, at } = snapshot;
   const timestamp = isoOf(at);
-  const { seq, missed } = beginningOf(snapshot, caller.since);
-  if (caller.isEventStream && caller.since !== null && (await isOver(jobId, { store, caller, snapshot, seq })))
+  const { seq, missed } = beginningOf(snapshot, asked.since);
+  if (asked.isEventStream && asked.since !== null && (await isOver(jobId, { store, caller, snapshot, seq })))
     return null;
   return (session) => {
-    const position = caller.since === null ? {} : { seq, ...(missed && { missed }) };
+    const position = asked.since === null ? {} : { seq, ...(missed && { missed }) };
     if (caller.scope === 'full') session.begin(jobId, { jobId, type: 'init', status, timestamp, ...position }, seq);
     else session.begin(jobId, { jobId, type: 'init', ...(progress && { progress }), timestamp, ...position }, seq);
     // Without `since` the client cannot have seen the end.
-    const isLate = caller.since === null && caller.scope === 'progress' && status === 'completed';
+    const isLate = asked.since === null && caller.scope === 'progress' && status === 'completed';
     if (isLate) session.send(completionOf(jobId, snapshot));
     releases.add(channel.attach(session, snapshot, seq, subscribedTimes));
   };
@@ -89,8 +102,8 @@ async function isOver(
 }
 
 /**
- * Prepare to stream a space. The init contains the time from which the stream is complete. There is no other state to
- * send, except with COMPAT=emit.
+ * Prepare to stream a space. The init contains the time from which the stream is complete, and the counts of the space for a
+ * client that asked for them. There is no other state to send, except with COMPAT=emit.
  *
  * @param query of the stream's URL
  * @throws UNAVAILABLE
@@ -98,7 +111,7 @@ async function isOver(
 export async function prepareSpaceStream(
   spaceId: string,
   query: URLSearchParams,
-  { store, channels, releases }: PrepareOptions,
+  { store, channels, asked, releases }: PrepareOptions,
 ): Promise<Attach> {
   const channel = channels.ofSpace(spaceId);
   releases.add(channel.retain());
@@ -106,11 +119,12 @@ export async function prepareSpaceStream(
   const buffer = channel.startBuffer();
   releases.add(() => channel.dropBuffer(buffer));
   const connected = channel instanceof EmitSpaceChannel ? await channel.connected(query) : null;
-  const timestamp = connected?.timestamp ?? isoOf(await redisNow(store));
+  const counted = asked.hasCounts ? await countJobs(store, spaceId) : null;
+  const timestamp = connected?.timestamp ?? isoOf(counted?.at ?? (await redisNow(store)));
   return (session) => {
-    session.begin(spaceId, { spaceId, type: 'init', timestamp });
+    session.begin(spaceId, { spaceId, type: 'init', timestamp, ...(counted && { counts: counted.counts }) });
     if (connected !== null) session.begin(spaceId, connected);
-    releases.add(channel.attach(session, buffer));
+    releases.add(channel.attach(session, buffer, counted !== null));
   };
 }
 

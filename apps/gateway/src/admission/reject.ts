@@ -11,7 +11,7 @@ import {
   sendError,
   setRoute,
 } from '@yardmaster/server';
-import { readStreamUrl, routeOfStream } from './caller.js';
+import { readStreamUrl, routeOfStream } from './asked.js';
 
 /** Methods that a path of the streams allows. */
 const ALLOW = 'OPTIONS, GET, HEAD';

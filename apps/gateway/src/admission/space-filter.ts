@@ -1,21 +1,30 @@
-import { nameFilter, type PublishedMessage, spaceStreamType, validate } from '@yardmaster/protocol';
+import { nameFilter, type PublishedMessage, spaceStreamType, tag, validate } from '@yardmaster/protocol';
+import type { z } from 'zod';
 
 /** Whether a stream shows an event. */
 export type Filter = (event: PublishedMessage) => boolean;
 
 /** Parameters of the query that filter the stream of a space. Each may repeat. */
-export const FILTERS = ['name', 'type'] as const;
+export const FILTERS = ['name', 'type', 'tag'] as const;
 
 /**
- * Read which events a stream of a space shows: those with one of the names, and of one of the types.
+ * Read which events a stream of a space shows: those of jobs with one of the names and all of the tags, and of one of the
+ * types.
  *
+ * @param tagOfToken tag that the jobs must have, too; null for none
  * @returns null without filters, for all events
  * @throws INVALID_REQUEST
  * @see contract-2 §5
  */
-export function filterOf(query: URLSearchParams): Filter | null {
-  const names = new Set(query.getAll('name').map((value) => validate(nameFilter, value, 'name')));
-  const types = new Set<string>(query.getAll('type').map((value) => validate(spaceStreamType, value, 'type')));
-  if (names.size === 0 && types.size === 0) return null;
-  return ({ jobName, type }) => (names.size === 0 || names.has(jobName)) && (types.size === 0 || types.has(type));
+export function filterOf(query: URLSearchParams, tagOfToken: string | null): Filter | null {
+  const all = <T>(name: string, schema: z.ZodType<T>) =>
+    query.getAll(name).map((value) => validate(schema, value, name));
+  const names = new Set(all('name', nameFilter));
+  const types = new Set<string>(all('type', spaceStreamType));
+  const tags = [...all('tag', tag), ...(tagOfToken === null ? [] : [tagOfToken])];
+  if (names.size + types.size + tags.length === 0) return null;
+  return (event) =>
+    (names.size === 0 || names.has(event.jobName)) &&
+    (types.size === 0 || types.has(event.type)) &&
+    tags.every((wanted) => event.tags?.includes(wanted) === true);
 }

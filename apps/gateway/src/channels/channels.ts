@@ -30,8 +30,8 @@ export class Channels {
   ofSpace(spaceId: string): SpaceChannel {
     return this.#getOrCreate(this.#spaces, spaceId, (onUnused) => {
       const { store, isEmit } = this.#context;
-      const options = this.#optionsOf(store.keys.spaceChannel(spaceId), onUnused);
-      return isEmit ? new EmitSpaceChannel({ ...options, spaceId, store }) : new SpaceChannel(options);
+      const options = { ...this.#optionsOf(store.keys.spaceChannel(spaceId), onUnused), spaceId, store };
+      return isEmit ? new EmitSpaceChannel(options) : new SpaceChannel(options);
     });
   }
 

@@ -4,16 +4,8 @@ import { YardmasterError } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
 import { countJobs, isoOf, type Store } from '@yardmaster/store';
 import { type ConnectedMessage, isOnSpaceStream, OutgoingMessage } from '../messages.js';
-import type { ChannelOptions } from './channel.js';
-import { SpaceChannel } from './space-channel.js';
-
-/** Types of messages after which a job has the status that it had before. */
-const STATUS_STAYS: ReadonlySet<string> = new Set(['progress', 'checkpoint', 'event', 'logs_appended']);
-
-export interface EmitSpaceChannelOptions extends ChannelOptions {
-  spaceId: string;
-  store: Store;
-}
+import { SpaceChannel, type SpaceChannelOptions } from './space-channel.js';
+import { STATUS_STAYS } from './space-counts.js';
 
 /**
  * The channel of one space with COMPAT=emit: its messages are numbered, and say how many jobs have each status when that
@@ -36,7 +28,7 @@ export class EmitSpaceChannel extends SpaceChannel {
   #waiting: OutgoingMessage[] = [];
   #isSending = false;
 
-  constructor(options: EmitSpaceChannelOptions) {
+  constructor(options: SpaceChannelOptions) {
     super(options);
     this.#store = options.store;
     this.#spaceId = options.spaceId;

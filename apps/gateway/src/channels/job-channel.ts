@@ -122,8 +122,8 @@ export class JobChannel extends Channel {
     // contains the event. Sent before that read, it would hide that Redis came back with less than it had.
     if (!this.isSubscribed) return;
     const { event } = encoded;
-    if (event.seq === null) this.#newestLogSeq = Math.max(this.#newestLogSeq, event.data.toSeq);
-    else this.#newestSeq = Math.max(this.#newestSeq, event.seq);
+    if (event.type === 'logs_appended') this.#newestLogSeq = Math.max(this.#newestLogSeq, event.data.toSeq);
+    else if (event.seq !== null) this.#newestSeq = Math.max(this.#newestSeq, event.seq);
     if (!this.#isCatchingUp) {
       if (this.#sendLive(encoded) === 'behind') void this.#catchUp();
     } else if (this.#live.length < MAX_LIVE) {
@@ -142,7 +142,11 @@ export class JobChannel extends Channel {
 
   #sendLive(encoded: OutgoingMessage): SendOutcome {
     const { event } = encoded;
-    if (event.seq === null) return sendAppend(this.#subscribers, event, { isReplay: false });
+    if (event.type === 'logs_appended') return sendAppend(this.#subscribers, event, { isReplay: false });
+    if (event.seq === null) {
+      for (const { session } of this.#subscribers) session.send(encoded); // It is stored nowhere, so no client can miss it.
+      return 'ok';
+    }
     const outcome = this.#sendEvent(this.#subscribers, encoded, event.seq);
     if (isTerminal(event.type)) this.#endAfter(this.#subscribers, event);
     return outcome;

@@ -4,7 +4,6 @@ import {
   isTerminal,
   type PublishedAppend,
   type PublishedEvent,
-  type PublishedMessage,
   type Status,
   YardmasterError,
 } from '@yardmaster/protocol';
@@ -63,7 +62,7 @@ export async function replayMissed({
     isMore = events.length > 0 && firstSeq + events.length <= lastSeq;
     for (const event of inOrder(events, appendOf(jobId, since), { isMore })) {
       await awaitDrain();
-      if (event.seq === null) sendAppend(subscribers, event, { isReplay: true });
+      if (event.type === 'logs_appended') sendAppend(subscribers, event, { isReplay: true });
       else sendEvent(new OutgoingMessage(event), event.seq);
     }
   }
@@ -96,7 +95,7 @@ function inOrder(
   events: PublishedEvent[],
   append: PublishedAppend,
   { isMore }: { isMore: boolean },
-): PublishedMessage[] {
+): (PublishedEvent | PublishedAppend)[] {
   const place = events.findIndex(({ at, type }) => at >= append.at || isTerminal(type));
   if (place === -1) return isMore ? events : [...events, append];
   return [...events.slice(0, place), append, ...events.slice(place)];

@@ -1,4 +1,4 @@
-import { CLOSE_CODES, type InitMessage, type TerminalStatus } from '@yardmaster/protocol';
+import { CLOSE_CODES, type CountsMessage, type InitMessage, type TerminalStatus } from '@yardmaster/protocol';
 import type { Filter } from '../admission/space-filter.js';
 import { type ConnectedMessage, type Form, frameOf, type OutgoingMessage } from '../messages.js';
 import type { StreamMetrics } from '../metrics.js';
@@ -38,6 +38,8 @@ export interface SessionOptions {
   rotation?: number;
   /** Which events the client has asked for; null for all. */
   filter: Filter | null;
+  /** `performance.now()` at which the token of the stream expires. Default: never. */
+  expiresAt?: number;
   /** Called once when the connection of the session has ended. */
   onClosed: (session: Session) => void;
   metrics: StreamMetrics;
@@ -63,17 +65,29 @@ export class Session {
   readonly random: () => number;
   #timer: NodeJS.Timeout | null = null;
   #isClosing = false;
+  /** `performance.now()` at which the token of the stream expires; Infinity for an API key. */
+  readonly #expiresAt: number;
   /** Code with which the gateway has closed the stream; null until then. */
   #closeCode: number | null = null;
 
   constructor(
     transport: Transport,
-    { form, keyId, rotation = 0, filter, onClosed, metrics, random = Math.random }: SessionOptions,
+    {
+      form,
+      keyId,
+      rotation = 0,
+      filter,
+      onClosed,
+      metrics,
+      expiresAt = Number.POSITIVE_INFINITY,
+      random = Math.random,
+    }: SessionOptions,
   ) {
     this.form = form;
     this.keyId = keyId;
     this.#rotation = rotation;
     this.#filter = filter;
+    this.#expiresAt = expiresAt;
     this.#transport = transport;
     this.random = random;
     this.#sendBuffer = new SendBuffer(transport, { onTooSlow: () => this.close(CLOSE_CODES.tooSlow), metrics });
@@ -98,6 +112,11 @@ export class Session {
   /** Send a message that begins the stream. @param seq of the event after which a job's stream goes on */
   begin(id: string, message: InitMessage | ConnectedMessage, seq: number | null = null): void {
     this.#sendBuffer.send(id, frameOf(message, this.form, seq), { isProgress: false });
+  }
+
+  /** Send the counts of the space. While the client is slow, the latest ones are enough. */
+  sendCounts(message: CountsMessage): void {
+    if (!this.#isClosing) this.#sendBuffer.send(message.spaceId, frameOf(message, this.form), { isProgress: true });
   }
 
   /** Send an event if this client may see it and has asked for it. On a job stream, the caller must call `end` after the last event. */
@@ -147,9 +166,13 @@ export class Session {
     this.#transport.cutOff();
   }
 
-  /** Show that the stream is alive, if it is time for that, and cut off a client that no longer responds. */
+  /**
+   * Show that the stream is alive, if it is time for that. Close it when its token has expired, and cut off a client that no
+   * longer responds.
+   */
   keepAlive(now: number, pingMs: number): void {
-    if (!this.#isClosing && !this.#transport.keepAlive(now, pingMs)) this.cutOff();
+    if (now >= this.#expiresAt) this.close(CLOSE_CODES.tokenExpired);
+    else if (!this.#isClosing && !this.#transport.keepAlive(now, pingMs)) this.cutOff();
   }
 
   #beginClosing(): void {

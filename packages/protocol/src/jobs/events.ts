@@ -54,6 +54,8 @@ interface Published {
   status: Status;
   /** Epoch milliseconds, Redis clock. */
   at: number;
+  /** Of a job that has some. */
+  tags?: readonly string[];
 }
 
 /** An event of the history, as the script that causes it publishes it to the channels of its job and of its space. */
@@ -74,5 +76,12 @@ export interface PublishedAppend extends Published {
   data: LogsAppended;
 }
 
+/** An event that is published in the same way, and stored nowhere. */
+export interface EphemeralEvent extends Published {
+  seq: null;
+  type: 'event';
+  data: JsonValue;
+}
+
 /** A message on a channel of a job or of a space, as JSON. The gateway makes the messages of its streams from it. */
-export type PublishedMessage = PublishedEvent | PublishedAppend;
+export type PublishedMessage = PublishedEvent | PublishedAppend | EphemeralEvent;

@@ -99,6 +99,20 @@ export const createJobsRequest = z
 /** Body of Checkpoint and of Custom Event (spec §4.10, §4.11): any JSON; an absent body is null. */
 export const dataRequest = jsonValue;
 
+const flag = describeAs(
+  z.enum(['true', 'false'], { error: 'must be true or false' }).transform((text) => text === 'true'),
+  z.boolean(),
+);
+
+/** Query of Record an Event (contract-2 §5). */
+export const eventOptions = z.object({
+  ephemeral: flag
+    .default(false)
+    .describe(
+      'Whether only open streams get the event: the history does not, and a stream that is interrupted misses it',
+    ),
+});
+
 /** Body of Complete Job (spec §4.13); an absent body or result is null. */
 export const completeRequest = z
   .object({ result: jsonValue.default(null).describe('Any JSON value') }, anObject)

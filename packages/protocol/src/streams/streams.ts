@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { PublishedMessage } from '../jobs/events.js';
 import { progressRequest } from '../jobs/progress.js';
+import { STATUSES } from '../jobs/statuses.js';
 import { logsAppended } from '../logs/logs.js';
 import { jsonValue, spaceId } from '../schema/fields.js';
 import type { JsonValue } from '../schema/json.js';
@@ -136,9 +137,19 @@ export const progressMessage = z
   });
 export type ProgressMessage = z.output<typeof progressMessage>;
 
+/** Jobs of a space by status. */
+const statusCounts = z.record(z.enum(STATUSES), count).describe('How many jobs of the space have each status');
+
+const countsMessage = z.object({ spaceId, type: z.literal('counts'), counts: statusCounts, timestamp });
+export type CountsMessage = z.output<typeof countsMessage>;
+
 /** A message of a space stream. */
 export const spaceMessage = z
-  .discriminatedUnion('type', [z.object({ spaceId, type: init, timestamp }), ...eventMessages({ spaceId })])
+  .discriminatedUnion('type', [
+    z.object({ spaceId, type: init, timestamp, counts: statusCounts.optional().describe('Only with `counts=1`') }),
+    countsMessage,
+    ...eventMessages({ spaceId }),
+  ])
   .meta({ id: 'SpaceMessage', description: 'Message of a space stream' });
 export type SpaceMessage = z.output<typeof spaceMessage>;
 

@@ -1,4 +1,4 @@
-import { type CreatedApiKey, grantsOf, type RotateKeyRequest, SCOPES } from '@yardmaster/protocol';
+import { type CreatedApiKey, grantsOf, type RotateKeyRequest, SCOPES, YardmasterError } from '@yardmaster/protocol';
 import type { Subscriptions } from '@yardmaster/redis';
 import type { Store } from '../store.js';
 import { oldestSecretsOf, readKey } from './api-keys.js';
@@ -6,6 +6,7 @@ import { revokeKey } from './end.js';
 import { type Entry, KeyCache } from './key-cache.js';
 import { rotateKey } from './rotate.js';
 import { hashOfSecret, hasSecret, oldestSecretAt, type Principal, type StoredKey, splitApiKey } from './secrets.js';
+import { readSignedGrant, type StreamGrant, signGrant } from './stream-token.js';
 import { KeyUses } from './uses.js';
 
 /**
@@ -115,11 +116,45 @@ export class Authenticator {
     if (this.#admin !== null && hasSecret(this.#admin, text)) return this.#admin;
     const parts = splitApiKey(text);
     if (parts === null) return null;
-    const entry = await this.#find(parts.id, parts.secret);
+    const entry = await this.#find(parts.id, (stored) => hasSecret(stored, parts.secret));
     if (entry === undefined || this.isEnded(entry.principal)) return null;
     this.#cache.confirm(parts.id, entry, text);
     this.#uses.add(parts.id);
     return entry.principal;
+  }
+
+  /**
+   * Make a stream token. It is signed with the secret of the caller's API key, so that it ends with it.
+   *
+   * @throws UNAUTHENTICATED when the key was revoked or rotated meanwhile, UNAVAILABLE
+   */
+  async createStreamToken({ keyId, rotation }: Principal, grant: StreamGrant): Promise<string> {
+    const isPresent = (entry: Entry) => entry.principal.rotation === rotation;
+    const stored =
+      keyId === this.#admin?.keyId
+        ? this.#admin
+        : (this.#cache.ofId(keyId).find(isPresent) ?? (await this.#read(keyId)).find(isPresent))?.stored;
+    if (stored === undefined) throw new YardmasterError('UNAUTHENTICATED');
+    return signGrant(keyId, grant, stored);
+  }
+
+  /**
+   * Find out whose API key has made a stream token, and what the token lets its holder watch. Whether it has expired is not
+   * checked.
+   *
+   * @returns null when it is no valid token: of another form, or with the signature of a secret that is not accepted
+   * @throws UNAVAILABLE when Redis cannot be asked
+   */
+  async ofStreamToken(token: string): Promise<{ principal: Principal; grant: StreamGrant } | null> {
+    const signed = readSignedGrant(token);
+    if (signed === null) return null;
+    if (signed.keyId === this.#admin?.keyId) {
+      return signed.isSignedBy(this.#admin) ? { principal: this.#admin, grant: signed.grant } : null;
+    }
+    const entry = await this.#find(signed.keyId, signed.isSignedBy);
+    if (entry === undefined || this.isEnded(entry.principal)) return null;
+    this.#uses.add(signed.keyId);
+    return { principal: entry.principal, grant: signed.grant };
   }
 
   /** Check whether a message was received lately by which a key, or the secret with which it was presented, has ended. */
@@ -176,9 +211,9 @@ export class Authenticator {
     return this.#uses.record(this.#store);
   }
 
-  /** Return the entry of a secret of a key; undefined when the key does not have it. */
-  async #find(id: string, secret: string): Promise<Entry | undefined> {
-    const isRight = ({ stored }: Entry) => hasSecret(stored, secret);
+  /** Return the entry of the secret of a key that is the right one; undefined when the key does not have it. */
+  async #find(id: string, isSecret: (stored: Entry['stored']) => boolean): Promise<Entry | undefined> {
+    const isRight = ({ stored }: Entry) => isSecret(stored);
     // Another secret may be that of a rotation whose message is on its way, so Redis decides.
     return this.#cache.ofId(id).find(isRight) ?? (await this.#read(id)).find(isRight);
   }

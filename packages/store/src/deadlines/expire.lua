@@ -26,9 +26,9 @@ local steppedAt, ended = lastStep(base, nowMs), {}
 -- how long the attempt has run.
 --   n   its number in this step
 local function expireOne(id, due, n)
-  local job, timeouts, takeBacks, deliveredAt, unique, startBy, startWithin, maxRunSeconds, runBy, retry, priority, ackWithinMs, tags, startedAt =
+  local job, timeouts, takeBacks, deliveredAt, unique, startBy, startWithin, maxRunSeconds, runBy, retry, priority, ackWithinMs, startedAt =
     loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique', 'startBy',
-      'startWithinSeconds', 'maxRunSeconds', 'runBy', 'retry', 'priority', 'ackWithinMs', 'tags', 'startedAt')
+      'startWithinSeconds', 'maxRunSeconds', 'runBy', 'retry', 'priority', 'ackWithinMs', 'startedAt')
   if reopenIfCutShort(job, due, steppedAt, nowMs, stored(ackWithinMs) or deliveryTimeoutMs, { maxRunSeconds, runBy }) then return REOPENED end
   lagMs = lagMs or nowMs - due
   if job.status == 'delivered' then
@@ -42,7 +42,7 @@ local function expireOne(id, due, n)
     local again = { retry = retry, priority = priority, random = spread(random, n) }
     return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)], job, nowMs - (stored(startedAt) or nowMs)
   elseif PURGED[job.status or ''] then
-    return purge(job, nowMs, unique, tags) and PURGED[job.status]
+    return purge(job, nowMs, unique) and PURGED[job.status]
   elseif job.status and not IS_STATUS[job.status] then
     error('unknown status')
   end

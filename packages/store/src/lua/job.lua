@@ -6,7 +6,7 @@ end
 -- Read the fields of a record that transitions need; `status` is nil when the job does not exist. Further fields that
 -- are asked for are returned after them, as Redis returns them.
 local function loadJob(key, base, id, ...)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', 'tags', ...)
   local job = {
     key = key, base = base, id = id,
     status = stored(v[1]), space = v[2], name = v[3], order = v[4],
@@ -14,8 +14,9 @@ local function loadJob(key, base, id, ...)
     maxRetries = stored(v[6]) or DEFAULT_MAX_RETRIES,
     timeoutSeconds = stored(v[7]) or DEFAULT_TIMEOUT_SECONDS,
     eventsDropped = tonumber(stored(v[8]) or 0),
+    tags = stored(v[9]),
   }
-  return job, unpack(v, 9, 8 + select('#', ...))
+  return job, unpack(v, 10, 9 + select('#', ...))
 end
 
 -- Read a whole record, for a script that needs most of it. A field is a field of the result, or nil.

@@ -6,14 +6,13 @@ local function tagIndex(job, tag)
 end
 
 -- Enter a job in the index of each of its tags.
---   tags   field of its record, as Redis returns it
-local function enterTags(job, tags)
-  for tag in string.gmatch(stored(tags) or '', '[^\n]+') do redis.call('ZADD', tagIndex(job, tag), job.order, job.id) end
+local function enterTags(job)
+  for tag in string.gmatch(job.tags or '', '[^\n]+') do redis.call('ZADD', tagIndex(job, tag), job.order, job.id) end
 end
 
 -- Remove a job from the index of each of its tags.
-local function leaveTags(job, tags)
-  for tag in string.gmatch(stored(tags) or '', '[^\n]+') do redis.call('ZREM', tagIndex(job, tag), job.id) end
+local function leaveTags(job)
+  for tag in string.gmatch(job.tags or '', '[^\n]+') do redis.call('ZREM', tagIndex(job, tag), job.id) end
 end
 
 -- Check whether a job has all of the wanted tags.

@@ -336,7 +336,7 @@ end`,
   return type(value) == 'string' and value or nil
 end`,
   loadJob: `local function loadJob(key, base, id, ...)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', 'tags', ...)
   local job = {
     key = key, base = base, id = id,
     status = stored(v[1]), space = v[2], name = v[3], order = v[4],
@@ -344,8 +344,9 @@ end`,
     maxRetries = stored(v[6]) or '3',
     timeoutSeconds = stored(v[7]) or '300',
     eventsDropped = tonumber(stored(v[8]) or 0),
+    tags = stored(v[9]),
   }
-  return job, unpack(v, 9, 8 + select('#', ...))
+  return job, unpack(v, 10, 9 + select('#', ...))
 end`,
   loadWhole: `local function loadWhole(key, base, id)
   local job = {
@@ -379,8 +380,8 @@ end`,
   redis.call('ZADD', base .. 'space:' .. space .. '/jobs', order, id)
   redis.call('ZADD', base .. 'space:' .. space .. '/status/' .. status, order, id)
   redis.call('ZINCRBY', base .. 'space:' .. space .. '/names', '1', job.name)
-  job.order = order
-  enterTags(job, tags)
+  job.order, job.tags = order, tags
+  enterTags(job)
   enterWaiting(job, nowMs, scheduledFor, order, waits.options)
   publishCreation(job, status, order)
   return order, scheduledFor
@@ -388,14 +389,15 @@ end`,
   replaceJob: `local function replaceJob(job, nowMs, eventsPerJob, fields, waits, tags)
   local at, scheduledFor = formatInteger(nowMs), timeOf(waits.delay, nowMs)
   redis.call('HSET', job.key, 'updatedAt', at)
-  local v = redis.call('HMGET', job.key, 'priority', 'startBy', 'tags')
+  local v = redis.call('HMGET', job.key, 'priority', 'startBy')
   local score = stored(redis.call('ZSCORE', job.base .. 'space:' .. job.space .. '/queue/' .. job.name, job.id))
   local order = score and claimOrder(score, v[1])
   leaveWaiting(job, v[2])
-  leaveTags(job, v[3])
+  leaveTags(job)
   redis.call('HDEL', job.key, 'payload', 'maxRetries', 'timeoutSeconds', 'callbackUrl', 'callbackHeaders', 'callbackOn', 'checkpoint',
     'scheduledFor', 'retry', 'maxRunSeconds', 'runBy', 'startWithinSeconds', 'startBy', 'priority', 'tags')
-  enterTags(job, tags)
+  job.tags = tags
+  enterTags(job)
   local status = returnToWaiting(job, nowMs, scheduledFor, order, waits.options)
   local data = scheduledFor and '{"scheduledFor":' .. isoText(scheduledFor) .. '}' or 'null'
   recordEvent(job, at, 'replaced', status, data, eventsPerJob, unpack(fields))
@@ -454,12 +456,12 @@ end`,
   return page
 end`,
   matchingJob: `local function matchingJob(key, base, id, filter)
-  local job, tags = loadJob(key, base, id, 'tags')
+  local job = loadJob(key, base, id)
   local order = tonumber(stored(job.order) or -1)
   if job.space ~= filter.space or order > tonumber(filter.highest) then return nil end
   if filter.lowest ~= '-inf' and order < tonumber(filter.lowest) then return nil end
   if next(filter.names) and not filter.names[job.name] then return nil end
-  return hasTags(tags, filter.tags) and job or nil
+  return hasTags(job.tags, filter.tags) and job or nil
 end`,
   recordStep: `local function recordStep(base, id, nowText, cursor, counts)
   local key = base .. 'operation:' .. id
@@ -488,9 +490,15 @@ end`,
   if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
 end`,
+  tagsPart: `local function tagsPart(tags)
+  if not tags or tags == '' then return '' end
+  local list = {}
+  for tag in string.gmatch(tags, '[^\\n]+') do list[#list + 1] = quote(tag) end
+  return ',"tags":[' .. table.concat(list, ',') .. ']'
+end`,
   eventMessage: `local function eventMessage(job, seq, type, status, at, data)
   return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. '}'
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tagsPart(job.tags) .. '}'
 end`,
   publish: `local function publish(job, seq, type, status, at, data)
   local message = eventMessage(job, seq, type, status, at, data)
@@ -555,7 +563,7 @@ end`,
     redis.call('HSET', job.key, 'kept', '1')
   end
 end`,
-  purge: `local function purge(job, nowMs, unique, tags)
+  purge: `local function purge(job, nowMs, unique)
   local deadlines = job.base .. 'deadlines'
   if redis.call('ZSCORE', job.base .. 'callbacks', job.id) then
     replaceEntry(deadlines, job.id, formatInteger(nowMs + 60000))
@@ -568,7 +576,7 @@ end`,
   redis.call('ZREM', space .. '/status/' .. job.status, job.id)
   if tonumber(redis.call('ZINCRBY', space .. '/names', -1, job.name)) <= 0 then redis.call('ZREM', space .. '/names', job.name) end
   if stored(unique) then freeUnique(job, unique) end
-  leaveTags(job, tags)
+  leaveTags(job)
   redis.call('UNLINK', job.key, job.key .. ':events', job.key .. ':logs')
   if redis.call('ZCARD', space .. '/jobs') == 0 then redis.call('ZREM', job.base .. 'spaces', job.space) end
   return true
@@ -586,11 +594,11 @@ end`,
   tagIndex: `local function tagIndex(job, tag)
   return job.base .. 'space:' .. job.space .. '/tag/' .. tag
 end`,
-  enterTags: `local function enterTags(job, tags)
-  for tag in string.gmatch(stored(tags) or '', '[^\\n]+') do redis.call('ZADD', tagIndex(job, tag), job.order, job.id) end
+  enterTags: `local function enterTags(job)
+  for tag in string.gmatch(job.tags or '', '[^\\n]+') do redis.call('ZADD', tagIndex(job, tag), job.order, job.id) end
 end`,
-  leaveTags: `local function leaveTags(job, tags)
-  for tag in string.gmatch(stored(tags) or '', '[^\\n]+') do redis.call('ZREM', tagIndex(job, tag), job.id) end
+  leaveTags: `local function leaveTags(job)
+  for tag in string.gmatch(job.tags or '', '[^\\n]+') do redis.call('ZREM', tagIndex(job, tag), job.id) end
 end`,
   hasTags: `local function hasTags(tags, wanted)
   local all = '\\n' .. (stored(tags) or '') .. '\\n'
@@ -889,7 +897,7 @@ return { 'OK' }
 } as const;
 
 export const begin_callback = {
-  name: 'begin_callback', sha1: '10fbe33eab3ddf78f31858d960a71b9a939892aa',
+  name: 'begin_callback', sha1: '5e658419cd651b997c5e626ca8a408cb1ae31dbf',
   keys: ['jobKey'], args: ['base', 'jobId', 'series', 'leaseMs', 'longestWaitMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, nowMs: Number(r[1]), attempt: Number(r[2]), lease: r[3] as string, fields: r[4] as (string | null)[] } : r[0] === 'NOT_DUE' ? { outcome: 'NOT_DUE' as const, waitMs: Number(r[1]) } : { outcome: 'NOT_PENDING' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.now}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.postpone}\nlocal jobKey = KEYS[1]
@@ -909,10 +917,10 @@ return { 'OK', nowText, callback.attempts + 1, formatInteger(lease), fields }
 } as const;
 
 export const record_callback = {
-  name: 'record_callback', sha1: 'd28c49b09f5d8d01442f6701442a2ccdd816b1e9',
+  name: 'record_callback', sha1: 'e48f2b0967c942d3217efb1b11aaa52b9e48187e',
   keys: ['jobKey'], args: ['base', 'jobId', 'series', 'lease', 'eventType', 'data', 'retryMs', 'againMs', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const } : { outcome: 'NOT_PENDING' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.formatInteger}\n${lua.now}\n${lua.replaceEntry}\n${lua.postpone}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.formatInteger}\n${lua.now}\n${lua.replaceEntry}\n${lua.postpone}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\nlocal jobKey = KEYS[1]
 local base, jobId, series, lease, eventType, data, retryMs, againMs, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local job = loadJob(jobKey, base, jobId)
 local callback = loadCallback(job)
@@ -938,7 +946,7 @@ return { 'OK' }
 } as const;
 
 export const redeliver_callback = {
-  name: 'redeliver_callback', sha1: '03cd9df95e893a7eae91ff3e4c9f54f77b2b94d4',
+  name: 'redeliver_callback', sha1: 'ef64ece160e6e409a8e8285b4ab34d273182026a',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId'], rest: null,
   decode: () => ({}),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.wantsCallback}\n${lua.now}\n${lua.formatInteger}\n${lua.enqueueCallback}\nlocal jobKey = KEYS[1]
@@ -960,7 +968,7 @@ return { 'OK' }
 } as const;
 
 export const relay_callbacks = {
-  name: 'relay_callbacks', sha1: '591f19f89e82835e4cad2d223be16bfb21adeabc',
+  name: 'relay_callbacks', sha1: '2a8f728ece1a8908b091687620f8fc72a123721a',
   keys: ['callbacks'], args: ['base', 'limit', 'againMs', 'atMostMs'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), due: r[2] as string[] }),
   text: `${lua.now}\n${lua.stored}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.postpone}\nlocal callbacks = KEYS[1]
@@ -985,7 +993,7 @@ return { 'OK', #ids, { unpack(due) } }
 } as const;
 
 export const bring_back = {
-  name: 'bring_back', sha1: '0f3112b4a18407342afe3adc433173546c050700',
+  name: 'bring_back', sha1: 'de3518c1ad699838dc93288eff38aad8eb9177f3',
   keys: ['index'], args: ['base', 'afterOrder', 'limit', 'deliveryTimeoutMs'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), lastOrder: r[2] as string, reopened: Number(r[3]) }),
   text: `${lua.now}\n${lua.stored}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\nlocal index = KEYS[1]
@@ -1017,10 +1025,10 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: '1f70d6733f7119a9e7e4b009621fcd46a47261fe',
+  name: 'expire', sha1: 'e66706b9b266be4724ba637156cacaa8a7f0b48c',
   keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore', 'random'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[], ended: r[5] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.isStartOver}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.spread}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.replaceEntry}\n${lua.tagIndex}\n${lua.leaveTags}\n${lua.purge}\n${lua.IS_STATUS}\n${lua.sweep}\nlocal deadlines = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.isStartOver}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.spread}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.replaceEntry}\n${lua.tagIndex}\n${lua.leaveTags}\n${lua.purge}\n${lua.IS_STATUS}\n${lua.sweep}\nlocal deadlines = KEYS[1]
 local base, limit, maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs, dueBefore, random = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local nowMs = now()
 local DELIVERED = { pending = 1, dead = 2 }
@@ -1030,9 +1038,9 @@ local REOPENED = 9
 local counts, lagMs = { 0, 0, 0, 0, 0, 0, 0, 0, 0 }, nil
 local steppedAt, ended = lastStep(base, nowMs), {}
 local function expireOne(id, due, n)
-  local job, timeouts, takeBacks, deliveredAt, unique, startBy, startWithin, maxRunSeconds, runBy, retry, priority, ackWithinMs, tags, startedAt =
+  local job, timeouts, takeBacks, deliveredAt, unique, startBy, startWithin, maxRunSeconds, runBy, retry, priority, ackWithinMs, startedAt =
     loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique', 'startBy',
-      'startWithinSeconds', 'maxRunSeconds', 'runBy', 'retry', 'priority', 'ackWithinMs', 'tags', 'startedAt')
+      'startWithinSeconds', 'maxRunSeconds', 'runBy', 'retry', 'priority', 'ackWithinMs', 'startedAt')
   if reopenIfCutShort(job, due, steppedAt, nowMs, stored(ackWithinMs) or deliveryTimeoutMs, { maxRunSeconds, runBy }) then return REOPENED end
   lagMs = lagMs or nowMs - due
   if job.status == 'delivered' then
@@ -1046,7 +1054,7 @@ local function expireOne(id, due, n)
     local again = { retry = retry, priority = priority, random = spread(random, n) }
     return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)], job, nowMs - (stored(startedAt) or nowMs)
   elseif PURGED[job.status or ''] then
-    return purge(job, nowMs, unique, tags) and PURGED[job.status]
+    return purge(job, nowMs, unique) and PURGED[job.status]
   elseif job.status and not IS_STATUS[job.status] then
     error('unknown status')
   end
@@ -1077,10 +1085,10 @@ return { 'OK', 1 }
 } as const;
 
 export const promote = {
-  name: 'promote', sha1: 'b33e158df6f2de940ef5de8de907f474189a0c03',
+  name: 'promote', sha1: 'f297216cc7c6ef382639eb397860e5e23cba0c86',
   keys: ['due'], args: ['base', 'limit', 'eventsPerJob', 'retentionMs', 'dueBefore'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[], dead: r[5] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.wantsCallback}\n${lua.formatInteger}\n${lua.enqueueCallback}\n${lua.remindOfCallback}\n${lua.renewCallback}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\n${lua.replaceEntry}\n${lua.sweep}\nlocal due = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.wantsCallback}\n${lua.formatInteger}\n${lua.enqueueCallback}\n${lua.remindOfCallback}\n${lua.renewCallback}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\n${lua.replaceEntry}\n${lua.sweep}\nlocal due = KEYS[1]
 local base, limit, eventsPerJob, retentionMs, dueBefore = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local nowMs, nowText = now()
 local READY, DEAD = 1, { scheduled = 2, pending = 3 }
@@ -1179,10 +1187,10 @@ return { 'OK', { unpack(points) } }
 } as const;
 
 export const ack = {
-  name: 'ack', sha1: '80a70960199ab885ee23319b5daad68d27ccad39',
+  name: 'ack', sha1: 'acf6e7eb0002db8a43e6cd6d5cacf5af986f9dd1',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local job, unique, maxRunSeconds, startBy, timeouts, takeBacks =
   loadJob(jobKey, base, jobId, 'unique', 'maxRunSeconds', 'startBy', 'deliveryTimeouts', tokenFields(deliveryToken))
@@ -1204,10 +1212,10 @@ return { 'OK', attempt }
 } as const;
 
 export const complete = {
-  name: 'complete', sha1: '698ad6fd241a912e8083527882b8ee870f9812a4',
+  name: 'complete', sha1: '0588c1233838e6583885c017269afd934e221195',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'result', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]), space: r[2] as string, runMs: Number(r[3]), name: r[4] as string } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.settingsText}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.settingsText}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local job, callbackUrl, callbackOn, unique, startedAt, takeBacks, timeouts =
   loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', 'startedAt', tokenFields(deliveryToken))
@@ -1237,10 +1245,10 @@ return { 'OK', job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job
 } as const;
 
 export const fail = {
-  name: 'fail', sha1: 'da5aefa36238939681b6aa20265c168222007116',
+  name: 'fail', sha1: '0afa26f5dbf4f47b4dd818fe4341d2f9fb836969',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'errorJson', 'isRetryable', 'retryAfterMs', 'random', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, status: r[1] as Status, attempt: Number(r[2]), space: r[3] as string, runMs: Number(r[4]), name: r[5] as string } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, errorJson, isRetryable, retryAfterMs, random, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
 local job, retry, priority, startedAt, takeBacks, timeouts =
   loadJob(jobKey, base, jobId, 'retry', 'priority', 'startedAt', tokenFields(deliveryToken))
@@ -1263,10 +1271,10 @@ return { 'OK', status, job.attempt, job.space, nowMs - (stored(startedAt) or now
 } as const;
 
 export const heartbeat = {
-  name: 'heartbeat', sha1: 'a95d91d7c88e5344f92302a25b2feedee7f29d2d',
+  name: 'heartbeat', sha1: '311c332d1e05df55827b6cd27df6e1c7b3200080',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'kind', 'data', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => ({ attempt: Number(r[1]) }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.knownFull}\n${lua.isMemoryFull}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.knownFull}\n${lua.isMemoryFull}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, kind, data, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local job, runBy, takeBacks, timeouts = loadJob(jobKey, base, jobId, 'runBy', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -1278,11 +1286,12 @@ ${lua.deliveryOf}\n${lua.replyToToken}\n  local refused = replyToToken(job, deli
 end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 local nowMs, nowText = now()
-local isFull = kind ~= 'keepalive' and isMemoryFull(base)
+local isFull = kind ~= 'keepalive' and kind ~= 'ephemeral' and isMemoryFull(base)
 reopenWindow(job, nowMs, executionMs(job), runBy)
 if isFull then return { 'STORAGE_FULL' } end
-if kind == 'keepalive' then
+if kind == 'keepalive' or kind == 'ephemeral' then
   redis.call('HSET', jobKey, 'updatedAt', nowText)
+  if kind == 'ephemeral' then publish(job, 'null', 'event', 'running', nowText, data) end
 elseif kind == 'progress' then
   recordEvent(job, nowText, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', nowText)
 elseif kind == 'checkpoint' then
@@ -1295,10 +1304,10 @@ return { 'OK', job.attempt }
 } as const;
 
 export const release = {
-  name: 'release', sha1: 'b5fd769d53fdcdfdac4e9b7523d8e30e6be9539f',
+  name: 'release', sha1: 'da2df004d6933ec563b0fee7e866d5b64c318418',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'reason', 'delay', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status, attempt: Number(r[3]), space: r[4] as string, name: r[5] as string } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.lastStep}\n${lua.isStartOver}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.lastStep}\n${lua.isStartOver}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, reason, delay, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local job, takeBacks, timeouts, priority, startWithin, startBy =
   loadJob(jobKey, base, jobId, 'takeBacks', 'deliveryTimeouts', 'priority', 'startWithinSeconds', 'startBy')
@@ -1325,10 +1334,10 @@ return { 'OK', job.status, status, formatInteger(attempts + 1), job.space, job.n
 } as const;
 
 export const claim = {
-  name: 'claim', sha1: '515f32ee516b86bc8b8ebfd15665fe302d6a1426',
+  name: 'claim', sha1: '6699cc0114affeae8a5417cb4559ddd50d3685c8',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, space: r[1] as string, job: r.slice(2) as (string | null)[] } : r[0] === 'NOT_PENDING' ? { outcome: 'NOT_PENDING' as const, status: r[1] as Status } : { outcome: 'PAUSED' as const }),
-  text: `${lua.loadWhole}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.dequeue}\n${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.appendClaimed}\nlocal jobKey = KEYS[1]
+  text: `${lua.loadWhole}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.dequeue}\n${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.appendClaimed}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryTimeoutMs, eventsPerJob, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job = loadWhole(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -1350,7 +1359,7 @@ return { 'OK', job.space, unpack(values) }
 } as const;
 
 export const poll = {
-  name: 'poll', sha1: '6f9ef5f274773bbaf5cef4cb94ca64e262934efb',
+  name: 'poll', sha1: 'd53eec35f960826d45a69134f7f7ca3a3c633219',
   keys: ['queue'], args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter', 'isAcked', 'ackWithinMs', 'workerId'], rest: 'names',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as (string | null)[] }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal queue = KEYS[1]
@@ -1375,10 +1384,10 @@ if workerId ~= '' then more = { 'workerId', workerId } end
 if ackWithinMs ~= '' then deliveryTimeoutMs, more[#more + 1], more[#more + 2] = ackWithinMs, 'ackWithinMs', ackWithinMs end
 local mark
 if isAcked == '' then
-${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n  mark = markDelivered
+${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n  mark = markDelivered
 end
 if isAcked ~= '' then
-${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.keepNewest}\n${lua.appendDelivery}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.markRunning}\n  mark = markRunning
+${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.keepNewest}\n${lua.appendDelivery}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.markRunning}\n  mark = markRunning
 end
 local values, claimed = {}, 0
 for _ = 1, wanted + (paused and 100 or 50) do
@@ -1400,10 +1409,10 @@ return { 'OK', unpack(values) }
 } as const;
 
 export const turn = {
-  name: 'turn', sha1: '337bbf5772653237d2c0a7c8a01afd4ca398da11',
+  name: 'turn', sha1: '27ff354af643c84ce6a7bf2295b06fbb3baafb9c',
   keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => ({ values: r.slice(1) as (string | null)[] }),
-  text: `${lua.isTooLate}\n${collected.clock}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nlocal queue = KEYS[1]
+  text: `${lua.isTooLate}\n${collected.clock}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nlocal queue = KEYS[1]
 local base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13]
 local inputs = { unpack(ARGV, 14) }
 if isTooLate(now(), notAfter) then return { 'TOO_LATE' } end
@@ -1441,11 +1450,12 @@ ${lua.deliveryOf}\n${lua.replyToToken}\n  local refused = replyToToken(job, deli
 end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 local nowMs, nowText = now()
-local isFull = kind ~= 'keepalive' and isMemoryFull(base)
+local isFull = kind ~= 'keepalive' and kind ~= 'ephemeral' and isMemoryFull(base)
 reopenWindow(job, nowMs, executionMs(job), runBy)
 if isFull then return { 'STORAGE_FULL' } end
-if kind == 'keepalive' then
+if kind == 'keepalive' or kind == 'ephemeral' then
   redis.call('HSET', jobKey, 'updatedAt', nowText)
+  if kind == 'ephemeral' then publish(job, 'null', 'event', 'running', nowText, data) end
 elseif kind == 'progress' then
   recordEvent(job, nowText, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', nowText)
 elseif kind == 'checkpoint' then
@@ -1601,10 +1611,10 @@ return { 'OK', unpack(values) }
 } as const;
 
 export const turn_many = {
-  name: 'turn_many', sha1: 'fb6f907dc81f79ea46bac0ec1176af61e75777fc',
+  name: 'turn_many', sha1: '68fe24acbc1d337a9b463960d1cb71e0b3242937',
   keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => ({ values: r.slice(1) as (string | null)[] }),
-  text: `${lua.isTooLate}\n${collected.clock}\n${later.later}\n${later.writeSets}\n${later.redis}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\nlocal function turnScript(queue, base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount, inputs)
+  text: `${lua.isTooLate}\n${collected.clock}\n${later.later}\n${later.writeSets}\n${later.redis}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${collected.publishCollected}\nlocal function turnScript(queue, base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount, inputs)
 ${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nif isTooLate(now(), notAfter) then return { 'TOO_LATE' } end
 local settle = {}
 if string.find(actions, 'ack', 1, true) then
@@ -1640,11 +1650,12 @@ ${lua.deliveryOf}\n${lua.replyToToken}\n  local refused = replyToToken(job, deli
 end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 local nowMs, nowText = now()
-local isFull = kind ~= 'keepalive' and isMemoryFull(base)
+local isFull = kind ~= 'keepalive' and kind ~= 'ephemeral' and isMemoryFull(base)
 reopenWindow(job, nowMs, executionMs(job), runBy)
 if isFull then return { 'STORAGE_FULL' } end
-if kind == 'keepalive' then
+if kind == 'keepalive' or kind == 'ephemeral' then
   redis.call('HSET', jobKey, 'updatedAt', nowText)
+  if kind == 'ephemeral' then publish(job, 'null', 'event', 'running', nowText, data) end
 elseif kind == 'progress' then
   recordEvent(job, nowText, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', nowText)
 elseif kind == 'checkpoint' then
@@ -1808,13 +1819,13 @@ return ok and reply or failureReply(reply)
 } as const;
 
 export const copy = {
-  name: 'copy', sha1: '4f32ebfc378df8c87660876eafeaa496c49a5883',
+  name: 'copy', sha1: '496cffd5f2b8c62216f95c4ef50d426c0443a10a',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'copyId', 'payload', 'notAfter'], rest: 'names',
   decode: (r: unknown[]) => ({ record: r[1] as string[] }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.maxPendingIn}\n${lua.settingsText}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.addJob}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.maxPendingIn}\n${lua.settingsText}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.addJob}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, copyId, payload, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local names = { unpack(ARGV, 7) }
-local job, priority, startWithin, tags = loadJob(jobKey, base, jobId, 'priority', 'startWithinSeconds', 'tags')
+local job, priority, startWithin = loadJob(jobKey, base, jobId, 'priority', 'startWithinSeconds')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 local nowMs, _, micros = now()
@@ -1829,16 +1840,16 @@ for i, name in ipairs(names) do
   if value then fields[#fields + 1], fields[#fields + 2] = name, value end
 end
 local copy = { key = base .. 'job:' .. copyId, base = base, id = copyId, space = job.space, name = job.name }
-addJob(copy, nowMs, micros, fields, { delay = '', options = { priority, startWithin } }, tags)
+addJob(copy, nowMs, micros, fields, { delay = '', options = { priority, startWithin } }, job.tags)
 return { 'OK', redis.call('HGETALL', copy.key) }
 `,
 } as const;
 
 export const create = {
-  name: 'create', sha1: 'de8615d5022d3634563a732ed84acc0defa44f30',
+  name: 'create', sha1: '843210f34d3e3f0d5ac4eb7d6e82e0d843b19325',
   keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter'], rest: 'fields',
   decode: (r: unknown[]) => ({ order: r[1] as string }),
-  text: `${lua.now}\n${lua.isTooLate}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.quote}\n${lua.eventMessage}\n${lua.publishCreation}\nlocal jobKey = KEYS[1]
+  text: `${lua.now}\n${lua.isTooLate}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publishCreation}\nlocal jobKey = KEYS[1]
 local base, jobId, space, name, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local fields = { unpack(ARGV, 6) }
 local nowMs, _, micros = now()
@@ -1857,10 +1868,10 @@ return { 'OK', order }
 } as const;
 
 export const create_full = {
-  name: 'create_full', sha1: '1d040943db29ec1aca7773f1052cc227211867fa',
+  name: 'create_full', sha1: 'dec968bc9afdd9994fd940d65bcd9c4099350086',
   keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter', 'fingerprint', 'unique', 'eventsPerJob', 'replayed', 'shown', 'maxPending', 'delay', 'priority', 'startWithin', 'tags'], rest: 'fields',
   decode: (r: unknown[]) => (r[0] === 'CREATED' ? { outcome: 'CREATED' as const, order: r[1] as string, scheduledFor: r[2] as string } : r[0] === 'REPLAYED' ? { outcome: 'REPLAYED' as const, values: r[1] as (string | null)[] } : r[0] === 'RETURNED' ? { outcome: 'RETURNED' as const, id: r[1] as string, values: r[2] as (string | null)[] } : r[0] === 'REPLACED' ? { outcome: 'REPLACED' as const, id: r[1] as string, values: r[2] as (string | null)[], before: r[3] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
-  text: `${lua.now}\n${lua.isTooLate}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.addJob}\n${lua.occupyUnique}\nlocal jobKey = KEYS[1]
+  text: `${lua.now}\n${lua.isTooLate}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.addJob}\n${lua.occupyUnique}\nlocal jobKey = KEYS[1]
 local base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown, maxPending, delay, priority, startWithin, tags = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13], ARGV[14], ARGV[15]
 local fields = { unpack(ARGV, 16) }
 local nowMs, nowText, micros = now()
@@ -1896,7 +1907,7 @@ return { 'CREATED', order, scheduledFor and formatInteger(scheduledFor) or '' }
 } as const;
 
 export const create_many = {
-  name: 'create_many', sha1: 'f2f82c286a91dd160796c9b73dbcb932bf0299fc',
+  name: 'create_many', sha1: '10e1a3c70a22055fa5fc16ddad12238171b7a32f',
   keys: ['queue'], args: ['base', 'space', 'notAfter', 'isKeyed'], rest: 'jobs',
   decode: (r: unknown[]) => ({ outcomes: r[1] as string }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.entriesOf}\n${lua.stored}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.failureReply}\nlocal queue = KEYS[1]
@@ -1933,7 +1944,7 @@ local function createAll()
 end
 local ok, failure = pcall(createAll)
 if entries[1] then
-${lua.wakeForEach}\n${lua.quote}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.publishCreations}\n  redis.call('ZADD', base .. 'spaces', order, space)
+${lua.wakeForEach}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.publishCreations}\n  redis.call('ZADD', base .. 'spaces', order, space)
   for _, index in ipairs({ prefix .. 'jobs', prefix .. 'status/pending', queue }) do redis.call('ZADD', index, unpack(entries)) end
   for name, ofName in pairs(entriesOf) do
     redis.call('ZADD', queue .. '/' .. name, unpack(ofName))
@@ -1948,7 +1959,7 @@ return { 'OK', table.concat(outcomes, '\\n') }
 } as const;
 
 export const create_many_full = {
-  name: 'create_many_full', sha1: '45fb9bd98957408c16ce9069864c216fffc76bb9',
+  name: 'create_many_full', sha1: 'e790d37bdc35fce1d05b1eaa3248d61e2b4f46a2',
   keys: ['queue'], args: ['base', 'space', 'notAfter', 'eventsPerJob', 'maxPending'], rest: 'jobs',
   decode: (r: unknown[]) => ({ outcomes: r[1] as string }),
   text: `${lua.isTooLate}\n${collected.clock}\n${later.later}\n${later.writeSets}\n${later.redis}\n${collected.now}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${later.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${collected.collected}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${collected.publish}\n${collected.publishCreation}\n${lua.addJob}\n${lua.occupyUnique}\nlocal function createFullScript(jobKey, base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown, maxPending, delay, priority, startWithin, tags, fields)
@@ -1982,7 +1993,7 @@ local order, scheduledFor = addJob(job, nowMs, micros, fields, waits, tags)
 if unique ~= '' then occupyUnique(job, unique, other) end
 return { 'CREATED', order, scheduledFor and formatInteger(scheduledFor) or '' }
 end
-${later.writeLater}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.failureReply}\nlocal queue = KEYS[1]
+${later.writeLater}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.failureReply}\nlocal queue = KEYS[1]
 local base, space, notAfter, eventsPerJob, maxPending = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local jobs = { unpack(ARGV, 6) }
 if isTooLate(now(), notAfter) then return { 'TOO_LATE' } end
@@ -2018,17 +2029,17 @@ return { 'OK', table.concat(outcomes, '\\n') }
 } as const;
 
 export const delete_job = {
-  name: 'delete_job', sha1: '023c9592e131091d871d901d5c573f9d0ceda320',
+  name: 'delete_job', sha1: 'b1bff06bd9028fbe397c035ef800fddf47a2b64b',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId'], rest: null,
   decode: (r: unknown[]) => ({ before: r[1] as Status }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.tagIndex}\n${lua.leaveTags}\n${lua.purge}\n${lua.now}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId = ARGV[1], ARGV[2], ARGV[3]
-local job, unique, tags = loadJob(jobKey, base, jobId, 'unique', 'tags')
+local job, unique = loadJob(jobKey, base, jobId, 'unique')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status ~= 'completed' and job.status ~= 'dead' and job.status ~= 'killed' then return { 'JOB_NOT_ENDED', job.status } end
 redis.call('ZREM', base .. 'callbacks', jobId)
-purge(job, now(), unique, tags)
+purge(job, now(), unique)
 return { 'OK', job.status }
 `,
 } as const;
@@ -2087,10 +2098,10 @@ return { 'OK', ids[at] and placeOf(at - 1) or '', unpack(rows) }
 } as const;
 
 export const kill = {
-  name: 'kill', sha1: '66a6674b1c42bcc00c3e60365f3729ba29685cef',
+  name: 'kill', sha1: '52c23d984c6d1fb7d438b51995dc2f7c93788001',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => ({ before: r[1] as Status, space: r[2] as string, name: r[3] as string }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.wantsCallback}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.wantsCallback}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, reason, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, unique, startBy, callbackUrl, callbackOn = loadJob(jobKey, base, jobId, 'unique', 'startBy', 'callbackUrl', 'callbackOn')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -2186,27 +2197,27 @@ return { 'OK', first + 2 + dropped, events, lastSeq, logSeq, redis.call('LINDEX'
 } as const;
 
 export const snapshot = {
-  name: 'snapshot', sha1: '6b4e35bfbfeddc6340657a44a9d1b802d2efd52e',
+  name: 'snapshot', sha1: '376223557946a26d55d07fa6c15aafd05b088bef',
   keys: ['jobKey'], args: ['keySpaceId'], rest: null,
-  decode: (r: unknown[]) => ({ seq: Number(r[1]), droppedSeq: Number(r[2]), logSeq: Number(r[3]), at: Number(r[4]), status: r[5] as Status, space: r[6] as string, name: r[7] as string, updatedAt: r[8] === null ? null : Number(r[8]), progress: r[9] as (string | null) }),
+  decode: (r: unknown[]) => ({ seq: Number(r[1]), droppedSeq: Number(r[2]), logSeq: Number(r[3]), at: Number(r[4]), status: r[5] as Status, space: r[6] as string, name: r[7] as string, updatedAt: r[8] === null ? null : Number(r[8]), progress: r[9] as (string | null), tags: r[10] as (string | null) }),
   text: `${lua.refusalFor}\n${lua.stored}\n${lua.impliedEntries}\n${lua.formatInteger}\n${lua.now}\nlocal jobKey = KEYS[1]
 local keySpaceId = ARGV[1]
-local v = redis.call('HMGET', jobKey, 'eventsDropped', 'logsDropped', 'status', 'space', 'name', 'updatedAt', 'progress')
+local v = redis.call('HMGET', jobKey, 'eventsDropped', 'logsDropped', 'status', 'space', 'name', 'updatedAt', 'progress', 'tags')
 local refusal = refusalFor(stored(v[3]), v[4], keySpaceId)
 if refusal then return { refusal } end
 local length = redis.call('LLEN', jobKey .. ':events')
 if length == 0 then length = #impliedEntries(jobKey, v[3]) end
 local droppedSeq = 1 + tonumber(stored(v[1]) or 0)
 local logSeq = tonumber(stored(v[2]) or 0) + redis.call('LLEN', jobKey .. ':logs')
-return { 'OK', droppedSeq + length, droppedSeq, logSeq, formatInteger(now()), v[3], v[4], v[5], v[6], v[7] }
+return { 'OK', droppedSeq + length, droppedSeq, logSeq, formatInteger(now()), v[3], v[4], v[5], v[6], v[7], v[8] }
 `,
 } as const;
 
 export const requeue = {
-  name: 'requeue', sha1: '56f83cb0a130aa215dd7ac438a60ac8e146787da',
+  name: 'requeue', sha1: '7b7316657147010f63e25efad65c3653e4e74338',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'delay', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.occupiesUnique}\n${lua.takesUniqueBack}\n${lua.uniqueEntry}\n${lua.uniqueHolder}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordReturn}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.occupiesUnique}\n${lua.takesUniqueBack}\n${lua.uniqueEntry}\n${lua.uniqueHolder}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordReturn}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, delay, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local job, unique, freed, priority, startWithin, takeBacks =
   loadJob(jobKey, base, jobId, 'unique', 'uniqueFreed', 'priority', 'startWithinSeconds', 'takeBacks')
@@ -2238,10 +2249,10 @@ return { 'OK', before, status }
 } as const;
 
 export const reschedule = {
-  name: 'reschedule', sha1: '96ac8a80d2f2932f57c7753f3f087e1b70229e7c',
+  name: 'reschedule', sha1: '1d98c1d1c1b9df530c01477938782b7afc1bb50d',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'delay', 'priority', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => ({ before: r[1] as Status, after: r[2] as Status }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.startLimit}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.startLimit}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, delay, priority, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, priorityNow, startWithin, startBy = loadJob(jobKey, base, jobId, 'priority', 'startWithinSeconds', 'startBy')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -2271,10 +2282,10 @@ return { 'OK', job.status, status }
 } as const;
 
 export const append_logs = {
-  name: 'append_logs', sha1: 'f8d9303ed3eb5a98537834677a62547af04cbb46',
+  name: 'append_logs', sha1: 'c7c22ff58aaf930d9ce255915e11b4772f44746d',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'logsPerJob'], rest: 'entries',
   decode: (r: unknown[]) => ({ lastSeq: Number(r[1]) }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, logsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local entries = { unpack(ARGV, 5) }
 local job = loadJob(jobKey, base, jobId)
@@ -2433,10 +2444,10 @@ return { 'STARTED', nowText }
 } as const;
 
 export const step_operation = {
-  name: 'step_operation', sha1: 'c34734bc1d85ed31c21fa6f9f1786740db2b3441',
+  name: 'step_operation', sha1: 'bae73f590e850f0b8484451208bc3f860f75ea1f',
   keys: ['record'], args: ['base', 'id', 'space', 'action', 'cursor', 'after', 'lowest', 'highest', 'most', 'mayChange', 'isDryRun', 'reason', 'delay', 'eventsPerJob', 'retentionMs', 'listed', 'tags', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => (r[0] === 'STEPPED' ? { outcome: 'STEPPED' as const, status: r[1] as string, changed: Number(r[2]), moves: r[3] as string[] } : { outcome: 'OVERTAKEN' as const }),
-  text: `${lua.stored}\n${collected.clock}\n${collected.now}\n${lua.replaceEntry}\n${lua.nextJobs}\n${lua.loadJob}\n${lua.hasTags}\n${lua.matchingJob}\n${lua.countMove}\n${lua.OPERATION_ENDS}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.formatInteger}\n${lua.operationLeft}\n${lua.endOperation}\n${lua.recordStep}\n${lua.refusalFor}\nlocal record = KEYS[1]
+  text: `${lua.stored}\n${collected.clock}\n${collected.now}\n${lua.replaceEntry}\n${lua.nextJobs}\n${lua.loadJob}\n${lua.hasTags}\n${lua.matchingJob}\n${lua.countMove}\n${lua.OPERATION_ENDS}\n${collected.collected}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.formatInteger}\n${lua.operationLeft}\n${lua.endOperation}\n${lua.recordStep}\n${lua.refusalFor}\nlocal record = KEYS[1]
 local base, id, space, action, cursor, after, lowest, highest, most, mayChange, isDryRun, reason, delay, eventsPerJob, retentionMs, listed, tags, nameCount = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13], ARGV[14], ARGV[15], ARGV[16], ARGV[17], ARGV[18]
 local inputs = { unpack(ARGV, 19) }
 local status, statuses, expected = unpack(redis.call('HMGET', record, 'status', 'statuses', 'cursor'))
@@ -2501,12 +2512,12 @@ end
 end
 if action == 'delete' then
 ${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.tagIndex}\n${lua.leaveTags}\n${lua.purge}\nlocal function deleteJobScript(jobKey, base, jobId, keySpaceId)
-local job, unique, tags = loadJob(jobKey, base, jobId, 'unique', 'tags')
+local job, unique = loadJob(jobKey, base, jobId, 'unique')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status ~= 'completed' and job.status ~= 'dead' and job.status ~= 'killed' then return { 'JOB_NOT_ENDED', job.status } end
 redis.call('ZREM', base .. 'callbacks', jobId)
-purge(job, now(), unique, tags)
+purge(job, now(), unique)
 return { 'OK', job.status }
 end
   function act(key, jobId) return deleteJobScript(key, base, jobId, space) end

@@ -34,23 +34,23 @@ export async function ackJob(store: Store, worker: Worker, jobId: string): Promi
 /** A worker's call that opens the execution window again, and the data that comes with it. */
 export type Heartbeat =
   | { kind: 'progress'; data: Progress }
-  | { kind: 'checkpoint' | 'event'; data: JsonValue }
+  | { kind: 'checkpoint' | 'event' | 'ephemeral'; data: JsonValue }
   | { kind: 'keepalive' };
 
 /**
  * Open the execution window of a running job again, and store the worker's data. The record keeps the latest progress,
- * and the latest checkpoint for the next attempt. The history gets progress, checkpoint and event; a keepalive writes
- * nothing there.
+ * and the latest checkpoint for the next attempt. The history gets progress, checkpoint and event, and
+ * nothing of a keepalive or of an ephemeral event, which only streams get.
  *
- * @throws JOB_KILLED, JOB_NOT_RUNNING, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE; STORAGE_FULL unless a
- *   keepalive
+ * @throws JOB_KILLED, JOB_NOT_RUNNING, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE; STORAGE_FULL unless
+ *   nothing is stored
  * @see spec §3 rules 2 and 3, §4.9–4.11, §4.16
  */
 export async function heartbeatJob(store: Store, worker: Worker, jobId: string, beat: Heartbeat): Promise<void> {
   const { keys, args } = attemptInputs(store, worker, jobId);
   const data = beat.kind === 'keepalive' ? '' : JSON.stringify(beat.data);
   const reply = await runScript(store, heartbeat, { keys, args: { kind: beat.kind, data, ...args } });
-  reportEffect(store, worker, beat.kind, reply);
+  reportEffect(store, worker, beat.kind === 'ephemeral' ? 'event' : beat.kind, reply);
 }
 
 /**

@@ -6,7 +6,7 @@
 -- Open the execution window of a running job again, and store its worker's report. STORAGE_FULL: the window is open
 -- again, but the report was not stored.
 --   deliveryToken  see replyToToken
---   kind           progress, checkpoint, event or keepalive
+--   kind           progress, checkpoint, event, keepalive, or ephemeral for an event that only streams get
 --   data           JSON text; not used for keepalive
 local job, runBy, takeBacks, timeouts = loadJob(jobKey, base, jobId, 'runBy', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -19,12 +19,13 @@ end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 
 local nowMs, nowText = now()
-local isFull = kind ~= 'keepalive' and isMemoryFull(base)
+local isFull = kind ~= 'keepalive' and kind ~= 'ephemeral' and isMemoryFull(base)
 reopenWindow(job, nowMs, executionMs(job), runBy) -- on a full Redis, too: a job whose worker is alive must not time out
 if isFull then return { 'STORAGE_FULL' } end
 
-if kind == 'keepalive' then
+if kind == 'keepalive' or kind == 'ephemeral' then
   redis.call('HSET', jobKey, 'updatedAt', nowText)
+  if kind == 'ephemeral' then publish(job, 'null', 'event', 'running', nowText, data) end
 elseif kind == 'progress' then
   recordEvent(job, nowText, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', nowText)
 elseif kind == 'checkpoint' then

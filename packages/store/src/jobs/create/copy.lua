@@ -7,7 +7,7 @@
 --   payload   JSON text; '' for that of the other job, 'null' for none
 --   names     of the fields that the copy has from the other job
 --   record    of the copy, field, value, …
-local job, priority, startWithin, tags = loadJob(jobKey, base, jobId, 'priority', 'startWithinSeconds', 'tags')
+local job, priority, startWithin = loadJob(jobKey, base, jobId, 'priority', 'startWithinSeconds')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 local nowMs, _, micros = now()
@@ -24,5 +24,5 @@ for i, name in ipairs(names) do
   if value then fields[#fields + 1], fields[#fields + 2] = name, value end
 end
 local copy = { key = base .. 'job:' .. copyId, base = base, id = copyId, space = job.space, name = job.name }
-addJob(copy, nowMs, micros, fields, { delay = '', options = { priority, startWithin } }, tags)
+addJob(copy, nowMs, micros, fields, { delay = '', options = { priority, startWithin } }, job.tags)
 return { 'OK', redis.call('HGETALL', copy.key) }

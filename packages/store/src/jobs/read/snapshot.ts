@@ -19,6 +19,7 @@ export interface Snapshot {
   status: Status;
   /** Latest progress report; null before the first. */
   progress: Progress | null;
+  tags: readonly string[];
   /** When the job last changed, epoch milliseconds; null for one that never did. */
   updatedAt: number | null;
 }
@@ -31,6 +32,12 @@ export interface Snapshot {
 export async function readSnapshot(store: Store, caller: Caller, jobId: string): Promise<Snapshot> {
   const { keys, args } = jobScriptInputs(store, caller, jobId);
   const { keySpaceId } = args;
-  const { space, name, progress, ...read } = await runScript(store, snapshot, { keys, args: { keySpaceId } });
-  return { ...read, spaceId: space, jobName: name, progress: parseJson(progress) as Progress | null };
+  const { space, name, progress, tags, ...read } = await runScript(store, snapshot, { keys, args: { keySpaceId } });
+  return {
+    ...read,
+    spaceId: space,
+    jobName: name,
+    progress: parseJson(progress) as Progress | null,
+    tags: tags ? tags.split('\n') : [],
+  };
 }

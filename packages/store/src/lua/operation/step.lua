@@ -10,12 +10,12 @@ end
 -- Read a job, if it passes the filter of an operation, apart from its status; otherwise return nil.
 --   names   as keys of a table; an empty one for any
 local function matchingJob(key, base, id, filter)
-  local job, tags = loadJob(key, base, id, 'tags')
+  local job = loadJob(key, base, id)
   local order = tonumber(stored(job.order) or -1)
   if job.space ~= filter.space or order > tonumber(filter.highest) then return nil end
   if filter.lowest ~= '-inf' and order < tonumber(filter.lowest) then return nil end
   if next(filter.names) and not filter.names[job.name] then return nil end
-  return hasTags(tags, filter.tags) and job or nil
+  return hasTags(job.tags, filter.tags) and job or nil
 end
 
 -- Store what a step of an operation has done, and end the operation after its last job, or at its limit. Return its

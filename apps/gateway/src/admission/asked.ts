@@ -1,0 +1,130 @@
+import type { IncomingMessage } from 'node:http';
+import {
+  checkParameters,
+  queryInteger,
+  spaceId as spaceIdSchema,
+  validate,
+  YardmasterError,
+} from '@yardmaster/protocol';
+import { presentedKey, UNKNOWN_ROUTE } from '@yardmaster/server';
+import { FILTERS } from './space-filter.js';
+
+const PREFIX = '/api/v1/realtime/';
+
+/** The job or the space that a stream shows. */
+export type Subject = { kind: 'job'; jobId: string } | { kind: 'space'; spaceId: string };
+
+/** A stream as a URL names it. */
+export interface StreamUrl {
+  subject: Subject;
+  query: URLSearchParams;
+}
+
+/** Whether a URL is below the path of the streams. */
+export function isStreamUrl(url: string | undefined): boolean {
+  return url?.startsWith(PREFIX) === true;
+}
+
+/** Return the route of a stream's URL as the metrics name it: a pattern, or UNKNOWN_ROUTE for an invalid path. */
+export function routeOfStream(url: string): string {
+  try {
+    return readStreamUrl(url).subject.kind === 'job' ? `${PREFIX}:jobId` : `${PREFIX}spaces/:spaceId`;
+  } catch {
+    return UNKNOWN_ROUTE;
+  }
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new YardmasterError('INVALID_REQUEST', 'path must be valid percent-encoding');
+  }
+}
+
+/**
+ * Read `/api/v1/realtime/:jobId?token=…` and `/api/v1/realtime/spaces/:spaceId?token=…`.
+ *
+ * @throws NOT_FOUND for another path, INVALID_REQUEST for an invalid space id
+ * @see spec §4.17, §4.18
+ */
+export function readStreamUrl(url: string): StreamUrl {
+  if (!isStreamUrl(url)) throw new YardmasterError('NOT_FOUND');
+  const [path = '', text = ''] = url.split(/\?(.*)/s);
+  const [first = '', second, ...rest] = path.slice(PREFIX.length).replace(/\/$/, '').split('/').map(decode);
+  const query = new URLSearchParams(text);
+  if (first === '' || rest.length > 0) throw new YardmasterError('NOT_FOUND');
+  if (second === undefined) return { subject: { kind: 'job', jobId: first }, query };
+  if (first !== 'spaces' || second === '') throw new YardmasterError('NOT_FOUND');
+  return { subject: { kind: 'space', spaceId: validate(spaceIdSchema, second, 'spaceId') }, query };
+}
+
+/** What a request for a stream asks for, besides the job or the space. */
+export interface Asked {
+  /** The API key or the stream token; undefined without one. */
+  presented: unknown;
+  /** Whether the client asks for the counts of a space. */
+  hasCounts: boolean;
+  /** Seq of the last event of the job that the client has; null to begin at the present. */
+  since: number | null;
+  /** Whether the client asks for an event stream, and not for a WebSocket. */
+  isEventStream: boolean;
+}
+
+/** Parameters that the query of a stream may have. Clients of emit.run send the last two of a space, see EmitSpaceChannel. */
+const PARAMETERS = {
+  job: ['token', 'since'],
+  space: ['token', ...FILTERS, 'counts', 'since', 'streamInstanceId'],
+} as const;
+
+/**
+ * Read the query and the headers of a request for a stream.
+ *
+ * @throws INVALID_REQUEST
+ */
+export function readAsked(req: IncomingMessage, { subject, query }: StreamUrl): Asked {
+  checkParameters(query.keys(), PARAMETERS[subject.kind]);
+  const isEventStream = asksForEventStream(req);
+  const token = onceIn(query, 'token');
+  return {
+    presented: token ?? (isEventStream ? presentedKey(req) : undefined),
+    hasCounts: asksForCounts(query),
+    since: subject.kind === 'job' ? sinceOf(query, isEventStream ? req.headers['last-event-id'] : undefined) : null,
+    isEventStream,
+  };
+}
+
+/** Return the value of a parameter; undefined without it. @throws INVALID_REQUEST when there are several */
+function onceIn(query: URLSearchParams, name: string): string | undefined {
+  const [value, ...more] = query.getAll(name);
+  if (more.length > 0) throw new YardmasterError('INVALID_REQUEST', `${name} must appear exactly once`);
+  return value;
+}
+
+/** Whether a query asks for the counts of a space. @throws INVALID_REQUEST */
+function asksForCounts(query: URLSearchParams): boolean {
+  const value = onceIn(query, 'counts');
+  if (value === undefined || value === '0') return false;
+  if (value !== '1') throw new YardmasterError('INVALID_REQUEST', 'counts must be 0 or 1');
+  return true;
+}
+
+/** Whether a request without an upgrade asks for an event stream, as the EventSource of a browser does. */
+export function asksForEventStream({ method, headers }: IncomingMessage): boolean {
+  const isUpgrade = headers.upgrade?.toLowerCase() === 'websocket';
+  return method === 'GET' && !isUpgrade && /(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(headers.accept ?? '');
+}
+
+/**
+ * Return the seq after which a stream of a job is to go on; null when the client names none.
+ *
+ * @param lastEventId that of an EventSource that connects again; it is newer than `since` in its URL
+ * @throws INVALID_REQUEST
+ */
+function sinceOf(query: URLSearchParams, lastEventId: unknown): number | null {
+  if (lastEventId !== undefined) return validate(sinceSchema, lastEventId, 'Last-Event-ID');
+  const since = onceIn(query, 'since');
+  return since === undefined ? null : validate(sinceSchema, since, 'since');
+}
+
+const sinceSchema = queryInteger(0, Number.MAX_SAFE_INTEGER);
