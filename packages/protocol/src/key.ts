@@ -75,12 +75,14 @@ export type ApiKey = z.output<typeof apiKey>;
 /** Response of List Keys. */
 export const apiKeyList = z.array(apiKey).meta({ id: 'ApiKeyList' });
 
-/** Response of Get Own Key. ADMIN_API_KEY is not stored, so it has no time of creation. */
+/** Response of Get Own Key. ADMIN_API_KEY is not stored, so it has no times. */
 export const ownApiKey = z
   .object({
     ...created,
     createdAt: instant.nullable().describe('Null for the key of `ADMIN_API_KEY`, whose id is `admin`'),
-    lastUsedAt,
+    lastUsedAt: lastUsedAt.describe(
+      'Time of its last use, at most 60 s behind; absent before the first, and always for the key of `ADMIN_API_KEY`',
+    ),
   })
   .meta({ id: 'OwnApiKey' });
 export type OwnApiKey = z.output<typeof ownApiKey>;
