@@ -726,7 +726,7 @@ describe('queries', () => {
     expect(summary(await service.call('GET', pathOf(query)))).toEqual(refusal(...errors));
   });
 
-  it.each(['&&=&', `offset=${'9'.repeat(20)}`, `offset=${'9'.repeat(400)}`])('accepts the query %s', async (query) => {
+  it.each(['&&&', `offset=${'9'.repeat(20)}`, `offset=${'9'.repeat(400)}`])('accepts the query %s', async (query) => {
     expect((await service.call('GET', `/spaces/target/jobs?${query}`)).status).toBe(200);
   });
 
