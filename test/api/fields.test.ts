@@ -86,6 +86,8 @@ const RETRY_DELAYS = 'must be a number or an array of 1 to 20 numbers';
 const PRIORITY = 'must be an integer between -604800 and 604800';
 const NOT_BOTH = 'delaySeconds must not be given together with scheduledFor';
 const ENDS = 'must be a list of completed, dead, killed, with at least one of them';
+/** Integers beyond 2^53. Each is one fault. */
+const HUGE = [1e30, -1e30];
 const NOT_TIMES = ['', 'tomorrow', '2030-01-01', '2030-01-01T00:00:00', '2030-02-30T00:00:00Z', 1_900_000_000, [], {}];
 const retryFault = (retry: object, error: string) => fault({ ...work, retry }, `retry.${error}`);
 
@@ -317,7 +319,7 @@ const REFUSED: Record<string, Fault[]> = {
     fault({ delaySeconds: 5, scheduledFor: '2030-01-01T00:00:00Z' }, NOT_BOTH),
     ...values('scheduledFor', EXPIRES, NOT_TIMES),
     ...values('delaySeconds', DELAY, [-1, 31_622_401, '5', []]),
-    ...values('priority', PRIORITY, [-604_801, 604_801, 0.5, '5', []], { delaySeconds: 0 }),
+    ...values('priority', PRIORITY, [-604_801, 604_801, 0.5, '5', [], ...HUGE], { delaySeconds: 0 }),
   ],
   'Release Job': [
     ...values('reason', STRING, [5, true, [], {}, ['stop']]),
@@ -341,7 +343,7 @@ const REFUSED: Record<string, Fault[]> = {
     inFilter({ ids: 'x' }, 'ids must be an array of strings'),
     inFilter({ ids: [] }, 'ids must have at least one of the ids'),
     inFilter({ ids: Array(1_001).fill('x') }, 'ids must have at most 1000 ids'),
-    ...values('limit', 'must be an integer between 1 and 9007199254740991', [0, 1.5, '5', true], requeue),
+    ...values('limit', 'must be an integer between 1 and 9007199254740991', [0, 1.5, '5', true, ...HUGE], requeue),
     ...values('dryRun', 'must be a boolean', [0, 'true', null], requeue),
     ...values('reason', 'must be 1 to 1000 characters', ['', 'x'.repeat(1_001)], requeue),
     ...values('delaySeconds', DELAY, [-1, 31_622_401, '5', []], requeue),
@@ -358,7 +360,7 @@ const REFUSED: Record<string, Fault[]> = {
   'Kill Job': values('reason', STRING, [5, true, [], {}, ['stop']]),
   'Change Space Settings': [
     ...values('retention', OBJECT, [5, 'x', []]),
-    ...values('maxPending', 'must be an integer between 0 and 1000000000', [-1, 0.5, '5', 1_000_000_001, {}]),
+    ...values('maxPending', 'must be an integer between 0 and 1000000000', [-1, 0.5, '5', 1_000_000_001, {}, ...HUGE]),
     ...values('defaults', OBJECT, [5, 'x', []]),
     ...values('anonymousStreams', 'must be a boolean', [0, 'false', []]),
     ...values('requireDeliveryToken', 'must be a boolean', [1, 'true', {}]),

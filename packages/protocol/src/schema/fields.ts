@@ -109,7 +109,8 @@ export const jsonObject = z
 /** Make a schema of an integer within bounds; a wrong type and a wrong value have the same error. */
 export function integerBetween(min: number, max: number) {
   const error = `must be an integer between ${min} and ${max}`;
-  return z.number({ error }).int({ error }).min(min, { error }).max(max, { error });
+  // An integer above 2^53 would be refused twice, with one sentence, by `.int()` and by `.max()`.
+  return z.number({ error }).int({ error, abort: true }).min(min, { error }).max(max, { error });
 }
 
 /** Make a schema of a number within bounds; a wrong type and a wrong value have the same error. */
