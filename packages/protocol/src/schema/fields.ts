@@ -125,11 +125,18 @@ export function secondsUpTo(max: number) {
   return z.number({ error }).positive({ error }).max(max, { error });
 }
 
+/** Text of a query parameter that must not be repeated. A repeated parameter is an array. */
+export const queryText = z.string({ error: 'must appear exactly once' });
+
+/** Make a schema of a query parameter that must not be repeated, from that of its text. */
+export function once<T extends z.ZodType<unknown, string>>(text: T) {
+  return describeAs(queryText.pipe(text), text);
+}
+
 /** Make a schema of an integer in a query string: below `min` it is refused, above `max` it counts as `max`. */
 export function queryInteger(min: number, max: number) {
   const error = `must be an integer of at least ${min}`;
-  const capped = z
-    .string({ error: 'must appear exactly once' })
+  const capped = queryText
     .regex(/^-?\d+$/, { error })
     .transform(Number)
     .refine((value) => value >= min, { error })
