@@ -344,7 +344,7 @@ const REFUSED: Record<string, Fault[]> = {
     inFilter({ ids: [] }, 'ids must have at least one of the ids'),
     inFilter({ ids: Array(1_001).fill('x') }, 'ids must have at most 1000 ids'),
     ...values('limit', 'must be an integer between 1 and 9007199254740991', [0, 1.5, '5', true, ...HUGE], requeue),
-    ...values('dryRun', 'must be a boolean', [0, 'true', null], requeue),
+    ...values('dryRun', 'must be a boolean', [0, 'true', []], requeue),
     ...values('reason', 'must be 1 to 1000 characters', ['', 'x'.repeat(1_001)], requeue),
     ...values('delaySeconds', DELAY, [-1, 31_622_401, '5', []], requeue),
     fault(
@@ -418,7 +418,7 @@ const REFUSED: Record<string, Fault[]> = {
     ),
   ],
   'Rotate Key': [
-    ...values('overlapSeconds', 'must be a number between 0 and 2592000', [-1, 2_592_001, '5', null, []]),
+    ...values('overlapSeconds', 'must be a number between 0 and 2592000', [-1, 2_592_001, '5', []]),
     fault({ overlapSecond: 0 }, 'unknown field overlapSecond, did you mean overlapSeconds?'),
   ],
 };
@@ -503,7 +503,7 @@ const TAKEN: Record<string, object[]> = {
   ],
   'Requeue Job': [{}, { delaySeconds: null }, { delaySeconds: 31_622_400 }],
   'Start Operation': [
-    { ...requeue, limit: null, reason: null, delaySeconds: null },
+    { ...requeue, limit: null, dryRun: null, reason: null, delaySeconds: null },
     { ...requeue, limit: 1, dryRun: true, delaySeconds: 31_622_400 },
   ],
   'Copy Job': [{}, { payload: null }, { payload: { a: [] } }],
@@ -525,7 +525,7 @@ const TAKEN: Record<string, object[]> = {
     { name: 'k', scopes: ['jobs:read'], limits: { perSecond: 0.01, burst: 100_000 } },
     { name: 'k', scopes: ['jobs:read'], spaceId: 'a.b:c_d-E', expiresAt: null },
   ],
-  'Rotate Key': [{}, { overlapSeconds: 0 }, { overlapSeconds: 2_592_000 }],
+  'Rotate Key': [{}, { overlapSeconds: null }, { overlapSeconds: 0 }, { overlapSeconds: 2_592_000 }],
 };
 
 /** Endpoints of jobs that no worker has. */

@@ -51,7 +51,9 @@ export type CreateKeyRequest = z.output<typeof createKeyRequest>;
 /** Body of Rotate Key. An unknown field is refused, because a misspelt `overlapSeconds` would keep a leaked secret valid. */
 export const rotateKeyRequest = exactObject({
   overlapSeconds: numberBetween(0, LIMITS.overlapSecondsMax)
+    .nullable()
     .default(LIMITS.overlapSecondsDefault)
+    .transform((seconds) => seconds ?? LIMITS.overlapSecondsDefault)
     .describe('How long the present secret is accepted beside the new one; 86 400 by default; 0 refuses it at once'),
 }).meta({ id: 'RotateKey' });
 export type RotateKeyRequest = z.output<typeof rotateKeyRequest>;

@@ -38,7 +38,9 @@ export const operationRequest = exactObject({
     .describe('Change at most so many jobs; default all'),
   dryRun: z
     .boolean({ error: 'must be a boolean' })
+    .nullable()
     .default(false)
+    .transform((isDryRun) => isDryRun ?? false)
     .describe('Only count, in `changed`, the jobs that it would change'),
   reason: boundedText(LIMITS.operationReasonCharacters)
     .nullable()
