@@ -343,6 +343,15 @@ const REFUSED: Record<string, Fault[]> = {
     inFilter({ ids: 'x' }, 'ids must be an array of strings'),
     inFilter({ ids: [] }, 'ids must have at least one of the ids'),
     inFilter({ ids: Array(1_001).fill('x') }, 'ids must have at most 1000 ids'),
+    inFilter({ ids: [5] }, 'ids[0] must be a string'),
+    ...[
+      '',
+      'none',
+      'x'.repeat(5_000),
+      UNKNOWN.jobId.toUpperCase(),
+      `${UNKNOWN.jobId}\n`,
+      `4${UNKNOWN.jobId.slice(1)}`,
+    ].map((id) => inFilter({ ids: [...Array(3).fill(UNKNOWN.jobId), id] }, 'ids[3] must be the id of a job')),
     ...values('limit', 'must be an integer between 1 and 9007199254740991', [0, 1.5, '5', true, ...HUGE], requeue),
     ...values('dryRun', 'must be a boolean', [0, 'true', []], requeue),
     ...values('reason', 'must be 1 to 1000 characters', ['', 'x'.repeat(1_001)], requeue),
@@ -505,6 +514,7 @@ const TAKEN: Record<string, object[]> = {
   'Start Operation': [
     { ...requeue, limit: null, dryRun: null, reason: null, delaySeconds: null },
     { ...requeue, limit: 1, dryRun: true, delaySeconds: 31_622_400 },
+    { ...requeue, filter: { status: 'dead', ids: Array(1_000).fill(UNKNOWN.jobId) } },
   ],
   'Copy Job': [{}, { payload: null }, { payload: { a: [] } }],
   'Kill Job': [{}, { reason: null }, { reason: '' }],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { JOB_ID } from '../jobs/job-id.js';
 import { STATUSES, type Status } from '../jobs/statuses.js';
 import { LIMITS } from '../limits.js';
 import { describeAs } from '../schema/describe.js';
@@ -64,6 +65,9 @@ export const statusFilter = oneOrMore(status, LIMITS.filterStatuses, 'statuses')
 
 const NAMES = [nameFilter, LIMITS.pollNames, 'names'] as const;
 const TAGS = [tag, LIMITS.tags, 'tags'] as const;
+/** An id to look for. One that no job can have is refused, because it is a mistake of the caller. */
+const jobId = z.string({ error: 'must be a string' }).regex(new RegExp(JOB_ID), { error: 'must be the id of a job' });
+
 const TEXT = boundedText(LIMITS.searchCharacters);
 const DESCRIPTION = {
   names: 'Only jobs with one of these names',
@@ -94,9 +98,7 @@ export const bodyFilter = {
   tags: listOf(...TAGS)
     .optional()
     .describe(DESCRIPTION.tags),
-  ids: listOf(z.string({ error: 'must be a string' }), LIMITS.operationIds, 'ids')
-    .optional()
-    .describe('Only these jobs'),
+  ids: listOf(jobId, LIMITS.operationIds, 'ids').optional().describe('Only these jobs'),
   createdAfter: timestampMs.optional().describe(DESCRIPTION.createdAfter),
   createdBefore: timestampMs.optional().describe(DESCRIPTION.createdBefore),
   q: TEXT.optional().describe(DESCRIPTION.q),
