@@ -57,6 +57,12 @@ it('pauses and resumes a space or names of it, and shows in the statistics what 
   expect(await here('pause', 'cli-pause')).toEqual([0, ['paused cli-pause'], '']);
   expect((await here('stats', '--space', 'cli-pause'))[1]).toContain('paused: the whole space');
   expect(await claimable()).toBe(0);
+  expect(await here('resume', 'cli-pause', '--name', 'crop')).toEqual([
+    0,
+    ['resumed crop in cli-pause'],
+    'the whole space is still paused; end that with: yardmaster resume cli-pause\n',
+  ]);
   expect(await here('resume', 'cli-pause')).toEqual([0, ['resumed cli-pause'], '']);
   expect(await claimable()).toBe(1);
+  expect(await here('resume', 'cli-pause', '--name', 'crop')).toEqual([0, ['resumed crop in cli-pause'], '']);
 });
