@@ -28,7 +28,11 @@ function pausing(name: 'pause' | 'resume', description: string): CliCommand<Paus
         command
           .description(description)
           .argument('[spaceId]', 'the space (default: $YARDMASTER_SPACE)')
-          .option('--name <name>', 'only jobs of this name; may be repeated', repeated),
+          .option(
+            '--name <name>',
+            'only jobs of this name; repeat it for several, because a name may have commas',
+            repeated,
+          ),
       ).addHelpText('after', `\nNeeds a key with spaces:manage.\n${exitCodesHelp(CALL_EXIT)}`),
     parse([argument], flags, env) {
       const service = serviceOf(flags, env);
