@@ -7,6 +7,7 @@ export * from './find/filter.js';
 export * from './find/list.js';
 export * from './jobs/events.js';
 export * from './jobs/job.js';
+export * from './jobs/job-id.js';
 export * from './jobs/poll.js';
 export * from './jobs/progress.js';
 export * from './jobs/requests.js';

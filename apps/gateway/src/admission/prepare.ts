@@ -1,5 +1,5 @@
-import { isTerminal, YardmasterError } from '@yardmaster/protocol';
-import { isJobId, isoOf, readSnapshot, redisNow, type Snapshot, type Store } from '@yardmaster/store';
+import { isJobId, isTerminal, YardmasterError } from '@yardmaster/protocol';
+import { isoOf, readSnapshot, redisNow, type Snapshot, type Store } from '@yardmaster/store';
 import type { Channels } from '../channels/channels.js';
 import { EmitSpaceChannel } from '../channels/emit-space-channel.js';
 import { OutgoingMessage } from '../messages.js';
