@@ -353,7 +353,7 @@ const REFUSED: Record<string, Fault[]> = {
       `4${UNKNOWN.jobId.slice(1)}`,
     ].map((id) => inFilter({ ids: [...Array(3).fill(UNKNOWN.jobId), id] }, 'ids[3] must be the id of a job')),
     ...values('limit', 'must be an integer between 1 and 9007199254740991', [0, 1.5, '5', true, ...HUGE], requeue),
-    ...values('dryRun', 'must be a boolean', [0, 'true', []], requeue),
+    ...values('dryRun', 'must be a boolean', [0, 'true', null], requeue),
     ...values('reason', 'must be 1 to 1000 characters', ['', 'x'.repeat(1_001)], requeue),
     ...values('delaySeconds', DELAY, [-1, 31_622_401, '5', []], requeue),
     fault(
@@ -512,7 +512,7 @@ const TAKEN: Record<string, object[]> = {
   ],
   'Requeue Job': [{}, { delaySeconds: null }, { delaySeconds: 31_622_400 }],
   'Start Operation': [
-    { ...requeue, limit: null, dryRun: null, reason: null, delaySeconds: null },
+    { ...requeue, limit: null, reason: null, delaySeconds: null },
     { ...requeue, limit: 1, dryRun: true, delaySeconds: 31_622_400 },
     { ...requeue, filter: { status: 'dead', ids: Array(1_000).fill(UNKNOWN.jobId) } },
   ],

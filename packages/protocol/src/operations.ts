@@ -37,10 +37,8 @@ export const operationRequest = exactObject({
     .default(null)
     .describe('Change at most so many jobs; default all'),
   dryRun: z
-    .boolean({ error: 'must be a boolean' })
-    .nullable()
+    .boolean({ error: 'must be a boolean' }) // Not null: a variable that was not set must change nothing.
     .default(false)
-    .transform((isDryRun) => isDryRun ?? false)
     .describe('Only count, in `changed`, the jobs that it would change'),
   reason: boundedText(LIMITS.operationReasonCharacters)
     .nullable()

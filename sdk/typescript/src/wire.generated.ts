@@ -497,7 +497,7 @@ export interface OperationRequest {
   /** Change at most so many jobs; default all. Default: `null` */
   limit?: number | null;
   /** Only count, in `changed`, the jobs that it would change. Default: `false` */
-  dryRun?: boolean | null;
+  dryRun?: boolean;
   /** Reason, shown with the operation; of a kill also in the history of each job. Default: `null` */
   reason?: string | null;
   /** When the jobs become claimable; for requeue and reschedule. Default: `null` */

@@ -530,7 +530,7 @@ class OperationRequest(_OperationRequestRequired, total=False):
     # Change at most so many jobs; default all. Default: `null`
     limit: Optional[int]
     # Only count, in `changed`, the jobs that it would change. Default: `false`
-    dryRun: Optional[bool]
+    dryRun: bool
     # Reason, shown with the operation; of a kill also in the history of each job. Default:
     # `null`
     reason: Optional[str]
