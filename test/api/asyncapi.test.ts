@@ -61,6 +61,6 @@ it('lists every message of each stream in the AsyncAPI document', () => {
   const types = Object.keys(STREAM_TYPES);
   const shown = Object.entries(STREAM_TYPES).filter(([, scope]) => scope !== 'withheld');
   expect(typesOf('sendJobEvents').sort()).toEqual(['init', ...types].sort());
-  expect(typesOf('sendSpaceEvents').sort()).toEqual(['init', 'created', ...types].sort());
+  expect(typesOf('sendSpaceEvents').sort()).toEqual(['init', 'counts', 'created', ...types].sort());
   expect(typesOf('sendJobProgress').sort()).toEqual(['init', ...shown.map(([type]) => type)].sort());
 });

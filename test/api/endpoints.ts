@@ -37,6 +37,8 @@ const ACK = { jobId: 'nope', action: 'ack' };
 /** It changes no job of another test: schedulers carry it out at some time. */
 const OPERATION = { action: 'requeue', filter: { status: 'dead', names: ['none'] } };
 
+const TOKEN = { scope: 'jobs:read:progress', tag: 'none' };
+
 type Row = [name: string, call: string, scopes: Scope[], rest?: Pick<Endpoint, 'also' | 'on' | 'body' | 'success'>];
 
 /**
@@ -74,6 +76,7 @@ const ROWS: Row[] = [
   ['Cancel Operation', 'DELETE /operations/:operationId', ['jobs:manage']],
   ['Keepalive', 'POST /jobs/:jobId/keepalive', ['jobs:keepalive'], { on: 'running' }],
   ['Redeliver Callback', 'POST /jobs/:jobId/callback/redeliver', ['jobs:create'], { on: 'completed' }],
+  ['Create Stream Token', 'POST /stream-tokens', ['jobs:read:progress', 'jobs:read'], { body: TOKEN, success: 201 }],
   ['Get Callback Secrets', 'GET /spaces/:spaceId/callback-secret', ['keys:manage']],
   ['Get Space Settings', 'GET /spaces/:spaceId/settings', ['spaces:manage']],
   ['Change Space Settings', 'PATCH /spaces/:spaceId/settings', ['spaces:manage'], { body: { maxPending: null } }],
@@ -146,7 +149,7 @@ export function callEndpoint(
  * process has cached.
  */
 export const askingRedis = ({ name }: Endpoint): CallOptions =>
-  ['Get Callback Secrets', 'Settle Jobs', 'Get Own Key'].includes(name)
+  ['Get Callback Secrets', 'Settle Jobs', 'Get Own Key', 'Create Stream Token'].includes(name)
     ? { key: `ym_${'a'.repeat(16)}_${'f'.repeat(64)}` }
     : {};
 

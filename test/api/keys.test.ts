@@ -15,7 +15,7 @@ const open = withStreams(service);
 const listIn = async (key: string, at: Pick<TestService, 'call'> = service) =>
   (await at.call('GET', '/spaces/keys/jobs', { key })).status;
 
-async function rotate(id: string, overlapSeconds?: number, key?: string) {
+async function rotate(id: string, overlapSeconds?: number | null, key?: string) {
   const { status, body } = await service.call('POST', `/keys/${id}/rotate`, {
     body: overlapSeconds === undefined ? undefined : { overlapSeconds },
     ...(key !== undefined && { key }),
@@ -35,6 +35,17 @@ describe('Rotate Key', () => {
       expect([await listIn(text), await listIn(text, other)]).toEqual([200, 200]);
     }
     expect((await service.call('GET', '/keys/self', { key: next })).body).toMatchObject(made);
+  });
+
+  it('accepts the old secret for the default overlap after null', async () => {
+    const { id, key } = await service.key(['jobs:read']);
+    const { key: next } = await rotate(id, null);
+    expect([await listIn(key), await listIn(next)]).toEqual([200, 200]);
+    const { entries } = (await service.call('GET', '/audit')).body;
+    expect(entries.find(({ details }: { details: { keyId?: string } }) => details.keyId === id)).toMatchObject({
+      action: 'key.rotate',
+      details: { overlapSeconds: 86_400 },
+    });
   });
 
   it('refuses the old secret once the overlap is over, and closes its streams but not those of the new one', async () => {

@@ -97,6 +97,7 @@ const REFUSALS: Record<string, ErrorCode[]> = {
     ] as const),
   ],
   'List Jobs': [],
+  'Create Stream Token': BODY,
   'Poll for Jobs': [...BODY, 'TOO_MANY_WAITERS'],
   'Settle Jobs': BODY,
   'Get Space Statistics': [],

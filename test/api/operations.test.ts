@@ -156,9 +156,9 @@ describe('an operation', () => {
     const dead = await jobs(3, () => jobIn(service, 'dead', spaceId));
     const { id: pending } = await createJob(service, spaceId);
     const { id: elsewhere } = await createJob(service, 'op-ids-other');
-    const ids = [dead[0], pending, 'no job', elsewhere, `${pending.slice(0, 2)}${'a'.repeat(26)}`, dead[2]];
+    const ids = [dead[0], pending, elsewhere, `${pending.slice(0, 2)}${'a'.repeat(26)}`, dead[2]];
     const done = await run(spaceId, { action: 'delete', filter: { status: 'dead', ids } });
-    expect(done).toMatchObject({ looked: 6, changed: 2, skipped: 1, left: 0 });
+    expect(done).toMatchObject({ looked: 5, changed: 2, skipped: 1, left: 0 });
     expect(await statusOf(dead[1] as string)).toBe('dead');
     expect(await statusOf(elsewhere)).toBe('pending');
   });

@@ -100,6 +100,15 @@ describe('unknown fields of a body', () => {
     expect(body.error).toBe('unknown field nam, did you mean name?');
   });
 
+  it('are shown with quotes when they are empty, and without a suggestion', async () => {
+    const copy = await ask('Copy Job', { '': 1 }, STRICT);
+    expect(copy.body.error).toBe('unknown field ""');
+    const pause = await ask('Pause Space', { '': 1 });
+    expect(pause.body.error).toBe('unknown field ""');
+    const key = await ask('Create Key', { '': 1, name: 'k', scopes: ['jobs:read'] });
+    expect(key.body.error).toBe('unknown field ""');
+  });
+
   it('names entries of NDJSON by their line', async () => {
     const send = async (headers = {}) => {
       const { id } = await createJob(service, 'unknown');
@@ -261,6 +270,8 @@ describe('unknown parameters of a query', () => {
     ['jobs?limit[]=5', 'unknown query parameter limit[], did you mean limit?'],
     ['jobs?__proto__=5', 'unknown query parameter __proto__'],
     ['stats?names=a', 'unknown query parameter names, did you mean name?'],
+    ['jobs?=1', 'unknown query parameter ""'],
+    ['jobs?limit=1&=', 'unknown query parameter ""'],
   ])('are refused with a suggestion: %s', async (query, error) => {
     expect(summary(await service.call('GET', `/spaces/unknown/${query}`))).toEqual(refusal(error));
   });

@@ -51,6 +51,20 @@ it('sends a create again with the same idempotency key after a lost connection, 
   expect(new Set(seen.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
 });
 
+it.each([
+  ['429 SPACE_FULL', 429, 'SPACE_FULL', [0, ['copy'], '', 2]],
+  ['429 RATE_LIMITED', 429, 'RATE_LIMITED', [0, ['copy'], '', 2]],
+  ['503 OVERLOADED', 503, 'OVERLOADED', [0, ['copy'], '', 2]],
+  ['503 UNAVAILABLE', 503, 'UNAVAILABLE', [6, [], 'yardmaster: the service did not serve the call: no\n', 1]],
+])('sends a copy again only if the first did nothing: %s', async (_, status, code, expected) => {
+  const fake = await serve((_request, response, nth) => {
+    if (nth === 0) response.writeHead(status).end(JSON.stringify({ error: 'no', code }));
+    else response.writeHead(201).end('{"id":"copy"}');
+  });
+  const end = await yardmasterHere(['copy', 'job', '--url', fake.url, '--token', 'k'], {}).end();
+  expect([...end, fake.requests]).toEqual(expected);
+});
+
 it('does not wait for longer than 30 s, however long Retry-After is', async () => {
   const { code, err, seen } = await createAgainst([[503, '{"error":"closed"}', { 'retry-after': '3600' }]]);
   expect([code, err, seen.length]).toEqual([6, 'yardmaster: the service did not serve the call: closed\n', 1]);

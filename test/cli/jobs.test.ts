@@ -172,7 +172,9 @@ describe('jobs', () => {
 
   it.each([
     [['--all', '--limit', '5'], 2, 'error: --all and --limit exclude each other\n'],
-    [['--after', 'yesterday'], 1, 'yardmaster: createdAfter must be an ISO 8601 timestamp with a time zone\n'],
+    [['--after', 'yesterday'], 1, 'yardmaster: --after must be an ISO 8601 timestamp with a time zone\n'],
+    [['--before', 'yesterday'], 1, 'yardmaster: --before must be an ISO 8601 timestamp with a time zone\n'],
+    [['--query', ''], 1, 'yardmaster: --query must be 1 to 500 characters\n'],
     [['--name', 'a', '--offset', '5'], 1, 'yardmaster: offset must not be given together with cursor, order'],
     [['--tag', ''], 1, 'yardmaster: tag must be 1 to 64 characters\n'],
   ])('refuses %j', async (args, code, err) => {

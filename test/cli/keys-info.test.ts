@@ -63,6 +63,14 @@ describe('keys', () => {
     }
   });
 
+  it('shows no last use of ADMIN_API_KEY, because the service does not store it', async () => {
+    const [code, lines] = await here(['keys', 'self']);
+    expect([code, ...lines.map((line) => line.split(/ +/)[0])]).toEqual([
+      0,
+      ...['id', 'name', 'space', 'scopes', 'expires', 'limits'],
+    ]);
+  });
+
   it('lists what was done', async () => {
     const { id } = await service.key(['jobs:read'], { name: 'of-audit', spaceId: 'shop' });
     await service.call('DELETE', `/keys/${id}`);

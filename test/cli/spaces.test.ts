@@ -35,6 +35,15 @@ it('refuses a misspelt setting with the name that was meant', async () => {
   expect([code, err]).toEqual([1, 'yardmaster: unknown field __proto__\n']);
 });
 
+it.each([
+  ['--unset maxPending --set maxPending=1', 'maxPending must be given only once, with --set or --unset'],
+  ['--set maxPending=1 --set maxPending=2', 'maxPending must be given only once, with --set or --unset'],
+  ['--set defaults.maxRetries=1 --unset defaults', 'defaults.maxRetries must not be given together with defaults'],
+  ['--set defaults={} --set defaults.maxRetries=1', 'defaults.maxRetries must not be given together with defaults'],
+])('refuses to lose a setting that is named twice: %s', async (flags, error) => {
+  expect(await here('settings', 'cli-twice', ...flags.split(' '))).toEqual([2, [], expect.stringContaining(error)]);
+});
+
 it('pauses and resumes a space or names of it, and shows in the statistics what is paused', async () => {
   await createJob(service, 'cli-pause', { name: 'resize' });
   const claimable = async () => (await service.call('POST', '/spaces/cli-pause/jobs/poll')).body.jobs.length;
@@ -48,6 +57,12 @@ it('pauses and resumes a space or names of it, and shows in the statistics what 
   expect(await here('pause', 'cli-pause')).toEqual([0, ['paused cli-pause'], '']);
   expect((await here('stats', '--space', 'cli-pause'))[1]).toContain('paused: the whole space');
   expect(await claimable()).toBe(0);
+  expect(await here('resume', 'cli-pause', '--name', 'crop')).toEqual([
+    0,
+    ['resumed crop in cli-pause'],
+    'the whole space is still paused; end that with: yardmaster resume cli-pause\n',
+  ]);
   expect(await here('resume', 'cli-pause')).toEqual([0, ['resumed cli-pause'], '']);
   expect(await claimable()).toBe(1);
+  expect(await here('resume', 'cli-pause', '--name', 'crop')).toEqual([0, ['resumed crop in cli-pause'], '']);
 });

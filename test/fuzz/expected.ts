@@ -77,7 +77,7 @@ function readQuery(schema: z.ZodType, pairs: readonly [name: string, value: stri
 function readInput(request: FuzzRequest, route: Route): Reading {
   const { pairs } = request.query;
   if (pairs === null) return null;
-  const unknown = pairs.filter(([name]) => name !== '' && !route.parameters.includes(name));
+  const unknown = pairs.filter(([name]) => !route.parameters.includes(name));
   if (unknown.length > 0) return { faults: unknown.map(([name]) => invalid(`unknown query parameter ${name}`)) };
   if (route.query) return readQuery(route.query, pairs);
   return readsBody(route) ? readBody(route, request.body) : { faults: [] };

@@ -47,7 +47,10 @@ export function checked(schema: z.ZodType, value: unknown, whole: string) {
 }
 
 function beginningOf(issue: z.core.$ZodIssue, whole: string): string {
-  if (issue.code === 'unrecognized_keys') return `unknown field ${issue.keys[0]?.slice(0, LIMITS.faultPathCharacters)}`;
+  if (issue.code === 'unrecognized_keys') {
+    const path = [...issue.path, issue.keys[0]].join('.'); // No such object is in a list.
+    return `unknown field ${path.slice(0, LIMITS.faultPathCharacters)}`;
+  }
   return issue.path.length === 0 ? whole : String(issue.path[0]);
 }
 

@@ -38,7 +38,7 @@ export async function startFuzzed(inspector: Inspector): Promise<FuzzedService> 
   const call: TestService['call'] = (method, path, options) =>
     http.call(method, `/api/v1${path}`, { key: admin, ...options });
   const bound = await call('POST', '/keys', { body: { name: 'bound', scopes: BOUND_SCOPES, spaceId: CALLS_SPACE } });
-  const nothing = { action: 'kill', filter: { status: 'running', ids: ['none'] } };
+  const nothing = { action: 'kill', filter: { status: 'running', ids: [`00${'a'.repeat(26)}`] } };
   const operation = await call('POST', `/spaces/${JOBS_SPACE}/operations`, { body: nothing });
   const port = Number(new URL(url()).port);
   return {

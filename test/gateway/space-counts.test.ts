@@ -49,7 +49,7 @@ it('an ephemeral event reaches the streams of its job and its space, and is stor
     await open(`/spaces/brief?token=${ADMIN_KEY}`),
   ];
   await until(() => clients[1]?.messages.length === 3);
-  const keys = await service.redis.dbsize();
+  const keys = await service.redis.keys(`*${id}*`);
   const { status } = await service.call('POST', `/jobs/${id}/event?ephemeral=true`, { body: { line: 1 } });
   expect(status).toBe(200);
   for (const client of clients) {
@@ -58,7 +58,7 @@ it('an ephemeral event reaches the streams of its job and its space, and is stor
     expect(message).not.toHaveProperty('seq');
   }
   const { body: after } = await service.call('GET', `/jobs/${id}`);
-  expect([after.events, await service.redis.dbsize()]).toEqual([before.events, keys]);
+  expect([after.events, await service.redis.keys(`*${id}*`)]).toEqual([before.events, keys]);
   expect((await service.call('POST', `/jobs/${id}/event?ephemeral=false`, { body: 1 })).status).toBe(200);
   expect((await service.call('GET', `/jobs/${id}`)).body.events).toHaveLength(before.events.length + 1);
   expect((await service.call('POST', `/jobs/${id}/event?ephemeral=1`)).body.error).toBe(

@@ -1,11 +1,21 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
-import { ERRORS, TRANSITIONS } from '@yardmaster/protocol';
+import { FEATURES } from '@yardmaster/api';
+import { createJobRequest, ERRORS, jobWithEvents, knownFieldsOf, TRANSITIONS } from '@yardmaster/protocol';
 import { VARIABLES } from '@yardmaster/runtime';
 import { ENDPOINTS } from '../api/endpoints.js';
 
-const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
+const pathOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const read = (path: string) => readFileSync(pathOf(path), 'utf8');
+
+/** Return the words in code of the first column of the first table after a heading of the API reference. */
+function firstColumn(heading: string): string[] {
+  const [, rows = ''] =
+    new RegExp(`^${heading}\n[^]*?^\\|[-|]+\\|\n((?:\\|.*\n)+)`, 'm').exec(read('docs/api.md')) ?? [];
+  const cells = [...rows.matchAll(/^\| (.+?) \|/gm)].map(([, cell]) => cell as string);
+  return cells.flatMap((cell) => [...cell.matchAll(/`(.+?)`/g)].map(([, word]) => word as string)).sort();
+}
 
 it('shows every variable in docs/configuration.md with its default and its meaning, and no others', () => {
   const rows = [...read('docs/configuration.md').matchAll(/^\| `([A-Z_]+)` \| (.+?) \| (.+?) \|$/gm)];
@@ -55,6 +65,35 @@ it('lists every endpoint with its scopes in the API reference', () => {
 
 it('links the OpenAPI document in the README and the API reference', () => {
   for (const page of ['README.md', 'docs/api.md']) expect(read(page)).toContain('/api/v1/openapi.json');
+});
+
+it('lists every feature in the API reference', () => {
+  expect(firstColumn('# API reference')).toEqual([...FEATURES].sort());
+});
+
+it('lists every field of create and of a job in the API reference, and no others', () => {
+  expect(firstColumn('### Create')).toEqual(
+    [...(knownFieldsOf(createJobRequest) as Map<string, unknown>).keys()].sort(),
+  );
+  // Only clients of emit.run get the other field.
+  const { realtimeUrl: _, ...fields } = jobWithEvents.shape;
+  expect(firstColumn('## Job')).toEqual(Object.keys(fields).sort());
+});
+
+it('gives every row of a table in the docs as many cells as the row above, and every heading a blank line', () => {
+  const pages = ['README.md', 'CHANGELOG.md', ...readdirSync(pathOf('docs')).map((name) => `docs/${name}`)];
+  const faults = pages
+    .filter((page) => page.endsWith('.md'))
+    .flatMap((page) => {
+      const lines = read(page)
+        .replace(/^ *```.*?^ *```$/gms, '')
+        .split('\n');
+      const cells = (line: string) => line.match(/(?<!\\)\|/g)?.length;
+      const isFaulty = (line: string, above: string) =>
+        line.startsWith('#') ? above !== '' : line[0] === '|' && above[0] === '|' && cells(line) !== cells(above);
+      return lines.filter((line, i) => isFaulty(line, lines[i - 1] ?? '')).map((line) => `${page}: ${line}`);
+    });
+  expect(faults).toEqual([]);
 });
 
 it('lists every error code with its status in the API reference', () => {

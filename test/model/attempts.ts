@@ -1,6 +1,6 @@
 import type { FailRequest, JsonObject, JsonValue, Status } from '@yardmaster/protocol';
 import { type Heartbeat, partitionOf } from '@yardmaster/store';
-import { recordEvent } from './history.js';
+import { publish, recordEvent } from './history.js';
 import { changesNothing } from './tokens.js';
 import { msOf, startLimitOf, timeOf, wait } from './waiting.js';
 import { iso, jobFor, type ModelJob, type OfJob, Refusal, steppedAt, type World } from './world.js';
@@ -33,7 +33,11 @@ export function heartbeat(world: World, { job: id, caller, token, beat }: OfWork
   expectRunning(job);
   openWindow(world, job);
   job.updatedAt = world.now;
-  if (beat.kind === 'keepalive' || beat.kind === 'ephemeral') return;
+  if (beat.kind === 'keepalive') return;
+  if (beat.kind === 'ephemeral') {
+    publish(world, job, { seq: null, type: 'event', data: beat.data, at: world.now });
+    return;
+  }
   if (beat.kind === 'progress') job.progress = { data: beat.data, at: world.now };
   if (beat.kind === 'checkpoint') job.checkpoint = beat.data;
   recordEvent(world, job, beat.kind, beat.data as JsonValue);

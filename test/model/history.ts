@@ -18,6 +18,7 @@ export function publish(
   event: Pick<ModelMessage, 'seq' | 'type' | 'data' | 'at'>,
 ): void {
   const { id: jobId, spaceId, status, request } = job;
-  const message = { jobId, jobName: request.name, spaceId, status, ...event };
+  const tags = request.tags ?? null;
+  const message = { jobId, jobName: request.name, spaceId, status, ...event, ...(tags && { tags }) };
   messages.set(jobId, [...(messages.get(jobId) ?? []), message]);
 }

@@ -122,6 +122,8 @@ export interface ModelMessage {
   status: Status;
   data: JsonValue;
   at: number;
+  /** Of a job that has some. */
+  tags?: readonly string[];
 }
 
 /** A moment of Redis' clock, and what the store draws then. */

@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { isJobId, newJobId, partitionOf } from '@yardmaster/store';
+import { isJobId } from '@yardmaster/protocol';
+import { newJobId, partitionOf } from '@yardmaster/store';
 import { randomBase32 } from '../../packages/store/src/partition.js';
 
 // The characters come from a pool of 8 192, which only the lengths 1 and 16 divide.

@@ -1,5 +1,5 @@
-import { invalidRequest, type Outcome, YardmasterError } from '@yardmaster/protocol';
-import { isJobId, partitionOfJob, readSpaceOf } from '@yardmaster/store';
+import { invalidRequest, isJobId, type Outcome, YardmasterError } from '@yardmaster/protocol';
+import { partitionOfJob, readSpaceOf } from '@yardmaster/store';
 import type { Call, Route } from './routes/route.js';
 
 // The setting `requireDeliveryToken` of a space: calls of workers without a delivery token are 400.

@@ -1,5 +1,5 @@
-import { STATUSES } from '@yardmaster/protocol';
-import { isJobId, PARTITION_TAGS, partitionOf } from '@yardmaster/store';
+import { isJobId, STATUSES } from '@yardmaster/protocol';
+import { PARTITION_TAGS, partitionOf } from '@yardmaster/store';
 
 /** Kind of a key under our prefix, by its name. */
 export type KeyKind =

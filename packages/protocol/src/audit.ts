@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LIMITS } from './limits.js';
-import { jsonObject, queryInteger } from './schema/fields.js';
+import { jsonObject, queryInteger, queryText } from './schema/fields.js';
 import { instant } from './schema/response-fields.js';
 
 /** Query of List Audit Entries. */
@@ -8,8 +8,7 @@ export const auditQuery = z.object({
   limit: queryInteger(1, LIMITS.auditMax)
     .default(LIMITS.auditDefault)
     .describe('Most entries of a page; 50 by default, and a value above 100 counts as 100'),
-  cursor: z
-    .string({ error: 'must appear exactly once' })
+  cursor: queryText
     .regex(/^[1-9]\d{0,14}-\d{1,15}$/, { error: 'must be the nextCursor of an earlier page' })
     .optional()
     .describe('The `nextCursor` of the page before; absent for the newest entries'),

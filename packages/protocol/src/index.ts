@@ -8,6 +8,7 @@ export * from './find/list.js';
 export { tag } from './find/tags.js';
 export * from './jobs/events.js';
 export * from './jobs/job.js';
+export * from './jobs/job-id.js';
 export * from './jobs/poll.js';
 export * from './jobs/progress.js';
 export * from './jobs/requests.js';

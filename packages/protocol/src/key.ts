@@ -51,7 +51,9 @@ export type CreateKeyRequest = z.output<typeof createKeyRequest>;
 /** Body of Rotate Key. An unknown field is refused, because a misspelt `overlapSeconds` would keep a leaked secret valid. */
 export const rotateKeyRequest = exactObject({
   overlapSeconds: numberBetween(0, LIMITS.overlapSecondsMax)
+    .nullable()
     .default(LIMITS.overlapSecondsDefault)
+    .transform((seconds) => seconds ?? LIMITS.overlapSecondsDefault)
     .describe('How long the present secret is accepted beside the new one; 86 400 by default; 0 refuses it at once'),
 }).meta({ id: 'RotateKey' });
 export type RotateKeyRequest = z.output<typeof rotateKeyRequest>;
@@ -75,12 +77,14 @@ export type ApiKey = z.output<typeof apiKey>;
 /** Response of List Keys. */
 export const apiKeyList = z.array(apiKey).meta({ id: 'ApiKeyList' });
 
-/** Response of Get Own Key. ADMIN_API_KEY is not stored, so it has no time of creation. */
+/** Response of Get Own Key. ADMIN_API_KEY is not stored, so it has no times. */
 export const ownApiKey = z
   .object({
     ...created,
     createdAt: instant.nullable().describe('Null for the key of `ADMIN_API_KEY`, whose id is `admin`'),
-    lastUsedAt,
+    lastUsedAt: lastUsedAt.describe(
+      'Time of its last use, at most 60 s behind; absent before the first, and always for the key of `ADMIN_API_KEY`',
+    ),
   })
   .meta({ id: 'OwnApiKey' });
 export type OwnApiKey = z.output<typeof ownApiKey>;

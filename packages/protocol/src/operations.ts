@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bodyLists, filterParts, statusFilter } from './find/filter.js';
+import { bodyFilter, statusFilter } from './find/filter.js';
 import type { Status } from './jobs/statuses.js';
 import { delaySeconds } from './jobs/timing.js';
 import { LIMITS } from './limits.js';
@@ -25,8 +25,7 @@ const operationFilter = exactObject({
     statusFilter.describe(''),
     z.union([jobStatus, z.array(jobStatus).min(1).max(LIMITS.filterStatuses)]),
   ).describe('Only jobs with one of these statuses, in each of which the action must be possible'),
-  ...bodyLists,
-  ...filterParts,
+  ...bodyFilter,
 }).meta({ id: 'OperationFilterRequest' });
 
 /** Body of Start Operation. An unknown field is refused, because a misspelt `dryRun` must change nothing. */
@@ -38,7 +37,7 @@ export const operationRequest = exactObject({
     .default(null)
     .describe('Change at most so many jobs; default all'),
   dryRun: z
-    .boolean({ error: 'must be a boolean' })
+    .boolean({ error: 'must be a boolean' }) // Not null: a variable that was not set must change nothing.
     .default(false)
     .describe('Only count, in `changed`, the jobs that it would change'),
   reason: boundedText(LIMITS.operationReasonCharacters)

@@ -57,7 +57,7 @@ export { type PackedLog, packLog } from './logs/entry.js';
 export { readLogs } from './logs/read.js';
 export { cancelOperation, getOperation, listOperations, startOperation } from './operations/operations.js';
 export { type Step, stepOperation } from './operations/step.js';
-export { isJobId, newJobId, PARTITION_TAGS, PARTITIONS, partitionOf, partitionOfJob } from './partition.js';
+export { newJobId, PARTITION_TAGS, PARTITIONS, partitionOf, partitionOfJob } from './partition.js';
 export { prepareRedis } from './prepare.js';
 export {
   evicts,

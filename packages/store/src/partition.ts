@@ -43,7 +43,7 @@ export function randomBase32(characters: number): string {
 /** Characters of a job id after its partition. */
 const ID_CHARACTERS = 26;
 
-/** Create a job id: its partition, then 130 random bits, because an anonymous stream makes the id a capability. */
+/** Create a job id (see `JOB_ID`): its partition, then 130 random bits, because an anonymous stream makes the id a capability. */
 export const newJobId = (spaceId: string): string => newJobIdIn(partitionOf(spaceId));
 
 /** Create the id of a job of any space of a partition. */
@@ -68,13 +68,6 @@ function base32(bytes: Buffer, characters: number): string {
     text += String.fromCharCode(ALPHABET[(pair >> (11 - (bit & 7))) & 31] as number);
   }
   return text;
-}
-
-const JOB_ID = /^[0-3][0-9a-f][a-z2-7]{26}$/;
-
-/** Check whether a text can be the id of a job. A text that cannot is never put into a Redis key. */
-export function isJobId(text: string): boolean {
-  return JOB_ID.test(text);
 }
 
 /** Return the partition that contains a job's keys. */

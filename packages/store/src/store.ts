@@ -1,10 +1,9 @@
-import { YardmasterError } from '@yardmaster/protocol';
+import { isJobId, YardmasterError } from '@yardmaster/protocol';
 import type { RedisClient } from '@yardmaster/redis';
 import { NO_OBSERVER, type StoreObserver } from './call.js';
 import { Tally } from './history/tally.js';
 import { type KeyMap, keyMap } from './keys.js';
 import { createReadLimiter, type WithReadSlot } from './limits/read-limiter.js';
-import { isJobId } from './partition.js';
 import { KnownSettings } from './spaces/settings/known-settings.js';
 
 /** Reads that may be megabytes long and so need a read slot: this many at once, for each process. */

@@ -94,15 +94,23 @@ const COLUMNS = [
   { title: 'CREATED', of: ({ createdAt }: ListedJob) => createdAt },
 ];
 
+/** Options that have another name than the parameters that they set. */
+const OPTIONS = { createdAfter: '--after', createdBefore: '--before', q: '--query' };
+
+/** Throw an error again; a refusal of a parameter names its option. */
+function nameOption(error: unknown): never {
+  if (!(error instanceof Refused)) throw error;
+  const sentence = error.message.replace(/^(createdAfter|createdBefore|q)(?= )/, (name) => OPTIONS[name as 'q']);
+  throw new Refused(sentence, error);
+}
+
 /** Read pages until there are enough jobs. A page may be short or empty, and still have a next one. */
 async function* pagesOf({ service, spaceId, query, limit, offset }: ListRequest): AsyncGenerator<ListedJob[]> {
   let left = limit;
   for (let cursor: string | null = null; left > 0; ) {
     const from: Query = cursor === null ? { offset: offset || null } : { cursor };
     const path = spacePath(spaceId, 'jobs', { ...query, limit: Math.min(left, LIMITS.listMax), ...from });
-    const { body: page, nextCursor }: { body: ListedJob[]; nextCursor: string | null } = await callPage(service, {
-      path,
-    });
+    const { body: page, nextCursor } = await callPage<ListedJob[]>(service, { path }).catch(nameOption);
     if (!Array.isArray(page)) throw new Refused('the response is not a list of jobs');
     yield page;
     left -= page.length;

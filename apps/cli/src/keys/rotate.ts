@@ -82,14 +82,18 @@ export const ownKeyCommand: CliCommand<OwnKeyRequest, ServiceFlags & { json?: bo
   },
 };
 
-function linesOf({ id, name, spaceId, scopes, expiresAt, lastUsedAt, limits }: OwnApiKey): string {
-  const rows: [what: string, value: string][] = [
+type Row = [what: string, value: string];
+
+function linesOf({ id, name, spaceId, scopes, expiresAt, createdAt, lastUsedAt, limits }: OwnApiKey): string {
+  // The key of ADMIN_API_KEY is not stored, so the service does not know when it was created or used.
+  const lastUse: Row[] = createdAt === null ? [] : [['last used', lastUsedAt ?? '-']];
+  const rows: Row[] = [
     ['id', id],
     ['name', name],
     ['space', spaceId ?? 'every space'],
     ['scopes', scopes.join(',')],
     ['expires', expiresAt ?? 'never'],
-    ['last used', lastUsedAt ?? '-'],
+    ...lastUse,
     ['limits', limits === undefined ? 'none' : `${limits.perSecond} calls per second, ${limits.burst} at once`],
   ];
   return rows.map(([what, value]) => `${what.padEnd(9)} ${printable(value)}\n`).join('');

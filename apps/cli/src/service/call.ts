@@ -48,17 +48,14 @@ export const isLasting = ({ code }: Refusal) => LASTING_CODES.has(code);
 /** Whether a request may succeed when it is sent again a little later. */
 export const mayPass = (refusal: Refusal) => PASSING_STATUSES.has(refusal.status) && !isLasting(refusal);
 
-/** Codes after which it is certain that the request has done nothing. */
-const NOTHING_DONE = new Set<string | null>([
-  'OVERLOADED',
-  'TOO_MANY_WAITERS',
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-]);
+/** Codes of 503 after which it is certain that the request has done nothing. */
+const NOTHING_DONE = new Set<string | null>(['OVERLOADED', 'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
+
+/** Whether it is certain that a refused request has done nothing. A 429 says so with any code, and from a proxy, too. */
+const hasDoneNothing = ({ status, code }: Refusal) => status === 429 || NOTHING_DONE.has(code);
 
 /** Whether a request may pass that must not take effect twice. */
-export const mayPassOnce = (refusal: Refusal) => mayPass(refusal) && NOTHING_DONE.has(refusal.code);
+export const mayPassOnce = (refusal: Refusal) => mayPass(refusal) && hasDoneNothing(refusal);
 
 /**
  * Make a call, and send it again with growing pauses until its outcome is known. The service may ask for longer ones.

@@ -41,6 +41,7 @@ export const settingsCommand: CliCommand<SettingsRequest, Flags> = {
     const service = serviceOf(flags, env);
     const spaceId = spaceArgumentOf(argument, env);
     const pairs = [...(flags.set ?? []).map(pairOf), ...(flags.unset ?? []).map((name): Pair => [name, null])];
+    refuseOverlaps(pairs.map(([name]) => name));
     expectKey(service, 'the settings of a space', 'spaces:manage');
     return { service, spaceId, change: pairs.length === 0 ? null : changeOf(pairs), isJson: flags.json === true };
   },
@@ -76,7 +77,21 @@ function pairOf(text: string): Pair {
   }
 }
 
-/** Return the body that changes these settings, whose names have dots between their parts. */
+/**
+ * Refuse a setting that is named twice, also as a part of its group, because one of the two would be lost.
+ *
+ * @throws UsageError
+ */
+function refuseOverlaps(names: readonly string[]): void {
+  names.forEach((name, i) => {
+    const isIn = (other: string, j: number) => i !== j && (name === other || name.startsWith(`${other}.`));
+    const other = names.find(isIn);
+    if (other === name) throw new UsageError(`${name} must be given only once, with --set or --unset`);
+    if (other !== undefined) throw new UsageError(`${name} must not be given together with ${other}`);
+  });
+}
+
+/** Return the body that changes these settings, whose names have dots between their parts, and do not overlap. */
 function changeOf(pairs: readonly Pair[]): Settings {
   const change: Settings = {};
   for (const [name, value] of pairs) {
@@ -84,7 +99,7 @@ function changeOf(pairs: readonly Pair[]): Settings {
     const last = parts.pop() as string;
     let group = change;
     for (const part of parts) {
-      if (!Object.hasOwn(group, part) || group[part] === null) define(group, part, {});
+      if (!Object.hasOwn(group, part)) define(group, part, {});
       group = group[part] as Settings;
     }
     define(group, last, value);

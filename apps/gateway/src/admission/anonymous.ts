@@ -1,5 +1,5 @@
-import { YardmasterError } from '@yardmaster/protocol';
-import { isJobId, partitionOfJob, type Store } from '@yardmaster/store';
+import { isJobId, YardmasterError } from '@yardmaster/protocol';
+import { partitionOfJob, type Store } from '@yardmaster/store';
 
 /** Decides whether job streams may be opened without a token. The setting of a space wins over that of the process. */
 export interface AnonymousRule {

@@ -1,14 +1,5 @@
-import { isTerminal, YardmasterError } from '@yardmaster/protocol';
-import {
-  countJobs,
-  isJobId,
-  isoOf,
-  readSince,
-  readSnapshot,
-  redisNow,
-  type Snapshot,
-  type Store,
-} from '@yardmaster/store';
+import { isJobId, isTerminal, YardmasterError } from '@yardmaster/protocol';
+import { countJobs, isoOf, readSince, readSnapshot, redisNow, type Snapshot, type Store } from '@yardmaster/store';
 import type { Channels } from '../channels/channels.js';
 import { EmitSpaceChannel } from '../channels/emit-space-channel.js';
 import { formOf, OutgoingMessage } from '../messages.js';

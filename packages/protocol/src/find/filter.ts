@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { JOB_ID } from '../jobs/job-id.js';
 import { STATUSES, type Status } from '../jobs/statuses.js';
 import { LIMITS } from '../limits.js';
 import { describeAs } from '../schema/describe.js';
-import { boundedArray, boundedText, nameFilter, timestampMs } from '../schema/fields.js';
+import { boundedArray, boundedText, nameFilter, once, timestampMs } from '../schema/fields.js';
 import { tag } from './tags.js';
 
 /** Which jobs of a space a call is about. A job must pass every part. */
@@ -64,40 +65,46 @@ export const statusFilter = oneOrMore(status, LIMITS.filterStatuses, 'statuses')
 
 const NAMES = [nameFilter, LIMITS.pollNames, 'names'] as const;
 const TAGS = [tag, LIMITS.tags, 'tags'] as const;
-const DESCRIPTION = { names: 'Only jobs with one of these names', tags: 'Only jobs with all of these tags' };
+/** An id to look for. One that no job can have is refused, because it is a mistake of the caller. */
+/** Id of a job to look for, which need not exist. */
+export const jobIdFilter = z
+  .string({ error: 'must be a string' })
+  .regex(new RegExp(JOB_ID), { error: 'must be the id of a job' });
 
-/** Names and tags to look for, as a query has them. */
-export const queryLists = {
+const TEXT = boundedText(LIMITS.searchCharacters);
+const DESCRIPTION = {
+  names: 'Only jobs with one of these names',
+  tags: 'Only jobs with all of these tags',
+  createdAfter: 'Only jobs created at this time or later, ISO 8601 with a time zone',
+  createdBefore: 'Only jobs created before this time, ISO 8601 with a time zone',
+  q: 'Only jobs whose payload, result or error, as JSON without blanks, contains this text in upper or lower case',
+};
+
+/** The parts of a filter beside the status, as a query has them. */
+export const queryFilter = {
   name: oneOrMore(...NAMES)
     .optional()
     .describe(DESCRIPTION.names),
   tag: oneOrMore(...TAGS)
     .optional()
     .describe(DESCRIPTION.tags),
+  createdAfter: once(timestampMs).optional().describe(DESCRIPTION.createdAfter),
+  createdBefore: once(timestampMs).optional().describe(DESCRIPTION.createdBefore),
+  q: once(TEXT).optional().describe(DESCRIPTION.q),
 };
 
-/** Names, tags and jobs to look for, as a body has them. */
-export const bodyLists = {
+/** The parts of a filter beside the status, as a body has them. */
+export const bodyFilter = {
   names: listOf(...NAMES)
     .optional()
     .describe(DESCRIPTION.names),
   tags: listOf(...TAGS)
     .optional()
     .describe(DESCRIPTION.tags),
-  ids: listOf(z.string({ error: 'must be a string' }), LIMITS.operationIds, 'ids')
-    .optional()
-    .describe('Only these jobs'),
-};
-
-/** The other parts of a filter, as a request has them. */
-export const filterParts = {
-  createdAfter: timestampMs.optional().describe('Only jobs created at this time or later, ISO 8601 with a time zone'),
-  createdBefore: timestampMs.optional().describe('Only jobs created before this time, ISO 8601 with a time zone'),
-  q: boundedText(LIMITS.searchCharacters)
-    .optional()
-    .describe(
-      'Only jobs whose payload, result or error, as JSON without blanks, contains this text in upper or lower case',
-    ),
+  ids: listOf(jobIdFilter, LIMITS.operationIds, 'ids').optional().describe('Only these jobs'),
+  createdAfter: timestampMs.optional().describe(DESCRIPTION.createdAfter),
+  createdBefore: timestampMs.optional().describe(DESCRIPTION.createdBefore),
+  q: TEXT.optional().describe(DESCRIPTION.q),
 };
 
 /** Parts of a filter; undefined for those that a request leaves out. */

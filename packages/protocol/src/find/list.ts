@@ -1,16 +1,13 @@
 import { z } from 'zod';
 import { LIMITS } from '../limits.js';
 import { describeAs } from '../schema/describe.js';
-import { queryInteger } from '../schema/fields.js';
-import { filterOf, filterParts, queryLists, statusFilter } from './filter.js';
+import { once, queryInteger, queryText } from '../schema/fields.js';
+import { filterOf, queryFilter, statusFilter } from './filter.js';
 
 /** Form of a cursor: below 2^53, which orders reach in the year 2248. Clients treat a cursor as opaque. */
 const CURSOR = /^[0-8]?[0-9]{1,15}$/;
 
-const checkedCursor = z
-  .string({ error: 'must appear exactly once' })
-  .regex(CURSOR, { error: 'must be one that a response returned' })
-  .transform(Number);
+const checkedCursor = queryText.regex(CURSOR, { error: 'must be one that a response returned' }).transform(Number);
 const cursor = describeAs(checkedCursor, z.string().regex(CURSOR));
 
 const ORDERS = ['asc', 'desc'] as const;
@@ -19,10 +16,8 @@ const ORDERS = ['asc', 'desc'] as const;
 export const listJobsQuery = z
   .object({
     status: statusFilter.optional(),
-    ...queryLists,
-    ...filterParts,
-    order: z
-      .enum(ORDERS, { error: `must be one of ${ORDERS.join(', ')}` })
+    ...queryFilter,
+    order: once(z.enum(ORDERS, { error: `must be one of ${ORDERS.join(', ')}` }))
       .default('desc')
       .describe('By creation: `desc` begins with the newest job, `asc` with the oldest; default `desc`'),
     cursor: cursor.optional().describe('`x-next-cursor` of the response before: the page that follows it'),

@@ -11,6 +11,7 @@ import {
   name,
   nameFilter,
   numberBetween,
+  once,
   refuseJsonFaults,
   required,
   secondsUpTo,
@@ -100,7 +101,7 @@ export const createJobsRequest = z
 export const dataRequest = jsonValue;
 
 const flag = describeAs(
-  z.enum(['true', 'false'], { error: 'must be true or false' }).transform((text) => text === 'true'),
+  once(z.enum(['true', 'false'], { error: 'must be true or false' })).transform((text) => text === 'true'),
   z.boolean(),
 );
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from '../limits.js';
 import { describeAs } from '../schema/describe.js';
+import { queryText } from '../schema/fields.js';
 
 // How long a call may wait, in seconds (contract-2 §3).
 
@@ -17,10 +18,7 @@ export const pollWait = z
   .default(0)
   .describe(`How long to wait for the first job while none is pending; ${BOUND}`);
 
-const secondsInQuery = z
-  .string({ error: 'must appear exactly once' })
-  .regex(/^\d+(\.\d+)?$/, { error: RULE })
-  .transform((text) => capped(Number(text)));
+const secondsInQuery = queryText.regex(/^\d+(\.\d+)?$/, { error: RULE }).transform((text) => capped(Number(text)));
 
 /** Query of a call that may wait for the end of a job. */
 export const waitQuery = z.object({

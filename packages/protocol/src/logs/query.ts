@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from '../limits.js';
 import { describeAs } from '../schema/describe.js';
-import { queryInteger } from '../schema/fields.js';
+import { queryInteger, queryText } from '../schema/fields.js';
 import { LEVEL_RULE, type LogLevel, type LogsMode, levelName, levelNamed } from './logs.js';
 
 /** Levels in a query string: comma-separated lists, which may be repeated. */
@@ -16,8 +16,7 @@ const levels = describeAs(checkedLevels, z.array(levelName).min(1));
 const TERMS_RULE = `must have at most ${LIMITS.searchTerms} terms`;
 
 /** A full-text query, split into its terms. */
-const terms = z
-  .string({ error: 'must appear exactly once' })
+const terms = queryText
   .max(LIMITS.searchCharacters, { error: `must be at most ${LIMITS.searchCharacters} characters`, abort: true })
   .transform(searchTermsOf)
   .refine((list) => list.length <= LIMITS.searchTerms, { error: TERMS_RULE });

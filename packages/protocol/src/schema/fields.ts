@@ -109,7 +109,8 @@ export const jsonObject = z
 /** Make a schema of an integer within bounds; a wrong type and a wrong value have the same error. */
 export function integerBetween(min: number, max: number) {
   const error = `must be an integer between ${min} and ${max}`;
-  return z.number({ error }).int({ error }).min(min, { error }).max(max, { error });
+  // An integer above 2^53 would be refused twice, with one sentence, by `.int()` and by `.max()`.
+  return z.number({ error }).int({ error, abort: true }).min(min, { error }).max(max, { error });
 }
 
 /** Make a schema of a number within bounds; a wrong type and a wrong value have the same error. */
@@ -124,11 +125,18 @@ export function secondsUpTo(max: number) {
   return z.number({ error }).positive({ error }).max(max, { error });
 }
 
+/** Text of a query parameter that must not be repeated. A repeated parameter is an array. */
+export const queryText = z.string({ error: 'must appear exactly once' });
+
+/** Make a schema of a query parameter that must not be repeated, from that of its text. */
+export function once<T extends z.ZodType<unknown, string>>(text: T) {
+  return describeAs(queryText.pipe(text), text);
+}
+
 /** Make a schema of an integer in a query string: below `min` it is refused, above `max` it counts as `max`. */
 export function queryInteger(min: number, max: number) {
   const error = `must be an integer of at least ${min}`;
-  const capped = z
-    .string({ error: 'must appear exactly once' })
+  const capped = queryText
     .regex(/^-?\d+$/, { error })
     .transform(Number)
     .refine((value) => value >= min, { error })

@@ -109,7 +109,8 @@ export function unknownFaults(what: 'field' | 'query parameter', found: readonly
 export function similarTo(name: string, known: readonly string[]): string | null {
   // Compare only the part of the name that a path quotes, because a longer name is not a spelling mistake.
   const unknown = name.slice(0, LIMITS.faultPathCharacters);
-  const similar = known.length === 0 ? null : closest(unknown, known);
+  // An empty name is close to every short one, but means none of them.
+  const similar = known.length === 0 || name === '' ? null : closest(unknown, known);
   return similar !== null && distance(unknown, similar) <= MAX_DISTANCE ? similar : null;
 }
 
@@ -119,7 +120,7 @@ export function similarTo(name: string, known: readonly string[]): string | null
  * @throws INVALID_REQUEST
  */
 export function checkParameters(names: Iterable<string>, known: readonly string[]): void {
-  const unknown = [...names].filter((name) => name !== '' && !known.includes(name)).slice(0, LIMITS.faultDetails);
+  const unknown = [...names].filter((name) => !known.includes(name)).slice(0, LIMITS.faultDetails);
   if (unknown.length === 0) return;
   const found = unknown.map((name) => ({ path: pathTo('', name), name, known }));
   throw invalidRequest(unknownFaults('query parameter', found));

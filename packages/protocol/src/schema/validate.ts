@@ -14,7 +14,7 @@ type UnknownFields = Pick<z.core.$ZodIssueUnrecognizedKeys, 'keys'>;
 
 /** Return the fault of a name that is not known. @param similar the known name that is closest; null for none */
 export function unknownFault(what: 'field' | 'query parameter', path: string, similar: string | null): FaultDetail {
-  return { path, message: `unknown ${what} ${path}${similar === null ? '' : `, did you mean ${similar}?`}` };
+  return { path, message: `unknown ${what} ${path || '""'}${similar === null ? '' : `, did you mean ${similar}?`}` };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { describeAs } from '../schema/describe.js';
-import { timestampMs } from '../schema/fields.js';
+import { once, timestampMs } from '../schema/fields.js';
 import { count, instant } from '../schema/response-fields.js';
 
 /** Name under which a history counts the names beyond its first 100. */
@@ -10,17 +10,17 @@ export const OTHER_NAMES = '*';
 export type HistoryStep = 60 | 3600;
 
 const step = describeAs(
-  z.enum(['60', '3600'], { error: 'must be 60 or 3600' }).transform((text) => Number(text) as HistoryStep),
+  once(z.enum(['60', '3600'], { error: 'must be 60 or 3600' })).transform((text) => Number(text) as HistoryStep),
   z.number().meta({ type: 'integer', enum: [60, 3600] }),
 );
 
 /** Query of Get Space History (our addition). */
 export const historyQuery = z.object({
-  from: timestampMs
+  from: once(timestampMs)
     .optional()
     .transform((ms) => ms ?? null)
     .describe('Default: 1 hour of minutes or 24 of hours'),
-  to: timestampMs
+  to: once(timestampMs)
     .optional()
     .transform((ms) => ms ?? null)
     .describe('Default: now'),

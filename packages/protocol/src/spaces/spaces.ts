@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { spaceStats } from '../jobs/stats.js';
 import { LIMITS } from '../limits.js';
-import { queryInteger, spaceId } from '../schema/fields.js';
+import { once, queryInteger, spaceId } from '../schema/fields.js';
 
 /** Query of List Spaces (our addition). */
 export const spacesQuery = z.object({
   limit: queryInteger(1, LIMITS.spacesMax)
     .default(LIMITS.spacesDefault)
     .describe(`Spaces in the response; above ${LIMITS.spacesMax} is served as ${LIMITS.spacesMax}`),
-  cursor: spaceId
+  cursor: once(spaceId)
     .optional()
     .transform((text) => text ?? null)
     .describe('`nextCursor` of the page before'),

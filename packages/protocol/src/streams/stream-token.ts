@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jobIdFilter } from '../find/filter.js';
 import { tag } from '../find/tags.js';
 import { LIMITS } from '../limits.js';
 import { boundedArray, exactObject, integerBetween, spaceId } from '../schema/fields.js';
@@ -18,7 +19,7 @@ export const streamTokenRequest = exactObject({
   scope: z
     .enum(STREAM_SCOPES, { error: `must be one of ${STREAM_SCOPES.join(', ')}` })
     .describe('`jobs:read:progress` shows only the progress of jobs'),
-  jobIds: boundedArray(z.string({ error: 'must be a string' }), {
+  jobIds: boundedArray(jobIdFilter, {
     ...{ min: 1, max: LIMITS.streamTokenJobs, what: 'jobIds', error: 'must be an array of strings' },
   })
     .nullable()

@@ -65,7 +65,7 @@ const seq = z
     'Only with `since`: number of the event in the history of the job, which `logs_appended` has not; of `init`, that after which the stream goes on',
   );
 const missed = z
-  .literal(true)
+  .boolean()
   .optional()
   .describe('Only with `since`: events after it are no longer kept, and the stream begins after those');
 const init = z.literal('init').describe('First message of a stream: the current state');

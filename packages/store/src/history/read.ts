@@ -42,9 +42,10 @@ export async function getHistory(
 
 /** Return the beginnings of the points of a period, epoch seconds. @throws INVALID_REQUEST */
 function timesOf({ from, to, step }: HistoryQuery, now: number): number[] {
-  const end = Math.ceil((to ?? now + 1) / 1000 / step);
+  const before = to ?? now + 1;
+  if (from !== null && from >= before) throw invalid({ from: 'must be before to' });
+  const end = Math.ceil(before / 1000 / step);
   const start = from === null ? end - LIMITS.historyDefault[step] : Math.floor(from / 1000 / step);
-  if (start >= end) throw invalid({ from: 'must be before to' });
   if (end - start > LIMITS.historyPoints) {
     throw invalid({ from: `must be at most ${LIMITS.historyPoints} steps of ${step} seconds before to` });
   }

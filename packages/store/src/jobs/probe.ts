@@ -1,6 +1,5 @@
-import type { Status } from '@yardmaster/protocol';
+import { isJobId, type Status } from '@yardmaster/protocol';
 import { call } from '../call.js';
-import { isJobId } from '../partition.js';
 import type { Store } from '../store.js';
 
 // Reads of one field: for calls that wait, in case the message that they wait for was lost, and for the audit. Each is one

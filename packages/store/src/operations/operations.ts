@@ -1,6 +1,13 @@
-import { LIMITS, type Operation, type OperationRequest, STATUSES, YardmasterError } from '@yardmaster/protocol';
+import {
+  isJobId,
+  LIMITS,
+  type Operation,
+  type OperationRequest,
+  STATUSES,
+  YardmasterError,
+} from '@yardmaster/protocol';
 import { digestOf, idempotencySecretOf } from '../jobs/create/idempotency.js';
-import { isJobId, keyedJobId, newJobId } from '../partition.js';
+import { keyedJobId, newJobId } from '../partition.js';
 import { runScript } from '../script/run-script.js';
 import { cancel_operation, read_operations, start_operation } from '../script/scripts.generated.js';
 import type { Caller, Store } from '../store.js';

@@ -1,8 +1,7 @@
-import type { Status } from '@yardmaster/protocol';
+import { isJobId, type Status } from '@yardmaster/protocol';
 import { call, type StatusOrNone } from '../call.js';
 import { matchesText } from '../jobs/find/filter.js';
 import { delayOf } from '../jobs/timing.js';
-import { isJobId } from '../partition.js';
 import { runScript } from '../script/run-script.js';
 import { read_texts, step_operation } from '../script/scripts.generated.js';
 import { onBulk, type Store } from '../store.js';

@@ -2,13 +2,14 @@ import {
   type ClaimedJob,
   ERRORS,
   type ErrorCode,
+  isJobId,
   type Outcome,
   type PollRequest,
   type Settled,
   type Status,
   YardmasterError,
 } from '@yardmaster/protocol';
-import { isJobId, partitionOf, partitionOfJob } from '../../partition.js';
+import { partitionOf, partitionOfJob } from '../../partition.js';
 import { runScript } from '../../script/run-script.js';
 import { turn, turn_many } from '../../script/scripts.generated.js';
 import { notAfterOf, type Store } from '../../store.js';
