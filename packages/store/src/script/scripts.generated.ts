@@ -1350,9 +1350,9 @@ return { 'OK', job.space, unpack(values) }
 } as const;
 
 export const poll = {
-  name: 'poll', sha1: '6f9ef5f274773bbaf5cef4cb94ca64e262934efb',
+  name: 'poll', sha1: 'af391209578825775236f6cbf5a7bc7307ea5aea',
   keys: ['queue'], args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter', 'isAcked', 'ackWithinMs', 'workerId'], rest: 'names',
-  decode: (r: unknown[]) => ({ jobs: r.slice(1) as (string | null)[] }),
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, jobs: r.slice(1) as (string | null)[] } : { outcome: 'MORE' as const, jobs: r.slice(1) as (string | null)[] }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal queue = KEYS[1]
 local base, count, deliveryTimeoutMs, eventsPerJob, notAfter, isAcked, ackWithinMs, workerId = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local names = { unpack(ARGV, 9) }
@@ -1380,10 +1380,9 @@ end
 if isAcked ~= '' then
 ${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.keepNewest}\n${lua.appendDelivery}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.markRunning}\n  mark = markRunning
 end
-local values, claimed = {}, 0
+local values, claimed, id = {}, 0
 for _ = 1, wanted + (paused and 100 or 50) do
   if claimed == wanted then break end
-  local id
   if takeOldest then id = takeOldest() else id = takeFirst(queues[1], wanted) end
   if not id then break end
   local isPaused = paused and paused[redis.call('HGET', base .. 'job:' .. id, 'name')]
@@ -1395,14 +1394,14 @@ for _ = 1, wanted + (paused and 100 or 50) do
     claimed = claimed + 1
   end
 end
-return { 'OK', unpack(values) }
+return { paused and id and claimed < wanted and 'MORE' or 'OK', unpack(values) }
 `,
 } as const;
 
 export const turn = {
-  name: 'turn', sha1: '337bbf5772653237d2c0a7c8a01afd4ca398da11',
+  name: 'turn', sha1: '7fb622ca17896910eca30f0756d489840e0773d4',
   keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
-  decode: (r: unknown[]) => ({ values: r.slice(1) as (string | null)[] }),
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, values: r.slice(1) as (string | null)[] } : { outcome: 'MORE' as const, values: r.slice(1) as (string | null)[] }),
   text: `${lua.isTooLate}\n${collected.clock}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nlocal queue = KEYS[1]
 local base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13]
 local inputs = { unpack(ARGV, 14) }
@@ -1545,6 +1544,7 @@ for i = nameCount + 1, #inputs, 6 do
   if not ok then outcome = { 'UNAVAILABLE' } end
   values[#values + 1] = outcome[1] == 'OK' and table.concat(outcome, ' ', 2) or outcome
 end
+local outcome = 'OK'
 if count ~= '0' then
 ${lua.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal function pollScript(queue, base, count, deliveryTimeoutMs, eventsPerJob, notAfter, isAcked, ackWithinMs, workerId, names)
 local nowMs, nowText = now()
@@ -1571,10 +1571,9 @@ end
 if isAcked ~= '' then
 ${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.appendDelivery}\n${lua.markRunning}\n  mark = markRunning
 end
-local values, claimed = {}, 0
+local values, claimed, id = {}, 0
 for _ = 1, wanted + (paused and 100 or 50) do
   if claimed == wanted then break end
-  local id
   if takeOldest then id = takeOldest() else id = takeFirst(queues[1], wanted) end
   if not id then break end
   local isPaused = paused and paused[redis.call('HGET', base .. 'job:' .. id, 'name')]
@@ -1586,24 +1585,25 @@ for _ = 1, wanted + (paused and 100 or 50) do
     claimed = claimed + 1
   end
 end
-return { 'OK', unpack(values) }
+return { paused and id and claimed < wanted and 'MORE' or 'OK', unpack(values) }
 end
 ${lua.failureReply}\n  local ok, jobs = pcall(pollScript, queue, base, count, deliveryTimeoutMs, eventsPerJob, '', isAcked, ackWithinMs, workerId, names)
   if not ok then
     publishCollected(base, space)
     return failureReply(jobs)
   end
+  outcome = jobs[1]
   for i = 2, #jobs do values[#values + 1] = jobs[i] end
 end
 publishCollected(base, space)
-return { 'OK', unpack(values) }
+return { outcome, unpack(values) }
 `,
 } as const;
 
 export const turn_many = {
-  name: 'turn_many', sha1: 'fb6f907dc81f79ea46bac0ec1176af61e75777fc',
+  name: 'turn_many', sha1: 'e131027116e4d02d95b4f5181291d62e3fb71bed',
   keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
-  decode: (r: unknown[]) => ({ values: r.slice(1) as (string | null)[] }),
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, values: r.slice(1) as (string | null)[] } : { outcome: 'MORE' as const, values: r.slice(1) as (string | null)[] }),
   text: `${lua.isTooLate}\n${collected.clock}\n${later.later}\n${later.writeSets}\n${later.redis}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\nlocal function turnScript(queue, base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount, inputs)
 ${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nif isTooLate(now(), notAfter) then return { 'TOO_LATE' } end
 local settle = {}
@@ -1744,6 +1744,7 @@ for i = nameCount + 1, #inputs, 6 do
   if not ok then outcome = { 'UNAVAILABLE' } end
   values[#values + 1] = outcome[1] == 'OK' and table.concat(outcome, ' ', 2) or outcome
 end
+local outcome = 'OK'
 if count ~= '0' then
 ${later.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal function pollScript(queue, base, count, deliveryTimeoutMs, eventsPerJob, notAfter, isAcked, ackWithinMs, workerId, names)
 local nowMs, nowText = now()
@@ -1770,10 +1771,9 @@ end
 if isAcked ~= '' then
 ${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.appendDelivery}\n${lua.markRunning}\n  mark = markRunning
 end
-local values, claimed = {}, 0
+local values, claimed, id = {}, 0
 for _ = 1, wanted + (paused and 100 or 50) do
   if claimed == wanted then break end
-  local id
   if takeOldest then id = takeOldest() else id = takeFirst(queues[1], wanted) end
   if not id then break end
   local isPaused = paused and paused[redis.call('HGET', base .. 'job:' .. id, 'name')]
@@ -1785,17 +1785,18 @@ for _ = 1, wanted + (paused and 100 or 50) do
     claimed = claimed + 1
   end
 end
-return { 'OK', unpack(values) }
+return { paused and id and claimed < wanted and 'MORE' or 'OK', unpack(values) }
 end
 ${lua.failureReply}\n  local ok, jobs = pcall(pollScript, queue, base, count, deliveryTimeoutMs, eventsPerJob, '', isAcked, ackWithinMs, workerId, names)
   if not ok then
     publishCollected(base, space)
     return failureReply(jobs)
   end
+  outcome = jobs[1]
   for i = 2, #jobs do values[#values + 1] = jobs[i] end
 end
 publishCollected(base, space)
-return { 'OK', unpack(values) }
+return { outcome, unpack(values) }
 end
 ${later.writeLater}\n${lua.failureReply}\nlocal queue = KEYS[1]
 local base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13]
