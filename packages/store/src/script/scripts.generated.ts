@@ -2204,11 +2204,11 @@ return { 'OK', seq, logSeq, formatInteger(now()), v[3], v[4], v[5], v[6], v[7] }
 } as const;
 
 export const requeue = {
-  name: 'requeue', sha1: '56f83cb0a130aa215dd7ac438a60ac8e146787da',
-  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'delay', 'eventsPerJob'], rest: null,
+  name: 'requeue', sha1: '6ab61adeb7f764bc95c78889b089b94db6447b1c',
+  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'delay', 'isDryRun', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.occupiesUnique}\n${lua.takesUniqueBack}\n${lua.uniqueEntry}\n${lua.uniqueHolder}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordReturn}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
-local base, jobId, keySpaceId, delay, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local base, jobId, keySpaceId, delay, isDryRun, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, unique, freed, priority, startWithin, takeBacks =
   loadJob(jobKey, base, jobId, 'unique', 'uniqueFreed', 'priority', 'startWithinSeconds', 'takeBacks')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -2220,6 +2220,7 @@ local other, isOccupied
 if takesBack then other, isOccupied = uniqueHolder(job, unique, nowMs) end
 if other and other.id == jobId then other = nil end
 if other and isOccupied then return { 'NOT_UNIQUE', other.id, other.status } end
+if isDryRun ~= '' then return { 'OK', job.status, job.status } end
 local before = job.status
 redis.call('ZREM', base .. 'callbacks', jobId)
 redis.call('ZREM', base .. 'due', jobId)
@@ -2434,7 +2435,7 @@ return { 'STARTED', nowText }
 } as const;
 
 export const step_operation = {
-  name: 'step_operation', sha1: 'c34734bc1d85ed31c21fa6f9f1786740db2b3441',
+  name: 'step_operation', sha1: '2249d9012fd3aba490840b7ef81aa06aa3a0b4cc',
   keys: ['record'], args: ['base', 'id', 'space', 'action', 'cursor', 'after', 'lowest', 'highest', 'most', 'mayChange', 'isDryRun', 'reason', 'delay', 'eventsPerJob', 'retentionMs', 'listed', 'tags', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => (r[0] === 'STEPPED' ? { outcome: 'STEPPED' as const, status: r[1] as string, changed: Number(r[2]), moves: r[3] as string[] } : { outcome: 'OVERTAKEN' as const }),
   text: `${lua.stored}\n${collected.clock}\n${collected.now}\n${lua.replaceEntry}\n${lua.nextJobs}\n${lua.loadJob}\n${lua.hasTags}\n${lua.matchingJob}\n${lua.countMove}\n${lua.OPERATION_ENDS}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.formatInteger}\n${lua.operationLeft}\n${lua.endOperation}\n${lua.recordStep}\n${lua.refusalFor}\nlocal record = KEYS[1]
@@ -2444,7 +2445,7 @@ local status, statuses, expected = unpack(redis.call('HMGET', record, 'status', 
 if stored(status) ~= 'running' or expected ~= cursor then return { 'OVERTAKEN' } end
 local act
 if action == 'requeue' then
-${lua.occupiesUnique}\n${lua.takesUniqueBack}\n${lua.uniqueEntry}\n${lua.uniqueHolder}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.nextOrder}\n${lua.startLimit}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordReturn}\n${lua.nextTakeBacks}\nlocal function requeueScript(jobKey, base, jobId, keySpaceId, delay, eventsPerJob)
+${lua.occupiesUnique}\n${lua.takesUniqueBack}\n${lua.uniqueEntry}\n${lua.uniqueHolder}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.nextOrder}\n${lua.startLimit}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordReturn}\n${lua.nextTakeBacks}\nlocal function requeueScript(jobKey, base, jobId, keySpaceId, delay, isDryRun, eventsPerJob)
 local job, unique, freed, priority, startWithin, takeBacks =
   loadJob(jobKey, base, jobId, 'unique', 'uniqueFreed', 'priority', 'startWithinSeconds', 'takeBacks')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -2456,6 +2457,7 @@ local other, isOccupied
 if takesBack then other, isOccupied = uniqueHolder(job, unique, nowMs) end
 if other and other.id == jobId then other = nil end
 if other and isOccupied then return { 'NOT_UNIQUE', other.id, other.status } end
+if isDryRun ~= '' then return { 'OK', job.status, job.status } end
 local before = job.status
 redis.call('ZREM', base .. 'callbacks', jobId)
 redis.call('ZREM', base .. 'due', jobId)
@@ -2472,7 +2474,7 @@ local data = scheduledFor and '{"scheduledFor":' .. isoText(scheduledFor) .. '}'
 recordReturn(job, nowText, 'requeued', status, data, eventsPerJob, 'takeBacks', nextTakeBacks(takeBacks))
 return { 'OK', before, status }
 end
-  function act(key, jobId) return requeueScript(key, base, jobId, space, delay, eventsPerJob) end
+  function act(key, jobId) return requeueScript(key, base, jobId, space, delay, isDryRun, eventsPerJob) end
 end
 if action == 'kill' then
 ${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${collected.knownSettings}\n${collected.settingsText}\n${lua.wantsCallback}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nlocal function killScript(jobKey, base, jobId, keySpaceId, reason, eventsPerJob, retentionMs)
@@ -2556,7 +2558,7 @@ for _, entry in ipairs(page) do
   local job = matchingJob(key, base, entry[1], filter)
   if job then
     local ok, reply = true, { string.find(' ' .. statuses .. ' ', ' ' .. job.status .. ' ', 1, true) and 'OK' }
-    if reply[1] and isDryRun == '' then ok, reply = pcall(act, key, entry[1]) end
+    if reply[1] and (isDryRun == '' or action == 'requeue') then ok, reply = pcall(act, key, entry[1]) end
     local isDone = ok and reply[1] == 'OK'
     if isDone then changed = changed + 1 else skipped = skipped + 1 end
     if isDone and isDryRun == '' then countMove(moves, job, OPERATION_ENDS[action] or reply[3]) end
