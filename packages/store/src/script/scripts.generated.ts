@@ -2395,12 +2395,12 @@ return { 'OK', { unpack(rows) } }
 } as const;
 
 export const start_operation = {
-  name: 'start_operation', sha1: '3112fdbbcc155d0559bebe750d55f2b2f0a085ab',
-  keys: ['record'], args: ['base', 'id', 'space', 'fingerprint', 'running', 'kept', 'keptMs', 'lowest', 'highest', 'statuses', 'cursor'], rest: 'fields',
+  name: 'start_operation', sha1: 'e297e8a4ab4bba3e83cf63c8335aee2afed8a1c8',
+  keys: ['record'], args: ['base', 'id', 'space', 'fingerprint', 'running', 'kept', 'keptMs', 'lowest', 'highest', 'statuses', 'cursor', 'freesMemory'], rest: 'fields',
   decode: (r: unknown[]) => (r[0] === 'STARTED' ? { outcome: 'STARTED' as const, at: Number(r[1]) } : { outcome: 'REPLAYED' as const }),
   text: `${lua.now}\n${lua.stored}\n${lua.formatInteger}\nlocal record = KEYS[1]
-local base, id, space, fingerprint, running, kept, keptMs, lowest, highest, statuses, cursor = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
-local fields = { unpack(ARGV, 12) }
+local base, id, space, fingerprint, running, kept, keptMs, lowest, highest, statuses, cursor, freesMemory = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12]
+local fields = { unpack(ARGV, 13) }
 local known = redis.call('HGET', record, 'fingerprint')
 if redis.call('EXISTS', record) == 1 then
   return { stored(known) == fingerprint and fingerprint ~= '' and 'REPLAYED' or 'IDEMPOTENCY_MISMATCH' }
@@ -2421,6 +2421,7 @@ for _, other in ipairs(others) do
     redis.call('UNLINK', base .. 'operation:' .. other)
   end
 end
+if freesMemory ~= '' then redis.call('ZREM', list, id) end
 local newest = tonumber(stored(redis.call('ZSCORE', base .. 'spaces', space)) or 0)
 local last = math.min(newest, highest == '' and math.huge or tonumber(highest))
 redis.call('HSET', record, 'space', space, 'status', 'running', 'startedAt', nowText, 'statuses', statuses, 'cursor', cursor,
