@@ -24,7 +24,7 @@ export async function fill(redis, count, placeOf) {
 export async function poll({ store }, places, count) {
   const ids = [];
   await inBatches(store.redis, places, AT_ONCE, async ({ spaceId, asked = [] }) => {
-    ids.push(...(await pollJobs(store, spaceId, { count, names: asked })).map(({ id }) => id));
+    ids.push(...(await pollJobs(store, spaceId, { count, names: asked })).jobs.map(({ id }) => id));
   });
   return ids;
 }

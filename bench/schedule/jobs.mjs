@@ -30,7 +30,7 @@ export async function createRunning(store, { spaceOf, count, fields }) {
   const jobs = await each(numbers(count), (n) => createJob(store, spaceOf(n), request(fields)));
   const spaces = [...new Set(jobs.map(({ spaceId }) => spaceId))];
   await each(spaces, async (space) => {
-    while ((await pollJobs(store, space, { count: 50, names: [] })).length > 0);
+    while ((await pollJobs(store, space, { count: 50, names: [] })).jobs.length > 0);
   });
   await each(jobs, ({ id }) => ackJob(store, ANY_SPACE, id));
   return jobs.map(({ id }) => id);

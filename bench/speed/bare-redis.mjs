@@ -17,7 +17,7 @@ const done = async (work) => {
 };
 const VERBS = {
   jobs: (space, body) => createJob(store, space, requestOf(body)),
-  poll: async (space, body) => ({ jobs: await pollJobs(store, space, { count: body.count, names: [] }) }),
+  poll: async (space, body) => ({ jobs: (await pollJobs(store, space, { count: body.count, names: [] })).jobs }),
   ack: (id) => done(ackJob(store, ANY_SPACE, id)),
   complete: (id, body) => done(completeJob(store, ANY_SPACE, id, body.result)),
 };

@@ -30,7 +30,7 @@ function verbsOf({ payloadBytes, spaces, names }) {
   return {
     create: (n) => createJob(store, spaceOf(n), requestOf({ name: `name-${n % names}`, payload })),
     async poll(n) {
-      const [job] = await pollJobs(store, spaceOf(n), { count: 1, names: [] });
+      const [job] = (await pollJobs(store, spaceOf(n), { count: 1, names: [] })).jobs;
       ids[n] = job.id;
     },
     ack: (n) => ackJob(store, ANY_SPACE, ids[n]),

@@ -179,13 +179,17 @@ describe('an operation', () => {
     expect(await countsOf(spaceId)).toMatchObject({ pending: 150 });
   });
 
-  it('skips a job whose unique key another job has taken', async () => {
+  it('skips a job whose unique key another job has taken, also with dryRun', async () => {
     const spaceId = 'op-unique';
     await jobIn(service, 'dead', spaceId, { unique: { key: 'one' } });
     await createJob(service, spaceId, { unique: { key: 'one' } });
-    expect(await run(spaceId, { action: 'requeue', filter: { status: 'dead' } })).toMatchObject({
-      ...{ looked: 1, changed: 0, skipped: 1 },
-    });
+    const free = await jobIn(service, 'dead', spaceId, { unique: { key: 'two' } });
+    const requeue = { action: 'requeue', filter: { status: 'dead' } };
+    const counts = { looked: 2, changed: 1, skipped: 1 };
+    expect(await run(spaceId, { ...requeue, dryRun: true })).toMatchObject(counts);
+    expect(await statusOf(free)).toBe('dead');
+    expect(await run(spaceId, requeue)).toMatchObject(counts);
+    expect(await statusOf(free)).toBe('pending');
   });
 
   it('does not touch jobs that are created after its start', async () => {

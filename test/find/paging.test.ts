@@ -44,7 +44,7 @@ async function fill(spaceId: string, count: number): Promise<string[]> {
  */
 async function churn(spaceId: string, random: Random): Promise<void> {
   const { store } = service;
-  const claimed = await pollJobs(store, spaceId, { count: MOVED, names: [`n${random.below(3)}`] });
+  const { jobs: claimed } = await pollJobs(store, spaceId, { count: MOVED, names: [`n${random.below(3)}`] });
   for (const { id } of claimed) {
     if (random.chance(0.2)) continue;
     await ackJob(store, ANY_SPACE, id);

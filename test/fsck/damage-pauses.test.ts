@@ -26,11 +26,11 @@ describe('fsck of pauses', () => {
   it('finds no fault in jobs of a paused name that have left the queue of their space', async () => {
     const ids = [(await createJob(service, space)).id, (await createJob(service, space, { priority: 9 })).id];
     await call('pause', NAMES);
-    expect(await pollJobs(service.store, space, { count: 50, names: [] })).toEqual([]);
+    expect((await pollJobs(service.store, space, { count: 50, names: [] })).jobs).toEqual([]);
     expect(await service.redis.exists(service.store.keys.queue(space))).toBe(0);
     expect([(await check(service.store, true)).short, await secondly(service)]).toEqual([[], []]);
     await call('resume');
-    const claimed = await pollJobs(service.store, space, { count: 50, names: [] });
+    const { jobs: claimed } = await pollJobs(service.store, space, { count: 50, names: [] });
     expect(claimed.map(({ id }) => id).sort()).toEqual(ids.sort());
   });
 
@@ -65,7 +65,7 @@ describe('fsck of pauses', () => {
     await service.redis.hset(service.store.keys.paused(space), 'work', 'soon');
     await expectRepaired([['pause_broken', null, keyOf(`space:${space}/paused`), 'possible']]);
     await tendPauses(service.store, partitionOf(space));
-    expect((await pollJobs(service.store, space, { count: 1, names: [] }))[0]?.id).toBe(id);
+    expect((await pollJobs(service.store, space, { count: 1, names: [] })).jobs[0]?.id).toBe(id);
   });
 });
 

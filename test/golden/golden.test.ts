@@ -128,7 +128,7 @@ describe.each(releases)('data of release $version', ({ prefix, key, spaces, comm
 
   it('contains pending jobs that are delivered in order and can run to their end', async () => {
     for (const { spaceId, queue } of spaces) {
-      const claimed = await pollJobs(store, spaceId, { count: 50, names: [] });
+      const { jobs: claimed } = await pollJobs(store, spaceId, { count: 50, names: [] });
       expect(claimed.map(({ id }) => id)).toEqual(queue);
     }
     const delivered = idsOf('pending', 'delivered');

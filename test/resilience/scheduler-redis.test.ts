@@ -94,7 +94,7 @@ it('a scheduler sweeps several partitions concurrently, so that round trips to a
   const ids: string[] = [];
   for (const space of spaces.values()) {
     await createJob(far.store, space, createJobRequest.parse({ name: 'work' }));
-    for (const { id } of await pollJobs(far.store, space, { count: 1, names: [] })) ids.push(id);
+    for (const { id } of (await pollJobs(far.store, space, { count: 1, names: [] })).jobs) ids.push(id);
   }
   proxy.set({ delayMs: ROUND_TRIP_MS / 2 });
   await makeDue(far, ...ids);

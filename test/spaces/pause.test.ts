@@ -70,6 +70,21 @@ describe('paused names', () => {
     expect(await poll({ count: 50 })).toEqual([urgent, first, second, last]);
   });
 
+  it.each([
+    ['a poll', 50, false],
+    ['a poll that settles', 2, true],
+    ['a poll that settles and asks for many', 50, true],
+  ])('hide no jobs behind more of them than one script looks at: %s', async (_, count, settles) => {
+    const running = await jobIn(service, 'running', space);
+    const named = (name: string, jobs: number) => Array.from({ length: jobs }, () => ({ name }));
+    await call('jobs', [...named('slow', 997), ...named('fast', 3)]);
+    await done('pause', { names: ['slow'] });
+    const settle = settles ? [{ jobId: running, action: 'complete' }] : [];
+    const { body } = await call('jobs/poll', { count, settle });
+    expect(body.jobs).toHaveLength(Math.min(count, 3));
+    expect(body.settled).toEqual(settle.map(({ jobId }) => ({ jobId, success: true })));
+  });
+
   it('are polled with others, of which only the others are handed out', async () => {
     await create('slow');
     const other = await create('fast');

@@ -17,7 +17,7 @@ async function clockOffBy(ms: number) {
   const clocked = { ...store, clock };
   const calls = {
     create: () => createJob(clocked, SPACE, createJobRequest.parse({ name: 'work' })),
-    poll: () => pollJobs(clocked, SPACE, pollRequest.parse({})),
+    poll: async () => (await pollJobs(clocked, SPACE, pollRequest.parse({}))).jobs,
     claim: () => claimJob(clocked, ANY_SPACE, id),
   };
   const contents = async () => {

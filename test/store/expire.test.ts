@@ -35,7 +35,7 @@ describe('expireDue', () => {
     createStore(redis, { keyPrefix: prefix, deliveryTimeoutMs: 60_000, ...settings });
   const create = (store: Store, fields = {}) =>
     createJob(store, 'due', createJobRequest.parse({ name: 'work', ...fields }));
-  const poll = (store: Store) => pollJobs(store, 'due', { count: 50, names: [] });
+  const poll = async (store: Store) => (await pollJobs(store, 'due', { count: 50, names: [] })).jobs;
   const run = async (store: Store, fields = {}) => {
     const { id } = await create(store, fields);
     await poll(store);

@@ -33,7 +33,7 @@ async function createJobs(): Promise<void> {
 
 async function completeJobs(): Promise<void> {
   for (let left = JOBS; left > 0; ) {
-    const jobs = await pollJobs(store, 'memory', { count: 50, names: [] });
+    const { jobs } = await pollJobs(store, 'memory', { count: 50, names: [] });
     left -= jobs.length;
     await Promise.all(jobs.map(({ id }) => ackJob(store, ANY_SPACE, id)));
     await Promise.all(jobs.map(({ id }) => completeJob(store, ANY_SPACE, id, { ok: true })));

@@ -146,7 +146,7 @@ describe('observer of a store', () => {
       ['moved', 'running', 'pending', 1],
       ['expired', true],
     ]);
-    const [retried] = await pollJobs(store, 'seen', { count: 1, names: [] });
+    const [retried] = (await pollJobs(store, 'seen', { count: 1, names: [] })).jobs;
     observed = [];
     await sweep();
     expect(observed).toEqual([

@@ -44,6 +44,23 @@ async function tendAll(): Promise<number[]> {
 }
 const paused = { names: ['slow'] };
 
+it('lets one poll look at 100 paused jobs more than it asks for, and reports whether there are more', async () => {
+  const poll = async () => {
+    const { jobs, isMore } = await pollJobs(store, SPACE, { count: 2, names: [] });
+    return [jobs.length, isMore, await size()];
+  };
+  await many('slow', 250);
+  await many('fast', 3);
+  await pauseSpace(store, SPACE, paused);
+  expect([await poll(), await poll(), await poll(), await poll(), await poll()]).toEqual([
+    [0, true, 151],
+    [0, true, 49],
+    [2, false, 1],
+    [1, false, 0],
+    [0, false, 0],
+  ]);
+});
+
 describe('the sweep', () => {
   it('takes the jobs of a paused name out of the queue of its space in steps of 100', async () => {
     await many('slow', 250);
@@ -53,7 +70,7 @@ describe('the sweep', () => {
     expect(await isDue()).toEqual([PARTITION]);
     expect(await tendAll()).toEqual([253, 153, 53, 3]);
     expect(await fsck(redis, prefix)).toEqual([]);
-    expect(await pollJobs(store, SPACE, { count: 50, names: [] })).toHaveLength(3);
+    expect((await pollJobs(store, SPACE, { count: 50, names: [] })).jobs).toHaveLength(3);
     expect(await redis.zcard(`${store.keys.queue(SPACE)}/slow`)).toBe(250);
   });
 
@@ -96,7 +113,7 @@ describe('the sweep', () => {
     await tend();
     await pauseSpace(store, SPACE, paused);
     expect(await claimJob(store, ANY_SPACE, ids[0] as string)).toMatchObject({ claimed: false, reason: 'paused' });
-    expect(await pollJobs(store, SPACE, { count: 50, names: [] })).toEqual([]);
+    expect((await pollJobs(store, SPACE, { count: 50, names: [] })).jobs).toEqual([]);
     await resumeSpace(store, SPACE, paused);
     await tendAll();
     expect(await queue()).toEqual(before);
@@ -117,7 +134,7 @@ describe('the sweep', () => {
     await pauseSpace(store, SPACE, { names: null });
     expect(await tendAll()).toEqual([3, 3]);
     await resumeSpace(store, SPACE, { names: null });
-    expect(await pollJobs(store, SPACE, { count: 50, names: [] })).toHaveLength(3);
+    expect((await pollJobs(store, SPACE, { count: 50, names: [] })).jobs).toHaveLength(3);
   });
 
   it('serves the spaces of a partition in turn', async () => {
@@ -138,8 +155,8 @@ describe('a poll', () => {
     const other = await create('fast');
     await pauseSpace(store, SPACE, paused);
     const polls = [
-      await pollJobs(store, SPACE, { count: 1, names: [] }),
-      await pollJobs(store, SPACE, { count: 1, names: [] }),
+      (await pollJobs(store, SPACE, { count: 1, names: [] })).jobs,
+      (await pollJobs(store, SPACE, { count: 1, names: [] })).jobs,
     ];
     expect(polls.flat().map(({ id }) => id)).toEqual([other]);
     expect(await fsck(redis, prefix)).toEqual([]);
@@ -152,7 +169,7 @@ describe('a poll', () => {
       ids.push(await create('fast'));
     }
     await pauseSpace(store, SPACE, paused);
-    const claimed = await pollJobs(store, SPACE, { count: 50, names: [] });
+    const { jobs: claimed } = await pollJobs(store, SPACE, { count: 50, names: [] });
     expect(claimed.map(({ id }) => id)).toEqual(ids.slice(0, 50));
     expect(await fsck(redis, prefix)).toEqual([]);
   });

@@ -14,9 +14,9 @@ describe('queue of a space', () => {
     const queue = store.keys.queue('calling').replace(/queue$/, index);
     await redis.zadd(queue, 0, 'gone0', 1, 'gone1', 2, 'gone2');
     const ids = [await create(), await create()];
-    expect(await pollJobs(store, 'calling', { count: 1, names })).toMatchObject([{ id: ids[0] }]);
-    expect(await pollJobs(store, 'calling', { count: 5, names })).toMatchObject([{ id: ids[1] }]);
-    expect(await pollJobs(store, 'calling', { count: 5, names })).toEqual([]);
+    expect((await pollJobs(store, 'calling', { count: 1, names })).jobs).toMatchObject([{ id: ids[0] }]);
+    expect((await pollJobs(store, 'calling', { count: 5, names })).jobs).toMatchObject([{ id: ids[1] }]);
+    expect((await pollJobs(store, 'calling', { count: 5, names })).jobs).toEqual([]);
     for (const key of [store.keys.queue('calling'), `${store.keys.queue('calling')}/work`])
       expect(await redis.zcard(key)).toBe(0);
   });

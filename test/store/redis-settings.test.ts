@@ -31,6 +31,10 @@ it.each<[Record<string, string | null>, RedisFault[]]>([
   expect(redisFaultsOf(await settingsWith({ aof_enabled: '1', ...fields }))).toEqual(faults);
 });
 
+it('reads no settings while Redis loads its file, when its INFO shows no append-only file', async () => {
+  await expect(settingsWith({ loading: '1', aof_enabled: '0' })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+});
+
 it.each<[before: string, now: string, RedisFault[]]>([
   ['7', '7', []],
   ['7', '8', ['evicted']],

@@ -21,6 +21,12 @@ const whenCreated =
   async () =>
     (await createJob(service, spaceId, fields)).id;
 
+/** Create jobs of a name with one call, and return their ids. */
+async function createMany(spaceId: string, name: string, count: number): Promise<string[]> {
+  const body = Array.from({ length: count }, () => ({ name }));
+  return (await service.call('POST', `/spaces/${spaceId}/jobs`, { body })).body.map(({ id }: { id: string }) => id);
+}
+
 const from =
   (status: Status, act: (id: string) => Promise<void>): Prepare =>
   async (spaceId) => {
@@ -73,6 +79,15 @@ it('does not wait when a job is pending', async () => {
   const spaceId = newSpace();
   const { id } = await createJob(service, spaceId);
   expect(idsOf(await poll(api, spaceId, { count: 10 }))).toEqual([id]);
+});
+
+it('finds jobs behind more paused ones than one script looks at', async () => {
+  const spaceId = newSpace();
+  await createMany(spaceId, 'paused', 1_000);
+  const ids = await createMany(spaceId, 'work', 3);
+  await service.call('POST', `/spaces/${spaceId}/pause`, { body: { names: ['paused'] } });
+  const responses = await Promise.all(ids.map(() => poll(api, spaceId)));
+  expect(responses.flatMap(idsOf).sort()).toEqual(ids.sort());
 });
 
 it('returns the first job, and does not wait for more', async () => {

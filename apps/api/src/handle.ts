@@ -24,7 +24,7 @@ import { mayLackToken, requireToken } from './required-token.js';
 import { streamUrlFor } from './routes/emit.js';
 import { ANY_KEY, type BodyBounds, type Call, type ResponseHead, type Route } from './routes/route.js';
 import { reportUnknownFields } from './unknown-fields.js';
-import { releaseIfGone, waitAfter, waitsInBody, waitsInQuery } from './waiting/request.js';
+import { callWaits, releaseIfGone, waitAfter, waitsInBody, waitsInQuery } from './waiting/request.js';
 import type { Waiting } from './waiting/waiting.js';
 
 /** Values of the parameters of a path. */
@@ -106,6 +106,7 @@ export async function handle(
     input: undefined,
     header: route.header === undefined ? null : requestHeader(req, route.header),
     waits: null,
+    isMore: false,
     streamUrlOf: deps.isEmit ? (id) => streamUrlFor(req.headers, id) : null,
   };
   // Express would parse the URL of every request.
@@ -144,6 +145,7 @@ function finish(
   { req, res, deps }: Exchange & { deps: RouteDependencies },
 ): Promise<void> | null {
   if (route.audit !== undefined) return recordAct(route, call, { req, res }, deps);
+  if (call.isMore) call.waits ??= callWaits(0, { req, res, deps, caller: call.caller });
   if (call.waits !== null) return waitAfter(route, call, response);
   if (route.waitSecondsIn === 'body') {
     releaseIfGone(response.body as PolledJobs, { req, res, deps, caller: call.caller });

@@ -36,7 +36,7 @@ export interface RedisSettingsWatch {
   /**
    * Check now: log new faults, and refuse new jobs while Redis would evict some.
    *
-   * @throws UNAVAILABLE when no primary replies; the results of the last check stay
+   * @throws UNAVAILABLE when no primary replies or all load their files; the results of the last check stay
    */
   check(): Promise<void>;
   /** Check repeatedly from now on. */
@@ -75,7 +75,8 @@ export function createRedisSettingsWatch(options: RedisSettingsWatchOptions): Re
       metrics.show([]); // Old values would look like new ones.
       throw error;
     });
-    // A primary that does not reply this time is assumed to be as it was, because it may be back before the next check.
+    // A primary that does not reply this time, or loads its file, is assumed to be as it was, because it may be back before
+    // the next check.
     const names = namesOfPrimaries(store);
     const replied = new Map(all.map((settings) => [settings.primary, settings]));
     const current = new Map([...last, ...replied].filter(([name]) => names.has(name)));

@@ -33,7 +33,7 @@ export {
   releaseJob,
   type Worker,
 } from './jobs/attempt/attempt.js';
-export { claimJob, pollJobs } from './jobs/claim/claim.js';
+export { claimJob, type Polled, pollJobs } from './jobs/claim/claim.js';
 export { takeTurn } from './jobs/claim/turn.js';
 export { copyJob } from './jobs/create/copy.js';
 export { createJob, isPlain } from './jobs/create/create.js';

@@ -1,3 +1,4 @@
+import { YardmasterError } from '@yardmaster/protocol';
 import { atEachPrimary, infoField, primariesOf } from '@yardmaster/redis';
 import { Cluster, type Redis } from 'ioredis';
 import type { Store } from './store.js';
@@ -31,13 +32,15 @@ export const namesOfPrimaries = (store: Store): Set<string> =>
   new Set(primariesOf(store.redis).map((primary) => nameOf(store, primary)));
 
 /**
- * Read the settings of each primary that replies.
+ * Read the settings of each primary that replies and has loaded its file.
  *
- * @throws UNAVAILABLE when none replies
+ * @throws UNAVAILABLE when there is none
  */
 export function readRedisSettings(store: Store): Promise<RedisSettings[]> {
   return atEachPrimary(store.redis, async (redis) => {
     const info = await redis.info();
+    // While Redis loads its file, its INFO says that it keeps none.
+    if (infoField(info, 'loading') === '1') throw new YardmasterError('UNAVAILABLE');
     return {
       primary: nameOf(store, redis),
       maxMemoryBytes: Number(infoField(info, 'maxmemory') ?? 0),

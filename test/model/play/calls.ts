@@ -111,7 +111,10 @@ const VERBS: { [V in Verb]: StoreAndModel<VerbInputs[V]> } = {
       return createMany(world, { ...input, ids: jobs.map(({ id }) => id) });
     },
   },
-  poll: { perform: (at, { space, ...request }) => store.pollJobs(at, space, request), predict: poll },
+  poll: {
+    perform: async (at, { space, ...request }) => (await store.pollJobs(at, space, request)).jobs,
+    predict: poll,
+  },
   claim: { perform: (at, it) => store.claimJob(at, of(it), it.job), predict: claim },
   ack: { perform: (at, it) => store.ackJob(at, by(it), it.job), predict: attempts.ack },
   heartbeat: {

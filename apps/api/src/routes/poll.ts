@@ -20,14 +20,20 @@ export async function pollFirst(call: Call<PollRequest>): Promise<PolledJobs> {
   const { settle } = input;
   if (settle !== undefined && settle.length > 0) {
     requireTokens(call, settle, 'settle');
-    return takeTurn(store, spaceId, { settle, poll: input, refusalOf: refusalFor(call) });
+    const turn = { settle, poll: input, refusalOf: refusalFor(call) };
+    const { isMore, ...response } = await takeTurn(store, spaceId, turn);
+    call.isMore = isMore;
+    return response;
   }
-  const jobs = waits?.needsNoFirstPoll(spaceId, input.names) ? [] : await pollJobs(store, spaceId, input);
+  const isEmpty = waits?.needsNoFirstPoll(spaceId, input.names);
+  const { jobs, isMore } = isEmpty ? { jobs: [], isMore: false } : await pollJobs(store, spaceId, input);
+  call.isMore = isMore;
   return settle === undefined ? { jobs } : { jobs, settled: [] };
 }
 
-/** Wait for jobs after a first poll, unless it has something to report. */
+/** Wait for jobs after a first poll, unless it has something to report. Without a wait, go on behind paused jobs. */
 export function waitForJobs(call: Call<PollRequest>, first: PolledJobs, waits: CallWaits): Promise<PolledJobs> | null {
+  if (call.isMore && !waits.mayWait) return goOn(call, first, waits);
   if (first.jobs.length > 0) waits.releaseUnlessSent(first.jobs);
   if (!waits.mayWait || first.jobs.length > 0 || first.settled?.some(({ success }) => !success)) return null;
   const hasSettled = first.settled !== undefined && first.settled.length > 0;
@@ -37,6 +43,26 @@ export function waitForJobs(call: Call<PollRequest>, first: PolledJobs, waits: C
   const again = (store: Store) => pollJobs(store, spaceId, request);
   const waiting = waits.forJobs({ spaceId, names: request.names, count: request.count, poll: again });
   return waiting.then((jobs) => ({ ...first, jobs }));
+}
+
+/** How long a poll that does not wait goes on behind paused jobs, milliseconds. */
+const GO_ON_MS = 1_000;
+
+/** Poll again and again, each time in turn with other calls, until there are no jobs behind the paused ones. */
+async function goOn(call: Call<PollRequest>, first: PolledJobs, waits: CallWaits): Promise<PolledJobs> {
+  const { settle: _done, ...request } = call.input;
+  const { spaceId } = call;
+  const jobs = [...first.jobs];
+  const endsAt = performance.now() + GO_ON_MS;
+  for (let isMore = true; isMore && performance.now() < endsAt; ) {
+    const rest = { ...request, count: request.count - jobs.length };
+    // A failure ends it, because what was done and claimed until now must be returned.
+    const next = await waits.atRedis((store) => pollJobs(store, spaceId, rest)).catch(() => null);
+    jobs.push(...(next?.jobs ?? []));
+    isMore = next?.isMore === true;
+  }
+  waits.releaseUnlessSent(jobs);
+  return { ...first, jobs };
 }
 
 /** Return a function that checks an outcome: its action needs a scope. */

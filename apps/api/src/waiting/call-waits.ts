@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { ClaimedJob, JobWithEvents } from '@yardmaster/protocol';
-import { ANY_SPACE, type Caller, getJob, releaseJob, type Store } from '@yardmaster/store';
+import { ANY_SPACE, type Caller, getJob, type Polled, releaseJob, type Store } from '@yardmaster/store';
 import { ifUnsent } from './caller.js';
 import type { EndWaiter } from './job-watch.js';
 import type { PollWaiter } from './poll-queue.js';
@@ -12,7 +12,7 @@ const UNSENT = 'the connection of the worker was closed before the response was 
 export interface CallWaitsOptions {
   waiting: Waiting;
   res: ServerResponse;
-  /** How long the call may wait; 0 for a poll that only releases what it cannot send. */
+  /** How long the call may wait; 0 for a poll that only goes on, or releases what it cannot send. */
   seconds: number;
   caller: Caller;
   /** Runs a part of the call at Redis, if the caller's key is still valid. */
@@ -27,7 +27,7 @@ export interface RepeatedPoll {
   /** Names of jobs to claim; empty for any. */
   names: readonly string[];
   count: number;
-  poll(store: Store): Promise<ClaimedJob[]>;
+  poll(store: Store): Promise<Polled>;
 }
 
 /** What a single call with `waitSeconds` may wait for, once it has done its work and has its first outcome. */
@@ -41,6 +41,11 @@ export class CallWaits {
   /** Whether the call waits when it has nothing to return. */
   get mayWait(): boolean {
     return this.#options.seconds > 0;
+  }
+
+  /** Runs a further part of the call at Redis, if the caller's key is still valid. */
+  get atRedis(): AtRedis {
+    return this.#options.atRedis;
   }
 
   /** Whether the call may wait, or needs no room because the process is about to end. */

@@ -1,4 +1,5 @@
 import type { ClaimedJob } from '@yardmaster/protocol';
+import type { Polled } from '@yardmaster/store';
 
 /** A poll that waits for its first job. */
 export interface PollWaiter {
@@ -7,7 +8,7 @@ export interface PollWaiter {
   /** Most jobs that it may get. */
   count: number;
   /** Poll for the caller. */
-  poll(): Promise<ClaimedJob[]>;
+  poll(): Promise<Polled>;
   resolve(jobs: ClaimedJob[]): void;
   reject(error: unknown): void;
   isPolled: boolean;

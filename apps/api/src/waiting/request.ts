@@ -45,7 +45,8 @@ export function releaseIfGone({ jobs }: PolledJobs, request: CheckedRequest): vo
 
 const waitsOf = (seconds: number, request: CheckedRequest) => (seconds === 0 ? null : callWaits(seconds, request));
 
-function callWaits(seconds: number, { req, res, deps, caller }: CheckedRequest): CallWaits {
+/** Return what a call may wait for; with 0 seconds it only makes further calls to Redis. */
+export function callWaits(seconds: number, { req, res, deps, caller }: CheckedRequest): CallWaits {
   const { store, redisQueue, waiting, budgetMs: withinMs } = deps;
   const owner = caller.keyId;
   return new CallWaits({

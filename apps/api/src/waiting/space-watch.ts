@@ -20,7 +20,7 @@ type WakeUps = Map<string, number>;
  *
  * Each message says that one more job can be claimed, and so causes one poll, for the first waiting poll that asks for
  * its name. There is only one at a time, so that an earlier one gets its job first. Where messages may have been missed,
- * polls are made as long as they bring all the jobs that they ask for:
+ * polls are made as long as they bring all the jobs that they ask for, or must go on behind paused jobs (see pollJobs):
  *
  * - when the channel is subscribed, for the first time or again;
  * - for a waiting poll that has come since, and asks for a name that no other asked for: its own first poll found
@@ -110,14 +110,14 @@ export class SpaceWatch extends Watch {
     const taken = this.#take(waiter);
     waiter.isPolled = true;
     const outcome = await waiter.poll().then(
-      (jobs) => ({ jobs }),
+      (polled) => polled,
       (error: unknown) => ({ error }),
     );
     waiter.isPolled = false;
     if ('jobs' in outcome) {
-      const { jobs } = outcome;
+      const { jobs, isMore } = outcome;
       if (jobs.length > 0 || waiter.isOver) this.#settle(waiter, () => waiter.resolve(jobs));
-      if (jobs.length < waiter.count) return; // There are no more.
+      if (jobs.length < waiter.count && !isMore) return; // There are no more.
       this.#giveBack(taken, jobs);
       if (wasUnchecked) this.#pollAll();
       return;

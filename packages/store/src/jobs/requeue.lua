@@ -1,5 +1,5 @@
 -- KEYS jobKey
--- ARGV base jobId keySpaceId delay eventsPerJob
+-- ARGV base jobId keySpaceId delay isDryRun eventsPerJob
 -- REPLY OK before:Status after:Status
 -- REPLY NOT_UNIQUE id status:Status
 -- ERRORS JOB_NOT_DEAD JOB_NOT_FOUND FORBIDDEN
@@ -7,6 +7,7 @@
 -- Let a dead or killed job wait again, at the end of the queue, with all of its attempts ahead. It takes its unique key
 -- back. A callback that is still owed is dropped.
 --   delay          see timeOf
+--   isDryRun       '1' to change nothing, '' otherwise
 --   before, after  status that the job had, and has now
 --   id, status     of another job, which occupies the unique key
 local job, unique, freed, priority, startWithin, takeBacks =
@@ -21,6 +22,7 @@ local other, isOccupied
 if takesBack then other, isOccupied = uniqueHolder(job, unique, nowMs) end
 if other and other.id == jobId then other = nil end
 if other and isOccupied then return { 'NOT_UNIQUE', other.id, other.status } end
+if isDryRun ~= '' then return { 'OK', job.status, job.status } end
 
 local before = job.status
 redis.call('ZREM', base .. 'callbacks', jobId)

@@ -21,6 +21,7 @@ export async function requeueJob(
     keys,
     args: {
       delay: delayOf({ scheduledFor: null, delaySeconds }),
+      isDryRun: '',
       eventsPerJob: store.settings.eventsPerJob,
       ...args,
     },

@@ -19,7 +19,8 @@ const KEPT_MS = 30 * 24 * 3_600_000;
 
 /**
  * Start an operation on many jobs of a space, unless an earlier call with this idempotency key did. The schedulers carry
- * it out, see stepOperation. Jobs that are created after its start are not part of it.
+ * it out, see stepOperation. Jobs that are created after its start are not part of it. One that deletes or kills starts on a
+ * full Redis too, because it frees memory.
  *
  * @param idempotencyKey null for none
  * @throws TOO_MANY_OPERATIONS, IDEMPOTENCY_MISMATCH, STORAGE_FULL, UNAVAILABLE
@@ -36,6 +37,7 @@ export async function startOperation(
     ? keyedJobId(await idempotencySecretOf(store), spaceId, idempotencyKey, 'operation')
     : newJobId(spaceId);
   const shown = shownRequestOf(request);
+  const { action } = request;
   const { createdAfter, createdBefore, ids } = request.filter;
   const statuses = orderOf(request);
   const { outcome } = await runScript(store, start_operation, {
@@ -51,6 +53,7 @@ export async function startOperation(
       lowest: createdAfter === undefined ? '' : createdAfter * 1024,
       highest: createdBefore === undefined ? '' : createdBefore * 1024 - 1,
       statuses: statuses.join(' '),
+      freesMemory: action === 'delete' || action === 'kill' ? '1' : '',
       cursor: ids ? `ids ${ids.length}` : `${statuses[0]} -inf`,
     },
     rest: ['request', JSON.stringify(shown), ...(shown.limit === undefined ? [] : ['limit', shown.limit])],

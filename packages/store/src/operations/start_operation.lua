@@ -1,5 +1,5 @@
 -- KEYS record
--- ARGV base id space fingerprint running kept keptMs lowest highest statuses cursor fields...
+-- ARGV base id space fingerprint running kept keptMs lowest highest statuses cursor freesMemory fields...
 -- REPLY STARTED at:number
 -- REPLY REPLAYED
 -- ERRORS TOO_MANY_OPERATIONS IDEMPOTENCY_MISMATCH
@@ -11,6 +11,7 @@
 --   keptMs       for how long an operation is kept from its start
 --   lowest, highest   creation order of its jobs; '' for none. Jobs created later are not part of it
 --   statuses, cursor   see operation.lua
+--   freesMemory  '1' for an operation that starts on a full Redis, '' otherwise
 --   fields       of the record, with their values
 local known = redis.call('HGET', record, 'fingerprint')
 if redis.call('EXISTS', record) == 1 then
@@ -34,6 +35,7 @@ for _, other in ipairs(others) do
   end
 end
 
+if freesMemory ~= '' then redis.call('ZREM', list, id) end -- a full Redis lets the rest pass once something was removed
 local newest = tonumber(stored(redis.call('ZSCORE', base .. 'spaces', space)) or 0)
 local last = math.min(newest, highest == '' and math.huge or tonumber(highest))
 redis.call('HSET', record, 'space', space, 'status', 'running', 'startedAt', nowText, 'statuses', statuses, 'cursor', cursor,

@@ -8,7 +8,7 @@
 -- processes may do it at once, because only one of them finds the cursor where it expects it. See lua/operation.
 --   cursor, after   where the caller expects it; where it is after the last job of its index, or after those in `inputs`
 --   most, mayChange   jobs of the index to examine, 0 for those in `inputs`; jobs to change
---   isDryRun        '1' to change nothing, '' otherwise
+--   isDryRun        '1' to change nothing, '' otherwise; a requeue then checks unique keys all the same
 --   reason, delay, tags   see kill.lua, requeue.lua, hasTags
 --   listed          number of jobs that the caller has examined to find those in `inputs`
 --   inputs          `nameCount` names, and then ids
@@ -18,7 +18,7 @@ if stored(status) ~= 'running' or expected ~= cursor then return { 'OVERTAKEN' }
 
 local act
 if action == 'requeue' then
-  function act(key, jobId) return requeueScript(key, base, jobId, space, delay, eventsPerJob) end
+  function act(key, jobId) return requeueScript(key, base, jobId, space, delay, isDryRun, eventsPerJob) end
 end
 if action == 'kill' then
   function act(key, jobId) return killScript(key, base, jobId, space, reason, eventsPerJob, retentionMs) end
@@ -46,7 +46,7 @@ for _, entry in ipairs(page) do
   local job = matchingJob(key, base, entry[1], filter)
   if job then
     local ok, reply = true, { string.find(' ' .. statuses .. ' ', ' ' .. job.status .. ' ', 1, true) and 'OK' }
-    if reply[1] and isDryRun == '' then ok, reply = pcall(act, key, entry[1]) end
+    if reply[1] and (isDryRun == '' or action == 'requeue') then ok, reply = pcall(act, key, entry[1]) end
     local isDone = ok and reply[1] == 'OK' -- Otherwise its unique key is taken, or its record is not valid.
     if isDone then changed = changed + 1 else skipped = skipped + 1 end
     if isDone and isDryRun == '' then countMove(moves, job, OPERATION_ENDS[action] or reply[3]) end

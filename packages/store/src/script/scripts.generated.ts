@@ -1359,9 +1359,9 @@ return { 'OK', job.space, unpack(values) }
 } as const;
 
 export const poll = {
-  name: 'poll', sha1: 'd53eec35f960826d45a69134f7f7ca3a3c633219',
+  name: 'poll', sha1: 'e18bfc33ff500169897b7440d433c4d6b15ce0e7',
   keys: ['queue'], args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter', 'isAcked', 'ackWithinMs', 'workerId'], rest: 'names',
-  decode: (r: unknown[]) => ({ jobs: r.slice(1) as (string | null)[] }),
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, jobs: r.slice(1) as (string | null)[] } : { outcome: 'MORE' as const, jobs: r.slice(1) as (string | null)[] }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal queue = KEYS[1]
 local base, count, deliveryTimeoutMs, eventsPerJob, notAfter, isAcked, ackWithinMs, workerId = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local names = { unpack(ARGV, 9) }
@@ -1389,10 +1389,9 @@ end
 if isAcked ~= '' then
 ${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.keepNewest}\n${lua.appendDelivery}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.markRunning}\n  mark = markRunning
 end
-local values, claimed = {}, 0
+local values, claimed, id = {}, 0
 for _ = 1, wanted + (paused and 100 or 50) do
   if claimed == wanted then break end
-  local id
   if takeOldest then id = takeOldest() else id = takeFirst(queues[1], wanted) end
   if not id then break end
   local isPaused = paused and paused[redis.call('HGET', base .. 'job:' .. id, 'name')]
@@ -1404,14 +1403,14 @@ for _ = 1, wanted + (paused and 100 or 50) do
     claimed = claimed + 1
   end
 end
-return { 'OK', unpack(values) }
+return { paused and id and claimed < wanted and 'MORE' or 'OK', unpack(values) }
 `,
 } as const;
 
 export const turn = {
-  name: 'turn', sha1: '27ff354af643c84ce6a7bf2295b06fbb3baafb9c',
+  name: 'turn', sha1: '0a436f1bd5c118f954885733877ee6af15b6d766',
   keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
-  decode: (r: unknown[]) => ({ values: r.slice(1) as (string | null)[] }),
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, values: r.slice(1) as (string | null)[] } : { outcome: 'MORE' as const, values: r.slice(1) as (string | null)[] }),
   text: `${lua.isTooLate}\n${collected.clock}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nlocal queue = KEYS[1]
 local base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13]
 local inputs = { unpack(ARGV, 14) }
@@ -1555,6 +1554,7 @@ for i = nameCount + 1, #inputs, 6 do
   if not ok then outcome = { 'UNAVAILABLE' } end
   values[#values + 1] = outcome[1] == 'OK' and table.concat(outcome, ' ', 2) or outcome
 end
+local outcome = 'OK'
 if count ~= '0' then
 ${lua.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal function pollScript(queue, base, count, deliveryTimeoutMs, eventsPerJob, notAfter, isAcked, ackWithinMs, workerId, names)
 local nowMs, nowText = now()
@@ -1581,10 +1581,9 @@ end
 if isAcked ~= '' then
 ${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.appendDelivery}\n${lua.markRunning}\n  mark = markRunning
 end
-local values, claimed = {}, 0
+local values, claimed, id = {}, 0
 for _ = 1, wanted + (paused and 100 or 50) do
   if claimed == wanted then break end
-  local id
   if takeOldest then id = takeOldest() else id = takeFirst(queues[1], wanted) end
   if not id then break end
   local isPaused = paused and paused[redis.call('HGET', base .. 'job:' .. id, 'name')]
@@ -1596,24 +1595,25 @@ for _ = 1, wanted + (paused and 100 or 50) do
     claimed = claimed + 1
   end
 end
-return { 'OK', unpack(values) }
+return { paused and id and claimed < wanted and 'MORE' or 'OK', unpack(values) }
 end
 ${lua.failureReply}\n  local ok, jobs = pcall(pollScript, queue, base, count, deliveryTimeoutMs, eventsPerJob, '', isAcked, ackWithinMs, workerId, names)
   if not ok then
     publishCollected(base, space)
     return failureReply(jobs)
   end
+  outcome = jobs[1]
   for i = 2, #jobs do values[#values + 1] = jobs[i] end
 end
 publishCollected(base, space)
-return { 'OK', unpack(values) }
+return { outcome, unpack(values) }
 `,
 } as const;
 
 export const turn_many = {
-  name: 'turn_many', sha1: '68fe24acbc1d337a9b463960d1cb71e0b3242937',
+  name: 'turn_many', sha1: 'ccbbcf14cc3eb57fef0d355b1ae2fae505c5ddbc',
   keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
-  decode: (r: unknown[]) => ({ values: r.slice(1) as (string | null)[] }),
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, values: r.slice(1) as (string | null)[] } : { outcome: 'MORE' as const, values: r.slice(1) as (string | null)[] }),
   text: `${lua.isTooLate}\n${collected.clock}\n${later.later}\n${later.writeSets}\n${later.redis}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${collected.publishCollected}\nlocal function turnScript(queue, base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount, inputs)
 ${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nif isTooLate(now(), notAfter) then return { 'TOO_LATE' } end
 local settle = {}
@@ -1755,6 +1755,7 @@ for i = nameCount + 1, #inputs, 6 do
   if not ok then outcome = { 'UNAVAILABLE' } end
   values[#values + 1] = outcome[1] == 'OK' and table.concat(outcome, ' ', 2) or outcome
 end
+local outcome = 'OK'
 if count ~= '0' then
 ${later.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal function pollScript(queue, base, count, deliveryTimeoutMs, eventsPerJob, notAfter, isAcked, ackWithinMs, workerId, names)
 local nowMs, nowText = now()
@@ -1781,10 +1782,9 @@ end
 if isAcked ~= '' then
 ${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.appendDelivery}\n${lua.markRunning}\n  mark = markRunning
 end
-local values, claimed = {}, 0
+local values, claimed, id = {}, 0
 for _ = 1, wanted + (paused and 100 or 50) do
   if claimed == wanted then break end
-  local id
   if takeOldest then id = takeOldest() else id = takeFirst(queues[1], wanted) end
   if not id then break end
   local isPaused = paused and paused[redis.call('HGET', base .. 'job:' .. id, 'name')]
@@ -1796,17 +1796,18 @@ for _ = 1, wanted + (paused and 100 or 50) do
     claimed = claimed + 1
   end
 end
-return { 'OK', unpack(values) }
+return { paused and id and claimed < wanted and 'MORE' or 'OK', unpack(values) }
 end
 ${lua.failureReply}\n  local ok, jobs = pcall(pollScript, queue, base, count, deliveryTimeoutMs, eventsPerJob, '', isAcked, ackWithinMs, workerId, names)
   if not ok then
     publishCollected(base, space)
     return failureReply(jobs)
   end
+  outcome = jobs[1]
   for i = 2, #jobs do values[#values + 1] = jobs[i] end
 end
 publishCollected(base, space)
-return { 'OK', unpack(values) }
+return { outcome, unpack(values) }
 end
 ${later.writeLater}\n${lua.failureReply}\nlocal queue = KEYS[1]
 local base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13]
@@ -2214,11 +2215,11 @@ return { 'OK', droppedSeq + length, droppedSeq, logSeq, formatInteger(now()), v[
 } as const;
 
 export const requeue = {
-  name: 'requeue', sha1: '7b7316657147010f63e25efad65c3653e4e74338',
-  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'delay', 'eventsPerJob'], rest: null,
+  name: 'requeue', sha1: '014d355cd4e20f9826c051fdd009a82a6043d7ba',
+  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'delay', 'isDryRun', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.occupiesUnique}\n${lua.takesUniqueBack}\n${lua.uniqueEntry}\n${lua.uniqueHolder}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordReturn}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
-local base, jobId, keySpaceId, delay, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local base, jobId, keySpaceId, delay, isDryRun, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, unique, freed, priority, startWithin, takeBacks =
   loadJob(jobKey, base, jobId, 'unique', 'uniqueFreed', 'priority', 'startWithinSeconds', 'takeBacks')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -2230,6 +2231,7 @@ local other, isOccupied
 if takesBack then other, isOccupied = uniqueHolder(job, unique, nowMs) end
 if other and other.id == jobId then other = nil end
 if other and isOccupied then return { 'NOT_UNIQUE', other.id, other.status } end
+if isDryRun ~= '' then return { 'OK', job.status, job.status } end
 local before = job.status
 redis.call('ZREM', base .. 'callbacks', jobId)
 redis.call('ZREM', base .. 'due', jobId)
@@ -2404,12 +2406,12 @@ return { 'OK', { unpack(rows) } }
 } as const;
 
 export const start_operation = {
-  name: 'start_operation', sha1: '3112fdbbcc155d0559bebe750d55f2b2f0a085ab',
-  keys: ['record'], args: ['base', 'id', 'space', 'fingerprint', 'running', 'kept', 'keptMs', 'lowest', 'highest', 'statuses', 'cursor'], rest: 'fields',
+  name: 'start_operation', sha1: 'e297e8a4ab4bba3e83cf63c8335aee2afed8a1c8',
+  keys: ['record'], args: ['base', 'id', 'space', 'fingerprint', 'running', 'kept', 'keptMs', 'lowest', 'highest', 'statuses', 'cursor', 'freesMemory'], rest: 'fields',
   decode: (r: unknown[]) => (r[0] === 'STARTED' ? { outcome: 'STARTED' as const, at: Number(r[1]) } : { outcome: 'REPLAYED' as const }),
   text: `${lua.now}\n${lua.stored}\n${lua.formatInteger}\nlocal record = KEYS[1]
-local base, id, space, fingerprint, running, kept, keptMs, lowest, highest, statuses, cursor = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
-local fields = { unpack(ARGV, 12) }
+local base, id, space, fingerprint, running, kept, keptMs, lowest, highest, statuses, cursor, freesMemory = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12]
+local fields = { unpack(ARGV, 13) }
 local known = redis.call('HGET', record, 'fingerprint')
 if redis.call('EXISTS', record) == 1 then
   return { stored(known) == fingerprint and fingerprint ~= '' and 'REPLAYED' or 'IDEMPOTENCY_MISMATCH' }
@@ -2430,6 +2432,7 @@ for _, other in ipairs(others) do
     redis.call('UNLINK', base .. 'operation:' .. other)
   end
 end
+if freesMemory ~= '' then redis.call('ZREM', list, id) end
 local newest = tonumber(stored(redis.call('ZSCORE', base .. 'spaces', space)) or 0)
 local last = math.min(newest, highest == '' and math.huge or tonumber(highest))
 redis.call('HSET', record, 'space', space, 'status', 'running', 'startedAt', nowText, 'statuses', statuses, 'cursor', cursor,
@@ -2444,7 +2447,7 @@ return { 'STARTED', nowText }
 } as const;
 
 export const step_operation = {
-  name: 'step_operation', sha1: 'bae73f590e850f0b8484451208bc3f860f75ea1f',
+  name: 'step_operation', sha1: 'a9208d7a6098fc03559559f14f51b1a111658436',
   keys: ['record'], args: ['base', 'id', 'space', 'action', 'cursor', 'after', 'lowest', 'highest', 'most', 'mayChange', 'isDryRun', 'reason', 'delay', 'eventsPerJob', 'retentionMs', 'listed', 'tags', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => (r[0] === 'STEPPED' ? { outcome: 'STEPPED' as const, status: r[1] as string, changed: Number(r[2]), moves: r[3] as string[] } : { outcome: 'OVERTAKEN' as const }),
   text: `${lua.stored}\n${collected.clock}\n${collected.now}\n${lua.replaceEntry}\n${lua.nextJobs}\n${lua.loadJob}\n${lua.hasTags}\n${lua.matchingJob}\n${lua.countMove}\n${lua.OPERATION_ENDS}\n${collected.collected}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.formatInteger}\n${lua.operationLeft}\n${lua.endOperation}\n${lua.recordStep}\n${lua.refusalFor}\nlocal record = KEYS[1]
@@ -2454,7 +2457,7 @@ local status, statuses, expected = unpack(redis.call('HMGET', record, 'status', 
 if stored(status) ~= 'running' or expected ~= cursor then return { 'OVERTAKEN' } end
 local act
 if action == 'requeue' then
-${lua.occupiesUnique}\n${lua.takesUniqueBack}\n${lua.uniqueEntry}\n${lua.uniqueHolder}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.nextOrder}\n${lua.startLimit}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordReturn}\n${lua.nextTakeBacks}\nlocal function requeueScript(jobKey, base, jobId, keySpaceId, delay, eventsPerJob)
+${lua.occupiesUnique}\n${lua.takesUniqueBack}\n${lua.uniqueEntry}\n${lua.uniqueHolder}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.nextOrder}\n${lua.startLimit}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordReturn}\n${lua.nextTakeBacks}\nlocal function requeueScript(jobKey, base, jobId, keySpaceId, delay, isDryRun, eventsPerJob)
 local job, unique, freed, priority, startWithin, takeBacks =
   loadJob(jobKey, base, jobId, 'unique', 'uniqueFreed', 'priority', 'startWithinSeconds', 'takeBacks')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -2466,6 +2469,7 @@ local other, isOccupied
 if takesBack then other, isOccupied = uniqueHolder(job, unique, nowMs) end
 if other and other.id == jobId then other = nil end
 if other and isOccupied then return { 'NOT_UNIQUE', other.id, other.status } end
+if isDryRun ~= '' then return { 'OK', job.status, job.status } end
 local before = job.status
 redis.call('ZREM', base .. 'callbacks', jobId)
 redis.call('ZREM', base .. 'due', jobId)
@@ -2482,7 +2486,7 @@ local data = scheduledFor and '{"scheduledFor":' .. isoText(scheduledFor) .. '}'
 recordReturn(job, nowText, 'requeued', status, data, eventsPerJob, 'takeBacks', nextTakeBacks(takeBacks))
 return { 'OK', before, status }
 end
-  function act(key, jobId) return requeueScript(key, base, jobId, space, delay, eventsPerJob) end
+  function act(key, jobId) return requeueScript(key, base, jobId, space, delay, isDryRun, eventsPerJob) end
 end
 if action == 'kill' then
 ${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${collected.knownSettings}\n${collected.settingsText}\n${lua.wantsCallback}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nlocal function killScript(jobKey, base, jobId, keySpaceId, reason, eventsPerJob, retentionMs)
@@ -2566,7 +2570,7 @@ for _, entry in ipairs(page) do
   local job = matchingJob(key, base, entry[1], filter)
   if job then
     local ok, reply = true, { string.find(' ' .. statuses .. ' ', ' ' .. job.status .. ' ', 1, true) and 'OK' }
-    if reply[1] and isDryRun == '' then ok, reply = pcall(act, key, entry[1]) end
+    if reply[1] and (isDryRun == '' or action == 'requeue') then ok, reply = pcall(act, key, entry[1]) end
     local isDone = ok and reply[1] == 'OK'
     if isDone then changed = changed + 1 else skipped = skipped + 1 end
     if isDone and isDryRun == '' then countMove(moves, job, OPERATION_ENDS[action] or reply[3]) end

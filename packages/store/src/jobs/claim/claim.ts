@@ -7,6 +7,12 @@ import { CLAIMED_VALUES, claimedJobsOf, forEachClaimed } from '../read/record.js
 /** How jobs are claimed, beyond which ones. */
 export type ClaimOptions = Partial<Pick<PollRequest, 'autoAck' | 'ackWithinSeconds' | 'workerId'>>;
 
+/** What a poll has claimed, and whether it must be made again to find more, see pollJobs. */
+export interface Polled {
+  jobs: ClaimedJob[];
+  isMore: boolean;
+}
+
 /** Build the arguments that all scripts share which poll. */
 export function claimArgs({ settings }: Store, { autoAck, ackWithinSeconds, workerId }: ClaimOptions) {
   return {
@@ -36,7 +42,8 @@ function countClaimed(tally: Store['tally'], spaceId: string, values: readonly (
  * Claim up to `count` pending jobs of a space, oldest first, each for this caller only.
  *
  * @param request `names` empty means any name
- * @returns the jobs, delivered now, or running with `autoAck`; empty when none is pending
+ * @returns the jobs, delivered now, or running with `autoAck`; empty when none is pending. `isMore` when the poll has looked
+ *   at as many paused jobs as one script may, and so must be made again to find the jobs behind them
  * @throws OVERLOADED; UNAVAILABLE, after which jobs may be delivered although no worker has received them: they are
  *   pending again after the delivery window
  * @see spec §4.3
@@ -45,8 +52,8 @@ export async function pollJobs(
   store: Store,
   spaceId: string,
   request: Pick<PollRequest, 'count' | 'names'> & ClaimOptions,
-): Promise<ClaimedJob[]> {
-  const { jobs: values } = await runScript(store, poll, {
+): Promise<Polled> {
+  const { outcome, jobs: values } = await runScript(store, poll, {
     keys: { queue: store.keys.queue(spaceId) },
     args: {
       base: store.keys.baseOfSpace(spaceId),
@@ -59,7 +66,7 @@ export async function pollJobs(
   });
   const jobs = claimedJobsOf(values);
   reportClaimed(store, { spaceId, poll: request, values });
-  return jobs;
+  return { jobs, isMore: outcome === 'MORE' };
 }
 
 /**

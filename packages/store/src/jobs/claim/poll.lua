@@ -1,6 +1,7 @@
 -- KEYS queue
 -- ARGV base count deliveryTimeoutMs eventsPerJob notAfter isAcked ackWithinMs workerId names...
 -- REPLY OK jobs?...
+-- REPLY MORE jobs?...
 -- ERRORS TOO_LATE
 --
 -- Claim up to `count` pending jobs of one space, oldest first over all requested names that are not paused.
@@ -11,7 +12,7 @@
 --   ackWithinMs  their delivery window, instead of `deliveryTimeoutMs`; '' for that
 --   workerId     to be shown on the jobs; '' for none
 --   names        job names, at most 100; none for any
---   jobs         the values of all of them, see appendClaimed
+--   jobs         the values of all of them, see appendClaimed; with MORE, another poll goes on behind the paused jobs
 local nowMs, nowText = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 
@@ -39,10 +40,9 @@ if isAcked ~= '' then -- not `else`, because only a condition declares the funct
   mark = markRunning
 end
 
-local values, claimed = {}, 0
+local values, claimed, id = {}, 0
 for _ = 1, wanted + (paused and 100 or 50) do -- to spare for entries without a pending job, and for paused ones
   if claimed == wanted then break end
-  local id
   if takeOldest then id = takeOldest() else id = takeFirst(queues[1], wanted) end
   if not id then break end
   -- A job of a paused name leaves the space's queue, so that it hides no other, and stays in that of its name.
@@ -55,4 +55,4 @@ for _ = 1, wanted + (paused and 100 or 50) do -- to spare for entries without a 
     claimed = claimed + 1
   end
 end
-return { 'OK', unpack(values) } -- a constructor, see list.lua
+return { paused and id and claimed < wanted and 'MORE' or 'OK', unpack(values) } -- a constructor, see list.lua

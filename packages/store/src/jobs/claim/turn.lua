@@ -1,6 +1,7 @@
 -- KEYS queue
 -- ARGV base space actions count deliveryTimeoutMs isAcked ackWithinMs workerId eventsPerJob retentionMs random notAfter nameCount inputs...
 -- REPLY OK values?...
+-- REPLY MORE values?...
 -- ERRORS TOO_LATE
 -- WITH collected
 --
@@ -12,6 +13,7 @@
 --             its three arguments
 --   values    for each item the reply of the script for its action, one that begins with OK as text without it, which costs
 --             less than a list; then the jobs, see appendClaimed
+--   MORE      see poll.lua
 if isTooLate(now(), notAfter) then return { 'TOO_LATE' } end
 local settle = {}
 if string.find(actions, 'ack', 1, true) then
@@ -40,13 +42,15 @@ for i = nameCount + 1, #inputs, 6 do
   if not ok then outcome = { 'UNAVAILABLE' } end -- The record is not valid. That must not stop the others.
   values[#values + 1] = outcome[1] == 'OK' and table.concat(outcome, ' ', 2) or outcome
 end
+local outcome = 'OK'
 if count ~= '0' then
   local ok, jobs = pcall(pollScript, queue, base, count, deliveryTimeoutMs, eventsPerJob, '', isAcked, ackWithinMs, workerId, names)
   if not ok then
     publishCollected(base, space) -- The outcomes are stored.
     return failureReply(jobs)
   end
+  outcome = jobs[1]
   for i = 2, #jobs do values[#values + 1] = jobs[i] end
 end
 publishCollected(base, space)
-return { 'OK', unpack(values) }
+return { outcome, unpack(values) }

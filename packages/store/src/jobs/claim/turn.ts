@@ -1,5 +1,4 @@
 import {
-  type ClaimedJob,
   ERRORS,
   type ErrorCode,
   isJobId,
@@ -15,7 +14,7 @@ import { turn, turn_many } from '../../script/scripts.generated.js';
 import { notAfterOf, type Store } from '../../store.js';
 import { argsOf, reportEffect, SCRIPT_OF } from '../attempt/outcomes.js';
 import { claimedJobsOf } from '../read/record.js';
-import { type ClaimOptions, claimArgs, reportClaimed } from './claim.js';
+import { type ClaimOptions, claimArgs, type Polled, reportClaimed } from './claim.js';
 
 /** What a worker wants in one call: outcomes to settle, and then jobs to claim. */
 export interface TurnRequest {
@@ -43,14 +42,14 @@ export async function takeTurn(
   store: Store,
   spaceId: string,
   { settle, poll, refusalOf }: TurnRequest,
-): Promise<{ jobs: ClaimedJob[]; settled: Settled[] }> {
+): Promise<Polled & { settled: Settled[] }> {
   const refused = settle.map((outcome) => refusalOf(outcome) ?? refusalOfId(outcome, spaceId));
   const sent = settle.filter((_, i) => refused[i] === null);
   if (sent.length === 0 && poll === null) {
-    return { jobs: [], settled: settle.map((it, i) => unsettled(it, refused[i])) };
+    return { jobs: [], isMore: false, settled: settle.map((it, i) => unsettled(it, refused[i])) };
   }
 
-  const values = await sendTurn(store, spaceId, sent, poll);
+  const { outcome: word, values } = await sendTurn(store, spaceId, sent, poll);
   const replies = values.slice(0, sent.length);
   let next = 0;
   const settled = settle.map((outcome, i) => {
@@ -59,16 +58,16 @@ export async function takeTurn(
   });
   const claimed = values.slice(sent.length) as (string | null)[];
   if (poll !== null) reportClaimed(store, { spaceId, poll, values: claimed });
-  return { jobs: claimedJobsOf(claimed), settled };
+  return { jobs: claimedJobsOf(claimed), isMore: word === 'MORE', settled };
 }
 
-/** Send the script of a call. @returns the reply to each outcome, and then the values of the claimed jobs */
+/** Send the script of a call. @returns as `values` the reply to each outcome, and then the values of the claimed jobs */
 async function sendTurn(
   store: Store,
   spaceId: string,
   outcomes: readonly Outcome[],
   poll: TurnRequest['poll'],
-): Promise<unknown[]> {
+): Promise<{ outcome: 'OK' | 'MORE'; values: readonly unknown[] }> {
   const { eventsPerJob, retentionMs } = store.settings;
   const { names, count } = poll ?? NOTHING;
   const actions = new Set<string>();
@@ -79,7 +78,7 @@ async function sendTurn(
     actions.add(name);
     rest.push(outcome.jobId, outcome.deliveryToken ?? '', name, a, b, c);
   }
-  const { values } = await runScript(store, outcomes.length + count < MANY ? turn : turn_many, {
+  return runScript(store, outcomes.length + count < MANY ? turn : turn_many, {
     keys: { queue: store.keys.queue(spaceId) },
     args: {
       base: store.keys.baseOfSpace(spaceId),
@@ -95,7 +94,6 @@ async function sendTurn(
     },
     rest,
   });
-  return values as unknown[];
 }
 
 const otherSpace = () => new YardmasterError('FORBIDDEN', 'Job is in another space than the one in the path');
