@@ -20,7 +20,10 @@ export interface Site {
   key(...scopes: string[]): Promise<string>;
   /** The space of the site's jobs. */
   spaceId: string;
-  haltGateway(): Promise<void>;
+  /** URL of the gateway itself, without nginx. */
+  gatewayUrl: string;
+  /** @param signal default SIGTERM, so that it closes its streams first */
+  haltGateway(signal?: 'SIGKILL'): Promise<void>;
   startGateway(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -61,8 +64,8 @@ async function start(env: Record<string, string>, ends: (() => unknown)[]): Prom
     gateway = runApp('gateway', { ...gatewayVariables, PORT: `${ports.gateway}` });
     await listening(gateway);
   }
-  async function haltGateway(): Promise<void> {
-    await gateway.stop();
+  async function haltGateway(signal?: 'SIGKILL'): Promise<void> {
+    await gateway.stop(signal);
     earlierLog += gateway.output();
   }
   ends.push(() => gateway?.stop());
@@ -82,6 +85,7 @@ async function start(env: Record<string, string>, ends: (() => unknown)[]): Prom
   return {
     nginx,
     spaceId,
+    gatewayUrl: `http://127.0.0.1:${ports.gateway}`,
     gatewayLog: () => earlierLog + gateway.output(),
     call,
     job: async (fields = {}) => (await call('POST', `/spaces/${spaceId}/jobs`, { name: 'resize', ...fields })).id,

@@ -124,7 +124,7 @@ export const VARIABLES = {
   MAX_LOG_ENTRY_BYTES: row('16384', 'Largest log entry, as JSON', bytes),
   CORS_ORIGINS: row(
     null,
-    'Origins whose pages may call the API from a browser, comma-separated, or `*`. Streams need no entry. Unset: none',
+    'Origins whose pages may call the API or read server-sent events from a browser, comma-separated, or `*`. WebSockets need no entry. Unset: none',
     origins,
   ),
   ANONYMOUS_STREAMS: row('true', 'Whether a job stream may be opened without a token, to see its progress', flag),
