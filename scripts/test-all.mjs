@@ -25,7 +25,7 @@ const SUITES = [
   { script: 'test:topology', args: ['--redis', 'tls'], isJest: true, isLong: true },
   { script: 'test:topology', args: ['--redis', 'single'], isJest: true, isLong: true },
   { script: 'test:fuzz', short: ['--short'] },
-  { script: 'test:schemathesis', short: ['--max-examples', '40'] },
+  { script: 'test:schemathesis', short: ['--max-examples', '20'] },
   { script: 'test:generators' },
   { script: 'test:sdk' },
   { script: 'test:conformance' },

@@ -1,6 +1,5 @@
 export * from './audit.js';
 export * from './callback.js';
-export * from './callback.js';
 export { retryAfterMs } from './callback.js';
 export * from './errors.js';
 export * from './find/filter.js';
@@ -22,7 +21,6 @@ export * from './jobs/wait.js';
 export * from './key.js';
 export * from './limits.js';
 export * from './logs/logs.js';
-export * from './logs/query.js';
 export * from './logs/query.js';
 export * from './operations.js';
 export { describeAs, openApiSchemaOf } from './schema/describe.js';
