@@ -27,6 +27,7 @@ def map_case(context, case):
     begin_before_the_end(case)
     spare_the_jobs(case)
     fit_the_action(case)
+    name_one_subject(case)
     page_in_one_way(case)
     expire_later(case)
     never_repeat_a_key(case)
@@ -46,6 +47,7 @@ def before_call(context, case, kwargs):
     keep_the_path(case)
     spare_the_jobs(case)
     fit_the_action(case)
+    name_one_subject(case)
 
 
 def keep_one_bound(case):
@@ -103,6 +105,27 @@ def fit_the_action(case):
             del body["delaySeconds"]
     if body["action"] == "reschedule" and body.get("delaySeconds") is None:
         body["delaySeconds"] = 1
+
+
+SUBJECTS = {
+    "jobIds": lambda ids: isinstance(ids, list) and 1 <= len(ids) <= 100 and all(
+        isinstance(one, str) and re.fullmatch("[0-3][0-9a-f][a-z2-7]{26}", one) for one in ids
+    ),
+    "tag": lambda tag: isinstance(tag, str) and re.fullmatch("[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,64}", tag),
+    "spaceId": lambda space: isinstance(space, str) and re.fullmatch("[A-Za-z0-9._:-]{1,128}", space),
+}
+
+
+def name_one_subject(case):
+    """A stream token for two things, or for none, is refused."""
+    if operation_of(case) != "createStreamToken" or not isinstance(case.body, dict):
+        return
+    given = [name for name in SUBJECTS if case.body.get(name) is not None]
+    if all(SUBJECTS[name](case.body[name]) for name in given):
+        for name in given[1:]:
+            del case.body[name]
+    if not given:
+        case.body["tag"] = "any"
 
 
 def page_in_one_way(case):
