@@ -16,7 +16,7 @@ import { typeScriptTypes } from './typescript.mjs';
 const TYPES = [
   ...['CreateJob', 'Job', 'JobWithEvents', 'JobSummary', 'KnownJob', 'ListedJob', 'Kill', 'Reschedule', 'Release'],
   ...['Poll', 'PolledJobs', 'Outcome', 'Settle', 'SettleResults', 'LatestProgress', 'SpaceStats'],
-  ...['Requeue', 'Copy', 'Pause', 'OperationRequest', 'Operation', 'SpaceList'],
+  ...['Requeue', 'Copy', 'Pause', 'OperationRequest', 'Operation', 'SpaceList', 'StreamTokenRequest', 'StreamToken'],
   ...['LogEntry', 'LogEntryFields', 'AppendedLogs', 'LogsPage', 'Error'],
 ];
 

@@ -26,9 +26,9 @@ func (c *Client) settle(ctx context.Context, outcomes []wire.Outcome) ([]wire.Se
 	return settled.Results, nil
 }
 
-// report makes the call about one job that does what the outcome says.
-func (c *Client) report(ctx context.Context, o wire.Outcome) error {
-	r := request{method: http.MethodPost, path: jobPath(o.JobID, "/"+o.Action), header: map[string]string{}}
+// report makes the call about one job that does what the outcome says, with a query that begins with "?" or is empty.
+func (c *Client) report(ctx context.Context, o wire.Outcome, query string) error {
+	r := request{method: http.MethodPost, path: jobPath(o.JobID, "/"+o.Action) + query, header: map[string]string{}}
 	if o.DeliveryToken != nil {
 		r.header["x-delivery-token"] = *o.DeliveryToken
 	}

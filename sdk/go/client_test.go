@@ -249,21 +249,25 @@ func TestSpacesFollowsTheCursorInTheResponseAndEndsAfterAnError(t *testing.T) {
 func TestOtherCallsAreThoseOfTheAPI(t *testing.T) {
 	f := newFakeService(t)
 	f.intercept = func(w http.ResponseWriter, _, _ string) bool {
-		respond(w, 200, map[string]any{"success": true, "id": "j1"})
+		respond(w, 200, map[string]any{"success": true, "id": "j1", "token": "ymst_x"})
 		return true
 	}
 	ctx := context.Background()
 	_, statsErr := f.client.Stats(ctx)
 	_, createErr := f.client.Create(ctx, "ok", nil, &CreateOptions{Tags: []string{"eu"}})
-	err := errors.Join(statsErr, createErr, f.client.Requeue(ctx, "j1", time.Minute), f.client.Delete(ctx, "j1"),
+	request := wire.StreamTokenRequest{Scope: "jobs:read", JobIds: []string{"j1"}, ExpiresInSeconds: Ptr(60)}
+	token, tokenErr := f.client.CreateStreamToken(ctx, request)
+	err := errors.Join(statsErr, createErr, tokenErr, f.client.Requeue(ctx, "j1", time.Minute), f.client.Delete(ctx, "j1"),
 		f.client.Pause(ctx, []string{"resize"}), f.client.Pause(ctx, []string{}), f.client.Resume(ctx, nil))
 	expect(t, "error", err, nil)
+	expect(t, "token", token.Token, "ymst_x")
 	var calls []string
 	for _, each := range f.callsTo("") {
 		calls = append(calls, each.method+" "+each.path+" "+each.body)
 	}
 	expect(t, "calls", strings.Join(calls, "\n"), strings.Join([]string{
 		"GET /spaces/demo/stats ", `POST /spaces/demo/jobs {"name":"ok","payload":null,"tags":["eu"]}`,
+		`POST /stream-tokens {"scope":"jobs:read","jobIds":["j1"],"expiresInSeconds":60}`,
 		`POST /jobs/j1/requeue {"delaySeconds":60}`, "DELETE /jobs/j1 ",
 		`POST /spaces/demo/pause {"names":["resize"]}`, "POST /spaces/demo/resume {}",
 	}, "\n"))

@@ -45,6 +45,7 @@ type Reporter interface {
 	Progress(report wire.Progress) error
 	Save(checkpoint json.RawMessage) error
 	Event(data json.RawMessage) error
+	EphemeralEvent(data json.RawMessage) error
 	Log(entry LogEntry)
 }
 
@@ -104,6 +105,16 @@ func (j *Job[P]) Event(data any) error {
 		return err
 	}
 	return j.reporter.Event(body)
+}
+
+// EphemeralEvent sends an event with any data to the streams of the job that are open. It is stored nowhere, and sent only
+// once, so it may be lost.
+func (j *Job[P]) EphemeralEvent(data any) error {
+	body, err := jsonBody(data)
+	if err != nil {
+		return err
+	}
+	return j.reporter.EphemeralEvent(body)
 }
 
 // LoadCheckpoint reads the checkpoint of the earlier attempts into a value. It returns false if there is none.

@@ -69,6 +69,20 @@ func (c *Client) changePause(ctx context.Context, path string, names []string) e
 	return c.post(ctx, c.spacePath(path), wire.Pause{Names: names})
 }
 
+// CreateStreamToken creates a token that opens some streams for a short time, for a page or another client that must not
+// have the API key. Exactly one of JobIds, Tag and SpaceID is required.
+func (c *Client) CreateStreamToken(ctx context.Context, r wire.StreamTokenRequest) (*wire.StreamToken, error) {
+	body, err := jsonBody(r)
+	if err != nil {
+		return nil, err
+	}
+	var token wire.StreamToken
+	if err := c.call(ctx, request{method: http.MethodPost, path: "/stream-tokens", body: body}, &token); err != nil {
+		return nil, err
+	}
+	return &token, nil
+}
+
 // post makes a call whose response says nothing.
 func (c *Client) post(ctx context.Context, path string, value any) error {
 	body, err := jsonBody(value)

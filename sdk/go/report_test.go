@@ -115,6 +115,56 @@ func TestReportsAfterTheHandlerAreRefused(t *testing.T) {
 	expect(t, "progress", j.Progress(1, "on"), errHandlerEnded)
 	expect(t, "save", j.Save(1), errHandlerEnded)
 	expect(t, "event", j.Event(1), errHandlerEnded)
+	expect(t, "ephemeral event", j.EphemeralEvent(1), errHandlerEnded)
+}
+
+func TestAnEphemeralEventIsSentOnceAlsoWithoutAResponse(t *testing.T) {
+	f := newFakeService(t)
+	f.intercept = func(w http.ResponseWriter, _, body string) bool {
+		switch body {
+		case `"a"`:
+			panic(http.ErrAbortHandler) // It closes the connection.
+		case `"b"`:
+			return refuseCall(w, 503, wire.ErrorCodeOverloaded)
+		}
+		return false
+	}
+	f.work(WorkerOptions{}, func(_ context.Context, j *rawJob) (any, error) {
+		return nil, errors.Join(j.EphemeralEvent("a"), j.EphemeralEvent("b"), j.EphemeralEvent("c"))
+	})
+	f.put("j")
+	f.await("j", "complete")
+	var sent []string
+	for _, each := range f.callsTo("/jobs/j/event") {
+		sent = append(sent, each.query+" "+each.header.Get("x-delivery-token")+" "+each.body)
+	}
+	expect(t, "calls", sent, []string{
+		`ephemeral=true token of j "a"`, `ephemeral=true token of j "b"`, `ephemeral=true token of j "c"`,
+	})
+}
+
+func TestAnEphemeralEventAbortsItsHandlerWhenTheJobIsKilled(t *testing.T) {
+	f := newFakeService(t)
+	f.intercept = func(w http.ResponseWriter, path, body string) bool {
+		if !strings.HasSuffix(path, "/event") {
+			return false
+		}
+		if body == "1" {
+			return refuseCall(w, 413, wire.ErrorCodeTooLarge)
+		}
+		return refuseCall(w, 409, wire.ErrorCodeJobKilled)
+	}
+	returned := make(chan error, 3)
+	f.work(WorkerOptions{}, func(ctx context.Context, j *rawJob) (any, error) {
+		returned <- j.EphemeralEvent(1)
+		returned <- j.EphemeralEvent(2)
+		returned <- context.Cause(ctx)
+		return nil, nil
+	})
+	f.put("j")
+	expect(t, "code", asError(<-returned).Code, wire.ErrorCodeTooLarge)
+	expect(t, "error", <-returned, error(ErrKilled))
+	expect(t, "cause", <-returned, error(ErrKilled))
 }
 
 func TestTheLogHasFieldsGroupsAndLevels(t *testing.T) {

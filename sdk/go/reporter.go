@@ -27,14 +27,20 @@ func (a *attempt) send(o wire.Outcome) error {
 		case err == errStopped:
 			return ErrDraining
 		}
-		if reason := asError(err).abortReason(); reason != nil {
-			a.abort(reason)
-			return reason
-		}
-		return err
+		return a.abortedBy(err)
 	case <-a.gone:
 		return a.over()
 	}
+}
+
+// abortedBy aborts the handler after a refusal that means that the job is lost. It returns what the handler is to get.
+func (a *attempt) abortedBy(err error) error {
+	reason := asError(err).abortReason()
+	if reason == nil {
+		return err
+	}
+	a.abort(reason)
+	return reason
 }
 
 // Save implements [Reporter]. A checkpoint that a full storage refuses is sent again until it is stored.
@@ -65,6 +71,26 @@ func (a *attempt) Event(data json.RawMessage) error {
 		return nil
 	}
 	return err
+}
+
+// EphemeralEvent implements [Reporter]. It is not among the outcomes, because those are sent again.
+func (a *attempt) EphemeralEvent(data json.RawMessage) error {
+	if err := a.over(); err != nil {
+		return err
+	}
+	event := a.outcomes(wire.Outcome{Action: outcome.Event, Data: data})[0]
+	sent := make(chan error, 1)
+	go func() { sent <- a.s.client.report(a.s.background, event, "?ephemeral=true") }()
+	select {
+	case err := <-sent:
+		// It may be lost. One that comes after the end of the handler is.
+		if err == nil || asError(err).isTemporary() || a.over() != nil {
+			return nil
+		}
+		return a.abortedBy(err)
+	case <-a.gone:
+		return a.over()
+	}
 }
 
 // Log implements [Reporter].

@@ -90,7 +90,7 @@ func (o *outbox) refused(reports []*report, refusal *Error) {
 func (o *outbox) deliverAlone(each *report) error {
 	var wait backoff
 	for {
-		err := o.s.client.report(o.ctx, each.Outcome)
+		err := o.s.client.report(o.ctx, each.Outcome, "")
 		if err == nil {
 			return nil
 		}

@@ -6,8 +6,8 @@ import { type WebSocket, WebSocketServer } from 'ws';
 /** Responds to a request, the nth from 0. */
 type Respond = (request: http.IncomingMessage, response: http.ServerResponse, nth: number) => void;
 
-/** Serves a stream that has just been opened. `send` adds the fields that every message of a job has. */
-type OnStream = (send: (message: object) => void, ws: WebSocket) => void;
+/** Serves a stream that has just been opened with a query. `send` adds the fields that every message of a job has. */
+type OnStream = (send: (message: object) => void, ws: WebSocket, query: URLSearchParams) => void;
 
 const TIMESTAMP = '2026-01-01T00:00:00.000Z';
 
@@ -26,7 +26,8 @@ export async function serve(respond: Respond, onStream?: OnStream) {
     server.on('upgrade', (request, socket, head) =>
       wss.handleUpgrade(request, socket, head, (ws) => {
         const message = { jobId: 'job', status: 'running', timestamp: TIMESTAMP };
-        handle((fields) => ws.send(JSON.stringify({ ...message, ...fields })), ws);
+        const query = new URL(`http://x${request.url}`).searchParams;
+        handle((fields) => ws.send(JSON.stringify({ ...message, ...fields })), ws, query);
       }),
     );
   }

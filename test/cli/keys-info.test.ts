@@ -71,6 +71,17 @@ describe('keys', () => {
     ]);
   });
 
+  it('creates a stream token, and shows when it expires', async () => {
+    const create = ['stream-token', '--scope', 'jobs:read'];
+    const [code, lines, err] = await here([...create, '--tag', 'a']);
+    expect([code, lines]).toEqual([0, [expect.stringMatching(/^ymst_/)]]);
+    expect(err).toMatch(/^expires at \d{4}-.+Z\n$/);
+    const [, [json = ''], none] = await here([...create, '--space', 'shop', '--json']);
+    expect([JSON.parse(json), none]).toEqual([{ token: expect.stringMatching(/^ymst_/), expiresAt: 'T' }, '']);
+    const refused = 'yardmaster: expiresInSeconds must be an integer between 60 and 86400\n';
+    expect(await here([...create, '--tag', 'a', '--expires-in', '5'])).toEqual([1, [], refused]);
+  });
+
   it('lists what was done', async () => {
     const { id } = await service.key(['jobs:read'], { name: 'of-audit', spaceId: 'shop' });
     await service.call('DELETE', `/keys/${id}`);

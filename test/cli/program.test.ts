@@ -39,7 +39,7 @@ const ofJob = { subject: { kind: 'job', jobId: 'job' } };
 const redis = { REDIS_URL: 'redis://one', KEY_PREFIX: 'p', RETENTION_SECONDS: '5' };
 
 it.each([
-  ['watch job', {}, { ...atHome, ...ofJob }],
+  ['watch job', {}, { ...atHome, ...ofJob, since: null, tags: [] }],
   ['logs job', KEY, { ...atHome, ...withKey, jobId: 'job', follow: false, levels: [], grep: null, tail: null }],
   ['callback-secret s', KEY, { ...withKey, spaceId: 's' }],
   [
@@ -90,6 +90,11 @@ it.each([
   ['keys list', KEY, { ...withKey, isJson: false }],
   ['keys revoke id', KEY, { ...withKey, keyId: 'id' }],
   [
+    'stream-token --scope jobs:read',
+    IN_SPACE,
+    { ...withKey, body: { scope: 'jobs:read', spaceId: 's' }, isJson: false },
+  ],
+  [
     'work --exec ./resize.sh --worker-id w -- --fast',
     IN_SPACE,
     {
@@ -130,6 +135,8 @@ it.each([
   [['watch', 'job', ...flags], elsewhere, { ...ofJob, ...fromFlags }],
   [['watch', 'job'], { YARDMASTER_URL: '', YARDMASTER_API_KEY: '', NO_COLOR: '' }, { ...ofJob, ...atHome }],
   [['watch', 'job', '--plain'], {}, { format: 'plain' }],
+  [['watch', 'job', '--since', '0'], {}, { ...ofJob, since: 0 }],
+  [['watch', '--tag', 'a', '--tag', 'b'], IN_SPACE, { tags: ['a', 'b'] }],
   [['watch', 'job'], { NO_COLOR: '1' }, { format: 'plain' }],
   [['watch', 'job'], { TERM: 'dumb' }, { format: 'plain' }],
   [['fsck'], { ...redis, NO_COLOR: '1' }, { format: 'plain' }],
@@ -161,6 +168,11 @@ it.each([
     { names: ['a', 'b'], concurrency: 4 },
   ],
   [['work', '--exec', 'x', '--drain', '0', '--heartbeat', '0.5'], IN_SPACE, { drainSeconds: 0, heartbeatSeconds: 0.5 }],
+  [
+    ['stream-token', '--scope', 'jobs:read:progress', '--job', 'a', '--job', 'b', '--expires-in', '60'],
+    IN_SPACE,
+    { body: { scope: 'jobs:read:progress', jobIds: ['a', 'b'], expiresInSeconds: 60 } },
+  ],
   [['callback-secret', 's'], elsewhere, { ...at('https://yard.example/base', 'k'), spaceId: 's' }],
   [['callback-secret', 's', ...flags.slice(0, 4)], elsewhere, { ...at('http://other', 't'), spaceId: 's' }],
   [['logs', '-f', 'job'], KEY, { follow: true }],
@@ -208,6 +220,7 @@ it.each([
     ['create [options]', 'list [options]', 'rotate [options] <keyId>', 'revoke [options] <keyId>', 'self [options]'],
   ],
   ['keys rotate', ['--overlap <seconds>', 'keys:manage']],
+  ['stream-token', ['--job <jobId>', '--tag <tag>', '--space <spaceId>', '--expires-in <seconds>']],
   ['audit', ['--limit <count>', 'keys:manage']],
   ['keys create', ['--scope <scopes>', '--expires <time>', 'keys:manage', '    6  the service could not be reached']],
   ['completion', ['source <(yardmaster completion bash)']],
@@ -245,6 +258,9 @@ it.each([
   [['watch'], {}, 'give either a job id or --space'],
   [['watch', 'job', '--space', 's'], {}, 'give either a job id or --space'],
   [['watch', ''], {}, 'the id is empty'],
+  [['watch', 'job', '--tag', 'a'], IN_SPACE, '--tag needs --space'],
+  [['watch', '--since', '0'], IN_SPACE, '--since needs a job id'],
+  [['watch', 'job', '--since', '-1'], {}, WHOLE],
   [['watch', 'job', 'job'], {}, 'too many arguments'],
   [['watch', '--space', 's'], {}, needsKey('watching a space', 'jobs:read')],
   [['watch', 'job', '--token', ''], KEY, '--token is empty'],
@@ -332,6 +348,15 @@ it.each([
   [['keys', 'rotate', ''], KEY, 'the id is empty'],
   [['keys', 'rotate', 'id'], {}, needsKey('rotating a key', 'keys:manage')],
   [['audit'], {}, needsKey('reading the audit', 'keys:manage')],
+  [['stream-token'], IN_SPACE, "required option '--scope <scope>' not specified"],
+  [['stream-token', '--scope', 'jobs:write'], IN_SPACE, 'Allowed choices are jobs:read, jobs:read:progress'],
+  [['stream-token', '--scope', 'jobs:read'], KEY, 'give --job, --tag or --space'],
+  [
+    ['stream-token', '--scope', 'jobs:read', '--job', 'a', '--tag', 'b'],
+    KEY,
+    '--job, --tag and --space exclude each other',
+  ],
+  [['stream-token', '--scope', 'jobs:read'], {}, 'creating a stream token needs an API key'],
   [['keys', 'lst'], KEY, "unknown command 'lst'\n(Did you mean list?)"],
   [['keys', 'revoke', 'id'], {}, needsKey('revoking a key', 'keys:manage')],
   [['completion', 'fish'], {}, 'Allowed choices are bash, zsh'],

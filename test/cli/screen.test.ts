@@ -199,6 +199,14 @@ describe('jobDisplay', () => {
     job.close();
   });
 
+  it('shows a warning as a line above the drawing', () => {
+    const { writes, job, show } = display();
+    job.warn('some events are lost');
+    show({ type: 'init', status: 'running' });
+    job.close();
+    expect(writes.at(-1)?.split('\n')[0]).toMatch(/some events are lost$/);
+  });
+
   it('draws nothing for a job without a message', () => {
     const { writes, job } = display();
     job.close();

@@ -27,6 +27,8 @@ function watchHere(at: { url: string }, args: string[], key?: string | null): Ru
 
 const NO_KEY = null;
 
+const REQUEUED = 'requeued      it waits again, with all of its attempts';
+
 describe('watch of a job', () => {
   it('prints every message as a line, and exits with 0 when the job completes', async () => {
     const { id } = await createJob(service, 'lines', { name: 'resize' });
@@ -139,8 +141,8 @@ describe('watch of a job', () => {
     expect(await run.exit()).toBe(0);
     const data = { text: 'a\n\u009b31mb' };
     expect(run.lines().map((line) => JSON.parse(line))).toEqual([
-      { jobId: id, type: 'init', status: 'running', timestamp: 'T' },
-      { jobId: id, jobName: 'resize', type: 'completed', status: 'completed', data, timestamp: 'T' },
+      { jobId: id, type: 'init', status: 'running', timestamp: 'T', seq: 3, missed: true },
+      { jobId: id, jobName: 'resize', type: 'completed', status: 'completed', data, timestamp: 'T', seq: 4 },
     ]);
     expect(run.out()).not.toContain('\u009b');
   });
@@ -148,6 +150,47 @@ describe('watch of a job', () => {
   it('gives up after --timeout with 124', async () => {
     const run = watchHere(service, [await jobIn(service, 'pending', 'timeout'), '--timeout', '0.5']);
     expect([await run.exit(), run.err()]).toEqual([124, 'yardmaster: gave up after 0.5 s\n']);
+  });
+});
+
+describe('watch of a job with --since', () => {
+  it('shows the whole history first with 0, also beyond an earlier end', async () => {
+    const id = await jobIn(service, 'dead', 'since');
+    await service.call('POST', `/jobs/${id}/requeue`);
+    const run = watchHere(service, [id, '--since', '0']);
+    await run.shows('requeued');
+    await step(service, id, 'kill');
+    const lines = ['delivered', 'acked', 'dead          broken', REQUEUED, 'killed'];
+    expect(await run.end()).toEqual([4, ['init          pending', ...lines], '']);
+  });
+
+  it('shows the last end of a job that has ended twice', async () => {
+    const id = await jobIn(service, 'dead', 'since');
+    await service.call('POST', `/jobs/${id}/requeue`);
+    await step(service, id, 'kill');
+    const run = watchHere(service, [id, '--since', '3']);
+    const lines = ['init          killed', 'dead          broken', REQUEUED, 'killed'];
+    expect(await run.end()).toEqual([4, lines, '']);
+  });
+});
+
+describe('watch with a stream token', () => {
+  it('shows the job for which the token was created', async () => {
+    const id = await jobIn(service, 'running', 'token');
+    const { body } = await service.call('POST', '/stream-tokens', { body: { scope: 'jobs:read', jobIds: [id] } });
+    const run = watchHere(service, [id], body.token);
+    await run.shows('running');
+    await step(service, id, 'complete');
+    expect(await run.end()).toEqual([0, ['init          running', 'completed'], '']);
+  });
+
+  it('exits with 1 when the token has expired', async () => {
+    const fake = await serve(
+      () => undefined,
+      (_send, ws) => ws.close(4401, 'stream token has expired'),
+    );
+    const err = 'yardmaster: the stream token has expired; get another one, and watch again\n';
+    expect(await watchHere(fake, ['job']).end()).toEqual([1, [], err]);
   });
 });
 
@@ -206,7 +249,8 @@ describe('watch that is refused', () => {
 
   it('never prints the key, however the server quotes the address', async () => {
     const key = 'ym_id_se/cr=et!';
-    const { url } = await serve(({ url: path = '' }, response) => {
+    const { url } = await serve((request, response) => {
+      const path = request.url?.replace(/since=\d+&/, '') ?? '';
       const error = `${path} ${decodeURIComponent(path)} ${encodeURIComponent(key)}`;
       response.writeHead(404).end(JSON.stringify({ error }));
     });
@@ -243,6 +287,15 @@ describe('watch of a space', () => {
       `killed        ${second} crop stop`,
     ]);
     expect(run.err()).toBe('');
+  });
+
+  it('shows only jobs with all tags that --tag names', async () => {
+    const run = watch('--space', 'tags', '--tag', 'a', '--tag', 'b');
+    await run.shows('init');
+    for (const tag of ['a', 'b']) await createJob(service, 'tags', { tags: [tag] });
+    const { id } = await createJob(service, 'tags', { tags: ['b', 'a'] });
+    await run.shows('created');
+    expect(run.lines()).toEqual(['init          tags', `created       ${id} work`]);
   });
 
   it('ends with 141 and without a message when its output is closed', async () => {
@@ -284,9 +337,8 @@ describe('watch that loses its connection', () => {
   });
 
   it.each([
-    ['complete', {}, undefined, 0, ['init          running', 'init          completed']],
-    ['fail', { error: 'broken' }, undefined, 3, ['init          running', 'init          dead']],
-    ['kill', {}, undefined, 4, ['init          running', 'init          killed']],
+    ['complete', {}, undefined, 0, ['init          running', 'init          completed', 'completed']],
+    ['fail', { error: 'x' }, undefined, 3, ['init          running', 'init          dead', 'dead          x']],
     ['complete', {}, NO_KEY, 0, [...Array(2).fill('init          no progress yet'), 'completed']],
   ] as const)(
     'exits with the code of a job that ended during the outage: %s %j, with the key %j',
@@ -312,6 +364,75 @@ describe('watch that loses its connection', () => {
     await run.shows('created');
     expect(run.lines()).toEqual(['init          gap', 'init          gap', `created       ${id} seen`]);
     expect(run.err()).toBe(`${LOST}; events until then are not shown\n`);
+  });
+
+  it('shows the events that happened during the outage', async () => {
+    const id = await jobIn(service, 'running', 'outage');
+    const run = watchHere(proxy, [id]);
+    await run.shows('init');
+    await step(service, id, 'checkpoint', 1);
+    await run.shows('checkpoint');
+    await cutOff(run);
+    await step(service, id, 'checkpoint', 2);
+    await step(service, id, 'event', 'unseen');
+    proxy.restore();
+    await run.shows('unseen');
+    await step(service, id, 'complete');
+
+    const [code, lines, err] = await run.end();
+    expect([code, err]).toEqual([0, `${LOST}\n`]);
+    expect(lines).toEqual([
+      'init          running',
+      'checkpoint    1',
+      'init          running',
+      'checkpoint    2',
+      'event         "unseen"',
+      'completed',
+    ]);
+  });
+
+  it('reports that events of a job are lost, when the service does not have them any more', async () => {
+    const asked: (string | null)[] = [];
+    const fake = await serve(
+      () => undefined,
+      (send, ws, query) => {
+        asked.push(query.get('since'));
+        send({ type: 'init', seq: 9 - asked.length, missed: true });
+        if (asked.length === 1) send({ type: 'event', seq: 9 });
+        else send({ type: 'killed', status: 'killed', seq: 8 });
+        ws.close(asked.length === 1 ? 1012 : 1000);
+      },
+    );
+    const run = watchHere(fake, ['job']);
+    expect(await run.exit()).toBe(4);
+    expect(asked).toEqual([`${Number.MAX_SAFE_INTEGER}`, '9']);
+    expect(run.err().split('\n').slice(1)).toEqual([
+      'some events are not shown, because the service has lost them',
+      '',
+    ]);
+  });
+
+  it('goes on without since at a service of an earlier release', async () => {
+    const asked: (string | null)[] = [];
+    const fake = await serve((_request, response) => {
+      fake.openStreams((send, ws, query) => {
+        asked.push(query.get('since'));
+        if (asked.length === 1) ws.close(1012);
+        else send({ type: 'killed', status: 'killed' });
+      });
+      response.writeHead(400).end('{"error":"since is not a parameter of this endpoint"}');
+    });
+    const run = watchHere(fake, ['job']);
+    expect([await run.exit(), fake.requests, asked]).toEqual([4, 1, [null, null]]);
+  });
+
+  it.each([
+    [[], 2],
+    [['--since', '5'], 1],
+  ])('exits with 1 when its stream is refused with 400 for good, with %j', async (flags, requests) => {
+    const fake = await serve((_request, response) => response.writeHead(400).end('{"error":"no"}'));
+    const run = watchHere(fake, ['job', ...flags]);
+    expect([await run.end(), fake.requests]).toEqual([[1, [], 'yardmaster: no\n'], requests]);
   });
 
   it('connects again while the service is away, and reports that once', async () => {

@@ -70,6 +70,12 @@ describe('an event stream of a job', () => {
     expect((await open(`/${id}`, { ...key, 'last-event-id': late.lastId as string })).response.status).toBe(204);
   });
 
+  it('is not over for a client that has more events than Redis', async () => {
+    await post('complete');
+    const client = await open(`/${id}`, { ...key, 'last-event-id': '99' });
+    expect([await client.end(), idsOf(client)]).toEqual(['whole', [['init', '4']]]);
+  });
+
   it('is over although the history goes on with what no stream shows', async () => {
     await post('fail', { error: 'x', retryable: false });
     const client = await open(`/${id}`, { ...key, 'last-event-id': '3' });

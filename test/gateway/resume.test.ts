@@ -89,6 +89,17 @@ describe('a stream of a job with since', () => {
     ]);
   });
 
+  it('tells a client that has more events than Redis that its job is completed', async () => {
+    const { key } = await service.key(['jobs:read:progress']);
+    await post('complete', { result: 7 });
+    const client = await openSince(99, key);
+    await client.next('completed');
+    expect(shown(client.messages)).toEqual([
+      ['init', 4, 'missed'],
+      ['completed', 4],
+    ]);
+  });
+
   it('shows a client of progress scope its messages only', async () => {
     const { key } = await service.key(['jobs:read:progress']);
     await post('progress', { percent: 1, message: 'm' });

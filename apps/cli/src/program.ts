@@ -17,6 +17,7 @@ import { copyCommand, deleteCommand, requeueCommand } from './jobs/manage.js';
 import { auditCommand } from './keys/audit.js';
 import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './keys/commands.js';
 import { ownKeyCommand, rotateKeyCommand } from './keys/rotate.js';
+import { streamTokenCommand } from './keys/stream-token.js';
 import { logsCommand } from './logs/command.js';
 import { cancelOperationCommand, getOperationCommand, listOperationsCommand } from './operations/commands.js';
 import { startOperationCommand } from './operations/start.js';
@@ -107,6 +108,7 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
   add(rotateKeyCommand);
   add(revokeKeyCommand);
   add(ownKeyCommand);
+  add(streamTokenCommand);
   add(auditCommand);
   add(callbackSecretCommand);
   add(devCommand);

@@ -33,6 +33,7 @@ type step struct {
 	Progress   *wire.Progress  `json:"progress"`
 	Save       json.RawMessage `json:"save"`
 	Event      json.RawMessage `json:"event"`
+	Ephemeral  json.RawMessage `json:"ephemeral"`
 	Log        *struct {
 		Level    string         `json:"level"`
 		Message  string         `json:"message"`
@@ -130,6 +131,8 @@ func (s step) do(ctx context.Context, j *job) (result any, ends bool, err error)
 		return nil, false, j.Save(s.Save)
 	case s.Event != nil:
 		return nil, false, j.Event(s.Event)
+	case s.Ephemeral != nil:
+		return nil, false, j.EphemeralEvent(s.Ephemeral)
 	case s.Log != nil:
 		var level slog.Level
 		if err := level.UnmarshalText([]byte(strings.ToUpper(s.Log.Level))); err != nil {

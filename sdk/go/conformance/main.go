@@ -14,6 +14,7 @@ import (
 	"time"
 
 	yardmaster "github.com/yardmaster/yardmaster/sdk/go"
+	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
 type object = map[string]any
@@ -31,6 +32,7 @@ type command struct {
 	JobID          string          `json:"jobId"`
 	Reason         string          `json:"reason"`
 	TimeoutSeconds float64         `json:"timeoutSeconds"`
+	wire.StreamTokenRequest
 }
 
 type workerOptions struct {

@@ -111,6 +111,12 @@ func (p *producer) outcomeOf(ctx context.Context, c command) (string, object, er
 		return "result", object{"result": result}, nil
 	case "kill":
 		return "done", object{}, p.client.Kill(ctx, c.JobID, c.Reason)
+	case "streamToken":
+		made, err := p.client.CreateStreamToken(ctx, c.StreamTokenRequest)
+		if err != nil {
+			return "", nil, err
+		}
+		return "streamToken", object{"token": made.Token}, nil
 	default:
 		return "", nil, errors.New("there is no such command: " + c.Do)
 	}

@@ -810,6 +810,37 @@ type SpaceStatsJobs struct {
 	Total     int  `json:"total"`
 }
 
+// StreamToken is a value of the API.
+type StreamToken struct {
+	// To be sent as `?token=` of a stream
+	Token string `json:"token"`
+	// When it expires: at the latest when the API key does
+	ExpiresAt Timestamp `json:"expiresAt"`
+}
+
+// StreamTokenRequest is a value of the API.
+type StreamTokenRequest struct {
+	// `jobs:read:progress` shows only the progress of jobs
+	Scope StreamTokenRequestScope `json:"scope"`
+	// Jobs whose streams it opens. Default: `null`
+	JobIds []string `json:"jobIds,omitempty"`
+	// It opens the streams of jobs with this tag, and those of spaces for these jobs. Default: `null`
+	Tag *string `json:"tag,omitempty"`
+	// Space whose stream it opens, and the streams of whose jobs. Default: `null`
+	SpaceID *string `json:"spaceId,omitempty"`
+	// How long it is valid; default 900. Default: `900`
+	ExpiresInSeconds *int `json:"expiresInSeconds,omitempty"`
+}
+
+// StreamTokenRequestScope is a value of the API.
+type StreamTokenRequestScope string
+
+// Values of StreamTokenRequestScope.
+const (
+	StreamTokenRequestScopeJobsRead         StreamTokenRequestScope = "jobs:read"
+	StreamTokenRequestScopeJobsReadProgress StreamTokenRequestScope = "jobs:read:progress"
+)
+
 // Timestamp: ISO 8601, UTC, milliseconds
 type Timestamp = string
 

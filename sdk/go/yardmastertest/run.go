@@ -57,9 +57,9 @@ type Recording[R any] struct {
 	Reason string
 	// Progress has every report, also those that a worker would leave out because a newer one follows.
 	Progress []wire.Progress
-	// Checkpoints and Events are JSON, in their order.
-	Checkpoints, Events []json.RawMessage
-	Logs                []yardmaster.LogEntry
+	// Checkpoints, Events and EphemeralEvents are JSON, in their order.
+	Checkpoints, Events, EphemeralEvents []json.RawMessage
+	Logs                                 []yardmaster.LogEntry
 }
 
 // Run calls a handler with a payload, which goes through JSON as it does in the service. To abort the handler, cancel
@@ -86,7 +86,7 @@ func Run[P, R any](
 	defer recorded.mu.Unlock()
 	r := &Recording[R]{
 		Err: err, Progress: recorded.progress, Checkpoints: recorded.checkpoints, Events: recorded.events,
-		Logs: recorded.logs,
+		EphemeralEvents: recorded.ephemeralEvents, Logs: recorded.logs,
 	}
 	r.settle(ctx, result, outcome.Of(result, err))
 	return r
@@ -130,6 +130,7 @@ type recorder struct {
 	mu                  sync.Mutex
 	progress            []wire.Progress
 	checkpoints, events []json.RawMessage
+	ephemeralEvents     []json.RawMessage
 	logs                []yardmaster.LogEntry
 }
 
@@ -151,6 +152,13 @@ func (r *recorder) Event(data json.RawMessage) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.events = append(r.events, data)
+	return nil
+}
+
+func (r *recorder) EphemeralEvent(data json.RawMessage) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ephemeralEvents = append(r.ephemeralEvents, data)
 	return nil
 }
 

@@ -72,6 +72,8 @@ def carry_out(ctx: Context, action: str, value: Any) -> Awaitable[Any] | None:
             return ctx.save(value)
         case "event":
             return ctx.event(value)
+        case "ephemeral":
+            return ctx.event(value, ephemeral=True)
         case "log":
             ctx.log.write(value["level"], value["message"], value.get("metadata"))
         case "logs":
@@ -152,6 +154,11 @@ class Driver:
     async def kill(self, command: Json) -> tuple[str, Json]:
         await self.client.kill(command["jobId"], command.get("reason"))
         return "done", {}
+
+    async def streamToken(self, command: Json) -> tuple[str, Json]:
+        job_ids, expires_in = command["jobIds"], command["expiresInSeconds"]
+        made = await self.client.create_stream_token(command["scope"], job_ids=job_ids, expires_in=expires_in)
+        return "streamToken", {"token": made["token"]}
 
     async def carry_out(self, command: Json) -> None:
         action, name = command["do"], command.get("as")

@@ -16,6 +16,11 @@ def work(ctx: SyncContext, payload: dict[str, int]) -> dict[str, int]:
     return {"pid": os.getpid(), "n": payload["n"] + 1}
 
 
+def send_tokens(ctx: SyncContext, payload: list[str]) -> None:
+    for token in payload:
+        ctx.event(token, ephemeral=True)
+
+
 def die(ctx: SyncContext, payload: object) -> None:
     os._exit(7)
 

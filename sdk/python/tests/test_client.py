@@ -149,12 +149,13 @@ def test_the_client_for_asyncio_makes_the_same_calls(service: FakeService) -> No
             operation = await client.operations.start("kill", {"status": "pending"})
             assert (operation.id, (await operation.wait())["status"]) == ("j1", "completed")
             await operation.cancel()
+            await client.create_stream_token("jobs:read", space_id="demo")
 
     asyncio.run(use())
     assert [re.sub("waitSeconds=.*", "waitSeconds=", call.path.removeprefix("/api/v1")) for call in service.calls] == [
         *("/spaces/demo/jobs", "/jobs/j1?waitSeconds="),
         *("/spaces/demo/jobs?status=pending", "/jobs/j1/kill"),
-        *("/spaces/demo/operations", "/operations/j1", "/operations/j1"),
+        *("/spaces/demo/operations", "/operations/j1", "/operations/j1", "/stream-tokens"),
     ]
 
 
@@ -195,6 +196,8 @@ def test_other_calls_are_those_of_the_api(service: FakeService, client: Yardmast
     client.pause([])  # No call: it must not pause the whole space.
     client.resume()
     client.create("ok", tags=["eu"])
+    client.create_stream_token("jobs:read:progress", job_ids=["j1"], expires_in="5m")
+    client.create_stream_token("jobs:read", tag="eu")
     assert [(call.method, call.path.removeprefix("/api/v1"), call.body) for call in service.calls] == [
         ("POST", "/jobs/j1/requeue", {"delaySeconds": 300}),
         ("DELETE", "/jobs/j1", None),
@@ -202,6 +205,8 @@ def test_other_calls_are_those_of_the_api(service: FakeService, client: Yardmast
         ("POST", "/spaces/a%20b/pause", {"names": ["resize"]}),
         ("POST", "/spaces/a%20b/resume", {}),
         ("POST", "/spaces/a%20b/jobs", {"name": "ok", "payload": None, "tags": ["eu"]}),
+        ("POST", "/stream-tokens", {"scope": "jobs:read:progress", "jobIds": ["j1"], "expiresInSeconds": 300}),
+        ("POST", "/stream-tokens", {"scope": "jobs:read", "tag": "eu"}),
     ]
 
 

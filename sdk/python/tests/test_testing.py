@@ -72,6 +72,7 @@ def test_what_a_handler_reports_is_recorded(run_handler: Callable[..., Run]) -> 
         ctx.progress(40, "Resizing", {"decode": 100})
         ctx.save({"page": ctx.checkpoint["page"] + 1})
         ctx.event("decoded")
+        ctx.event("token", ephemeral=True)
         ctx.log.warn("no profile", file="cat.png")
         return ctx.attempt
 
@@ -79,7 +80,7 @@ def test_what_a_handler_reports_is_recorded(run_handler: Callable[..., Run]) -> 
     assert (done.status, done.result) == ("completed", 2)
     part = {"decode": {"percent": 100}}
     assert done.progress == [{"percent": 40, "message": "Resizing", "subProgress": part}]
-    assert (done.checkpoints, done.events) == ([{"page": 2}], ["decoded"])
+    assert (done.checkpoints, done.events, done.ephemeral_events) == ([{"page": 2}], ["decoded"], ["token"])
     assert [(each["level"], each["metadata"]) for each in done.logs] == [("warn", {"file": "cat.png"})]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
+import handlers_in_processes as handlers
 import pytest
 from conftest import Running
 from fake_service import Call, FakeService, Json, Reply
@@ -503,6 +504,59 @@ def test_a_cancelled_worker_releases_its_jobs(service: FakeService, client: Yard
     job = service.add("wait")
     asyncio.run(test())
     assert service.actions(job) == ["ack", "release"]
+
+
+async def send_tokens(ctx: Context, payload: list[str]) -> None:
+    for token in payload:
+        await ctx.event(token, ephemeral=True)
+
+
+@pytest.mark.parametrize(
+    ("handler", "process"), [(send_tokens, False), (handlers.send_tokens, False), (handlers.send_tokens, True)]
+)
+def test_an_ephemeral_event_is_sent_once_also_without_a_response(
+    service: FakeService, start: Start, handler: Any, process: bool
+) -> None:
+    replies: list[Reply] = [None, (503, {"code": "OVERLOADED", "error": "x"}, {}), (200, {"success": True}, {})]
+    service.override = lambda call: replies.pop(0) if "/event" in call.path else "none"
+    start({"work": handler}, process=process)
+    job = service.add("work", ["a", "b", "c"])
+    service.outcome(job)
+    sent = [call for call in service.calls if "/event" in call.path]
+    assert [(call.path, call.headers["x-delivery-token"], call.body) for call in sent] == [
+        (f"/api/v1/jobs/{job}/event?ephemeral=true", "0.0", token) for token in "abc"
+    ]
+    assert service.actions(job) == ["ack", "complete"]
+
+
+def test_an_ephemeral_event_aborts_its_handler_when_the_job_is_killed(service: FakeService, start: Start) -> None:
+    refusals: list[Reply] = [
+        (413, {"code": "TOO_LARGE", "error": "too large"}, {}),
+        (409, {"code": "JOB_KILLED", "error": "Job has been killed"}, {}),
+    ]
+    service.override = lambda call: refusals.pop(0) if "/event" in call.path else "none"
+    raised: list[str] = []
+
+    def handler(ctx: SyncContext, payload: Any) -> None:
+        for _ in range(2):
+            try:
+                ctx.event(1, ephemeral=True)
+            except YardmasterError as error:
+                raised.append(error.code)
+        raised.append("goes on")
+
+    def ends_killed(ctx: SyncContext, payload: Any) -> None:
+        try:
+            handler(ctx, payload)
+        except Killed:
+            raised.append(f"Killed {ctx.signal.aborted}")
+        with service.changed:
+            service.changed.notify_all()
+
+    start({"work": ends_killed})
+    service.add("work")
+    service.wait_for(lambda: len(raised) == 2)
+    assert raised == ["TOO_LARGE", "Killed True"]
 
 
 def test_healthz_fails_when_polls_have_no_response(

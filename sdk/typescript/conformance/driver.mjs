@@ -32,6 +32,7 @@ const STEPS = {
   progress: ({ percent, message, subProgress }, context) => context.progress(percent, message, subProgress),
   save: (value, context) => context.save(value),
   event: (data, context) => context.event(data),
+  ephemeral: (data, context) => context.event(data, { ephemeral: true }),
   log: ({ level, message, metadata }, context) => context.log[level](message, metadata),
   logs(count, context) {
     for (let i = 1; i <= count; i++) context.log.info(`line ${i}`);
@@ -109,6 +110,10 @@ const COMMANDS = {
   async kill({ jobId, reason }) {
     await client.kill(jobId, reason);
     return ['done'];
+  },
+  async streamToken(request) {
+    const { token } = await client.createStreamToken(request);
+    return ['streamToken', { token }];
   },
 };
 

@@ -19,7 +19,7 @@ export {
   YardmasterError,
 } from './errors.js';
 export type * as wire from './wire.generated.js';
-export type { Context, Log, Released, SubProgress, WorkerJob } from './worker/context.js';
+export type { Context, EventOptions, Log, Released, SubProgress, WorkerJob } from './worker/context.js';
 export type { LogEntry } from './worker/job-log.js';
 export { type OnLog, type PinoLogger, toPino } from './worker/pino.js';
 export type { StandardSchema } from './worker/schema.js';

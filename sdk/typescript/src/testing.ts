@@ -19,6 +19,7 @@ export interface Run<Result = unknown> {
   progress: ProgressReport[];
   checkpoints: unknown[];
   events: unknown[];
+  ephemeralEvents: unknown[];
   logs: LogEntry[];
 }
 
@@ -45,10 +46,11 @@ export async function run<Payload, Result>(
   options: RunOptions<Payload> = {},
 ): Promise<Run<Result>> {
   const { schema, checkpoint = null, attempt = 1, name = 'test', signal = new AbortController().signal } = options;
-  const done: Pick<Run, 'progress' | 'checkpoints' | 'events' | 'logs'> = {
+  const done: Pick<Run, 'progress' | 'checkpoints' | 'events' | 'ephemeralEvents' | 'logs'> = {
     progress: [],
     checkpoints: [],
     events: [],
+    ephemeralEvents: [],
     logs: [],
   };
   const context = contextOf({
@@ -56,7 +58,8 @@ export async function run<Payload, Result>(
     checkpoint,
     progress: (report) => void done.progress.push(report),
     save: async (value) => void done.checkpoints.push(asStored(value)),
-    event: async (data) => void done.events.push(asStored(data)),
+    event: async (data, { ephemeral = false } = {}) =>
+      void (ephemeral ? done.ephemeralEvents : done.events).push(asStored(data)),
     log: (entry) => void done.logs.push(entry),
   });
   try {

@@ -707,6 +707,28 @@ export interface SpaceStatsJobs {
   total: number;
 }
 
+export interface StreamToken {
+  /** To be sent as `?token=` of a stream */
+  token: string;
+  /** When it expires: at the latest when the API key does */
+  expiresAt: Timestamp;
+}
+
+export interface StreamTokenRequest {
+  /** `jobs:read:progress` shows only the progress of jobs */
+  scope: StreamTokenRequestScope;
+  /** Jobs whose streams it opens. Default: `null` */
+  jobIds?: string[] | null;
+  /** It opens the streams of jobs with this tag, and those of spaces for these jobs. Default: `null` */
+  tag?: string | null;
+  /** Space whose stream it opens, and the streams of whose jobs. Default: `null` */
+  spaceId?: string | null;
+  /** How long it is valid; default 900. Default: `900` */
+  expiresInSeconds?: number;
+}
+
+export type StreamTokenRequestScope = 'jobs:read' | 'jobs:read:progress';
+
 /** ISO 8601, UTC, milliseconds */
 export type Timestamp = string;
 

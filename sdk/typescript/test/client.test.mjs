@@ -166,7 +166,7 @@ withClient(
 );
 
 withClient(
-  'requeue, delete, stats, pause, resume and tags are the calls of the API',
+  'requeue, delete, stats, pause, resume, tags and stream tokens are the calls of the API',
   () => [200, { ...JOB, success: true }],
   async (client, { calls }) => {
     await client.requeue('j1', '5m');
@@ -176,6 +176,7 @@ withClient(
     await client.pause([]); // No call: it must not pause the whole space.
     await client.resume();
     await client.create('resize', null, { tags: ['eu'] });
+    await client.createStreamToken({ scope: 'jobs:read:progress', tag: 'eu', expiresInSeconds: 60 });
     assert.deepEqual(
       calls.map(({ method, url, body }) => [method, url, body]),
       [
@@ -185,6 +186,7 @@ withClient(
         ['POST', '/api/v1/spaces/a%20b/pause', { names: ['resize'] }],
         ['POST', '/api/v1/spaces/a%20b/resume', {}],
         ['POST', '/api/v1/spaces/a%20b/jobs', { name: 'resize', payload: null, tags: ['eu'] }],
+        ['POST', '/api/v1/stream-tokens', { scope: 'jobs:read:progress', tag: 'eu', expiresInSeconds: 60 }],
       ],
     );
   },

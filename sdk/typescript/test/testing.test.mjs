@@ -9,6 +9,7 @@ test('a run records what a handler reports', async () => {
       await context.progress(40, 'Resizing', { decode: 100, encode: { percent: 5, message: 'slow' } });
       await context.save({ page: 7 });
       await context.event('seen');
+      await context.event('token', { ephemeral: true });
       context.log.warn('no profile', { file: payload.image });
       return { attempt, from: context.checkpoint };
     },
@@ -18,7 +19,7 @@ test('a run records what a handler reports', async () => {
   assert.deepEqual([done.status, done.result], ['completed', { attempt: 2, from: { page: 3 } }]);
   const subProgress = { decode: { percent: 100 }, encode: { percent: 5, message: 'slow' } };
   assert.deepEqual(done.progress, [{ percent: 40, message: 'Resizing', subProgress }]);
-  assert.deepEqual([done.checkpoints, done.events], [[{ page: 7 }], ['seen']]);
+  assert.deepEqual([done.checkpoints, done.events, done.ephemeralEvents], [[{ page: 7 }], ['seen'], ['token']]);
   const [{ level, message, metadata }] = done.logs;
   assert.deepEqual([level, message, metadata], ['warn', 'no profile', { file: 'cat.png' }]);
 });

@@ -236,3 +236,43 @@ test('a worker whose key is limited waits for Retry-After with every call, and l
   }
   assert.ok(['poll', 'ack', 'keepalive'].every((kind) => times.get(kind).length > 1));
 });
+
+const isEphemeral = ({ url }) => url.endsWith('/event?ephemeral=true');
+
+test('an ephemeral event is sent once with the token, also when it has no response', async () => {
+  const answers = [null, [503, { error: 'x', code: 'OVERLOADED' }], [200, { success: true }]];
+  const fake = await startFakeJobs([jobOf('j')], (call) => (isEphemeral(call) ? answers.shift() : undefined));
+  const handler = async (_, context) => {
+    for (const token of ['a', 'b', 'c']) await context.event(token, { ephemeral: true });
+  };
+  await work(fake, handler, {}, () => until(() => fake.outcomes.length > 0));
+  const sent = fake.calls.filter(isEphemeral);
+  assert.deepEqual(
+    sent.map(({ url, headers, body }) => [url, headers['x-delivery-token'], body]),
+    ['a', 'b', 'c'].map((token) => ['/api/v1/jobs/j/event?ephemeral=true', 'token of j', token]),
+  );
+  assert.deepEqual(
+    fake.outcomes.map(({ action }) => action),
+    ['complete'],
+  );
+});
+
+test('an ephemeral event aborts its handler when the job is killed, and throws what is not JSON or is refused', async () => {
+  const refusals = [
+    [413, { error: 'Too large', code: 'TOO_LARGE' }],
+    [409, { error: 'Job has been killed', code: 'JOB_KILLED', jobStatus: 'killed' }],
+  ];
+  const fake = await startFakeJobs([jobOf('j')], (call) => (isEphemeral(call) ? refusals.shift() : undefined));
+  const thrown = [];
+  let reason;
+  const handler = async (_, context) => {
+    for (const data of [1n, 1, 2]) await context.event(data, { ephemeral: true }).catch((error) => thrown.push(error));
+    reason = context.signal.reason;
+  };
+  await work(fake, handler, {}, () => until(() => reason !== undefined));
+  assert.deepEqual(
+    thrown.map(({ name, code }) => code ?? name),
+    ['TypeError', 'TOO_LARGE', 'Killed'],
+  );
+  assert.equal(reason, thrown[2]);
+});

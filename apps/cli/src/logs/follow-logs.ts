@@ -26,6 +26,7 @@ export async function followLogs(options: FollowLogsOptions): Promise<Outcome> {
   const { request, reader, connectivity, signal } = options;
   const { service, jobId } = request;
   const enough = new AbortController();
+  const url = streamUrlOf(service, { kind: 'job', jobId });
   let exit: ExitCode | null = null;
   let failure: unknown = null;
   const printUntil = (toSeq: number | null) =>
@@ -35,7 +36,7 @@ export async function followLogs(options: FollowLogsOptions): Promise<Outcome> {
     });
 
   const end = await follow({
-    url: streamUrlOf(service, { kind: 'job', jobId }),
+    urlOf: () => url,
     signal: AbortSignal.any([signal, enough.signal]),
     onMessage(text) {
       const message = readMessage(text);

@@ -2,8 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CLOSE_CODES } from '@yardmaster/protocol';
 import { type ConnectionOptions, connect, type Ending } from './connection.js';
 import { backoffMs, PASSING_STATUSES } from './connectivity.js';
+import type { Refusal } from './refusal.js';
 
-export interface FollowOptions extends ConnectionOptions {
+export interface FollowOptions extends Omit<ConnectionOptions, 'url'> {
+  /** Returns the address of the next connection. */
+  urlOf: () => URL;
+  /** Called with a refusal. Returns whether to connect at once to another address. */
+  changesUrlAfter?: (refusal: Refusal) => boolean;
   /** Called when the connection was lost or could not be made. */
   onLost: (reason: string) => void;
 }
@@ -17,13 +22,14 @@ export type End = Exclude<NextStep, { kind: 'reconnect' }> | { kind: 'stopped' }
  *   connected ── lost: pause, longer each time ──▶ connected …
  *       └─────── ended, refused or stopped ──▶ returns
  *
- * Each connection begins with an init, which shows the current state. Events in between are not repeated.
+ * Each connection begins with an init, which shows the current state. Its address may ask for the events in between.
  */
 export async function follow(options: FollowOptions): Promise<End> {
-  const { signal, onLost } = options;
+  const { signal, onLost, urlOf, changesUrlAfter } = options;
   for (let failures = 0; ; ) {
-    const ending = await connect(options);
+    const ending = await connect({ ...options, url: urlOf() });
     if (signal.aborted) return { kind: 'stopped' };
+    if (ending.kind === 'refused' && changesUrlAfter?.(ending)) continue;
     const next = nextStepOf(ending);
     if (next.kind !== 'reconnect') return next;
     failures = ending.kind === 'closed' && ending.wasStable ? 1 : failures + 1;
@@ -54,6 +60,8 @@ const PASSING_CODES: Record<number, string> = {
   1011: 'server error',
 };
 
+const TOKEN_EXPIRED = 'the stream token has expired; get another one, and watch again';
+
 /** Decide what to do after the end of a connection. */
 export function nextStepOf(ending: Ending): NextStep {
   if (ending.kind === 'refused') {
@@ -66,5 +74,6 @@ export function nextStepOf(ending: Ending): NextStep {
   if (code === CLOSE_CODES.ended) return { kind: 'ended' };
   const passing = PASSING_CODES[code];
   if (passing !== undefined) return { kind: 'reconnect', reason: reason || passing, notBeforeMs: 0 };
+  if (code === CLOSE_CODES.tokenExpired) return { kind: 'refused', sentence: TOKEN_EXPIRED };
   return { kind: 'refused', sentence: reason || `the stream was closed with code ${code}` };
 }

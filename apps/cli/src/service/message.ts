@@ -25,6 +25,10 @@ export interface StreamMessage {
   detail: string;
   /** ISO 8601. */
   timestamp: string;
+  /** Number of the event in the history of the job. */
+  seq: number | null;
+  /** Whether the init of a stream says that events before it are lost. */
+  missed: boolean;
 }
 
 /**
@@ -35,7 +39,7 @@ export interface StreamMessage {
 export function readMessage(text: string): StreamMessage | null {
   const { success, data: message } = readableMessage.safeParse(parse(text));
   if (!success) return null;
-  const { data, status } = message;
+  const { data, status, seq, missed } = message;
   const progress = readProgress(message.type === 'progress' ? data : message.progress);
   const type = printable(message.type);
   return {
@@ -49,6 +53,8 @@ export function readMessage(text: string): StreamMessage | null {
     // Data that is not valid progress is shown as it came.
     detail: progress === null ? printable(detailOf(type, data)) : '',
     timestamp: printable(message.timestamp ?? ''),
+    seq,
+    missed,
   };
 }
 

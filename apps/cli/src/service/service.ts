@@ -11,17 +11,20 @@ export interface Service {
 /** The job or the space that is watched. */
 export type Subject = { kind: 'job'; jobId: string } | { kind: 'space'; spaceId: string };
 
+/** Whether the client has a stream token, which opens streams and nothing else. */
+export const isStreamToken = ({ token }: Service) => token?.startsWith('ymst_') === true;
+
 /**
  * Return the address of a stream.
  *
  * @see spec §4.17, §4.18
  */
-export function streamUrlOf({ url, token }: Service, subject: Subject): URL {
+export function streamUrlOf({ url, token }: Service, subject: Subject, query: Query = {}): URL {
   const path =
     subject.kind === 'job'
       ? `realtime/${encodeURIComponent(subject.jobId)}`
       : `realtime/spaces/${encodeURIComponent(subject.spaceId)}`;
-  const address = apiUrlOf(url, path);
+  const address = apiUrlOf(url, path + queryOf(query));
   address.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
   if (token !== null) address.searchParams.set('token', token);
   return address;

@@ -1,5 +1,6 @@
 import { type CliCommand, UsageError } from '../command.js';
 import { EXIT, exitCodesHelp } from '../exit-codes.js';
+import { countOf, repeated } from '../flag-values.js';
 import { type CommonFlags, type CommonRequest, commonRequestOf, expectKey, withCommonOptions } from '../flags.js';
 import type { Subject } from '../service/service.js';
 import { displayOf } from './display.js';
@@ -8,10 +9,14 @@ import { watch } from './watch.js';
 /** Parsed command line of `watch`. The format `auto` is drawn on a terminal. */
 export interface WatchRequest extends CommonRequest {
   subject: Subject;
+  since: number | null;
+  tags: string[];
 }
 
 interface Flags extends CommonFlags {
   space?: string;
+  tag?: string[];
+  since?: number;
 }
 
 /** `yardmaster watch`: shows a job or a space live. */
@@ -25,11 +30,13 @@ export const watchCommand: CliCommand<WatchRequest, Flags> = {
         .option(
           '--space <spaceId>',
           'watch all jobs of a space instead (default: $YARDMASTER_SPACE); needs a key with jobs:read',
-        ),
+        )
+        .option('--tag <tag>', 'of a space: show only jobs with this tag; repeated: with all of them', repeated)
+        .option('--since <seq>', 'of a job: begin after this event of its history; 0 shows all of them first', countOf),
       { json: 'print each message as one line of JSON' },
     ).addHelpText(
       'after',
-      `\nWithout a key, only the progress and the completion of a job are shown.\n${exitCodesHelp(EXIT)}`,
+      `\nThe key may be a stream token. Without a key, only the progress and the completion of a job are shown.\n${exitCodesHelp(EXIT)}`,
     ),
   parse([jobId], flags, env) {
     const common = commonRequestOf(flags, env);
@@ -38,7 +45,10 @@ export const watchCommand: CliCommand<WatchRequest, Flags> = {
       flags.space ?? (jobId === undefined ? env.YARDMASTER_SPACE || undefined : undefined),
     );
     if (subject.kind === 'space') expectKey(common.service, 'watching a space', 'jobs:read');
-    return { subject, ...common };
+    const { since = null, tag: tags = [] } = flags;
+    if (subject.kind === 'job' && tags.length > 0) throw new UsageError('--tag needs --space');
+    if (subject.kind === 'space' && since !== null) throw new UsageError('--since needs a job id');
+    return { subject, since, tags, ...common };
   },
   run: ({ format, ...request }, io) =>
     watch({ ...request, display: displayOf(request.subject, format, io), waitForDrain: io.waitForDrain }),

@@ -18,6 +18,8 @@ export interface Display {
   show(message: StreamMessage, raw: string): void;
   /** Show a printable sentence about the watch itself, such as a lost connection. */
   notice(sentence: string): void;
+  /** Show a printable sentence about the messages, such as that some are lost. It stays. */
+  warn(sentence: string): void;
   /** Called at the end, before anything else is printed. */
   close(): void;
   /** Show what a job had before the stream began and its init does not contain; for a display of the state of a job. */
@@ -39,6 +41,7 @@ function lineDisplay({ out, err }: Outputs, toLine: (message: StreamMessage, raw
   return {
     show: (message, raw) => out.write(`${toLine(message, raw)}\n`),
     notice: (sentence) => err.write(`${sentence}\n`),
+    warn: (sentence) => err.write(`${sentence}\n`),
     close: () => undefined,
   };
 }
@@ -46,9 +49,11 @@ function lineDisplay({ out, err }: Outputs, toLine: (message: StreamMessage, raw
 /** Create the display of a space on a terminal: every message is one coloured line, no wider than the terminal. */
 function spaceDisplay(terminal: Terminal): Display {
   const print = (line: string) => terminal.write(`${line}\n`);
+  const warn = (sentence: string) => print(warningLine(sentence, terminal));
   return {
     show: (message) => print(terminalLine(message, terminal, { withJob: true })),
-    notice: (sentence) => print(yellow(clip(sentence, sizeOf(terminal).columns))),
+    notice: warn,
+    warn,
     close: () => undefined,
   };
 }
@@ -94,6 +99,10 @@ export function jobDisplay(terminal: Terminal, jobId: string): Display {
       lost = sentence;
       drawSoon();
     },
+    warn(sentence) {
+      lines.push(warningLine(sentence, terminal));
+      drawSoon();
+    },
     fillIn(known) {
       view = { ...view, ...known };
       drawSoon();
@@ -110,6 +119,8 @@ function terminalLine(message: StreamMessage, terminal: Terminal, { withJob }: {
   const line = lineOf(message, { withJob, isLocal: true });
   return colorOf(message.type)(clip(line, sizeOf(terminal).columns));
 }
+
+const warningLine = (sentence: string, terminal: Terminal) => yellow(clip(sentence, sizeOf(terminal).columns));
 
 /** Columns of the details of a message in a plain line. `--json` prints all of them. */
 const DETAIL_COLUMNS = 300;

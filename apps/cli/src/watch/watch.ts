@@ -1,26 +1,33 @@
 import type { Status } from '@yardmaster/protocol';
-import { exitOf, gaveUpAfter, type Outcome, outcomeOf } from '../exit-codes.js';
+import { type ExitCode, exitOf, gaveUpAfter, type Outcome, outcomeOf } from '../exit-codes.js';
 import { call, jsonOf } from '../service/call.js';
 import { Connectivity } from '../service/connectivity.js';
 import { type FollowOptions, follow } from '../service/follow.js';
 import { readMessage, readProgress, readScheduledFor, type StreamMessage } from '../service/message.js';
-import { jobPath, type Service, type Subject, streamUrlOf } from '../service/service.js';
+import { Position } from '../service/position.js';
+import { isStreamToken, jobPath, type Service, type Subject, streamUrlOf } from '../service/service.js';
 import type { Display } from './display.js';
 import { endsAttempt } from './screen.js';
 
 interface WatchOptions extends Pick<FollowOptions, 'waitForDrain'> {
   service: Service;
   subject: Subject;
+  /** Seq of the event after which to begin; null for the present. */
+  since: number | null;
+  /** Show only jobs with all of these; of a space. */
+  tags: string[];
   display: Display;
   /** Null for no limit. */
   timeoutSeconds: number | null;
 }
 
 /** Watch a job until it ends, or a space for ever, over as many connections as needed. */
-export async function watch({ timeoutSeconds, ...options }: WatchOptions): Promise<Outcome> {
+export async function watch({ timeoutSeconds, since, tags, ...options }: WatchOptions): Promise<Outcome> {
   const { service, subject, display } = options;
   const stop = new AbortController();
   let outcome: Outcome | null = null;
+  /** How the job had ended after the latest message. */
+  let ended: ExitCode | null = null;
   const finish = (because: Outcome) => {
     outcome ??= because;
     stop.abort();
@@ -28,13 +35,15 @@ export async function watch({ timeoutSeconds, ...options }: WatchOptions): Promi
   const giveUp = () => finish(gaveUpAfter(timeoutSeconds));
   const timer = timeoutSeconds === null ? undefined : setTimeout(giveUp, timeoutSeconds * 1000);
   const fillIn = filler(options, stop.signal);
-  // A job's init makes up for missed messages, the init of a space cannot.
+  // The stream of a job goes on where it was, that of a space cannot.
   const gap = subject.kind === 'space' ? '; events until then are not shown' : '';
   const connectivity = new Connectivity(service, display.notice, gap);
+  const position = new Position(since);
 
   const end = await follow({
     ...options,
-    url: streamUrlOf(service, subject),
+    urlOf: () => streamUrlOf(service, subject, subject.kind === 'job' ? position.query : { tag: tags }),
+    changesUrlAfter: (refusal) => subject.kind === 'job' && position.dropsSinceAfter(refusal),
     signal: stop.signal,
     onMessage(text) {
       const message = readMessage(text);
@@ -42,14 +51,16 @@ export async function watch({ timeoutSeconds, ...options }: WatchOptions): Promi
       connectivity.markConnected('stream');
       display.show(message, text);
       if (subject.kind === 'space') return;
-      const exit = exitOf(message);
-      if (exit !== null) finish({ exit, sentence: null });
+      if (position.moveTo(message)) display.warn('some events are not shown, because the service has lost them');
+      ended = exitOf(message);
+      if (ended !== null && !position.isBeforeInit(message)) finish({ exit: ended, sentence: null });
       else fillIn(message);
     },
     onLost: (reason) => connectivity.markLost('stream', reason),
   });
   clearTimeout(timer);
   display.close();
+  if (end.kind === 'ended' && ended !== null) return { exit: ended, sentence: null };
   return outcome ?? outcomeOf(end, service);
 }
 
@@ -62,12 +73,15 @@ const REPLACES = new Set(['init', 'progress', 'ready', 'rescheduled', 'replaced'
  *
  * So a drawing is right from the start. What was read is shown unless a newer message came meanwhile.
  */
-function filler({ service, subject, display }: Omit<WatchOptions, 'timeoutSeconds'>, signal: AbortSignal) {
+function filler(
+  { service, subject, display }: Pick<WatchOptions, 'service' | 'subject' | 'display'>,
+  signal: AbortSignal,
+) {
   let seen = 0;
   return ({ type, status }: StreamMessage): void => {
     // Other messages, such as a checkpoint, do not make it out of date.
     if (REPLACES.has(type) || endsAttempt(type)) seen++;
-    if (subject.kind !== 'job' || display.fillIn === undefined || type !== 'init') return;
+    if (subject.kind !== 'job' || display.fillIn === undefined || type !== 'init' || isStreamToken(service)) return;
     const asOf = seen;
     void readMissing(status, service, subject.jobId, signal).then((known) => {
       if (asOf === seen && !signal.aborted) display.fillIn?.(known);

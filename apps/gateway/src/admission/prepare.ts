@@ -49,14 +49,14 @@ export async function prepareJobStream(
   const { status, progress, at } = snapshot;
   const timestamp = isoOf(at);
   const { seq, missed } = beginningOf(snapshot, asked.since);
-  if (asked.isEventStream && asked.since !== null && (await isOver(jobId, { store, caller, snapshot, seq })))
-    return null;
+  // The client cannot have seen the end, or Redis came back without the end that it has seen.
+  const isAtPresent = asked.since === null || asked.since > snapshot.seq;
+  if (asked.isEventStream && !isAtPresent && (await isOver(jobId, { store, caller, snapshot, seq }))) return null;
   return (session) => {
     const position = asked.since === null ? {} : { seq, ...(missed && { missed }) };
     if (caller.scope === 'full') session.begin(jobId, { jobId, type: 'init', status, timestamp, ...position }, seq);
     else session.begin(jobId, { jobId, type: 'init', ...(progress && { progress }), timestamp, ...position }, seq);
-    // Without `since` the client cannot have seen the end.
-    const isLate = asked.since === null && caller.scope === 'progress' && status === 'completed';
+    const isLate = isAtPresent && caller.scope === 'progress' && status === 'completed';
     if (isLate) session.send(completionOf(jobId, snapshot));
     releases.add(channel.attach(session, snapshot, seq, subscribedTimes));
   };

@@ -179,6 +179,8 @@ export const readableMessage = z.object({
   progress: progressRequest.nullable().catch(null),
   data: z.custom<JsonValue>().default(null),
   timestamp: z.string().nullable().catch(null),
+  seq: z.number().nullable().catch(null),
+  missed: z.boolean().catch(false),
 });
 
 /** Codes with which the service closes a stream (RFC 6455 §7.4.1; 1012 and 1013: IANA's registry). */

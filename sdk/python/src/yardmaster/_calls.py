@@ -15,7 +15,7 @@ from ._errors import YardmasterError
 from ._options import NewJob, OperationOptions, body_of
 from ._payloads import json_bytes
 from ._transport import Request, Target, job_path, space_path
-from ._wire import JobWithEvents, OperationFilterRequest, OperationRequestAction
+from ._wire import JobWithEvents, OperationFilterRequest, OperationRequestAction, StreamTokenRequestScope
 
 #: The service waits at most this long before it responds. Seconds.
 LONG_POLL = 20.0
@@ -82,6 +82,20 @@ def start_operation(
             raise TypeError(f"There is no option {option!r} of an operation")
     headers = {"idempotency-key": idempotency_key or str(uuid.uuid4())}
     return Request("POST", space_path(target, "/operations"), json_bytes(body), headers)
+
+
+def create_stream_token(
+    scope: StreamTokenRequestScope,
+    job_ids: Sequence[str] | None,
+    tag: str | None,
+    space_id: str | None,
+    expires_in: Duration | None,
+) -> Request:
+    fields = {"scope": scope, "jobIds": job_ids, "tag": tag, "spaceId": space_id}
+    body: dict[str, Any] = {key: value for key, value in fields.items() if value is not None}
+    if expires_in is not None:
+        body["expiresInSeconds"] = round(seconds_of(expires_in, "expires_in"))
+    return Request("POST", "/stream-tokens", json_bytes(body))
 
 
 def operation(method: str, operation_id: str) -> Request:

@@ -771,6 +771,30 @@ class SpaceStatsJobs(_SpaceStatsJobsRequired, total=False):
     scheduled: int
 
 
+class StreamToken(TypedDict):
+    # To be sent as `?token=` of a stream
+    token: str
+    # When it expires: at the latest when the API key does
+    expiresAt: "Timestamp"
+
+
+class _StreamTokenRequestRequired(TypedDict):
+    # `jobs:read:progress` shows only the progress of jobs
+    scope: "StreamTokenRequestScope"
+
+
+class StreamTokenRequest(_StreamTokenRequestRequired, total=False):
+    # Jobs whose streams it opens. Default: `null`
+    jobIds: Optional[List[str]]
+    # It opens the streams of jobs with this tag, and those of spaces for these jobs. Default:
+    # `null`
+    tag: Optional[str]
+    # Space whose stream it opens, and the streams of whose jobs. Default: `null`
+    spaceId: Optional[str]
+    # How long it is valid; default 900. Default: `900`
+    expiresInSeconds: int
+
+
 class _UniqueRequired(TypedDict):
     key: str
 
@@ -827,6 +851,9 @@ OperationStatus = Literal["running", "done", "cancelled"]
 
 
 Outcome = Union["AckOutcome", "KeepaliveOutcome", "ProgressOutcome", "CheckpointOutcome", "EventOutcome", "CompleteOutcome", "FailOutcome", "ReleaseOutcome"]
+
+
+StreamTokenRequestScope = Literal["jobs:read", "jobs:read:progress"]
 
 
 # ISO 8601, UTC, milliseconds

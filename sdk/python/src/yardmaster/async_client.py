@@ -11,7 +11,18 @@ from ._durations import Duration, seconds_of
 from ._operations import AsyncOperations
 from ._options import JobFilter, JobOptions, NewJob, query_of, target_of
 from ._transport import AsyncTransport, Target
-from ._wire import JobStatus, JobSummary, JobWithEvents, KnownJob, ListedJob, Space, SpaceList, SpaceStats
+from ._wire import (
+    JobStatus,
+    JobSummary,
+    JobWithEvents,
+    KnownJob,
+    ListedJob,
+    Space,
+    SpaceList,
+    SpaceStats,
+    StreamToken,
+    StreamTokenRequestScope,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -155,6 +166,22 @@ class AsyncYardmaster:
     async def kill(self, job_id: str, reason: str | None = None) -> None:
         """End a job: it is not attempted any more, and a handler that works on it is aborted."""
         await self.send(_calls.kill(job_id, reason))
+
+    async def create_stream_token(
+        self,
+        scope: StreamTokenRequestScope,
+        *,
+        job_ids: Sequence[str] | None = None,
+        tag: str | None = None,
+        space_id: str | None = None,
+        expires_in: Duration | None = None,
+    ) -> StreamToken:
+        """Create a token that opens some streams for a short time, for a page that must not have the API key.
+
+        Exactly one of ``job_ids``, ``tag`` and ``space_id`` is required.
+        """
+        request = _calls.create_stream_token(scope, job_ids, tag, space_id, expires_in)
+        return cast(StreamToken, await self.send(request))
 
     async def close(self) -> None:
         await self._transport.close()

@@ -39,6 +39,7 @@ class Run:
     progress: list[Fields] = field(default_factory=list["Fields"])
     checkpoints: list[Any] = field(default_factory=list[Any])
     events: list[Any] = field(default_factory=list[Any])
+    ephemeral_events: list[Any] = field(default_factory=list[Any])
     logs: list[LogEntry] = field(default_factory=list["LogEntry"])
 
     def end(self, end: Fields) -> None:
@@ -56,7 +57,12 @@ class _Recorder:
         self.log = run.logs.append
 
     def send(self, action: ReportAction, data: Any) -> None:
-        (self._run.checkpoints if action == "checkpoint" else self._run.events).append(as_json(data))
+        of_action = {
+            "checkpoint": self._run.checkpoints,
+            "event": self._run.events,
+            "ephemeral": self._run.ephemeral_events,
+        }
+        of_action[action].append(as_json(data))
 
 
 class _AsyncRecorder(_Recorder):

@@ -10,6 +10,8 @@ import type {
   Space,
   SpaceList,
   SpaceStats,
+  StreamToken,
+  StreamTokenRequest,
 } from '../wire.generated.js';
 import { JobHandle } from './job-handle.js';
 import { Operations } from './operations.js';
@@ -171,6 +173,14 @@ export class Yardmaster {
   async #changePause(path: string, names?: readonly string[], signal?: AbortSignal): Promise<void> {
     if (names?.length === 0) return; // An empty list must not mean the whole space.
     await this.send({ method: 'POST', path: spacePath(this.target, path), body: JSON.stringify({ names }) }, signal);
+  }
+
+  /**
+   * Create a token that opens some streams for a short time, for a page or another client that must not have the API key.
+   * Exactly one of `jobIds`, `tag` and `spaceId` is required.
+   */
+  createStreamToken(request: StreamTokenRequest, signal?: AbortSignal): Promise<StreamToken> {
+    return this.send({ method: 'POST', path: '/stream-tokens', body: JSON.stringify(request) }, signal);
   }
 
   /** Make a call of the API, and send it again until a response says what it did, or the retry window is over. */

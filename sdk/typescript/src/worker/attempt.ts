@@ -1,3 +1,4 @@
+import { jobPath, send } from '../client/transport.js';
 import { type Aborted, abortReasonOf, DeliveryLost, Draining, Killed, TimedOut, YardmasterError } from '../errors.js';
 import type { ClaimedJob, Outcome } from '../wire.generated.js';
 import { contextOf, type WorkerJob } from './context.js';
@@ -85,6 +86,14 @@ export class Attempt {
       };
       this.#session.outbox.add({ outcome: this.outcome(fields), done });
     });
+  }
+
+  /** Send an event once, which is not stored. @throws its refusal; the reason when the attempt is gone before */
+  async reportEphemeral(data: unknown): Promise<void> {
+    const { id, deliveryToken } = this.job;
+    const path = jobPath(id, '/event?ephemeral=true');
+    const headers = { 'x-delivery-token': deliveryToken };
+    await send(this.#session.target, { method: 'POST', path, headers, body: JSON.stringify(data ?? null) }, this.gone);
   }
 
   /** Call the handler, once the ack has succeeded. */

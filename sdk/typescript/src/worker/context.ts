@@ -34,6 +34,12 @@ export class Released {
   ) {}
 }
 
+/** Options of an event. */
+export interface EventOptions {
+  /** Default: false */
+  ephemeral?: boolean;
+}
+
 /** What a handler may do about its job. */
 // biome-ignore lint/suspicious/noExplicitAny: the checkpoint is what earlier attempts have saved
 export interface Context<C = any> {
@@ -52,8 +58,12 @@ export interface Context<C = any> {
   progress(percent: number, message: string, subProgress?: SubProgress): Promise<void>;
   /** Store a checkpoint for the next attempt, any JSON value. Resolves when it is stored. */
   save(checkpoint: unknown): Promise<void>;
-  /** Add an event with any JSON value to the history. Resolves when it is stored, or when the storage is full. */
-  event(data: unknown): Promise<void>;
+  /**
+   * Add an event with any JSON value to the history. Resolves when it is stored, or when the storage is full.
+   *
+   * An ephemeral one is stored nowhere: it is sent once, to the streams that are open, and may be lost.
+   */
+  event(data: unknown, options?: EventOptions): Promise<void>;
   /** Return its value from the handler: the job goes back to the queue, and no attempt is counted. */
   release(options?: { delay?: Duration; reason?: string }): Released;
 }
@@ -64,7 +74,7 @@ export interface Reporter {
   checkpoint: unknown;
   progress(report: ProgressReport): void;
   save(checkpoint: unknown): Promise<void>;
-  event(data: unknown): Promise<void>;
+  event(data: unknown, options?: EventOptions): Promise<void>;
   log(entry: LogEntry): void;
 }
 
@@ -88,7 +98,7 @@ export function contextOf(reporter: Reporter): Context {
       reporter.progress(progressOf(percent, message, subProgress));
     },
     save: (checkpoint) => reporter.save(checkpoint),
-    event: (data) => reporter.event(data),
+    event: (data, options) => reporter.event(data, options),
     release: ({ delay = 0, reason } = {}) => new Released(secondsOf(delay, 'delay', MOST_DELAY), reason),
   };
 }

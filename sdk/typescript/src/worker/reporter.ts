@@ -1,7 +1,7 @@
 import { Backoff, pause } from '../backoff.js';
 import { abortReasonOf, Draining, YardmasterError } from '../errors.js';
 import type { Attempt } from './attempt.js';
-import type { ProgressReport, Reporter } from './context.js';
+import type { EventOptions, ProgressReport, Reporter } from './context.js';
 import type { LogEntry } from './job-log.js';
 import { STOPPED } from './outbox.js';
 import type { Fields } from './outcomes.js';
@@ -45,9 +45,14 @@ export class AttemptReporter implements Reporter {
     const error = await this.#attempt.report(fields);
     if (error === null) return;
     if (error === STOPPED) throw new Draining();
+    throw this.#abortedBy(error);
+  }
+
+  /** Abort the handler after a refusal that means that the job is lost. @returns what the handler is to get */
+  #abortedBy(error: Error): Error {
     const reason = error instanceof YardmasterError ? abortReasonOf(error) : null;
     if (reason !== null) this.#attempt.abort(reason);
-    throw reason ?? error;
+    return reason ?? error;
   }
 
   async save(data: unknown): Promise<void> {
@@ -62,11 +67,24 @@ export class AttemptReporter implements Reporter {
     }
   }
 
-  async event(data: unknown): Promise<void> {
+  async event(data: unknown, { ephemeral = false }: EventOptions = {}): Promise<void> {
+    if (ephemeral) return this.#ephemeral(data);
     try {
       await this.#send({ action: 'event', data: data ?? null });
     } catch (error) {
       if (!isFull(error)) throw error;
+    }
+  }
+
+  async #ephemeral(data: unknown): Promise<void> {
+    this.#attempt.throwIfOver();
+    try {
+      await this.#attempt.reportEphemeral(data);
+    } catch (error) {
+      this.#attempt.gone.throwIfAborted();
+      // It may be lost. One that comes after the end of the handler is.
+      const isLost = error instanceof YardmasterError && (error.isTemporary || this.#attempt.isOver);
+      if (!isLost) throw this.#abortedBy(error as Error);
     }
   }
 

@@ -20,7 +20,7 @@ from .job_log import JobLog
 from .kill_stream import Message
 from .outcomes import Fields, release_of
 from .reporter import AttemptReporter
-from .settle import Outcome, Report, Stopped
+from .settle import Outcome, Report, Stopped, call_of
 from .signal import AbortSignal
 
 if TYPE_CHECKING:
@@ -97,6 +97,11 @@ class Attempt:
             return await future
         finally:
             self._waiting.discard(future)
+
+    async def report_ephemeral(self, data: Any) -> None:
+        """Send an event at once, which is not stored. Raises its refusal."""
+        call = call_of(self.outcome({"action": "event", "data": data}), "?ephemeral=true")
+        await self._session.transport.once(call)
 
     def start(self) -> None:
         """Call the handler, once the ack has succeeded."""

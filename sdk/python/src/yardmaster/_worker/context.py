@@ -18,7 +18,7 @@ SubProgress = Mapping[str, "float | Mapping[str, Any]"]
 #: Level, message, timestamp and metadata, as the API has them.
 LogEntry = dict[str, Any]
 
-ReportAction = Literal["checkpoint", "event"]
+ReportAction = Literal["checkpoint", "event", "ephemeral"]
 
 
 @dataclass(frozen=True)
@@ -129,9 +129,12 @@ class Context(_BaseContext):
         """Store a checkpoint for the next attempt, any JSON value. Returns when it is stored."""
         await self._reporter.send("checkpoint", checkpoint)
 
-    async def event(self, data: Any) -> None:
-        """Add an event with any JSON value to the history. Returns when it is stored, or the storage is full."""
-        await self._reporter.send("event", data)
+    async def event(self, data: Any, *, ephemeral: bool = False) -> None:
+        """Add an event with any JSON value to the history. Returns when it is stored, or the storage is full.
+
+        An ephemeral one is stored nowhere: it is sent once, to the streams that are open, and may be lost.
+        """
+        await self._reporter.send("ephemeral" if ephemeral else "event", data)
 
 
 class SyncContext(_BaseContext):
@@ -147,8 +150,8 @@ class SyncContext(_BaseContext):
     def save(self, checkpoint: Any) -> None:
         self._reporter.send("checkpoint", checkpoint)
 
-    def event(self, data: Any) -> None:
-        self._reporter.send("event", data)
+    def event(self, data: Any, *, ephemeral: bool = False) -> None:
+        self._reporter.send("ephemeral" if ephemeral else "event", data)
 
 
 def progress_of(percent: float, message: str, sub_progress: SubProgress | None) -> Fields:

@@ -38,6 +38,8 @@ class AttemptReporter:
 
     async def send(self, report: Fields) -> None:
         """Store a checkpoint or an event. Raises the refusal, or the reason when the job is lost."""
+        if report["action"] == "ephemeral":
+            return await self._send_ephemeral(report["data"])
         backoff = Backoff()
         while True:
             try:
@@ -56,13 +58,28 @@ class AttemptReporter:
         error = await self._attempt.report(report)
         if isinstance(error, Stopped):
             raise Draining("the worker stops")
-        if isinstance(error, YardmasterError):
-            reason = abort_reason_of(error)
-            if reason is not None:
-                self._attempt.abort(reason)
-                raise reason
         if error is not None:
-            raise error
+            raise self._aborted_by(error)
+
+    def _aborted_by(self, error: Exception) -> Exception:
+        """Abort the handler after a refusal that means that the job is lost. Returns what the handler is to get."""
+        reason = abort_reason_of(error) if isinstance(error, YardmasterError) else None
+        if reason is None:
+            return error
+        self._attempt.abort(reason)
+        return reason
+
+    async def _send_ephemeral(self, data: Any) -> None:
+        if self._attempt.gone is not None:
+            raise self._attempt.gone
+        try:
+            await self._attempt.report_ephemeral(data)
+        except YardmasterError as error:
+            # It may be lost. One that comes after the end of the handler is.
+            if not error.is_temporary and not self._attempt.is_over:
+                raise self._aborted_by(error) from None
+        if self._attempt.gone is not None:
+            raise self._attempt.gone
 
     def progress(self, report: Fields) -> None:
         self.raise_if_over()

@@ -108,7 +108,7 @@ async def _settle_alone(transport: AsyncTransport, outcome: Outcome) -> Yardmast
     backoff = Backoff()
     while True:
         try:
-            await transport.once(_single(outcome))
+            await transport.once(call_of(outcome))
             return None
         except YardmasterError as error:
             if error.status in (400, 413) and outcome["action"] == "complete":
@@ -120,13 +120,13 @@ async def _settle_alone(transport: AsyncTransport, outcome: Outcome) -> Yardmast
         await asyncio.sleep(wait)
 
 
-def _single(outcome: Outcome) -> Request:
-    """Return the call about one job that does what an outcome says."""
+def call_of(outcome: Outcome, query: str = "") -> Request:
+    """Return the call about one job that does what an outcome says, with a query that begins with ``?``."""
     action = outcome["action"]
     fields = {key: value for key, value in outcome.items() if key not in (*_JOB, "action")}
     body = fields.get("data") if action in ("checkpoint", "event") else fields
     headers = {"x-delivery-token": outcome["deliveryToken"]}
-    return Request("POST", job_path(outcome["jobId"], f"/{action}"), json_bytes(body), headers)
+    return Request("POST", job_path(outcome["jobId"], f"/{action}{query}"), json_bytes(body), headers)
 
 
 _JOB = ("jobId", "deliveryToken")

@@ -1,0 +1,73 @@
+import type { StreamToken } from '@yardmaster/protocol';
+import { Option } from 'commander';
+import { type CliCommand, UsageError } from '../command.js';
+import { CALL_EXIT, exitCodesHelp } from '../exit-codes.js';
+import { countOf, repeated } from '../flag-values.js';
+import { expectKey, type SpaceFlags, serviceOf, withSpaceOption } from '../flags.js';
+import { callJson, Refused } from '../service/call.js';
+import type { Service } from '../service/service.js';
+import { printable, printableJson } from '../terminal/printable.js';
+
+interface Flags extends SpaceFlags {
+  scope: string;
+  job?: string[];
+  tag?: string;
+  expiresIn?: number;
+  json?: boolean;
+}
+
+/** Parsed command line of `stream-token`. The service knows the defaults of absent fields. */
+export interface StreamTokenCommandRequest {
+  service: Service;
+  body: {
+    scope: string;
+    jobIds?: string[];
+    tag?: string;
+    spaceId?: string;
+    expiresInSeconds?: number | undefined;
+  };
+  isJson: boolean;
+}
+
+/** `yardmaster stream-token`: creates a token that opens some streams for a short time, and prints it. */
+export const streamTokenCommand: CliCommand<StreamTokenCommandRequest, Flags> = {
+  name: 'stream-token',
+  define: (command) =>
+    withSpaceOption(
+      command
+        .description('Create a token that opens some streams for a short time, and print it.')
+        .addOption(
+          new Option('--scope <scope>', 'what the streams show')
+            .choices(['jobs:read', 'jobs:read:progress'])
+            .makeOptionMandatory(),
+        )
+        .option('--job <jobId>', 'it opens the stream of this job; may be repeated', repeated)
+        .option('--tag <tag>', 'it opens the streams of jobs with this tag')
+        .option('--expires-in <seconds>', 'how long it is valid (default: 900)', countOf),
+    )
+      .option('--json', 'print the response as one line of JSON')
+      .addHelpText('after', `\nNeeds a key with the scope of the token.\n${exitCodesHelp(CALL_EXIT)}`),
+  parse(_args, flags, env) {
+    const service = serviceOf(flags, env);
+    expectKey(service, 'creating a stream token', null);
+    const { scope, expiresIn: expiresInSeconds, json: isJson = false } = flags;
+    return { service, body: { scope, ...subjectOf(flags, env.YARDMASTER_SPACE), expiresInSeconds }, isJson };
+  },
+  async run({ service, body, isJson }, { out, err }) {
+    const made = await callJson<StreamToken>(service, { method: 'POST', path: 'stream-tokens', body });
+    if (typeof made?.token !== 'string') throw new Refused('the response is not a stream token');
+    out.write(`${isJson ? printableJson(JSON.stringify(made)) : printable(made.token)}\n`);
+    if (!isJson) err.write(`expires at ${printable(String(made.expiresAt))}\n`);
+    return { exit: CALL_EXIT.done, sentence: null };
+  },
+};
+
+/** Return the streams that the token is to open. @throws UsageError unless exactly one kind is named */
+function subjectOf({ job, tag, space }: Flags, ownSpace: string | undefined) {
+  const given = [job && { jobIds: job }, tag !== undefined && { tag }, space !== undefined && { spaceId: space }];
+  const [subject, ...more] = given.filter((each) => typeof each === 'object');
+  if (more.length > 0) throw new UsageError('--job, --tag and --space exclude each other');
+  if (subject !== undefined) return subject;
+  if (ownSpace) return { spaceId: ownSpace };
+  throw new UsageError('give --job, --tag or --space, or set YARDMASTER_SPACE');
+}
