@@ -29,7 +29,7 @@ describe('the schemas of stream messages', () => {
   it('have an option for each type that the stream sends, and no others', () => {
     expect(typesOf(fullMessage)).toEqual(['init', ...types].sort());
     expect(typesOf(progressMessage)).toEqual(['init', ...inProgressScope].sort());
-    expect(typesOf(spaceMessage)).toEqual(['init', 'created', ...types].sort());
+    expect(typesOf(spaceMessage)).toEqual(['init', 'counts', 'created', ...types].sort());
   });
 
   const ajv = new Ajv2020({ strict: false });

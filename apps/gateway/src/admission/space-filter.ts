@@ -1,5 +1,4 @@
 import { nameFilter, type PublishedMessage, spaceStreamType, tag, validate } from '@yardmaster/protocol';
-import type { z } from 'zod';
 
 /** Whether a stream shows an event. */
 export type Filter = (event: PublishedMessage) => boolean;
@@ -17,11 +16,10 @@ export const FILTERS = ['name', 'type', 'tag'] as const;
  * @see contract-2 §5
  */
 export function filterOf(query: URLSearchParams, tagOfToken: string | null): Filter | null {
-  const all = <T>(name: string, schema: z.ZodType<T>) =>
-    query.getAll(name).map((value) => validate(schema, value, name));
-  const names = new Set(all('name', nameFilter));
-  const types = new Set<string>(all('type', spaceStreamType));
-  const tags = [...all('tag', tag), ...(tagOfToken === null ? [] : [tagOfToken])];
+  const names = new Set(query.getAll('name').map((value) => validate(nameFilter, value, 'name')));
+  const types = new Set<string>(query.getAll('type').map((value) => validate(spaceStreamType, value, 'type')));
+  const tags = query.getAll('tag').map((value) => validate(tag, value, 'tag'));
+  if (tagOfToken !== null) tags.push(tagOfToken);
   if (names.size + types.size + tags.length === 0) return null;
   return (event) =>
     (names.size === 0 || names.has(event.jobName)) &&

@@ -3,21 +3,13 @@ local function quote(text)
   return '"' .. string.gsub(text, '[%c"\\]', function(c) return string.format('\\u%04x', string.byte(c)) end) .. '"'
 end
 
--- Return the end of a message of a job with tags: they are JSON strings, and no tag contains a control character.
-local function tagsPart(tags)
-  if not tags or tags == '' then return '' end
-  local list = {}
-  for tag in string.gmatch(tags, '[^\n]+') do list[#list + 1] = quote(tag) end
-  return ',"tags":[' .. table.concat(list, ',') .. ']'
-end
-
 -- Build the message of an event; see the published messages in the protocol.
 --   seq    'null' for a message that is not in the history
 --   at     epoch ms as text
 --   data   JSON text
 local function eventMessage(job, seq, type, status, at, data)
   return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tagsPart(job.tags) .. '}'
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. (job.tags and tagsPart(job) or '') .. '}'
 end
 
 -- Publish an event to the watchers of the job and of its space.
