@@ -1,4 +1,5 @@
 import type { FailRequest, JsonValue, Progress, ReleaseRequest } from '@yardmaster/protocol';
+import { partitionOfJob } from '../../partition.js';
 import { runScript } from '../../script/run-script.js';
 import { ack, complete, fail, heartbeat, release } from '../../script/scripts.generated.js';
 import { type Caller, jobScriptInputs, type Store } from '../../store.js';
@@ -60,8 +61,10 @@ export async function heartbeatJob(store: Store, worker: Worker, jobId: string, 
  * @see spec §4.13
  */
 export async function completeJob(store: Store, worker: Worker, jobId: string, result: JsonValue): Promise<void> {
-  const { keys, args } = attemptInputs(store, worker, jobId);
+  const { keys, args: common } = attemptInputs(store, worker, jobId);
   const { retentionMs } = store.settings;
+  const mayDiffer = store.spaceSettings.isOnIn(partitionOfJob(jobId), 'retention') ? '1' : '';
+  const args = { ...common, mayDiffer };
   const reply = await runScript(store, complete, {
     keys,
     args: { result: JSON.stringify(result), retentionMs, ...args },

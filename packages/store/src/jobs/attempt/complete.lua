@@ -1,5 +1,5 @@
 -- KEYS jobKey
--- ARGV base jobId keySpaceId deliveryToken result eventsPerJob retentionMs
+-- ARGV base jobId keySpaceId deliveryToken result eventsPerJob retentionMs mayDiffer
 -- REPLY OK attempt:number space runMs:number name
 -- REPLY UNCHANGED
 -- ERRORS JOB_NOT_RUNNING DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN
@@ -7,6 +7,7 @@
 -- End a running job with its result, and enqueue its callback.
 --   deliveryToken  see replyToToken
 --   result         JSON text
+--   mayDiffer      '' when no space of the partition has a retention of its own, as far as the process knows
 --   runMs          how long the attempt has run
 local job, callbackUrl, callbackOn, unique, startedAt, takeBacks, timeouts =
   loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', 'startedAt', tokenFields(deliveryToken))
@@ -23,7 +24,7 @@ moveToStatusIndex(job, 'completed')
 if stored(unique) then
   freeUnique(job, unique, 'expired')
 end
-local settings = settingsText(base, job.space)
+local settings = mayDiffer ~= '' and settingsText(base, job.space)
 if stored(settings) then
   retentionMs = retentionIn(settings, 'completed', retentionMs)
 end

@@ -2,7 +2,7 @@ import type { SpaceSettings } from '@yardmaster/protocol';
 import { PARTITION_TAGS, partitionOf } from '../../partition.js';
 
 /** Settings that a call needs to know of the partition of its job, because it does not know the job's space. */
-const ASKED_BY_PARTITION = ['anonymousStreams', 'requireDeliveryToken'] as const;
+const ASKED_BY_PARTITION = ['anonymousStreams', 'requireDeliveryToken', 'retention'] as const;
 
 /**
  * The settings of all spaces, as this process knows them. They are read as a whole and not for each call, so that a
@@ -18,7 +18,7 @@ export class KnownSettings {
     return this.#bySpace.get(spaceId);
   }
 
-  /** Whether any space of a partition has switched this on. */
+  /** Whether any space of a partition has switched this on, or has set it. */
   isOnIn(partition: string, name: (typeof ASKED_BY_PARTITION)[number]): boolean {
     return this.#partitions.get(partition)?.on.has(name) === true;
   }
