@@ -131,6 +131,17 @@ describe('several requests on one connection', () => {
     ]);
   });
 
+  it.each(['info', 'openapi.json', 'streams.schema.json'])(
+    'responds to many pipelined requests for %s',
+    async (name) => {
+      await withRaw(service.url, async (client) => {
+        client.socket.write(`GET /api/v1/${name} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(40));
+        const statuses = (await client.receive(40)).map(({ status }) => status);
+        expect(statuses).toEqual(Array(40).fill(200));
+      });
+    },
+  );
+
   it('responds to pipelined requests in order also when the last is not HTTP', async () => {
     const body = '{"name":"work"}';
     const request = `${headOfCreate('pipelined')}Content-Length: ${body.length}\r\n\r\n${body}`;

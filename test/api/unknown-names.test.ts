@@ -307,7 +307,18 @@ it('shows the service, its version and its features without a key', async () => 
   const { status, body } = await service.call('GET', '/info', { key: undefined });
   const features = [
     ...['idempotency', 'unique', 'delivery-token', 'release', 'schedule', 'retry'],
-    ...['long-poll', 'batch', 'settle', 'turn', 'operations', 'find', 'settings'],
+    ...[
+      'long-poll',
+      'batch',
+      'settle',
+      'turn',
+      'operations',
+      'find',
+      'settings',
+      'stream-resume',
+      'sse',
+      'stream-tokens',
+    ],
   ];
   expect({ status, body }).toEqual({ status: 200, body: { service: 'yardmaster', version: VERSION, features } });
 });

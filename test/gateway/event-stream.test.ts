@@ -95,9 +95,10 @@ describe('an event stream of a job', () => {
     await post('progress', { percent: 2, message: 'm' });
     await until(() => client.messages.length === 2);
     await post('kill');
+    expect(client.events.map((event) => event.id)).toEqual(['0', '5']);
     const again = await open(`/${id}`, { 'last-event-id': client.lastId as string });
     expect([again.response.status, client.ended]).toEqual([200, null]);
-    await service.redis.hset(service.store.keys.job(id), 'updatedAt', Date.now() - 61_000);
+    await service.redis.hset(service.store.keys.job(id), 'updatedAt', Date.now() - 121_000);
     expect((await open(`/${id}`, { 'last-event-id': client.lastId as string })).response.status).toBe(204);
   });
 
@@ -110,6 +111,7 @@ describe('an event stream of a job', () => {
   it.each([
     ['a wrong key', () => `/${id}`, { 'x-api-key': 'wrong' }, 401, 'UNAUTHENTICATED'],
     ['an empty token', () => `/${id}?token=`, {}, 401, 'UNAUTHENTICATED'],
+    ['an empty Bearer token', () => `/${id}`, { authorization: 'Bearer ' }, 401, 'UNAUTHENTICATED'],
     ['no such job', () => '/zzz', key, 404, 'JOB_NOT_FOUND'],
     ['a space without a key', () => '/spaces/watched', {}, 401, 'UNAUTHENTICATED'],
     ['an unknown parameter', () => `/${id}?sinse=1`, key, 400, 'INVALID_REQUEST'],

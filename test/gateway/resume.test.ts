@@ -95,7 +95,7 @@ describe('a stream of a job with since', () => {
     const client = await openSince(99, key);
     await client.next('completed');
     expect(shown(client.messages)).toEqual([
-      ['init', 4, 'missed'],
+      ['init', 99, 'missed'],
       ['completed', 4],
     ]);
   });
@@ -114,6 +114,25 @@ describe('a stream of a job with since', () => {
       ['completed', 7],
     ]);
     expect(Object.keys(client.messages[2]).sort()).toEqual(['jobId', 'seq', 'timestamp', 'type']);
+  });
+
+  it('does not show a client of progress scope how many events there are', async () => {
+    const { key } = await service.key(['jobs:read:progress']);
+    await post('event', 'hidden');
+    for (const since of [99, 2])
+      expect(shown((await openSince(since, key)).messages)[0]?.slice(0, 2)).toEqual(['init', since]);
+  });
+
+  it('stays open when its job waits again soon after its end', async () => {
+    const client = await open(`/${id}?token=${ADMIN_KEY}`);
+    await post('kill');
+    await client.next('killed');
+    await service.call('POST', `/jobs/${id}/requeue`);
+    await client.next('requeued');
+    const later = await open(`/${id}?token=${ADMIN_KEY}`);
+    await service.call('POST', `/jobs/${id}/kill`);
+    expect(await later.end()).toMatchObject({ code: 1000 });
+    expect(client.types().filter((type) => type === 'killed')).toHaveLength(2);
   });
 
   it('gives appended logs no seq', async () => {

@@ -32,6 +32,14 @@ it('a stream of a space sends its counts with init and after changes, at most on
   expect(client.types().filter((type) => type !== 'counts')).toEqual(['init']);
 });
 
+it('a stream of a space learns of a deleted job, which causes no message, a little later', async () => {
+  const id = await jobIn(service, 'completed', 'emptied');
+  const client = await open(`/spaces/emptied?token=${ADMIN_KEY}&counts=1`);
+  expect(client.messages[0].counts.completed).toBe(1);
+  await service.call('DELETE', `/jobs/${id}`);
+  await until(() => countsOf(client).at(-1)?.counts.completed === 0);
+});
+
 it('a stream without counts=1 has none', async () => {
   const client = await open(`/spaces/uncounted?token=${ADMIN_KEY}&counts=0`);
   await createJob(service, 'uncounted');

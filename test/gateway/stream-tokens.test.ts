@@ -45,6 +45,9 @@ describe('a stream token', () => {
     for (const jobId of [other, id]) await service.call('POST', `/jobs/${jobId}/kill`);
     await space.next('killed');
     expect(space.messages.slice(1).map(({ jobId, type }) => [jobId, type])).toEqual([[id, 'killed']]);
+    // The counts are of all jobs.
+    const { response } = await EventStreamClient.open(gateway.url, `/spaces/tokens?token=${token}&counts=1`);
+    expect(response.status).toBe(403);
   });
 
   it('opens the stream of its space, and of its jobs, also when its key is of every space', async () => {

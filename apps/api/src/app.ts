@@ -109,6 +109,7 @@ function openEndpoints(health: Health, limits: Limits): Endpoint[] {
 const withoutParameters =
   (respond: Endpoint['respond']): Endpoint['respond'] =>
   (req, res, params) => {
-    checkParameters(Object.keys(req.query), []);
+    // A request that has waited behind others of its connection has no parsed query.
+    checkParameters(new URLSearchParams(req.url.split(/\?(.*)/s)[1] ?? '').keys(), []);
     return respond(req, res, params);
   };

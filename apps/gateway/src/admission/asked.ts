@@ -87,12 +87,15 @@ export function readAsked(req: IncomingMessage, { subject, query }: StreamUrl): 
   const isEventStream = asksForEventStream(req);
   const token = onceIn(query, 'token');
   return {
-    presented: token ?? (isEventStream ? presentedKey(req) : undefined),
+    presented: token ?? (isEventStream ? keyOf(req) : undefined),
     hasCounts: asksForCounts(query),
     since: subject.kind === 'job' ? sinceOf(query, isEventStream ? req.headers['last-event-id'] : undefined) : null,
     isEventStream,
   };
 }
+
+/** Return the API key in the headers of a request. An empty one, or one of another form, is refused like a wrong one. */
+const keyOf = (req: IncomingMessage) => presentedKey(req) ?? (req.headers.authorization === undefined ? undefined : '');
 
 /** Return the value of a parameter; undefined without it. @throws INVALID_REQUEST when there are several */
 function onceIn(query: URLSearchParams, name: string): string | undefined {

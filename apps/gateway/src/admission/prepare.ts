@@ -1,4 +1,5 @@
-import { isJobId, isTerminal, YardmasterError } from '@yardmaster/protocol';
+import { createHmac, randomBytes } from 'node:crypto';
+import { type InitMessage, isJobId, isTerminal, type PublishedEvent, YardmasterError } from '@yardmaster/protocol';
 import { countJobs, isoOf, readSince, readSnapshot, redisNow, type Snapshot, type Store } from '@yardmaster/store';
 import type { Channels } from '../channels/channels.js';
 import { EmitSpaceChannel } from '../channels/emit-space-channel.js';
@@ -49,13 +50,14 @@ export async function prepareJobStream(
   const { status, progress, at } = snapshot;
   const timestamp = isoOf(at);
   const { seq, missed } = beginningOf(snapshot, asked.since);
+  const shownSeq = caller.scope === 'full' ? seq : shownToProgress(asked, seq, snapshot);
   // The client cannot have seen the end, or Redis came back without the end that it has seen.
   const isAtPresent = asked.since === null || asked.since > snapshot.seq;
   if (asked.isEventStream && !isAtPresent && (await isOver(jobId, { store, caller, snapshot, seq }))) return null;
   return (session) => {
-    const position = asked.since === null ? {} : { seq, ...(missed && { missed }) };
-    if (caller.scope === 'full') session.begin(jobId, { jobId, type: 'init', status, timestamp, ...position }, seq);
-    else session.begin(jobId, { jobId, type: 'init', ...(progress && { progress }), timestamp, ...position }, seq);
+    const position = asked.since === null ? {} : { seq: shownSeq, ...(missed && { missed }) };
+    const state = caller.scope === 'full' ? { status } : progress && { progress };
+    session.begin(jobId, { jobId, type: 'init', ...state, timestamp, ...position } as InitMessage, shownSeq);
     const isLate = isAtPresent && caller.scope === 'progress' && status === 'completed';
     if (isLate) session.send(completionOf(jobId, snapshot));
     releases.add(channel.attach(session, snapshot, seq, subscribedTimes));
@@ -74,6 +76,14 @@ function beginningOf({ seq, droppedSeq }: Snapshot, since: number | null): { seq
 }
 
 /**
+ * Return the seq that the init of a progress-scope stream shows. It must not be that of the job's last event, which moves when
+ * the job ends. So a stream that begins at the present returns what the client has sent, and 0 to a client that has sent
+ * nothing, for which the whole history is sent after a break.
+ */
+const shownToProgress = ({ since }: Asked, seq: number, snapshot: Snapshot) =>
+  since === null ? 0 : since > snapshot.seq ? since : seq;
+
+/**
  * Whether a job has ended, and its client has all messages. A client that must not see the end learns of it only when
  * every other such client has.
  */
@@ -84,12 +94,29 @@ async function isOver(
   const { status, at, updatedAt } = snapshot;
   if (!isTerminal(status)) return false;
   const form = formOf(caller.scope, true, true);
-  if (isEndHidden(form, status) && at - (updatedAt ?? at) < HIDDEN_END_MS) return false;
+  if (isEndHidden(form, status) && at - (updatedAt ?? at) < hiddenEndMs(jobId)) return false;
   if (seq === snapshot.seq) return true;
-  const { events, lastSeq } = await store.withReadSlot(caller.keyId ?? '', () => readSince(store, jobId, seq + 1));
-  return (
-    seq + events.length >= lastSeq && events.every((event) => new OutgoingMessage(event).encodedFor(form) === null)
-  );
+  const since = await store
+    .withReadSlot(caller.keyId ?? '', () => readSince(store, jobId, seq + 1))
+    .catch((error: unknown) => {
+      // The stream reads it, and tries again, while an EventSource would take a refusal for the end.
+      if (error instanceof YardmasterError && error.status === 503) return null;
+      throw error;
+    });
+  const isShown = (event: PublishedEvent) => new OutgoingMessage(event).encodedFor(form) !== null;
+  return since !== null && seq + since.events.length >= since.lastSeq && !since.events.some(isShown);
+}
+
+/** A secret of this process. */
+const SECRET = randomBytes(32);
+
+/**
+ * Return how long after a hidden end a client learns of it that connects again: one to two minutes, of which it does not know
+ * which. The time is always the same for a job, because the first of many random times would show when the job ended.
+ */
+function hiddenEndMs(jobId: string): number {
+  const fraction = createHmac('sha256', SECRET).update(jobId).digest().readUInt32BE(0) / 2 ** 32;
+  return HIDDEN_END_MS * (1 + fraction);
 }
 
 /**
@@ -97,14 +124,17 @@ async function isOver(
  * client that asked for them. There is no other state to send, except with COMPAT=emit.
  *
  * @param query of the stream's URL
- * @throws UNAVAILABLE
+ * @throws FORBIDDEN, UNAVAILABLE
  */
 export async function prepareSpaceStream(
   spaceId: string,
   query: URLSearchParams,
-  { store, channels, asked, releases }: PrepareOptions,
+  { store, channels, caller, asked, releases }: PrepareOptions,
 ): Promise<Attach> {
   const channel = channels.ofSpace(spaceId);
+  // Counts are of all jobs of the space, and not only of those with the tag.
+  const isForTag = caller.grant?.tag != null;
+  if (isForTag && (asked.hasCounts || channel instanceof EmitSpaceChannel)) throw otherStreams();
   releases.add(channel.retain());
   await channel.whenSubscribed(releases);
   const buffer = channel.startBuffer();

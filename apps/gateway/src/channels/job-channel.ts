@@ -11,6 +11,9 @@ import { replayMissed } from './replay.js';
 /** Live events that are kept while the history is read. When more come, the history is read again. */
 const MAX_LIVE = 200;
 
+/** Owner of the replays of clients without an API key. It differs from that of live streams, which must not wait for them. */
+const ANYBODY = 'anybody';
+
 export interface JobChannelOptions extends ChannelOptions {
   jobId: string;
   store: Store;
@@ -82,7 +85,7 @@ export class JobChannel extends Channel {
   async #replayAlone(subscriber: JobSubscriber, subscribedTimes: number): Promise<void> {
     const { session } = subscriber;
     try {
-      await this.#replay(new Set([subscriber]));
+      await this.#replay(new Set([subscriber]), session.keyId ?? ANYBODY);
     } catch (err) {
       this.#logUnexpected(err);
       session.close(CLOSE_CODES.interrupted);
@@ -90,10 +93,11 @@ export class JobChannel extends Channel {
     if (!session.isClosing) this.#add(subscriber, subscribedTimes);
   }
 
-  async #replay(subscribers: ReadonlySet<JobSubscriber>): Promise<void> {
+  async #replay(subscribers: ReadonlySet<JobSubscriber>, owner: string): Promise<void> {
     const last = await replayMissed({
       jobId: this.#jobId,
       store: this.#store,
+      owner,
       subscribers,
       sendEvent: (encoded, seq) => this.#sendEvent(subscribers, encoded, seq),
     });
@@ -159,7 +163,9 @@ export class JobChannel extends Channel {
       const { session, cursor } = subscriber;
       if (session.isClosing) continue; // The replay leaves it out as well.
       if (seq > cursor.seq + 1) outcome = 'behind';
-      if (seq === cursor.seq + 1) subscriber.sendNext(encoded);
+      if (seq !== cursor.seq + 1) continue;
+      subscriber.sendNext(encoded);
+      if (encoded.event.type === 'requeued') session.goOn();
     }
     return outcome;
   }
@@ -174,7 +180,7 @@ export class JobChannel extends Channel {
     try {
       do {
         this.#mustReadAgain = false;
-        await this.#replay(this.#subscribers);
+        await this.#replay(this.#subscribers, '');
         for (const encoded of this.#live.splice(0)) {
           if (this.#sendLive(encoded) === 'behind') this.#mustReadAgain = true;
         }

@@ -25,6 +25,8 @@ const DRAIN_STEP_MS = 5;
 export interface ReplayOptions {
   jobId: string;
   store: Store;
+  /** API key of whom it reads, so that keys share the read slots fairly; '' for several clients, or without a key. */
+  owner: string;
   /** They come and go during the replay. */
   subscribers: ReadonlySet<JobSubscriber>;
   /** Sends an event to each subscriber that needs exactly this one next. */
@@ -43,6 +45,7 @@ export interface ReplayOptions {
 export async function replayMissed({
   jobId,
   store,
+  owner,
   subscribers,
   sendEvent,
 }: ReplayOptions): Promise<{ seq: number; status: Status } | null> {
@@ -53,7 +56,7 @@ export async function replayMissed({
     if (before.length === 0) return null;
     // The last event that each client knows is read again, because it may have changed.
     const fromSeq = before.reduce((lowest, { cursor }) => Math.min(lowest, cursor.seq), Number.POSITIVE_INFINITY);
-    const since = await readWithRetries(() => readSince(store, jobId, fromSeq), { store, subscribers });
+    const since = await readWithRetries(() => readSince(store, jobId, fromSeq), { store, subscribers, owner });
     const { events, lastSeq } = since;
     last = { seq: lastSeq, status: since.status };
     // Seq of the oldest event that was read; when there is none, the seq that would come next.
@@ -111,13 +114,14 @@ function appendOf(jobId: string, { jobName, spaceId, status, newestLog }: Since)
 /** Read a portion of the history. Retry for a while, because a Redis that comes back might not respond yet. */
 async function readWithRetries(
   read: () => Promise<Since>,
-  { store, subscribers }: Pick<ReplayOptions, 'store' | 'subscribers'>,
+  { store, subscribers, owner }: Pick<ReplayOptions, 'store' | 'subscribers' | 'owner'>,
 ): Promise<Since> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await store.withReadSlot('', read);
+      return await store.withReadSlot(owner, read);
     } catch (error) {
-      const mayPass = error instanceof YardmasterError && error.code === 'UNAVAILABLE' && attempt < ATTEMPTS;
+      // Redis does not respond, or too many reads wait.
+      const mayPass = error instanceof YardmasterError && error.status === 503 && attempt < ATTEMPTS;
       if (!mayPass || subscribers.size === 0) throw error;
     }
     await delay(ATTEMPT_EVERY_MS);

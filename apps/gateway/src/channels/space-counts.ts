@@ -6,6 +6,9 @@ import type { Session } from '../sockets/session.js';
 /** How often the counts are read and sent, at most. */
 const EVERY_MS = 1_000;
 
+/** How often they are read without a message, because jobs that are deleted or purged cause none. */
+const ANYWAY_MS = 5_000;
+
 /** Types of messages after which a job has the status that it had before. */
 export const STATUS_STAYS: ReadonlySet<string> = new Set(['progress', 'checkpoint', 'event', 'logs_appended']);
 
@@ -19,6 +22,8 @@ export class SpaceCounts {
   #readAt = Number.NEGATIVE_INFINITY;
   #isReading = false;
   #hasChanged = false;
+  /** The counts that every session has, as JSON; '' when one may have others. */
+  #sent = '';
 
   constructor({ store, spaceId, log }: { store: Store; spaceId: string; log: Logger }) {
     this.#store = store;
@@ -29,21 +34,28 @@ export class SpaceCounts {
   /** @param session whose init had the counts of a moment ago */
   add(session: Session): void {
     this.#sessions.add(session);
+    this.#sent = '';
+    if (this.#timer === null && !this.#isReading) this.#sendIn(ANYWAY_MS);
   }
 
   delete(session: Session): void {
     this.#sessions.delete(session);
-    if (this.#sessions.size > 0 || this.#timer === null) return;
-    clearTimeout(this.#timer);
+    if (this.#sessions.size > 0) return;
+    this.#hasChanged = false;
+    if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
   }
 
   /** Send the counts again, because they may be others now. */
   changed(): void {
-    if (this.#sessions.size === 0) return;
+    if (this.#sessions.size === 0 || this.#hasChanged) return;
     this.#hasChanged = true;
-    if (this.#timer !== null || this.#isReading) return;
-    this.#timer = setTimeout(() => void this.#send(), Math.max(0, this.#readAt + EVERY_MS - performance.now()));
+    if (!this.#isReading) this.#sendIn(this.#readAt + EVERY_MS - performance.now());
+  }
+
+  #sendIn(ms: number): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#send(), Math.max(0, ms));
   }
 
   async #send(): Promise<void> {
@@ -54,13 +66,15 @@ export class SpaceCounts {
     try {
       const { at, counts } = await countJobs(this.#store, this.#spaceId);
       const message = { spaceId: this.#spaceId, type: 'counts', counts, timestamp: isoOf(at) } as const;
-      for (const session of this.#sessions) session.sendCounts(message);
+      const text = JSON.stringify(counts);
+      if (text !== this.#sent) for (const session of this.#sessions) session.sendCounts(message);
+      this.#sent = text;
     } catch (err) {
       if (!(err instanceof YardmasterError)) this.#log.error({ err, spaceId: this.#spaceId }, 'counts not sent');
       this.#hasChanged = true; // Redis may be back in a second.
     } finally {
       this.#isReading = false;
     }
-    if (this.#hasChanged) this.changed();
+    if (this.#sessions.size > 0) this.#sendIn(this.#hasChanged ? EVERY_MS : ANYWAY_MS);
   }
 }

@@ -151,6 +151,13 @@ export class Session {
     this.#timer = setTimeout(() => this.close(CLOSE_CODES.ended), GRACE_MS + moreMs);
   }
 
+  /** Stay open, because the job that had ended waits again. */
+  goOn(): void {
+    if (this.#isClosing || !this.#timer) return;
+    clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
   /** Close with a code, and cut off a client that does not respond. Frames that were sent before still reach it. */
   close(code: number): void {
     if (this.#isClosing) return;
