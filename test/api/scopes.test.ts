@@ -11,7 +11,7 @@ import { callEndpoint, ENDPOINTS, stateOf, targetFor, UNKNOWN } from './endpoint
 const READS_OPERATIONS = ['List Operations', 'Get Operation'];
 const READS = [
   ...['List Spaces', 'List Jobs', 'Get Space Statistics', 'Get Space History'],
-  ...['Get Job', 'Get Job Logs', 'Get Job Progress', ...READS_OPERATIONS],
+  ...['Get Job', 'Get Job Logs', 'Get Job Progress', 'Create Stream Token', ...READS_OPERATIONS],
 ];
 const SETTLE = 'Settle Jobs';
 const EVENTS = ['Checkpoint', 'Custom Event', 'Append Logs'];
@@ -20,7 +20,7 @@ const EVENTS = ['Checkpoint', 'Custom Event', 'Append Logs'];
 const GRANTS: Record<Scope, readonly string[]> = {
   'jobs:create': ['Create Job', 'Reschedule Job', 'Copy Job', 'Redeliver Callback'],
   'jobs:read': READS,
-  'jobs:read:progress': ['Get Job Progress'],
+  'jobs:read:progress': ['Get Job Progress', 'Create Stream Token'],
   'jobs:poll': ['Poll for Jobs', 'Claim Specific Job'],
   'jobs:ack': ['Acknowledge Job', SETTLE],
   'jobs:progress': ['Report Progress', SETTLE],
