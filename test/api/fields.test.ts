@@ -116,7 +116,7 @@ const UNIQUE_FAULTS: [unique: object, error: string][] = [
 
 /** Faults that the document describes in sentences, because JSON Schema cannot express them. */
 const IN_SENTENCES =
-  /well-formed|required with until|2030-02-30|nest deeper|beyond the range|bytes in all|is repeated|in the future|__proto__|:99999|control characters|with action|goes with action|"(Host|Content-Length|TRANSFER-ENCODING)":|"count":1e400|01 00:00/;
+  /well-formed|required with until|2030-02-30|nest deeper|beyond the range|bytes in all|is repeated|in the future|__proto__|:99999|control characters|exactly one of|with action|goes with action|"(Host|Content-Length|TRANSFER-ENCODING)":|"count":1e400|01 00:00/;
 
 const OUTCOMES = 'must be an array of objects';
 

@@ -818,7 +818,7 @@ type StreamToken struct {
 	ExpiresAt Timestamp `json:"expiresAt"`
 }
 
-// StreamTokenRequest is a value of the API.
+// StreamTokenRequest: Exactly one of `jobIds`, `tag` and `spaceId` is required
 type StreamTokenRequest struct {
 	// `jobs:read:progress` shows only the progress of jobs
 	Scope StreamTokenRequestScope `json:"scope"`

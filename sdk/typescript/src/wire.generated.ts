@@ -714,6 +714,7 @@ export interface StreamToken {
   expiresAt: Timestamp;
 }
 
+/** Exactly one of `jobIds`, `tag` and `spaceId` is required */
 export interface StreamTokenRequest {
   /** `jobs:read:progress` shows only the progress of jobs */
   scope: StreamTokenRequestScope;

@@ -36,7 +36,7 @@ export const streamTokenRequest = exactObject({
     const given = SUBJECTS.filter((name) => request[name] !== null);
     if (given.length !== 1) ctx.addIssue({ code: 'custom', message: ONE_SUBJECT, path: [given[1] ?? 'jobIds'] });
   })
-  .meta({ id: 'StreamTokenRequest' });
+  .meta({ id: 'StreamTokenRequest', description: 'Exactly one of `jobIds`, `tag` and `spaceId` is required' });
 export type StreamTokenRequest = z.output<typeof streamTokenRequest>;
 
 /** Response of Create Stream Token. */

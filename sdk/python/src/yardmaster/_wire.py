@@ -783,6 +783,7 @@ class _StreamTokenRequestRequired(TypedDict):
     scope: "StreamTokenRequestScope"
 
 
+# Exactly one of `jobIds`, `tag` and `spaceId` is required
 class StreamTokenRequest(_StreamTokenRequestRequired, total=False):
     # Jobs whose streams it opens. Default: `null`
     jobIds: Optional[List[str]]
