@@ -26,8 +26,9 @@ const OWN_REDIS = [
   'scheduler/dispatcher',
 ];
 
-/** Read the memory, log or connections of a process of their own, or combine its parts in another way. */
+/** Read the memory, log, counts or connections of a process of their own, or combine its parts in another way. */
 const OWN_PROCESS = [
+  'api/keys',
   'api/router',
   'api/rejected-keys',
   'gateway/lifetime',
