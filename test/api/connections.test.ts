@@ -131,11 +131,11 @@ describe('several requests on one connection', () => {
     ]);
   });
 
-  it.each(['info', 'openapi.json', 'streams.schema.json'])(
+  it.each(['info', 'openapi.json', 'streams.schema.json', 'spaces/http/jobs'])(
     'responds to many pipelined requests for %s',
     async (name) => {
       await withRaw(service.url, async (client) => {
-        client.socket.write(`GET /api/v1/${name} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(40));
+        client.socket.write(`GET /api/v1/${name} HTTP/1.1\r\n${HOST}x-api-key: ${ADMIN_KEY}\r\n\r\n`.repeat(40));
         const statuses = (await client.receive(40)).map(({ status }) => status);
         expect(statuses).toEqual(Array(40).fill(200));
       });

@@ -38,7 +38,7 @@ export function createApp({ router, refuse, corsOrigins }: AppOptions): Express 
     checkHost(req);
     next();
   });
-  if (corsOrigins !== undefined) app.use(createCors(corsOrigins));
+  app.use(createCors(corsOrigins));
   app.use(router);
   app.use((_req, res) => {
     setRoute(res, UNKNOWN_ROUTE);
@@ -109,7 +109,6 @@ function openEndpoints(health: Health, limits: Limits): Endpoint[] {
 const withoutParameters =
   (respond: Endpoint['respond']): Endpoint['respond'] =>
   (req, res, params) => {
-    // A request that has waited behind others of its connection has no parsed query.
-    checkParameters(new URLSearchParams(req.url.split(/\?(.*)/s)[1] ?? '').keys(), []);
+    checkParameters(Object.keys(req.query), []);
     return respond(req, res, params);
   };

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import { IncomingMessage, type Server } from 'node:http';
 import { type HttpSocket, type OpenResponses, openResponsesOf, type ParsedRequest } from '../connection.js';
 import { BoundedReader, ByteQueue } from './bounded-reader.js';
 import type { PipelineSchedule } from './pipeline-schedule.js';
@@ -31,6 +31,8 @@ export class Pipeline {
   readonly #reader: BoundedReader;
   /** Requests that were parsed beyond the limit, because the parser cannot be stopped in the middle of its input. */
   #parsed: (Parsed | Stored)[] = [];
+  /** Class of the requests, which the server may have extended. */
+  #Request: typeof IncomingMessage = IncomingMessage;
   /** Bytes that were read and not parsed yet. */
   readonly #unparsed = new ByteQueue();
   /** Requests begun in this turn of the event loop. */
@@ -63,6 +65,7 @@ export class Pipeline {
   add(req: ParsedRequest, keepAlive: boolean): number {
     if (this.#isUpgrade(req)) return this.#upgrade(req, keepAlive);
     if (this.#hasRoom()) return this.#serve(req, keepAlive);
+    this.#Request = req.constructor as typeof IncomingMessage;
     const last = this.#parsed.pop();
     if (last) this.#parsed.push(stored(last));
     this.#parsed.push({ req, keepAlive });
@@ -135,7 +138,7 @@ export class Pipeline {
   #serveMore(): void {
     this.#begun = 0;
     for (const one of this.#parsed.splice(0, AT_ONCE - this.#open.size)) {
-      const { req, keepAlive } = typeof one === 'string' ? restored(one, this.#socket) : one;
+      const { req, keepAlive } = typeof one === 'string' ? restored(one, this.#socket, this.#Request) : one;
       this.#serve(req, keepAlive);
     }
     const { schedule } = this.#options;

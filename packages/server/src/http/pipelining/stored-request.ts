@@ -1,4 +1,4 @@
-import { IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ParsedRequest } from '../connection.js';
 
@@ -22,10 +22,14 @@ export function stored(parsed: Parsed | Stored): Parsed | Stored {
   return JSON.stringify([line, rawHeaders, (req.read() as Buffer | null)?.toString(LATIN1) ?? null, keepAlive]);
 }
 
-/** Restore a request as Node makes it. */
-export function restored(text: Stored, socket: Socket): Parsed {
+/**
+ * Restore a request as Node makes it.
+ *
+ * @param Request class of the requests of the server
+ */
+export function restored(text: Stored, socket: Socket, Request: typeof IncomingMessage): Parsed {
   const [line, rawHeaders, body, keepAlive] = JSON.parse(text);
-  const req = Object.assign(new IncomingMessage(socket), line, { upgrade: false });
+  const req = Object.assign(new Request(socket), line, { upgrade: false });
   req._addHeaderLines(rawHeaders, rawHeaders.length);
   req.complete = true; // Set only now, because Node would take the headers for trailers.
   if (body !== null) req.push(body, LATIN1);
