@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { YardmasterError } from '@yardmaster/protocol';
 import { redisNow } from '@yardmaster/store';
 import { Redis } from 'ioredis';
 import { jobIn, writeHistory } from '../support/jobs.js';
@@ -260,6 +261,17 @@ describe('while missed events of a job are replayed', () => {
     await until(() => client.closed !== null || client.dataOf('event').length > 300);
     expect(client.closed).toBeNull();
     expect(client.dataOf('event').map(([n]) => n)).toEqual(seqs(0, 300));
+  });
+
+  it('tries again when too many reads wait', async () => {
+    const client = await openJob();
+    const overloaded = new YardmasterError('OVERLOADED');
+    const slots = jest.spyOn(gateway.context.store, 'withReadSlot');
+    slots.mockRejectedValueOnce(overloaded).mockRejectedValueOnce(overloaded);
+    await leaveGap(2);
+    await until(() => logSeqsOf(client).includes(2) || client.closed !== null);
+    expect(client.dataOf('event')).toEqual(['missed', 'shows the gap']);
+    slots.mockRestore();
   });
 
   it('continues a replay when the connection is lost', async () => {
