@@ -1,3 +1,4 @@
+import { STREAM_TOKEN_PREFIX } from '@yardmaster/protocol';
 import { printable } from '../terminal/printable.js';
 
 /** The address of the service, and the API key of the client. */
@@ -12,7 +13,7 @@ export interface Service {
 export type Subject = { kind: 'job'; jobId: string } | { kind: 'space'; spaceId: string };
 
 /** Whether the client has a stream token, which opens streams and nothing else. */
-export const isStreamToken = ({ token }: Service) => token?.startsWith('ymst_') === true;
+export const isStreamToken = ({ token }: Service) => token?.startsWith(STREAM_TOKEN_PREFIX) === true;
 
 /**
  * Return the address of a stream.

@@ -1,10 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { grantsOf, type StreamScope, YardmasterError } from '@yardmaster/protocol';
+import { grantsOf, STREAM_TOKEN_PREFIX, type StreamScope, YardmasterError } from '@yardmaster/protocol';
 import { authenticate, authorize, type KeyCheck } from '@yardmaster/server';
 import type { Principal, StreamGrant } from '@yardmaster/store';
 import type { Subject } from './asked.js';
-
-const STREAM_TOKEN_PREFIX = 'ymst_';
 
 /** The client that requests a stream, and how much of it the client may see. */
 export interface StreamCaller {

@@ -5,6 +5,9 @@ import { LIMITS } from '../limits.js';
 import { boundedArray, exactObject, integerBetween, spaceId } from '../schema/fields.js';
 import { instant } from '../schema/response-fields.js';
 
+/** The first characters of every stream token, and of no API key. */
+export const STREAM_TOKEN_PREFIX = 'ymst_';
+
 /** Scopes that a stream token may have. */
 const STREAM_SCOPES = ['jobs:read', 'jobs:read:progress'] as const;
 

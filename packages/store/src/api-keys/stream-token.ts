@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { StreamTokenRequest } from '@yardmaster/protocol';
+import { STREAM_TOKEN_PREFIX, type StreamTokenRequest } from '@yardmaster/protocol';
 import type { StoredKey } from './secrets.js';
 
 /** What a stream token lets its holder watch: some jobs, those with a tag, or a space. */
@@ -10,10 +10,10 @@ export type StreamGrant = Pick<StreamTokenRequest, 'scope' | 'jobIds' | 'tag' | 
 
 /**
  * A stream token is `ymst_<keyId>_<grant>_<signature>`. It is not stored: the signature is an HMAC with the hash of the
- * secret of the API key that made it. So it ends with that secret, by a revocation or a rotation. Whoever reads the hashes
- * in Redis can make tokens, but can read all jobs there anyway.
+ * secret of the API key that made it. So it ends with that secret, by a revocation or a rotation. A reader of the hashes in
+ * Redis can make tokens, but can read all jobs there anyway.
  */
-const FORM = /^ymst_([a-z2-7]{1,32})_([A-Za-z0-9.-]{1,8000})_([A-Za-z0-9.-]{43})$/;
+const FORM = new RegExp(`^${STREAM_TOKEN_PREFIX}([a-z2-7]{1,32})_([A-Za-z0-9.-]{1,8000})_([A-Za-z0-9.-]{43})$`);
 
 /** base64url with `.` in the place of `_`, which separates the parts of a token. */
 const encode = (bytes: Buffer) => bytes.toString('base64url').replaceAll('_', '.');
@@ -27,7 +27,7 @@ export interface SignedGrant {
 
 /** Make a stream token. */
 export function signGrant(keyId: string, grant: StreamGrant, key: Pick<StoredKey, 'secretHash'>): string {
-  const text = `ymst_${keyId}_${encode(Buffer.from(JSON.stringify(grant)))}`;
+  const text = `${STREAM_TOKEN_PREFIX}${keyId}_${encode(Buffer.from(JSON.stringify(grant)))}`;
   return `${text}_${encode(signatureOf(text, key))}`;
 }
 
