@@ -162,12 +162,13 @@ export function readPublished(text: string): PublishedMessage | null {
   if (!isJsonObject(raw) || TEXTS.some((field) => typeof raw[field] !== 'string')) return null;
   const { type, seq, at, data = null, tags = [] } = raw;
   if (typeof at !== 'number' || Math.abs(at) > MAX_TIME) return null;
-  if (type === 'logs_appended' ? seq !== null || !isAppend(data) : !isSeq(seq) && !(seq === null && type === 'event')) {
-    return null;
-  }
   if (!Array.isArray(tags)) return null;
+  if (type === 'logs_appended' ? seq !== null || !isAppend(data) : !isSeq(seq) && !isEphemeral(type, seq)) return null;
   return { ...(raw as unknown as PublishedMessage), data } as PublishedMessage;
 }
+
+/** An event of a worker without a place in the history, which only open streams get. */
+const isEphemeral = (type: JsonValue | undefined, seq: JsonValue | undefined) => type === 'event' && seq === null;
 
 const isSeq = (value: unknown) => Number.isSafeInteger(value) && Number(value) > 0;
 

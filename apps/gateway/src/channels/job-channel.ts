@@ -66,9 +66,12 @@ export class JobChannel extends Channel {
    */
   attach(session: Session, snapshot: Cursor, since: number, subscribedTimes: number): () => void {
     const subscriber = new JobSubscriber(session, { ...snapshot, seq: since });
-    if (since === snapshot.seq) this.#add(subscriber, subscribedTimes);
-    else void this.#replayAlone(subscriber, subscribedTimes);
-    if (since === snapshot.seq && isTerminal(snapshot.status)) session.end(snapshot.status);
+    if (since === snapshot.seq) {
+      this.#add(subscriber, subscribedTimes);
+      if (isTerminal(snapshot.status)) session.end(snapshot.status);
+    } else {
+      void this.#replayAlone(subscriber, subscribedTimes);
+    }
     return () => this.#subscribers.delete(subscriber);
   }
 

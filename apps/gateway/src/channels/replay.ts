@@ -25,7 +25,7 @@ const DRAIN_STEP_MS = 5;
 export interface ReplayOptions {
   jobId: string;
   store: Store;
-  /** API key of whom it reads, so that keys share the read slots fairly; '' for several clients, or without a key. */
+  /** Owner of the read slots: the id of an API key, so that keys share them fairly, or '' for several clients. */
   owner: string;
   /** They come and go during the replay. */
   subscribers: ReadonlySet<JobSubscriber>;

@@ -71,7 +71,7 @@ export class SpaceCounts {
       this.#sent = text;
     } catch (err) {
       if (!(err instanceof YardmasterError)) this.#log.error({ err, spaceId: this.#spaceId }, 'counts not sent');
-      this.#hasChanged = true; // Redis may be back in a second.
+      this.#hasChanged = this.#sessions.size > 0; // Redis may be back in a second.
     } finally {
       this.#isReading = false;
     }
