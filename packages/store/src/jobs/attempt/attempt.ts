@@ -61,13 +61,12 @@ export async function heartbeatJob(store: Store, worker: Worker, jobId: string, 
  * @see spec §4.13
  */
 export async function completeJob(store: Store, worker: Worker, jobId: string, result: JsonValue): Promise<void> {
-  const { keys, args: common } = attemptInputs(store, worker, jobId);
+  const { keys, args } = attemptInputs(store, worker, jobId);
   const { retentionMs } = store.settings;
   const mayDiffer = store.spaceSettings.isOnIn(partitionOfJob(jobId), 'retention') ? '1' : '';
-  const args = { ...common, mayDiffer };
   const reply = await runScript(store, complete, {
     keys,
-    args: { result: JSON.stringify(result), retentionMs, ...args },
+    args: { result: JSON.stringify(result), retentionMs, mayDiffer, ...args },
   });
   reportEffect(store, worker, 'complete', reply);
 }
