@@ -73,6 +73,7 @@ export const LIMITS = {
   tagCharacters: 64,
   /** Jobs that the filter of an operation lists. */
   operationIds: 1_000,
+  /** Jobs that a stream token names. */
   streamTokenJobs: 100,
   /** Operations of a space that run at once. */
   operationsRunning: 10,

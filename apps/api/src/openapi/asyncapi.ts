@@ -165,6 +165,8 @@ const CLOSES: Record<keyof typeof CLOSE_CODES, string> = {
 
 const ABOUT = `A stream sends the events of jobs over a WebSocket as they happen, as JSON objects in text frames. The first message is \`init\`, with the current state. Every later event follows exactly once and in order. Ignore messages of a type that is not listed here, because later releases may add types and fields.
 
+A GET of the same URL with \`accept: text/event-stream\` opens the same stream as server-sent events, which browsers read with \`EventSource\`. This document describes the WebSocket.
+
 A stream is refused before the upgrade, with an HTTP status and the body \`{error, code}\`. The service ignores messages of clients.
 
 | Close code | Meaning |

@@ -197,11 +197,12 @@ export const API_KEY: ApiKey = {
 
 /** Secrets of that key before and after a rotation. */
 export const SECRET = '0'.repeat(64);
+export const NEXT_SECRET = '1'.repeat(64);
+
 export const STREAM_TOKEN = {
   token: `ymst_mfrggzdfmztwq2lk_eyJzY29wZSI6ImpvYnM6cmVhZDpwcm9ncmVzcyJ9_${'0'.repeat(43)}`,
   expiresAt: '2026-08-01T09:45:00.000Z',
 };
-export const NEXT_SECRET = '1'.repeat(64);
 
 export const ACT: AuditEntry = {
   id: '1785576607009-0',

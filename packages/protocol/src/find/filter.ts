@@ -65,8 +65,7 @@ export const statusFilter = oneOrMore(status, LIMITS.filterStatuses, 'statuses')
 
 const NAMES = [nameFilter, LIMITS.pollNames, 'names'] as const;
 const TAGS = [tag, LIMITS.tags, 'tags'] as const;
-/** An id to look for. One that no job can have is refused, because it is a mistake of the caller. */
-/** Id of a job to look for, which need not exist. */
+/** Id of a job to look for, which need not exist. One that no job can have is refused: it is a mistake of the caller. */
 export const jobIdFilter = z
   .string({ error: 'must be a string' })
   .regex(new RegExp(JOB_ID), { error: 'must be the id of a job' });
