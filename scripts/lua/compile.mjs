@@ -15,8 +15,16 @@ export const declarations = (source) =>
     .split(/^(?=local )/m)
     .map((code) => [/^local (?:function )?(\w+)/.exec(code)?.[1], code.trimEnd()]);
 
-/** Split code into pieces: outside of branches, a condition, its branch, outside, … A branch is an `if` on several lines. */
-const piecesOf = (code) => code.split(/^(if .* then\n)([\s\S]*?)(?=^(?:else|end))/m);
+/**
+ * Split code into pieces: outside of branches, a condition, its branch, outside, … A branch is an `if` on several lines, at the
+ * top level of a script or of a shared function.
+ */
+const piecesOf = (code) =>
+  code.split(
+    code.startsWith('local function')
+      ? /^( {2}if .* then\n)([\s\S]*?)(?=^ {2}(?:else|end))/m
+      : /^(if .* then\n)([\s\S]*?)(?=^(?:else|end))/m,
+  );
 const isBranch = (_, i) => i % 3 === 2;
 const withoutBranches = (code) =>
   piecesOf(code)
@@ -43,7 +51,8 @@ const bodyOf = (declaration) => declaration.body ?? declaration;
 /**
  * Put the shared declarations that some code needs before it, as `{ use: name }`. Redis makes a function again at
  * each call of its script, which was 1.5 % of the cost of a job's life, so one that only a branch at the top level needs
- * is declared in that branch.
+ * is declared in that branch. A variant that keeps state must also be needed outside of branches, because each branch would
+ * have a state of its own.
  *
  * @param declared names that are declared where the code stands
  */
@@ -67,10 +76,11 @@ function withShared(code, shared, declared = []) {
 
 /** Declare one name, of which all that it needs is declared already, and add it to `known`. */
 function declarationOf(name, shared, known) {
-  const { params, body } = shared.get(name);
-  const parts = body === undefined ? [{ use: name }] : scriptAsFunction(name, params, withShared(body, shared, known));
+  const declaration = shared.get(name);
+  const parts = withShared(bodyOf(declaration), shared, [...known, name]);
   known.push(name);
-  return parts;
+  if (declaration.body !== undefined) return scriptAsFunction(name, declaration.params, parts);
+  return parts.some(({ use }) => use) ? [...parts, '\n'] : [{ use: name }];
 }
 
 const scriptAsFunction = (name, params, parts) => [`local function ${name}(${params.join(', ')})\n`, ...parts, 'end\n'];

@@ -353,10 +353,74 @@ end`,
 };
 
 export const check_jobs = {
-  name: 'check_jobs', sha1: '14311969add100e2436be875f43ff1d022d79a3e',
+  name: 'check_jobs', sha1: 'da00f74b16b783cce47b09161ff3d0a7c00d058a',
   keys: ['deadlines'], args: ['base', 'isRepairing', 'deliveryTimeoutMs', 'retentionMs'], rest: 'ids',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as string[][] }),
-  text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${lua.isUnique}\n${lua.areTags}\n${lua.isCallbackOn}\n${lua.numberIn}\n${lua.LONGEST_DELAY_SECONDS}\n${lua.LARGEST_FACTOR}\n${lua.MOST_DELAYS}\n${lua.isRetry}\n${lua.isLimit}\n${lua.LONGEST_RUN_SECONDS}\n${lua.LONGEST_START_SECONDS}\n${lua.LARGEST_PRIORITY}\n${lua.isPriority}\n${lua.checkTiming}\n${lua.NEEDS}\n${lua.WAITING_LACKS}\n${lua.LACKS}\n${lua.checkByStatus}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.replaceEntry}\n${lua.mustBeIn}\n${store.STATUSES}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.AT_CREATION}\n${lua.typeOf}\n${lua.mayBeLater}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkIndexes}\n${store.uniqueEntry}\n${store.occupiesUnique}\n${store.loadJob}\n${store.uniqueHolder}\n${lua.checkUnique}\n${lua.LONGEST_DELIVERY_MS}\n${lua.hasEnded}\n${store.retentionIn}\n${store.settingsText}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.startLimit}\n${store.wantsCallback}\n${lua.checkDue}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.statusAfter}\n${lua.FIRST}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]
+  text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.IS_STATUS}\n${lua.known}\nlocal function partitionOf(space)
+  if not known[space] then
+${lua.xor}\n    local hash = 0x811c9dc5 % 64
+    for i = 1, #space do hash = xor(hash, string.byte(space, i) % 64) * (0x01000193 % 64) % 64 end
+    known[space] = string.format('%02x', hash)
+  end
+  return known[space]
+end
+${lua.isSpaceOf}\n${lua.isUnique}\n${lua.areTags}\n${lua.isCallbackOn}\n${lua.numberIn}\n${lua.LONGEST_DELAY_SECONDS}\n${lua.LARGEST_FACTOR}\n${lua.MOST_DELAYS}\n${lua.isRetry}\n${lua.isLimit}\n${lua.LONGEST_RUN_SECONDS}\n${lua.LONGEST_START_SECONDS}\n${lua.LARGEST_PRIORITY}\n${lua.isPriority}\n${lua.checkTiming}\n${lua.NEEDS}\n${lua.WAITING_LACKS}\n${lua.LACKS}\n${lua.checkByStatus}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.replaceEntry}\n${lua.mustBeIn}\n${store.STATUSES}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.AT_CREATION}\n${lua.typeOf}\n${lua.mayBeLater}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkIndexes}\n${store.uniqueEntry}\n${store.occupiesUnique}\nlocal function checkUnique(found, r, base, nowMs)
+  if not r.unique then return end
+  local job = { base = base, id = r.id, space = r.space, name = r.name, status = r.status, order = r.order }
+  local index, field, lasts = uniqueEntry(job, r.unique)
+  local isNamed = stored(redis.call('HGET', index, field)) == r.id
+  if occupiesUnique(job, r.unique, r.uniqueFreed, nowMs) then
+${store.loadJob}\n${store.uniqueHolder}\n    if isNamed then return end
+    local other, isOccupied = uniqueHolder(job, r.unique, nowMs)
+    if isOccupied then return find(found, 'unique_twice', index, 'job ' .. other.id .. ' occupies the key too') end
+    find(found, 'entry_missing', index, 'the job occupies its unique key', found.additions, function()
+      redis.call('HDEL', index, field)
+      redis.call('HSET', index, field, r.id)
+    end)
+  elseif isNamed and (lasts ~= 'expired' or r.uniqueFreed) then
+    local why = r.uniqueFreed and 'the job has freed its unique key' or 'the job is ' .. r.status
+    find(found, 'entry_wrong', index, why, found.removals, function() redis.call('HDEL', index, field) end)
+  end
+end
+${lua.hasEnded}\n${store.retentionIn}\n${store.settingsText}\n${lua.CLOCK_SLACK_MS}\nlocal function checkDeadline(found, r, base, nowMs, deliveryTimeoutMs, retentionMs)
+  local deadlines = base .. 'deadlines'
+  if r.status == 'scheduled' or r.status == 'pending' then
+    return mustNotBeIn(found, deadlines, r.id, 'the job is ' .. r.status)
+  end
+  local ms = math.ceil((tonumber(r.timeoutSeconds or '300') or 300) * 1000)
+  local due, latest = nil, nil
+  if r.status == 'delivered' then
+${lua.LONGEST_DELIVERY_MS}\n    due = r.deliveredAt and math.min(tonumber(r.deliveredAt), nowMs) + (deliveryTimeoutMs > 0 and deliveryTimeoutMs or ms) or nowMs
+    latest = nowMs + LONGEST_DELIVERY_MS
+  elseif r.status == 'running' then
+    local runBy = tonumber(r.runBy or math.huge)
+    due, latest = math.min(nowMs + ms, runBy), math.min(nowMs + ms, math.max(runBy, nowMs))
+  elseif hasEnded(r) and not r.kept then
+    local kept = tonumber(retentionIn(settingsText(base, r.space), r.status, retentionMs))
+    due = kept > 0 and nowMs + kept or nil
+  end
+  local actual = scoreIn(deadlines, r.id)
+  if due and not actual then
+    find(found, 'deadline_missing', deadlines, 'the job is ' .. r.status, found.additions, function() replaceEntry(deadlines, r.id, formatInteger(due)) end)
+  elseif latest and actual > latest + CLOCK_SLACK_MS then
+    local detail = 'the job is ' .. r.status .. ', and not due before ' .. formatInteger(actual)
+    find(found, 'deadline_late', deadlines, detail, found.additions, function() replaceEntry(deadlines, r.id, formatInteger(due)) end)
+  end
+end
+${store.startLimit}\n${store.wantsCallback}\n${lua.checkDue}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.happened}\nlocal function checkLists(found, r)
+  local history, logs = r.key .. ':events', r.key .. ':logs'
+  if redis.call('EXISTS', history) == 1 then
+${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.statusAfter}\n${lua.FIRST}\n${lua.checkList}\n    checkList(found, r, history)
+  elseif r.eventsDropped then
+    find(found, 'entries_lost', history, 'it has lost its oldest ' .. r.eventsDropped .. ' events, and the others too')
+  elseif IS_STATUS[r.status or ''] and happened(r) then
+    find(found, 'history_incomplete', history, 'it is missing, although ' .. happened(r))
+  end
+  if r.logsDropped and redis.call('EXISTS', logs) == 0 then
+    find(found, 'entries_lost', logs, 'it has lost its oldest ' .. r.logsDropped .. ' entries, and the others too')
+  end
+end
+${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]
 local base, isRepairing, deliveryTimeoutMs, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local ids = { unpack(ARGV, 5) }
 local nowMs = now()
@@ -463,10 +527,18 @@ return { 'OK', #names, page[#page] or afterOrder, { unpack(names) } }
 } as const;
 
 export const check_entries = {
-  name: 'check_entries', sha1: 'b3415f13dbdace907e149e41cf327cec8c3d4839',
+  name: 'check_entries', sha1: '26b9c398bdb6b87c1bc05a4f94fdd57913d87bd1',
   keys: ['index'], args: ['base', 'isRepairing', 'space', 'name', 'tag'], rest: 'ids',
   decode: (r: unknown[]) => ({ strays: r[1] as string[] }),
-  text: `${store.stored}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${store.hasTags}\n${lua.scoreIn}\nlocal index = KEYS[1]
+  text: `${store.stored}\n${lua.known}\nlocal function partitionOf(space)
+  if not known[space] then
+${lua.xor}\n    local hash = 0x811c9dc5 % 64
+    for i = 1, #space do hash = xor(hash, string.byte(space, i) % 64) * (0x01000193 % 64) % 64 end
+    known[space] = string.format('%02x', hash)
+  end
+  return known[space]
+end
+${lua.isSpaceOf}\n${store.hasTags}\n${lua.scoreIn}\nlocal index = KEYS[1]
 local base, isRepairing, space, name, tag = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local ids = { unpack(ARGV, 6) }
 local strays = {}

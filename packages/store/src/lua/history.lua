@@ -8,13 +8,16 @@ local function appendEvent(job, at, type, data, eventsPerJob)
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
   local entry = '["' .. type .. '",' .. at .. kept .. ']'
   local length = job.isNew and 0 or redis.call('RPUSHX', history, entry)
-  if length == 0 then
-    if type == 'delivered' then return '2' elseif type == 'acked' then return '3' elseif type == 'completed' then return '4' end
+  local impliedSeq = type == 'delivered' and '2' or type == 'acked' and '3' or type == 'completed' and '4'
+  if length == 0 and not impliedSeq then
     local entries = impliedEntries(job.key, job.status)
     entries[#entries + 1] = entry
     length = redis.call('RPUSH', history, unpack(entries))
   end
-  return formatInteger(keepNewest(job, history, length, eventsPerJob))
+  if length > 0 then
+    return formatInteger(keepNewest(job, history, length, eventsPerJob))
+  end
+  return impliedSeq
 end
 
 -- Append that a job was delivered and acked at once. Return the seq of the delivery.

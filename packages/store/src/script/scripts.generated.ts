@@ -289,13 +289,16 @@ end`,
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
   local entry = '["' .. type .. '",' .. at .. kept .. ']'
   local length = job.isNew and 0 or redis.call('RPUSHX', history, entry)
-  if length == 0 then
-    if type == 'delivered' then return '2' elseif type == 'acked' then return '3' elseif type == 'completed' then return '4' end
+  local impliedSeq = type == 'delivered' and '2' or type == 'acked' and '3' or type == 'completed' and '4'
+  if length == 0 and not impliedSeq then
     local entries = impliedEntries(job.key, job.status)
     entries[#entries + 1] = entry
     length = redis.call('RPUSH', history, unpack(entries))
   end
-  return formatInteger(keepNewest(job, history, length, eventsPerJob))
+  if length > 0 then
+    return formatInteger(keepNewest(job, history, length, eventsPerJob))
+  end
+  return impliedSeq
 end`,
   appendDelivery: `local function appendDelivery(job, at, eventsPerJob)
   local history = job.key .. ':events'
@@ -916,10 +919,26 @@ return { 'OK', nowText, callback.attempts + 1, formatInteger(lease), fields }
 } as const;
 
 export const record_callback = {
-  name: 'record_callback', sha1: '2da258665f3552bc4563d30e6489293b0d6aa6cc',
+  name: 'record_callback', sha1: '463ba9f325c68acd08acf7e7511fa714eac22011',
   keys: ['jobKey'], args: ['base', 'jobId', 'series', 'lease', 'eventType', 'data', 'retryMs', 'againMs', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const } : { outcome: 'NOT_PENDING' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.formatInteger}\n${lua.now}\n${lua.replaceEntry}\n${lua.postpone}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.formatInteger}\n${lua.now}\n${lua.replaceEntry}\n${lua.postpone}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
+  local history = job.key .. ':events'
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = job.isNew and 0 or redis.call('RPUSHX', history, entry)
+  local impliedSeq = type == 'delivered' and '2' or type == 'acked' and '3' or type == 'completed' and '4'
+  if length == 0 and not impliedSeq then
+${lua.impliedEntries}\n    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
+  if length > 0 then
+${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eventsPerJob))
+  end
+  return impliedSeq
+end
+${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\nlocal jobKey = KEYS[1]
 local base, jobId, series, lease, eventType, data, retryMs, againMs, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local job = loadJob(jobKey, base, jobId)
 local callback = loadCallback(job)
@@ -1024,10 +1043,44 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: 'dc5db72ead357a2b60653fba83defc2aa9940ba9',
+  name: 'expire', sha1: '6b05ccb519a49358b7167c4e16322884309737fe',
   keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore', 'random'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[], ended: r[5] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.isStartOver}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.spread}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.replaceEntry}\n${lua.tagIndex}\n${lua.leaveTags}\n${lua.purge}\n${lua.IS_STATUS}\n${lua.sweep}\nlocal deadlines = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.isStartOver}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
+  local history = job.key .. ':events'
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = job.isNew and 0 or redis.call('RPUSHX', history, entry)
+  local impliedSeq = type == 'delivered' and '2' or type == 'acked' and '3' or type == 'completed' and '4'
+  if length == 0 and not impliedSeq then
+${lua.impliedEntries}\n    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
+  if length > 0 then
+${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eventsPerJob))
+  end
+  return impliedSeq
+end
+${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.spread}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.tagIndex}\n${lua.leaveTags}\nlocal function purge(job, nowMs, unique)
+  local deadlines = job.base .. 'deadlines'
+  if redis.call('ZSCORE', job.base .. 'callbacks', job.id) then
+${lua.replaceEntry}\n    replaceEntry(deadlines, job.id, formatInteger(nowMs + 60000))
+    return false
+  end
+  local space = job.base .. 'space:' .. job.space
+  redis.call('ZREM', deadlines, job.id)
+  if job.status == 'killed' then redis.call('ZREM', job.base .. 'due', job.id) end
+  redis.call('ZREM', space .. '/jobs', job.id)
+  redis.call('ZREM', space .. '/status/' .. job.status, job.id)
+  if tonumber(redis.call('ZINCRBY', space .. '/names', -1, job.name)) <= 0 then redis.call('ZREM', space .. '/names', job.name) end
+  if stored(unique) then freeUnique(job, unique) end
+  leaveTags(job)
+  redis.call('UNLINK', job.key, job.key .. ':events', job.key .. ':logs')
+  if redis.call('ZCARD', space .. '/jobs') == 0 then redis.call('ZREM', job.base .. 'spaces', job.space) end
+  return true
+end
+${lua.IS_STATUS}\n${lua.replaceEntry}\n${lua.sweep}\nlocal deadlines = KEYS[1]
 local base, limit, maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs, dueBefore, random = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local nowMs = now()
 local DELIVERED = { pending = 1, dead = 2 }
@@ -1084,10 +1137,26 @@ return { 'OK', 1 }
 } as const;
 
 export const promote = {
-  name: 'promote', sha1: 'e3de1ea852ad7f3b0214cd971cf6cf60a60a482b',
+  name: 'promote', sha1: '83dbcac4915c355222407584d0b4dbbf939562a6',
   keys: ['due'], args: ['base', 'limit', 'eventsPerJob', 'retentionMs', 'dueBefore'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[], dead: r[5] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.wantsCallback}\n${lua.formatInteger}\n${lua.enqueueCallback}\n${lua.remindOfCallback}\n${lua.renewCallback}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\n${lua.replaceEntry}\n${lua.sweep}\nlocal due = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.wantsCallback}\n${lua.formatInteger}\n${lua.enqueueCallback}\n${lua.remindOfCallback}\n${lua.renewCallback}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.uniqueEntry}\n${lua.freeUnique}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
+  local history = job.key .. ':events'
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = job.isNew and 0 or redis.call('RPUSHX', history, entry)
+  local impliedSeq = type == 'delivered' and '2' or type == 'acked' and '3' or type == 'completed' and '4'
+  if length == 0 and not impliedSeq then
+${lua.impliedEntries}\n    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
+  if length > 0 then
+${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eventsPerJob))
+  end
+  return impliedSeq
+end
+${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\n${lua.replaceEntry}\n${lua.sweep}\nlocal due = KEYS[1]
 local base, limit, eventsPerJob, retentionMs, dueBefore = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local nowMs, nowText = now()
 local READY, DEAD = 1, { scheduled = 2, pending = 3 }
@@ -1186,10 +1255,43 @@ return { 'OK', { unpack(points) } }
 } as const;
 
 export const ack = {
-  name: 'ack', sha1: '7702b1243ed55fd38c3628bc227c9bfe074ff068',
+  name: 'ack', sha1: '2b9450eaac3bf637f97f96054b03d7eddedfbb63',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.openWindow}\n${lua.executionMs}\nlocal function startAttempt(job, nowMs, unique, maxRunSeconds, startBy, timeouts)
+  moveToStatusIndex(job, 'running')
+  local runBy = nil
+  if stored(maxRunSeconds) then
+${lua.startRun}\n    runBy = startRun(job, nowMs, maxRunSeconds)
+  end
+  openWindow(job, nowMs, executionMs(job), runBy)
+  if stored(startBy) then
+    redis.call('ZREM', job.base .. 'due', job.id)
+    redis.call('HSET', job.key, 'startBy', '0')
+  end
+  if stored(unique) and string.find(unique, '^started ') then
+${lua.uniqueEntry}\n${lua.freeUnique}\n    freeUnique(job, unique)
+    redis.call('HSET', job.key, 'uniqueFreed', '1')
+  end
+  if stored(timeouts) then redis.call('HDEL', job.key, 'deliveryTimeouts') end
+end
+local function appendEvent(job, at, type, data, eventsPerJob)
+  local history = job.key .. ':events'
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = job.isNew and 0 or redis.call('RPUSHX', history, entry)
+  local impliedSeq = type == 'delivered' and '2' or type == 'acked' and '3' or type == 'completed' and '4'
+  if length == 0 and not impliedSeq then
+${lua.impliedEntries}\n    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
+  if length > 0 then
+${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eventsPerJob))
+  end
+  return impliedSeq
+end
+${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local job, unique, maxRunSeconds, startBy, timeouts, takeBacks =
   loadJob(jobKey, base, jobId, 'unique', 'maxRunSeconds', 'startBy', 'deliveryTimeouts', tokenFields(deliveryToken))
@@ -1211,10 +1313,34 @@ return { 'OK', attempt }
 } as const;
 
 export const complete = {
-  name: 'complete', sha1: '4d4334e0554774e893eeca5ca47be6139da3e607',
+  name: 'complete', sha1: 'a8aea6c5ce194eae6ce5b3acdbc43dfd2572c9de',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'result', 'eventsPerJob', 'retentionMs', 'mayDiffer'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]), space: r[2] as string, runMs: Number(r[3]), name: r[4] as string } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.settingsText}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.settingsText}\nlocal function startRetention(job, nowMs, retentionMs)
+  if tonumber(retentionMs) > 0 then
+${lua.formatInteger}\n    redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + tonumber(retentionMs)), job.id)
+  else
+    redis.call('ZREM', job.base .. 'deadlines', job.id)
+    redis.call('HSET', job.key, 'kept', '1')
+  end
+end
+local function appendEvent(job, at, type, data, eventsPerJob)
+  local history = job.key .. ':events'
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = job.isNew and 0 or redis.call('RPUSHX', history, entry)
+  local impliedSeq = type == 'delivered' and '2' or type == 'acked' and '3' or type == 'completed' and '4'
+  if length == 0 and not impliedSeq then
+${lua.impliedEntries}\n    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
+  if length > 0 then
+${lua.formatInteger}\n${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eventsPerJob))
+  end
+  return impliedSeq
+end
+${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs, mayDiffer = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local job, callbackUrl, callbackOn, unique, startedAt, takeBacks, timeouts =
   loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', 'startedAt', tokenFields(deliveryToken))
@@ -1236,7 +1362,7 @@ ${lua.retentionIn}\n  retentionMs = retentionIn(settings, 'completed', retention
 end
 startRetention(job, nowMs, retentionMs)
 if stored(callbackUrl) then
-${lua.wantsCallback}\n${lua.enqueueCallback}\n  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
+${lua.wantsCallback}\n${lua.formatInteger}\n${lua.enqueueCallback}\n  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
 end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
 return { 'OK', job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
@@ -1244,10 +1370,34 @@ return { 'OK', job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job
 } as const;
 
 export const fail = {
-  name: 'fail', sha1: '35f44815fc05cb902550490a3bb480475a2ecc90',
+  name: 'fail', sha1: '4b1a7c06ab40a5f58cc66192cf5319263b5aa8ea',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'errorJson', 'isRetryable', 'retryAfterMs', 'random', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, status: r[1] as Status, attempt: Number(r[2]), space: r[3] as string, runMs: Number(r[4]), name: r[5] as string } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\nlocal function startRetention(job, nowMs, retentionMs)
+  if tonumber(retentionMs) > 0 then
+${lua.formatInteger}\n    redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + tonumber(retentionMs)), job.id)
+  else
+    redis.call('ZREM', job.base .. 'deadlines', job.id)
+    redis.call('HSET', job.key, 'kept', '1')
+  end
+end
+${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.formatInteger}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
+  local history = job.key .. ':events'
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = job.isNew and 0 or redis.call('RPUSHX', history, entry)
+  local impliedSeq = type == 'delivered' and '2' or type == 'acked' and '3' or type == 'completed' and '4'
+  if length == 0 and not impliedSeq then
+${lua.impliedEntries}\n    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
+  if length > 0 then
+${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eventsPerJob))
+  end
+  return impliedSeq
+end
+${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, errorJson, isRetryable, retryAfterMs, random, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
 local job, retry, priority, startedAt, takeBacks, timeouts =
   loadJob(jobKey, base, jobId, 'retry', 'priority', 'startedAt', tokenFields(deliveryToken))
@@ -1270,10 +1420,26 @@ return { 'OK', status, job.attempt, job.space, nowMs - (stored(startedAt) or now
 } as const;
 
 export const heartbeat = {
-  name: 'heartbeat', sha1: 'b0226ed5d0f2e80ff8801f920a8a337bbc824ee3',
+  name: 'heartbeat', sha1: '2613636d552353586cc726e5d88b8b629c887775',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'kind', 'data', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => ({ attempt: Number(r[1]) }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.knownFull}\n${lua.isMemoryFull}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.knownFull}\n${lua.isMemoryFull}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.executionMs}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
+  local history = job.key .. ':events'
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = job.isNew and 0 or redis.call('RPUSHX', history, entry)
+  local impliedSeq = type == 'delivered' and '2' or type == 'acked' and '3' or type == 'completed' and '4'
+  if length == 0 and not impliedSeq then
+${lua.impliedEntries}\n    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
+  if length > 0 then
+${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eventsPerJob))
+  end
+  return impliedSeq
+end
+${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, kind, data, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local job, runBy, takeBacks, timeouts = loadJob(jobKey, base, jobId, 'runBy', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -1303,10 +1469,26 @@ return { 'OK', job.attempt }
 } as const;
 
 export const release = {
-  name: 'release', sha1: 'b85e5810ef38845d348ce8a7889c2d6711aa763b',
+  name: 'release', sha1: '377c62b1e3c81598fac74fc3514abbd641fbd8a8',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'reason', 'delay', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status, attempt: Number(r[3]), space: r[4] as string, name: r[5] as string } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.lastStep}\n${lua.isStartOver}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.lastStep}\n${lua.isStartOver}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
+  local history = job.key .. ':events'
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = job.isNew and 0 or redis.call('RPUSHX', history, entry)
+  local impliedSeq = type == 'delivered' and '2' or type == 'acked' and '3' or type == 'completed' and '4'
+  if length == 0 and not impliedSeq then
+${lua.impliedEntries}\n    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
+  if length > 0 then
+${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eventsPerJob))
+  end
+  return impliedSeq
+end
+${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, reason, delay, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local job, takeBacks, timeouts, priority, startWithin, startBy =
   loadJob(jobKey, base, jobId, 'takeBacks', 'deliveryTimeouts', 'priority', 'startWithinSeconds', 'startBy')
@@ -1333,10 +1515,26 @@ return { 'OK', job.status, status, formatInteger(attempts + 1), job.space, job.n
 } as const;
 
 export const claim = {
-  name: 'claim', sha1: 'cd16136540710b7c04927e22967f611164e339b4',
+  name: 'claim', sha1: 'c7899a18950b860e8488d419d70f8ceb4a02655b',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, space: r[1] as string, job: r.slice(2) as (string | null)[] } : r[0] === 'NOT_PENDING' ? { outcome: 'NOT_PENDING' as const, status: r[1] as Status } : { outcome: 'PAUSED' as const }),
-  text: `${lua.loadWhole}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.dequeue}\n${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.appendClaimed}\nlocal jobKey = KEYS[1]
+  text: `${lua.loadWhole}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.dequeue}\n${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
+  local history = job.key .. ':events'
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = job.isNew and 0 or redis.call('RPUSHX', history, entry)
+  local impliedSeq = type == 'delivered' and '2' or type == 'acked' and '3' or type == 'completed' and '4'
+  if length == 0 and not impliedSeq then
+${lua.impliedEntries}\n    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
+  if length > 0 then
+${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eventsPerJob))
+  end
+  return impliedSeq
+end
+${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.appendClaimed}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryTimeoutMs, eventsPerJob, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job = loadWhole(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -1358,7 +1556,7 @@ return { 'OK', job.space, unpack(values) }
 } as const;
 
 export const poll = {
-  name: 'poll', sha1: 'cb894d7402bf7cef64d55e83249e9f6d36dbe714',
+  name: 'poll', sha1: 'b613f05219a0da2165ece5cfcaff2484e7d045ff',
   keys: ['queue'], args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter', 'isAcked', 'ackWithinMs', 'workerId'], rest: 'names',
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, jobs: r.slice(1) as (string | null)[] } : { outcome: 'MORE' as const, jobs: r.slice(1) as (string | null)[] }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal queue = KEYS[1]
@@ -1383,10 +1581,43 @@ if workerId ~= '' then more = { 'workerId', workerId } end
 if ackWithinMs ~= '' then deliveryTimeoutMs, more[#more + 1], more[#more + 2] = ackWithinMs, 'ackWithinMs', ackWithinMs end
 local mark
 if isAcked == '' then
-${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n  mark = markDelivered
+${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
+  local history = job.key .. ':events'
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = job.isNew and 0 or redis.call('RPUSHX', history, entry)
+  local impliedSeq = type == 'delivered' and '2' or type == 'acked' and '3' or type == 'completed' and '4'
+  if length == 0 and not impliedSeq then
+${lua.impliedEntries}\n    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
+  if length > 0 then
+${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eventsPerJob))
+  end
+  return impliedSeq
+end
+${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n  mark = markDelivered
 end
 if isAcked ~= '' then
-${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.keepNewest}\n${lua.appendDelivery}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.markRunning}\n  mark = markRunning
+${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\nlocal function startAttempt(job, nowMs, unique, maxRunSeconds, startBy, timeouts)
+  moveToStatusIndex(job, 'running')
+  local runBy = nil
+  if stored(maxRunSeconds) then
+${lua.startRun}\n    runBy = startRun(job, nowMs, maxRunSeconds)
+  end
+  openWindow(job, nowMs, executionMs(job), runBy)
+  if stored(startBy) then
+    redis.call('ZREM', job.base .. 'due', job.id)
+    redis.call('HSET', job.key, 'startBy', '0')
+  end
+  if stored(unique) and string.find(unique, '^started ') then
+${lua.uniqueEntry}\n${lua.freeUnique}\n    freeUnique(job, unique)
+    redis.call('HSET', job.key, 'uniqueFreed', '1')
+  end
+  if stored(timeouts) then redis.call('HDEL', job.key, 'deliveryTimeouts') end
+end
+${lua.keepNewest}\n${lua.appendDelivery}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.markRunning}\n  mark = markRunning
 end
 local values, claimed, id = {}, 0
 for _ = 1, wanted + (paused and 100 or 50) do
@@ -1407,16 +1638,49 @@ return { paused and id and claimed < wanted and 'MORE' or 'OK', unpack(values) }
 } as const;
 
 export const turn = {
-  name: 'turn', sha1: '8fc3b00332537571c6992a0a6b57dae03c060146',
+  name: 'turn', sha1: '552fb42d5989cc4978faeba26c13b36ce067783d',
   keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, values: r.slice(1) as (string | null)[] } : { outcome: 'MORE' as const, values: r.slice(1) as (string | null)[] }),
-  text: `${lua.isTooLate}\n${collected.clock}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nlocal queue = KEYS[1]
+  text: `${lua.isTooLate}\n${collected.clock}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
+  local history = job.key .. ':events'
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = job.isNew and 0 or redis.call('RPUSHX', history, entry)
+  local impliedSeq = type == 'delivered' and '2' or type == 'acked' and '3' or type == 'completed' and '4'
+  if length == 0 and not impliedSeq then
+${lua.impliedEntries}\n    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
+  if length > 0 then
+${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eventsPerJob))
+  end
+  return impliedSeq
+end
+${collected.publish}\n${lua.recordEvent}\nlocal queue = KEYS[1]
 local base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13]
 local inputs = { unpack(ARGV, 14) }
 if isTooLate(now(), notAfter) then return { 'TOO_LATE' } end
 local settle = {}
 if string.find(actions, 'ack', 1, true) then
-${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\nlocal function ackScript(jobKey, base, jobId, keySpaceId, deliveryToken, eventsPerJob)
+${lua.openWindow}\n${lua.executionMs}\nlocal function startAttempt(job, nowMs, unique, maxRunSeconds, startBy, timeouts)
+  moveToStatusIndex(job, 'running')
+  local runBy = nil
+  if stored(maxRunSeconds) then
+${lua.startRun}\n    runBy = startRun(job, nowMs, maxRunSeconds)
+  end
+  openWindow(job, nowMs, executionMs(job), runBy)
+  if stored(startBy) then
+    redis.call('ZREM', job.base .. 'due', job.id)
+    redis.call('HSET', job.key, 'startBy', '0')
+  end
+  if stored(unique) and string.find(unique, '^started ') then
+${lua.uniqueEntry}\n${lua.freeUnique}\n    freeUnique(job, unique)
+    redis.call('HSET', job.key, 'uniqueFreed', '1')
+  end
+  if stored(timeouts) then redis.call('HDEL', job.key, 'deliveryTimeouts') end
+end
+local function ackScript(jobKey, base, jobId, keySpaceId, deliveryToken, eventsPerJob)
 local job, unique, maxRunSeconds, startBy, timeouts, takeBacks =
   loadJob(jobKey, base, jobId, 'unique', 'maxRunSeconds', 'startBy', 'deliveryTimeouts', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -1578,7 +1842,24 @@ if isAcked == '' then
 ${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.markDelivered}\n  mark = markDelivered
 end
 if isAcked ~= '' then
-${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.appendDelivery}\n${lua.markRunning}\n  mark = markRunning
+${lua.openWindow}\n${lua.executionMs}\nlocal function startAttempt(job, nowMs, unique, maxRunSeconds, startBy, timeouts)
+  moveToStatusIndex(job, 'running')
+  local runBy = nil
+  if stored(maxRunSeconds) then
+${lua.startRun}\n    runBy = startRun(job, nowMs, maxRunSeconds)
+  end
+  openWindow(job, nowMs, executionMs(job), runBy)
+  if stored(startBy) then
+    redis.call('ZREM', job.base .. 'due', job.id)
+    redis.call('HSET', job.key, 'startBy', '0')
+  end
+  if stored(unique) and string.find(unique, '^started ') then
+${lua.uniqueEntry}\n${lua.freeUnique}\n    freeUnique(job, unique)
+    redis.call('HSET', job.key, 'uniqueFreed', '1')
+  end
+  if stored(timeouts) then redis.call('HDEL', job.key, 'deliveryTimeouts') end
+end
+${lua.keepNewest}\n${lua.appendDelivery}\n${lua.markRunning}\n  mark = markRunning
 end
 local values, claimed, id = {}, 0
 for _ = 1, wanted + (paused and 100 or 50) do
@@ -1610,14 +1891,55 @@ return { outcome, unpack(values) }
 } as const;
 
 export const turn_many = {
-  name: 'turn_many', sha1: 'c6b72581dea1291ba012797921b87a9768e0ca08',
+  name: 'turn_many', sha1: '1fb44fb521434c87e921a80bd8a5eeaf4e68f2e2',
   keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, values: r.slice(1) as (string | null)[] } : { outcome: 'MORE' as const, values: r.slice(1) as (string | null)[] }),
-  text: `${lua.isTooLate}\n${collected.clock}\n${later.later}\n${later.writeSets}\n${later.redis}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${collected.publishCollected}\nlocal function turnScript(queue, base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount, inputs)
-${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nif isTooLate(now(), notAfter) then return { 'TOO_LATE' } end
+  text: `${lua.isTooLate}\n${collected.clock}\nlocal function now()
+  if not clock then
+${later.later}\n${later.writeSets}\n${later.redis}\n    local time = redis.call('TIME')
+    local ms = math.floor(time[2] / 1000)
+    clock = { time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2] }
+  end
+  return clock[1], clock[2], clock[3]
+end
+${collected.collected}\n${later.later}\n${later.writeSets}\n${later.redis}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${collected.publishCollected}\nlocal function turnScript(queue, base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount, inputs)
+${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
+  local history = job.key .. ':events'
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = job.isNew and 0 or redis.call('RPUSHX', history, entry)
+  local impliedSeq = type == 'delivered' and '2' or type == 'acked' and '3' or type == 'completed' and '4'
+  if length == 0 and not impliedSeq then
+${lua.impliedEntries}\n    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
+  if length > 0 then
+${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eventsPerJob))
+  end
+  return impliedSeq
+end
+${collected.publish}\n${lua.recordEvent}\nif isTooLate(now(), notAfter) then return { 'TOO_LATE' } end
 local settle = {}
 if string.find(actions, 'ack', 1, true) then
-${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\nlocal function ackScript(jobKey, base, jobId, keySpaceId, deliveryToken, eventsPerJob)
+${lua.openWindow}\n${lua.executionMs}\nlocal function startAttempt(job, nowMs, unique, maxRunSeconds, startBy, timeouts)
+  moveToStatusIndex(job, 'running')
+  local runBy = nil
+  if stored(maxRunSeconds) then
+${lua.startRun}\n    runBy = startRun(job, nowMs, maxRunSeconds)
+  end
+  openWindow(job, nowMs, executionMs(job), runBy)
+  if stored(startBy) then
+    redis.call('ZREM', job.base .. 'due', job.id)
+    redis.call('HSET', job.key, 'startBy', '0')
+  end
+  if stored(unique) and string.find(unique, '^started ') then
+${lua.uniqueEntry}\n${lua.freeUnique}\n    freeUnique(job, unique)
+    redis.call('HSET', job.key, 'uniqueFreed', '1')
+  end
+  if stored(timeouts) then redis.call('HDEL', job.key, 'deliveryTimeouts') end
+end
+local function ackScript(jobKey, base, jobId, keySpaceId, deliveryToken, eventsPerJob)
 local job, unique, maxRunSeconds, startBy, timeouts, takeBacks =
   loadJob(jobKey, base, jobId, 'unique', 'maxRunSeconds', 'startBy', 'deliveryTimeouts', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -1779,7 +2101,24 @@ if isAcked == '' then
 ${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.markDelivered}\n  mark = markDelivered
 end
 if isAcked ~= '' then
-${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.appendDelivery}\n${lua.markRunning}\n  mark = markRunning
+${lua.openWindow}\n${lua.executionMs}\nlocal function startAttempt(job, nowMs, unique, maxRunSeconds, startBy, timeouts)
+  moveToStatusIndex(job, 'running')
+  local runBy = nil
+  if stored(maxRunSeconds) then
+${lua.startRun}\n    runBy = startRun(job, nowMs, maxRunSeconds)
+  end
+  openWindow(job, nowMs, executionMs(job), runBy)
+  if stored(startBy) then
+    redis.call('ZREM', job.base .. 'due', job.id)
+    redis.call('HSET', job.key, 'startBy', '0')
+  end
+  if stored(unique) and string.find(unique, '^started ') then
+${lua.uniqueEntry}\n${lua.freeUnique}\n    freeUnique(job, unique)
+    redis.call('HSET', job.key, 'uniqueFreed', '1')
+  end
+  if stored(timeouts) then redis.call('HDEL', job.key, 'deliveryTimeouts') end
+end
+${lua.keepNewest}\n${lua.appendDelivery}\n${lua.markRunning}\n  mark = markRunning
 end
 local values, claimed, id = {}, 0
 for _ = 1, wanted + (paused and 100 or 50) do
@@ -1868,7 +2207,7 @@ return { 'OK', order }
 } as const;
 
 export const create_full = {
-  name: 'create_full', sha1: '7366a575cca143d213eb52f2ee24eb2e59cf183b',
+  name: 'create_full', sha1: 'e83ad0c43c4168aac96bbbb4cbd74c0d0cc394a4',
   keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter', 'fingerprint', 'unique', 'eventsPerJob', 'replayed', 'shown', 'maxPending', 'delay', 'priority', 'startWithin', 'tags'], rest: 'fields',
   decode: (r: unknown[]) => (r[0] === 'CREATED' ? { outcome: 'CREATED' as const, order: r[1] as string, scheduledFor: r[2] as string } : r[0] === 'REPLAYED' ? { outcome: 'REPLAYED' as const, values: r[1] as (string | null)[] } : r[0] === 'RETURNED' ? { outcome: 'RETURNED' as const, id: r[1] as string, values: r[2] as (string | null)[] } : r[0] === 'REPLACED' ? { outcome: 'REPLACED' as const, id: r[1] as string, values: r[2] as (string | null)[], before: r[3] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.addJob}\n${lua.occupyUnique}\nlocal jobKey = KEYS[1]
@@ -1891,7 +2230,23 @@ local job = { key = jobKey, base = base, id = jobId, space = space, name = name 
 local other, isOccupied
 if unique ~= '' then other, isOccupied = uniqueHolder(job, unique, nowMs) end
 if isOccupied then
-${lua.claimOrder}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.leaveTags}\n${lua.moveToStatusIndex}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.publish}\n${lua.recordEvent}\n${lua.replaceJob}\n  local onConflict = string.match(unique, '^%l+ (%l+)')
+${lua.claimOrder}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.leaveTags}\n${lua.moveToStatusIndex}\n${lua.returnToWaiting}\n${lua.isoText}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
+  local history = job.key .. ':events'
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = job.isNew and 0 or redis.call('RPUSHX', history, entry)
+  local impliedSeq = type == 'delivered' and '2' or type == 'acked' and '3' or type == 'completed' and '4'
+  if length == 0 and not impliedSeq then
+${lua.impliedEntries}\n    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
+  if length > 0 then
+${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eventsPerJob))
+  end
+  return impliedSeq
+end
+${lua.publish}\n${lua.recordEvent}\n${lua.replaceJob}\n  local onConflict = string.match(unique, '^%l+ (%l+)')
   if onConflict == 'reject' then return { 'NOT_UNIQUE', other.id, other.status } end
   local isReplaced = onConflict == 'replace' and (other.status == 'pending' or other.status == 'scheduled')
   if not isReplaced then return { 'RETURNED', other.id, valuesOf(other.key, shown) } end
@@ -1959,10 +2314,18 @@ return { 'OK', table.concat(outcomes, '\\n') }
 } as const;
 
 export const create_many_full = {
-  name: 'create_many_full', sha1: '5838485d85f9d231779aee3998b0c46c15586fd5',
+  name: 'create_many_full', sha1: 'a6e058ee8f5a6194f22fdd544b8de716fc4aefc4',
   keys: ['queue'], args: ['base', 'space', 'notAfter', 'eventsPerJob', 'maxPending'], rest: 'jobs',
   decode: (r: unknown[]) => ({ outcomes: r[1] as string }),
-  text: `${lua.isTooLate}\n${collected.clock}\n${later.later}\n${later.writeSets}\n${later.redis}\n${collected.now}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${later.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${collected.collected}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${collected.publish}\n${collected.publishCreation}\n${lua.addJob}\n${lua.occupyUnique}\nlocal function createFullScript(jobKey, base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown, maxPending, delay, priority, startWithin, tags, fields)
+  text: `${lua.isTooLate}\n${collected.clock}\nlocal function now()
+  if not clock then
+${later.later}\n${later.writeSets}\n${later.redis}\n    local time = redis.call('TIME')
+    local ms = math.floor(time[2] / 1000)
+    clock = { time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2] }
+  end
+  return clock[1], clock[2], clock[3]
+end
+${later.later}\n${later.writeSets}\n${later.redis}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${later.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${collected.collected}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${collected.publish}\n${collected.publishCreation}\n${lua.addJob}\n${lua.occupyUnique}\nlocal function createFullScript(jobKey, base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown, maxPending, delay, priority, startWithin, tags, fields)
 local nowMs, nowText, micros = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 local waits = { delay = delay, options = { priority ~= '' and priority, startWithin ~= '' and startWithin } }
@@ -1980,7 +2343,23 @@ local job = { key = jobKey, base = base, id = jobId, space = space, name = name 
 local other, isOccupied
 if unique ~= '' then other, isOccupied = uniqueHolder(job, unique, nowMs) end
 if isOccupied then
-${lua.claimOrder}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.leaveTags}\n${lua.moveToStatusIndex}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.recordEvent}\n${lua.replaceJob}\n  local onConflict = string.match(unique, '^%l+ (%l+)')
+${lua.claimOrder}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.leaveTags}\n${lua.moveToStatusIndex}\n${lua.returnToWaiting}\n${lua.isoText}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
+  local history = job.key .. ':events'
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = job.isNew and 0 or redis.call('RPUSHX', history, entry)
+  local impliedSeq = type == 'delivered' and '2' or type == 'acked' and '3' or type == 'completed' and '4'
+  if length == 0 and not impliedSeq then
+${lua.impliedEntries}\n    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
+  if length > 0 then
+${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eventsPerJob))
+  end
+  return impliedSeq
+end
+${lua.recordEvent}\n${lua.replaceJob}\n  local onConflict = string.match(unique, '^%l+ (%l+)')
   if onConflict == 'reject' then return { 'NOT_UNIQUE', other.id, other.status } end
   local isReplaced = onConflict == 'replace' and (other.status == 'pending' or other.status == 'scheduled')
   if not isReplaced then return { 'RETURNED', other.id, valuesOf(other.key, shown) } end
@@ -2029,10 +2408,28 @@ return { 'OK', table.concat(outcomes, '\\n') }
 } as const;
 
 export const delete_job = {
-  name: 'delete_job', sha1: 'b1bff06bd9028fbe397c035ef800fddf47a2b64b',
+  name: 'delete_job', sha1: '662e0eeaac00755d270df221e0ac5f2a8bc0529c',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId'], rest: null,
   decode: (r: unknown[]) => ({ before: r[1] as Status }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.tagIndex}\n${lua.leaveTags}\n${lua.purge}\n${lua.now}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.tagIndex}\n${lua.leaveTags}\nlocal function purge(job, nowMs, unique)
+  local deadlines = job.base .. 'deadlines'
+  if redis.call('ZSCORE', job.base .. 'callbacks', job.id) then
+${lua.replaceEntry}\n${lua.formatInteger}\n    replaceEntry(deadlines, job.id, formatInteger(nowMs + 60000))
+    return false
+  end
+  local space = job.base .. 'space:' .. job.space
+  redis.call('ZREM', deadlines, job.id)
+  if job.status == 'killed' then redis.call('ZREM', job.base .. 'due', job.id) end
+  redis.call('ZREM', space .. '/jobs', job.id)
+  redis.call('ZREM', space .. '/status/' .. job.status, job.id)
+  if tonumber(redis.call('ZINCRBY', space .. '/names', -1, job.name)) <= 0 then redis.call('ZREM', space .. '/names', job.name) end
+  if stored(unique) then freeUnique(job, unique) end
+  leaveTags(job)
+  redis.call('UNLINK', job.key, job.key .. ':events', job.key .. ':logs')
+  if redis.call('ZCARD', space .. '/jobs') == 0 then redis.call('ZREM', job.base .. 'spaces', job.space) end
+  return true
+end
+${lua.now}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId = ARGV[1], ARGV[2], ARGV[3]
 local job, unique = loadJob(jobKey, base, jobId, 'unique')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -2098,10 +2495,34 @@ return { 'OK', ids[at] and placeOf(at - 1) or '', unpack(rows) }
 } as const;
 
 export const kill = {
-  name: 'kill', sha1: '84e4f41105702d5dcf6976c40c903ff67fa6eed1',
+  name: 'kill', sha1: '5ef34ef2014436af910203655914432327f1cbe7',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => ({ before: r[1] as Status, space: r[2] as string, name: r[3] as string }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.wantsCallback}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\nlocal function startRetention(job, nowMs, retentionMs)
+  if tonumber(retentionMs) > 0 then
+${lua.formatInteger}\n    redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + tonumber(retentionMs)), job.id)
+  else
+    redis.call('ZREM', job.base .. 'deadlines', job.id)
+    redis.call('HSET', job.key, 'kept', '1')
+  end
+end
+${lua.retentionIn}\n${lua.settingsText}\n${lua.wantsCallback}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
+  local history = job.key .. ':events'
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = job.isNew and 0 or redis.call('RPUSHX', history, entry)
+  local impliedSeq = type == 'delivered' and '2' or type == 'acked' and '3' or type == 'completed' and '4'
+  if length == 0 and not impliedSeq then
+${lua.impliedEntries}\n    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
+  if length > 0 then
+${lua.formatInteger}\n${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eventsPerJob))
+  end
+  return impliedSeq
+end
+${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, reason, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, unique, startBy, callbackUrl, callbackOn = loadJob(jobKey, base, jobId, 'unique', 'startBy', 'callbackUrl', 'callbackOn')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -2118,7 +2539,7 @@ if stored(unique) then
 ${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique, 'expired')
 end
 if wantsCallback('killed', callbackUrl, callbackOn) then
-${lua.enqueueCallback}\n${lua.remindOfCallback}\n  redis.call('HSET', jobKey, 'killReason', reason)
+${lua.formatInteger}\n${lua.enqueueCallback}\n${lua.remindOfCallback}\n  redis.call('HSET', jobKey, 'killReason', reason)
   enqueueCallback(job, nowMs)
   remindOfCallback(job, nowMs)
 end
@@ -2214,10 +2635,26 @@ return { 'OK', droppedSeq + length, droppedSeq, logSeq, formatInteger(now()), v[
 } as const;
 
 export const requeue = {
-  name: 'requeue', sha1: '98444eb3e28c6c031f1d2934bfa397ecc353c61e',
+  name: 'requeue', sha1: '42ecf58458d583cde8ac27ee6dbb10d088341ec7',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'delay', 'isDryRun', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.occupiesUnique}\n${lua.takesUniqueBack}\n${lua.uniqueEntry}\n${lua.uniqueHolder}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordReturn}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.occupiesUnique}\n${lua.takesUniqueBack}\n${lua.uniqueEntry}\n${lua.uniqueHolder}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
+  local history = job.key .. ':events'
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = job.isNew and 0 or redis.call('RPUSHX', history, entry)
+  local impliedSeq = type == 'delivered' and '2' or type == 'acked' and '3' or type == 'completed' and '4'
+  if length == 0 and not impliedSeq then
+${lua.impliedEntries}\n    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
+  if length > 0 then
+${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eventsPerJob))
+  end
+  return impliedSeq
+end
+${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordReturn}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, delay, isDryRun, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, unique, freed, priority, startWithin, takeBacks =
   loadJob(jobKey, base, jobId, 'unique', 'uniqueFreed', 'priority', 'startWithinSeconds', 'takeBacks')
@@ -2250,10 +2687,26 @@ return { 'OK', before, status }
 } as const;
 
 export const reschedule = {
-  name: 'reschedule', sha1: 'd3edf3e33ee8d11e7be87f251f8116006c50b6b9',
+  name: 'reschedule', sha1: '56da5e656b77503fd3ccf8ceca75c3b29b9a7c15',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'delay', 'priority', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => ({ before: r[1] as Status, after: r[2] as Status }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.startLimit}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.startLimit}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
+  local history = job.key .. ':events'
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = job.isNew and 0 or redis.call('RPUSHX', history, entry)
+  local impliedSeq = type == 'delivered' and '2' or type == 'acked' and '3' or type == 'completed' and '4'
+  if length == 0 and not impliedSeq then
+${lua.impliedEntries}\n    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
+  if length > 0 then
+${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eventsPerJob))
+  end
+  return impliedSeq
+end
+${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, delay, priority, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, priorityNow, startWithin, startBy = loadJob(jobKey, base, jobId, 'priority', 'startWithinSeconds', 'startBy')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -2446,7 +2899,7 @@ return { 'STARTED', nowText }
 } as const;
 
 export const step_operation = {
-  name: 'step_operation', sha1: 'a4ebedd1fdef22f574b74a5a18019f74b866ee89',
+  name: 'step_operation', sha1: 'b89528aee247be4b8a9cbeb17178af2c7ec9e06b',
   keys: ['record'], args: ['base', 'id', 'space', 'action', 'cursor', 'after', 'lowest', 'highest', 'most', 'mayChange', 'isDryRun', 'reason', 'delay', 'eventsPerJob', 'retentionMs', 'listed', 'tags', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => (r[0] === 'STEPPED' ? { outcome: 'STEPPED' as const, status: r[1] as string, changed: Number(r[2]), moves: r[3] as string[] } : { outcome: 'OVERTAKEN' as const }),
   text: `${lua.stored}\n${collected.clock}\n${collected.now}\n${lua.replaceEntry}\n${lua.nextJobs}\n${lua.loadJob}\n${lua.hasTags}\n${lua.matchingJob}\n${lua.countMove}\n${lua.OPERATION_ENDS}\n${collected.collected}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.formatInteger}\n${lua.operationLeft}\n${lua.endOperation}\n${lua.recordStep}\n${lua.refusalFor}\nlocal record = KEYS[1]
@@ -2456,7 +2909,23 @@ local status, statuses, expected = unpack(redis.call('HMGET', record, 'status', 
 if stored(status) ~= 'running' or expected ~= cursor then return { 'OVERTAKEN' } end
 local act
 if action == 'requeue' then
-${lua.occupiesUnique}\n${lua.takesUniqueBack}\n${lua.uniqueEntry}\n${lua.uniqueHolder}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.nextOrder}\n${lua.startLimit}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordReturn}\n${lua.nextTakeBacks}\nlocal function requeueScript(jobKey, base, jobId, keySpaceId, delay, isDryRun, eventsPerJob)
+${lua.occupiesUnique}\n${lua.takesUniqueBack}\n${lua.uniqueEntry}\n${lua.uniqueHolder}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.nextOrder}\n${lua.startLimit}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
+  local history = job.key .. ':events'
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = job.isNew and 0 or redis.call('RPUSHX', history, entry)
+  local impliedSeq = type == 'delivered' and '2' or type == 'acked' and '3' or type == 'completed' and '4'
+  if length == 0 and not impliedSeq then
+${lua.impliedEntries}\n    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
+  if length > 0 then
+${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eventsPerJob))
+  end
+  return impliedSeq
+end
+${collected.publish}\n${lua.recordReturn}\n${lua.nextTakeBacks}\nlocal function requeueScript(jobKey, base, jobId, keySpaceId, delay, isDryRun, eventsPerJob)
 local job, unique, freed, priority, startWithin, takeBacks =
   loadJob(jobKey, base, jobId, 'unique', 'uniqueFreed', 'priority', 'startWithinSeconds', 'takeBacks')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -2488,7 +2957,23 @@ end
   function act(key, jobId) return requeueScript(key, base, jobId, space, delay, isDryRun, eventsPerJob) end
 end
 if action == 'kill' then
-${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${collected.knownSettings}\n${collected.settingsText}\n${lua.wantsCallback}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nlocal function killScript(jobKey, base, jobId, keySpaceId, reason, eventsPerJob, retentionMs)
+${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${collected.knownSettings}\n${collected.settingsText}\n${lua.wantsCallback}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
+  local history = job.key .. ':events'
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = job.isNew and 0 or redis.call('RPUSHX', history, entry)
+  local impliedSeq = type == 'delivered' and '2' or type == 'acked' and '3' or type == 'completed' and '4'
+  if length == 0 and not impliedSeq then
+${lua.impliedEntries}\n    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
+  if length > 0 then
+${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eventsPerJob))
+  end
+  return impliedSeq
+end
+${collected.publish}\n${lua.recordEvent}\nlocal function killScript(jobKey, base, jobId, keySpaceId, reason, eventsPerJob, retentionMs)
 local job, unique, startBy, callbackUrl, callbackOn = loadJob(jobKey, base, jobId, 'unique', 'startBy', 'callbackUrl', 'callbackOn')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
@@ -2526,7 +3011,23 @@ end
   function act(key, jobId) return deleteJobScript(key, base, jobId, space) end
 end
 if action == 'reschedule' then
-${lua.dequeue}\n${lua.leaveWaiting}\n${lua.startLimit}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.nextOrder}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nlocal function rescheduleScript(jobKey, base, jobId, keySpaceId, delay, priority, eventsPerJob)
+${lua.dequeue}\n${lua.leaveWaiting}\n${lua.startLimit}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.nextOrder}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
+  local history = job.key .. ':events'
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = job.isNew and 0 or redis.call('RPUSHX', history, entry)
+  local impliedSeq = type == 'delivered' and '2' or type == 'acked' and '3' or type == 'completed' and '4'
+  if length == 0 and not impliedSeq then
+${lua.impliedEntries}\n    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
+  if length > 0 then
+${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eventsPerJob))
+  end
+  return impliedSeq
+end
+${collected.publish}\n${lua.recordEvent}\nlocal function rescheduleScript(jobKey, base, jobId, keySpaceId, delay, priority, eventsPerJob)
 local job, priorityNow, startWithin, startBy = loadJob(jobKey, base, jobId, 'priority', 'startWithinSeconds', 'startBy')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
