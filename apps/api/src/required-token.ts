@@ -9,8 +9,8 @@ export function mayLackToken({ header: expected }: Route, { store, header, jobId
   return (
     expected === 'x-delivery-token' &&
     header === null &&
-    isJobId(jobId) &&
-    store.spaceSettings.isOnIn(partitionOfJob(jobId), 'requireDeliveryToken')
+    store.spaceSettings.isOnIn(partitionOfJob(jobId), 'requireDeliveryToken') &&
+    isJobId(jobId)
   );
 }
 
