@@ -100,9 +100,7 @@ export class Authenticator {
    */
   cached(text: string): Principal | undefined {
     if (this.#admin !== null && this.#adminTexts.has(text)) return this.#admin;
-    const principal = this.#cache.ofText(text)?.principal;
-    if (principal !== undefined) this.#uses.add(principal.keyId);
-    return principal;
+    return this.#cache.ofText(text)?.principal;
   }
 
   /**
@@ -203,7 +201,8 @@ export class Authenticator {
   }
 
   /**
-   * Record in Redis when keys were used last in this process. It is called once a minute, and not for a request.
+   * Record in Redis when keys were used last in this process. It is called about once a minute, and not for a request.
+   * A call with a cached key is not noted, so the time may be earlier by `cacheMs`.
    *
    * @throws UNAVAILABLE, STORAGE_FULL
    */

@@ -13,7 +13,7 @@ export class KeyUses {
   /** Time of the last use by `performance.now()`, by key id. */
   #used = new Map<string, number>();
 
-  /** Note a use now. It runs for every call, so it does no more than this. */
+  /** Note a use now. */
   add(keyId: string): void {
     this.#used.set(keyId, performance.now());
   }
