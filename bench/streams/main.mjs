@@ -1,18 +1,24 @@
-// npm run bench:streams [-- --sockets 10000] [--watchers 100] [--rate 1000] [--seconds 10] [--json]
+// npm run bench:streams [-- --sockets 10000] [--watchers 100] [--rate 1000] [--seconds 10] [--against folder] [--rounds 7] [--json]
 //
 // Measure the cost of open streams: memory of each, how long one message takes to reach all of them, and the CPU of a steady flow
 // to some of them. The gateway, its clients and Redis are a process each. The store's verbs make the events, as the API does.
+// --against only compares the CPU of the flow with that of the gateway of another checkout, which is built; both take turns.
+import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { ANY_SPACE, ackJob, claimJob, createJob, heartbeatJob } from '@yardmaster/store';
 import { requestOf } from '../load/verbs.mjs';
 import { atEvenRate, now } from '../load/worker.mjs';
 import { percentilesOf, startMeter } from '../meter.mjs';
-import { ADMIN_API_KEY, rssBytes, startApp, startRedis, startWorker, until } from '../processes.mjs';
+import { ADMIN_API_KEY, rssBytes, startRedis, startServer, startWorker, until } from '../processes.mjs';
 import { print, readOptions } from '../report/command-line.mjs';
 import { machineOf } from '../report/machine.mjs';
 import { figure, figures, markdownTable, text } from '../report/tables.mjs';
 
-const { json, ...options } = readOptions({ sockets: 10_000, watchers: 100, rate: 1_000, seconds: 10 });
+const { json, ...options } = readOptions({
+  ...{ sockets: 10_000, watchers: 100, rate: 1_000, seconds: 10 },
+  ...{ against: undefined, rounds: 7 },
+});
 const { sockets } = options;
 
 const redis = await startRedis();
@@ -118,9 +124,10 @@ const table = ({ streams }) =>
     figures('', ({ value, unit }) => `${figure(value)} ${unit}`.trim()),
   ]);
 
-/** Measure with a new gateway. @returns rows of costs */
-async function withGateway(of, measure) {
-  const gateway = await startApp('gateway', { REDIS_URL: redis.url, STREAMS_PER_KEY: '1000000' });
+/** Measure with a new gateway, of this checkout or another one. @returns rows of costs */
+async function withGateway(of, measure, checkout = fileURLToPath(new URL('../../', import.meta.url))) {
+  const settings = { REDIS_URL: redis.url, STREAMS_PER_KEY: '1000000' };
+  const gateway = await startServer(resolve(checkout, 'apps/gateway/dist/main.js'), settings);
   try {
     const measured = await measure(gateway);
     await clients.call('close');
@@ -131,12 +138,43 @@ async function withGateway(of, measure) {
   }
 }
 
-try {
-  const streams = [
+/** CPU for a message to a stream, in turns with another checkout. @returns the ratio of each round */
+async function compareFlow() {
+  const costOf = async (checkout) => {
+    const rows = await withGateway('flow', measureFlow, checkout);
+    return rows.find(({ what }) => what === 'CPU for a message to a stream').value;
+  };
+  const rounds = [];
+  for (let round = 0; round < options.rounds; round++) {
+    const isFirst = round % 2 === 0; // Either begins as often as the other.
+    const before = isFirst ? await costOf(options.against) : 0;
+    const here = await costOf();
+    const other = isFirst ? before : await costOf(options.against);
+    rounds.push({ here, other, ratio: here / other });
+  }
+  const rowsOf = (what, unit, field) => {
+    const values = rounds.map((round) => round[field]).sort((a, b) => a - b);
+    const [lowest, middle, highest] = [values[0], values[Math.floor(values.length / 2)], values.at(-1)];
+    return { of: what, what: `lowest ${figure(lowest)}, highest ${figure(highest)}; median`, value: middle, unit };
+  };
+  return [
+    rowsOf('CPU for a message to a stream', 'µs', 'here'),
+    rowsOf('… of the other checkout', 'µs', 'other'),
+    rowsOf('ratio', '', 'ratio'),
+  ];
+}
+
+/** Measure everything, with a new gateway each time. */
+async function measureAll() {
+  return [
     ...(await withGateway(`${sockets} of one space`, measureSpace)),
     ...(await withGateway(`${sockets}, each of a job`, measureJobs)),
     ...(await withGateway(`${options.rate} messages/s to ${options.watchers}`, measureFlow)),
   ];
+}
+
+try {
+  const streams = options.against === undefined ? await measureAll() : await compareFlow();
   print({ machine: await machineOf(redis.redis), options, streams }, { table }, json);
 } finally {
   await clients.stop();
