@@ -46,12 +46,14 @@ function install() {
   process.stdout.write(`Dependencies installed in ${((performance.now() - began) / 1000).toFixed(1)} s\n`);
 }
 
-/** Compile projects and their references; without arguments all, including the tests. */
+/** Compile projects and their references, and bundle what they serve; without arguments all, including the tests. */
 export function build(...projects) {
   const tsc = (...args) => run(process.execPath, ['node_modules/typescript/bin/tsc', '-b', ...args]);
   tsc('packages/protocol'); // It comes first, because the scripts contain its constants.
   run(process.execPath, ['scripts/lua/module.mjs']);
   tsc(...projects);
+  // The API serves the dashboard. esbuild does not check types, so it takes no longer than a look at what has changed.
+  if (projects.length === 0 || projects.includes('apps/standalone')) run(process.execPath, ['scripts/ui.mjs']);
 }
 
 /** Install dependencies and build, where needed. */

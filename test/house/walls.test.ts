@@ -62,6 +62,7 @@ const ALLOWED: Record<string, string[]> = {
     '@yardmaster/scheduler',
     '@yardmaster/server',
   ],
+  'apps/ui': ['@preact/signals', '@yardmaster/protocol', 'preact'],
 };
 
 const workspaces = ['packages', 'apps'].flatMap((folder) =>
@@ -70,7 +71,7 @@ const workspaces = ['packages', 'apps'].flatMap((folder) =>
 
 function sourcesOf(workspace: string): string[] {
   return readdirSync(join(root, workspace, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => /\.tsx?$/.test(file))
     .map((file) => join(root, workspace, 'src', file));
 }
 
@@ -105,8 +106,14 @@ describe.each(workspaces)('workspace %s', (workspace) => {
   );
 
   it('declares exactly the packages that it imports', () => {
-    const { dependencies } = JSON.parse(readFileSync(join(root, workspace, 'package.json'), 'utf8'));
-    expect(Object.keys(dependencies).sort()).toEqual([...new Set(sources.flatMap(importsOf))].sort());
+    const { dependencies = {}, devDependencies = {} } = JSON.parse(
+      readFileSync(join(root, workspace, 'package.json'), 'utf8'),
+    );
+    // The pages are bundled when they are built, so the image needs none of their packages.
+    const [declared, others] =
+      workspace === 'apps/ui' ? [devDependencies, dependencies] : [dependencies, devDependencies];
+    expect(Object.keys(others)).toEqual([]);
+    expect(Object.keys(declared).sort()).toEqual([...new Set(sources.flatMap(importsOf))].sort());
   });
 
   it('reads process.env only in main.ts, and imports no path outside its folder', () => {
@@ -118,4 +125,11 @@ describe.each(workspaces)('workspace %s', (workspace) => {
       expect(paths.filter((path) => !path.startsWith(join(root, workspace, 'src')))).toEqual([]);
     }
   });
+});
+
+it('apps/ui imports only types from the index of the protocol, whose schemas would be most of what a browser loads', () => {
+  for (const file of sourcesOf('apps/ui')) {
+    const imports = readFileSync(file, 'utf8').match(/\b(import|export)\b[^;]*?'@yardmaster\/protocol'/g) ?? [];
+    expect(imports.filter((text) => !/^(import|export) type /.test(text))).toEqual([]);
+  }
 });

@@ -1,0 +1,56 @@
+import { computed, signal } from '@preact/signals';
+import type { OwnApiKey, Scope } from '@yardmaster/protocol';
+import { grantsOf } from '@yardmaster/protocol/scopes';
+import { CallError, call, setKey } from './client.js';
+
+/** The key stays in this tab, also after a reload, and is forgotten when the tab is closed. */
+const STORED = 'yardmaster-api-key';
+
+/** The key of the person who uses the pages; null while nobody is signed in. */
+export const ownKey = signal<OwnApiKey | null>(null);
+
+/** Why nobody is signed in any more; empty at first and after a sign-out. */
+export const signInNotice = signal('');
+
+/** The text of the key, for commands that a person copies. */
+export const keyText = (): string => sessionStorage.getItem(STORED) ?? '';
+
+/** Sign in with the key of an earlier page of this tab, if there is one. */
+export async function restoreSession(): Promise<void> {
+  const key = keyText();
+  if (key !== '') await signIn(key);
+}
+
+/**
+ * Sign in.
+ *
+ * @throws CallError when the key is refused, or the service does not respond
+ */
+export async function signIn(key: string): Promise<void> {
+  setKey(key, () => signOut('The key is no longer accepted. It was revoked or has expired.'));
+  try {
+    const own = await call<OwnApiKey>('GET', 'keys/self');
+    sessionStorage.setItem(STORED, key);
+    signInNotice.value = '';
+    ownKey.value = own;
+  } catch (error) {
+    if (error instanceof CallError && error.status === 401)
+      throw new CallError('This key is not valid', 401, error.code);
+    throw error;
+  }
+}
+
+/** Forget the key. */
+export function signOut(notice = ''): void {
+  sessionStorage.removeItem(STORED);
+  setKey(null);
+  signInNotice.value = notice;
+  ownKey.value = null;
+}
+
+const grants = computed(() => grantsOf(ownKey.value?.scopes ?? []));
+
+/** Whether the key has a scope. The service checks each call itself; this only decides what is offered. */
+export function can(scope: Scope): boolean {
+  return grants.value.has(scope);
+}

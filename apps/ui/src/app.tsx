@@ -1,0 +1,140 @@
+import { isReachable } from './api/client.js';
+import { can, ownKey, signOut } from './api/session.js';
+import { Find } from './find.js';
+import { Help } from './keyboard.js';
+import { isPaused, type StreamState, streamState } from './live/stream.js';
+import { NoticeHost } from './parts/act.js';
+import { DialogHost, showDialog } from './parts/dialog.js';
+import { Text } from './parts/show.js';
+import { linkTo, route } from './route.js';
+import { Audit } from './screens/audit.js';
+import { JobScreen } from './screens/job/job.js';
+import { Jobs } from './screens/jobs/jobs.js';
+import { Keys } from './screens/keys/keys.js';
+import { Operations } from './screens/operations.js';
+import { Overview } from './screens/overview.js';
+import { Settings } from './screens/settings/settings.js';
+import { SharedProgress } from './screens/shared-progress.js';
+import { SignIn } from './sign-in.js';
+
+export function App() {
+  const [first, id] = route.value.path;
+  // A link to the progress of a job has a token of its own, for people without a key.
+  if (first === 'progress' && id !== undefined) return <SharedProgress jobId={id} />;
+  if (ownKey.value === null) return <SignIn />;
+  return (
+    <>
+      <Header />
+      <Connection />
+      <main id="main" tabIndex={-1}>
+        <Screen />
+      </main>
+      <NoticeHost />
+      <DialogHost />
+    </>
+  );
+}
+
+function Screen() {
+  const [first = '', id, part] = route.value.path;
+  if (first === 'spaces' && id !== undefined) {
+    if (part === 'settings') return <Settings key={id} spaceId={id} />;
+    if (part === 'operations') return <Operations key={id} spaceId={id} />;
+    return <Jobs key={id} spaceId={id} />;
+  }
+  if (first === 'jobs' && id !== undefined) return <JobScreen key={id} jobId={id} />;
+  if (first === 'keys') return <Keys />;
+  if (first === 'audit') return <Audit />;
+  if (first === '') return <Overview />;
+  return (
+    <>
+      <h1>No such page</h1>
+      <p>
+        <a href={linkTo([])}>All spaces</a>
+      </p>
+    </>
+  );
+}
+
+function Header() {
+  const key = ownKey.value;
+  const find = () => showDialog(<Find />);
+  return (
+    <header class="top">
+      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
+        Skip to content
+      </button>
+      <a class="name" href={linkTo([])}>
+        Yardmaster
+      </a>
+      <button type="button" class="find" onClick={find} aria-keyshortcuts="Control+K Meta+K">
+        Find id, name, tag <kbd>Ctrl K</kbd>
+      </button>
+      <nav aria-label="Pages">
+        <NavLink path={[]} title="Spaces" />
+        {can('keys:manage') && <NavLink path={['keys']} title="Keys" />}
+        {can('keys:manage') && <NavLink path={['audit']} title="Audit" />}
+      </nav>
+      <Live />
+      <span class="own-key">
+        key: <Text>{key?.name ?? ''}</Text>
+      </span>
+      <button
+        type="button"
+        onClick={() => showDialog(<Help />)}
+        aria-label="Keyboard shortcuts"
+        title="Keyboard shortcuts"
+      >
+        ?
+      </button>
+      <button type="button" onClick={() => signOut()}>
+        Sign out
+      </button>
+    </header>
+  );
+}
+
+function NavLink({ path, title }: { path: string[]; title: string }) {
+  const isHere = (route.value.path[0] ?? '') === (path[0] ?? '');
+  return (
+    <a href={linkTo(path)} aria-current={isHere ? 'page' : undefined}>
+      {title}
+    </a>
+  );
+}
+
+const STATE_TEXT: Record<StreamState, string> = {
+  connecting: 'connecting',
+  live: 'live',
+  broken: 'reconnecting',
+  paused: 'paused',
+  refused: 'not live: the service refused the stream',
+  ended: 'the job has ended',
+};
+
+/** State of live updates, and the button that pauses them. */
+function Live() {
+  const state = isPaused.value ? 'paused' : streamState.value;
+  const toggle = () => {
+    isPaused.value = !isPaused.value;
+  };
+  return (
+    <span class="live">
+      <span class={state === null ? '' : `mark ${state}`} role="status">
+        {state !== null && STATE_TEXT[state]}
+      </span>
+      <button type="button" onClick={toggle}>
+        {isPaused.value ? 'Go live' : 'Pause updates'}
+      </button>
+    </span>
+  );
+}
+
+function Connection() {
+  if (isReachable.value) return null;
+  return (
+    <p class="notice bad" role="alert">
+      The service does not respond. This page shows what it last loaded, and tries again.
+    </p>
+  );
+}

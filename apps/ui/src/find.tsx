@@ -1,0 +1,131 @@
+import { useSignal } from '@preact/signals';
+import type { JobWithEvents, SpaceStats } from '@yardmaster/protocol';
+import { CallError, call, segment } from './api/client.js';
+import { loadSpaces } from './live/spaces.js';
+import { useLoaded } from './live/use-loaded.js';
+import { closeDialog } from './parts/dialog.js';
+import { Field } from './parts/field.js';
+import { Text } from './parts/show.js';
+import { type Changes, goTo, linkTo, route } from './route.js';
+
+interface Place {
+  title: string;
+  path: string[];
+  query?: Changes;
+}
+
+/** What an id of a job looks like. */
+const JOB_ID = /^[0-9a-z]{20,40}$/;
+
+/** Spaces in which names are looked up, so that a search costs a bounded number of calls. */
+const SPACES = 20;
+
+/** Find a job by its id, and spaces, names and tags by their text. */
+export function Find() {
+  const text = useSignal('');
+  const error = useSignal('');
+  const { value: names, error: namesError } = useLoaded('names', loadNames);
+  const places = placesOf(text.value.trim(), names.value ?? []);
+
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    error.value = '';
+    const wanted = text.value.trim();
+    if (wanted === '') return;
+    try {
+      const job = await call<JobWithEvents>('GET', `jobs/${segment(wanted)}`);
+      closeDialog();
+      goTo(['jobs', job.id]);
+    } catch (thrown) {
+      const [first] = places;
+      if (!(thrown instanceof CallError && thrown.status < 500)) error.value = (thrown as Error).message;
+      else if (first === undefined) error.value = namesError.value?.message ?? 'No job has this id';
+      else {
+        closeDialog();
+        goTo(first.path, first.query);
+      }
+    }
+  };
+
+  return (
+    <form onSubmit={submit}>
+      <h2 id="dialog-title">Find</h2>
+      <Field label="Id of a job, or part of a space, a name or a tag">
+        <input
+          type="text"
+          spellcheck={false}
+          autocomplete="off"
+          autofocus
+          value={text.value}
+          onInput={(event) => {
+            text.value = event.currentTarget.value;
+            error.value = '';
+          }}
+        />
+      </Field>
+      {error.value !== '' && (
+        <p class="notice bad" role="alert">
+          {error.value}
+        </p>
+      )}
+      <ul class="places">
+        {places.slice(0, 12).map(({ title, path, query }) => (
+          <li key={title}>
+            <a href={linkTo(path, query)} onClick={closeDialog}>
+              <Text>{title}</Text>
+            </a>
+          </li>
+        ))}
+      </ul>
+      <p class="buttons">
+        <button type="button" onClick={closeDialog}>
+          Close
+        </button>
+        <button type="submit" class="primary">
+          Open
+        </button>
+      </p>
+    </form>
+  );
+}
+
+interface NamesOfSpace {
+  spaceId: string;
+  names: string[];
+}
+
+async function loadNames(signal: AbortSignal): Promise<NamesOfSpace[]> {
+  const spaces = await loadSpaces(signal);
+  return Promise.all(
+    spaces.map(async ({ spaceId }, i) => {
+      if (i >= SPACES) return { spaceId, names: [] };
+      const { names } = await call<SpaceStats>('GET', `spaces/${segment(spaceId)}/stats`, { signal });
+      return { spaceId, names: names.map(({ name }) => name) };
+    }),
+  );
+}
+
+function placesOf(text: string, spaces: NamesOfSpace[]): Place[] {
+  if (text === '') return [];
+  const job = JOB_ID.test(text) ? [{ title: `Job ${text}`, path: ['jobs', text] }] : [];
+  const isFound = (one: string) => one.toLowerCase().includes(text.toLowerCase());
+  const found = spaces
+    .filter(({ spaceId }) => isFound(spaceId))
+    .map(({ spaceId }) => placeOf(`Space ${spaceId}`, spaceId));
+  const named = spaces.flatMap(({ spaceId, names }) =>
+    names.filter(isFound).map((name) => placeOf(`Jobs named ${name} in ${spaceId}`, spaceId, { name })),
+  );
+  const [first, here] = route.value.path;
+  const inOrder = first === 'spaces' && here !== undefined ? [here] : spaces.map(({ spaceId }) => spaceId);
+  const further = inOrder.flatMap((spaceId) => [
+    placeOf(`Jobs with the tag ${text} in ${spaceId}`, spaceId, { tag: text }),
+    placeOf(`Jobs in ${spaceId} whose payload, result or error contains ${text}`, spaceId, { q: text }),
+  ]);
+  return [...job, ...found, ...named, ...further];
+}
+
+const placeOf = (title: string, spaceId: string, query: Changes = {}): Place => ({
+  title,
+  path: ['spaces', spaceId],
+  query,
+});

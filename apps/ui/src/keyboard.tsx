@@ -1,0 +1,79 @@
+import { Find } from './find.js';
+import { closeDialog, showDialog } from './parts/dialog.js';
+
+const KEYS = [
+  ['/', 'Go to the search field of the page'],
+  ['j, k', 'Next row, row before'],
+  ['Enter', 'Open the row'],
+  ['x', 'Select the row'],
+  ['r', 'Requeue the job of the row, or the job that is shown'],
+  ['Ctrl K, ⌘ K', 'Find a job, a space, a name or a tag'],
+  ['?', 'Show this list'],
+] as const;
+
+/** What a single key does on a page. */
+const ON_KEY: Record<string, () => void> = {
+  '/': () => document.querySelector<HTMLInputElement>('input[type=search]')?.focus(),
+  j: () => moveBy(1),
+  k: () => moveBy(-1),
+  x: () => currentRow()?.querySelector<HTMLInputElement>('input[type=checkbox]')?.click(),
+  r: () =>
+    (currentRow() ?? document.querySelector('#main > .bulk'))
+      ?.querySelector<HTMLButtonElement>('[data-key=r]')
+      ?.click(),
+  '?': () => showDialog(<Help />),
+};
+
+/** Listen to keys of the whole page. Keys without Ctrl count only outside of fields and dialogs. */
+export function listenToKeys(): void {
+  addEventListener('keydown', (event) => {
+    // An open dialog may show a new secret, which must not be replaced.
+    if (document.querySelector('dialog[open]') !== null) return;
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
+      event.preventDefault();
+      showDialog(<Find />);
+      return;
+    }
+    const target = event.target as Element;
+    const isElsewhere = target.closest('input:not([type=checkbox]), textarea, select') !== null;
+    if (isElsewhere || event.ctrlKey || event.metaKey || event.altKey) return;
+    const act = Object.hasOwn(ON_KEY, event.key) ? ON_KEY[event.key] : undefined;
+    if (act === undefined) return;
+    event.preventDefault();
+    act();
+  });
+}
+
+/** The row that has the focus. */
+const currentRow = () => document.activeElement?.closest('tr') ?? null;
+
+/** Give the focus to the link of another row. */
+function moveBy(step: number): void {
+  const rows = [...document.querySelectorAll('tr:has(a[data-row])')];
+  const at = rows.indexOf(currentRow() as Element);
+  const row = rows[Math.max(0, Math.min(rows.length - 1, at + step))];
+  row?.querySelector<HTMLElement>('a[data-row]')?.focus();
+}
+
+export function Help() {
+  return (
+    <>
+      <h2 id="dialog-title">Keyboard shortcuts</h2>
+      <dl class="pairs">
+        {KEYS.map(([key, meaning]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="buttons">
+        <button type="button" class="primary" onClick={closeDialog}>
+          Close
+        </button>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,66 @@
+import type { ListedJob, StreamMessage } from '@yardmaster/protocol';
+
+/** A message that reports an event of a job. */
+export type EventMessage = Extract<StreamMessage, { jobName: string }>;
+
+export const isEvent = (message: StreamMessage): message is EventMessage => 'jobName' in message;
+
+/**
+ * Return a job after an event, so that a row changes without a request. A message that is older than the job changes
+ * nothing: the list was read after it.
+ */
+export function applyMessage<T extends ListedJob>(job: T, message: EventMessage): T {
+  if (message.timestamp < job.updatedAt || message.type === 'logs_appended') return job;
+  return {
+    ...job,
+    status: message.status,
+    updatedAt: message.timestamp,
+    ...changesOf(job, message),
+    ...scheduleOf(message),
+  };
+}
+
+/** Fields of a job that no worker has. */
+const WAITING: Partial<ListedJob> = { deliveredAt: null, startedAt: null, workerId: undefined };
+
+/** The time until which the event makes the job wait. */
+function scheduleOf({ data }: EventMessage): Partial<ListedJob> {
+  const { scheduledFor } = (data ?? {}) as { scheduledFor?: unknown };
+  return typeof scheduledFor === 'string' ? { scheduledFor } : {};
+}
+
+function changesOf(job: ListedJob, { type, data, timestamp }: EventMessage): Partial<ListedJob> {
+  switch (type) {
+    case 'progress':
+      return { progress: data };
+    case 'delivered':
+      return { deliveredAt: timestamp, startedAt: null };
+    case 'acked':
+      return { startedAt: timestamp, attemptNumber: job.attemptNumber + (job.startedAt === timestamp ? 0 : 1) };
+    case 'completed':
+      return { completedAt: timestamp, result: data };
+    case 'dead':
+      return { error: data.error } as Partial<ListedJob>;
+    case 'retried':
+      return {
+        error: data.error,
+        deliveredAt: null,
+        startedAt: null,
+        attemptNumber: data.attemptNumber,
+      } as Partial<ListedJob>;
+    case 'requeued':
+      return {
+        error: undefined,
+        deliveredAt: null,
+        startedAt: null,
+        attemptNumber: 0,
+        result: null,
+      } as Partial<ListedJob>;
+    case 'released': // The release of a running job takes its attempt back.
+      return { ...WAITING, attemptNumber: job.attemptNumber - (job.status === 'running' ? 1 : 0) };
+    case 'delivery_timeout':
+      return WAITING;
+    default:
+      return {};
+  }
+}

@@ -1,0 +1,28 @@
+import type { ListedJob } from '@yardmaster/protocol';
+
+/** Dead jobs that have the same error. */
+export interface ErrorGroup {
+  error: unknown;
+  text: string;
+  size: number;
+}
+
+/** Group the dead ones of some jobs by their error, the largest group first. */
+export function errorGroupsOf(jobs: readonly ListedJob[]): ErrorGroup[] {
+  const groups = new Map<string, ErrorGroup>();
+  for (const { status, error } of jobs) {
+    if (status !== 'dead') continue;
+    const text = errorText(error);
+    const group = groups.get(text) ?? { error, text, size: 0 };
+    group.size++;
+    groups.set(text, group);
+  }
+  return [...groups.values()].sort((a, b) => b.size - a.size);
+}
+
+/** Return the text of an error of a worker, which may be any JSON. */
+export function errorText(error: unknown): string {
+  if (typeof error === 'string') return error;
+  const message = (error as { message?: unknown } | null)?.message;
+  return typeof message === 'string' ? message : JSON.stringify(error ?? '');
+}

@@ -1,0 +1,67 @@
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { acted } from './acted.js';
+import { isPaused } from './stream.js';
+
+/** Time after which a failed load is tried again. */
+const RETRY_MS = 3000;
+
+export interface Loaded<T> {
+  /** Null until the first response, and after the key has changed. */
+  value: Signal<T | null>;
+  /** Of the latest load; null when it succeeded. */
+  error: Signal<Error | null>;
+  reload: () => Promise<void>;
+}
+
+/**
+ * Load something when a component is shown, and again whenever the key changes.
+ *
+ * @param load gets a signal that ends the load when it is no longer of use
+ * @param everyMs load again so long after each response, unless live updates are paused or the page is hidden. Without it,
+ *   only a failed load is tried again
+ */
+export function useLoaded<T>(key: string, load: (signal: AbortSignal) => Promise<T>, everyMs?: number): Loaded<T> {
+  const value = useSignal<T | null>(null);
+  const error = useSignal<Error | null>(null);
+  const controller = useSignal(new AbortController());
+
+  const reload = async () => {
+    controller.value.abort();
+    const mine = new AbortController();
+    controller.value = mine;
+    try {
+      const loaded = await load(mine.signal);
+      if (mine.signal.aborted) return;
+      value.value = loaded;
+      error.value = null;
+    } catch (thrown) {
+      if (!mine.signal.aborted) error.value = thrown as Error;
+    }
+  };
+
+  // The key stands for what is loaded.
+  useEffect(() => {
+    value.value = null;
+    return () => controller.value.abort();
+  }, [key]);
+  useEffect(() => {
+    reload();
+  }, [key, acted.value]);
+  const period = everyMs ?? (error.value === null ? undefined : RETRY_MS);
+  useEffect(() => {
+    if (period === undefined) return;
+    let isLeft = false;
+    let timer = setTimeout(again, period);
+    async function again() {
+      if (!isPaused.value && !document.hidden) await reload();
+      if (!isLeft) timer = setTimeout(again, period);
+    }
+    return () => {
+      isLeft = true;
+      clearTimeout(timer);
+    };
+  }, [key, period]);
+
+  return { value, error, reload };
+}

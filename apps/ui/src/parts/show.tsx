@@ -1,0 +1,153 @@
+import type { Progress, Status } from '@yardmaster/protocol';
+import type { ComponentChildren } from 'preact';
+import { linkTo } from '../route.js';
+import { count, duration, secondsBetween, shortId, timeText } from './format.js';
+
+/**
+ * Show a text of a user in one line. It is isolated, so that right-to-left text in it does not move its surroundings;
+ * what does not fit is cut, and is in the title.
+ */
+export function Text({ children, max = 300 }: { children: string; max?: number }) {
+  return (
+    <bdi class="text" title={children.slice(0, 2000)}>
+      {children.slice(0, max)}
+    </bdi>
+  );
+}
+
+/** Show a status, always with its name, because colours alone say nothing to some people. */
+export function StatusMark({ status }: { status: Status }) {
+  return <span class={`status ${status}`}>{status}</span>;
+}
+
+/** Show a time; its title has the date and the zone. */
+export function Time({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={at}>
+      {timeText(at)}
+    </time>
+  );
+}
+
+/** Show how long ago a time is; it counts on. */
+export function Ago({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={at}>
+      {duration(secondsBetween(at))} ago
+    </time>
+  );
+}
+
+/** Show a report of progress as a bar. */
+export function ProgressBar({ progress, label }: { progress: Progress | undefined; label: string }) {
+  if (progress === undefined) return <span class="none">–</span>;
+  return (
+    <span class="progress">
+      <progress max={100} value={progress.percent} aria-label={`Progress of ${label}`} />
+      <span class="number">{Math.floor(progress.percent)} %</span> <Text max={80}>{progress.message}</Text>
+    </span>
+  );
+}
+
+/** Show the stages of a report, each with a bar of its own. */
+export function Stages({ progress }: { progress: Progress | undefined }) {
+  const stages = Object.entries(progress?.subProgress ?? {});
+  if (stages.length === 0) return null;
+  return (
+    <dl class="stages">
+      {stages.map(([name, { percent, message = '' }]) => (
+        <div key={name}>
+          <dt>
+            <Text>{name}</Text>
+          </dt>
+          <dd>
+            <ProgressBar progress={{ percent, message }} label={`stage ${name}`} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+export function JobLink({ id, isWhole = false }: { id: string; isWhole?: boolean }) {
+  return (
+    <a class="id" href={linkTo(['jobs', id])} title={id} data-row>
+      {isWhole ? id : shortId(id)}
+    </a>
+  );
+}
+
+export function SpaceLink({ spaceId }: { spaceId: string }) {
+  return (
+    <a href={linkTo(['spaces', spaceId])} data-row>
+      <Text>{spaceId}</Text>
+    </a>
+  );
+}
+
+/** Show why something could not be loaded. What was loaded before stays. */
+export function LoadError({ error }: { error: Error | null }) {
+  if (error === null) return null;
+  return (
+    <p class="notice bad" role="alert">
+      <bdi>{error.message}</bdi>
+    </p>
+  );
+}
+
+export interface Column {
+  title: string;
+  /** Figures are right-aligned. */
+  isNumber?: boolean;
+  /** Longer explanation. */
+  hint?: string;
+}
+
+/** Show a table that scrolls by itself when it is wider than the page. */
+export function Table({
+  label,
+  columns,
+  children,
+}: {
+  label: string;
+  columns: readonly Column[];
+  children: ComponentChildren;
+}) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <section class="scroll" aria-label={label} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map(({ title, isNumber, hint }) => (
+              <th key={title} scope="col" class={isNumber ? 'number' : undefined} title={hint}>
+                {title === '' ? <span class="hidden">Actions</span> : title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </section>
+  );
+}
+
+/** Show counts as bars, oldest first. Its text says what a picture cannot say to everybody. */
+export function Bars({ values, label }: { values: readonly number[]; label: string }) {
+  const most = Math.max(1, ...values);
+  return (
+    <svg
+      class="bars"
+      viewBox={`0 0 ${values.length * 4} 16`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={`${label}: ${values.map(count).join(', ')}`}
+    >
+      <title>{label}</title>
+      {values.map((value, i) => {
+        const height = value === 0 ? 0.5 : Math.max(1.5, (value / most) * 16);
+        return <rect key={i} x={i * 4} y={16 - height} width={3} height={height} />;
+      })}
+    </svg>
+  );
+}

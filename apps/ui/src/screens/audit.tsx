@@ -1,0 +1,66 @@
+import type { AuditEntry, AuditPage } from '@yardmaster/protocol';
+import { call } from '../api/client.js';
+import { useLoaded } from '../live/use-loaded.js';
+import { type Column, JobLink, LoadError, SpaceLink, Table, Text, Time } from '../parts/show.js';
+import { linkWith, route } from '../route.js';
+
+const COLUMNS: Column[] = [
+  { title: 'At' },
+  { title: 'Key', hint: 'The key that was used' },
+  { title: 'Action' },
+  { title: 'Space' },
+  { title: 'Job' },
+  { title: 'Address', hint: 'Of the client; of IPv6, its /64 network' },
+  { title: 'Details' },
+];
+
+/** Who did what, newest first. */
+export function Audit() {
+  const { query } = route.value;
+  const cursor = query.get('cursor');
+  const page = Math.max(1, Number.parseInt(query.get('page') ?? '', 10) || 1);
+  const { value, error } = useLoaded(`audit ${cursor}`, (signal) =>
+    call<AuditPage>('GET', 'audit', { query: { cursor }, signal }),
+  );
+  const entries = value.value?.entries;
+  const next = value.value?.nextCursor ?? null;
+  return (
+    <>
+      <h1>Audit</h1>
+      <LoadError error={error.value} />
+      {entries?.length === 0 && <p>{next === null ? 'No entry.' : 'No entry on this page; older pages have some.'}</p>}
+      {entries !== undefined && entries.length > 0 && (
+        <Table label="Audit" columns={COLUMNS}>
+          {entries.map((entry) => (
+            <EntryRow key={entry.id} entry={entry} />
+          ))}
+        </Table>
+      )}
+      <nav class="pages" aria-label="Pages of the audit">
+        {cursor !== null && <a href={linkWith({ cursor: null, page: null })}>Newest</a>}
+        {cursor !== null && <span>page {page}</span>}
+        {next !== null && <a href={linkWith({ cursor: next, page: String(page + 1) })}>Older</a>}
+      </nav>
+    </>
+  );
+}
+
+function EntryRow({ entry }: { entry: AuditEntry }) {
+  const { at, keyId, keyName, action, spaceId, jobId, address, details } = entry;
+  const none = <span class="none">–</span>;
+  return (
+    <tr>
+      <td>
+        <Time at={at} />
+      </td>
+      <td title={keyId}>
+        <bdi>{keyName}</bdi>
+      </td>
+      <td>{action}</td>
+      <td>{spaceId === null ? none : <SpaceLink spaceId={spaceId} />}</td>
+      <td>{jobId === null ? none : <JobLink id={jobId} />}</td>
+      <td>{address}</td>
+      <td>{Object.keys(details).length === 0 ? none : <Text>{JSON.stringify(details)}</Text>}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,144 @@
+import { useSignal } from '@preact/signals';
+import type { Operation, OperationAction, Status } from '@yardmaster/protocol';
+import { useEffect } from 'preact/hooks';
+import { call, segment } from '../api/client.js';
+import { ActForm } from '../parts/act.js';
+import { showDialog } from '../parts/dialog.js';
+import { Field } from '../parts/field.js';
+import { count, jobs, timeText } from '../parts/format.js';
+import { LoadError } from '../parts/show.js';
+import { goTo } from '../route.js';
+
+/** Filter of an operation, as the API takes it. */
+export interface Filter {
+  status: Status[];
+  names?: string[];
+  tags?: string[];
+  createdAfter?: string;
+  createdBefore?: string;
+  q?: string;
+  ids?: string[];
+}
+
+/**
+ * Return the `q` that finds an error as a whole: its JSON, or that of its message, with the quotes around it. Without them
+ * `timeout` also finds `timeout after 30 s`. Of a long one it finds the beginning.
+ */
+export function inJson(error: unknown): string {
+  const message = (error as { message?: unknown } | null)?.message;
+  return JSON.stringify(typeof message === 'string' ? message : error).slice(0, 500);
+}
+
+/** Statuses in which an action is possible. */
+export const POSSIBLE: Record<Exclude<OperationAction, 'reschedule'>, readonly Status[]> = {
+  requeue: ['dead', 'killed'],
+  kill: ['scheduled', 'pending', 'delivered', 'running'],
+  delete: ['completed', 'dead', 'killed'],
+};
+
+type Action = keyof typeof POSSIBLE;
+
+const DOES: Record<Action, string> = {
+  requeue: 'They wait again, and may be attempted as often as new jobs.',
+  kill: 'They end. Workers that run one learn it with their next heartbeat.',
+  delete: 'They are removed with their history and logs. This cannot be undone.',
+};
+
+const VERB: Record<Action, string> = { requeue: 'Requeue', kill: 'Kill', delete: 'Delete' };
+
+/** Ask before an action on all jobs that match a filter: count them, then start an operation. */
+export function askForAll(spaceId: string, action: Action, filter: Filter): void {
+  showDialog(<ForAll spaceId={spaceId} action={action} filter={filter} />);
+}
+
+function ForAll({ spaceId, action, filter }: { spaceId: string; action: Action; filter: Filter }) {
+  const reason = useSignal('');
+  const { operation, error } = useCount(spaceId, action, filter);
+  const isCounted = operation !== null && operation.status !== 'running';
+  const changed = operation?.changed ?? 0;
+  return (
+    <ActForm
+      title={
+        isCounted ? `${VERB[action]} ${jobs(changed)} of ${spaceId}?` : `Counting the jobs of ${spaceId} that match …`
+      }
+      verb={isCounted ? `${VERB[action]} ${count(changed)}` : 'Counting …'}
+      isDestructive={action !== 'requeue'}
+      isDisabled={!isCounted || changed === 0}
+      run={async () => {
+        // Jobs that came since the count are not part of it.
+        const counted = { createdBefore: operation?.startedAt, ...filter };
+        const body = { action, filter: counted, limit: changed, ...(reason.value !== '' && { reason: reason.value }) };
+        await call<Operation>('POST', `spaces/${segment(spaceId)}/operations`, { body });
+        goTo(['spaces', spaceId, 'operations']);
+        return `${VERB[action]} has started`;
+      }}
+    >
+      <p role="status">
+        {count(changed)} found{isCounted ? '' : ` so far, ${count(operation?.left ?? 0)} not examined yet`}.{' '}
+        {DOES[action]}
+      </p>
+      <FilterText filter={filter} />
+      <LoadError error={error} />
+      {action === 'kill' && (
+        <Field label="Reason (optional)">
+          <input
+            maxLength={1000}
+            value={reason.value}
+            onInput={(event) => (reason.value = event.currentTarget.value)}
+          />
+        </Field>
+      )}
+    </ActForm>
+  );
+}
+
+/** Count the jobs that match, by an operation that changes nothing. It is cancelled when the dialog is closed before. */
+function useCount(spaceId: string, action: Action, filter: Filter) {
+  const operation = useSignal<Operation | null>(null);
+  const error = useSignal<Error | null>(null);
+  useEffect(() => {
+    let isLeft = false;
+    const cancel = async () => {
+      if (operation.value?.status === 'running') await call('DELETE', `operations/${operation.value.id}`);
+    };
+    const look = async () => {
+      try {
+        const body = { action, filter, dryRun: true };
+        operation.value = await call<Operation>('POST', `spaces/${segment(spaceId)}/operations`, { body });
+        if (isLeft) await cancel();
+        while (!isLeft && operation.value.status === 'running') {
+          await new Promise((resolve) => setTimeout(resolve, 300));
+          operation.value = await call<Operation>('GET', `operations/${operation.value.id}`);
+        }
+      } catch (thrown) {
+        error.value = thrown as Error;
+      }
+    };
+    look();
+    return () => {
+      isLeft = true;
+      cancel().catch(() => undefined);
+    };
+  }, []);
+  return { operation: operation.value, error: error.value };
+}
+
+/** Say which jobs a filter is about. */
+export function FilterText({ filter }: { filter: Filter | Operation['filter'] }) {
+  const isAll = Object.keys(filter).length === 1;
+  const parts = [
+    `status ${filter.status.join(' or ')}`,
+    filter.names && `name ${filter.names.join(' or ')}`,
+    filter.tags && `tag ${filter.tags.join(' and ')}`,
+    filter.createdAfter && `created since ${timeText(filter.createdAfter)}`,
+    filter.createdBefore && `created before ${timeText(filter.createdBefore)}`,
+    filter.q !== undefined && `containing ${filter.q}`,
+    filter.ids && `${count(filter.ids.length)} selected`,
+  ];
+  return (
+    <p class="filter-text">
+      {isAll ? 'All jobs of the space with ' : 'Jobs with '}
+      <bdi>{parts.filter(Boolean).join(', ')}</bdi>
+    </p>
+  );
+}

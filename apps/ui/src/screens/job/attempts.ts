@@ -1,0 +1,67 @@
+import type { EventType } from '@yardmaster/protocol';
+
+/** An event of a job, from its history or from its stream. */
+export interface HistoryEvent {
+  type: EventType;
+  data: unknown;
+  createdAt: string;
+}
+
+/** A stretch of the life of a job. */
+export interface Stretch {
+  /** `waiting`: no worker has it. `delivered`: claimed, and not acked. `running`: an attempt. */
+  kind: 'waiting' | 'delivered' | 'running';
+  /** Number of the attempt; 0 for the other kinds. */
+  attempt: number;
+  from: string;
+  /** Null while it lasts. */
+  to: string | null;
+  /** Type of the event that ended it; null while it lasts. */
+  end: EventType | null;
+  /** Reports of progress, and checkpoints. */
+  ticks: { type: 'progress' | 'checkpoint'; at: string }[];
+}
+
+/** Which stretch begins with an event; null when the job has ended. Other events begin none. */
+const BEGINS: Partial<Record<EventType, Stretch['kind'] | null>> = {
+  created: 'waiting',
+  delivered: 'delivered',
+  acked: 'running',
+  completed: null,
+  dead: null,
+  killed: null,
+  retried: 'waiting',
+  released: 'waiting',
+  delivery_timeout: 'waiting',
+  requeued: 'waiting',
+};
+
+/** Return the number of attempts after an event. The release of a running job costs none, and a requeue gives all back. */
+function attemptAfter(type: EventType, attempt: number, kind: Stretch['kind'] | undefined): number {
+  if (type === 'requeued') return 0;
+  return type === 'released' && kind === 'running' ? attempt - 1 : attempt;
+}
+
+/** Divide the history of a job into its stretches, oldest first. */
+export function stretchesOf(events: readonly HistoryEvent[]): Stretch[] {
+  const stretches: Stretch[] = [];
+  let attempt = 0;
+  const begin = (kind: Stretch['kind'], at: string, end: EventType) => {
+    const last = stretches.at(-1);
+    if (last?.to === null) Object.assign(last, { to: at, end });
+    if (kind === 'running') attempt++;
+    stretches.push({ kind, attempt: kind === 'running' ? attempt : 0, from: at, to: null, end: null, ticks: [] });
+  };
+  for (const { type, createdAt } of events) {
+    if (type === 'progress' || type === 'checkpoint') {
+      // A long history has lost the ack of its attempt.
+      if (stretches.at(-1)?.kind !== 'running') begin('running', createdAt, 'acked');
+      stretches.at(-1)?.ticks.push({ type, at: createdAt });
+    }
+    attempt = attemptAfter(type, attempt, stretches.at(-1)?.kind);
+    const kind = BEGINS[type];
+    if (kind) begin(kind, createdAt, type);
+    else if (kind === null) Object.assign(stretches.at(-1) ?? {}, { to: createdAt, end: type });
+  }
+  return stretches;
+}

@@ -1,0 +1,93 @@
+import { useSignal } from '@preact/signals';
+import type { JobWithEvents } from '@yardmaster/protocol';
+import { isTerminal } from '@yardmaster/protocol/statuses';
+import type { ComponentChildren } from 'preact';
+import { count, duration } from '../../parts/format.js';
+import { Text, Time } from '../../parts/show.js';
+import { linkTo } from '../../route.js';
+
+/** Characters of a text that are shown at first, so that a large payload does not slow the page down. */
+const SHOWN = 4000;
+
+/** Show JSON of a job. Nothing is shown for null. */
+export function Data({ title, value }: { title: string; value: unknown }) {
+  const isWhole = useSignal(false);
+  if (value === null || value === undefined) return null;
+  const text = JSON.stringify(value, null, 2);
+  const isCut = text.length > SHOWN && !isWhole.value;
+  return (
+    <section class="data">
+      <h2>{title}</h2>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+      <pre tabIndex={0} dir="ltr">
+        {isCut ? `${text.slice(0, SHOWN)}…` : text}
+      </pre>
+      {isCut && (
+        <button
+          type="button"
+          onClick={() => {
+            isWhole.value = true;
+          }}
+        >
+          Show all {count(text.length)} characters
+        </button>
+      )}
+    </section>
+  );
+}
+
+/** Facts about a job that are not shown elsewhere; those that it does not have are left out. */
+export function Facts({ job }: { job: JobWithEvents }) {
+  const facts: [name: string, value: ComponentChildren][] = [
+    ['Created', <Time at={job.createdAt} />],
+    ['Worker', job.workerId && <Text>{job.workerId}</Text>],
+    ['Scheduled for', job.scheduledFor && <Time at={job.scheduledFor} />],
+    ['Ended', isTerminal(job.status) && <Time at={job.updatedAt} />],
+    ['Longest time without a heartbeat', duration(job.timeoutSeconds)],
+    ['Longest run', job.maxRunSeconds !== undefined && duration(job.maxRunSeconds)],
+    ['Start within', job.startWithinSeconds !== undefined && duration(job.startWithinSeconds)],
+    ['Priority', job.priority !== undefined && `${job.priority} s`],
+    ['Retry', job.retry && <Text>{JSON.stringify(job.retry)}</Text>],
+    ['Unique key', job.unique && <Text>{JSON.stringify(job.unique)}</Text>],
+    ['Callback', callbackText(job)],
+    ['Tags', job.tags?.map((tag) => <TagLink key={tag} spaceId={job.spaceId} tag={tag} />)],
+  ];
+  return (
+    <dl class="facts">
+      {facts
+        .filter(([, value]) => value !== undefined && value !== false && value !== null)
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+function TagLink({ spaceId, tag }: { spaceId: string; tag: string }) {
+  return (
+    <a class="tag" href={linkTo(['spaces', spaceId], { tag })}>
+      <Text>{tag}</Text>
+    </a>
+  );
+}
+
+/** Say where the callback goes, and what became of it. */
+function callbackText({ callbackUrl, events }: JobWithEvents): ComponentChildren {
+  if (callbackUrl === null) return null;
+  const latest = events.findLast(({ type }) => type === 'callback_sent' || type === 'callback_failed');
+  const data = latest?.data as { statusCode?: number; error?: unknown; willRetry?: boolean } | undefined;
+  const outcome =
+    data === undefined
+      ? 'not sent yet'
+      : data.statusCode !== undefined
+        ? `got ${data.statusCode}`
+        : `failed: ${data.error}`;
+  return (
+    <>
+      <Text>{callbackUrl}</Text>: <Text>{data?.willRetry ? `${outcome}; it is sent again` : outcome}</Text>
+    </>
+  );
+}

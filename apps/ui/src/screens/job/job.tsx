@@ -1,0 +1,164 @@
+import { useSignal } from '@preact/signals';
+import type { JobWithEvents, StreamMessage } from '@yardmaster/protocol';
+import { isTerminal } from '@yardmaster/protocol/statuses';
+import { useEffect } from 'preact/hooks';
+import { call, segment } from '../../api/client.js';
+import { applyMessage, isEvent } from '../../live/apply-message.js';
+import { errorText } from '../../live/errors.js';
+import { useLoaded } from '../../live/use-loaded.js';
+import { useStream } from '../../live/use-stream.js';
+import { Copyable } from '../../parts/act.js';
+import { LoadError, ProgressBar, SpaceLink, Stages, StatusMark, Text, Time } from '../../parts/show.js';
+import { linkTo } from '../../route.js';
+import { actsOf } from './acts.js';
+import { Data, Facts } from './data.js';
+import { History } from './history.js';
+import { Lane } from './lane.js';
+import { Logs } from './logs.js';
+
+/** An ended job has no stream, but callbacks, and it may be requeued. So it is read again now and then. */
+const ENDED_EVERY_MS = 3000;
+
+/** Most events that a page keeps, as many as the service does by default. */
+const EVENTS_MAX = 1000;
+
+/** One job, live. */
+export function JobScreen({ jobId }: { jobId: string }) {
+  const load = async (signal: AbortSignal): Promise<JobWithEvents> => {
+    const loaded = await call<JobWithEvents>('GET', `jobs/${segment(jobId)}`, { signal });
+    // The stream may have brought events that are newer than what was read.
+    const isOld = Number(lastSeqOf(value.value) ?? 0) > Number(lastSeqOf(loaded));
+    return isOld ? load(signal) : loaded;
+  };
+  const isEnded = useSignal(false);
+  const { value, error, reload } = useLoaded(jobId, load, isEnded.value ? ENDED_EVERY_MS : undefined);
+  /** How often the logs may have changed. */
+  const logChanges = useSignal(0);
+  const job = value.value;
+  useEffect(() => {
+    isEnded.value = job !== null && isTerminal(job.status);
+  }, [job]);
+
+  const onMessages = (messages: StreamMessage[]) => {
+    let changed = value.value;
+    for (const message of messages) {
+      if ('missed' in message && message.missed) reload();
+      if (changed !== null && isEvent(message)) changed = withEvent(changed, message);
+    }
+    value.value = changed;
+    // Appends before `init`, or after a break, are not reported.
+    if (messages.some(({ type }) => CHANGES_LOGS.has(type))) logChanges.value++;
+    // Fields that events do not have, such as the times after a requeue.
+    if (messages.some(({ type }) => RELOADED.has(type))) reload();
+  };
+  const stream = {
+    path: `realtime/${segment(jobId)}`,
+    subject: { jobIds: [jobId] },
+    query: () => ({ since: lastSeqOf(value.value) }),
+    onMessages,
+  };
+  // The stream goes on after the history, so the history comes first.
+  // A stream ends with its job, and a requeued job has another one.
+  useStream(`${jobId} ${isEnded.value}`, job === null ? null : stream);
+  if (job === null) return <LoadError error={error.value} />;
+  return (
+    <>
+      <div class="heading">
+        <h1>
+          <Text>{job.name}</Text> <StatusMark status={job.status} />
+        </h1>
+        <p>
+          attempt {job.attemptNumber} of {job.maxRetries + 1} in <SpaceLink spaceId={job.spaceId} />
+        </p>
+      </div>
+      <LoadError error={error.value} />
+      <p>
+        <Copyable text={job.id} label="Id" />
+      </p>
+      <Acts job={job} />
+      <Why job={job} />
+      {job.progress && <ProgressBar progress={job.progress} label={job.id} />}
+      <Stages progress={job.progress} />
+      <Lane events={job.events} />
+      <Facts job={job} />
+      <div class="columns">
+        <Data title="Payload" value={job.payload} />
+        <Data title="Checkpoint" value={latestCheckpoint(job)} />
+        <Data title="Result" value={job.result} />
+        {typeof job.error === 'object' && <Data title="Error" value={job.error} />}
+      </div>
+      <Logs jobId={jobId} changes={logChanges} />
+      <History events={job.events} />
+    </>
+  );
+}
+
+/** Types of events after which the job is read again. */
+const RELOADED: ReadonlySet<string> = new Set([
+  ...['delivered', 'completed', 'dead', 'killed', 'requeued', 'replaced', 'rescheduled'],
+]);
+
+/** Types of messages after which there may be further log entries. */
+const CHANGES_LOGS: ReadonlySet<string> = new Set(['init', 'logs_appended', 'completed', 'dead', 'killed']);
+
+/** The seq of the newest event of a job; undefined before it is loaded. Events have the id `<jobId>.<seq>`. */
+const lastSeqOf = (job: JobWithEvents | null) => job?.events.at(-1)?.id.split('.').at(-1);
+
+/** Return a job with an event of its stream added to its history. */
+function withEvent(job: JobWithEvents, message: Parameters<typeof applyMessage>[1]): JobWithEvents {
+  const { type, jobId, data, timestamp, seq } = message as typeof message & { seq?: number };
+  // Ephemeral events and appended logs are not part of the history.
+  if (seq === undefined || type === 'logs_appended' || seq <= Number(lastSeqOf(job) ?? 0)) return job;
+  const changed = applyMessage(job, message);
+  const event = { id: `${jobId}.${seq}`, jobId, spaceId: job.spaceId, type, data, createdAt: timestamp };
+  const [first, ...others] = [...job.events, event as JobWithEvents['events'][number]];
+  return { ...changed, events: first === undefined ? [] : [first, ...others.slice(1 - EVENTS_MAX)] };
+}
+
+/** Say why a job ended, or why an attempt failed. */
+function Why({ job: { status, error, events } }: { job: JobWithEvents }) {
+  if (status === 'killed') {
+    const kill = events.findLast(({ type }) => type === 'killed');
+    const reason = (kill?.data as { reason?: string | null } | undefined)?.reason;
+    return (
+      <p class="notice">
+        Killed
+        {kill && (
+          <>
+            {' '}
+            at <Time at={kill.createdAt} />
+          </>
+        )}
+        : <bdi>{reason ?? 'no reason given'}</bdi>
+      </p>
+    );
+  }
+  if (error === undefined) return null;
+  const said = { dead: 'Dead: ', completed: 'An earlier attempt failed: ' }[status as string];
+  return (
+    <p class={status === 'completed' ? 'notice' : 'notice bad'}>
+      {said ?? 'Latest attempt failed: '}
+      <bdi>{errorText(error)}</bdi>
+    </p>
+  );
+}
+
+const latestCheckpoint = ({ events }: JobWithEvents): unknown =>
+  events.findLast(({ type }) => type === 'checkpoint')?.data;
+
+function Acts({ job }: { job: JobWithEvents }) {
+  return (
+    <p class="bulk">
+      {actsOf(job).map(({ title, key, isDestructive, start }) => (
+        <button key={title} type="button" class={isDestructive ? 'danger' : undefined} data-key={key} onClick={start}>
+          {title}
+        </button>
+      ))}
+      {job.copyOf !== undefined && (
+        <a href={linkTo(['jobs', job.copyOf])}>
+          Copy of another job, created <Time at={job.createdAt} />
+        </a>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,52 @@
+import { duration, secondsBetween } from '../../parts/format.js';
+import { type HistoryEvent, type Stretch, stretchesOf } from './attempts.js';
+
+const NAMES = { waiting: 'wait', delivered: 'delivered' };
+
+/** Draw the life of a job as a lane: waits and attempts, with reports and checkpoints as ticks. */
+export function Lane({ events }: { events: readonly HistoryEvent[] }) {
+  const stretches = stretchesOf(events);
+  return (
+    <ol class="lane" aria-label="Waits and attempts">
+      {stretches.map((stretch) => (
+        <StretchBlock key={stretch.from + stretch.kind} stretch={stretch} />
+      ))}
+    </ol>
+  );
+}
+
+const WIDE_ENOUGH_FOR_TICKS = 400;
+
+function StretchBlock({ stretch }: { stretch: Stretch }) {
+  const { kind, attempt, from, to, end, ticks } = stretch;
+  const seconds = secondsBetween(from, to);
+  const name = kind === 'running' ? `attempt ${attempt}` : NAMES[kind];
+  const place = (at: string) => (seconds > 0 ? Math.min(100, (secondsBetween(from, at) / seconds) * 100) : 0);
+  return (
+    // Long waits would hide short attempts, so the width grows with the root of the time.
+    <li class={`${kind} ${end ?? 'now'}`} style={{ flexGrow: Math.sqrt(Math.max(0.1, seconds)) }}>
+      <span>
+        {name} {duration(seconds)} {endText(end)}
+      </span>
+      {ticks.length > 0 && (
+        <svg
+          viewBox="0 0 100 4"
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={`${ticks.length} reports and checkpoints`}
+        >
+          {ticks.slice(-WIDE_ENOUGH_FOR_TICKS).map(({ type, at }) => (
+            <rect key={type + at} class={type} x={place(at)} y={0} width={0.5} height={4} />
+          ))}
+        </svg>
+      )}
+    </li>
+  );
+}
+
+function endText(end: Stretch['end']): string {
+  if (end === null) return '…';
+  if (end === 'delivered' || end === 'acked') return '';
+  if (end === 'completed') return '✓';
+  return end === 'retried' ? '✕ failed' : `✕ ${end.replace('_', ' ')}`;
+}

@@ -1,0 +1,97 @@
+import type { Status } from '@yardmaster/protocol';
+import { STATUSES } from '@yardmaster/protocol/statuses';
+import type { ComponentChildren } from 'preact';
+import { callPage, segment } from '../../api/client.js';
+import { can } from '../../api/session.js';
+import { notify } from '../../parts/act.js';
+import { count } from '../../parts/format.js';
+import { askForAll, type Filter, POSSIBLE } from '../bulk.js';
+import { askToCreate } from './create.js';
+import { type JobsFilter, listQuery, operationFilter } from './filter.js';
+import type { JobList } from './list.js';
+import { selected } from './selection.js';
+
+/** Most jobs of an export, so that the browser can hold them. */
+const EXPORT_MAX = 10_000;
+
+interface BulkBarProps {
+  spaceId: string;
+  filter: JobsFilter;
+  list: JobList;
+  /** Shown at the end of the line. */
+  children: ComponentChildren;
+}
+
+const ACTIONS = [
+  { action: 'requeue', title: 'Requeue' },
+  { action: 'kill', title: 'Kill' },
+  { action: 'delete', title: 'Delete' },
+] as const;
+
+/** Buttons for the selected jobs, or for all that match the filter. */
+export function BulkBar({ spaceId, filter, list, children }: BulkBarProps) {
+  const ids = (list.rows.value ?? []).map(({ id }) => id).filter((id) => selected.value.has(id));
+  const shown = (statuses: readonly Status[]) => {
+    const asked = filter.statuses.length === 0 ? STATUSES : filter.statuses;
+    return asked.filter((status) => statuses.includes(status));
+  };
+  /** Null when no job can match. */
+  const filterFor = (possible: readonly Status[]): Filter | null => {
+    if (ids.length > 0) return { status: [...possible], ids };
+    const statuses = shown(possible);
+    return statuses.length === 0 ? null : operationFilter(filter, statuses);
+  };
+  const isEmpty = list.rows.value?.length === 0 && list.nextCursor.value === null;
+  const reached = ids.length > 0 ? `${count(ids.length)} selected` : 'all that match';
+  return (
+    <div class="bulk">
+      {ACTIONS.map(({ action, title }) => {
+        const wanted = filterFor(POSSIBLE[action]);
+        const isAllowed = can('jobs:manage') && (action !== 'kill' || can('jobs:kill'));
+        if (wanted === null || !isAllowed) return null;
+        return (
+          <button key={action} type="button" disabled={isEmpty} onClick={() => askForAll(spaceId, action, wanted)}>
+            {title} {reached} …
+          </button>
+        );
+      })}
+      <button type="button" onClick={() => exportJobs(spaceId, filter)} disabled={isEmpty}>
+        Export all that match
+      </button>
+      {can('jobs:create') && (
+        <button type="button" onClick={() => askToCreate(spaceId)}>
+          New job …
+        </button>
+      )}
+      {children}
+    </div>
+  );
+}
+
+/** Save the jobs that match as a file with one JSON object a line. */
+async function exportJobs(spaceId: string, filter: JobsFilter): Promise<void> {
+  const lines: string[] = [];
+  let cursor: string | null = null;
+  try {
+    do {
+      const query = listQuery({ ...filter, cursor }, 100);
+      const page: { body: object[]; nextCursor: string | null } = await callPage(
+        'GET',
+        `spaces/${segment(spaceId)}/jobs`,
+        { query },
+      );
+      lines.push(...page.body.map((job) => JSON.stringify(job)));
+      cursor = page.nextCursor;
+      notify(`${count(lines.length)} jobs read …`);
+    } while (cursor !== null && lines.length < EXPORT_MAX);
+  } catch (error) {
+    notify(`The export failed: ${(error as Error).message}`, true);
+    return;
+  }
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([`${lines.join('\n')}\n`], { type: 'application/x-ndjson' }));
+  link.download = `${spaceId}.jsonl`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  notify(cursor === null ? `${count(lines.length)} jobs exported` : `The first ${count(lines.length)} jobs exported`);
+}

@@ -1,0 +1,58 @@
+import { useSignal } from '@preact/signals';
+import type { Job } from '@yardmaster/protocol';
+import { call, segment } from '../../api/client.js';
+import { ActForm } from '../../parts/act.js';
+import { showDialog } from '../../parts/dialog.js';
+import { Field, jsonOf } from '../../parts/field.js';
+import { goTo } from '../../route.js';
+
+export function askToCreate(spaceId: string): void {
+  showDialog(<CreateForm spaceId={spaceId} />);
+}
+
+function CreateForm({ spaceId }: { spaceId: string }) {
+  const name = useSignal('');
+  const payload = useSignal('');
+  const options = useSignal('');
+  const run = async () => {
+    const body = {
+      name: name.value,
+      payload: jsonOf(payload.value, 'Payload') ?? null,
+      ...(jsonOf(options.value, 'Further fields') as object | undefined),
+    };
+    const { id } = await call<Job>('POST', `spaces/${segment(spaceId)}/jobs`, { body });
+    goTo(['jobs', id]);
+    return `Created ${id}`;
+  };
+  return (
+    <ActForm title={`New job in ${spaceId}`} verb="Create" run={run}>
+      <Field label="Name">
+        <input
+          required
+          maxLength={128}
+          value={name.value}
+          onInput={(event) => (name.value = event.currentTarget.value)}
+        />
+      </Field>
+      <Field label="Payload" hint="A JSON object, or nothing">
+        <textarea
+          rows={6}
+          spellcheck={false}
+          value={payload.value}
+          onInput={(event) => (payload.value = event.currentTarget.value)}
+        />
+      </Field>
+      <Field
+        label="Further fields"
+        hint='A JSON object of further fields of the call, such as {"delaySeconds": 60, "tags": ["eu"]}'
+      >
+        <textarea
+          rows={2}
+          spellcheck={false}
+          value={options.value}
+          onInput={(event) => (options.value = event.currentTarget.value)}
+        />
+      </Field>
+    </ActForm>
+  );
+}

@@ -1,0 +1,102 @@
+import type { SpaceStats } from '@yardmaster/protocol';
+import { useEffect, useMemo } from 'preact/hooks';
+import { call, segment } from '../../api/client.js';
+import { can } from '../../api/session.js';
+import { isPaused } from '../../live/stream.js';
+import { useLoaded } from '../../live/use-loaded.js';
+import { useStream } from '../../live/use-stream.js';
+import { count } from '../../parts/format.js';
+import { LoadError } from '../../parts/show.js';
+import { linkTo, linkWith, route } from '../../route.js';
+import { SpaceHeading } from '../space-heading.js';
+import { BulkBar } from './bulk-bar.js';
+import { filterOf } from './filter.js';
+import { FilterBar } from './filter-bar.js';
+import { ErrorGroups } from './groups.js';
+import { JobList, WAITING_MAX } from './list.js';
+import { JobTable } from './table.js';
+
+const STATS_EVERY_MS = 10_000;
+
+/** The jobs of a space. */
+export function Jobs({ spaceId }: { spaceId: string }) {
+  const key = String(route.value.query);
+  const filter = useMemo(() => filterOf(route.value.query), [key]);
+  const list = useMemo(() => new JobList(spaceId, filter), [spaceId, filter]);
+  useEffect(() => {
+    list.load();
+    return () => list.dispose();
+  }, [list]);
+  const { names, tags } = filter;
+  useStream(`${spaceId} ${key}`, {
+    path: `realtime/spaces/${segment(spaceId)}`,
+    subject: { spaceId },
+    query: () => ({ name: names, tag: tags, counts: 1 }),
+    onMessages: (messages) => list.apply(messages),
+  });
+  const stats = useLoaded(
+    spaceId,
+    (signal) => call<SpaceStats>('GET', `spaces/${segment(spaceId)}/stats`, { signal }),
+    STATS_EVERY_MS,
+  );
+  return (
+    <>
+      <SpaceHeading spaceId={spaceId} part="jobs" />
+      <FilterBar
+        filter={filter}
+        counts={list.counts.value ?? stats.value.value?.jobs ?? null}
+        names={stats.value.value?.names ?? []}
+      />
+      <LoadError error={list.error.value} />
+      <ErrorGroups list={list} />
+      <Paused spaceId={spaceId} paused={stats.value.value?.paused} />
+      <BulkBar spaceId={spaceId} filter={filter} list={list}>
+        <Waiting list={list} isVague={filter.q !== '' || filter.statuses.length > 0} />
+      </BulkBar>
+      <JobTable list={list} />
+      <Pages list={list} isFirst={filter.cursor === null} />
+    </>
+  );
+}
+
+/** Say what workers do not get. */
+function Paused({ spaceId, paused }: { spaceId: string; paused: SpaceStats['paused'] }) {
+  if (paused === undefined) return null;
+  return (
+    <p class="notice">
+      {paused === true ? 'This space is paused' : 'Paused: '}
+      {paused !== true && <bdi>{paused.join(', ')}</bdi>}. Workers do not get these jobs.{' '}
+      {can('spaces:manage') && <a href={linkTo(['spaces', spaceId, 'settings'])}>Resume in the settings</a>}
+    </p>
+  );
+}
+
+/** Say how many jobs wait to be shown. */
+function Waiting({ list, isVague }: { list: JobList; isVague: boolean }) {
+  const size = list.waiting.value.size;
+  return (
+    <span class="waiting" role="status">
+      {size > 0 && (
+        <button type="button" onClick={() => list.load()}>
+          {isVague ? 'up to ' : ''}
+          {count(size)} {size === WAITING_MAX ? 'or more ' : ''}new
+        </button>
+      )}
+      {(isPaused.value || list.error.value !== null) && (
+        <button type="button" onClick={() => list.load()}>
+          Load again
+        </button>
+      )}
+    </span>
+  );
+}
+
+function Pages({ list, isFirst }: { list: JobList; isFirst: boolean }) {
+  const next = list.nextCursor.value;
+  return (
+    <nav class="pages" aria-label="Pages of the list">
+      {!isFirst && <a href={linkWith({ cursor: null })}>Newest</a>}
+      {next !== null && <a href={linkWith({ cursor: next })}>Older</a>}
+    </nav>
+  );
+}

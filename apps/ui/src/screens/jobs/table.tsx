@@ -1,0 +1,121 @@
+import type { ListedJob } from '@yardmaster/protocol';
+import { isTerminal } from '@yardmaster/protocol/statuses';
+import { useEffect } from 'preact/hooks';
+import { errorText } from '../../live/errors.js';
+import { duration, secondsBetween } from '../../parts/format.js';
+import { type Column, JobLink, ProgressBar, StatusMark, Text, Time } from '../../parts/show.js';
+import { actsOf } from '../job/acts.js';
+import type { JobList } from './list.js';
+import { select, selected } from './selection.js';
+
+const COLUMNS: Column[] = [
+  ...[{ title: 'Id' }, { title: 'Name' }, { title: 'Status' }, { title: 'Attempt', isNumber: true }],
+  ...[{ title: 'Progress' }, { title: 'Waited', isNumber: true }, { title: 'Ran', isNumber: true }],
+  ...[{ title: 'Created' }, { title: 'Ended' }, { title: 'Error' }],
+];
+
+/** The jobs of the page as a table. */
+export function JobTable({ list }: { list: JobList }) {
+  useEffect(() => () => select([...selected.value], false), [list]);
+  const rows = list.rows.value;
+  if (rows === null) return null;
+  if (rows.length === 0) {
+    const isWhole = list.nextCursor.value === null;
+    return <p>{isWhole ? 'No job matches.' : 'No match among the newer jobs. Go on with the older ones.'}</p>;
+  }
+  const ids = rows.map(({ id }) => id);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <section class="scroll" aria-label="Jobs" tabIndex={0}>
+      <table class="jobs">
+        <thead>
+          <tr>
+            <th scope="col">
+              <input
+                type="checkbox"
+                aria-label="Select all jobs of the page"
+                checked={ids.every((id) => selected.value.has(id))}
+                onChange={(event) => select(ids, event.currentTarget.checked)}
+              />
+            </th>
+            {COLUMNS.map(({ title, isNumber }) => (
+              <th key={title} scope="col" class={isNumber ? 'number' : undefined}>
+                {title}
+              </th>
+            ))}
+            <th scope="col">
+              <span class="hidden">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((job) => (
+            <JobRow key={job.id} job={job} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function JobRow({ job }: { job: ListedJob }) {
+  const { id, name, status, attemptNumber, maxRetries, progress, createdAt, updatedAt, error } = job;
+  const [act] = actsOf(job).filter(({ isInRow }) => isInRow);
+  return (
+    <tr class={selected.value.has(id) ? 'selected' : undefined}>
+      <td>
+        <input
+          type="checkbox"
+          aria-label={`Select ${id}`}
+          checked={selected.value.has(id)}
+          onChange={(event) => select([id], event.currentTarget.checked)}
+        />
+      </td>
+      <td>
+        <JobLink id={id} />
+      </td>
+      <td>
+        <Text>{name}</Text>
+      </td>
+      <td>
+        <StatusMark status={status} />
+      </td>
+      <td class="number">
+        {attemptNumber}/{maxRetries + 1}
+      </td>
+      <td>
+        <ProgressBar progress={progress} label={id} />
+      </td>
+      <td class="number">{waitedText(job)}</td>
+      <td class="number">{ranText(job)}</td>
+      <td>
+        <Time at={createdAt} />
+      </td>
+      <td>{isTerminal(status) ? <Time at={updatedAt} /> : '–'}</td>
+      <td class="why">{error !== undefined && status !== 'completed' && <Text>{errorText(error)}</Text>}</td>
+      <td class="acts">
+        {act && (
+          <button type="button" data-key={act.key} aria-label={`${act.title} ${id}`} onClick={act.start}>
+            {act.title}
+          </button>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+/**
+ * How long a job has been pending, or waited for its first attempt. A list does not know the other waits; the page of the job
+ * shows them all.
+ */
+function waitedText({ status, attemptNumber, createdAt, deliveredAt, updatedAt, scheduledFor }: ListedJob): string {
+  if (status === 'scheduled' && scheduledFor !== undefined) return `due in ${duration(-secondsBetween(scheduledFor))}`;
+  if (status === 'pending') return duration(secondsBetween(updatedAt));
+  const isFirst = attemptNumber <= 1 && deliveredAt !== null && scheduledFor === undefined;
+  return isFirst ? duration(secondsBetween(createdAt, deliveredAt)) : '–';
+}
+
+function ranText({ status, startedAt, updatedAt }: ListedJob): string {
+  if (startedAt === null) return '–';
+  return duration(secondsBetween(startedAt, isTerminal(status) ? updatedAt : null));
+}

@@ -1,0 +1,138 @@
+import type { ApiKey } from '@yardmaster/protocol';
+import { call, segment } from '../../api/client.js';
+import { can, ownKey, signOut } from '../../api/session.js';
+import { now } from '../../live/clock.js';
+import { useLoaded } from '../../live/use-loaded.js';
+import { ask } from '../../parts/act.js';
+import { showDialog } from '../../parts/dialog.js';
+import { Ago, type Column, LoadError, SpaceLink, Table, Text, Time } from '../../parts/show.js';
+import { NewKey } from './new.js';
+import { RotateKey } from './rotate.js';
+
+const COLUMNS: Column[] = [
+  { title: 'Name' },
+  { title: 'Id', hint: 'Middle part of ym_<id>_<secret>' },
+  { title: 'Scopes' },
+  { title: 'Space', hint: 'The one space the key works in' },
+  { title: 'Limits', hint: 'How many calls it may make, in each process of the API' },
+  { title: 'Last used', hint: 'At most a minute behind' },
+  { title: 'Expires' },
+  { title: 'Created' },
+  { title: '' },
+];
+
+/** The API keys that the person may see, newest first. */
+export function Keys() {
+  const { value, error, reload } = useLoaded('keys', (signal) => call<ApiKey[]>('GET', 'keys', { signal }));
+  const keys = value.value;
+  return (
+    <>
+      <h1>API keys</h1>
+      {can('keys:manage') && (
+        <p class="buttons">
+          <button type="button" class="primary" onClick={() => showDialog(<NewKey reload={reload} />)}>
+            New …
+          </button>
+        </p>
+      )}
+      <LoadError error={error.value} />
+      {keys?.length === 0 && <p>No key yet. The key of ADMIN_API_KEY is not listed.</p>}
+      {keys !== null && keys.length > 0 && (
+        <Table label="API keys" columns={COLUMNS}>
+          {keys.map((key) => (
+            <KeyRow key={key.id} apiKey={key} reload={reload} />
+          ))}
+        </Table>
+      )}
+    </>
+  );
+}
+
+interface KeyProps {
+  apiKey: ApiKey;
+  reload: () => Promise<void>;
+}
+
+function KeyRow({ apiKey, reload }: KeyProps) {
+  const { id, name, scopes, spaceId, limits, lastUsedAt, expiresAt, createdAt } = apiKey;
+  return (
+    <tr>
+      <th scope="row">
+        <Text>{name}</Text> {id === ownKey.value?.id && <span class="status">your key</span>}
+      </th>
+      <td>
+        <code>{id}</code>
+      </td>
+      <td class="wraps">{scopes.join(', ')}</td>
+      <td>{spaceId === null ? <span class="none">every space</span> : <SpaceLink spaceId={spaceId} />}</td>
+      <td>{limits ? `${limits.perSecond}/s, burst ${limits.burst}` : <span class="none">none</span>}</td>
+      <td>{lastUsedAt === undefined ? <span class="none">never</span> : <Ago at={lastUsedAt} />}</td>
+      <td>
+        <Expiry at={expiresAt} />
+      </td>
+      <td>
+        <Time at={createdAt} />
+      </td>
+      <td class="acts">
+        <RowButton verb="Rotate" name={name} act={() => showDialog(<RotateKey apiKey={apiKey} reload={reload} />)} />
+        <RowButton verb="Revoke" name={name} act={() => askToRevoke({ apiKey, reload })} />
+      </td>
+    </tr>
+  );
+}
+
+function Expiry({ at }: { at: string | null }) {
+  if (at === null) return <span class="none">never</span>;
+  return (
+    <>
+      <Time at={at} /> {Date.parse(at) <= now.value && <span class="status">expired</span>}
+    </>
+  );
+}
+
+/** A button of a row. A screen reader also reads the name of the key, because every row has the same buttons. */
+function RowButton({ verb, name, act }: { verb: string; name: string; act: () => void }) {
+  return (
+    <button type="button" onClick={act}>
+      {verb} …<bdi class="hidden"> {name}</bdi>
+    </button>
+  );
+}
+
+function askToRevoke({ apiKey, reload }: KeyProps): void {
+  const { id, name } = apiKey;
+  const isOwn = id === ownKey.value?.id;
+  ask({
+    title: (
+      <>
+        Revoke the key <Text>{name}</Text>?
+      </>
+    ),
+    verb: 'Revoke',
+    isDestructive: true,
+    children: <RevokeEffects apiKey={apiKey} isOwn={isOwn} />,
+    run: async () => {
+      await call('DELETE', `keys/${segment(id)}`);
+      if (isOwn) signOut('You revoked the key with which you were signed in.');
+      else await reload();
+      return `Revoked ${name}`;
+    },
+  });
+}
+
+function RevokeEffects({ apiKey, isOwn }: { apiKey: ApiKey; isOwn: boolean }) {
+  const { id, scopes, spaceId, lastUsedAt } = apiKey;
+  return (
+    <>
+      {isOwn && <p class="notice bad">This is the key with which you are signed in. You will be signed out.</p>}
+      <p>
+        Every program that uses the key <code>{id}</code> is refused within seconds, and its streams are closed. This
+        cannot be undone.
+      </p>
+      <p>
+        It works in {spaceId === null ? 'every space' : <Text>{spaceId}</Text>} with {scopes.join(', ')}. Last use:{' '}
+        {lastUsedAt === undefined ? 'none recorded' : <Ago at={lastUsedAt} />}.
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,63 @@
+import type { Scope } from '@yardmaster/protocol';
+
+/** What each scope is for. The type reports a scope that is missing here. */
+const SCOPES: Record<Scope, string> = {
+  'jobs:create': 'create and reschedule jobs, send callbacks again',
+  'jobs:read': 'see jobs, logs and statistics, and watch them',
+  'jobs:read:progress': 'see only the progress of jobs',
+  'jobs:worker': 'all that a worker needs, with jobs:read',
+  'jobs:poll': 'claim jobs',
+  'jobs:ack': 'ack jobs',
+  'jobs:progress': 'report progress',
+  'jobs:event': 'report checkpoints, events and logs',
+  'jobs:keepalive': 'send keepalives',
+  'jobs:complete': 'complete jobs',
+  'jobs:fail': 'fail and release jobs',
+  'jobs:kill': 'kill jobs',
+  'jobs:manage': 'requeue and delete jobs, also many at once',
+  'spaces:manage': 'change settings of spaces, pause and resume',
+  'keys:manage': 'manage keys, see the audit and callback secrets',
+};
+
+const PRESETS: readonly { title: string; scopes: readonly Scope[] }[] = [
+  { title: 'viewer', scopes: ['jobs:read'] },
+  { title: 'producer', scopes: ['jobs:create', 'jobs:read'] },
+  { title: 'worker', scopes: ['jobs:worker'] },
+  { title: 'operator', scopes: ['jobs:read', 'jobs:create', 'jobs:kill', 'jobs:manage', 'spaces:manage'] },
+];
+
+interface ScopesFieldProps {
+  value: readonly Scope[];
+  onChange: (scopes: readonly Scope[]) => void;
+}
+
+/** Checkboxes of the scopes, and buttons that check those of a role. */
+export function ScopesField({ value, onChange }: ScopesFieldProps) {
+  const toggle = (scope: Scope) =>
+    onChange(value.includes(scope) ? value.filter((one) => one !== scope) : [...value, scope]);
+  return (
+    <>
+      <p class="buttons">
+        Scopes of a
+        {PRESETS.map(({ title, scopes }) => (
+          <button key={title} type="button" aria-pressed={areSame(value, scopes)} onClick={() => onChange(scopes)}>
+            {title}
+          </button>
+        ))}
+      </p>
+      <fieldset class="checks">
+        <legend>Scopes</legend>
+        {Object.entries(SCOPES).map(([scope, meaning]) => (
+          <label key={scope}>
+            <input type="checkbox" checked={value.includes(scope as Scope)} onChange={() => toggle(scope as Scope)} />{' '}
+            {scope} <small>{meaning}</small>
+          </label>
+        ))}
+      </fieldset>
+    </>
+  );
+}
+
+function areSame(some: readonly Scope[], others: readonly Scope[]): boolean {
+  return some.length === others.length && some.every((scope) => others.includes(scope));
+}

@@ -1,0 +1,102 @@
+import type { Operation } from '@yardmaster/protocol';
+import { call, segment } from '../api/client.js';
+import { can } from '../api/session.js';
+import { useLoaded } from '../live/use-loaded.js';
+import { ask } from '../parts/act.js';
+import { count } from '../parts/format.js';
+import { type Column, LoadError, Table, Text, Time } from '../parts/show.js';
+import { FilterText } from './bulk.js';
+import { SpaceHeading } from './space-heading.js';
+
+const EVERY_MS = 1000;
+
+const COLUMNS: Column[] = [
+  { title: 'Action' },
+  { title: 'Jobs' },
+  { title: 'Status' },
+  { title: 'Changed', isNumber: true },
+  {
+    title: 'Skipped',
+    isNumber: true,
+    hint: 'They matched, but were in another status by then, or their unique key was taken',
+  },
+  { title: 'Started' },
+  { title: '' },
+];
+
+/** The operations of a space, newest first. */
+export function Operations({ spaceId }: { spaceId: string }) {
+  const load = (signal: AbortSignal) =>
+    call<{ operations: Operation[] }>('GET', `spaces/${segment(spaceId)}/operations`, { signal });
+  const { value, error, reload } = useLoaded(spaceId, load, EVERY_MS);
+  // Pages count before they ask, by operations that change nothing.
+  const operations = value.value?.operations.filter(({ dryRun }) => !dryRun);
+  return (
+    <>
+      <SpaceHeading spaceId={spaceId} part="operations" />
+      <LoadError error={error.value} />
+      {operations?.length === 0 && (
+        <p>No operation yet. Requeue, kill or delete several jobs at once in the list of jobs.</p>
+      )}
+      {operations && operations.length > 0 && (
+        <Table label="Operations" columns={COLUMNS}>
+          {operations.map((operation) => (
+            <OperationRow key={operation.id} operation={operation} reload={reload} />
+          ))}
+        </Table>
+      )}
+    </>
+  );
+}
+
+function OperationRow({ operation, reload }: { operation: Operation; reload: () => Promise<void> }) {
+  const { id, action, filter, status, changed, skipped, startedAt, reason } = operation;
+  const cancel = () =>
+    ask({
+      title: `Cancel this operation?`,
+      children: <p>What it has changed stays changed: {count(changed)} so far.</p>,
+      verb: 'Cancel the operation',
+      isDestructive: true,
+      run: async () => {
+        await call('DELETE', `operations/${id}`);
+        await reload();
+        return 'The operation is cancelled';
+      },
+    });
+  return (
+    <tr>
+      <th scope="row">{action}</th>
+      <td>
+        <FilterText filter={filter} />
+        {reason !== undefined && <Text>{reason}</Text>}
+      </td>
+      <td>
+        <OperationState operation={operation} />
+      </td>
+      <td class="number">{count(changed)}</td>
+      <td class="number">{count(skipped)}</td>
+      <td>
+        <Time at={startedAt} />
+      </td>
+      <td class="acts">
+        {status === 'running' && can('jobs:manage') && (
+          <button type="button" onClick={cancel}>
+            Cancel …
+          </button>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function OperationState({ operation: { status, looked, left } }: { operation: Operation }) {
+  if (status !== 'running') return <span class="status">{status}</span>;
+  return (
+    <span class="progress">
+      <progress max={Math.max(1, looked + left)} value={looked} aria-label="Jobs that were examined" />
+      <span class="number">
+        {count(looked)} of {count(looked + left)}
+      </span>
+    </span>
+  );
+}

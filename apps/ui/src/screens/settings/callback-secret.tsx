@@ -1,0 +1,53 @@
+import { useSignal } from '@preact/signals';
+import type { CallbackSecretList } from '@yardmaster/protocol';
+import { call, segment } from '../../api/client.js';
+import { ActForm, Copyable } from '../../parts/act.js';
+import { Shown, showDialog } from '../../parts/dialog.js';
+
+/** The button that shows the secret with which receivers verify callbacks of a space. */
+export function CallbackSecret({ spaceId }: { spaceId: string }) {
+  return (
+    <section aria-labelledby="callback-secret-title">
+      <h2 id="callback-secret-title">Callback secret</h2>
+      <p>Receivers of callbacks verify with it that a callback comes from this service.</p>
+      <p class="buttons">
+        <button type="button" onClick={() => showDialog(<SecretDialog spaceId={spaceId} />)}>
+          Show callback secret …
+        </button>
+      </p>
+    </section>
+  );
+}
+
+function SecretDialog({ spaceId }: { spaceId: string }) {
+  const secrets = useSignal<string[] | null>(null);
+  const run = async () => {
+    const response = await call<CallbackSecretList>('GET', `spaces/${segment(spaceId)}/callback-secret`);
+    secrets.value = response.secrets;
+    return '';
+  };
+  if (secrets.value !== null) return <Secrets secrets={secrets.value} />;
+  return (
+    <ActForm title={`Show the callback secret of ${spaceId}?`} verb="Show" run={run}>
+      <p>
+        Everyone who sees it can forge callbacks of this space. It will be on your screen until you close the dialog.
+      </p>
+    </ActForm>
+  );
+}
+
+function Secrets({ secrets }: { secrets: readonly string[] }) {
+  return (
+    <Shown title="Callback secret">
+      {secrets.length === 0 && <p>The service does not sign callbacks, because CALLBACK_SIGNING_SECRET is not set.</p>}
+      {secrets.length > 1 && (
+        <p>There are several, because CALLBACK_SIGNING_SECRET is being changed. The newest is first.</p>
+      )}
+      {secrets.map((secret) => (
+        <p key={secret}>
+          <Copyable text={secret} label="The secret" />
+        </p>
+      ))}
+    </Shown>
+  );
+}

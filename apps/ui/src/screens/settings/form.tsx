@@ -1,0 +1,107 @@
+import { useSignal } from '@preact/signals';
+import type { SpaceSettings } from '@yardmaster/protocol';
+import { call, segment } from '../../api/client.js';
+import { useLoaded } from '../../live/use-loaded.js';
+import { notify } from '../../parts/act.js';
+import { Field } from '../../parts/field.js';
+import { LoadError } from '../../parts/show.js';
+import { changedFields, changeOf, type Draft, SECTIONS, type SettingField, textOf } from './fields.js';
+
+/** The form of the settings. It sends only what the person has changed, so that it undoes no change of another one. */
+export function SettingsForm({ spaceId }: { spaceId: string }) {
+  const path = `spaces/${segment(spaceId)}/settings`;
+  const { value, error } = useLoaded(spaceId, (signal) => call<SpaceSettings>('GET', path, { signal }));
+  const draft = useSignal<Draft>({});
+  const saveError = useSignal('');
+  const isSaving = useSignal(false);
+  const settings = value.value;
+  if (settings === null) return <LoadError error={error.value} />;
+
+  const changed = changedFields(settings, draft.value);
+  const save = async (event: Event) => {
+    event.preventDefault();
+    isSaving.value = true;
+    saveError.value = '';
+    try {
+      value.value = await call<SpaceSettings>('PATCH', path, { body: changeOf(changed, draft.value) });
+      draft.value = {};
+      notify('The settings are saved');
+    } catch (thrown) {
+      saveError.value = (thrown as Error).message;
+    } finally {
+      isSaving.value = false;
+    }
+  };
+  return (
+    <form onSubmit={save} aria-labelledby="settings-title">
+      <h2 id="settings-title">Settings</h2>
+      {SECTIONS.map(({ title, fields }) => (
+        <fieldset key={title} disabled={isSaving.value}>
+          <legend>{title}</legend>
+          <div class="fields">
+            {fields.map((field) => (
+              <Field key={field.path} label={field.label} hint={field.hint}>
+                <Control
+                  field={field}
+                  text={draft.value[field.path] ?? textOf(settings, field)}
+                  onText={(text) => {
+                    draft.value = { ...draft.value, [field.path]: text };
+                  }}
+                />
+              </Field>
+            ))}
+          </div>
+        </fieldset>
+      ))}
+      {saveError.value !== '' && (
+        <p class="notice bad" role="alert">
+          <bdi>{saveError.value}</bdi>
+        </p>
+      )}
+      <p class="buttons">
+        <button type="submit" class="primary" disabled={changed.length === 0 || isSaving.value}>
+          {saveText(changed.length)}
+        </button>
+        <button
+          type="button"
+          disabled={changed.length === 0 || isSaving.value}
+          onClick={() => {
+            draft.value = {};
+          }}
+        >
+          Discard
+        </button>
+      </p>
+    </form>
+  );
+}
+
+function saveText(changes: number): string {
+  if (changes === 0) return 'Save';
+  return changes === 1 ? 'Save 1 change' : `Save ${changes} changes`;
+}
+
+interface ControlProps {
+  field: SettingField;
+  text: string;
+  onText: (text: string) => void;
+}
+
+function Control({ field: { kind }, text, onText }: ControlProps) {
+  if (kind === 'boolean') {
+    return (
+      <select value={text} onChange={(event) => onText(event.currentTarget.value)}>
+        <option value="">not set</option>
+        <option value="true">yes</option>
+        <option value="false">no</option>
+      </select>
+    );
+  }
+  if (kind === 'json') {
+    return <textarea rows={3} spellcheck={false} value={text} onInput={(event) => onText(event.currentTarget.value)} />;
+  }
+  const step = kind === 'integer' ? 1 : 'any';
+  return (
+    <input type="number" min={0} step={step} value={text} onInput={(event) => onText(event.currentTarget.value)} />
+  );
+}

@@ -1,0 +1,71 @@
+import type { Paused } from '@yardmaster/protocol';
+import { call, segment } from '../../api/client.js';
+import { can } from '../../api/session.js';
+import { useLoaded } from '../../live/use-loaded.js';
+import { ask } from '../../parts/act.js';
+import { LoadError } from '../../parts/show.js';
+import { pauseEffect } from './pause-effect.js';
+import { type AskTo, Names, type PauseState } from './pause-names.js';
+
+const EVERY_MS = 10_000;
+
+/** What is paused in a space, and buttons that change it. */
+export function Pauses({ spaceId }: { spaceId: string }) {
+  const space = `spaces/${segment(spaceId)}`;
+  // Both responses have `paused`; statistics need a scope that an operator may lack.
+  const source = can('jobs:read') ? 'stats' : 'settings';
+  const load = (signal: AbortSignal) => call<PauseState>('GET', `${space}/${source}`, { signal });
+  const { value, error, reload } = useLoaded(spaceId, load, EVERY_MS);
+  const state = value.value;
+
+  const askTo: AskTo = (verb, names) => {
+    const subject = names === null ? `the space ${spaceId}` : `jobs with the name ${names.join(', ')}`;
+    ask({
+      title: (
+        <>
+          {verb} <bdi>{subject}</bdi>?
+        </>
+      ),
+      verb,
+      children: <p>{pauseEffect(verb, names)}</p>,
+      run: async () => {
+        await call('POST', `${space}/${verb.toLowerCase()}`, { body: { names } });
+        await reload();
+        return `${verb}d ${subject}`;
+      },
+    });
+  };
+  return (
+    <section aria-labelledby="pause-title">
+      <h2 id="pause-title">Pause</h2>
+      <LoadError error={error.value} />
+      {state !== null && <WholeSpace paused={state.paused} askTo={askTo} />}
+      {state !== null && state.paused !== true && <Names state={state} askTo={askTo} />}
+    </section>
+  );
+}
+
+function WholeSpace({ paused, askTo }: { paused: Paused; askTo: AskTo }) {
+  const isPaused = paused === true;
+  return (
+    <>
+      <p>
+        {isPaused && 'The whole space is paused.'}
+        {paused === undefined && 'Nothing is paused.'}
+        {Array.isArray(paused) && `Jobs of ${paused.length === 1 ? '1 name' : `${paused.length} names`} are paused.`}
+      </p>
+      <p class="buttons">
+        {!isPaused && (
+          <button type="button" onClick={() => askTo('Pause', null)}>
+            Pause the space …
+          </button>
+        )}
+        {paused !== undefined && (
+          <button type="button" onClick={() => askTo('Resume', null)}>
+            Resume the space …
+          </button>
+        )}
+      </p>
+    </>
+  );
+}
