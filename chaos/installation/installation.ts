@@ -29,6 +29,7 @@ const ENV = {
   CALLBACK_ALLOW_PRIVATE: 'true',
   CALLBACK_SIGNING_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   EVENTS_PER_JOB: '1000',
+  UI: 'false', // Copies of releases have no dashboard.
   RETENTION_SECONDS: '3600', // Longer than a run: ended jobs are checked at the end.
   SHUTDOWN_SECONDS: '10',
 };

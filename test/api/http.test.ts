@@ -20,7 +20,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROP
 /** Allowed methods of every path (§4, contract §5). */
 const ALLOWED = new Map<string, string[]>();
 const DOCUMENTS = ['info', 'openapi.json', 'asyncapi.json', 'streams.schema.json'].map((name) => `/api/v1/${name}`);
-for (const path of ['/', '/livez', '/readyz', '/metrics', ...DOCUMENTS]) ALLOWED.set(path, ['GET', 'HEAD']);
+for (const path of ['/', '/ui/', '/livez', '/readyz', '/metrics', ...DOCUMENTS]) ALLOWED.set(path, ['GET', 'HEAD']);
 for (const { path, method } of ENDPOINTS) {
   const full = `/api/v1${path}`;
   ALLOWED.set(full, [...(ALLOWED.get(full) ?? []), ...(method === 'GET' ? ['GET', 'HEAD'] : [method])]);
@@ -51,6 +51,7 @@ describe('the API', () => {
   it('responds to / with links to the paths that need no key', async () => {
     const { status, body } = await call('GET', '/');
     const links = {
+      ui: '/ui/',
       info: '/api/v1/info',
       openapi: '/api/v1/openapi.json',
       asyncapi: '/api/v1/asyncapi.json',

@@ -23,6 +23,10 @@ it('the standalone serves, prints a command that works when pasted, and keeps it
   const job = JSON.parse(pasted);
   expect(job).toMatchObject({ name: 'hello', spaceId: 'demo', status: 'pending' });
 
+  const dashboard = /^\s+Dashboard +(\S+)$/m.exec(first.output())?.[1] as string;
+  expect(dashboard).toBe(`${first.url}/ui/`);
+  expect((await fetch(dashboard)).headers.get('content-type')).toBe('text/html; charset=utf-8');
+
   // Only the owner can read the key, or connect to Redis.
   const file = join(dataDir(), 'admin-key');
   expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -47,10 +51,12 @@ it('the standalone uses REDIS_URL, ADMIN_API_KEY and HOST, and starts no Redis o
     ADMIN_API_KEY: OWN_KEY,
     HOST: '127.0.0.2',
     KEY_PREFIX: `t-${process.pid}`,
+    UI: 'false',
   });
   expect(standalone.url).toMatch(/^http:\/\/127\.0\.0\.2:\d+$/);
   // The operator knows the key, and others may read the output.
   expect(standalone.output()).not.toContain(OWN_KEY);
+  expect(standalone.output()).not.toContain('Dashboard');
   expect((await standalone.call('POST', '/spaces/x/jobs', { name: 'work' })).status).toBe(201);
   expect(existsSync(dataDir())).toBe(false);
   expect(await standalone.stop()).toBe(0);

@@ -21,6 +21,7 @@ import { createRouter } from './router.js';
 import { ROUTES } from './routes/index.js';
 import { TEST_CLOCK } from './routes/test-clock.js';
 import { createServing, logRequests } from './serve.js';
+import { readSite } from './ui/site.js';
 import { createWaiting } from './waiting/waiting.js';
 
 /**
@@ -46,6 +47,7 @@ export const API_VARIABLES = [
   'MAX_LOG_ENTRY_BYTES',
   'CALLBACK_SIGNING_SECRET',
   'CORS_ORIGINS',
+  'UI',
   'LOG_LEVEL',
 ] as const;
 
@@ -61,7 +63,11 @@ export interface ApiServerOptions {
   isLive?: () => boolean;
 }
 
-/** Create the HTTP server of the API on a server context. */
+/**
+ * Create the HTTP server of the API on a server context.
+ *
+ * @throws ConfigError when UI is true, but the dashboard is not built
+ */
 export function createApiServer({ context, config, log, streams, isLive = () => true }: ApiServerOptions) {
   const { store, authenticator, addressOf, reportRejectedKey, isEmit, subscriptions, stopping } = context;
   const sizes = sizesOf(config);
@@ -80,7 +86,8 @@ export function createApiServer({ context, config, log, streams, isLive = () => 
   });
   const limits = { sizes, kept: store.settings };
   const routes = store.isClockManual ? [...ROUTES, TEST_CLOCK] : ROUTES;
-  const router = createRouter(endpointsOf({ routes, serve, health: { context, isLive }, limits }));
+  const site = config.UI ? readSite() : [];
+  const router = createRouter(endpointsOf({ routes, serve, health: { context, isLive }, limits, site }));
   const app = createApp({ router, refuse, corsOrigins: config.CORS_ORIGINS });
   // Only Express sets CORS headers.
   const bypass = config.CORS_ORIGINS === undefined ? bypassExpress(router, refuse) : undefined;

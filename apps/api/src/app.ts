@@ -18,6 +18,8 @@ import type { Endpoint } from './router.js';
 import { ROUTES } from './routes/index.js';
 import type { Route } from './routes/route.js';
 import type { Serving } from './serve.js';
+import { UI_PATH, uiEndpoints } from './ui/endpoints.js';
+import type { SiteFile } from './ui/site.js';
 import { FEATURES, VERSION } from './version.js';
 
 export interface AppOptions {
@@ -56,14 +58,16 @@ export interface EndpointOptions {
   health: Health;
   /** Limits of this process, for the OpenAPI document. */
   limits: Limits;
+  /** Files of the dashboard; empty when it is off. */
+  site: readonly SiteFile[];
 }
 
-/** Return all endpoints: the rows, and those without a key. */
-export function endpointsOf({ routes, serve, health, limits }: EndpointOptions): Endpoint[] {
+/** Return all endpoints: the rows, those without a key, and the dashboard. */
+export function endpointsOf({ routes, serve, health, limits, site }: EndpointOptions): Endpoint[] {
   const rows = routes.map((route): Endpoint => {
     return { method: route.method, path: route.path, respond: (req, res, params) => serve(route, params, req, res) };
   });
-  return [...rows, ...openEndpoints(health, limits)];
+  return [...rows, ...openEndpoints(health, limits, startPage(site.length > 0)), ...uiEndpoints(site)];
 }
 
 const OPENAPI_PATH = '/api/v1/openapi.json';
@@ -71,11 +75,12 @@ const ASYNCAPI_PATH = '/api/v1/asyncapi.json';
 const INFO_PATH = '/api/v1/info';
 const STREAMS_PATH = '/api/v1/streams.schema.json';
 
-/** First page for people who open the URL of the service. */
-const START = {
+/** Return the first page for people who open the URL of the service. */
+const startPage = (hasUi: boolean) => ({
   name: 'yardmaster',
   version: VERSION,
   links: {
+    ...(hasUi ? { ui: UI_PATH } : {}),
     info: INFO_PATH,
     openapi: OPENAPI_PATH,
     asyncapi: ASYNCAPI_PATH,
@@ -84,12 +89,12 @@ const START = {
     readyz: '/readyz',
     metrics: '/metrics',
   },
-};
+});
 
 const INFO = { service: 'yardmaster', version: VERSION, features: FEATURES };
 
 /** Return the endpoints without a key: they contain nothing of a space or a job, and proxies have no key to send. */
-function openEndpoints(health: Health, limits: Limits): Endpoint[] {
+function openEndpoints(health: Health, limits: Limits, start: object): Endpoint[] {
   const probes = PROBES.map((path): Endpoint => {
     return { method: 'GET', path, respond: (_req, res) => respondToCheck(res, path, health) };
   });
@@ -100,7 +105,7 @@ function openEndpoints(health: Health, limits: Limits): Endpoint[] {
     [STREAMS_PATH, createDocumentHandler(streamMessageSchema)],
   ];
   return [
-    { method: 'GET', path: '/', respond: (_req, res) => sendJson(res, 200, START) },
+    { method: 'GET', path: '/', respond: (_req, res) => sendJson(res, 200, start) },
     ...documents.map(([path, respond]): Endpoint => ({ method: 'GET', path, respond: withoutParameters(respond) })),
     ...probes,
   ];

@@ -9,11 +9,13 @@ export interface Endpoint {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Path with at most one parameter, directly below its collection: `/api/v1/jobs/:jobId/ack`. */
   path: string;
+  /** Route in the metrics. Default: the path. */
+  route?: string;
   respond(req: Request, res: Response, params: Params): void | Promise<void>;
 }
 
 interface Entry {
-  path: string;
+  route: string;
   paramsOf: (id: string) => Params;
   methods: Map<string, Endpoint['respond']>;
   /** Methods of the path, as the `Allow` header lists them. */
@@ -43,7 +45,7 @@ export function createRouter(endpoints: readonly Endpoint[]): RequestHandler {
     const id = match === null ? '' : decoded(match[2] as string);
     const entry = found.words?.get(id) ?? found;
     const params = entry.paramsOf(id);
-    setRoute(res, entry.path);
+    setRoute(res, entry.route);
     const respond = entry.methods.get(req.method);
     return respond === undefined ? refuseMethod(req, res, entry.allow) : respond(req, res, params);
   };
@@ -81,8 +83,8 @@ function tableOf(endpoints: readonly Endpoint[]): Map<string, Entry> {
   const table = new Map<string, Entry>();
   // A path with a word in place of the id belongs to the entry of the path with the id, which is made first.
   const wordLast = [...endpoints].sort((a, b) => Number(hasWord(a.path)) - Number(hasWord(b.path)));
-  for (const { method, path, respond } of wordLast) {
-    const entry = entryOf(table, path);
+  for (const { method, path, route = path, respond } of wordLast) {
+    const entry = entryOf(table, path, route);
     for (const served of method === 'GET' ? ['GET', 'HEAD'] : [method]) {
       entry.methods.set(served, respond);
       entry.allow += `, ${served}`;
@@ -92,18 +94,18 @@ function tableOf(endpoints: readonly Endpoint[]): Map<string, Entry> {
 }
 
 /** Return the entry of a path, which is made when it is not there yet. */
-function entryOf(table: Map<string, Entry>, path: string): Entry {
+function entryOf(table: Map<string, Entry>, path: string, route: string): Entry {
   const match = WITH_ID.exec(path);
-  if (match === null) return entryIn(table, path.replace(/\/$/, ''), path);
-  if (!hasWord(path)) return entryIn(table, keyOf(match), path, match[2]);
+  if (match === null) return entryIn(table, path.replace(/\/$/, ''), route);
+  if (!hasWord(path)) return entryIn(table, keyOf(match), route, match[2]);
   const withId = table.get(keyOf(match)) as Entry;
   withId.words ??= new Map();
-  return entryIn(withId.words, match[2] as string, path);
+  return entryIn(withId.words, match[2] as string, route);
 }
 
-function entryIn(entries: Map<string, Entry>, key: string, path: string, parameter = ''): Entry {
+function entryIn(entries: Map<string, Entry>, key: string, route: string, parameter = ''): Entry {
   const paramsOf = PARAMS_OF[parameter] as Entry['paramsOf'];
-  const entry = entries.get(key) ?? { path, paramsOf, methods: new Map(), allow: 'OPTIONS', words: null };
+  const entry = entries.get(key) ?? { route, paramsOf, methods: new Map(), allow: 'OPTIONS', words: null };
   entries.set(key, entry);
   return entry;
 }

@@ -79,6 +79,7 @@ function createApp({ config, log, print }: StandaloneOptions, redisUrl: () => st
           url: httpService.url(),
           adminKey: config.ADMIN_API_KEY === undefined ? adminKey : null,
           dataDir: config.REDIS_URL === undefined ? resolve(config.DATA_DIR) : null,
+          hasUi: config.UI,
         }),
       );
     },
@@ -105,15 +106,17 @@ export interface BannerOptions {
   adminKey: string | null;
   /** Folder of the standalone's own Redis; null when the operator provides the Redis. */
   dataDir: string | null;
+  /** Whether it serves the dashboard. */
+  hasUi: boolean;
 }
 
 /** Return the text for a person once the service serves: its URL, the key, and a command to paste. */
-export function banner({ url, adminKey, dataDir }: BannerOptions): string {
+export function banner({ url, adminKey, dataDir, hasUi }: BannerOptions): string {
   const header = adminKey === null ? '"x-api-key: $ADMIN_API_KEY"' : `'x-api-key: ${adminKey}'`;
   return `
   Yardmaster is ready at ${url}
 
-  Admin key   ${adminKey ?? 'the one in ADMIN_API_KEY'}
+${hasUi ? `  Dashboard   ${url}/ui/\n` : ''}  Admin key   ${adminKey ?? 'the one in ADMIN_API_KEY'}
   Jobs        ${dataDir === null ? 'in the Redis at REDIS_URL' : `kept in ${dataDir}`}
 
   Create a job in the space "demo":

@@ -127,6 +127,7 @@ export const VARIABLES = {
     'Origins whose pages may call the API or read server-sent events from a browser, comma-separated, or `*`. WebSockets need no entry. Unset: none',
     origins,
   ),
+  UI: row('true', 'Whether the API serves the dashboard at `/ui/`', flag),
   ANONYMOUS_STREAMS: row('true', 'Whether a job stream may be opened without a token, to see its progress', flag),
   STREAMS_PER_ADDRESS: row(
     '256',

@@ -2,7 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import { YardmasterError } from '@yardmaster/protocol';
 import { requestIdOfResponse } from './request.js';
 
-/** Headers of every response, because its body is JSON and contains data of clients. */
+/** Headers of every response except files of the dashboard, because its body is JSON and contains data of clients. */
 export const COMMON: OutgoingHttpHeaders = {
   'content-type': 'application/json; charset=utf-8',
   'cache-control': 'no-store',
@@ -83,18 +83,18 @@ const DISCARD_MS = 5_000;
  * still sending gets its response instead of a reset. A client that sends for ever is cut off here, because Node's own
  * time-out ends with the response.
  *
- * @param text whole body of the response; absent for a response without a body
+ * @param body whole body of the response; absent for a response without a body
  */
-export function endResponse(res: ServerResponse, text?: string): void {
+export function endResponse(res: ServerResponse, body?: string | Buffer): void {
   const { req } = res;
-  if (req.complete) return void res.end(text);
+  if (req.complete) return void res.end(body);
   discard(req);
-  if (res.shouldKeepAlive) return void res.end(text);
+  if (res.shouldKeepAlive) return void res.end(body);
   // Node closes such a connection at the end of the response. Bytes that arrive after that get a reset, which also
   // discards the bytes that the client has not read. So the whole response is sent now, and its end waits for the
   // request's end.
-  if (text === undefined) res.flushHeaders();
-  else res.write(text);
+  if (body === undefined) res.flushHeaders();
+  else res.write(body);
   req.once('close', () => res.end());
 }
 
