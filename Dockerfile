@@ -20,6 +20,7 @@ COPY apps/gateway/package.json apps/gateway/
 COPY apps/scheduler/package.json apps/scheduler/
 COPY apps/standalone/package.json apps/standalone/
 COPY apps/cli/package.json apps/cli/
+COPY apps/ui/package.json apps/ui/
 # Install exactly the packages of the lock file. No package may run install scripts.
 RUN npm ci --include=dev --ignore-scripts --no-audit --no-fund
 COPY tsconfig.base.json ./
@@ -27,7 +28,8 @@ COPY scripts scripts
 COPY packages packages
 COPY apps apps
 RUN node node_modules/typescript/bin/tsc -b packages/protocol && node scripts/lua/module.mjs \
-    && node node_modules/typescript/bin/tsc -b apps/standalone apps/cli
+    && node node_modules/typescript/bin/tsc -b apps/standalone apps/cli \
+    && node scripts/ui.mjs
 # Install again without development packages. Delete files that are not run: sources, types and source maps.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
     && rm -rf node_modules/.package-lock.json packages/*/src packages/*/tsconfig.json apps/*/src apps/*/tsconfig.json \

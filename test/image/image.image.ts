@@ -166,14 +166,18 @@ describe('built image', () => {
 });
 
 describe('processes of the built image', () => {
-  it.each(['api', 'standalone'])('%s accepts a job, and exits with 0 on SIGTERM', async (name) => {
-    const { child, ended, url } = await serve(
-      name === 'standalone' ? image.cmd : ['node', `apps/${name}/dist/main.js`],
-    );
-    await createJob(url);
-    child.kill('SIGTERM');
-    expect(await ended).toBe(0);
-  });
+  it.each(['api', 'standalone'])(
+    '%s accepts a job, serves the dashboard, and exits with 0 on SIGTERM',
+    async (name) => {
+      const { child, ended, url } = await serve(
+        name === 'standalone' ? image.cmd : ['node', `apps/${name}/dist/main.js`],
+      );
+      await createJob(url);
+      expect((await fetch(`${url}/ui/`)).status).toBe(200);
+      child.kill('SIGTERM');
+      expect(await ended).toBe(0);
+    },
+  );
 
   it.each(['gateway', 'scheduler'])('%s becomes ready, and exits with 0 on SIGTERM', async (name) => {
     const { child, ended } = await serve(['node', `apps/${name}/dist/main.js`]);
