@@ -2,28 +2,39 @@ import { describe, expect, it } from '@jest/globals';
 import { VARIABLES } from '@yardmaster/runtime';
 import { find, LEAST, type Manifest, ofComponent, render } from './chart.js';
 
+/** List what the Ingresses route: host, path, type of the path, and Service. */
+const ingressPaths = (manifests: Manifest[]) =>
+  manifests
+    .filter(({ kind }) => kind === 'Ingress')
+    .flatMap(({ spec }) => spec.rules)
+    .flatMap(({ host, http }) =>
+      http.paths.map(({ path, pathType, backend: context }: Manifest) => [host, path, pathType, context.service.name]),
+    )
+    .sort();
+
 describe('exposure of a release', () => {
   const manifests = render('everything.yaml');
   const services = (component: string) => ofComponent(manifests, 'Service', component).metadata.name;
 
-  it('routes with Ingresses to the API and to the streams, and to nothing else', () => {
-    const paths = manifests
-      .filter(({ kind }) => kind === 'Ingress')
-      .flatMap(({ spec }) => spec.rules)
-      .flatMap(({ host, http }) =>
-        http.paths.map(({ path, pathType, backend: context }: Manifest) => [
-          host,
-          path,
-          pathType,
-          context.service.name,
-        ]),
-      );
-    expect(paths.sort()).toEqual(
+  it('routes with Ingresses to the API, to the streams and to the dashboard, and to nothing else', () => {
+    expect(ingressPaths(manifests)).toEqual(
       ['jobs.example.com', 'jobs.example.org'].flatMap((host) => [
         [host, '/api/v1/', 'Prefix', services('api')],
         [host, '/api/v1/realtime/', 'Prefix', services('gateway')],
+        [host, '/ui', 'Prefix', services('api')],
       ]),
     );
+  });
+
+  it('neither serves nor routes to the dashboard when it is off', () => {
+    const exposed = { ingress: { enabled: true, hosts: ['a.example.com'] } };
+    const route = { httpRoute: { enabled: true, parentRefs: [{ name: 'public' }] } };
+    const variableOf = (rendered: Manifest[]) => find(rendered, 'ConfigMap', '-config').data.UI;
+    expect(variableOf(manifests)).toBe('true');
+    const off = render({ ...LEAST, ...exposed, ...route, ui: { enabled: false } });
+    expect(variableOf(off)).toBe('false');
+    expect(ingressPaths(off).map(([, path]) => path)).toEqual(['/api/v1/', '/api/v1/realtime/']);
+    expect(JSON.stringify(find(off, 'HTTPRoute'))).not.toContain('/ui');
   });
 
   it('keeps streams open beyond the time-outs of ingress-nginx, and their tokens out of its log', () => {
@@ -50,7 +61,7 @@ describe('exposure of a release', () => {
     },
   );
 
-  it('routes with an HTTPRoute to the API and to the streams, without a time-out for streams', () => {
+  it('routes with an HTTPRoute to the API, to the streams and to the dashboard, without a time-out for streams', () => {
     const { rules } = find(manifests, 'HTTPRoute').spec;
     const rows = rules.map(({ matches, timeouts, backendRefs: contextRefs }: Manifest) => [
       matches.map(({ path }: Manifest) => path.value),
@@ -59,7 +70,7 @@ describe('exposure of a release', () => {
     ]);
     expect(rows).toEqual([
       [['/api/v1/realtime'], '0s', [{ name: services('gateway'), port: 8080 }]],
-      [['/api/v1'], '60s', [{ name: services('api'), port: 80 }]],
+      [['/api/v1', '/ui'], '60s', [{ name: services('api'), port: 80 }]],
     ]);
   });
 

@@ -28,6 +28,8 @@ describe('chart values', () => {
     'scheduler.probes.liveness.path',
     'podSecurityContext.runAsUsr',
     'securityContext.readOnlyRootFileSystem',
+    'config.UI',
+    'ui.path',
     'ingress.gateway.annotation',
     'httpRoute.timeouts.requests',
     'networkPolicy.callbacks.except',
@@ -70,6 +72,7 @@ describe('chart values', () => {
     ['monitoring.serviceMonitor.interval', '30'],
     ['monitoring.serviceMonitor.scrapeTimeout', '10'],
     ['monitoring.rules.runbooks', 'docs/operate.md#'],
+    ['ui.enabled', 'yes'],
     ['ingress.hosts', 'jobs.example.com'],
     ['commonLabels', { team: 7 }],
   ])('refuse %s: %j', (path, value) => {

@@ -19,6 +19,7 @@ const NOT_CONFIG = [
   'ADMIN_API_KEY',
   'CALLBACK_SIGNING_SECRET',
   'SHUTDOWN_SECONDS',
+  'UI',
 ];
 
 it('documents every chart value in a comment, and in the README with its default', () => {

@@ -2,6 +2,7 @@
 {{- define "yardmaster.variables" -}}
 PORT: "8080"
 SHUTDOWN_SECONDS: {{ .Values.shutdown.drainSeconds | quote }}
+UI: {{ .Values.ui.enabled | quote }}
 {{- range $name, $value := .Values.config }}
 {{- /* Helm reads numbers as floats and would write 1048576 as 1.048576e+06. */}}
 {{- if and (kindIs "float64" $value) (eq $value (floor $value)) }}
