@@ -53,7 +53,7 @@ http {
  *
  * @returns text by name below `dir`; `nginx.conf` is the main file
  */
-export function nginxFiles({ dir, port, upstreams, asInCompose }: NginxFilesOptions): Record<string, string> {
+export function nginxFiles({ dir, port, upstreams, asInCompose, site }: NginxFilesOptions): Record<string, string> {
   const here = {
     '/run/nginx.pid': `${dir}/nginx.pid`,
     '/etc/nginx/conf.d/': `${dir}/`,
@@ -65,7 +65,7 @@ export function nginxFiles({ dir, port, upstreams, asInCompose }: NginxFilesOpti
     : frame;
   return {
     'nginx.conf': `daemon off;\n${replaceAll(main, here)}`,
-    'yardmaster.conf': replaceAll(docs('nginx.conf'), {
+    'yardmaster.conf': replaceAll(docs(site), {
       'listen 80;': `listen 127.0.0.1:${port};`,
       '/var/log/nginx/': `${dir}/`,
     }),
@@ -78,4 +78,6 @@ export interface NginxFilesOptions {
   port: number;
   upstreams: Upstreams;
   asInCompose: boolean;
+  /** The file of docs/ with the `server`. */
+  site: string;
 }
