@@ -15,12 +15,15 @@ interface Waiting {
 }
 
 export interface Page {
-  /** Evaluate an expression in the page; its value must be JSON. */
+  /** Evaluate an expression in the page; its value, or that of its promise, must be JSON. */
   evaluate(expression: string): Promise<Json>;
   /** Call any method of the DevTools protocol. */
   send(method: string, params?: object): Promise<Json>;
   /** Uncaught exceptions of the page. */
   exceptions: string[];
+  /** Set the listener of an event of the DevTools protocol, whose domain must be enabled. */
+  on(event: string, listener: (params: Json) => void): void;
+  close(): Promise<void>;
 }
 
 /**
@@ -32,7 +35,7 @@ export class Chromium {
   readonly #profile: string;
   readonly #to: Writable;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #pages = new Map<string, Page>();
+  readonly #listeners = new Map<string, (params: Json) => void>();
   #lastId = 0;
 
   private constructor(binary: string, profile: string) {
@@ -71,16 +74,24 @@ export class Chromium {
     const { targetId } = await this.#send('Target.createTarget', { url: 'about:blank' });
     const { sessionId } = await this.#send('Target.attachToTarget', { targetId, flatten: true });
     const send = (method: string, params = {}) => this.#send(method, params, sessionId);
+    const on = (event: string, listener: (params: Json) => void) => {
+      this.#listeners.set(`${sessionId} ${event}`, listener);
+    };
     const page: Page = {
       exceptions: [],
       send,
       async evaluate(expression) {
-        const { result, exceptionDetails } = await send('Runtime.evaluate', { expression, returnByValue: true });
+        const options = { returnByValue: true, awaitPromise: true };
+        const { result, exceptionDetails } = await send('Runtime.evaluate', { expression, ...options });
         if (exceptionDetails) throw new Error(`${expression}: ${JSON.stringify(exceptionDetails)}`);
         return result.value;
       },
+      on,
+      close: () => this.#send('Target.closeTarget', { targetId }),
     };
-    this.#pages.set(sessionId, page);
+    on('Runtime.exceptionThrown', ({ exceptionDetails }) =>
+      page.exceptions.push(exceptionDetails.exception?.description ?? ''),
+    );
     await send('Runtime.enable');
     await send('Page.enable');
     await send('Page.addScriptToEvaluateOnNewDocument', { source: before });
@@ -116,9 +127,7 @@ export class Chromium {
   }
 
   #receive({ id, result, error, method, params, sessionId }: Json): void {
-    if (method === 'Runtime.exceptionThrown') {
-      this.#pages.get(sessionId)?.exceptions.push(params.exceptionDetails.exception?.description ?? '');
-    }
+    if (method !== undefined) this.#listeners.get(`${sessionId} ${method}`)?.(params);
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
     if (error) waiting?.reject(new Error(error.message));

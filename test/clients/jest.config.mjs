@@ -3,4 +3,4 @@
 import base from '../../jest.config.mjs';
 
 /** @type {import('jest').Config} */
-export default { ...base, rootDir: '../..', testMatch: ['<rootDir>/test/clients/*.client.ts'] };
+export default { ...base, rootDir: '../..', testMatch: ['<rootDir>/test/clients/**/*.client.ts'] };

@@ -41,7 +41,7 @@ const OWN_PROCESS = [
 const BARE_HTTP = ['api/connections', 'api/http', 'gateway/handshake', 'gateway/tokens'];
 
 /** Compare settings, each with a service or a scheduler of its own. */
-const OWN_SETTINGS = ['api/settings', 'scheduler/callback-addresses', 'scheduler/redeliver'];
+const OWN_SETTINGS = ['api/settings', 'api/ui', 'scheduler/callback-addresses', 'scheduler/redeliver'];
 
 export const EXCLUDED = [...NO_SERVICE, ...OWN_REDIS, ...OWN_PROCESS, ...BARE_HTTP, ...OWN_SETTINGS];
 

@@ -1,0 +1,136 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { createJob, jobIn } from '../../support/jobs.js';
+import { withService } from '../../support/service.js';
+import { until } from '../../support/until.js';
+import type { Dashboard } from './dashboard.js';
+import { withDashboards } from './with-dashboards.js';
+
+const service = withService();
+const open = withDashboards(service);
+
+/** Create jobs of each given status, and return a function that reads their statuses by now. */
+async function jobsIn(spaceId: string, ...wanted: [Parameters<typeof jobIn>[1], object?][]) {
+  const ids: string[] = [];
+  for (const [status, fields] of wanted) ids.push(await jobIn(service, status, spaceId, { ...fields }));
+  const statuses = async () => {
+    const read = (id: string) => service.call('GET', `/jobs/${id}`);
+    return (await Promise.all(ids.map(read))).map(({ status, body }) => (status === 404 ? 'gone' : body.status));
+  };
+  return { ids, statuses };
+}
+
+/** Wait until the newest operation has ended, and return its row. */
+async function endOfOperation(dashboard: Dashboard): Promise<string> {
+  const row = async () => (await dashboard.texts('main tbody tr'))[0] ?? '';
+  await until(async () => / done /.test(await row()));
+  return row();
+}
+
+it.each([
+  ['Requeue', 'dead', ['pending', 'pending', 'dead']],
+  ['Kill', 'running', ['killed', 'killed', 'running']],
+  ['Delete', 'completed', ['gone', 'gone', 'completed']],
+] as const)('%s changes the selected jobs and no others', async (verb, status, after) => {
+  const space = `many-selected-${verb.toLowerCase()}`;
+  const { ids, statuses } = await jobsIn(space, [status], [status], [status]);
+  const dashboard = await open(`#/spaces/${space}`);
+  await dashboard.click(`Select ${ids[0]}`);
+  await dashboard.click(`Select ${ids[1]}`);
+  await dashboard.click(`${verb} 2 selected …`);
+  await dashboard.waitFor(`${verb} 2 jobs`);
+  await dashboard.click(`${verb} 2`);
+  expect(await endOfOperation(dashboard)).toMatch(/2 selected done 2 0/);
+  expect(await statuses()).toEqual(after);
+});
+
+it('selects all jobs of the page, and none again', async () => {
+  await jobsIn('many-all', ['dead'], ['pending']);
+  const dashboard = await open('#/spaces/many-all');
+  await dashboard.click('Select all jobs of the page');
+  await dashboard.find('Delete 2 selected …');
+  await dashboard.click('Select all jobs of the page');
+  await dashboard.find('Delete all that match …');
+});
+
+it('counts and requeues all jobs that match a filter, and no others', async () => {
+  const { statuses } = await jobsIn(
+    'many-filter',
+    ['dead', { name: 'invoice', tags: ['eu'], payload: { card: 'visa' } }],
+    ['dead', { name: 'invoice', tags: ['eu'], payload: { card: 'visa' } }],
+    ['dead', { name: 'invoice', tags: ['eu'], payload: { card: 'other' } }],
+    ['dead', { name: 'invoice', payload: { card: 'visa' } }],
+    ['dead', { name: 'refund', tags: ['eu'], payload: { card: 'visa' } }],
+    ['killed', { name: 'invoice', tags: ['eu'], payload: { card: 'visa' } }],
+  );
+  const dashboard = await open('#/spaces/many-filter?tag=eu');
+  await dashboard.click(/^dead/, 'link');
+  await dashboard.choose('name', 'invoice');
+  await dashboard.fill('find', 'visa');
+  await dashboard.waitForTexts('tbody td:nth-child(3)', ['invoice', 'invoice']);
+  await dashboard.click('Requeue all that match …');
+  await dashboard.waitFor('Requeue 2 jobs');
+  await dashboard.waitFor('Jobs with status dead, name invoice, tag eu, containing visa');
+  await dashboard.click('Requeue 2');
+  expect(await endOfOperation(dashboard)).toMatch(/^requeue .* done 2 0/);
+  expect(await statuses()).toEqual(['pending', 'pending', 'dead', 'dead', 'dead', 'killed']);
+});
+
+it('requeues all jobs that died of the same error from the overview', async () => {
+  const space = 'many-error';
+  const { statuses } = await jobsIn(space, ['running', { maxRetries: 0 }], ['running', { maxRetries: 0 }], ['dead']);
+  const { body } = await service.call('GET', `/spaces/${space}/jobs?status=running`);
+  for (const { id } of body)
+    await service.call('POST', `/jobs/${id}/fail`, { body: { error: 'card "x" \\ declined' } });
+  const dashboard = await open(`#/spaces/${space}?status=dead`);
+  await dashboard.click(/^card "x" .* ×2$/);
+  await dashboard.waitForTexts('tbody td:nth-child(4)', ['dead', 'dead']);
+  await dashboard.go('#/');
+  await dashboard.click(/^2 jobs dead by card/);
+  await dashboard.waitForTexts('tbody td:nth-child(4)', ['dead', 'dead']);
+  await dashboard.click('Requeue all that match …');
+  await dashboard.click('Requeue 2');
+  await endOfOperation(dashboard);
+  expect(await statuses()).toEqual(['pending', 'pending', 'dead']);
+});
+
+it('cannot start an operation that would change nothing', async () => {
+  await jobsIn('many-none', ['completed']);
+  const dashboard = await open('#/spaces/many-none');
+  await dashboard.click('Requeue all that match …');
+  await dashboard.waitFor('Requeue 0 jobs');
+  await dashboard.find('Cancel');
+  await expect(dashboard.page.evaluate(`document.querySelector('dialog [type=submit]').disabled`)).resolves.toBe(true);
+});
+
+describe('with an API that has no scheduler, so that a long operation stops on its way', () => {
+  const api = withService({}, { app: 'api' });
+  const openThere = withDashboards(api);
+
+  it('cancels an operation that runs', async () => {
+    const space = 'many-cancel';
+    const body = Array(1_000).fill({ name: 'work' });
+    for (let i = 0; i < 5; i++) await api.call('POST', `/spaces/${space}/jobs`, { body });
+    const filter = { status: ['pending'] };
+    const started = await api.call('POST', `/spaces/${space}/operations`, { body: { action: 'kill', filter } });
+    const dashboard = await openThere(`#/spaces/${space}/operations`);
+    await dashboard.waitFor(/[\d,]+ of 5,000/);
+    await dashboard.click('Cancel …');
+    await dashboard.click('Cancel the operation');
+    await dashboard.waitFor('pending cancelled');
+    expect((await api.call('GET', `/operations/${started.body.id}`)).body.status).toBe('cancelled');
+  });
+});
+
+it('exports all jobs that match, one JSON object a line', async () => {
+  const { ids } = await jobsIn('many-export', ['dead', { payload: { a: '\n"ü' } }], ['dead'], ['pending']);
+  await createJob(service, 'many-export');
+  const dashboard = await open('#/spaces/many-export?status=dead');
+  await dashboard.click('Export all that match');
+  await dashboard.waitFor('2 jobs exported');
+  const file = join(dashboard.downloads, 'many-export.jsonl');
+  await until(async () => (await readdir(join(file, '..'))).includes('many-export.jsonl'));
+  const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line)).map(({ id }) => id)).toEqual([ids[1], ids[0]]);
+});

@@ -1,0 +1,79 @@
+import { expect, it } from '@jest/globals';
+import { createJob } from '../../support/jobs.js';
+import { withService } from '../../support/service.js';
+import { withDashboards } from './with-dashboards.js';
+
+const service = withService();
+const open = withDashboards(service);
+
+const pausedIn = async (space: string) => (await service.call('GET', `/spaces/${space}/stats`)).body.paused;
+const settingsOf = async (space: string) => (await service.call('GET', `/spaces/${space}/settings`)).body;
+
+it('pauses and resumes a space from the overview', async () => {
+  await createJob(service, 'spaces-pause');
+  const dashboard = await open();
+  await dashboard.click('Pause spaces-pause');
+  await dashboard.waitFor('Pending now: 1 job.');
+  await dashboard.click('Pause');
+  await dashboard.find('Resume spaces-pause');
+  expect(await pausedIn('spaces-pause')).toBe(true);
+  await dashboard.click('Resume spaces-pause');
+  await dashboard.click('Resume');
+  await dashboard.find('Pause spaces-pause');
+  expect(await pausedIn('spaces-pause')).toBeUndefined();
+});
+
+it('pauses and resumes a name of a space, and a name without jobs', async () => {
+  await createJob(service, 'spaces-names', { name: 'resize' });
+  await createJob(service, 'spaces-names', { name: 'invoice' });
+  const dashboard = await open('#/spaces/spaces-names/settings');
+  await dashboard.click('Pause … resize');
+  await dashboard.click('Pause');
+  await dashboard.waitFor('Jobs of 1 name are paused.');
+  expect(await pausedIn('spaces-names')).toEqual(['resize']);
+  await dashboard.fill('Another name of jobs', 'later');
+  await dashboard.click('Pause this name …');
+  await dashboard.click('Pause');
+  await dashboard.waitFor('Jobs of 2 names are paused.');
+  expect(await pausedIn('spaces-names')).toEqual(['later', 'resize']);
+  await dashboard.click('Resume … resize');
+  await dashboard.click('Resume');
+  await dashboard.waitFor('Jobs of 1 name are paused.');
+  expect(await pausedIn('spaces-names')).toEqual(['later']);
+  await dashboard.click('Resume the space …');
+  await dashboard.click('Resume');
+  await dashboard.waitFor('Nothing is paused.');
+  expect(await pausedIn('spaces-names')).toBeUndefined();
+});
+
+it('changes only the edited settings, and sets emptied ones back', async () => {
+  const space = 'spaces-settings';
+  await service.call('PATCH', `/spaces/${space}/settings`, { body: { maxPending: 10, defaults: { maxRetries: 7 } } });
+  const dashboard = await open(`#/spaces/${space}/settings`);
+  await dashboard.fill('Keep dead jobs, seconds', '60');
+  await dashboard.fill('retry', '{"delaySeconds": 5}');
+  await dashboard.fill('Most pending jobs', '');
+  await dashboard.choose(/^Job streams without a token/, 'no');
+  await service.call('PATCH', `/spaces/${space}/settings`, { body: { defaults: { timeoutSeconds: 9 } } });
+  await dashboard.click('Save 4 changes');
+  await dashboard.waitFor('The settings are saved');
+  const { defaults, retention, anonymousStreams, maxPending } = await settingsOf(space);
+  expect({ defaults, retention, anonymousStreams, maxPending }).toEqual({
+    defaults: { maxRetries: 7, timeoutSeconds: 9, retry: { delaySeconds: 5 } },
+    retention: { deadSeconds: 60 },
+    anonymousStreams: false,
+    maxPending: undefined,
+  });
+});
+
+it('discards edits, and says why a setting is refused', async () => {
+  const dashboard = await open('#/spaces/spaces-refused/settings');
+  await dashboard.fill('maxRetries', '101');
+  await dashboard.click('Save 1 change');
+  await dashboard.waitFor(/maxRetries.*(100|at most)/);
+  await dashboard.click('Discard');
+  await dashboard.fill('retry', '{');
+  await dashboard.click('Save 1 change');
+  await dashboard.waitFor('retry is not valid JSON');
+  expect(await settingsOf('spaces-refused')).toEqual(await settingsOf('spaces-without-settings'));
+});

@@ -1,0 +1,173 @@
+import { expect } from '@jest/globals';
+import { until } from '../../support/until.js';
+import type { Page } from '../chromium.js';
+import {
+  type Control,
+  controlsOf,
+  type Element,
+  elementsOf,
+  hasName,
+  type Name,
+  type Place,
+  placeOf,
+} from './elements.js';
+import { pressKey } from './keys.js';
+import { type Seen, watchPage } from './seen.js';
+
+/** A tab with the dashboard, as a person uses it: by mouse, by keyboard, and by what it says. */
+export class Dashboard {
+  readonly page: Page;
+  /** Folder of the files that it saves. */
+  readonly downloads: string;
+  readonly seen: Seen;
+  readonly #url: string;
+
+  /** @param options.url of the page, without a hash */
+  constructor(page: Page, { url, downloads }: { url: string; downloads: string }) {
+    this.page = page;
+    this.downloads = downloads;
+    this.#url = url;
+    this.seen = watchPage(page);
+  }
+
+  /** Go to a place, such as `#/keys`. */
+  async go(hash = ''): Promise<void> {
+    if (await this.page.evaluate(`location.href.startsWith(${JSON.stringify(this.#url)})`))
+      await this.page.evaluate(`void (location.hash = ${JSON.stringify(hash || '#/')})`);
+    else await this.page.send('Page.navigate', { url: this.#url + hash });
+  }
+
+  async reload(): Promise<void> {
+    await this.page.evaluate('void (window.isOld = true)');
+    await this.page.send('Page.reload');
+    await until(() => this.page.evaluate('window.isOld !== true').catch(() => false));
+  }
+
+  hash(): Promise<string> {
+    return this.page.evaluate('location.hash');
+  }
+
+  async signIn(key: string): Promise<void> {
+    await this.fill('API key', key, /^API key/);
+    await this.press('Enter');
+    await this.find('Sign out');
+  }
+
+  /** Wait for exactly one element with a name that can be used, and return it. */
+  async find(name: Name, role?: Control): Promise<Element> {
+    let found: Element[] = [];
+    let all: Element[] = [];
+    await until(async () => {
+      all = await controlsOf(this.page);
+      found = all.filter((one) => hasName(one, name) && (role === undefined || one.role === role));
+      return found.length === 1 && found[0]?.isDisabled === false;
+    }).catch(() => {
+      const names = all.map((one) => `${one.role} ${one.name}${one.isDisabled ? ' (disabled)' : ''}`).join('\n');
+      throw new Error(`${found.length} elements have the name ${name}, of these:\n${names}`);
+    });
+    return found[0] as Element;
+  }
+
+  /** Click on the middle of the element with this name. */
+  async click(name: Name, role?: Control): Promise<void> {
+    let place: Place | null = null;
+    await until(async () => {
+      place = await placeOf(this.page, await this.find(name, role));
+      return place !== null;
+    });
+    const mouse = { ...(place as Place | null), button: 'left', clickCount: 1 };
+    await this.page.send('Input.dispatchMouseEvent', { type: 'mousePressed', ...mouse });
+    await this.page.send('Input.dispatchMouseEvent', { type: 'mouseReleased', ...mouse });
+  }
+
+  /** Press keys one after the other, such as `Tab` or `Control+k`. */
+  async press(...keys: string[]): Promise<void> {
+    for (const one of keys) await pressKey(this.page, one);
+  }
+
+  /** Type a text where the focus is. */
+  async type(text: string): Promise<void> {
+    await this.press(...Array.from(text, (character) => (character === ' ' ? 'Space' : character)));
+  }
+
+  /** Replace the text of a field. */
+  async fill(label: string, text: string, name: Name = new RegExp(`^${label}`)): Promise<void> {
+    await this.click(name);
+    await this.press('Control+a', 'Delete');
+    await this.page.send('Input.insertText', { text });
+  }
+
+  /** Choose an option of a select, as the keyboard does: by the beginning of its text. */
+  async choose(name: Name, option: string): Promise<void> {
+    const { node } = await this.find(name, 'combobox');
+    await this.page.send('DOM.focus', { backendNodeId: node });
+    await this.type(option);
+  }
+
+  /** Return the element that has the focus; null when it is none that a person can use. */
+  async focused(): Promise<Element | null> {
+    return (await controlsOf(this.page)).find(({ isFocused }) => isFocused) ?? null;
+  }
+
+  /** Return the names of the elements with a role. */
+  async names(role: string): Promise<string[]> {
+    return (await elementsOf(this.page)).filter((one) => one.role === role).map(({ name }) => name);
+  }
+
+  /** Return the visible text, with single spaces. */
+  async text(): Promise<string> {
+    return (await this.page.evaluate(`document.body?.innerText ?? ''`)).replace(/\s+/g, ' ');
+  }
+
+  /** Return the texts of the elements of a selector. */
+  texts(selector: string): Promise<string[]> {
+    return this.page.evaluate(
+      `[...document.querySelectorAll(${JSON.stringify(selector)})].map((it) => it.innerText.replace(/\\s+/g, ' ').trim())`,
+    );
+  }
+
+  /** Wait until the visible text contains this. */
+  waitFor(text: Name): Promise<void> {
+    return this.#waitForText(text, true);
+  }
+
+  /** Wait until the visible text no longer contains this. */
+  waitForNo(text: Name): Promise<void> {
+    return this.#waitForText(text, false);
+  }
+
+  async #waitForText(wanted: Name, isThere: boolean): Promise<void> {
+    let text = '';
+    await until(async () => {
+      text = await this.text();
+      return (typeof wanted === 'string' ? text.includes(wanted) : wanted.test(text)) === isThere;
+    }).catch(() => {
+      throw new Error(`the text ${isThere ? 'lacks' : 'contains'} ${wanted}: ${text}`);
+    });
+  }
+
+  /** Wait until updates are live. */
+  isLive(): Promise<void> {
+    return this.waitForTexts('.mark', ['live']);
+  }
+
+  /** Wait until live updates of a list of jobs add to what is shown: it is loaded, and again once its stream is open. */
+  async isListLive(): Promise<void> {
+    await this.isLive();
+    await until(() => this.seen.responses.filter((one) => /\/spaces\/[^/]+\/jobs\?/.test(one)).length >= 2);
+    await this.rendered();
+  }
+
+  /** Wait until the page has rendered what it knows. */
+  rendered(): Promise<void> {
+    return this.page.evaluate(
+      'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))',
+    );
+  }
+
+  /** Wait until the texts of the elements of a selector are exactly these. */
+  async waitForTexts(selector: string, wanted: readonly string[]): Promise<void> {
+    const isShown = async () => JSON.stringify(await this.texts(selector)) === JSON.stringify(wanted);
+    await until(isShown).catch(async () => expect(await this.texts(selector)).toEqual(wanted));
+  }
+}

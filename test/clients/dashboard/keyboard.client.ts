@@ -1,0 +1,157 @@
+import { expect, it } from '@jest/globals';
+import { createJob, jobIn } from '../../support/jobs.js';
+import { withService } from '../../support/service.js';
+import { ADMIN_KEY } from '../../support/shared-service.js';
+import { until } from '../../support/until.js';
+import type { Dashboard } from './dashboard.js';
+import { hasName, type Name } from './elements.js';
+import { withDashboards } from './with-dashboards.js';
+
+// Without a mouse.
+
+const service = withService();
+const open = withDashboards(service);
+const statusOf = async (id: string) => (await service.call('GET', `/jobs/${id}`)).body.status;
+
+/** Wait until the focus is on the element with this name. */
+const focusIsOn = (dashboard: Dashboard, name: Name) =>
+  until(async () => {
+    const focused = await dashboard.focused();
+    return focused !== null && hasName(focused, name);
+  });
+
+/** Press Tab, or Shift+Tab, until the focus is on the element with this name. */
+async function tabTo(dashboard: Dashboard, name: Name, key = 'Tab'): Promise<void> {
+  await dashboard.find(name);
+  for (let i = 0; i < 100; i++) {
+    const focused = await dashboard.focused();
+    if (focused !== null && hasName(focused, name)) return;
+    await dashboard.press(key);
+  }
+  throw new Error(`${key} does not reach ${name}`);
+}
+
+it('signs in, opens a space, filters it, opens a job, requeues it and goes back', async () => {
+  const id = await jobIn(service, 'dead', 'keyboard-requeue');
+  await createJob(service, 'keyboard-requeue');
+  const dashboard = await open('', { key: null });
+  await tabTo(dashboard, /^API key/);
+  await dashboard.type(ADMIN_KEY);
+  await dashboard.press('Enter');
+  await dashboard.find('Sign out');
+  await dashboard.waitFor('Median wait');
+  // The same link is among what needs a person.
+  for (let i = 0; i < 60 && (await dashboard.focused())?.name !== 'keyboard-requeue'; i++) await dashboard.press('Tab');
+  await dashboard.press('Enter');
+  await dashboard.waitForTexts('tbody td:nth-child(4)', ['pending', 'dead']);
+  await tabTo(dashboard, /^dead/);
+  await dashboard.press('Enter');
+  await dashboard.waitForTexts('tbody td:nth-child(4)', ['dead']);
+  await dashboard.press('j', 'Enter');
+  await dashboard.waitFor('work dead');
+  await dashboard.press('r');
+  await focusIsOn(dashboard, /^Seconds/);
+  await dashboard.press('Enter');
+  await dashboard.waitFor('work pending');
+  expect(await statusOf(id)).toBe('pending');
+  await tabTo(dashboard, 'keyboard-requeue');
+  await dashboard.press('Enter');
+  await dashboard.waitForTexts('tbody td:nth-child(4)', ['pending', 'pending']);
+});
+
+it('selects two jobs by j and x and deletes them', async () => {
+  const ids: string[] = [];
+  for (let i = 0; i < 3; i++) ids.push(await jobIn(service, 'completed', 'keyboard-delete'));
+  const dashboard = await open('#/spaces/keyboard-delete');
+  await dashboard.find(`Select ${ids[0]}`);
+  await dashboard.press('j', 'x', 'j', 'j', 'x', 'k', 'x', 'x');
+  await tabTo(dashboard, 'Delete 2 selected …', 'Shift+Tab');
+  await dashboard.press('Space');
+  await dashboard.waitFor('Delete 2 jobs');
+  await tabTo(dashboard, 'Delete 2');
+  await dashboard.press('Enter');
+  const left = async () => (await service.call('GET', '/spaces/keyboard-delete/jobs')).body;
+  await until(async () => (await left()).length === 1);
+  expect(await left()).toMatchObject([{ id: ids[1] }]);
+});
+
+it('requeues the job of the row that has the focus, and of no other', async () => {
+  const first = await jobIn(service, 'dead', 'keyboard-row');
+  const last = await jobIn(service, 'dead', 'keyboard-row');
+  const dashboard = await open('#/spaces/keyboard-row');
+  await dashboard.find(`Select ${first}`);
+  await dashboard.press('j', 'j', 'r');
+  await focusIsOn(dashboard, /^Seconds/);
+  await dashboard.press('Enter');
+  await dashboard.waitForTexts('tbody td:nth-child(4)', ['dead', 'pending']);
+  expect([await statusOf(first), await statusOf(last)]).toEqual(['pending', 'dead']);
+});
+
+it('r does nothing in a list while no row has the focus', async () => {
+  await jobIn(service, 'dead', 'keyboard-no-row');
+  const dashboard = await open('#/spaces/keyboard-no-row');
+  await dashboard.waitForTexts('tbody td:nth-child(4)', ['dead']);
+  await dashboard.press('r');
+  await dashboard.rendered();
+  expect(await dashboard.names('dialog')).toEqual([]);
+});
+
+it('finds a job by its id with Ctrl+K, and the search field with a slash', async () => {
+  const { id } = await createJob(service, 'keyboard-find');
+  const dashboard = await open('#/spaces/keyboard-find');
+  await dashboard.find(`Select ${id}`);
+  await dashboard.press('/');
+  await focusIsOn(dashboard, 'find');
+  await dashboard.type('jk?rx');
+  await until(async () => (await dashboard.hash()) === '#/spaces/keyboard-find?q=jk%3Frx');
+  await dashboard.press('Control+k');
+  await focusIsOn(dashboard, /^Id of a job/);
+  await dashboard.type(id);
+  await dashboard.press('Enter');
+  await dashboard.waitFor('work pending');
+  expect(await dashboard.hash()).toBe(`#/jobs/${id}`);
+});
+
+it.each([
+  ['Escape', async (dashboard: Dashboard) => dashboard.press('Escape')],
+  [
+    'its button',
+    async (dashboard: Dashboard) => {
+      await tabTo(dashboard, /^(Cancel|Close)$/);
+      await dashboard.press('Enter');
+    },
+  ],
+])('the focus returns to where it was when a dialog is closed by %s', async (_, close) => {
+  const id = await jobIn(service, 'running', 'keyboard-focus');
+  const dashboard = await open(`#/jobs/${id}`);
+  await tabTo(dashboard, 'Kill …');
+  for (const [key, title] of [
+    ['Enter', /^Kill work/],
+    ['Control+k', /^Find/],
+    ['?', /^Keyboard shortcuts/],
+  ] as const) {
+    await dashboard.press(key);
+    await until(async () => title.test((await dashboard.names('dialog'))[0] ?? ''));
+    await close(dashboard);
+    await until(() => dashboard.page.evaluate(`document.querySelector('dialog') === null`));
+    await focusIsOn(dashboard, 'Kill …');
+  }
+  expect(await statusOf(id)).toBe('running');
+});
+
+it('j and k reach each row of the spaces and of the audit', async () => {
+  for (const space of ['keyboard-a', 'keyboard-b', 'keyboard-c']) {
+    await jobIn(service, 'dead', space);
+    await jobIn(service, 'killed', space);
+  }
+  for (const hash of ['#/', '#/audit']) {
+    const dashboard = await open(hash);
+    await dashboard.waitFor('keyboard-c');
+    const rows = (await dashboard.texts('tbody tr')).length;
+    const at = () => dashboard.page.evaluate(`document.activeElement.closest('tr')?.rowIndex ?? 0`);
+    for (let i = 0; i < rows + 10; i++) await dashboard.press('j');
+    expect({ hash, row: await at() }).toEqual({ hash, row: rows });
+    await dashboard.press('k');
+    expect({ hash, row: await at() }).toEqual({ hash, row: rows - 1 });
+  }
+});

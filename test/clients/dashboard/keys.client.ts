@@ -1,0 +1,113 @@
+import { expect, it } from '@jest/globals';
+import { masterOf, secretOf } from '../../support/callbacks.js';
+import { withService } from '../../support/service.js';
+import { withDashboards } from './with-dashboards.js';
+
+const MASTER = masterOf('m');
+const service = withService({ CALLBACK_SIGNING_SECRET: MASTER });
+const open = withDashboards(service);
+
+const selfOf = (key: string) => service.call('GET', '/keys/self', { key });
+
+it('creates a key, shows it once, and the key works', async () => {
+  const dashboard = await open('#/keys');
+  await dashboard.click('New …');
+  await dashboard.fill('Name', 'ops');
+  await dashboard.click('producer');
+  await dashboard.click(/^jobs:kill/);
+  await dashboard.fill('Space', 'shop');
+  await dashboard.fill('Calls per second', '20');
+  await dashboard.fill('Burst', '100');
+  await dashboard.click('Create');
+  await dashboard.waitFor('Copy the key now');
+  const [secret = ''] = await dashboard.texts('dialog code');
+  expect((await selfOf(secret)).body).toMatchObject({
+    ...{ name: 'ops', spaceId: 'shop', expiresAt: null },
+    scopes: ['jobs:create', 'jobs:read', 'jobs:kill'],
+  });
+  await dashboard.click('Close');
+  await dashboard.waitFor('20/s, burst 100');
+  await dashboard.reload();
+  await dashboard.find('Rotate … ops');
+  expect(await dashboard.page.evaluate('document.documentElement.outerHTML')).not.toContain(secret);
+});
+
+it('rotates a key without an overlap, so that only the new secret works', async () => {
+  const { key } = await service.key(['jobs:read'], { name: 'rotated' });
+  const dashboard = await open('#/keys');
+  await dashboard.click('Rotate … rotated');
+  await dashboard.choose(/^Overlap/, 'none');
+  await dashboard.waitFor('Programs with the present secret are refused');
+  await dashboard.click('Rotate');
+  await dashboard.waitFor('The key has a new secret');
+  const [secret = ''] = await dashboard.texts('dialog code');
+  expect((await selfOf(secret)).body.name).toBe('rotated');
+  expect((await selfOf(key)).status).toBe(401);
+});
+
+it('goes on with the new secret after the rotation of the own key', async () => {
+  const { key } = await service.key(['keys:manage', 'jobs:read'], { name: 'mine' });
+  const dashboard = await open('#/keys', { key });
+  await dashboard.click('Rotate … mine');
+  await dashboard.choose(/^Overlap/, 'none');
+  await dashboard.click('Rotate');
+  await dashboard.waitFor('You are signed in with the new secret.');
+  await dashboard.click('Close');
+  await dashboard.reload();
+  await dashboard.find('Revoke … mine');
+});
+
+it('revokes a key', async () => {
+  const { key } = await service.key(['jobs:read'], { name: 'revoked' });
+  const dashboard = await open('#/keys');
+  await dashboard.click('Revoke … revoked');
+  await dashboard.click('Revoke');
+  await dashboard.waitFor('Revoked revoked');
+  expect((await selfOf(key)).status).toBe(401);
+});
+
+it('signs out after the revocation of the own key', async () => {
+  const { key } = await service.key(['keys:manage'], { name: 'own' });
+  const dashboard = await open('#/keys', { key });
+  await dashboard.click('Revoke … own');
+  await dashboard.click('Revoke');
+  await dashboard.waitFor('You revoked the key with which you were signed in.');
+  expect((await selfOf(key)).status).toBe(401);
+});
+
+it('shows the callback secret of a space', async () => {
+  const dashboard = await open('#/spaces/shop/settings');
+  await dashboard.click('Show callback secret …');
+  await dashboard.click('Show');
+  await dashboard.waitFor(secretOf(MASTER, 'shop'));
+  await dashboard.click('Close');
+  await dashboard.waitForNo(secretOf(MASTER, 'shop'));
+});
+
+it('shows acts of the dashboard in the audit', async () => {
+  const { key } = await service.key(['keys:manage', 'spaces:manage', 'jobs:read'], { name: 'auditor' });
+  const dashboard = await open('#/spaces/audited/settings', { key });
+  await dashboard.click('Pause the space …');
+  await dashboard.click('Pause');
+  await dashboard.waitFor('The whole space is paused.');
+  await dashboard.click('Audit');
+  await dashboard.waitFor(/auditor \S*pause\S* audited/);
+});
+
+it('signs in with a valid key only, and forgets it at the sign-out', async () => {
+  const dashboard = await open('', { key: null });
+  await dashboard.fill('API key', 'ym_wrong_key');
+  await dashboard.click('Sign in');
+  await dashboard.waitFor('This key is not valid');
+  const { key } = await service.key(['jobs:read'], { name: 'signed' });
+  await dashboard.fill('API key', key);
+  await dashboard.click('Sign in');
+  await dashboard.waitFor('key: signed');
+  await dashboard.reload();
+  await dashboard.waitFor('key: signed');
+  await dashboard.click('Sign out');
+  await dashboard.find('Sign in');
+  await dashboard.reload();
+  await dashboard.find('Sign in');
+  expect(await dashboard.page.evaluate('sessionStorage.length + localStorage.length')).toBe(0);
+});

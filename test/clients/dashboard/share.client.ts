@@ -1,0 +1,58 @@
+import { expect, it } from '@jest/globals';
+import { jobIn, step } from '../../support/jobs.js';
+import { withReceiver } from '../../support/receiver.js';
+import { withService } from '../../support/service.js';
+import { until } from '../../support/until.js';
+import { controlsOf } from './elements.js';
+import { withDashboards } from './with-dashboards.js';
+
+const service = withService();
+const open = withDashboards(service);
+const receiver = withReceiver();
+
+it('shares a link that shows the progress of a job live, and nothing else', async () => {
+  const id = await jobIn(service, 'running', 'share', { name: 'secret-name', payload: { card: 'secret' } });
+  await step(service, id, 'logs', { logs: [{ level: 'info', message: 'secret log' }] });
+  const dashboard = await open(`#/jobs/${id}`);
+  await dashboard.click('Share progress …');
+  await dashboard.choose(/^Valid for/, '15');
+  await dashboard.click('Make a link');
+  await dashboard.find('Make another link');
+  const [link = ''] = await dashboard.texts('dialog code');
+  expect(link).toContain(`${service.url}/ui/#/progress/${id}?token=`);
+
+  const guest = await open(new URL(link).hash, { key: null });
+  await guest.waitFor('Waiting for the first report');
+  await step(service, id, 'progress', { percent: 30, message: 'Half way', subProgress: { decode: { percent: 100 } } });
+  await guest.waitFor('Half way');
+  expect(await guest.text()).toBe('Progress 30 % Half way decode 100 %');
+  expect(await controlsOf(guest.page)).toEqual([]);
+  await step(service, id, 'complete', { result: { secret: 1 } });
+  await guest.waitFor('100 % Done');
+  expect(await guest.text()).not.toContain('secret');
+  expect(guest.seen.requests.filter((request) => /^(GET|POST|ws).*\/api\/v1\/(?!realtime)/.test(request))).toEqual([]);
+});
+
+it('a link does not show another job', async () => {
+  const [shared, other] = [await jobIn(service, 'running', 'share'), await jobIn(service, 'running', 'share')];
+  await step(service, other, 'progress', { percent: 30, message: 'of the other job' });
+  const body = { scope: 'jobs:read:progress', jobIds: [shared] };
+  const { token } = (await service.call('POST', '/stream-tokens', { body })).body;
+  const guest = await open(`#/progress/${other}?token=${token}`, { key: null, before: 'Math.random = () => 0.01;' });
+  await guest.waitFor('This job cannot be watched with this link.');
+  expect(await guest.text()).not.toContain('of the other job');
+});
+
+it('sends the callback of a job again', async () => {
+  const callbackUrl = receiver.script('/again', (response) => response.writeHead(204).end());
+  const id = await jobIn(service, 'completed', 'share', { callbackUrl });
+  await until(() => receiver.requestsTo('/again').length === 1);
+  const dashboard = await open(`#/jobs/${id}`);
+  await dashboard.click('Send callback …');
+  await dashboard.waitFor(`To ${callbackUrl}`);
+  await dashboard.click('Send');
+  await dashboard.waitFor('The callback is being sent');
+  await until(() => receiver.requestsTo('/again').length === 2);
+  const sent = async () => (await dashboard.texts('[aria-label=History] td:nth-child(2)')).join();
+  await until(async () => (await sent()).startsWith('callback_sent,callback_sent'));
+});
