@@ -1,40 +1,16 @@
 // npm run draw:watch: draws docs/watch.svg, the picture of the README, of a real `yardmaster watch`. It starts a service
 // of its own, works on a job, and runs the command in a pseudo-terminal, for which it needs util-linux' `script`.
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { root, setUp } from '../set-up.mjs';
+import { startService } from './service.mjs';
 
 setUp('apps/standalone', 'apps/cli');
 const { default: xterm } = await import('@xterm/headless');
 const { svgOf } = await import('./terminal-svg.mjs');
 
 const SIZE = { cols: 80, rows: 11 };
-
-/** Start the service on a free port with a new data folder. */
-async function startService() {
-  const dataDir = mkdtempSync(join(tmpdir(), 'draw-watch-'));
-  const env = { ...process.env, PORT: '0', DATA_DIR: dataDir, REDIS_URL: '', ADMIN_API_KEY: '' };
-  const child = spawn(process.execPath, ['apps/standalone/dist/main.js'], { cwd: root, env });
-  const url = await new Promise((resolve, reject) => {
-    let printed = '';
-    child.stdout.on('data', (text) => {
-      printed += text;
-      const found = /"url":"(http:[^"]+)"/.exec(printed)?.[1];
-      if (found) resolve(found);
-    });
-    child.once('exit', () => reject(new Error('The service did not start')));
-  });
-  const key = readFileSync(join(dataDir, 'admin-key'), 'utf8').trim();
-  const stop = async () => {
-    if (child.exitCode === null && child.kill('SIGTERM')) await once(child, 'exit');
-    rmSync(dataDir, { recursive: true });
-  };
-  return { url, key, stop };
-}
 
 /** Run a command in a pseudo-terminal, and keep what the terminal shows. */
 function startTerminal(command, env) {
