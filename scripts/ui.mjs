@@ -1,6 +1,6 @@
 // Bundle the dashboard of apps/ui into apps/ui/dist/site: index.html, and files in assets/ whose names contain a hash of
 // their content, so that browsers may keep them for ever. Paths are relative, so that the pages work below any path.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
@@ -10,12 +10,14 @@ const LICENSES = '/*! Preact and @preact/signals: MIT License, Copyright (c) Jas
 
 const ui = fileURLToPath(new URL('../apps/ui/', import.meta.url));
 
-/** Bundle the dashboard. */
+/**
+ * Bundle the dashboard. Files that have not changed stay as they are, and others are replaced at once, because another
+ * build or a starting service may read them at the same time.
+ */
 export async function bundleUi() {
   const site = `${ui}dist/site/`;
-  rmSync(site, { recursive: true, force: true });
-  mkdirSync(site, { recursive: true });
-  const { metafile } = await build({
+  mkdirSync(`${site}assets`, { recursive: true });
+  const { metafile, outputFiles } = await build({
     absWorkingDir: ui,
     entryPoints: { app: 'src/main.tsx', style: 'src/style/style.css', icon: 'src/icon.svg' },
     outdir: 'dist/site/assets',
@@ -29,20 +31,36 @@ export async function bundleUi() {
     jsx: 'automatic',
     jsxImportSource: 'preact',
     metafile: true,
+    write: false,
     logLevel: 'warning',
   });
   const nameOf = new Map(
     Object.entries(metafile.outputs).map(([path, { entryPoint }]) => [entryPoint, `assets/${basename(path)}`]),
   );
+  for (const { path, contents } of outputFiles) replace(path, contents);
   const template = readFileSync(`${ui}src/index.html`, 'utf8');
-  writeFileSync(
-    `${site}index.html`,
-    template.replace(/(?<=(?:href|src)=")[^"]+/g, (path) => {
-      const name = nameOf.get(`src/${path}`);
-      if (name === undefined) throw new Error(`apps/ui/src/index.html names ${path}, which is not an entry point`);
-      return name;
-    }),
-  );
+  const page = template.replace(/(?<=(?:href|src)=")[^"]+/g, (path) => {
+    const name = nameOf.get(`src/${path}`);
+    if (name === undefined) throw new Error(`apps/ui/src/index.html names ${path}, which is not an entry point`);
+    return name;
+  });
+  replace(`${site}index.html`, Buffer.from(page));
+  const current = new Set(outputFiles.map(({ path }) => basename(path)));
+  for (const name of readdirSync(`${site}assets`)) {
+    if (!current.has(name)) rmSync(`${site}assets/${name}`, { force: true });
+  }
+}
+
+/** Write a file, unless it has this content already. */
+function replace(path, contents) {
+  try {
+    if (readFileSync(path).equals(contents)) return;
+  } catch {
+    // It is new.
+  }
+  const draft = `${ui}dist/${basename(path)}.${process.pid}`; // Outside of the site, where a service would read it.
+  writeFileSync(draft, contents);
+  renameSync(draft, path);
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await bundleUi();
