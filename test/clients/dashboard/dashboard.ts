@@ -1,16 +1,7 @@
 import { expect } from '@jest/globals';
 import { until } from '../../support/until.js';
 import type { Page } from '../chromium.js';
-import {
-  type Control,
-  controlsOf,
-  type Element,
-  elementsOf,
-  hasName,
-  type Name,
-  type Place,
-  placeOf,
-} from './elements.js';
+import { type Control, controlsOf, type Element, elementsOf, hasName, type Name, placeOf } from './elements.js';
 import { pressKey } from './keys.js';
 import { type Seen, watchPage } from './seen.js';
 
@@ -68,16 +59,16 @@ export class Dashboard {
     return found[0] as Element;
   }
 
-  /** Click on the middle of the element with this name. */
+  /** Click on the middle of the element with this name. The page may move it just then, so a click that missed is repeated. */
   async click(name: Name, role?: Control): Promise<void> {
-    let place: Place | null = null;
     await until(async () => {
-      place = await placeOf(this.page, await this.find(name, role));
-      return place !== null;
+      const place = await placeOf(this.page, await this.find(name, role));
+      if (place === null) return false;
+      const mouse = { ...place, button: 'left', clickCount: 1 };
+      await this.page.send('Input.dispatchMouseEvent', { type: 'mousePressed', ...mouse });
+      await this.page.send('Input.dispatchMouseEvent', { type: 'mouseReleased', ...mouse });
+      return this.page.evaluate('window.__clicked');
     });
-    const mouse = { ...(place as Place | null), button: 'left', clickCount: 1 };
-    await this.page.send('Input.dispatchMouseEvent', { type: 'mousePressed', ...mouse });
-    await this.page.send('Input.dispatchMouseEvent', { type: 'mouseReleased', ...mouse });
   }
 
   /** Press keys one after the other, such as `Tab` or `Control+k`. */

@@ -53,7 +53,8 @@ export const hasName = (element: Element, name: Name): boolean =>
   typeof name === 'string' ? element.name === name : name.test(element.name);
 
 /**
- * Scroll to an element and return the middle of it, once it stays at its place. Null when something else is there, so
+ * Scroll to an element and return the middle of it, once it stays at its place. `window.__clicked` then says whether it was
+ * clicked. Null when something else is there, so
  * that a click would not reach it, and when it has gone.
  */
 export async function placeOf(page: Page, { node }: Element): Promise<Place | null> {
@@ -72,6 +73,8 @@ export interface Place {
 }
 
 const PLACE = `async function () {
+  window.__clicked = false;
+  this.addEventListener('click', () => { window.__clicked = true; }, { capture: true, once: true });
   // A tab in the background has no frames.
   const frame = () => Promise.race([new Promise(requestAnimationFrame), new Promise((done) => setTimeout(done, 100))]);
   const middle = () => {
