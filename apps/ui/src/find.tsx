@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JobWithEvents, SpaceStats } from '@yardmaster/protocol';
+import { isJobId } from '@yardmaster/protocol/job-id';
 import { CallError, call, segment } from './api/client.js';
 import { loadSpaces } from './live/spaces.js';
 import { useLoaded } from './live/use-loaded.js';
@@ -13,9 +14,6 @@ interface Place {
   path: string[];
   query?: Changes;
 }
-
-/** What an id of a job looks like. */
-const JOB_ID = /^[0-9a-z]{20,40}$/;
 
 /** Spaces in which names are looked up, so that a search costs a bounded number of calls. */
 const SPACES = 20;
@@ -107,7 +105,7 @@ async function loadNames(signal: AbortSignal): Promise<NamesOfSpace[]> {
 
 function placesOf(text: string, spaces: NamesOfSpace[]): Place[] {
   if (text === '') return [];
-  const job = JOB_ID.test(text) ? [{ title: `Job ${text}`, path: ['jobs', text] }] : [];
+  const job = isJobId(text) ? [{ title: `Job ${text}`, path: ['jobs', text] }] : [];
   const isFound = (one: string) => one.toLowerCase().includes(text.toLowerCase());
   const found = spaces
     .filter(({ spaceId }) => isFound(spaceId))

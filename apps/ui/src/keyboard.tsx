@@ -1,5 +1,5 @@
 import { Find } from './find.js';
-import { closeDialog, showDialog } from './parts/dialog.js';
+import { Shown, showDialog } from './parts/dialog.js';
 
 const KEYS = [
   ['/', 'Go to the search field of the page'],
@@ -57,8 +57,7 @@ function moveBy(step: number): void {
 
 export function Help() {
   return (
-    <>
-      <h2 id="dialog-title">Keyboard shortcuts</h2>
+    <Shown title="Keyboard shortcuts">
       <dl class="pairs">
         {KEYS.map(([key, meaning]) => (
           <div key={key}>
@@ -69,11 +68,6 @@ export function Help() {
           </div>
         ))}
       </dl>
-      <p class="buttons">
-        <button type="button" class="primary" onClick={closeDialog}>
-          Close
-        </button>
-      </p>
-    </>
+    </Shown>
   );
 }

@@ -1,21 +1,11 @@
 import { z } from 'zod';
 import { bodyFilter, statusFilter } from './find/filter.js';
-import type { Status } from './jobs/statuses.js';
+import { OPERATION_ACTIONS, type OperationAction, type Status } from './jobs/statuses.js';
 import { delaySeconds } from './jobs/timing.js';
 import { LIMITS } from './limits.js';
 import { describeAs } from './schema/describe.js';
 import { boundedText, exactObject, integerBetween } from './schema/fields.js';
 import { count, instant, jobStatus } from './schema/response-fields.js';
-
-/** What an operation does with each job that matches (contract-2 §4), and the statuses in which it can do it. */
-export const OPERATION_ACTIONS = {
-  requeue: ['dead', 'killed'],
-  kill: ['scheduled', 'pending', 'delivered', 'running'],
-  delete: ['completed', 'dead', 'killed'],
-  reschedule: ['scheduled', 'pending'],
-} as const satisfies Record<string, readonly Status[]>;
-
-export type OperationAction = keyof typeof OPERATION_ACTIONS;
 
 const ACTIONS = Object.keys(OPERATION_ACTIONS) as [OperationAction, ...OperationAction[]];
 

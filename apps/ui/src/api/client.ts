@@ -6,7 +6,7 @@ const API = new URL('../api/v1/', location.href);
 /** Whether the latest call got a response of the service. */
 export const isReachable = signal(true);
 
-/** API key that calls send; null while nobody is signed in. */
+/** API key that calls send; null before the sign-in. */
 let apiKey: string | null = null;
 let onRefusedKey = () => {};
 

@@ -6,10 +6,10 @@ import { CallError, call, setKey } from './client.js';
 /** The key stays in this tab, also after a reload, and is forgotten when the tab is closed. */
 const STORED = 'yardmaster-api-key';
 
-/** The key of the person who uses the pages; null while nobody is signed in. */
+/** The key of the person who uses the pages; null before the sign-in. */
 export const ownKey = signal<OwnApiKey | null>(null);
 
-/** Why nobody is signed in any more; empty at first and after a sign-out. */
+/** Why the person was signed out; empty at first and after a sign-out of their own. */
 export const signInNotice = signal('');
 
 /** The text of the key, for commands that a person copies. */

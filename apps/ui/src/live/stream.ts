@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import type { StreamMessage, StreamToken } from '@yardmaster/protocol';
+import { CLOSE_CODES } from '@yardmaster/protocol/close-codes';
 import { CallError, call, type Query, urlOf } from '../api/client.js';
 import { setClock } from './clock.js';
 
@@ -20,8 +21,6 @@ const LASTED_MS = 10_000;
 
 /** The longest time of a stream token, because each renewal interrupts the stream. It ends with the key, too. */
 const TOKEN_SECONDS = 86_400;
-
-const CLOSE = { ended: 1000, keyRevoked: 1008 };
 
 export interface StreamOptions {
   /** Path of the stream, below `api/v1/`. */
@@ -104,8 +103,8 @@ export function watch({ path, subject, query, onMessages }: StreamOptions): () =
     socket.onclose = ({ code }) => {
       if (isStopped) return;
       if (performance.now() - connectedAt > LASTED_MS) attempts = 0;
-      if (code === CLOSE.ended) streamState.value = 'ended';
-      else if (code === CLOSE.keyRevoked) onRevoked();
+      if (code === CLOSE_CODES.ended) streamState.value = 'ended';
+      else if (code === CLOSE_CODES.keyRevoked) onRevoked();
       else connectLater();
     };
   }

@@ -43,8 +43,8 @@ function Modal({ children }: { children: ComponentChildren }) {
 }
 
 /**
- * The inside of a dialog after its act. The focus goes to the title, because the button that had it is gone, and a
- * screen reader reads on from there.
+ * The inside of a dialog that only shows something. The focus goes to the title, and a screen reader reads on from there:
+ * after an act, the button that had it is gone.
  */
 export function Shown({ title, children }: { title: ComponentChildren; children: ComponentChildren }) {
   const heading = useRef<HTMLHeadingElement>(null);

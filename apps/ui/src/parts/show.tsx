@@ -69,10 +69,10 @@ export function Stages({ progress }: { progress: Progress | undefined }) {
   );
 }
 
-export function JobLink({ id, isWhole = false }: { id: string; isWhole?: boolean }) {
+export function JobLink({ id }: { id: string }) {
   return (
     <a class="id" href={linkTo(['jobs', id])} title={id} data-row>
-      {isWhole ? id : shortId(id)}
+      {shortId(id)}
     </a>
   );
 }
@@ -132,7 +132,7 @@ export function Table({
   );
 }
 
-/** Show counts as bars, oldest first. Its text says what a picture cannot say to everybody. */
+/** Show counts as bars, oldest first. Its text says what a picture does not say to a screen reader. */
 export function Bars({ values, label }: { values: readonly number[]; label: string }) {
   const most = Math.max(1, ...values);
   return (

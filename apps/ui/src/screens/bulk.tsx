@@ -29,14 +29,7 @@ export function inJson(error: unknown): string {
   return JSON.stringify(typeof message === 'string' ? message : error).slice(0, 500);
 }
 
-/** Statuses in which an action is possible. */
-export const POSSIBLE: Record<Exclude<OperationAction, 'reschedule'>, readonly Status[]> = {
-  requeue: ['dead', 'killed'],
-  kill: ['scheduled', 'pending', 'delivered', 'running'],
-  delete: ['completed', 'dead', 'killed'],
-};
-
-type Action = keyof typeof POSSIBLE;
+type Action = Exclude<OperationAction, 'reschedule'>;
 
 const DOES: Record<Action, string> = {
   requeue: 'They wait again, and may be attempted as often as new jobs.',

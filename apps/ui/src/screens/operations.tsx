@@ -28,7 +28,7 @@ const COLUMNS: Column[] = [
 export function Operations({ spaceId }: { spaceId: string }) {
   const load = (signal: AbortSignal) =>
     call<{ operations: Operation[] }>('GET', `spaces/${segment(spaceId)}/operations`, { signal });
-  const { value, error, reload } = useLoaded(spaceId, load, EVERY_MS);
+  const { value, error } = useLoaded(spaceId, load, EVERY_MS);
   // Pages count before they ask, by operations that change nothing.
   const operations = value.value?.operations.filter(({ dryRun }) => !dryRun);
   return (
@@ -41,7 +41,7 @@ export function Operations({ spaceId }: { spaceId: string }) {
       {operations && operations.length > 0 && (
         <Table label="Operations" columns={COLUMNS}>
           {operations.map((operation) => (
-            <OperationRow key={operation.id} operation={operation} reload={reload} />
+            <OperationRow key={operation.id} operation={operation} />
           ))}
         </Table>
       )}
@@ -49,7 +49,7 @@ export function Operations({ spaceId }: { spaceId: string }) {
   );
 }
 
-function OperationRow({ operation, reload }: { operation: Operation; reload: () => Promise<void> }) {
+function OperationRow({ operation }: { operation: Operation }) {
   const { id, action, filter, status, changed, skipped, startedAt, reason } = operation;
   const cancel = () =>
     ask({
@@ -59,7 +59,6 @@ function OperationRow({ operation, reload }: { operation: Operation; reload: () 
       isDestructive: true,
       run: async () => {
         await call('DELETE', `operations/${id}`);
-        await reload();
         return 'The operation is cancelled';
       },
     });

@@ -69,7 +69,7 @@ export function Overview() {
 
 function SpaceRow({ space }: { space: Space }) {
   const { spaceId, jobs, oldestPendingAgeSeconds: oldest } = space;
-  const { value, reload } = useLoaded(spaceId, (signal) => loadRow(spaceId, signal), ACTIVITY_EVERY_MS);
+  const { value } = useLoaded(spaceId, (signal) => loadRow(spaceId, signal), ACTIVITY_EVERY_MS);
   const { activity, stats } = value.value ?? {};
   return (
     <tr>
@@ -93,7 +93,7 @@ function SpaceRow({ space }: { space: Space }) {
       <td>
         {activity && <Bars values={activity.endedPerMinute} label="Jobs that ended in each of the last 60 minutes" />}
       </td>
-      <td class="acts">{can('spaces:manage') && <PauseButton spaceId={spaceId} stats={stats} reload={reload} />}</td>
+      <td class="acts">{can('spaces:manage') && <PauseButton spaceId={spaceId} stats={stats} />}</td>
     </tr>
   );
 }
@@ -136,15 +136,7 @@ function Trouble({ space, stats }: { space: Space; stats: SpaceStats | undefined
   return isUnclaimed ? <strong class="tag bad">nothing claimed for {duration(oldest)}</strong> : null;
 }
 
-function PauseButton({
-  spaceId,
-  stats,
-  reload,
-}: {
-  spaceId: string;
-  stats: SpaceStats | undefined;
-  reload: () => Promise<void>;
-}) {
+function PauseButton({ spaceId, stats }: { spaceId: string; stats: SpaceStats | undefined }) {
   if (stats === undefined) return null;
   const verb = stats.paused === true ? 'Resume' : 'Pause';
   const act = () =>
@@ -158,7 +150,6 @@ function PauseButton({
       ),
       run: async () => {
         await call('POST', `spaces/${segment(spaceId)}/${verb.toLowerCase()}`);
-        await reload();
         return `${verb}d ${spaceId}`;
       },
     });

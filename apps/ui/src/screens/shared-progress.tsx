@@ -1,20 +1,21 @@
 import { useSignal } from '@preact/signals';
 import type { Progress, ProgressMessage } from '@yardmaster/protocol';
+import { CLOSE_CODES } from '@yardmaster/protocol/close-codes';
 import { useEffect } from 'preact/hooks';
 import { segment, urlOf } from '../api/client.js';
 import { ProgressBar, Stages } from '../parts/show.js';
 import { route } from '../route.js';
 
 const CLOSED: Record<number, string> = {
-  1000: 'This job has ended.',
-  1008: 'This link is no longer valid.',
-  4401: 'This link has expired.',
+  [CLOSE_CODES.ended]: 'This job has ended.',
+  [CLOSE_CODES.keyRevoked]: 'This link is no longer valid.',
+  [CLOSE_CODES.tokenExpired]: 'This link has expired.',
 };
 
 /** Attempts without any connection after which the link counts as refused. */
 const ATTEMPTS = 8;
 
-/** The progress of one job, for somebody with a link and without a key. */
+/** The progress of one job, for a person with a link and without a key. */
 export function SharedProgress({ jobId }: { jobId: string }) {
   const token = route.value.query.get('token') ?? '';
   const progress = useSignal<Progress | undefined>(undefined);

@@ -19,3 +19,13 @@ export const CALLBACK_ENDS = ['completed', 'dead'] as const satisfies readonly T
 export function isTerminal(status: string | null): status is TerminalStatus {
   return (TERMINAL_STATUSES as readonly (string | null)[]).includes(status);
 }
+
+/** What an operation does with each job that matches (contract-2 §4), and the statuses in which it can do it. */
+export const OPERATION_ACTIONS = {
+  requeue: ['dead', 'killed'],
+  kill: ['scheduled', 'pending', 'delivered', 'running'],
+  delete: ['completed', 'dead', 'killed'],
+  reschedule: ['scheduled', 'pending'],
+} as const satisfies Record<string, readonly Status[]>;
+
+export type OperationAction = keyof typeof OPERATION_ACTIONS;

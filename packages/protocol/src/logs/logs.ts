@@ -5,13 +5,7 @@ import { jsonObject, required, timestampMs } from '../schema/fields.js';
 import { count, instant, success } from '../schema/response-fields.js';
 import { findUnknownFields, knownFieldsOf, type UnknownName } from '../schema/unknown-fields.js';
 import { faultsOf } from '../schema/validate.js';
-
-/**
- * Levels of a log entry, by weight (spec §2.5). Redis stores their place in this list, so it must only grow at its end.
- */
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
-
-export type LogLevel = (typeof LOG_LEVELS)[number];
+import { LOG_LEVELS, type LogLevel } from './levels.js';
 
 /** Levels by each name under which they may be sent or asked for. A program's own name is stored as ours. */
 const LEVELS_BY_NAME = new Map<string, LogLevel>([

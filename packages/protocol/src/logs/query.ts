@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { LIMITS } from '../limits.js';
 import { describeAs } from '../schema/describe.js';
 import { queryInteger, queryText } from '../schema/fields.js';
-import { LEVEL_RULE, type LogLevel, type LogsMode, levelName, levelNamed } from './logs.js';
+import type { LogLevel } from './levels.js';
+import { LEVEL_RULE, type LogsMode, levelName, levelNamed } from './logs.js';
 
 /** Levels in a query string: comma-separated lists, which may be repeated. */
 const checkedLevels = z

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ListedJob, Scope, Status } from '@yardmaster/protocol';
-import { isTerminal } from '@yardmaster/protocol/statuses';
+import { isTerminal, OPERATION_ACTIONS } from '@yardmaster/protocol/statuses';
 import { CallError, call, segment } from '../../api/client.js';
 import { can } from '../../api/session.js';
 import { ActForm } from '../../parts/act.js';
@@ -35,11 +35,13 @@ interface Row {
 /** A job of a list, or with its callback. */
 type JobLike = ListedJob & { callbackUrl?: string | null };
 
+const isIn = (statuses: readonly Status[]) => (status: Status) => statuses.includes(status);
+
 const ROWS: readonly Row[] = [
   {
     title: 'Requeue …',
     scopes: ['jobs:manage'],
-    isPossible: (status) => status === 'dead' || status === 'killed',
+    isPossible: isIn(OPERATION_ACTIONS.requeue),
     form: (job) => (
       <DelayForm
         job={job}
@@ -54,7 +56,7 @@ const ROWS: readonly Row[] = [
   {
     title: 'Kill …',
     scopes: ['jobs:kill'],
-    isPossible: (status) => !isTerminal(status),
+    isPossible: isIn(OPERATION_ACTIONS.kill),
     form: (job) => <KillForm job={job} />,
     isInRow: true,
     isDestructive: true,
@@ -62,7 +64,7 @@ const ROWS: readonly Row[] = [
   {
     title: 'Reschedule …',
     scopes: ['jobs:create'],
-    isPossible: (status) => status === 'scheduled' || status === 'pending',
+    isPossible: isIn(OPERATION_ACTIONS.reschedule),
     form: (job) => <DelayForm job={job} verb="Reschedule" path="reschedule" about="0 seconds means now." />,
   },
   {
@@ -86,7 +88,7 @@ const ROWS: readonly Row[] = [
   {
     title: 'Delete …',
     scopes: ['jobs:manage'],
-    isPossible: isTerminal,
+    isPossible: isIn(OPERATION_ACTIONS.delete),
     form: (job) => <DeleteForm job={job} />,
     isDestructive: true,
   },
@@ -115,7 +117,7 @@ function JobTitle({ verb, job }: { verb: string; job: JobLike }) {
   );
 }
 
-/** Say which status a job has by now, when that is why a call was refused. */
+/** Add the code of a conflict to its text: docs/api.md explains it, and the status of the job has changed meanwhile. */
 async function orConflict<T>(done: Promise<T>): Promise<T> {
   try {
     return await done;

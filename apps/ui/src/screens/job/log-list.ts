@@ -1,8 +1,7 @@
 import { signal } from '@preact/signals';
 import type { LogEntry, LogLevel, LogsPage } from '@yardmaster/protocol';
+import { LOG_LEVELS } from '@yardmaster/protocol/log-levels';
 import { call, segment } from '../../api/client.js';
-
-export const LEVELS: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 
 const PAGE = 200;
 
@@ -29,7 +28,7 @@ export class LogList {
   /** @param level the lowest level that is shown */
   constructor(jobId: string, level: LogLevel, q: string) {
     this.#path = `jobs/${segment(jobId)}/logs`;
-    this.#filter = { level: LEVELS.slice(LEVELS.indexOf(level)).join(), q };
+    this.#filter = { level: LOG_LEVELS.slice(LOG_LEVELS.indexOf(level)).join(), q };
   }
 
   /** Load the newest page, or all entries after those that are there. */

@@ -1,9 +1,10 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { LogEntry, LogLevel } from '@yardmaster/protocol';
+import { LOG_LEVELS } from '@yardmaster/protocol/log-levels';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { SearchField } from '../../parts/field.js';
 import { LoadError } from '../../parts/show.js';
-import { LEVELS, LogList } from './log-list.js';
+import { LogList } from './log-list.js';
 
 interface LogsProps {
   jobId: string;
@@ -39,7 +40,7 @@ export function Logs({ jobId, changes }: LogsProps) {
         <label>
           level{' '}
           <select value={level.value} onChange={(event) => (level.value = event.currentTarget.value as LogLevel)}>
-            {LEVELS.map((one) => (
+            {LOG_LEVELS.map((one) => (
               <option key={one} value={one}>
                 {one} and above
               </option>

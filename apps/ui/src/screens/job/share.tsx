@@ -11,7 +11,7 @@ const VALID = [
   { seconds: 86_400, title: '1 day' },
 ];
 
-/** Make a link for somebody without a key, which shows the progress of one job, and nothing else. */
+/** Make a link for a person without a key, which shows the progress of one job, and nothing else. */
 export function ShareForm({ jobId }: { jobId: string }) {
   const seconds = useSignal(3600);
   const link = useSignal('');
@@ -29,7 +29,7 @@ export function ShareForm({ jobId }: { jobId: string }) {
       run={run}
     >
       <p>
-        Everybody with the link sees the progress of this job until the link expires: no payload, no result, no logs.
+        Everyone with the link sees the progress of this job until the link expires: no payload, no result, no logs.
       </p>
       <Field label="Valid for">
         <select value={seconds.value} onChange={(event) => (seconds.value = Number(event.currentTarget.value))}>

@@ -1,11 +1,11 @@
 import type { Status } from '@yardmaster/protocol';
-import { STATUSES } from '@yardmaster/protocol/statuses';
+import { OPERATION_ACTIONS, STATUSES } from '@yardmaster/protocol/statuses';
 import type { ComponentChildren } from 'preact';
 import { callPage, segment } from '../../api/client.js';
 import { can } from '../../api/session.js';
 import { notify } from '../../parts/act.js';
 import { count } from '../../parts/format.js';
-import { askForAll, type Filter, POSSIBLE } from '../bulk.js';
+import { askForAll, type Filter } from '../bulk.js';
 import { askToCreate } from './create.js';
 import { type JobsFilter, listQuery, operationFilter } from './filter.js';
 import type { JobList } from './list.js';
@@ -46,7 +46,7 @@ export function BulkBar({ spaceId, filter, list, children }: BulkBarProps) {
   return (
     <div class="bulk">
       {ACTIONS.map(({ action, title }) => {
-        const wanted = filterFor(POSSIBLE[action]);
+        const wanted = filterFor(OPERATION_ACTIONS[action]);
         const isAllowed = can('jobs:manage') && (action !== 'kill' || can('jobs:kill'));
         if (wanted === null || !isAllowed) return null;
         return (

@@ -23,14 +23,14 @@ const COLUMNS: Column[] = [
 
 /** The API keys that the person may see, newest first. */
 export function Keys() {
-  const { value, error, reload } = useLoaded('keys', (signal) => call<ApiKey[]>('GET', 'keys', { signal }));
+  const { value, error } = useLoaded('keys', (signal) => call<ApiKey[]>('GET', 'keys', { signal }));
   const keys = value.value;
   return (
     <>
       <h1>API keys</h1>
       {can('keys:manage') && (
         <p class="buttons">
-          <button type="button" class="primary" onClick={() => showDialog(<NewKey reload={reload} />)}>
+          <button type="button" class="primary" onClick={() => showDialog(<NewKey />)}>
             New …
           </button>
         </p>
@@ -40,7 +40,7 @@ export function Keys() {
       {keys !== null && keys.length > 0 && (
         <Table label="API keys" columns={COLUMNS}>
           {keys.map((key) => (
-            <KeyRow key={key.id} apiKey={key} reload={reload} />
+            <KeyRow key={key.id} apiKey={key} />
           ))}
         </Table>
       )}
@@ -50,10 +50,9 @@ export function Keys() {
 
 interface KeyProps {
   apiKey: ApiKey;
-  reload: () => Promise<void>;
 }
 
-function KeyRow({ apiKey, reload }: KeyProps) {
+function KeyRow({ apiKey }: KeyProps) {
   const { id, name, scopes, spaceId, limits, lastUsedAt, expiresAt, createdAt } = apiKey;
   return (
     <tr>
@@ -74,8 +73,8 @@ function KeyRow({ apiKey, reload }: KeyProps) {
         <Time at={createdAt} />
       </td>
       <td class="acts">
-        <RowButton verb="Rotate" name={name} act={() => showDialog(<RotateKey apiKey={apiKey} reload={reload} />)} />
-        <RowButton verb="Revoke" name={name} act={() => askToRevoke({ apiKey, reload })} />
+        <RowButton verb="Rotate" name={name} act={() => showDialog(<RotateKey apiKey={apiKey} />)} />
+        <RowButton verb="Revoke" name={name} act={() => askToRevoke({ apiKey })} />
       </td>
     </tr>
   );
@@ -99,7 +98,7 @@ function RowButton({ verb, name, act }: { verb: string; name: string; act: () =>
   );
 }
 
-function askToRevoke({ apiKey, reload }: KeyProps): void {
+function askToRevoke({ apiKey }: KeyProps): void {
   const { id, name } = apiKey;
   const isOwn = id === ownKey.value?.id;
   ask({
@@ -114,7 +113,6 @@ function askToRevoke({ apiKey, reload }: KeyProps): void {
     run: async () => {
       await call('DELETE', `keys/${segment(id)}`);
       if (isOwn) signOut('You revoked the key with which you were signed in.');
-      else await reload();
       return `Revoked ${name}`;
     },
   });

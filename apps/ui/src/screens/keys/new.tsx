@@ -19,7 +19,7 @@ interface Draft {
 }
 
 /** The dialog that creates a key, and then shows its secret. */
-export function NewKey({ reload }: { reload: () => Promise<void> }) {
+export function NewKey() {
   const boundTo = ownKey.value?.spaceId ?? null;
   const draft = useSignal<Draft>({
     name: '',
@@ -35,7 +35,6 @@ export function NewKey({ reload }: { reload: () => Promise<void> }) {
   };
   const run = async () => {
     created.value = await call<CreatedApiKey>('POST', 'keys', { body: requestOf(draft.value) });
-    await reload();
     return '';
   };
 

@@ -15,7 +15,7 @@ const OVERLAPS = [
 ];
 
 /** The dialog that gives a key another secret, and then shows it. */
-export function RotateKey({ apiKey: { id, name }, reload }: { apiKey: ApiKey; reload: () => Promise<void> }) {
+export function RotateKey({ apiKey: { id, name } }: { apiKey: ApiKey }) {
   const overlapSeconds = useSignal(86_400);
   const rotated = useSignal<CreatedApiKey | null>(null);
   const signInError = useSignal('');
@@ -31,7 +31,6 @@ export function RotateKey({ apiKey: { id, name }, reload }: { apiKey: ApiKey; re
         signInError.value = error.message;
       });
     }
-    await reload();
     return '';
   };
 

@@ -15,7 +15,7 @@ export function Pauses({ spaceId }: { spaceId: string }) {
   // Both responses have `paused`; statistics need a scope that an operator may lack.
   const source = can('jobs:read') ? 'stats' : 'settings';
   const load = (signal: AbortSignal) => call<PauseState>('GET', `${space}/${source}`, { signal });
-  const { value, error, reload } = useLoaded(spaceId, load, EVERY_MS);
+  const { value, error } = useLoaded(spaceId, load, EVERY_MS);
   const state = value.value;
 
   const askTo: AskTo = (verb, names) => {
@@ -30,7 +30,6 @@ export function Pauses({ spaceId }: { spaceId: string }) {
       children: <p>{pauseEffect(verb, names)}</p>,
       run: async () => {
         await call('POST', `${space}/${verb.toLowerCase()}`, { body: { names } });
-        await reload();
         return `${verb}d ${subject}`;
       },
     });

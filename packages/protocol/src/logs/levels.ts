@@ -1,0 +1,6 @@
+/**
+ * Levels of a log entry, by weight (spec §2.5). Redis stores their place in this list, so it must only grow at its end.
+ */
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
+
+export type LogLevel = (typeof LOG_LEVELS)[number];
