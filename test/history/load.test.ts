@@ -2,26 +2,18 @@ import { expect, it } from '@jest/globals';
 import type { JobWithEvents } from '@yardmaster/protocol';
 import { during } from '../support/during.js';
 import { jobIn } from '../support/jobs.js';
-import { startApp } from '../support/process.js';
 import { Random } from '../support/random.js';
 import { withFleet } from '../support/schedulers.js';
-import { ADMIN_KEY, openService, type TestService } from '../support/service.js';
-import { LONG_REDIS_TIMEOUT, sharedService } from '../support/shared-service.js';
+import type { TestService } from '../support/service.js';
 import { until } from '../support/until.js';
+import { startOtherApi } from './other-api.js';
 import { recount, totalOf } from './recount.js';
 
 const ENV = { DELIVERY_TIMEOUT_SECONDS: '0.3' };
 const fleet = withFleet({ env: ENV });
 
-/** Another process of the API on the same data. */
 const other = during(
-  async () => {
-    const { prefix } = fleet.service;
-    const redisUrl = sharedService().redisUrl;
-    const env = { ...LONG_REDIS_TIMEOUT, ...ENV, ADMIN_API_KEY: ADMIN_KEY, KEY_PREFIX: prefix, REDIS_URL: redisUrl };
-    const app = await startApp('api', env);
-    return { app, service: openService({ url: app.url, redisUrl, prefix }) };
-  },
+  () => startOtherApi(fleet, ENV),
   async ({ app, service }) => {
     await service.stop();
     expect(await app.stop()).toBe(0);
