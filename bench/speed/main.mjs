@@ -1,11 +1,13 @@
 // npm run bench [-- --jobs 3000] [--clients 64] [--rounds 9] [--payload 200] [--persistence everysec|off|always] [--spaces 1]
 //               [--names 1] [--apis 1] [--only cycle,create,emptyPoll,idleFleet,smallFleet,…]
-//               [--node flags] [--leave-out faktory,asynq] [--against folder] [--against-node flags] [--profile folder] [--guard] [--json]
+//               [--node flags] [--leave-out faktory,asynq] [--against folder] [--against-node flags] [--starts 1]
+//               [--profile folder] [--guard] [--json]
 //
 // Measure the CPU of a job, and compare it with contestants that take turns: BullMQ and Asynq, each in one process; a Faktory
 // server; a bare node:http server without Redis; one that only calls the scripts; the API as an ordinary Express app; the
-// scripts in pipelines. --against compares only with another checkout; --profile writes a CPU profile of the API into a folder;
-// --guard exits with 1 when a call takes too much CPU of the API, relative to the bare server.
+// scripts in pipelines. --against compares only with another checkout, and --starts says how often all processes are started
+// anew for it, each time in the other order; --profile writes a CPU profile of the API into a folder; --guard exits with 1 when
+// a call takes too much CPU of the API, relative to the bare server.
 import { resolve } from 'node:path';
 import { print, readOptions } from '../report/command-line.mjs';
 import { machineOf } from '../report/machine.mjs';
@@ -90,6 +92,7 @@ const { json, ...options } = readOptions({
   profile: undefined,
   node: '',
   'against-node': '',
+  starts: 1,
   guard: false,
   'leave-out': '',
 });
@@ -128,29 +131,26 @@ if (withoutGo.length > 0) {
 }
 
 const flagsOf = (line) => line.split(' ').filter(Boolean);
-const { contestants, stop } = await startContestants([...new Set(chosen.flatMap((name) => partsOf(name).who))], {
-  persistence: options.persistence,
-  payload: options.payload,
-  apis: options.apis,
-  flags: [...(options.profile ? ['--cpu-prof', `--cpu-prof-dir=${options.profile}`] : []), ...flagsOf(options.node)],
-  against: against && { folder: resolve(against), flags: flagsOf(options['against-node']) },
-});
+const names = [...new Set(chosen.flatMap((name) => partsOf(name).who))];
+const start = (inOrder) =>
+  startContestants(inOrder, {
+    persistence: options.persistence,
+    payload: options.payload,
+    apis: options.apis,
+    flags: [...(options.profile ? ['--cpu-prof', `--cpu-prof-dir=${options.profile}`] : []), ...flagsOf(options.node)],
+    against: against && { folder: resolve(against), flags: flagsOf(options['against-node']) },
+  });
 
-/** Measure one load, and add its rows to the results. */
-async function measure(name, results) {
-  const { who, comparisons, callsPerJob = 1, differs } = partsOf(name);
+/** Measure a load. @returns the turns of each contestant, by name; of `scripts`, its rows */
+function measure(name, contestants) {
+  const { who, callsPerJob = 1, differs } = partsOf(name);
   // Spaces for each load, because a poll must be empty where no job is created.
   const spaces = Array.from({ length: options.spaces }, (_, n) => `${name}-${n}`);
   const { clients, payload: payloadBytes, names } = options;
   const load = { kind: name, jobs: options.jobs * callsPerJob, clients, payloadBytes, spaces, names, ...differs };
-  if (name === 'scripts') {
-    results.scripts = await scriptRows(contestants.scripts, options.rounds, load);
-    return;
-  }
+  if (name === 'scripts') return scriptRows(contestants.scripts, options.rounds, load);
   const some = Object.fromEntries(who.map((each) => [each, contestants[each]]));
-  const turns = await takeTurns(some, options.rounds, load);
-  results.cpu.push(...cpuRows(name, turns));
-  results.ratios.push(...ratioRows(name, turns, comparisons));
+  return takeTurns(some, options.rounds, load);
 }
 
 /** Report loads that take too much CPU. */
@@ -161,12 +161,24 @@ function judge({ ratios }) {
   }
 }
 
-try {
-  const redis = Object.values(contestants).flatMap(({ processes }) => processes.redis ?? [])[0];
-  const results = { machine: await machineOf(redis.redis), options, cpu: [], ratios: [] };
-  for (const name of chosen) await measure(name, results);
-  print(results, tables, json);
-  if (guard) judge(results);
-} finally {
-  await stop();
+const results = { options, cpu: [], ratios: [] };
+/** The turns of each start, by load. */
+const measured = Object.fromEntries(chosen.map((name) => [name, []]));
+for (let n = 0; n < options.starts; n++) {
+  const { contestants, stop } = await start(n % 2 === 0 ? names : names.toReversed());
+  try {
+    const redis = Object.values(contestants).flatMap(({ processes }) => processes.redis ?? [])[0];
+    results.machine ??= await machineOf(redis.redis);
+    for (const name of chosen) measured[name].push(await measure(name, contestants));
+  } finally {
+    await stop();
+  }
 }
+const { scripts, ...loads } = measured;
+if (scripts) results.scripts = scripts[0];
+for (const [name, starts] of Object.entries(loads)) {
+  results.cpu.push(...cpuRows(name, starts));
+  results.ratios.push(...ratioRows(name, starts, partsOf(name).comparisons));
+}
+print(results, tables, json);
+if (guard) judge(results);

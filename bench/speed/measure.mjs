@@ -27,20 +27,30 @@ const cpuOf =
 /**
  * Make a row for each contestant: medians and quartiles. The sum is without the load, and without the scheduler, which does
  * not follow the load.
+ *
+ * @param starts the turns of each start
  */
-export function cpuRows(load, turns) {
-  return Object.entries(turns).map(([who, own]) => {
+export function cpuRows(load, starts) {
+  return Object.keys(starts[0]).map((who) => {
+    const own = starts.flatMap((turns) => turns[who]);
     const kinds = Object.keys(own[0].cpu).map((kind) => [kind, spreadOf(own.map(cpuOf([kind])))]);
     const together = spreadOf(own.map(cpuOf(['api', 'client', 'server', 'redis'])));
     return { load, who, ...Object.fromEntries(kinds), together, perSecond: median(own.map((one) => one.perSecond)) };
   });
 }
 
-/** Make a row for each comparison `[one, other, kinds of process]`: the ratio of their CPU. */
-export function ratioRows(load, turns, comparisons) {
+/**
+ * Make a row for each comparison `[one, other, kinds of process]`: the ratio of their CPU. Processes differ from start to start,
+ * so the interval of several starts is that of the median ratio of each.
+ *
+ * @param starts the turns of each start
+ */
+export function ratioRows(load, starts, comparisons) {
   return comparisons.map(([one, other, kinds]) => {
-    const each = ratios(turns[one], turns[other], cpuOf(kinds));
-    return { load, one, other, kinds, ratio: spreadOf(each), interval: medianInterval(each), pairs: each.length };
+    const ofStarts = starts.map((turns) => ratios(turns[one], turns[other], cpuOf(kinds)));
+    const each = starts.length === 1 ? ofStarts[0] : ofStarts.map(median);
+    const pairs = ofStarts.flat().length;
+    return { load, one, other, kinds, ratio: spreadOf(each), interval: medianInterval(each), pairs };
   });
 }
 
