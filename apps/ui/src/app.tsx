@@ -12,7 +12,7 @@ import { JobScreen } from './screens/job/job.js';
 import { Jobs } from './screens/jobs/jobs.js';
 import { Keys } from './screens/keys/keys.js';
 import { Operations } from './screens/operations.js';
-import { Overview } from './screens/overview.js';
+import { Overview } from './screens/overview/overview.js';
 import { Settings } from './screens/settings/settings.js';
 import { SharedProgress } from './screens/shared-progress.js';
 import { SignIn } from './sign-in.js';

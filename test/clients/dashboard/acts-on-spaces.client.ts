@@ -12,6 +12,7 @@ const settingsOf = async (space: string) => (await service.call('GET', `/spaces/
 it('pauses and resumes a space from the overview', async () => {
   await createJob(service, 'spaces-pause');
   const dashboard = await open();
+  await dashboard.scrollTo('spaces-pause');
   await dashboard.click('Pause spaces-pause');
   await dashboard.waitFor('Pending now: 1 job.');
   await dashboard.click('Pause');

@@ -1,21 +1,35 @@
 import { expect } from '@jest/globals';
 import { until } from '../../support/until.js';
 import type { Page } from '../chromium.js';
-import { type Control, controlsOf, type Element, elementsOf, hasName, type Name, placeOf } from './elements.js';
+import {
+  type Control,
+  controlsOf,
+  type Element,
+  elementsOf,
+  hasFocus,
+  hasName,
+  type Name,
+  placeOf,
+} from './elements.js';
 import { pressKey } from './keys.js';
 import { type Seen, watchPage } from './seen.js';
 
-/** A tab with the dashboard, as a person uses it: by mouse, by keyboard, and by what it says. */
+/** What a person uses elements with. */
+export type Device = 'mouse' | 'keyboard';
+
+/** A tab with the dashboard, as a person uses it: by mouse or by keyboard only, and by what it says. */
 export class Dashboard {
   readonly page: Page;
   /** Folder of the files that it saves. */
   readonly downloads: string;
   readonly seen: Seen;
   readonly #url: string;
+  readonly #device: Device;
 
   /** @param options.url of the page, without a hash */
-  constructor(page: Page, { url, downloads }: { url: string; downloads: string }) {
+  constructor(page: Page, { url, downloads, device }: { url: string; downloads: string; device: Device }) {
     this.page = page;
+    this.#device = device;
     this.downloads = downloads;
     this.#url = url;
     this.seen = watchPage(page);
@@ -59,8 +73,16 @@ export class Dashboard {
     return found[0] as Element;
   }
 
-  /** Click on the middle of the element with this name. The page may move it just then, so a click that missed is repeated. */
+  /** Use the element with this name: click on it, or press the key for it when Tab has reached it. */
   async click(name: Name, role?: Control): Promise<void> {
+    if (this.#device === 'mouse') return this.#clickAt(name, role);
+    const element = await this.tabTo(name, { role });
+    if (element.role === 'checkbox') await this.press('Space');
+    if (['button', 'link'].includes(element.role)) await this.press('Enter');
+  }
+
+  /** Click on the middle of an element. The page may move it just then, so a click that missed is repeated. */
+  async #clickAt(name: Name, role?: Control): Promise<void> {
     await until(async () => {
       const place = await placeOf(this.page, await this.find(name, role));
       if (place === null) return false;
@@ -69,6 +91,24 @@ export class Dashboard {
       await this.page.send('Input.dispatchMouseEvent', { type: 'mouseReleased', ...mouse });
       return this.page.evaluate('window.__clicked');
     });
+  }
+
+  /** Scroll to the element with this name. */
+  async scrollTo(name: Name): Promise<void> {
+    const { node } = await this.find(name);
+    await this.page.send('DOM.scrollIntoViewIfNeeded', { backendNodeId: node });
+  }
+
+  /** Press Tab, or another key, until the focus is on the element with this name, and return it. */
+  async tabTo(name: Name, { role, key = 'Tab' }: { role?: Control | undefined; key?: string } = {}): Promise<Element> {
+    let element = await this.find(name, role);
+    for (let presses = 0; presses < 200; presses++) {
+      const isThere = await hasFocus(this.page, element);
+      if (isThere) return element;
+      if (isThere === null) element = await this.find(name, role);
+      else await this.press(key);
+    }
+    throw new Error(`${key} does not reach ${name}`);
   }
 
   /** Press keys one after the other, such as `Tab` or `Control+k`. */
@@ -88,10 +128,9 @@ export class Dashboard {
     await this.page.send('Input.insertText', { text });
   }
 
-  /** Choose an option of a select, as the keyboard does: by the beginning of its text. */
+  /** Choose an option of a select by the beginning of its text. A click would open a list that is not in the page. */
   async choose(name: Name, option: string): Promise<void> {
-    const { node } = await this.find(name, 'combobox');
-    await this.page.send('DOM.focus', { backendNodeId: node });
+    await this.tabTo(name, { role: 'combobox' });
     await this.type(option);
   }
 

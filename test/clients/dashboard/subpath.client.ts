@@ -32,7 +32,7 @@ it('the dashboard works below a path of another site', async () => {
   await step(api, id, 'progress', { percent: 40, message: 'half way' });
   await dashboard.waitFor('40 % half way');
   await createJob(api, 'below');
-  await dashboard.find(/^1 ?new$/);
+  await dashboard.find(/^1 new$/);
 
   await dashboard.go(`#/jobs/${id}`);
   await dashboard.click('Share progress …');

@@ -17,16 +17,21 @@ export interface Loaded<T> {
 /**
  * Load something when a component is shown, and again whenever the key changes.
  *
- * @param load gets a signal that ends the load when it is no longer of use
+ * @param load gets a signal that ends the load when it is no longer of use; null while nothing is to be loaded
  * @param everyMs load again so long after each response, unless live updates are paused or the page is hidden. Without it,
  *   only a failed load is tried again
  */
-export function useLoaded<T>(key: string, load: (signal: AbortSignal) => Promise<T>, everyMs?: number): Loaded<T> {
+export function useLoaded<T>(
+  key: string,
+  load: ((signal: AbortSignal) => Promise<T>) | null,
+  everyMs?: number,
+): Loaded<T> {
   const value = useSignal<T | null>(null);
   const error = useSignal<Error | null>(null);
   const controller = useSignal(new AbortController());
 
   const reload = async () => {
+    if (load === null) return;
     controller.value.abort();
     const mine = new AbortController();
     controller.value = mine;
@@ -45,12 +50,13 @@ export function useLoaded<T>(key: string, load: (signal: AbortSignal) => Promise
     value.value = null;
     return () => controller.value.abort();
   }, [key]);
+  const isWanted = load !== null;
   useEffect(() => {
     reload();
-  }, [key, acted.value]);
+  }, [key, isWanted, acted.value]);
   const period = everyMs ?? (error.value === null ? undefined : RETRY_MS);
   useEffect(() => {
-    if (period === undefined) return;
+    if (period === undefined || !isWanted) return;
     let isLeft = false;
     let timer = setTimeout(again, period);
     async function again() {
@@ -61,7 +67,7 @@ export function useLoaded<T>(key: string, load: (signal: AbortSignal) => Promise
       isLeft = true;
       clearTimeout(timer);
     };
-  }, [key, period]);
+  }, [key, isWanted, period]);
 
   return { value, error, reload };
 }

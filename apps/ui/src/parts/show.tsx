@@ -101,6 +101,8 @@ export interface Column {
   isNumber?: boolean;
   /** Longer explanation. */
   hint?: string;
+  /** What the head shows instead of the title. */
+  head?: ComponentChildren;
 }
 
 /** Show a table that scrolls by itself when it is wider than the page. */
@@ -119,9 +121,9 @@ export function Table({
       <table>
         <thead>
           <tr>
-            {columns.map(({ title, isNumber, hint }) => (
+            {columns.map(({ title, isNumber, hint, head }) => (
               <th key={title} scope="col" class={isNumber ? 'number' : undefined} title={hint}>
-                {title === '' ? <span class="hidden">Actions</span> : title}
+                {head ?? (title === '' ? <span class="hidden">Actions</span> : title)}
               </th>
             ))}
           </tr>

@@ -15,7 +15,12 @@ const CLOSED: Record<number, string> = {
 /** Attempts without any connection after which the link counts as refused. */
 const ATTEMPTS = 8;
 
-/** The progress of one job, for a person with a link and without a key. */
+/**
+ * The progress of one job, for a person with a link and without a key.
+ *
+ * It connects by itself, because the stream of the other pages makes a token with the key before each connection. The token of
+ * a link is all that this page has.
+ */
 export function SharedProgress({ jobId }: { jobId: string }) {
   const token = route.value.query.get('token') ?? '';
   const progress = useSignal<Progress | undefined>(undefined);

@@ -10,15 +10,15 @@ const ENTRIES_MAX = 2000;
 
 /** The logs of a job that pass a filter: the newest first, then those before and after them. */
 export class LogList {
-  /** In the order of the job. */
-  readonly entries = signal<LogEntry[]>([]);
+  /** In the order of the job; null before the first page. */
+  readonly entries = signal<LogEntry[] | null>(null);
   readonly hasOlder = signal(false);
   readonly error = signal<Error | null>(null);
   readonly #path: string;
   readonly #filter: { level: string; q: string };
   readonly #controller = new AbortController();
-  /** Seqs up to which the logs were read in both directions; null before the first page. */
-  #newest: number | null = null;
+  /** Seqs up to which the logs were read in both directions. */
+  #newest = 0;
   #oldest = 0;
   /** Whether a load of newer entries waits already. */
   #isNewerQueued = false;
@@ -37,7 +37,7 @@ export class LogList {
     this.#isNewerQueued = true;
     this.#load(async () => {
       this.#isNewerQueued = false;
-      if (this.#newest === null) {
+      if (this.entries.value === null) {
         const { logs, cursor } = await this.#read({});
         this.#newest = cursor.newestSeq;
         this.#oldest = cursor.oldestSeq;
@@ -60,7 +60,7 @@ export class LogList {
     this.#load(async () => {
       const { logs, cursor } = await this.#read({ before: this.#oldest });
       this.#oldest = cursor.oldestSeq;
-      this.entries.value = [...logs, ...this.entries.value];
+      this.entries.value = [...logs, ...(this.entries.value ?? [])];
       this.hasOlder.value = cursor.hasMore;
     });
   }

@@ -22,7 +22,7 @@ export function Logs({ jobId, changes }: LogsProps) {
 
   useEffect(() => () => logs.dispose(), [logs]);
   useEffect(() => {
-    if (isFollowed.value || logs.entries.value.length === 0) logs.loadNewer();
+    if (isFollowed.value || !logs.entries.value?.length) logs.loadNewer();
   }, [logs, changes.value, isFollowed.value]);
   const loadOlder = () => {
     isFollowed.value = false;
@@ -65,8 +65,8 @@ export function Logs({ jobId, changes }: LogsProps) {
             Load older entries
           </button>
         )}
-        {entries.length === 0 && <p class="none">No entries.</p>}
-        {entries.map((entry) => (
+        {entries?.length === 0 && <p class="none">No entries.</p>}
+        {entries?.map((entry) => (
           <Entry key={entry.seq} entry={entry} />
         ))}
       </div>

@@ -38,7 +38,7 @@ export function FilterBar({ filter, counts, names }: FilterBarProps) {
             href={linkWith({ status, cursor: null })}
             aria-current={filter.statuses.includes(status) ? 'true' : undefined}
           >
-            {status} {counts && count(counts[status] ?? 0)}
+            {counts === null ? status : `${status} ${count(counts[status] ?? 0)}`}
           </a>
         ))}
       </nav>

@@ -78,8 +78,7 @@ function Waiting({ list, isVague }: { list: JobList; isVague: boolean }) {
     <span class="waiting" role="status">
       {size > 0 && (
         <button type="button" onClick={() => list.load()}>
-          {isVague ? 'up to ' : ''}
-          {count(size)} {size === WAITING_MAX ? 'or more ' : ''}new
+          {`${isVague ? 'up to ' : ''}${count(size)} ${size === WAITING_MAX ? 'or more ' : ''}new`}
         </button>
       )}
       {(isPaused.value || list.error.value !== null) && (

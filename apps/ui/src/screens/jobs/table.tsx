@@ -3,7 +3,7 @@ import { isTerminal } from '@yardmaster/protocol/statuses';
 import { useEffect } from 'preact/hooks';
 import { errorText } from '../../live/errors.js';
 import { duration, secondsBetween } from '../../parts/format.js';
-import { type Column, JobLink, ProgressBar, StatusMark, Text, Time } from '../../parts/show.js';
+import { type Column, JobLink, ProgressBar, StatusMark, Table, Text, Time } from '../../parts/show.js';
 import { actsOf } from '../job/acts.js';
 import type { JobList } from './list.js';
 import { select, selected } from './selection.js';
@@ -11,7 +11,7 @@ import { select, selected } from './selection.js';
 const COLUMNS: Column[] = [
   ...[{ title: 'Id' }, { title: 'Name' }, { title: 'Status' }, { title: 'Attempt', isNumber: true }],
   ...[{ title: 'Progress' }, { title: 'Waited', isNumber: true }, { title: 'Ran', isNumber: true }],
-  ...[{ title: 'Created' }, { title: 'Ended' }, { title: 'Error' }],
+  ...[{ title: 'Created' }, { title: 'Ended' }, { title: 'Error' }, { title: '' }],
 ];
 
 /** The jobs of the page as a table. */
@@ -23,38 +23,24 @@ export function JobTable({ list }: { list: JobList }) {
     const isWhole = list.nextCursor.value === null;
     return <p>{isWhole ? 'No job matches.' : 'No match among the newer jobs. Go on with the older ones.'}</p>;
   }
+  return (
+    <Table label="Jobs" columns={[{ title: 'Selected', head: <SelectAll rows={rows} /> }, ...COLUMNS]}>
+      {rows.map((job) => (
+        <JobRow key={job.id} job={job} />
+      ))}
+    </Table>
+  );
+}
+
+function SelectAll({ rows }: { rows: readonly ListedJob[] }) {
   const ids = rows.map(({ id }) => id);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <section class="scroll" aria-label="Jobs" tabIndex={0}>
-      <table class="jobs">
-        <thead>
-          <tr>
-            <th scope="col">
-              <input
-                type="checkbox"
-                aria-label="Select all jobs of the page"
-                checked={ids.every((id) => selected.value.has(id))}
-                onChange={(event) => select(ids, event.currentTarget.checked)}
-              />
-            </th>
-            {COLUMNS.map(({ title, isNumber }) => (
-              <th key={title} scope="col" class={isNumber ? 'number' : undefined}>
-                {title}
-              </th>
-            ))}
-            <th scope="col">
-              <span class="hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((job) => (
-            <JobRow key={job.id} job={job} />
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <input
+      type="checkbox"
+      aria-label="Select all jobs of the page"
+      checked={ids.every((id) => selected.value.has(id))}
+      onChange={(event) => select(ids, event.currentTarget.checked)}
+    />
   );
 }
 
