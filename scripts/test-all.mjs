@@ -16,6 +16,8 @@ const SUITES = [
   { script: 'test', isJest: true },
   { script: 'test:resilience', isJest: true },
   { script: 'test:clients', isJest: true },
+  { script: 'test:dashboard', isJest: true },
+  { script: 'test:keyboard', isJest: true },
   { script: 'test:helm', isJest: true },
   { script: 'test:image', isJest: true },
   { script: 'test:release', isJest: true },

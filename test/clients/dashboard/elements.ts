@@ -54,16 +54,22 @@ export const hasName = (element: Element, name: Name): boolean =>
 
 /**
  * Scroll to an element and return the middle of it, once it stays at its place. `window.__clicked` then says whether it was
- * clicked. Null when something else is there, so
- * that a click would not reach it, and when it has gone.
+ * clicked. Null when something else is there, so that a click would not reach it, and when it has gone.
  */
-export async function placeOf(page: Page, { node }: Element): Promise<Place | null> {
+export const placeOf = (page: Page, element: Element): Promise<Place | null> => callOn(page, element, PLACE);
+
+/** Say whether an element has the focus; null when it has gone. */
+export const hasFocus = (page: Page, element: Element): Promise<boolean | null> =>
+  callOn(page, element, 'function () { return this === document.activeElement; }');
+
+/** Call a function on an element; null when it was rendered again since the tree was read. */
+async function callOn(page: Page, { node }: Element, functionDeclaration: string) {
   try {
     const { object } = await page.send('DOM.resolveNode', { backendNodeId: node });
-    const call = { objectId: object.objectId, functionDeclaration: PLACE, returnByValue: true, awaitPromise: true };
+    const call = { objectId: object.objectId, functionDeclaration, returnByValue: true, awaitPromise: true };
     return (await page.send('Runtime.callFunctionOn', call)).result.value;
   } catch {
-    return null; // It was rendered again since the tree was read.
+    return null;
   }
 }
 

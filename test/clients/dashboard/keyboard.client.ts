@@ -20,22 +20,11 @@ const focusIsOn = (dashboard: Dashboard, name: Name) =>
     return focused !== null && hasName(focused, name);
   });
 
-/** Press Tab, or Shift+Tab, until the focus is on the element with this name. */
-async function tabTo(dashboard: Dashboard, name: Name, key = 'Tab'): Promise<void> {
-  await dashboard.find(name);
-  for (let i = 0; i < 100; i++) {
-    const focused = await dashboard.focused();
-    if (focused !== null && hasName(focused, name)) return;
-    await dashboard.press(key);
-  }
-  throw new Error(`${key} does not reach ${name}`);
-}
-
 it('signs in, opens a space, filters it, opens a job, requeues it and goes back', async () => {
   const id = await jobIn(service, 'dead', 'keyboard-requeue');
   await createJob(service, 'keyboard-requeue');
   const dashboard = await open('', { key: null });
-  await tabTo(dashboard, /^API key/);
+  await dashboard.tabTo(/^API key/);
   await dashboard.type(ADMIN_KEY);
   await dashboard.press('Enter');
   await dashboard.find('Sign out');
@@ -44,7 +33,7 @@ it('signs in, opens a space, filters it, opens a job, requeues it and goes back'
   for (let i = 0; i < 60 && (await dashboard.focused())?.name !== 'keyboard-requeue'; i++) await dashboard.press('Tab');
   await dashboard.press('Enter');
   await dashboard.waitForTexts('tbody td:nth-child(4)', ['pending', 'dead']);
-  await tabTo(dashboard, /^dead/);
+  await dashboard.tabTo(/^dead/);
   await dashboard.press('Enter');
   await dashboard.waitForTexts('tbody td:nth-child(4)', ['dead']);
   await dashboard.press('j', 'Enter');
@@ -54,7 +43,7 @@ it('signs in, opens a space, filters it, opens a job, requeues it and goes back'
   await dashboard.press('Enter');
   await dashboard.waitFor('work pending');
   expect(await statusOf(id)).toBe('pending');
-  await tabTo(dashboard, 'keyboard-requeue');
+  await dashboard.tabTo('keyboard-requeue');
   await dashboard.press('Enter');
   await dashboard.waitForTexts('tbody td:nth-child(4)', ['pending', 'pending']);
 });
@@ -65,10 +54,10 @@ it('selects two jobs by j and x and deletes them', async () => {
   const dashboard = await open('#/spaces/keyboard-delete');
   await dashboard.find(`Select ${ids[0]}`);
   await dashboard.press('j', 'x', 'j', 'j', 'x', 'k', 'x', 'x');
-  await tabTo(dashboard, 'Delete 2 selected …', 'Shift+Tab');
+  await dashboard.tabTo('Delete 2 selected …', { key: 'Shift+Tab' });
   await dashboard.press('Space');
   await dashboard.waitFor('Delete 2 jobs');
-  await tabTo(dashboard, 'Delete 2');
+  await dashboard.tabTo('Delete 2');
   await dashboard.press('Enter');
   const left = async () => (await service.call('GET', '/spaces/keyboard-delete/jobs')).body;
   await until(async () => (await left()).length === 1);
@@ -117,14 +106,14 @@ it.each([
   [
     'its button',
     async (dashboard: Dashboard) => {
-      await tabTo(dashboard, /^(Cancel|Close)$/);
+      await dashboard.tabTo(/^(Cancel|Close)$/);
       await dashboard.press('Enter');
     },
   ],
 ])('the focus returns to where it was when a dialog is closed by %s', async (_, close) => {
   const id = await jobIn(service, 'running', 'keyboard-focus');
   const dashboard = await open(`#/jobs/${id}`);
-  await tabTo(dashboard, 'Kill …');
+  await dashboard.tabTo('Kill …');
   for (const [key, title] of [
     ['Enter', /^Kill work/],
     ['Control+k', /^Find/],

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import { ADMIN_KEY } from '../../support/service.js';
 import { Chromium } from '../chromium.js';
-import { Dashboard } from './dashboard.js';
+import { Dashboard, type Device } from './dashboard.js';
+
+/** Set by the configuration of jest, which runs these tests once with each. */
+declare const device: Device;
 
 interface OpenOptions {
   /** Key to sign in with; null for none. Default: the admin key. */
@@ -45,7 +48,7 @@ export function withDashboards(service: { readonly url: string }) {
     { key = ADMIN_KEY, width = 1400, before = '' }: OpenOptions = {},
   ): Promise<Dashboard> {
     const page = await chromium.open('about:blank');
-    const dashboard = new Dashboard(page, { url: `${service.url}/ui/`, downloads });
+    const dashboard = new Dashboard(page, { url: `${service.url}/ui/`, downloads, device });
     opened.push(dashboard);
     await page.send('Log.enable');
     await page.send('Network.enable');
