@@ -17,9 +17,11 @@ export const ADMIN_API_KEY = 'admin-key-of-the-bench-of-yardmaster';
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 
-process.setMaxListeners(50); // One for each process of a run.
-
-// Child processes are killed on `exit`, an event that a signal alone does not cause.
+/** Child processes that have not ended. They are killed on `exit`, an event that a signal alone does not cause. */
+const running = new Set();
+process.on('exit', () => {
+  for (const child of running) child.kill();
+});
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
 /** Wait until a condition is true. */
@@ -86,7 +88,8 @@ export async function startServer(main, settings, flags = []) {
   const env = { PATH: process.env.PATH, ADMIN_API_KEY, PORT: '0', ...settings };
   const child = spawn(process.execPath, [...flags, main], { env });
   const exited = once(child, 'exit');
-  process.on('exit', () => child.kill());
+  running.add(child);
+  child.once('exit', () => running.delete(child));
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   const url = () => /"url":"(http:[^"]+)"/.exec(output)?.[1];
@@ -111,7 +114,8 @@ export async function startServer(main, settings, flags = []) {
  */
 export function startWorker(url, env = {}) {
   const child = fork(fileURLToPath(url), [], { env: { PATH: process.env.PATH, ...env } });
-  process.on('exit', () => child.kill());
+  running.add(child);
+  child.once('exit', () => running.delete(child));
   const waiting = new Map();
   let lastId = 0;
   const settle = (id, { value, error }) => {

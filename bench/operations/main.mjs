@@ -1,6 +1,6 @@
 // npm run bench:operations [-- --jobs 100000] [--rounds 5] [--rate 100] [--seconds 10] [--json]
 //
-// Measure what an operation on many jobs costs others, and how fast it is. Calls of other spaces are sent at an even rate, in
+// Measure what a requeue of many dead jobs costs others, and how fast it is. Calls of other spaces are sent at an even rate, in
 // turns without and with a running operation. Then the operation goes on alone until it is done. API, gateway, scheduler, Redis
 // with an append-only file (everysec) and the load are a process each.
 import { createClient } from '../load/http.mjs';
@@ -26,8 +26,16 @@ async function createJobs() {
   for (let n = 0; n < options.jobs; n += list.length) await client.call('POST', '/spaces/many/jobs', list);
 }
 
+/** Let all jobs die, fifty with a call. */
+async function failJobs() {
+  for (let jobs, settle = []; jobs?.length !== 0; ) {
+    jobs = (await client.call('POST', '/spaces/many/jobs/poll', { count: 50, autoAck: true, settle })).body.jobs;
+    settle = jobs.map(({ id }) => ({ jobId: id, action: 'fail', error: 'no', retryable: false }));
+  }
+}
+
 async function start() {
-  const body = { action: 'kill', filter: { status: 'pending' } };
+  const body = { action: 'requeue', filter: { status: 'dead' } };
   return (await client.call('POST', PATH, body)).body;
 }
 const read = async ({ id }) => (await client.call('GET', `/operations/${id}`)).body;
@@ -56,6 +64,7 @@ try {
   for (const name of ['api', 'scheduler']) processes[name] = await startApp(name, { REDIS_URL: redis.url });
   client = createClient({ url: processes.api.url, key: ADMIN_API_KEY, connections: 1 });
   await createJobs();
+  await failJobs();
   const machine = await machineOf(redis.redis);
   const rounds = await inTurns({ without: false, with: true }, { rounds: options.rounds }, turn);
   const p99Of = (what) => (figures) => figures.times[what].p99;

@@ -44,8 +44,8 @@ try {
   for (const [name, load] of Object.entries(LOADS)) {
     const turns = await takeTurns(contestants, options.rounds, load);
     const jobsPerClaim = (who) => median(turns[who].map((turn) => turn.jobsPerClaim));
-    results.cpu.push(...cpuRows(name, turns).map((row) => ({ ...row, jobsPerClaim: jobsPerClaim(row.who) })));
-    results.ratios.push(...ratioRows(name, turns, comparisons));
+    results.cpu.push(...cpuRows(name, [turns]).map((row) => ({ ...row, jobsPerClaim: jobsPerClaim(row.who) })));
+    results.ratios.push(...ratioRows(name, [turns], comparisons));
   }
   print(results, tables, json);
 } finally {
