@@ -22,6 +22,7 @@ import { during } from '../support/during.js';
 import { startNode } from '../support/redis/node.js';
 import { startProxy } from '../support/redis/proxy.js';
 import { startFleet } from '../support/schedulers.js';
+import type { TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 
 // Operations on many jobs while replies of Redis are lost, and while schedulers and Redis are killed.
@@ -47,6 +48,16 @@ async function createAll(store: Store, spaceId: string, count: number): Promise<
   const bodies = Array.from({ length: count }, (_, n) => ({ name: n % 3 === 0 ? 'other' : 'work', payload: { n } }));
   const packed = bodies.map((body) => packJob(spaceId, createJobRequest.parse(body), null));
   await createJobs(store, spaceId, packed, { idempotencyKey: null, inTurn: (run) => run() });
+}
+
+/** Let all jobs of a space die, fifty with a call. */
+async function failAll(service: TestService, spaceId: string): Promise<void> {
+  let settle: object[] = [];
+  do {
+    const body = { count: 50, autoAck: true, settle };
+    const { jobs } = (await service.call('POST', `/spaces/${spaceId}/jobs/poll`, { body })).body;
+    settle = jobs.map(({ id }: { id: string }) => ({ jobId: id, action: 'fail', error: 'no', retryable: false }));
+  } while (settle.length > 0);
 }
 
 /** Call a function again and again until it gets its reply. */
@@ -104,7 +115,9 @@ it(
     const spaceId = 'op-killed';
     const count = Number(process.env.OPERATION_JOBS ?? 6_000);
     for (let i = 0; i < count; i += 1_000) await createAll(store, spaceId, 1_000);
-    const { body } = await fleet.service.call('POST', `/spaces/${spaceId}/operations`, { body: WORK });
+    await failAll(fleet.service, spaceId);
+    const work = { action: 'requeue', filter: { status: 'dead', names: ['work'] } };
+    const { body } = await fleet.service.call('POST', `/spaces/${spaceId}/operations`, { body: work });
     const read = async (): Promise<Operation> =>
       (await untilReplied(async () => {
         const response = await fleet.service.call('GET', `/operations/${body.id}`);
@@ -125,9 +138,10 @@ it(
 
     const done = await read();
     expect(done).toMatchObject({ looked: count, skipped: 0, left: 0 });
-    expect(done.changed).toBe(await redis.zcard(store.keys.jobsByStatus(spaceId, 'killed')));
+    expect(done.changed).toBe(await redis.zcard(store.keys.jobsByStatus(spaceId, 'pending')));
     const { names, jobs } = (await fleet.service.call('GET', `/spaces/${spaceId}/stats`)).body;
-    expect(jobs.killed).toBe(names.find(({ name }: { name: string }) => name === 'work').total);
+    expect(names).toContainEqual(expect.objectContaining({ name: 'work', pending: done.changed, total: done.changed }));
+    expect(jobs).toMatchObject({ pending: done.changed, dead: count - done.changed, total: count });
     await fleet.stop(); // It checks what is stored.
   },
   LONG_MS,
