@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 const swc = [
   '@swc/jest',
   { jsc: { target: 'es2023', parser: { syntax: 'typescript' } }, module: { type: 'es6' }, sourceMaps: 'inline' },
@@ -20,5 +22,6 @@ export default {
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   // Generous, because a busy machine must not fail a test.
   testTimeout: 180_000,
-  maxWorkers: 2,
+  // More than cores, because tests often wait. Each worker has a Redis and a service.
+  maxWorkers: availableParallelism() + 1,
 };

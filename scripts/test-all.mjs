@@ -1,7 +1,7 @@
 // npm run test:all [-- [--short] [--at-once N] [suite …]]: run the test suites, by default all except test:soak and
 // test:mutation, one after the other or N at once. It prints a table of their times, and a line `N passed, N failed`.
-// --short is for CI: fewer cases of each suite, and of the topologies only the cluster. Without it the model test plays
-// 200 sequences per variant.
+// --short is for CI: fewer cases of each suite, and not the suites marked isLong. Without it the model test plays 200 sequences
+// per variant.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ const SUITES = [
   { script: 'test', isJest: true },
   { script: 'test:resilience', isJest: true },
   { script: 'test:clients', isJest: true },
-  { script: 'test:dashboard', isJest: true },
+  { script: 'test:dashboard', isJest: true, isLong: true },
   { script: 'test:keyboard', isJest: true },
   { script: 'test:helm', isJest: true },
   { script: 'test:image', isJest: true },
@@ -27,8 +27,8 @@ const SUITES = [
   { script: 'test:topology', args: ['--redis', 'tls'], isJest: true, isLong: true },
   { script: 'test:topology', args: ['--redis', 'single'], isJest: true, isLong: true },
   { script: 'test:fuzz', short: ['--short'] },
-  { script: 'test:schemathesis', short: ['--max-examples', '20'] },
-  { script: 'test:generators' },
+  { script: 'test:schemathesis', short: ['--max-examples', '5'] },
+  { script: 'test:generators', isLong: true },
   { script: 'test:sdk' },
   { script: 'test:conformance' },
   { script: 'test:faults' },

@@ -3,7 +3,13 @@
 // files in LONG, which the topology and the fault suite cover in another way.
 import base from '../../jest.config.mjs';
 
-const LONG = ['redis/(shard-outage|cluster-down|fsck)', 'logs-senders', 'scheduler-faults'];
+const LONG = [
+  'redis/(shard-outage|cluster-down|fsck|kinds)',
+  'batch',
+  'logs-senders',
+  'scheduler-crash',
+  'scheduler-faults',
+];
 
 /** @type {import('jest').Config} */
 export default {

@@ -45,16 +45,22 @@ const OWN_SETTINGS = ['api/settings', 'api/ui', 'scheduler/callback-addresses', 
 
 export const EXCLUDED = [...NO_SERVICE, ...OWN_REDIS, ...OWN_PROCESS, ...BARE_HTTP, ...OWN_SETTINGS];
 
-/** Test what a process does before it asks Redis, or what a program does with responses. */
+/** Test what a process does before it asks Redis, what a script does with one job, or what a program does with responses. */
 export const SAME_ON_ANY_REDIS = [
   'api/bodies',
+  'api/delivery-token',
   'api/fields',
   'api/json',
   'api/openapi',
+  'api/overload',
+  'api/scopes',
   'api/unknown-names',
   'cli/.*',
   'examples/.*',
+  'gateway/limits',
   'logs/append-bodies',
+  'logs/append-limits',
   'logs/append-refusals',
   'logs/append-values',
+  'logs/read-paging',
 ];

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { createJob, jobIn, step } from '../../support/jobs.js';
 import { withService } from '../../support/service.js';
 import { ADMIN_KEY } from '../../support/shared-service.js';
@@ -36,12 +36,18 @@ beforeAll(async () => {
   progressLink = `#/progress/${job}?token=${token.body.token}`;
 });
 
-/** Return what axe finds to be serious or critical, with the elements. */
-async function faultsOf({ page }: Dashboard): Promise<string[]> {
+/** Expect that axe finds nothing serious or critical, in light and in dark. */
+async function expectAccessible({ page }: Dashboard): Promise<void> {
   await page.evaluate(`${AXE}; void 0`);
-  return page.evaluate(`axe.run({ resultTypes: ['violations'], preload: false }).then(({ violations }) => violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => id + ': ' + html + ' ' + failureSummary)))`);
+  for (const value of ['light', 'dark']) {
+    await page.send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value }] });
+    const faults =
+      await page.evaluate(`axe.run({ resultTypes: ['violations'], preload: false }).then(({ violations }) =>
+      violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => id + ': ' + html + ' ' + failureSummary)))`);
+    expect({ value, faults }).toEqual({ value, faults: [] });
+  }
 }
 
 interface Screen {
@@ -74,44 +80,33 @@ async function show({ hash, shown, isGuest, isEmpty }: Screen): Promise<Dashboar
   return dashboard;
 }
 
-describe.each(Object.entries(SCREENS))('the screen of %s', (_, screen) => {
-  it('opens, and returns after a reload with its filter', async () => {
-    const dashboard = await show(screen);
-    // Counts come later than their links.
-    const controls = async () =>
-      (await dashboard.names('link')).map((name) => name.replaceAll(' ', '').replace(/\d+$/, ''));
-    const before = await controls();
-    await dashboard.reload();
-    await dashboard.waitFor(screen.shown);
-    expect(await dashboard.hash()).toBe(screen.hash());
-    await until(async () => {
-      const after = await controls();
-      return before.every((link) => after.includes(link));
-    });
-  });
-
-  it.each(['light', 'dark'])('has no serious fault of accessibility in %s', async (value) => {
-    const dashboard = await show(screen);
-    await dashboard.page.send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value }] });
-    expect(await faultsOf(dashboard)).toEqual([]);
+it.each(Object.entries(SCREENS))('the screen of %s is accessible, and is back after a reload', async (_, screen) => {
+  const dashboard = await show(screen);
+  await expectAccessible(dashboard);
+  // Counts come later than their links.
+  const controls = async () => (await dashboard.names('link')).map((name) => name.replace(/ \d+$/, ''));
+  const before = await controls();
+  await dashboard.reload();
+  await dashboard.waitFor(screen.shown);
+  expect(await dashboard.hash()).toBe(screen.hash());
+  await until(async () => {
+    const after = await controls();
+    return before.every((link) => after.includes(link));
   });
 });
 
-describe.each<[name: string, hash: () => string, opener: Name, title: string]>([
+it.each<[name: string, hash: () => string, opener: Name, title: string]>([
   ['find', () => '#/', /^Find id/, 'Find'],
   ['the keyboard', () => '#/', 'Keyboard shortcuts', 'Keyboard shortcuts'],
   ['a kill', () => `#/jobs/${job}`, 'Kill …', 'Kill resize'],
   ['a new job', () => `#/spaces/${SPACE}`, 'New job …', 'New job in'],
   ['an operation', () => `#/spaces/${SPACE}?status=dead`, 'Requeue all that match …', 'Requeue 1 job'],
   ['a new key', () => '#/keys', 'New …', 'New API key'],
-])('the dialog of %s', (_, hash, opener, title) => {
-  it.each(['light', 'dark'])('has no serious fault of accessibility in %s', async (value) => {
-    const dashboard = await open(hash());
-    await dashboard.page.send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value }] });
-    await dashboard.click(opener);
-    await dashboard.waitFor(title);
-    expect(await faultsOf(dashboard)).toEqual([]);
-  });
+])('the dialog of %s is accessible', async (_, hash, opener, title) => {
+  const dashboard = await open(hash());
+  await dashboard.click(opener);
+  await dashboard.waitFor(title);
+  await expectAccessible(dashboard);
 });
 
 it('shows the filter of its URL after a reload', async () => {
