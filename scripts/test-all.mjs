@@ -27,7 +27,7 @@ const SUITES = [
   { script: 'test:topology', args: ['--redis', 'tls'], isJest: true, isLong: true },
   { script: 'test:topology', args: ['--redis', 'single'], isJest: true, isLong: true },
   { script: 'test:fuzz', short: ['--short'] },
-  { script: 'test:schemathesis', short: ['--max-examples', '5'] },
+  { script: 'test:schemathesis', short: ['--max-examples', '20'] },
   { script: 'test:generators', isLong: true },
   { script: 'test:sdk' },
   { script: 'test:conformance' },

@@ -6,7 +6,8 @@ import base from '../../jest.config.mjs';
 const LONG = [
   'redis/(shard-outage|cluster-down|fsck|kinds)',
   'batch',
-  'logs-senders',
+  'cli-logs-outage',
+  'logs-(memory|senders)',
   'scheduler-crash',
   'scheduler-faults',
 ];
