@@ -20,8 +20,17 @@ const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 /** Child processes that have not ended. They are killed on `exit`, an event that a signal alone does not cause. */
 const running = new Set();
 process.on('exit', () => {
-  for (const child of running) child.kill();
+  for (const child of running) {
+    child.kill();
+    child.kill('SIGCONT'); // One that is stopped ends only once it continues.
+  }
 });
+
+/** Kill a child process when this process ends. */
+export function killOnExit(child) {
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+}
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
 /** Wait until a condition is true. */
@@ -88,8 +97,7 @@ export async function startServer(main, settings, flags = []) {
   const env = { PATH: process.env.PATH, ADMIN_API_KEY, PORT: '0', ...settings };
   const child = spawn(process.execPath, [...flags, main], { env });
   const exited = once(child, 'exit');
-  running.add(child);
-  child.once('exit', () => running.delete(child));
+  killOnExit(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   const url = () => /"url":"(http:[^"]+)"/.exec(output)?.[1];
@@ -114,8 +122,7 @@ export async function startServer(main, settings, flags = []) {
  */
 export function startWorker(url, env = {}) {
   const child = fork(fileURLToPath(url), [], { env: { PATH: process.env.PATH, ...env } });
-  running.add(child);
-  child.once('exit', () => running.delete(child));
+  killOnExit(child);
   const waiting = new Map();
   let lastId = 0;
   const settle = (id, { value, error }) => {

@@ -28,12 +28,10 @@ function hasPython() {
 /** Start a worker, whose process can be stopped for a while. */
 function startPausable([command, ...args], env) {
   const program = start(command, args, env);
-  // A process that is stopped ends only once it continues.
-  process.on('exit', () => program.child.kill('SIGCONT'));
   return {
     ...program,
     stop() {
-      program.child.kill('SIGCONT');
+      program.child.kill('SIGCONT'); // A process that is stopped ends only once it continues.
       return program.stop();
     },
   };

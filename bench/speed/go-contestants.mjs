@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { findRedisServer } from '@yardmaster/redis';
 import { freePort } from '../free-port.mjs';
-import { cpuMicrosOf, until } from '../processes.mjs';
+import { cpuMicrosOf, killOnExit, until } from '../processes.mjs';
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 const BINARIES = path('../../.cache/bench-go');
@@ -34,7 +34,7 @@ export function build(name, from = `./${name}`) {
 /** Start a program, which ends with this process. */
 export function start(program, args, env) {
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'], env: { PATH: process.env.PATH, ...env } });
-  process.on('exit', () => child.kill());
+  killOnExit(child);
   return {
     child,
     pid: child.pid,

@@ -5,8 +5,8 @@
 //
 // Measure the CPU of a job, and compare it with contestants that take turns: BullMQ and Asynq, each in one process; a Faktory
 // server; a bare node:http server without Redis; one that only calls the scripts; the API as an ordinary Express app; the
-// scripts in pipelines. --against compares only with another checkout, and --starts says how often all processes are started
-// anew for it, each time in the other order; --profile writes a CPU profile of the API into a folder; --guard exits with 1 when
+// scripts in pipelines. --against compares only with another checkout, and --starts says how often all processes are started for
+// it, in the other order each time; --profile writes a CPU profile of the API into a folder; --guard exits with 1 when
 // a call takes too much CPU of the API, relative to the bare server.
 import { resolve } from 'node:path';
 import { print, readOptions } from '../report/command-line.mjs';
@@ -99,6 +99,10 @@ const { json, ...options } = readOptions({
 const { against, guard } = options;
 // With fewer than 21 pairs the interval is too wide to show 3 %.
 options.rounds ||= against ? 21 : 9;
+if (options.starts !== 1 && !(against && options.starts >= 6))
+  throw new Error(
+    '--starts needs --against, and must be at least 6: the median of fewer starts has no interval of 95 %',
+  );
 
 function loadsToMeasure() {
   if (options.only) return options.only.split(',');

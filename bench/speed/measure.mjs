@@ -50,7 +50,16 @@ export function ratioRows(load, starts, comparisons) {
     const ofStarts = starts.map((turns) => ratios(turns[one], turns[other], cpuOf(kinds)));
     const each = starts.length === 1 ? ofStarts[0] : ofStarts.map(median);
     const pairs = ofStarts.flat().length;
-    return { load, one, other, kinds, ratio: spreadOf(each), interval: medianInterval(each), pairs };
+    return {
+      load,
+      one,
+      other,
+      kinds,
+      ratio: spreadOf(each),
+      interval: medianInterval(each),
+      pairs,
+      starts: starts.length,
+    };
   });
 }
 

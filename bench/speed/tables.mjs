@@ -99,6 +99,7 @@ const against = (results) =>
     figures('median', (row) => ratio(row.ratio[0], 3)),
     figures('its interval of 95 %', ({ interval }) => interval.map((value) => figure(value, 3)).join('–')),
     figures('pairs', ({ pairs }) => String(pairs)),
+    figures('starts', ({ starts }) => String(starts)),
   ]);
 
 const callsPerSecond = ({ api: [median] }) => 1e6 / median;
