@@ -22,6 +22,6 @@ export default {
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   // Generous, because a busy machine must not fail a test.
   testTimeout: 180_000,
-  // More than cores, because tests often wait. Each worker has a Redis and a service.
-  maxWorkers: availableParallelism() + 1,
+  // More than cores, because tests often wait; not many more, because each worker starts a Redis and a service.
+  maxWorkers: Math.min(availableParallelism() + 1, 8),
 };

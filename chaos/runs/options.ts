@@ -10,8 +10,7 @@ export interface Options {
 
 /**
  * The short run of CI: faults of the API, the scheduler, Redis and the network, an older release, and a mutant, so that a
- * checker which reports nothing is noticed. The other suites of CI have their own tests of gateways, subscribers, a full Redis, restarts and
- * revoked keys.
+ * checker which reports nothing is noticed.
  */
 export const SHORT: readonly string[] = [
   ...['F1', 'F2-after-sweep', 'F4-1.5s', 'F12-scheduler-cut', 'F30-older'],

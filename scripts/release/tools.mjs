@@ -1,6 +1,6 @@
 // Make the tools of a release in .cache/release-tools, from Go modules, whose checksums Go verifies. This needs Go.
-// node scripts/release/tools.mjs [name …]: make these, by default all, or with TEST_SHORT=true those that do not take minutes. It
-// does nothing when they exist already.
+// node scripts/release/tools.mjs [name …]: make these, by default all, or with TEST_SHORT=true those that the short
+// test:release needs. It does nothing when they exist already.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

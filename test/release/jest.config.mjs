@@ -1,6 +1,6 @@
 // npm run test:release: check the workflows, and build and rehearse a release. Its tools are built from Go modules first,
-// and Python builds its SDK, so the tests have the names *.release.ts, which npm test does not match. TEST_SHORT=true leaves out
-// the rehearsal, whose tools take minutes to build.
+// and Python builds its SDK, so the tests have the names *.release.ts, which npm test does not match. TEST_SHORT=true
+// leaves out the tests of publishing, whose tools take minutes to build.
 import base from '../../jest.config.mjs';
 
 /** @type {import('jest').Config} */

@@ -1,13 +1,13 @@
 // npm run test:resilience: test crashes, outages, failovers, a full memory and many clients, on each kind of Redis. npm
 // test excludes these tests because they wait for outages and much work. With TEST_SHORT=true this suite skips the slow
-// files in LONG, which the topology and the fault suite cover in another way.
+// files in LONG; the topology and the fault suite cover most of them in another way.
 import base from '../../jest.config.mjs';
 
 const LONG = [
   'redis/(shard-outage|cluster-down|fsck|kinds)',
   'batch',
   'cli-logs-outage',
-  'logs-(memory|senders)',
+  'logs-senders',
   'scheduler-crash',
   'scheduler-faults',
 ];
@@ -21,6 +21,5 @@ export default {
     '/node_modules/',
     ...(process.env.TEST_SHORT === 'true' ? LONG.map((name) => `<rootDir>/test/resilience/${name}\\.test\\.ts$`) : []),
   ],
-  // More than cores, because these tests mostly wait.
-  maxWorkers: 4,
+  maxWorkers: Math.max(base.maxWorkers, 4), // These tests mostly wait.
 };

@@ -45,7 +45,7 @@ const OWN_SETTINGS = ['api/settings', 'api/ui', 'scheduler/callback-addresses', 
 
 export const EXCLUDED = [...NO_SERVICE, ...OWN_REDIS, ...OWN_PROCESS, ...BARE_HTTP, ...OWN_SETTINGS];
 
-/** Test what a process does before it asks Redis, what a script does with one job, or what a program does with responses. */
+/** Tests of limits and rights, of what a process does before it asks Redis or a script with one job, and of programs. */
 export const SAME_ON_ANY_REDIS = [
   'api/bodies',
   'api/delivery-token',
