@@ -24,11 +24,16 @@ async function startAttempt(id: string): Promise<void> {
 
 /** Fail the attempt of a running job, and return the delay of the next one in ms; 0 for none. */
 async function failAndMeasure(id: string, fields: object = {}): Promise<number> {
+  const retriesOf = (job: JobWithEvents) => job.events.filter(({ type }) => type === 'retried');
+  const before = retriesOf(await read(id)).length;
   await step(id, 'fail', { error: 'no', ...fields });
   const job: JobWithEvents = await read(id);
   // After a short delay the job may already be ready again, so that the last event can be another one.
-  const retried = job.events.findLast(({ type }) => type === 'retried') as JobEvent;
+  const retries = retriesOf(job);
+  expect(retries).toHaveLength(before + 1);
+  const retried = retries.at(-1) as JobEvent;
   const { scheduledFor } = retried.data as { scheduledFor?: string };
+  if (scheduledFor === undefined) expect(job.status).toBe('pending');
   if (job.status === 'scheduled') expect(job.scheduledFor).toBe(scheduledFor);
   if (scheduledFor === undefined) return 0;
   return Date.parse(scheduledFor) - Date.parse(retried.createdAt);
