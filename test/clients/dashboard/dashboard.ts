@@ -10,9 +10,13 @@ import {
   hasName,
   type Name,
   placeOf,
+  watchClicks,
 } from './elements.js';
 import { pressKey } from './keys.js';
 import { type Seen, watchPage } from './seen.js';
+
+/** Keys that use an element that has the focus, by its role. */
+const KEYS: Record<string, string> = { checkbox: 'Space', button: 'Enter', link: 'Enter' };
 
 /** What a person uses elements with. */
 export type Device = 'mouse' | 'keyboard';
@@ -73,12 +77,20 @@ export class Dashboard {
     return found[0] as Element;
   }
 
-  /** Use the element with this name: click on it, or press the key for it when Tab has reached it. */
+  /**
+   * Use the element with this name: click on it, or press the key for it when Tab has reached it. The page may render it again
+   * just then, so what missed is repeated. By keyboard, a field gets the focus.
+   */
   async click(name: Name, role?: Control): Promise<void> {
     if (this.#device === 'mouse') return this.#clickAt(name, role);
-    const element = await this.tabTo(name, { role });
-    if (element.role === 'checkbox') await this.press('Space');
-    if (['button', 'link'].includes(element.role)) await this.press('Enter');
+    await until(async () => {
+      const element = await this.tabTo(name, { role });
+      const key = KEYS[element.role];
+      if (key === undefined) return true;
+      if (!(await watchClicks(this.page, element))) return false;
+      await this.press(key);
+      return this.page.evaluate('window.__clicked');
+    });
   }
 
   /** Click on the middle of an element. The page may move it just then, so a click that missed is repeated. */

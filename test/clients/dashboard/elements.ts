@@ -58,6 +58,10 @@ export const hasName = (element: Element, name: Name): boolean =>
  */
 export const placeOf = (page: Page, element: Element): Promise<Place | null> => callOn(page, element, PLACE);
 
+/** Let `window.__clicked` say from now on whether an element was clicked; null when it has gone. */
+export const watchClicks = (page: Page, element: Element): Promise<true | null> =>
+  callOn(page, element, `function () { ${WATCH} return true; }`);
+
 /** Say whether an element has the focus; null when it has gone. */
 export const hasFocus = (page: Page, element: Element): Promise<boolean | null> =>
   callOn(page, element, 'function () { return this === document.activeElement; }');
@@ -78,9 +82,12 @@ export interface Place {
   y: number;
 }
 
-const PLACE = `async function () {
+const WATCH = `
   window.__clicked = false;
-  this.addEventListener('click', () => { window.__clicked = true; }, { capture: true, once: true });
+  this.addEventListener('click', () => { window.__clicked = true; }, { capture: true, once: true });`;
+
+const PLACE = `async function () {
+  ${WATCH}
   // A tab in the background has no frames.
   const frame = () => Promise.race([new Promise(requestAnimationFrame), new Promise((done) => setTimeout(done, 100))]);
   const middle = () => {

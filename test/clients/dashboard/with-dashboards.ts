@@ -6,7 +6,7 @@ import { ADMIN_KEY } from '../../support/service.js';
 import { Chromium } from '../chromium.js';
 import { Dashboard, type Device } from './dashboard.js';
 
-/** Set by the configuration of jest, which runs these tests once with each. */
+/** Set by jest.config.mjs. */
 declare const device: Device;
 
 interface OpenOptions {

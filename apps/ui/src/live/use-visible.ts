@@ -2,7 +2,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect } from 'preact/hooks';
 
-/** Say whether an element can be seen without scrolling. */
+/** Say whether an element can be seen without scrolling. It must be there from the first render on. */
 export function useVisible(element: RefObject<Element | null>): Signal<boolean> {
   const isVisible = useSignal(false);
   useEffect(() => {
