@@ -36,7 +36,7 @@ it('says in docs/install.md with which versions the tests run', () => {
   const minorOf = (module: string) => new RegExp(`${module}(?:/v\\d+)?@v(\\d+\\.\\d+)`).exec(tools)?.[1];
   for (const text of [
     `checked against the schemas of ${kubernetes.join(' and ')}`,
-    `CI runs all suites with ${nodes.join(' and ')}. The image has ${found('Dockerfile', /NODE_VERSION=(\d+)/)}`,
+    `CI runs its suites with ${nodes.join(' and ')}. The image has ${found('Dockerfile', /NODE_VERSION=(\d+)/)}`,
     `Helm ${found('scripts/helm/command.mjs', /@v([\d.]+)/)}`,
     `Gateway API ${minorOf('gateway-api')}, Prometheus operator ${minorOf('prometheus-operator')}, KEDA ${minorOf('keda')}`,
   ]) {
