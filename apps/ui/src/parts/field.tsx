@@ -14,6 +14,19 @@ export function Field({ label, hint, children }: { label: string; hint?: string;
   );
 }
 
+interface JsonInputProps {
+  rows: number;
+  text: string;
+  onText: (text: string) => void;
+}
+
+/** The control of a field that takes JSON, for {@link jsonOf}. */
+export function JsonInput({ rows, text, onText }: JsonInputProps) {
+  return (
+    <textarea rows={rows} spellcheck={false} value={text} onInput={(event) => onText(event.currentTarget.value)} />
+  );
+}
+
 /**
  * Parse a field that takes JSON.
  *

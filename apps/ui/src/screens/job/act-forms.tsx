@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ListedJob } from '@yardmaster/protocol';
 import { CallError, call, segment } from '../../api/client.js';
 import { ActForm } from '../../parts/act.js';
-import { Field, jsonOf } from '../../parts/field.js';
+import { Field, JsonInput, jsonOf } from '../../parts/field.js';
 import { shortId } from '../../parts/format.js';
 import { Text } from '../../parts/show.js';
 import { goTo, linkTo } from '../../route.js';
@@ -110,12 +110,7 @@ export function CopyForm({ job }: { job: JobLike }) {
     <ActForm title={<JobTitle verb="Copy" job={job} />} verb="Create the copy" run={run}>
       <p>The new job has the same options and tags.</p>
       <Field label="Payload">
-        <textarea
-          rows={8}
-          spellcheck={false}
-          value={payload.value}
-          onInput={(event) => (payload.value = event.currentTarget.value)}
-        />
+        <JsonInput rows={8} text={payload.value} onText={(text) => (payload.value = text)} />
       </Field>
     </ActForm>
   );

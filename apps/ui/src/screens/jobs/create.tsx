@@ -3,7 +3,7 @@ import type { Job } from '@yardmaster/protocol';
 import { call, segment } from '../../api/client.js';
 import { ActForm } from '../../parts/act.js';
 import { showDialog } from '../../parts/dialog.js';
-import { Field, jsonOf } from '../../parts/field.js';
+import { Field, JsonInput, jsonOf } from '../../parts/field.js';
 import { goTo } from '../../route.js';
 
 export function askToCreate(spaceId: string): void {
@@ -35,23 +35,13 @@ function CreateForm({ spaceId }: { spaceId: string }) {
         />
       </Field>
       <Field label="Payload" hint="A JSON object, or nothing">
-        <textarea
-          rows={6}
-          spellcheck={false}
-          value={payload.value}
-          onInput={(event) => (payload.value = event.currentTarget.value)}
-        />
+        <JsonInput rows={6} text={payload.value} onText={(text) => (payload.value = text)} />
       </Field>
       <Field
         label="Further fields"
         hint='A JSON object of further fields of the call, such as {"delaySeconds": 60, "tags": ["eu"]}'
       >
-        <textarea
-          rows={2}
-          spellcheck={false}
-          value={options.value}
-          onInput={(event) => (options.value = event.currentTarget.value)}
-        />
+        <JsonInput rows={2} text={options.value} onText={(text) => (options.value = text)} />
       </Field>
     </ActForm>
   );

@@ -3,7 +3,7 @@ import type { SpaceSettings } from '@yardmaster/protocol';
 import { call, segment } from '../../api/client.js';
 import { useLoaded } from '../../live/use-loaded.js';
 import { notify } from '../../parts/act.js';
-import { Field } from '../../parts/field.js';
+import { Field, JsonInput } from '../../parts/field.js';
 import { LoadError } from '../../parts/show.js';
 import { changedFields, changeOf, type Draft, SECTIONS, type SettingField, textOf } from './fields.js';
 
@@ -98,7 +98,7 @@ function Control({ field: { kind }, text, onText }: ControlProps) {
     );
   }
   if (kind === 'json') {
-    return <textarea rows={3} spellcheck={false} value={text} onInput={(event) => onText(event.currentTarget.value)} />;
+    return <JsonInput rows={3} text={text} onText={onText} />;
   }
   const step = kind === 'integer' ? 1 : 'any';
   return (
