@@ -28,10 +28,11 @@ async function createJobs() {
 
 /** Let all jobs die, fifty with a call. */
 async function failJobs() {
-  for (let jobs, settle = []; jobs?.length !== 0; ) {
-    jobs = (await client.call('POST', '/spaces/many/jobs/poll', { count: 50, autoAck: true, settle })).body.jobs;
-    settle = jobs.map(({ id }) => ({ jobId: id, action: 'fail', error: 'no', retryable: false }));
-  }
+  let settle = [];
+  do {
+    const { body } = await client.call('POST', '/spaces/many/jobs/poll', { count: 50, autoAck: true, settle });
+    settle = body.jobs.map(({ id }) => ({ jobId: id, action: 'fail', error: 'no', retryable: false }));
+  } while (settle.length > 0);
 }
 
 async function start() {
