@@ -40,8 +40,11 @@ it('refuses a call that would have to wait while as many wait as may, and no oth
   const spaceId = newSpace();
   const id = await jobIn(service, 'running', spaceId);
   const read = () => api.call('GET', `/jobs/${id}?waitSeconds=20`);
-  const waiting = [poll(api, spaceId), read(), read()];
-  await untilWaiting(api, 3);
+  const waiting: ReturnType<typeof read>[] = [];
+  for (const call of [() => poll(api, spaceId), read, read]) {
+    waiting.push(call()); // One after the other: no more than MAX_IN_FLIGHT may be on their way to wait.
+    await untilWaiting(api, waiting.length);
+  }
   const calls: [string, string, object?][] = [
     ['POST', `/spaces/${spaceId}/jobs/poll`, { waitSeconds: 20 }],
     ['GET', `/jobs/${id}?waitSeconds=20`],
