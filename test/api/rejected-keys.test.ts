@@ -32,7 +32,7 @@ const WRONG: [what: string, make: () => Promise<string>][] = [
   [
     'expired',
     async () => {
-      const expiresAt = new Date(Date.now() + 1_000).toISOString();
+      const expiresAt = new Date(Date.now() + 5_000).toISOString();
       const { key } = await newKey({ expiresAt });
       await until(
         async () =>
