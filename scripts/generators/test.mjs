@@ -2,8 +2,9 @@
 // use them. A warning of a generator is a failure.
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { goCommand } from '../go-command.mjs';
 import { setUp } from '../set-up.mjs';
-import { folder, GO_MODULES, oapiCodegen, openapiPythonClient, openapiTypescript, run } from './tools.mjs';
+import { folder, GO_MODULES, openapiPythonClient, openapiTypescript, run } from './tools.mjs';
 import '../typescript.mjs';
 
 setUp();
@@ -55,7 +56,7 @@ function checkPython() {
 function checkGo() {
   const go = (...args) => run('go', args, { cwd: `${work}go` });
   const kinds = ['-generate', 'types,client', '-package', 'yardmaster'];
-  expectOnly(run(oapiCodegen(), [...kinds, '-o', `${work}go/client.go`, documentFile]), []);
+  expectOnly(run(goCommand('oapi-codegen'), [...kinds, '-o', `${work}go/client.go`, documentFile]), []);
   copyUse('use_test.go', 'go');
   go('mod', 'init', 'example.com/yardmaster');
   go('get', ...GO_MODULES);

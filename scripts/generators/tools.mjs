@@ -10,8 +10,6 @@ const requirements = fileURLToPath(new URL('./requirements.txt', import.meta.url
 /** openapi-typescript needs the compiler's own API, which TypeScript 7 lacks. */
 const NODE_PACKAGES = ['openapi-typescript@7.13.0', 'typescript@5.9.3'];
 
-const OAPI_CODEGEN = { module: 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen', version: 'v2.8.2' };
-
 /** Packages that the output of oapi-codegen imports. */
 export const GO_MODULES = ['github.com/oapi-codegen/runtime@v1.8.0'];
 
@@ -37,11 +35,3 @@ export function openapiTypescript() {
 
 /** Install openapi-python-client. @returns the folder of its commands */
 export const openapiPythonClient = () => pythonCommands(`${folder}python/`, requirements);
-
-/** Install oapi-codegen. @returns the path of its command */
-export function oapiCodegen() {
-  const { module, version } = OAPI_CODEGEN;
-  const place = `${folder}oapi-codegen-${version}/`;
-  if (!existsSync(`${place}oapi-codegen`)) run('go', ['install', `${module}@${version}`], { env: { GOBIN: place } });
-  return `${place}oapi-codegen`;
-}

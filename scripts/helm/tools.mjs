@@ -1,4 +1,4 @@
-// Make the tools of the chart's tests in .cache/helm-tools, from Go modules: helm, kubeconform, and JSON schemas of the
+// Make what the tests of the chart need, from Go modules: helm, kubeconform, and in .cache/helm-schemas JSON schemas of the
 // rendered resources. This needs Go. It does nothing when they exist already.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -6,17 +6,15 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { goCommand } from '../go-command.mjs';
 import { setUp } from '../set-up.mjs';
-import { HELM } from './command.mjs';
 
 setUp();
 // Import it here, because it needs a package that setUp installs.
 const { writeCustomSchemas, writeKubernetesSchemas } = await import('./schemas.mjs');
 
-const folder = fileURLToPath(new URL('../../.cache/helm-tools/', import.meta.url));
+const folder = fileURLToPath(new URL('../../.cache/helm-schemas/', import.meta.url));
 const stampFile = join(folder, 'stamp');
-
-const COMMANDS = [HELM, 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0'];
 
 /** The oldest Kubernetes that Chart.yaml allows, and the newest release. Their modules are source, 25 MB each. */
 const KUBERNETES = ['1.27.16', '1.37.0'];
@@ -32,7 +30,7 @@ const CUSTOM = {
 };
 
 const converter = readFileSync(new URL('./schemas.mjs', import.meta.url), 'utf8');
-const stamp = createHash('sha256').update(JSON.stringify({ COMMANDS, KUBERNETES, CUSTOM, converter })).digest('hex');
+const stamp = createHash('sha256').update(JSON.stringify({ KUBERNETES, CUSTOM, converter })).digest('hex');
 
 function isMade() {
   try {
@@ -57,26 +55,25 @@ function makeSchemas() {
   const modules = mkdtempSync(join(tmpdir(), 'yardmaster-modules-'));
   const env = { GOMODCACHE: modules, GOFLAGS: '-modcacherw' };
   const sourceOf = (module) => JSON.parse(go(['mod', 'download', '-json', module], env)).Dir;
-  const schemas = join(folder, 'schemas');
   try {
     for (const version of KUBERNETES) {
-      writeKubernetesSchemas(sourceOf(`k8s.io/kubernetes@v${version}`), join(schemas, `v${version}`));
+      writeKubernetesSchemas(sourceOf(`k8s.io/kubernetes@v${version}`), join(folder, `v${version}`));
     }
     for (const [module, files] of Object.entries(CUSTOM)) {
       const source = sourceOf(module);
-      for (const file of files) writeCustomSchemas(join(source, file), join(schemas, 'custom'));
+      for (const file of files) writeCustomSchemas(join(source, file), join(folder, 'custom'));
     }
   } finally {
     rmSync(modules, { recursive: true, force: true });
   }
 }
 
+for (const name of ['helm', 'kubeconform']) goCommand(name);
 if (!isMade()) {
   const began = performance.now();
-  process.stdout.write('Making helm, kubeconform and schemas in .cache/helm-tools …\n');
+  process.stdout.write('Making schemas in .cache/helm-schemas …\n');
   rmSync(folder, { recursive: true, force: true });
-  mkdirSync(join(folder, 'bin'), { recursive: true });
-  for (const command of COMMANDS) go(['install', '-ldflags', '-s -w', command], { GOBIN: join(folder, 'bin') });
+  mkdirSync(folder, { recursive: true });
   makeSchemas();
   writeFileSync(stampFile, stamp);
   process.stdout.write(`Made in ${((performance.now() - began) / 1000).toFixed(0)} s\n`);

@@ -5,10 +5,10 @@ import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { goCommand } from '../go-command.mjs';
 import { python } from '../sdk/test.mjs';
 import { setUp } from '../set-up.mjs';
 import { image, root, run, version } from './settings.mjs';
-import { tool } from './tools.mjs';
 
 const target = resolve(process.argv[2] ?? `${root}.cache/release`);
 const staging = mkdtempSync(join(tmpdir(), 'yardmaster-release-'));
@@ -44,7 +44,7 @@ function chart() {
   if (!own.includes(`\n  repository: ${image}\n`)) throw new Error('values.yaml has no image.repository');
   writeFileSync(join(copy, 'values.yaml'), own);
   const to = folder('chart');
-  run(tool('helm'), ['package', copy, '--destination', to]);
+  run(goCommand('helm'), ['package', copy, '--destination', to]);
   // The npm package of the command has the name that helm chooses, and a release on GitHub has both.
   renameSync(join(to, `yardmaster-${version}.tgz`), join(to, `yardmaster-chart-${version}.tgz`));
 }

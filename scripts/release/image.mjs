@@ -6,9 +6,9 @@
 // What is tested is what publish.mjs pushes, byte for byte.
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { goCommand } from '../go-command.mjs';
 import { withRegistry } from './registry.mjs';
 import { description, outputOf, repository, root, run, version } from './settings.mjs';
-import { tool } from './tools.mjs';
 
 const PLATFORMS = ['linux/amd64', 'linux/arm64'];
 
@@ -36,7 +36,7 @@ function build() {
 async function test() {
   await withRegistry(async (registry) => {
     const ref = `${registry}/yardmaster:${version}`;
-    run(tool('crane'), ['push', layout, ref]);
+    run(goCommand('crane'), ['push', layout, ref]);
     for (const platform of PLATFORMS) {
       const command = ['node', 'apps/cli/bin/yardmaster.mjs', '--version'];
       const printed = outputOf('docker', ['run', '--rm', '--pull=always', '--platform', platform, ref, ...command]);

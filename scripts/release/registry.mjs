@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
-import { tool } from './tools.mjs';
+import { goCommand } from '../go-command.mjs';
 
 async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
@@ -20,7 +20,7 @@ async function untilItResponds(url, child) {
 /** Run a registry on this machine, which keeps everything in memory, as long as `use` lasts. It gets its host and port. */
 export async function withRegistry(use) {
   const address = `127.0.0.1:${await freePort()}`;
-  const child = spawn(tool('crane'), ['registry', 'serve', '--address', address], { stdio: 'ignore' });
+  const child = spawn(goCommand('crane'), ['registry', 'serve', '--address', address], { stdio: 'ignore' });
   try {
     await untilItResponds(`http://${address}/v2/`, child);
     return await use(address);

@@ -5,9 +5,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { goCommand } from '../go-command.mjs';
 import { withRegistry } from './registry.mjs';
 import { outputOf, root, run, version } from './settings.mjs';
-import { tool } from './tools.mjs';
 
 const folder = resolve(process.argv[2] ?? `${root}.cache/release`);
 const keys = mkdtempSync(join(tmpdir(), 'yardmaster-keys-'));
@@ -30,10 +30,10 @@ const verified = ['--key', join(keys, 'cosign.pub'), '--insecure-ignore-tlog'];
 /** Copy an artefact with its signature by way of files, and verify the copy. @returns the reference of the copy */
 function mirror(part, ref, copy, env) {
   const files = join(keys, part);
-  run(tool('cosign'), ['save', '--dir', files, ref], { env });
-  run(tool('cosign'), ['load', '--dir', files, `${copy}:${version}`], { env });
+  run(goCommand('cosign'), ['save', '--dir', files, ref], { env });
+  run(goCommand('cosign'), ['load', '--dir', files, `${copy}:${version}`], { env });
   const byDigest = `${copy}@${ref.split('@')[1]}`;
-  run(tool('cosign'), ['verify', ...verified, byDigest], { env });
+  run(goCommand('cosign'), ['verify', ...verified, byDigest], { env });
   return byDigest;
 }
 
@@ -43,24 +43,24 @@ async function rehearse(registry, other) {
     ...{ IMAGE: `${registry}/yardmaster`, CHARTS: `${registry}/charts`, REGISTRY_USER: '' },
     ...{ COSIGN_KEY: join(keys, 'cosign.key'), COSIGN_PASSWORD: 'rehearsal' },
   };
-  run(tool('cosign'), ['generate-key-pair'], { cwd: keys, env });
+  run(goCommand('cosign'), ['generate-key-pair'], { cwd: keys, env });
   const copies = ['image', 'chart'].map((part) => {
     const ref = publish(part, env);
     // The second time nothing changes, as when a failed workflow runs again.
     if (publish(part, env) !== ref) throw new Error(`${part} has another digest when it is published again`);
-    run(tool('cosign'), ['verify', ...verified, ref], { env });
+    run(goCommand('cosign'), ['verify', ...verified, ref], { env });
     return mirror(part, ref, `${other}/${part}/yardmaster`, env);
   });
   // A registry may accept an index without what it lists, so pull all of it.
-  run(tool('crane'), ['pull', '--format=oci', copies[0], join(keys, 'pulled')]);
-  run(tool('helm'), ['pull', `oci://${copies[1]}`, '--plain-http', '--untar'], { cwd: keys });
+  run(goCommand('crane'), ['pull', '--format=oci', copies[0], join(keys, 'pulled')]);
+  run(goCommand('helm'), ['pull', `oci://${copies[1]}`, '--plain-http', '--untar'], { cwd: keys });
   const chart = readFileSync(join(keys, 'yardmaster/Chart.yaml'), 'utf8');
   if (!chart.includes(`appVersion: ${version}\n`)) throw new Error('the chart has another version');
-  const tags = outputOf(tool('crane'), ['ls', env.IMAGE]).split('\n');
+  const tags = outputOf(goCommand('crane'), ['ls', env.IMAGE]).split('\n');
   if (!tags.includes(version)) throw new Error(`the image has the tags ${tags}`);
   for (const part of ['npm', 'go', 'github']) publish(part, env);
   const sums = join(folder, 'SHA256SUMS');
-  run(tool('cosign'), ['verify-blob', ...verified, '--bundle', `${sums}.sigstore.json`, sums], { env });
+  run(goCommand('cosign'), ['verify-blob', ...verified, '--bundle', `${sums}.sigstore.json`, sums], { env });
   process.stdout.write('the rehearsal has published and verified everything\n');
 }
 

@@ -7,15 +7,14 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import { delimiter } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { goCommand } from '../go-command.mjs';
 import { pythonCommands } from '../python.mjs';
 import { setUp } from '../set-up.mjs';
 
 const path = (relative) => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
-const STATICCHECK = 'honnef.co/go/tools/cmd/staticcheck@v0.8.2';
 
 /** Return the folder of the commands of Python that check and play its SDK. */
 export const python = () => pythonCommands(path('.cache/sdk/python/'), path('scripts/sdk/requirements.txt'));
@@ -42,8 +41,7 @@ const CHECKS = {
     ['gofmt', ['-l', '.', path('examples/archive')], { isQuiet: true }],
     ['go', ['vet', './...']],
     ['go', ['-C', path('examples/archive'), 'vet', '.']],
-    ['go', ['install', STATICCHECK]],
-    ['staticcheck', ['./...']],
+    [goCommand('staticcheck'), ['./...']],
     ['go', ['test', './...']],
     example('archive'),
   ],
@@ -64,8 +62,6 @@ function run([command, args, { isQuiet = false } = {}], cwd) {
   process.stdout.write(`$ ${command.split('/').at(-1)} ${args.join(' ')}\n`);
   const env = {
     ...process.env,
-    GOBIN: path('.cache/sdk/bin'),
-    PATH: `${path('.cache/sdk/bin')}${delimiter}${process.env.PATH}`,
     YARDMASTER_PYTHON: path('.cache/sdk/python/bin/python'), // for the example
   };
   const { status, stdout } = spawnSync(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });

@@ -2,13 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
+import { goCommand } from '../../scripts/go-command.mjs';
 
 const path = (relative: string) => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
 
 export const CHART = path('helm/yardmaster');
-export const TOOLS = path('.cache/helm-tools');
+/** Folder of the JSON schemas that scripts/helm/tools.mjs makes. */
+export const SCHEMAS = path('.cache/helm-schemas');
 
-/** The oldest Kubernetes that the chart supports, and the newest whose schemas scripts/helm/tools.mjs makes. */
+/** The oldest Kubernetes that the chart supports, and the newest that has schemas. */
 export const KUBERNETES = ['1.27.16', '1.37.0'] as const;
 
 export const readFile = (relative: string) => readFileSync(path(relative), 'utf8');
@@ -32,7 +34,7 @@ export interface Outcome {
 
 /** Run a tool to its end. */
 export function tool(name: 'helm' | 'kubeconform', args: string[], input = ''): Outcome {
-  const { status, stdout, stderr } = spawnSync(`${TOOLS}/bin/${name}`, args, { input, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(goCommand(name), args, { input, encoding: 'utf8' });
   return { status, stdout, stderr };
 }
 

@@ -1,14 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { CHART, KUBERNETES, readFile, TOOLS, template, tool, VALUE_SETS } from './chart.js';
+import { CHART, KUBERNETES, readFile, SCHEMAS, template, tool, VALUE_SETS } from './chart.js';
 
 /** Names of the files of scripts/helm/schemas.mjs. */
 const FILES = '{{.Group}}_{{.ResourceKind}}_{{.ResourceAPIVersion}}.json';
 
 function conforms(yaml: string, kubernetes: string) {
-  const locations = [
-    `${TOOLS}/schemas/{{.NormalizedKubernetesVersion}}/${FILES}`,
-    `${TOOLS}/schemas/custom/${FILES}`,
-  ].flatMap((location) => ['-schema-location', location]);
+  const locations = [`${SCHEMAS}/{{.NormalizedKubernetesVersion}}/${FILES}`, `${SCHEMAS}/custom/${FILES}`].flatMap(
+    (location) => ['-schema-location', location],
+  );
   const args = ['-strict', '-output', 'json', '-summary', '-kubernetes-version', kubernetes, ...locations];
   const { resources = [], summary } = JSON.parse(tool('kubeconform', args, yaml).stdout);
   return { faults: resources, valid: summary.valid };

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { CHART, COMPONENTS, containerOf, find, LEAST, type Manifest, render, TOOLS, TRIAL } from './chart.js';
+import { goCommand } from '../../scripts/go-command.mjs';
+import { CHART, COMPONENTS, containerOf, find, LEAST, type Manifest, render, TRIAL } from './chart.js';
 import { type FakeKubernetes, startFakeKubernetes } from './kubernetes.js';
 import { secretValue } from './rendered-process.js';
 
@@ -89,7 +90,7 @@ describe('secrets installed in a cluster', () => {
   async function helm(verb: string, values: object | null, ...flags: string[]): Promise<string> {
     const chart = values === null ? [] : [CHART, '--values', '-', '--disable-openapi-validation'];
     const args = [verb, 'yard', ...chart, '--namespace', 'jobs', ...cluster.flags, ...flags];
-    const child = spawn(`${TOOLS}/bin/helm`, args);
+    const child = spawn(goCommand('helm'), args);
     child.stdin.end(JSON.stringify(values ?? {}));
     const [output, complaints, [code]] = await Promise.all([
       text(child.stdout),

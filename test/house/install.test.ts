@@ -37,7 +37,7 @@ it('says in docs/install.md with which versions the tests run', () => {
   for (const text of [
     `checked against the schemas of ${kubernetes.join(' and ')}`,
     `CI runs its suites with ${nodes.join(' and ')}. The image has ${found('Dockerfile', /NODE_VERSION=(\d+)/)}`,
-    `Helm ${found('scripts/helm/command.mjs', /@v([\d.]+)/)}`,
+    `Helm ${found('scripts/go-command.mjs', /cmd\/helm@v([\d.]+)/)}`,
     `Gateway API ${minorOf('gateway-api')}, Prometheus operator ${minorOf('prometheus-operator')}, KEDA ${minorOf('keda')}`,
   ]) {
     expect(table).toContain(text);

@@ -1,6 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -23,11 +21,4 @@ export function script(name: string, args: string[], env: NodeJS.ProcessEnv = {}
   const { status, output } = run(process.execPath, [`${ROOT}scripts/release/${name}.mjs`, ...args], { env });
   if (status !== 0) throw new Error(output);
   return output;
-}
-
-/** Return the path of a tool that scripts/release/tools.mjs has made. */
-export function tool(name: string): string {
-  const folder = join(ROOT, '.cache/release-tools');
-  const [file = ''] = readdirSync(folder).filter((each) => each.startsWith(`${name}-`));
-  return join(folder, file);
 }

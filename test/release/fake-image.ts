@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT, run, tool } from './commands.js';
+import { goCommand } from '../../scripts/go-command.mjs';
+import { ROOT, run } from './commands.js';
 
 const { withRegistry } = await import(`${ROOT}scripts/release/registry.mjs`);
 
@@ -13,7 +14,7 @@ const { withRegistry } = await import(`${ROOT}scripts/release/registry.mjs`);
  */
 export async function writeImage(dir: string, layout: string, content: string): Promise<void> {
   const crane = (...args: string[]) => {
-    const { status, output } = run(tool('crane'), args);
+    const { status, output } = run(goCommand('crane'), args);
     if (status !== 0) throw new Error(output);
   };
   writeFileSync(join(dir, 'file'), content);

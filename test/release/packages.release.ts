@@ -2,11 +2,12 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { goCommand } from '../../scripts/go-command.mjs';
 import { asAdmin } from '../cli/logs.js';
 import { endAll, runCommand } from '../cli/yardmaster.js';
 import { withService } from '../support/service.js';
 import { VERSION } from '../support/version.js';
-import { run, script, tool } from './commands.js';
+import { run, script } from './commands.js';
 
 const IMAGE = 'registry.example.com/team/yardmaster';
 
@@ -93,7 +94,7 @@ describe('built packages', () => {
 
   it('of the chart installs the image of the same release, from the registry of that release', () => {
     const args = ['template', 'yard', built('chart', '.tgz'), '--kube-version', '1.30', '--set', 'redis.url=redis://r'];
-    const images = succeeds(tool('helm'), args).match(/(?<=image: ).+/g) ?? [];
+    const images = succeeds(goCommand('helm'), args).match(/(?<=image: ).+/g) ?? [];
     expect([...new Set(images)]).toEqual([`${IMAGE}:${VERSION}`]);
   });
 });

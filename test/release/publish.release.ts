@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { goCommand } from '../../scripts/go-command.mjs';
 import { endAll, runCommand } from '../cli/yardmaster.js';
 import { VERSION } from '../support/version.js';
-import { ROOT, script, tool } from './commands.js';
+import { ROOT, script } from './commands.js';
 import { writeImage } from './fake-image.js';
 
 const { withRegistry } = await import(`${ROOT}scripts/release/registry.mjs`);
@@ -39,7 +40,7 @@ it('rehearses a release: image and chart are published twice, signed, verified, 
 it('refuses an image and a chart of a version that exists with another content', async () => {
   await withRegistry(async (registry: string) => {
     const env = { IMAGE: `${registry}/yardmaster`, CHARTS: `${registry}/charts`, COSIGN_KEY: join(dir, 'cosign.key') };
-    const keys = runCommand(tool('cosign'), ['generate-key-pair', '--output-key-prefix', join(dir, 'cosign')], {
+    const keys = runCommand(goCommand('cosign'), ['generate-key-pair', '--output-key-prefix', join(dir, 'cosign')], {
       COSIGN_PASSWORD: 'test',
     });
     expect(await keys.exit()).toBe(0);

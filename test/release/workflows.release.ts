@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { ROOT, run, tool } from './commands.js';
+import { goCommand } from '../../scripts/go-command.mjs';
+import { ROOT, run } from './commands.js';
 
 interface Step {
   uses?: string;
@@ -33,7 +34,7 @@ const stepsOf = (job: Job | undefined) => job?.steps ?? [];
 
 it('has workflows that actionlint accepts', () => {
   // Not with shellcheck and pyflakes, which a machine may have or not.
-  expect(run(tool('actionlint'), ['-shellcheck=', '-pyflakes='])).toEqual({ status: 0, output: '' });
+  expect(run(goCommand('actionlint'), ['-shellcheck=', '-pyflakes='])).toEqual({ status: 0, output: '' });
 });
 
 describe.each(files)('workflow %s', (file) => {

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { goCommand } from '../../go-command.mjs';
 import { charts, image, isLocal, isPreRelease, outputOf, run, version } from '../settings.mjs';
-import { tool } from '../tools.mjs';
 import { onlyFile } from './files.mjs';
 import { sign } from './sign.mjs';
 
@@ -14,12 +14,12 @@ function logIn(ref) {
   const { REGISTRY_USER: user, REGISTRY_PASSWORD: input } = process.env;
   if (!user || !input) return;
   const options = { input, stdio: ['pipe', 'inherit', 'inherit'] };
-  run(tool('crane'), ['auth', 'login', hostOf(ref), '--username', user, '--password-stdin'], options);
-  run(tool('helm'), ['registry', 'login', hostOf(ref), '--username', user, '--password-stdin'], options);
+  run(goCommand('crane'), ['auth', 'login', hostOf(ref), '--username', user, '--password-stdin'], options);
+  run(goCommand('helm'), ['registry', 'login', hostOf(ref), '--username', user, '--password-stdin'], options);
 }
 
 /** Return the digest of a tag, or undefined when there is no such tag. */
-const digestOf = (ref) => outputOf(tool('crane'), ['digest', ref], { stdio: ['ignore', 'pipe', 'ignore'] });
+const digestOf = (ref) => outputOf(goCommand('crane'), ['digest', ref], { stdio: ['ignore', 'pipe', 'ignore'] });
 
 export function publishImage(folder) {
   const layout = join(folder, 'image');
@@ -31,9 +31,9 @@ export function publishImage(folder) {
   const published = digestOf(ref);
   if (published !== undefined && published !== digest)
     throw new Error(`${ref} exists with another digest, ${published}`);
-  if (published === undefined) run(tool('crane'), ['push', layout, ref]);
+  if (published === undefined) run(goCommand('crane'), ['push', layout, ref]);
   sign(`${image}@${digest}`);
-  if (!isPreRelease) run(tool('crane'), ['tag', `${image}@${digest}`, 'latest']);
+  if (!isPreRelease) run(goCommand('crane'), ['tag', `${image}@${digest}`, 'latest']);
   process.stdout.write(`${image}@${digest}\n`);
 }
 
@@ -42,10 +42,10 @@ export function publishChart(folder) {
   logIn(charts);
   const ref = `${charts}/yardmaster:${version}`;
   if (digestOf(ref) === undefined) {
-    run(tool('helm'), ['push', file, `oci://${charts}`, ...(isLocal(charts) ? ['--plain-http'] : [])]);
+    run(goCommand('helm'), ['push', file, `oci://${charts}`, ...(isLocal(charts) ? ['--plain-http'] : [])]);
   }
   // Helm writes the time into the manifest, so only the chart itself can be compared.
-  const { layers } = JSON.parse(outputOf(tool('crane'), ['manifest', ref]));
+  const { layers } = JSON.parse(outputOf(goCommand('crane'), ['manifest', ref]));
   const wanted = `sha256:${createHash('sha256').update(readFileSync(file)).digest('hex')}`;
   if (layers[0].digest !== wanted) throw new Error(`${ref} exists with another chart`);
   const signed = `${charts}/yardmaster@${digestOf(ref)}`;

@@ -1,0 +1,1 @@
+export function goCommand(name: string): string;

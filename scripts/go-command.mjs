@@ -1,0 +1,48 @@
+// Build commands from Go modules in .cache/go. This needs Go, which verifies the checksums of modules.
+// node scripts/go-command.mjs name …: build these, unless they are built already.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const folder = fileURLToPath(new URL('../.cache/go/', import.meta.url));
+
+/** Modules by command. crane pushes images and serves a registry for rehearsals; actionlint checks the workflows. */
+const MODULES = {
+  actionlint: 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.12',
+  cosign: 'github.com/sigstore/cosign/v3/cmd/cosign@v3.1.3',
+  crane: 'github.com/google/go-containerregistry/cmd/crane@v0.22.1',
+  helm: 'helm.sh/helm/v3/cmd/helm@v3.22.0',
+  kubeconform: 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0',
+  'oapi-codegen': 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2',
+  staticcheck: 'honnef.co/go/tools/cmd/staticcheck@v0.8.2',
+};
+
+/**
+ * Build a command, unless it is built already.
+ *
+ * @returns its path
+ * @throws with what Go printed when it cannot be built
+ */
+export function goCommand(name) {
+  const module = MODULES[name];
+  const file = `${folder}${name}-${module.split('@')[1]}`;
+  if (existsSync(file)) return file;
+  process.stderr.write(`Building ${name} from ${module} …\n`);
+  const draft = `${folder}${process.pid}/`; // Another process may build the same command.
+  mkdirSync(draft, { recursive: true });
+  try {
+    const env = { ...process.env, GOBIN: draft };
+    const { status, stderr, error } = spawnSync('go', ['install', '-ldflags', '-s -w', module], {
+      env,
+      encoding: 'utf8',
+    });
+    if (error) throw new Error(`${name} is built with Go: ${error.message}`);
+    if (status !== 0) throw new Error(`go install ${module} failed:\n${stderr}`);
+    renameSync(`${draft}${name}`, file);
+  } finally {
+    rmSync(draft, { recursive: true });
+  }
+  return file;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) for (const name of process.argv.slice(2)) goCommand(name);
