@@ -7,6 +7,7 @@ const LONG = [
   'redis/(shard-outage|cluster-down|fsck|kinds)',
   'batch',
   'cli-logs-outage',
+  'logs-memory',
   'logs-senders',
   'scheduler-crash',
   'scheduler-faults',

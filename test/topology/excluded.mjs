@@ -58,6 +58,7 @@ export const SAME_ON_ANY_REDIS = [
   'cli/.*',
   'examples/.*',
   'gateway/limits',
+  'gateway/messages/.*',
   'logs/append-bodies',
   'logs/append-limits',
   'logs/append-refusals',
