@@ -122,7 +122,9 @@ try {
   const lines = program.split('\n').filter((line) => line.trim() !== '').length;
   const seconds = ((performance.now() - began) / 1_000).toFixed(1);
   process.stdout.write(`${language}: a job completed after ${seconds} s, with ${lines} lines\n`);
+  const stopped = ended(first);
   first.kill();
+  await stopped; // Until then it may claim the next job.
 
   const dead = await makeDeadJob();
   await mustPrint('manage', programOf(`${sdk}README.md`, '## Find and change jobs'), [dead, /requeued: 1\b/]);

@@ -128,7 +128,7 @@ it.each([
   expect(await statusOf(id)).toBe('running');
 });
 
-it('j and k reach each row of the spaces and of the audit', async () => {
+it('j and k reach each row of the spaces and of the audit that leads somewhere', async () => {
   for (const space of ['keyboard-a', 'keyboard-b', 'keyboard-c']) {
     await jobIn(service, 'dead', space);
     await jobIn(service, 'killed', space);
@@ -136,11 +136,14 @@ it('j and k reach each row of the spaces and of the audit', async () => {
   for (const hash of ['#/', '#/audit']) {
     const dashboard = await open(hash);
     await dashboard.waitFor('keyboard-c');
-    const rows = (await dashboard.texts('tbody tr')).length;
+    // An entry about a key has no link, and tests before this one have made keys.
+    const rows: number[] = await dashboard.page.evaluate(
+      `[...document.querySelectorAll('tr:has(td a)')].map((row) => row.rowIndex)`,
+    );
     const at = () => dashboard.page.evaluate(`document.activeElement.closest('tr')?.rowIndex ?? 0`);
-    for (let i = 0; i < rows + 10; i++) await dashboard.press('j');
-    expect({ hash, row: await at() }).toEqual({ hash, row: rows });
+    for (let i = 0; i < rows.length + 10; i++) await dashboard.press('j');
+    expect({ hash, row: await at() }).toEqual({ hash, row: rows.at(-1) });
     await dashboard.press('k');
-    expect({ hash, row: await at() }).toEqual({ hash, row: rows - 1 });
+    expect({ hash, row: await at() }).toEqual({ hash, row: rows.at(-2) });
   }
 });
