@@ -84,6 +84,24 @@ function decoder(replies) {
   return `(${/\br[[.]/.test(code) ? 'r: unknown[]' : ''}) => (${code})`;
 }
 
+/** TypeScript that puts the keys and arguments of a script in order. */
+function parameters(keys, args, rest) {
+  const record = (names, type) => `{ ${names.map((name) => `${name}: ${type}`).join('; ')} }`;
+  const inputs = [
+    ['keys', keys.length > 0, record(keys, 'string')],
+    ['args', args.length > 0, record(args, 'Argument')],
+    ['rest', rest !== null, 'readonly Argument[]'],
+  ].filter(([, isUsed]) => isUsed);
+  const names = inputs.map(([name]) => name).join(', ');
+  const types = inputs.map(([name, , type]) => `${name}: ${type}`).join('; ');
+  const values = [
+    ...keys.map((key) => `keys.${key}`),
+    ...args.map((arg) => `args.${arg}`),
+    ...(rest === null ? [] : ['...rest']),
+  ];
+  return `({ ${names} }: { ${types} }): Argument[] => [${values.join(', ')}]`;
+}
+
 const escaped = (text) => text.replaceAll('\\', '\\\\').replaceAll('`', '\\`').replaceAll('${', '\\${');
 
 function entry({ name, keys, args, rest, replies, parts, shared }, { imported, variants }) {
@@ -97,7 +115,8 @@ function entry({ name, keys, args, rest, replies, parts, shared }, { imported, v
     .join('');
   return `export const ${name} = {
   name: '${name}', sha1: '${createHash('sha1').update(text).digest('hex')}',
-  keys: [${list(keys)}], args: [${list(args)}], rest: ${rest ? quoted(rest) : 'null'},
+  keyCount: ${keys.length},
+  parameters: ${parameters(keys, args, rest)},
   decode: ${decoder(replies)},
   text: \`${template}\`,
 } as const;
@@ -130,7 +149,7 @@ function generate(folder, own, ofStore = []) {
   const usesStatus = scripts.some(({ replies }) => replies.flat().some((value) => value.includes(':Status')));
   const textsOf = (declared) => [...declared].map(([name, code]) => `  ${name}: \`${escaped(code)}\`,\n`).join('');
   return `// Made by scripts/lua/module.mjs from the .lua files of packages/${folder}. Do not edit: edit those, and build.
-${usesStatus ? "import type { Status } from '@yardmaster/protocol';\n" : ''}${ofStore.length > 0 ? "import { lua as store } from '@yardmaster/store';\n" : ''}
+${usesStatus ? "import type { Status } from '@yardmaster/protocol';\n" : ''}${ofStore.length > 0 ? "import { type Argument, lua as store } from '@yardmaster/store';\n" : "import type { Argument } from './run-script.js';\n"}
 /** Shared Lua, by name. */
 export const lua = {
 ${textsOf(own)}};

@@ -30,7 +30,7 @@ export class KeyUses {
     for (let i = 0; i < used.length; i += KEYS_AT_ONCE) {
       const now = performance.now();
       const rest = used.slice(i, i + KEYS_AT_ONCE).flatMap(([id, at]) => [id, Math.floor(now - at)]);
-      await runScript(store, record_uses, { keys: { records, keyUses }, args: {}, rest });
+      await runScript(store, record_uses, { keys: { records, keyUses }, rest });
     }
   }
 }

@@ -8,8 +8,12 @@ end
 --   at     epoch ms as text
 --   data   JSON text
 local function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+    tags = tagsPart(job)
+  end
   return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. (job.tags and tagsPart(job) or '') .. '}'
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
 end
 
 -- Publish an event to the watchers of the job and of its space.

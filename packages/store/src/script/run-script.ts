@@ -5,21 +5,16 @@ import { callError } from '../call.js';
 import { carriedOutWithinMs, type Store } from '../store.js';
 import { followingManualClock } from './manual-clock.js';
 
-/** A compiled Lua file; its names define the typed call, and `decode` the typed reply. */
-export interface Script<
-  K extends string = string,
-  A extends string = string,
-  R extends string | null = string | null,
-  D = unknown,
-> {
+/** A compiled Lua file. `I` are its inputs by name: keys, arguments, and the list of all further ones. `D` is its reply. */
+export interface Script<I, D> {
   name: string;
   /** Hash by which Redis knows the text, so that two releases side by side never share a script by accident. */
   sha1: string;
   text: string;
-  keys: readonly K[];
-  args: readonly A[];
-  /** Name of the list that takes all further arguments. */
-  rest: R;
+  /** How many of its parameters are keys: the first ones. */
+  keyCount: number;
+  /** Put its inputs in order. This is generated, because a loop over their names costs more. */
+  parameters: (inputs: I) => Argument[];
   /** Decode a reply that is no error, as the header of the file declares it. */
   decode: (reply: unknown[]) => D;
 }
@@ -27,11 +22,7 @@ export interface Script<
 /** First word of the reply when a script did nothing because its deadline was over. */
 const TOO_LATE = 'TOO_LATE';
 
-type Argument = string | number;
-
-type Inputs<K extends string, A extends string, R extends string | null> = { keys: Record<K, string> } & {
-  args: Record<A, Argument>;
-} & (R extends string ? { rest: readonly Argument[] } : { rest?: never });
+export type Argument = string | number;
 
 /**
  * Run a script once. When no reply comes, it is never sent again, because the script may have run.
@@ -39,18 +30,9 @@ type Inputs<K extends string, A extends string, R extends string | null> = { key
  * @returns the decoded reply, with its `outcome` for a script that declares several
  * @throws the error code that the script returned, with the job's status if it returned one; UNAVAILABLE; STORAGE_FULL
  */
-export async function runScript<K extends string, A extends string, R extends string | null, D>(
-  store: Store,
-  script: Script<K, A, R, D>,
-  inputs: Inputs<K, A, R>,
-): Promise<D> {
-  const parameters: Argument[] = [];
-  for (const key of script.keys) parameters.push(inputs.keys[key]);
-  for (const arg of script.args) parameters.push(inputs.args[arg]);
-  if (inputs.rest) parameters.push(...inputs.rest);
-
+export async function runScript<I, D>(store: Store, script: Script<I, D>, inputs: NoInfer<I>): Promise<D> {
   const sentAt = performance.now();
-  const reply = await evaluate(store, script, parameters);
+  const reply = await evaluate(store, script, script.parameters(inputs));
   const word = reply[0] as string;
   if (word === 'STORAGE_FULL') store.observer.failed('full');
   if (word === TOO_LATE) {
@@ -74,17 +56,17 @@ export async function runScript<K extends string, A extends string, R extends st
   return script.decode(reply);
 }
 
-async function evaluate(store: Store, script: Script, parameters: Argument[]): Promise<unknown[]> {
+async function evaluate<I, D>(store: Store, script: Script<I, D>, parameters: Argument[]): Promise<unknown[]> {
   const { redis, observer } = store;
   const { sha1, text } = textOn(store, script);
   const began = performance.now();
   try {
-    return (await redis.evalsha(sha1, script.keys.length, ...parameters)) as unknown[];
+    return (await redis.evalsha(sha1, script.keyCount, ...parameters)) as unknown[];
   } catch (error) {
     // This happens after a restart or a SCRIPT FLUSH. Redis replies NOSCRIPT before anything ran, so this is no
     // repetition.
     if (!isNoScript(error)) throw callError(observer, error);
-    return (await redis.eval(text, script.keys.length, ...parameters).catch((again: unknown) => {
+    return (await redis.eval(text, script.keyCount, ...parameters).catch((again: unknown) => {
       throw callError(observer, again);
     })) as unknown[];
   } finally {

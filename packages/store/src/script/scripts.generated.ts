@@ -1,5 +1,6 @@
 // Made by scripts/lua/module.mjs from the .lua files of packages/store/src. Do not edit: edit those, and build.
 import type { Status } from '@yardmaster/protocol';
+import type { Argument } from './run-script.js';
 
 /** Shared Lua, by name. */
 export const lua = {
@@ -19,11 +20,11 @@ end`,
   publish(job, formatInteger(seq), 'delivered', 'delivered', at, 'null')
   publish(job, formatInteger(seq + 1), 'acked', 'running', at, 'null')
 end`,
-  appendClaimed: `local function appendClaimed(values, job, nowText)
+  appendClaimed: `local function appendClaimed(values, job, nowMs)
   local n = #values
   values[n + 1], values[n + 2], values[n + 3], values[n + 4], values[n + 5] = job.id, job.name, job.timeoutSeconds, job.maxRetries, job.attempt
   values[n + 6], values[n + 7], values[n + 8], values[n + 9] = job.order, job.payload or false, job.checkpoint or false, job.takeBacks or false
-  values[n + 10], values[n + 11] = job.updatedAt or false, n == 0 and nowText
+  values[n + 10], values[n + 11] = job.updatedAt or false, n == 0 and nowMs
 end`,
   nextTakeBacks: `local function nextTakeBacks(takeBacks)
   return formatInteger(tonumber(stored(takeBacks) or 0) + 1)
@@ -494,8 +495,12 @@ end`,
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
 end`,
   eventMessage: `local function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+    tags = tagsPart(job)
+  end
   return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. (job.tags and tagsPart(job) or '') .. '}'
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
 end`,
   publish: `local function publish(job, seq, type, status, at, data)
   local message = eventMessage(job, seq, type, status, at, data)
@@ -854,7 +859,8 @@ end`,
 
 export const record_uses = {
   name: 'record_uses', sha1: '0460a7b298c9ebbf2bf6099f8b38c1ec1bc3921d',
-  keys: ['records', 'keyUses'], args: [], rest: 'uses',
+  keyCount: 2,
+  parameters: ({ keys, rest }: { keys: { records: string; keyUses: string }; rest: readonly Argument[] }): Argument[] => [keys.records, keys.keyUses, ...rest],
   decode: () => ({}),
   text: `${lua.now}\n${lua.formatInteger}\nlocal records, keyUses = KEYS[1], KEYS[2]
 local uses = { unpack(ARGV, 1) }
@@ -872,7 +878,8 @@ return { 'OK' }
 
 export const replace_key = {
   name: 'replace_key', sha1: 'a80b22f682c16190688d40731a749cdebd15256a',
-  keys: ['records'], args: ['keyId', 'expected', 'record', 'channel', 'message'], rest: null,
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { records: string }; args: { keyId: Argument; expected: Argument; record: Argument; channel: Argument; message: Argument } }): Argument[] => [keys.records, args.keyId, args.expected, args.record, args.channel, args.message],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const } : { outcome: 'CHANGED' as const }),
   text: `local records = KEYS[1]
 local keyId, expected, record, channel, message = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -886,7 +893,8 @@ return { 'OK' }
 
 export const append_act = {
   name: 'append_act', sha1: '1e7f614add7982d80835d2ddfc6d53b3b6fd3eee',
-  keys: ['audit'], args: ['most'], rest: 'fields',
+  keyCount: 1,
+  parameters: ({ keys, args, rest }: { keys: { audit: string }; args: { most: Argument }; rest: readonly Argument[] }): Argument[] => [keys.audit, args.most, ...rest],
   decode: () => ({}),
   text: `${lua.now}\nlocal audit = KEYS[1]
 local most = ARGV[1]
@@ -900,7 +908,8 @@ return { 'OK' }
 
 export const begin_callback = {
   name: 'begin_callback', sha1: '5e658419cd651b997c5e626ca8a408cb1ae31dbf',
-  keys: ['jobKey'], args: ['base', 'jobId', 'series', 'leaseMs', 'longestWaitMs'], rest: null,
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; series: Argument; leaseMs: Argument; longestWaitMs: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.series, args.leaseMs, args.longestWaitMs],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, nowMs: Number(r[1]), attempt: Number(r[2]), lease: r[3] as string, fields: r[4] as (string | null)[] } : r[0] === 'NOT_DUE' ? { outcome: 'NOT_DUE' as const, waitMs: Number(r[1]) } : { outcome: 'NOT_PENDING' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.now}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.postpone}\nlocal jobKey = KEYS[1]
 local base, jobId, series, leaseMs, longestWaitMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -919,8 +928,9 @@ return { 'OK', nowText, callback.attempts + 1, formatInteger(lease), fields }
 } as const;
 
 export const record_callback = {
-  name: 'record_callback', sha1: '463ba9f325c68acd08acf7e7511fa714eac22011',
-  keys: ['jobKey'], args: ['base', 'jobId', 'series', 'lease', 'eventType', 'data', 'retryMs', 'againMs', 'eventsPerJob'], rest: null,
+  name: 'record_callback', sha1: 'f3cfb1d133dfa97081a2686888322ece0fb7cf68',
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; series: Argument; lease: Argument; eventType: Argument; data: Argument; retryMs: Argument; againMs: Argument; eventsPerJob: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.series, args.lease, args.eventType, args.data, args.retryMs, args.againMs, args.eventsPerJob],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const } : { outcome: 'NOT_PENDING' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.formatInteger}\n${lua.now}\n${lua.replaceEntry}\n${lua.postpone}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
@@ -938,7 +948,15 @@ ${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eve
   end
   return impliedSeq
 end
-${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\nlocal jobKey = KEYS[1]
+${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+${lua.tagsPart}\n    tags = tagsPart(job)
+  end
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
+end
+${lua.publish}\nlocal jobKey = KEYS[1]
 local base, jobId, series, lease, eventType, data, retryMs, againMs, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local job = loadJob(jobKey, base, jobId)
 local callback = loadCallback(job)
@@ -965,7 +983,8 @@ return { 'OK' }
 
 export const redeliver_callback = {
   name: 'redeliver_callback', sha1: 'ef64ece160e6e409a8e8285b4ab34d273182026a',
-  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId'], rest: null,
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId],
   decode: () => ({}),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.wantsCallback}\n${lua.now}\n${lua.formatInteger}\n${lua.enqueueCallback}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId = ARGV[1], ARGV[2], ARGV[3]
@@ -987,7 +1006,8 @@ return { 'OK' }
 
 export const relay_callbacks = {
   name: 'relay_callbacks', sha1: '2a8f728ece1a8908b091687620f8fc72a123721a',
-  keys: ['callbacks'], args: ['base', 'limit', 'againMs', 'atMostMs'], rest: null,
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { callbacks: string }; args: { base: Argument; limit: Argument; againMs: Argument; atMostMs: Argument } }): Argument[] => [keys.callbacks, args.base, args.limit, args.againMs, args.atMostMs],
   decode: (r: unknown[]) => ({ examined: Number(r[1]), due: r[2] as string[] }),
   text: `${lua.now}\n${lua.stored}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.postpone}\nlocal callbacks = KEYS[1]
 local base, limit, againMs, atMostMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -1012,7 +1032,8 @@ return { 'OK', #ids, { unpack(due) } }
 
 export const bring_back = {
   name: 'bring_back', sha1: 'de3518c1ad699838dc93288eff38aad8eb9177f3',
-  keys: ['index'], args: ['base', 'afterOrder', 'limit', 'deliveryTimeoutMs'], rest: null,
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { index: string }; args: { base: Argument; afterOrder: Argument; limit: Argument; deliveryTimeoutMs: Argument } }): Argument[] => [keys.index, args.base, args.afterOrder, args.limit, args.deliveryTimeoutMs],
   decode: (r: unknown[]) => ({ examined: Number(r[1]), lastOrder: r[2] as string, reopened: Number(r[3]) }),
   text: `${lua.now}\n${lua.stored}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\nlocal index = KEYS[1]
 local base, afterOrder, limit, deliveryTimeoutMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -1043,8 +1064,9 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: '6b05ccb519a49358b7167c4e16322884309737fe',
-  keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore', 'random'], rest: null,
+  name: 'expire', sha1: '736172863955fdb23b1a945bb5fd6d5feb9c1376',
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { deadlines: string }; args: { base: Argument; limit: Argument; maxDeliveries: Argument; eventsPerJob: Argument; retentionMs: Argument; deliveryTimeoutMs: Argument; dueBefore: Argument; random: Argument } }): Argument[] => [keys.deadlines, args.base, args.limit, args.maxDeliveries, args.eventsPerJob, args.retentionMs, args.deliveryTimeoutMs, args.dueBefore, args.random],
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[], ended: r[5] as string[] }),
   text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.isStartOver}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
@@ -1062,7 +1084,15 @@ ${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eve
   end
   return impliedSeq
 end
-${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.spread}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.tagIndex}\n${lua.leaveTags}\nlocal function purge(job, nowMs, unique)
+${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+${lua.tagsPart}\n    tags = tagsPart(job)
+  end
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
+end
+${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.spread}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.tagIndex}\n${lua.leaveTags}\nlocal function purge(job, nowMs, unique)
   local deadlines = job.base .. 'deadlines'
   if redis.call('ZSCORE', job.base .. 'callbacks', job.id) then
 ${lua.replaceEntry}\n    replaceEntry(deadlines, job.id, formatInteger(nowMs + 60000))
@@ -1123,7 +1153,8 @@ return { 'OK', examined, { unpack(counts) }, lagMs or 0, { unpack(broken) }, { u
 
 export const mark_step = {
   name: 'mark_step', sha1: '03d25b09b39bc5096b2b655a3a14e53ac63272a5',
-  keys: ['stepped'], args: ['readAt'], rest: null,
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { stepped: string }; args: { readAt: Argument } }): Argument[] => [keys.stepped, args.readAt],
   decode: (r: unknown[]) => ({ marked: Number(r[1]) }),
   text: `${lua.now}\n${lua.stored}\nlocal stepped = KEYS[1]
 local readAt = ARGV[1]
@@ -1137,8 +1168,9 @@ return { 'OK', 1 }
 } as const;
 
 export const promote = {
-  name: 'promote', sha1: '83dbcac4915c355222407584d0b4dbbf939562a6',
-  keys: ['due'], args: ['base', 'limit', 'eventsPerJob', 'retentionMs', 'dueBefore'], rest: null,
+  name: 'promote', sha1: '6ad02d4d316690b0d88c45a16e9c6e5de87e31d7',
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { due: string }; args: { base: Argument; limit: Argument; eventsPerJob: Argument; retentionMs: Argument; dueBefore: Argument } }): Argument[] => [keys.due, args.base, args.limit, args.eventsPerJob, args.retentionMs, args.dueBefore],
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[], dead: r[5] as string[] }),
   text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.wantsCallback}\n${lua.formatInteger}\n${lua.enqueueCallback}\n${lua.remindOfCallback}\n${lua.renewCallback}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.uniqueEntry}\n${lua.freeUnique}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
@@ -1156,7 +1188,15 @@ ${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eve
   end
   return impliedSeq
 end
-${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\n${lua.replaceEntry}\n${lua.sweep}\nlocal due = KEYS[1]
+${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+${lua.tagsPart}\n    tags = tagsPart(job)
+  end
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
+end
+${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\n${lua.replaceEntry}\n${lua.sweep}\nlocal due = KEYS[1]
 local base, limit, eventsPerJob, retentionMs, dueBefore = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local nowMs, nowText = now()
 local READY, DEAD = 1, { scheduled = 2, pending = 3 }
@@ -1204,7 +1244,8 @@ return { 'OK', examined, { unpack(counts) }, lagMs, { unpack(broken) }, { unpack
 
 export const add_history = {
   name: 'add_history', sha1: '53fc53f580c187877cbac3061caafdc257b321aa',
-  keys: ['counted'], args: ['base', 'seq', 'agoMs'], rest: 'cells',
+  keyCount: 1,
+  parameters: ({ keys, args, rest }: { keys: { counted: string }; args: { base: Argument; seq: Argument; agoMs: Argument }; rest: readonly Argument[] }): Argument[] => [keys.counted, args.base, args.seq, args.agoMs, ...rest],
   decode: () => ({}),
   text: `${lua.stored}\n${lua.formatInteger}\n${lua.now}\nlocal counted = KEYS[1]
 local base, seq, agoMs = ARGV[1], ARGV[2], ARGV[3]
@@ -1243,7 +1284,8 @@ return { 'OK' }
 
 export const read_history = {
   name: 'read_history', sha1: '2a7f87fdf2f0de8d8d3fe45b3a10481ecbaf8e31',
-  keys: ['jobs'], args: ['history'], rest: 'times',
+  keyCount: 1,
+  parameters: ({ keys, args, rest }: { keys: { jobs: string }; args: { history: Argument }; rest: readonly Argument[] }): Argument[] => [keys.jobs, args.history, ...rest],
   decode: (r: unknown[]) => ({ points: r[1] as string[][] }),
   text: `local jobs = KEYS[1]
 local history = ARGV[1]
@@ -1255,10 +1297,11 @@ return { 'OK', { unpack(points) } }
 } as const;
 
 export const ack = {
-  name: 'ack', sha1: '2b9450eaac3bf637f97f96054b03d7eddedfbb63',
-  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'eventsPerJob'], rest: null,
+  name: 'ack', sha1: '4f3703c2da6046455b65b9be6e7fe456fefc93b9',
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument; deliveryToken: Argument; eventsPerJob: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryToken, args.eventsPerJob],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.openWindow}\n${lua.executionMs}\nlocal function startAttempt(job, nowMs, unique, maxRunSeconds, startBy, timeouts)
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\nlocal function startAttempt(job, nowMs, unique, maxRunSeconds, startBy, timeouts)
   moveToStatusIndex(job, 'running')
   local runBy = nil
   if stored(maxRunSeconds) then
@@ -1291,7 +1334,15 @@ ${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eve
   end
   return impliedSeq
 end
-${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+${lua.tagsPart}\n    tags = tagsPart(job)
+  end
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
+end
+${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local job, unique, maxRunSeconds, startBy, timeouts, takeBacks =
   loadJob(jobKey, base, jobId, 'unique', 'maxRunSeconds', 'startBy', 'deliveryTimeouts', tokenFields(deliveryToken))
@@ -1305,18 +1356,19 @@ if job.status ~= 'delivered' then
 ${lua.missedWindow}\n  return { 'JOB_NOT_DELIVERED', job.status, missedWindow(job) }
 end
 local nowMs, nowText = now()
-local attempt = formatInteger(job.attempt + 1)
+local attempt = job.attempt + 1
 startAttempt(job, nowMs, unique, maxRunSeconds, startBy, timeouts)
-recordEvent(job, nowText, 'acked', 'running', 'null', eventsPerJob, 'startedAt', nowText, 'attempt', attempt)
+recordEvent(job, nowText, 'acked', 'running', 'null', eventsPerJob, 'startedAt', nowText, 'attempt', formatInteger(attempt))
 return { 'OK', attempt }
 `,
 } as const;
 
 export const complete = {
-  name: 'complete', sha1: 'a8aea6c5ce194eae6ce5b3acdbc43dfd2572c9de',
-  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'result', 'eventsPerJob', 'retentionMs', 'mayDiffer'], rest: null,
+  name: 'complete', sha1: 'aa04ca65b1b53f488d8c33938e036781bd44561f',
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument; deliveryToken: Argument; result: Argument; eventsPerJob: Argument; retentionMs: Argument; mayDiffer: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryToken, args.result, args.eventsPerJob, args.retentionMs, args.mayDiffer],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]), space: r[2] as string, runMs: Number(r[3]), name: r[4] as string } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.settingsText}\nlocal function startRetention(job, nowMs, retentionMs)
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\nlocal function startRetention(job, nowMs, retentionMs)
   if tonumber(retentionMs) > 0 then
 ${lua.formatInteger}\n    redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + tonumber(retentionMs)), job.id)
   else
@@ -1340,7 +1392,15 @@ ${lua.formatInteger}\n${lua.keepNewest}\n    return formatInteger(keepNewest(job
   end
   return impliedSeq
 end
-${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+${lua.tagsPart}\n    tags = tagsPart(job)
+  end
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
+end
+${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs, mayDiffer = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local job, callbackUrl, callbackOn, unique, startedAt, takeBacks, timeouts =
   loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', 'startedAt', tokenFields(deliveryToken))
@@ -1356,22 +1416,25 @@ moveToStatusIndex(job, 'completed')
 if stored(unique) then
 ${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique, 'expired')
 end
-local settings = mayDiffer ~= '' and settingsText(base, job.space)
-if stored(settings) then
-${lua.retentionIn}\n  retentionMs = retentionIn(settings, 'completed', retentionMs)
+if mayDiffer ~= '' then
+${lua.settingsText}\n${lua.retentionIn}\n  local settings = settingsText(base, job.space)
+  if stored(settings) then
+    retentionMs = retentionIn(settings, 'completed', retentionMs)
+  end
 end
 startRetention(job, nowMs, retentionMs)
 if stored(callbackUrl) then
 ${lua.wantsCallback}\n${lua.formatInteger}\n${lua.enqueueCallback}\n  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
 end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
-return { 'OK', job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
+return { 'OK', job.attempt + 0, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
 `,
 } as const;
 
 export const fail = {
-  name: 'fail', sha1: '4b1a7c06ab40a5f58cc66192cf5319263b5aa8ea',
-  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'errorJson', 'isRetryable', 'retryAfterMs', 'random', 'eventsPerJob', 'retentionMs'], rest: null,
+  name: 'fail', sha1: '72195ae6f0d6ebf2e9a6dab1c191f523c96de8b5',
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument; deliveryToken: Argument; errorJson: Argument; isRetryable: Argument; retryAfterMs: Argument; random: Argument; eventsPerJob: Argument; retentionMs: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryToken, args.errorJson, args.isRetryable, args.retryAfterMs, args.random, args.eventsPerJob, args.retentionMs],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, status: r[1] as Status, attempt: Number(r[2]), space: r[3] as string, runMs: Number(r[4]), name: r[5] as string } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\nlocal function startRetention(job, nowMs, retentionMs)
   if tonumber(retentionMs) > 0 then
@@ -1397,7 +1460,15 @@ ${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eve
   end
   return impliedSeq
 end
-${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal jobKey = KEYS[1]
+${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+${lua.tagsPart}\n    tags = tagsPart(job)
+  end
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
+end
+${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, errorJson, isRetryable, retryAfterMs, random, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
 local job, retry, priority, startedAt, takeBacks, timeouts =
   loadJob(jobKey, base, jobId, 'retry', 'priority', 'startedAt', tokenFields(deliveryToken))
@@ -1415,13 +1486,14 @@ else
   local again = { retry = retry, priority = priority, delayMs = tonumber(retryAfterMs), random = random }
   status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
 end
-return { 'OK', status, job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
+return { 'OK', status, job.attempt + 0, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
 `,
 } as const;
 
 export const heartbeat = {
-  name: 'heartbeat', sha1: '2613636d552353586cc726e5d88b8b629c887775',
-  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'kind', 'data', 'eventsPerJob'], rest: null,
+  name: 'heartbeat', sha1: '57b5aedee9aaf3112fcce1618fb4b8fe3128423b',
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument; deliveryToken: Argument; kind: Argument; data: Argument; eventsPerJob: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryToken, args.kind, args.data, args.eventsPerJob],
   decode: (r: unknown[]) => ({ attempt: Number(r[1]) }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.knownFull}\n${lua.isMemoryFull}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.executionMs}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
@@ -1439,7 +1511,15 @@ ${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eve
   end
   return impliedSeq
 end
-${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+${lua.tagsPart}\n    tags = tagsPart(job)
+  end
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
+end
+${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, kind, data, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local job, runBy, takeBacks, timeouts = loadJob(jobKey, base, jobId, 'runBy', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -1464,13 +1544,14 @@ elseif kind == 'checkpoint' then
 else
   recordEvent(job, nowText, kind, 'running', data, eventsPerJob)
 end
-return { 'OK', job.attempt }
+return { 'OK', job.attempt + 0 }
 `,
 } as const;
 
 export const release = {
-  name: 'release', sha1: '377c62b1e3c81598fac74fc3514abbd641fbd8a8',
-  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'reason', 'delay', 'eventsPerJob', 'retentionMs'], rest: null,
+  name: 'release', sha1: '39a993e71cb79610f8b35d48f5b1d6cbbe6892c3',
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument; deliveryToken: Argument; reason: Argument; delay: Argument; eventsPerJob: Argument; retentionMs: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryToken, args.reason, args.delay, args.eventsPerJob, args.retentionMs],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status, attempt: Number(r[3]), space: r[4] as string, name: r[5] as string } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.lastStep}\n${lua.isStartOver}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
@@ -1488,7 +1569,15 @@ ${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eve
   end
   return impliedSeq
 end
-${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
+${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+${lua.tagsPart}\n    tags = tagsPart(job)
+  end
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
+end
+${lua.publish}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, reason, delay, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local job, takeBacks, timeouts, priority, startWithin, startBy =
   loadJob(jobKey, base, jobId, 'takeBacks', 'deliveryTimeouts', 'priority', 'startWithinSeconds', 'startBy')
@@ -1515,8 +1604,9 @@ return { 'OK', job.status, status, formatInteger(attempts + 1), job.space, job.n
 } as const;
 
 export const claim = {
-  name: 'claim', sha1: 'c7899a18950b860e8488d419d70f8ceb4a02655b',
-  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter'], rest: null,
+  name: 'claim', sha1: '1e118bc0e5f6f4a6256fe87c64e297ab4a84e2c9',
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument; deliveryTimeoutMs: Argument; eventsPerJob: Argument; notAfter: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryTimeoutMs, args.eventsPerJob, args.notAfter],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, space: r[1] as string, job: r.slice(2) as (string | null)[] } : r[0] === 'NOT_PENDING' ? { outcome: 'NOT_PENDING' as const, status: r[1] as Status } : { outcome: 'PAUSED' as const }),
   text: `${lua.loadWhole}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.dequeue}\n${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
@@ -1534,7 +1624,15 @@ ${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eve
   end
   return impliedSeq
 end
-${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.appendClaimed}\nlocal jobKey = KEYS[1]
+${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+${lua.tagsPart}\n    tags = tagsPart(job)
+  end
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
+end
+${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.appendClaimed}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryTimeoutMs, eventsPerJob, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job = loadWhole(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -1550,14 +1648,15 @@ if paused and (paused[''] or paused[job.name]) then return { 'PAUSED' } end
 dequeue(job)
 markDelivered(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob)
 local values = {}
-appendClaimed(values, job, nowText)
+appendClaimed(values, job, nowMs)
 return { 'OK', job.space, unpack(values) }
 `,
 } as const;
 
 export const poll = {
-  name: 'poll', sha1: 'b613f05219a0da2165ece5cfcaff2484e7d045ff',
-  keys: ['queue'], args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter', 'isAcked', 'ackWithinMs', 'workerId'], rest: 'names',
+  name: 'poll', sha1: 'fe67909079accc5894579e24c84c1ab2d91e58b1',
+  keyCount: 1,
+  parameters: ({ keys, args, rest }: { keys: { queue: string }; args: { base: Argument; count: Argument; deliveryTimeoutMs: Argument; eventsPerJob: Argument; notAfter: Argument; isAcked: Argument; ackWithinMs: Argument; workerId: Argument }; rest: readonly Argument[] }): Argument[] => [keys.queue, args.base, args.count, args.deliveryTimeoutMs, args.eventsPerJob, args.notAfter, args.isAcked, args.ackWithinMs, args.workerId, ...rest],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, jobs: r.slice(1) as (string | null)[] } : { outcome: 'MORE' as const, jobs: r.slice(1) as (string | null)[] }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal queue = KEYS[1]
 local base, count, deliveryTimeoutMs, eventsPerJob, notAfter, isAcked, ackWithinMs, workerId = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
@@ -1597,7 +1696,15 @@ ${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eve
   end
   return impliedSeq
 end
-${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n  mark = markDelivered
+${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+${lua.tagsPart}\n    tags = tagsPart(job)
+  end
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
+end
+${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n  mark = markDelivered
 end
 if isAcked ~= '' then
 ${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\nlocal function startAttempt(job, nowMs, unique, maxRunSeconds, startBy, timeouts)
@@ -1617,7 +1724,15 @@ ${lua.uniqueEntry}\n${lua.freeUnique}\n    freeUnique(job, unique)
   end
   if stored(timeouts) then redis.call('HDEL', job.key, 'deliveryTimeouts') end
 end
-${lua.keepNewest}\n${lua.appendDelivery}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.markRunning}\n  mark = markRunning
+${lua.keepNewest}\n${lua.appendDelivery}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+${lua.tagsPart}\n    tags = tagsPart(job)
+  end
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
+end
+${lua.publish}\n${lua.markRunning}\n  mark = markRunning
 end
 local values, claimed, id = {}, 0
 for _ = 1, wanted + (paused and 100 or 50) do
@@ -1629,7 +1744,7 @@ for _ = 1, wanted + (paused and 100 or 50) do
   if job and job.status == 'pending' then
     redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id)
     mark(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob, unpack(more))
-    appendClaimed(values, job, nowText)
+    appendClaimed(values, job, nowMs)
     claimed = claimed + 1
   end
 end
@@ -1638,10 +1753,19 @@ return { paused and id and claimed < wanted and 'MORE' or 'OK', unpack(values) }
 } as const;
 
 export const turn = {
-  name: 'turn', sha1: '552fb42d5989cc4978faeba26c13b36ce067783d',
-  keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
+  name: 'turn', sha1: '6c5cd8255d8997a15a42b4cf2cc710e3ccfb18f7',
+  keyCount: 1,
+  parameters: ({ keys, args, rest }: { keys: { queue: string }; args: { base: Argument; space: Argument; actions: Argument; count: Argument; deliveryTimeoutMs: Argument; isAcked: Argument; ackWithinMs: Argument; workerId: Argument; eventsPerJob: Argument; retentionMs: Argument; random: Argument; notAfter: Argument; nameCount: Argument }; rest: readonly Argument[] }): Argument[] => [keys.queue, args.base, args.space, args.actions, args.count, args.deliveryTimeoutMs, args.isAcked, args.ackWithinMs, args.workerId, args.eventsPerJob, args.retentionMs, args.random, args.notAfter, args.nameCount, ...rest],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, values: r.slice(1) as (string | null)[] } : { outcome: 'MORE' as const, values: r.slice(1) as (string | null)[] }),
-  text: `${lua.isTooLate}\n${collected.clock}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
+  text: `${lua.isTooLate}\n${collected.clock}\n${collected.now}\n${collected.collected}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+${lua.tagsPart}\n    tags = tagsPart(job)
+  end
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
+end
+${collected.publishCollected}\n${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
   local entry = '["' .. type .. '",' .. at .. kept .. ']'
@@ -1693,9 +1817,9 @@ if job.status ~= 'delivered' then
 ${lua.missedWindow}\n  return { 'JOB_NOT_DELIVERED', job.status, missedWindow(job) }
 end
 local nowMs, nowText = now()
-local attempt = formatInteger(job.attempt + 1)
+local attempt = job.attempt + 1
 startAttempt(job, nowMs, unique, maxRunSeconds, startBy, timeouts)
-recordEvent(job, nowText, 'acked', 'running', 'null', eventsPerJob, 'startedAt', nowText, 'attempt', attempt)
+recordEvent(job, nowText, 'acked', 'running', 'null', eventsPerJob, 'startedAt', nowText, 'attempt', formatInteger(attempt))
 return { 'OK', attempt }
 end
   function settle.ack(key, id, token) return ackScript(key, base, id, space, token, eventsPerJob) end
@@ -1725,13 +1849,13 @@ elseif kind == 'checkpoint' then
 else
   recordEvent(job, nowText, kind, 'running', data, eventsPerJob)
 end
-return { 'OK', job.attempt }
+return { 'OK', job.attempt + 0 }
 end
   isMemoryFull(base)
   function settle.heartbeat(key, id, token, kind, data) return heartbeatScript(key, base, id, space, token, kind, data, eventsPerJob) end
 end
 if string.find(actions, 'complete', 1, true) then
-${collected.knownSettings}\n${collected.settingsText}\n${lua.startRetention}\nlocal function completeScript(jobKey, base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs, mayDiffer)
+${lua.startRetention}\nlocal function completeScript(jobKey, base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs, mayDiffer)
 local job, callbackUrl, callbackOn, unique, startedAt, takeBacks, timeouts =
   loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', 'startedAt', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -1746,16 +1870,18 @@ moveToStatusIndex(job, 'completed')
 if stored(unique) then
 ${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique, 'expired')
 end
-local settings = mayDiffer ~= '' and settingsText(base, job.space)
-if stored(settings) then
-${lua.retentionIn}\n  retentionMs = retentionIn(settings, 'completed', retentionMs)
+if mayDiffer ~= '' then
+${collected.knownSettings}\n${collected.settingsText}\n${lua.retentionIn}\n  local settings = settingsText(base, job.space)
+  if stored(settings) then
+    retentionMs = retentionIn(settings, 'completed', retentionMs)
+  end
 end
 startRetention(job, nowMs, retentionMs)
 if stored(callbackUrl) then
 ${lua.wantsCallback}\n${lua.enqueueCallback}\n  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
 end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
-return { 'OK', job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
+return { 'OK', job.attempt + 0, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
 end
   function settle.complete(key, id, token, result) return completeScript(key, base, id, space, token, result, eventsPerJob, retentionMs) end
 end
@@ -1777,7 +1903,7 @@ else
   local again = { retry = retry, priority = priority, delayMs = tonumber(retryAfterMs), random = random }
   status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
 end
-return { 'OK', status, job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
+return { 'OK', status, job.attempt + 0, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
 end
   function settle.fail(key, id, token, errorJson, isRetryable, retryAfterMs)
     random = spread(random, 1)
@@ -1871,7 +1997,7 @@ for _ = 1, wanted + (paused and 100 or 50) do
   if job and job.status == 'pending' then
     redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id)
     mark(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob, unpack(more))
-    appendClaimed(values, job, nowText)
+    appendClaimed(values, job, nowMs)
     claimed = claimed + 1
   end
 end
@@ -1891,8 +2017,9 @@ return { outcome, unpack(values) }
 } as const;
 
 export const turn_many = {
-  name: 'turn_many', sha1: '1fb44fb521434c87e921a80bd8a5eeaf4e68f2e2',
-  keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
+  name: 'turn_many', sha1: 'b92709fe8abae225f1576ee8936c814f3c0ac107',
+  keyCount: 1,
+  parameters: ({ keys, args, rest }: { keys: { queue: string }; args: { base: Argument; space: Argument; actions: Argument; count: Argument; deliveryTimeoutMs: Argument; isAcked: Argument; ackWithinMs: Argument; workerId: Argument; eventsPerJob: Argument; retentionMs: Argument; random: Argument; notAfter: Argument; nameCount: Argument }; rest: readonly Argument[] }): Argument[] => [keys.queue, args.base, args.space, args.actions, args.count, args.deliveryTimeoutMs, args.isAcked, args.ackWithinMs, args.workerId, args.eventsPerJob, args.retentionMs, args.random, args.notAfter, args.nameCount, ...rest],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, values: r.slice(1) as (string | null)[] } : { outcome: 'MORE' as const, values: r.slice(1) as (string | null)[] }),
   text: `${lua.isTooLate}\n${collected.clock}\nlocal function now()
   if not clock then
@@ -1902,8 +2029,16 @@ ${later.later}\n${later.writeSets}\n${later.redis}\n    local time = redis.call(
   end
   return clock[1], clock[2], clock[3]
 end
-${collected.collected}\n${later.later}\n${later.writeSets}\n${later.redis}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${collected.publishCollected}\nlocal function turnScript(queue, base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount, inputs)
-${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
+${collected.collected}\n${later.later}\n${later.writeSets}\n${later.redis}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+${lua.tagsPart}\n    tags = tagsPart(job)
+  end
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
+end
+${collected.publishCollected}\nlocal function turnScript(queue, base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount, inputs)
+${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
   local entry = '["' .. type .. '",' .. at .. kept .. ']'
@@ -1952,9 +2087,9 @@ if job.status ~= 'delivered' then
 ${lua.missedWindow}\n  return { 'JOB_NOT_DELIVERED', job.status, missedWindow(job) }
 end
 local nowMs, nowText = now()
-local attempt = formatInteger(job.attempt + 1)
+local attempt = job.attempt + 1
 startAttempt(job, nowMs, unique, maxRunSeconds, startBy, timeouts)
-recordEvent(job, nowText, 'acked', 'running', 'null', eventsPerJob, 'startedAt', nowText, 'attempt', attempt)
+recordEvent(job, nowText, 'acked', 'running', 'null', eventsPerJob, 'startedAt', nowText, 'attempt', formatInteger(attempt))
 return { 'OK', attempt }
 end
   function settle.ack(key, id, token) return ackScript(key, base, id, space, token, eventsPerJob) end
@@ -1984,13 +2119,13 @@ elseif kind == 'checkpoint' then
 else
   recordEvent(job, nowText, kind, 'running', data, eventsPerJob)
 end
-return { 'OK', job.attempt }
+return { 'OK', job.attempt + 0 }
 end
   isMemoryFull(base)
   function settle.heartbeat(key, id, token, kind, data) return heartbeatScript(key, base, id, space, token, kind, data, eventsPerJob) end
 end
 if string.find(actions, 'complete', 1, true) then
-${collected.knownSettings}\n${collected.settingsText}\n${lua.startRetention}\nlocal function completeScript(jobKey, base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs, mayDiffer)
+${lua.startRetention}\nlocal function completeScript(jobKey, base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs, mayDiffer)
 local job, callbackUrl, callbackOn, unique, startedAt, takeBacks, timeouts =
   loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', 'startedAt', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -2005,16 +2140,18 @@ moveToStatusIndex(job, 'completed')
 if stored(unique) then
 ${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique, 'expired')
 end
-local settings = mayDiffer ~= '' and settingsText(base, job.space)
-if stored(settings) then
-${lua.retentionIn}\n  retentionMs = retentionIn(settings, 'completed', retentionMs)
+if mayDiffer ~= '' then
+${collected.knownSettings}\n${collected.settingsText}\n${lua.retentionIn}\n  local settings = settingsText(base, job.space)
+  if stored(settings) then
+    retentionMs = retentionIn(settings, 'completed', retentionMs)
+  end
 end
 startRetention(job, nowMs, retentionMs)
 if stored(callbackUrl) then
 ${lua.wantsCallback}\n${lua.enqueueCallback}\n  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
 end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
-return { 'OK', job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
+return { 'OK', job.attempt + 0, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
 end
   function settle.complete(key, id, token, result) return completeScript(key, base, id, space, token, result, eventsPerJob, retentionMs) end
 end
@@ -2036,7 +2173,7 @@ else
   local again = { retry = retry, priority = priority, delayMs = tonumber(retryAfterMs), random = random }
   status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
 end
-return { 'OK', status, job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
+return { 'OK', status, job.attempt + 0, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
 end
   function settle.fail(key, id, token, errorJson, isRetryable, retryAfterMs)
     random = spread(random, 1)
@@ -2130,7 +2267,7 @@ for _ = 1, wanted + (paused and 100 or 50) do
   if job and job.status == 'pending' then
     redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id)
     mark(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob, unpack(more))
-    appendClaimed(values, job, nowText)
+    appendClaimed(values, job, nowMs)
     claimed = claimed + 1
   end
 end
@@ -2158,10 +2295,19 @@ return ok and reply or failureReply(reply)
 } as const;
 
 export const copy = {
-  name: 'copy', sha1: 'a85723d22dadb23b7e13a2207339b12e8e13191c',
-  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'copyId', 'payload', 'notAfter'], rest: 'names',
+  name: 'copy', sha1: '49c067f532a94773165d7a04f1428a0b0c0e9374',
+  keyCount: 1,
+  parameters: ({ keys, args, rest }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument; copyId: Argument; payload: Argument; notAfter: Argument }; rest: readonly Argument[] }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.copyId, args.payload, args.notAfter, ...rest],
   decode: (r: unknown[]) => ({ record: r[1] as string[] }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.maxPendingIn}\n${lua.settingsText}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.addJob}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.maxPendingIn}\n${lua.settingsText}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+${lua.tagsPart}\n    tags = tagsPart(job)
+  end
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
+end
+${lua.publishCreation}\n${lua.addJob}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, copyId, payload, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local names = { unpack(ARGV, 7) }
 local job, priority, startWithin = loadJob(jobKey, base, jobId, 'priority', 'startWithinSeconds')
@@ -2185,10 +2331,19 @@ return { 'OK', redis.call('HGETALL', copy.key) }
 } as const;
 
 export const create = {
-  name: 'create', sha1: '74f1ca66a93a9f810a458716aab981a964cd7f1c',
-  keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter'], rest: 'fields',
+  name: 'create', sha1: '4d8f7d2c143e5e1a2d5fbd58e4753fa913eb6130',
+  keyCount: 1,
+  parameters: ({ keys, args, rest }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; space: Argument; name: Argument; notAfter: Argument }; rest: readonly Argument[] }): Argument[] => [keys.jobKey, args.base, args.jobId, args.space, args.name, args.notAfter, ...rest],
   decode: (r: unknown[]) => ({ order: r[1] as string }),
-  text: `${lua.now}\n${lua.isTooLate}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publishCreation}\nlocal jobKey = KEYS[1]
+  text: `${lua.now}\n${lua.isTooLate}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+${lua.tagsPart}\n    tags = tagsPart(job)
+  end
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
+end
+${lua.publishCreation}\nlocal jobKey = KEYS[1]
 local base, jobId, space, name, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local fields = { unpack(ARGV, 6) }
 local nowMs, _, micros = now()
@@ -2207,10 +2362,19 @@ return { 'OK', order }
 } as const;
 
 export const create_full = {
-  name: 'create_full', sha1: 'e83ad0c43c4168aac96bbbb4cbd74c0d0cc394a4',
-  keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter', 'fingerprint', 'unique', 'eventsPerJob', 'replayed', 'shown', 'maxPending', 'delay', 'priority', 'startWithin', 'tags'], rest: 'fields',
+  name: 'create_full', sha1: 'bc9ecd95354192fd35e9381645db40e88ec50ff3',
+  keyCount: 1,
+  parameters: ({ keys, args, rest }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; space: Argument; name: Argument; notAfter: Argument; fingerprint: Argument; unique: Argument; eventsPerJob: Argument; replayed: Argument; shown: Argument; maxPending: Argument; delay: Argument; priority: Argument; startWithin: Argument; tags: Argument }; rest: readonly Argument[] }): Argument[] => [keys.jobKey, args.base, args.jobId, args.space, args.name, args.notAfter, args.fingerprint, args.unique, args.eventsPerJob, args.replayed, args.shown, args.maxPending, args.delay, args.priority, args.startWithin, args.tags, ...rest],
   decode: (r: unknown[]) => (r[0] === 'CREATED' ? { outcome: 'CREATED' as const, order: r[1] as string, scheduledFor: r[2] as string } : r[0] === 'REPLAYED' ? { outcome: 'REPLAYED' as const, values: r[1] as (string | null)[] } : r[0] === 'RETURNED' ? { outcome: 'RETURNED' as const, id: r[1] as string, values: r[2] as (string | null)[] } : r[0] === 'REPLACED' ? { outcome: 'REPLACED' as const, id: r[1] as string, values: r[2] as (string | null)[], before: r[3] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
-  text: `${lua.now}\n${lua.isTooLate}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.addJob}\n${lua.occupyUnique}\nlocal jobKey = KEYS[1]
+  text: `${lua.now}\n${lua.isTooLate}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+${lua.tagsPart}\n    tags = tagsPart(job)
+  end
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
+end
+${lua.publishCreation}\n${lua.addJob}\n${lua.occupyUnique}\nlocal jobKey = KEYS[1]
 local base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown, maxPending, delay, priority, startWithin, tags = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13], ARGV[14], ARGV[15]
 local fields = { unpack(ARGV, 16) }
 local nowMs, nowText, micros = now()
@@ -2262,8 +2426,9 @@ return { 'CREATED', order, scheduledFor and formatInteger(scheduledFor) or '' }
 } as const;
 
 export const create_many = {
-  name: 'create_many', sha1: 'ac19f24c40d0f4cf2c6e70b70b252c2804702c52',
-  keys: ['queue'], args: ['base', 'space', 'notAfter', 'isKeyed'], rest: 'jobs',
+  name: 'create_many', sha1: 'fb24540393fa3ee64f51a26b6bea32cc470eeea9',
+  keyCount: 1,
+  parameters: ({ keys, args, rest }: { keys: { queue: string }; args: { base: Argument; space: Argument; notAfter: Argument; isKeyed: Argument }; rest: readonly Argument[] }): Argument[] => [keys.queue, args.base, args.space, args.notAfter, args.isKeyed, ...rest],
   decode: (r: unknown[]) => ({ outcomes: r[1] as string }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.entriesOf}\n${lua.stored}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.failureReply}\nlocal queue = KEYS[1]
 local base, space, notAfter, isKeyed = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -2299,7 +2464,15 @@ local function createAll()
 end
 local ok, failure = pcall(createAll)
 if entries[1] then
-${lua.wakeForEach}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.publishCreations}\n  redis.call('ZADD', base .. 'spaces', order, space)
+${lua.wakeForEach}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+${lua.tagsPart}\n    tags = tagsPart(job)
+  end
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
+end
+${lua.publishCreation}\n${lua.publishCreations}\n  redis.call('ZADD', base .. 'spaces', order, space)
   for _, index in ipairs({ prefix .. 'jobs', prefix .. 'status/pending', queue }) do redis.call('ZADD', index, unpack(entries)) end
   for name, ofName in pairs(entriesOf) do
     redis.call('ZADD', queue .. '/' .. name, unpack(ofName))
@@ -2314,8 +2487,9 @@ return { 'OK', table.concat(outcomes, '\\n') }
 } as const;
 
 export const create_many_full = {
-  name: 'create_many_full', sha1: 'a6e058ee8f5a6194f22fdd544b8de716fc4aefc4',
-  keys: ['queue'], args: ['base', 'space', 'notAfter', 'eventsPerJob', 'maxPending'], rest: 'jobs',
+  name: 'create_many_full', sha1: 'ffbf2c39fd907d5754161402e4e6884342b8a759',
+  keyCount: 1,
+  parameters: ({ keys, args, rest }: { keys: { queue: string }; args: { base: Argument; space: Argument; notAfter: Argument; eventsPerJob: Argument; maxPending: Argument }; rest: readonly Argument[] }): Argument[] => [keys.queue, args.base, args.space, args.notAfter, args.eventsPerJob, args.maxPending, ...rest],
   decode: (r: unknown[]) => ({ outcomes: r[1] as string }),
   text: `${lua.isTooLate}\n${collected.clock}\nlocal function now()
   if not clock then
@@ -2372,7 +2546,15 @@ local order, scheduledFor = addJob(job, nowMs, micros, fields, waits, tags)
 if unique ~= '' then occupyUnique(job, unique, other) end
 return { 'CREATED', order, scheduledFor and formatInteger(scheduledFor) or '' }
 end
-${later.writeLater}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.failureReply}\nlocal queue = KEYS[1]
+${later.writeLater}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+${lua.tagsPart}\n    tags = tagsPart(job)
+  end
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
+end
+${collected.publishCollected}\n${lua.failureReply}\nlocal queue = KEYS[1]
 local base, space, notAfter, eventsPerJob, maxPending = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local jobs = { unpack(ARGV, 6) }
 if isTooLate(now(), notAfter) then return { 'TOO_LATE' } end
@@ -2409,7 +2591,8 @@ return { 'OK', table.concat(outcomes, '\\n') }
 
 export const delete_job = {
   name: 'delete_job', sha1: '662e0eeaac00755d270df221e0ac5f2a8bc0529c',
-  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId'], rest: null,
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId],
   decode: (r: unknown[]) => ({ before: r[1] as Status }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.tagIndex}\n${lua.leaveTags}\nlocal function purge(job, nowMs, unique)
   local deadlines = job.base .. 'deadlines'
@@ -2443,7 +2626,8 @@ return { 'OK', job.status }
 
 export const find = {
   name: 'find', sha1: '1f8eec11182862f62068114097dba82586375503',
-  keys: ['jobs'], args: ['base', 'space', 'order', 'min', 'max', 'most', 'statuses', 'tags'], rest: 'names',
+  keyCount: 1,
+  parameters: ({ keys, args, rest }: { keys: { jobs: string }; args: { base: Argument; space: Argument; order: Argument; min: Argument; max: Argument; most: Argument; statuses: Argument; tags: Argument }; rest: readonly Argument[] }): Argument[] => [keys.jobs, args.base, args.space, args.order, args.min, args.max, args.most, args.statuses, args.tags, ...rest],
   decode: (r: unknown[]) => ({ reached: r[1] as string, found: r[2] as string[] }),
   text: `${lua.entriesOf}\n${lua.indexesFor}\n${lua.stored}\n${lua.hasTags}\n${lua.filterBy}\nlocal jobs = KEYS[1]
 local base, space, order, min, max, most, statuses, tags = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
@@ -2464,7 +2648,8 @@ return { 'OK', ids[most + 1] and placeOf(most) or '', { unpack(found) } }
 
 export const list = {
   name: 'list', sha1: '86074ae56707e85851b4c4939445ca7ae3b64a80',
-  keys: ['jobs'], args: ['base', 'space', 'order', 'min', 'max', 'offset', 'limit', 'most', 'budget', 'statuses', 'tags', 'nameCount'], rest: 'namesAndFields',
+  keyCount: 1,
+  parameters: ({ keys, args, rest }: { keys: { jobs: string }; args: { base: Argument; space: Argument; order: Argument; min: Argument; max: Argument; offset: Argument; limit: Argument; most: Argument; budget: Argument; statuses: Argument; tags: Argument; nameCount: Argument }; rest: readonly Argument[] }): Argument[] => [keys.jobs, args.base, args.space, args.order, args.min, args.max, args.offset, args.limit, args.most, args.budget, args.statuses, args.tags, args.nameCount, ...rest],
   decode: (r: unknown[]) => ({ reached: r[1] as string, rows: r.slice(2) as (string | null)[][] }),
   text: `${lua.indexesFor}\n${lua.entriesOf}\n${lua.stored}\n${lua.hasTags}\n${lua.filterBy}\nlocal jobs = KEYS[1]
 local base, space, order, min, max, offset, limit, most, budget, statuses, tags, nameCount = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12]
@@ -2495,8 +2680,9 @@ return { 'OK', ids[at] and placeOf(at - 1) or '', unpack(rows) }
 } as const;
 
 export const kill = {
-  name: 'kill', sha1: '5ef34ef2014436af910203655914432327f1cbe7',
-  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'], rest: null,
+  name: 'kill', sha1: 'b8046e7007a2fae7ab0ad238eb4def5a1c0d65bd',
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument; reason: Argument; eventsPerJob: Argument; retentionMs: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.reason, args.eventsPerJob, args.retentionMs],
   decode: (r: unknown[]) => ({ before: r[1] as Status, space: r[2] as string, name: r[3] as string }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\nlocal function startRetention(job, nowMs, retentionMs)
   if tonumber(retentionMs) > 0 then
@@ -2522,7 +2708,15 @@ ${lua.formatInteger}\n${lua.keepNewest}\n    return formatInteger(keepNewest(job
   end
   return impliedSeq
 end
-${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+${lua.tagsPart}\n    tags = tagsPart(job)
+  end
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
+end
+${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, reason, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, unique, startBy, callbackUrl, callbackOn = loadJob(jobKey, base, jobId, 'unique', 'startBy', 'callbackUrl', 'callbackOn')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -2550,7 +2744,8 @@ return { 'OK', job.status, job.space, job.name }
 
 export const get = {
   name: 'get', sha1: '2f7ca0b71574af225c0fc291e8f854a8225cbc57',
-  keys: ['jobKey'], args: ['keySpaceId', 'portion', 'budget'], rest: null,
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { keySpaceId: Argument; portion: Argument; budget: Argument } }): Argument[] => [keys.jobKey, args.keySpaceId, args.portion, args.budget],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, record: r[1] as string[], events: r[2] as string[], length: Number(r[3]) } : { outcome: 'LARGE' as const }),
   text: `${lua.refusalFor}\n${lua.stored}\nlocal jobKey = KEYS[1]
 local keySpaceId, portion, budget = ARGV[1], ARGV[2], ARGV[3]
@@ -2582,7 +2777,8 @@ return { 'OK', redis.call('HGETALL', jobKey), { unpack(events) }, length }
 
 export const history = {
   name: 'history', sha1: '7373a8314e21a4cdb17f915370e714400e93b752',
-  keys: ['jobKey'], args: ['fromSeq', 'portion'], rest: null,
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { fromSeq: Argument; portion: Argument } }): Argument[] => [keys.jobKey, args.fromSeq, args.portion],
   decode: (r: unknown[]) => ({ firstSeq: Number(r[1]), events: r[2] as string[] }),
   text: `local jobKey = KEYS[1]
 local fromSeq, portion = ARGV[1], ARGV[2]
@@ -2595,7 +2791,8 @@ return { 'OK', first + 2 + dropped, events }
 
 export const since = {
   name: 'since', sha1: '9ec8afbb0ee1bf8691c7d9444dfa8a69273b4e08',
-  keys: ['jobKey'], args: ['fromSeq', 'portion'], rest: null,
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { fromSeq: Argument; portion: Argument } }): Argument[] => [keys.jobKey, args.fromSeq, args.portion],
   decode: (r: unknown[]) => ({ firstSeq: Number(r[1]), events: r[2] as string[], lastSeq: Number(r[3]), logSeq: Number(r[4]), newestLog: r[5] as (string | null), status: r[6] as Status, name: r[7] as string, space: r[8] as string, result: r[9] as (string | null) }),
   text: `${lua.stored}\nlocal jobKey = KEYS[1]
 local fromSeq, portion = ARGV[1], ARGV[2]
@@ -2619,7 +2816,8 @@ return { 'OK', first + 2 + dropped, events, lastSeq, logSeq, redis.call('LINDEX'
 
 export const snapshot = {
   name: 'snapshot', sha1: '376223557946a26d55d07fa6c15aafd05b088bef',
-  keys: ['jobKey'], args: ['keySpaceId'], rest: null,
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { keySpaceId: Argument } }): Argument[] => [keys.jobKey, args.keySpaceId],
   decode: (r: unknown[]) => ({ seq: Number(r[1]), droppedSeq: Number(r[2]), logSeq: Number(r[3]), at: Number(r[4]), status: r[5] as Status, space: r[6] as string, name: r[7] as string, updatedAt: r[8] === null ? null : Number(r[8]), progress: r[9] as (string | null), tags: r[10] as (string | null) }),
   text: `${lua.refusalFor}\n${lua.stored}\n${lua.impliedEntries}\n${lua.formatInteger}\n${lua.now}\nlocal jobKey = KEYS[1]
 local keySpaceId = ARGV[1]
@@ -2635,8 +2833,9 @@ return { 'OK', droppedSeq + length, droppedSeq, logSeq, formatInteger(now()), v[
 } as const;
 
 export const requeue = {
-  name: 'requeue', sha1: '42ecf58458d583cde8ac27ee6dbb10d088341ec7',
-  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'delay', 'isDryRun', 'eventsPerJob'], rest: null,
+  name: 'requeue', sha1: '1f1c7a7d6197eb5b3529d3ca74db081b7c233cd3',
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument; delay: Argument; isDryRun: Argument; eventsPerJob: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.delay, args.isDryRun, args.eventsPerJob],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.occupiesUnique}\n${lua.takesUniqueBack}\n${lua.uniqueEntry}\n${lua.uniqueHolder}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
@@ -2654,7 +2853,15 @@ ${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eve
   end
   return impliedSeq
 end
-${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordReturn}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
+${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+${lua.tagsPart}\n    tags = tagsPart(job)
+  end
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
+end
+${lua.publish}\n${lua.recordReturn}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, delay, isDryRun, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, unique, freed, priority, startWithin, takeBacks =
   loadJob(jobKey, base, jobId, 'unique', 'uniqueFreed', 'priority', 'startWithinSeconds', 'takeBacks')
@@ -2687,8 +2894,9 @@ return { 'OK', before, status }
 } as const;
 
 export const reschedule = {
-  name: 'reschedule', sha1: '56da5e656b77503fd3ccf8ceca75c3b29b9a7c15',
-  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'delay', 'priority', 'eventsPerJob'], rest: null,
+  name: 'reschedule', sha1: '187becf1ce32744b2396a183877d3f954587c750',
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument; delay: Argument; priority: Argument; eventsPerJob: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.delay, args.priority, args.eventsPerJob],
   decode: (r: unknown[]) => ({ before: r[1] as Status, after: r[2] as Status }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.startLimit}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
@@ -2706,7 +2914,15 @@ ${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eve
   end
   return impliedSeq
 end
-${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+${lua.tagsPart}\n    tags = tagsPart(job)
+  end
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
+end
+${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, delay, priority, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, priorityNow, startWithin, startBy = loadJob(jobKey, base, jobId, 'priority', 'startWithinSeconds', 'startBy')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -2736,10 +2952,19 @@ return { 'OK', job.status, status }
 } as const;
 
 export const append_logs = {
-  name: 'append_logs', sha1: '6406cf2cda68b1a37127323a395340caa0642f25',
-  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'logsPerJob'], rest: 'entries',
+  name: 'append_logs', sha1: '47b1fe8bde98226063a1e9535b0dbb62a919978b',
+  keyCount: 1,
+  parameters: ({ keys, args, rest }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument; logsPerJob: Argument }; rest: readonly Argument[] }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.logsPerJob, ...rest],
   decode: (r: unknown[]) => ({ lastSeq: Number(r[1]) }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${lua.publish}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+${lua.tagsPart}\n    tags = tagsPart(job)
+  end
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
+end
+${lua.publish}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, logsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local entries = { unpack(ARGV, 5) }
 local job = loadJob(jobKey, base, jobId)
@@ -2765,7 +2990,8 @@ return { 'OK', last }
 
 export const read_logs = {
   name: 'read_logs', sha1: '44ce895b7901736849a653282672835f4548f080',
-  keys: ['jobKey'], args: ['keySpaceId', 'direction', 'bound', 'most', 'budget'], rest: null,
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { keySpaceId: Argument; direction: Argument; bound: Argument; most: Argument; budget: Argument } }): Argument[] => [keys.jobKey, args.keySpaceId, args.direction, args.bound, args.most, args.budget],
   decode: (r: unknown[]) => ({ dropped: Number(r[1]), newestSeq: Number(r[2]), lists: r.slice(3) as string[][] }),
   text: `${lua.stored}\n${lua.refusalFor}\n${lua.formatInteger}\nlocal jobKey = KEYS[1]
 local keySpaceId, direction, bound, most, budget = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -2795,7 +3021,8 @@ return { 'OK', dropped, dropped + length, unpack(lists) }
 
 export const cancel_operation = {
   name: 'cancel_operation', sha1: 'cbb0e68a6222fa41d42a0a58f46bfa7a766c66d4',
-  keys: ['record'], args: ['base', 'id', 'keySpaceId'], rest: null,
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { record: string }; args: { base: Argument; id: Argument; keySpaceId: Argument } }): Argument[] => [keys.record, args.base, args.id, args.keySpaceId],
   decode: (r: unknown[]) => ({ space: r[1] as string }),
   text: `${lua.stored}\nlocal record = KEYS[1]
 local base, id, keySpaceId = ARGV[1], ARGV[2], ARGV[3]
@@ -2813,7 +3040,8 @@ return { 'OK', space }
 
 export const read_operations = {
   name: 'read_operations', sha1: 'c065ca05f557d3a1824295d673ddc15200e2c306',
-  keys: ['list'], args: ['base', 'most'], rest: 'ids',
+  keyCount: 1,
+  parameters: ({ keys, args, rest }: { keys: { list: string }; args: { base: Argument; most: Argument }; rest: readonly Argument[] }): Argument[] => [keys.list, args.base, args.most, ...rest],
   decode: (r: unknown[]) => ({ records: r[1] as string[][] }),
   text: `${lua.formatInteger}\n${lua.operationLeft}\nlocal list = KEYS[1]
 local base, most = ARGV[1], ARGV[2]
@@ -2836,7 +3064,8 @@ return { 'OK', { unpack(records) } }
 
 export const read_texts = {
   name: 'read_texts', sha1: 'cc9c1a4cc2b52375356b38558f902eb4372d9a69',
-  keys: ['index'], args: ['base', 'low', 'highest', 'most', 'budget'], rest: 'ids',
+  keyCount: 1,
+  parameters: ({ keys, args, rest }: { keys: { index: string }; args: { base: Argument; low: Argument; highest: Argument; most: Argument; budget: Argument }; rest: readonly Argument[] }): Argument[] => [keys.index, args.base, args.low, args.highest, args.most, args.budget, ...rest],
   decode: (r: unknown[]) => ({ rows: r[1] as (string | null)[][] }),
   text: `local index = KEYS[1]
 local base, low, highest, most, budget = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -2859,7 +3088,8 @@ return { 'OK', { unpack(rows) } }
 
 export const start_operation = {
   name: 'start_operation', sha1: 'e297e8a4ab4bba3e83cf63c8335aee2afed8a1c8',
-  keys: ['record'], args: ['base', 'id', 'space', 'fingerprint', 'running', 'kept', 'keptMs', 'lowest', 'highest', 'statuses', 'cursor', 'freesMemory'], rest: 'fields',
+  keyCount: 1,
+  parameters: ({ keys, args, rest }: { keys: { record: string }; args: { base: Argument; id: Argument; space: Argument; fingerprint: Argument; running: Argument; kept: Argument; keptMs: Argument; lowest: Argument; highest: Argument; statuses: Argument; cursor: Argument; freesMemory: Argument }; rest: readonly Argument[] }): Argument[] => [keys.record, args.base, args.id, args.space, args.fingerprint, args.running, args.kept, args.keptMs, args.lowest, args.highest, args.statuses, args.cursor, args.freesMemory, ...rest],
   decode: (r: unknown[]) => (r[0] === 'STARTED' ? { outcome: 'STARTED' as const, at: Number(r[1]) } : { outcome: 'REPLAYED' as const }),
   text: `${lua.now}\n${lua.stored}\n${lua.formatInteger}\nlocal record = KEYS[1]
 local base, id, space, fingerprint, running, kept, keptMs, lowest, highest, statuses, cursor, freesMemory = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12]
@@ -2899,10 +3129,19 @@ return { 'STARTED', nowText }
 } as const;
 
 export const step_operation = {
-  name: 'step_operation', sha1: 'b89528aee247be4b8a9cbeb17178af2c7ec9e06b',
-  keys: ['record'], args: ['base', 'id', 'space', 'action', 'cursor', 'after', 'lowest', 'highest', 'most', 'mayChange', 'isDryRun', 'reason', 'delay', 'eventsPerJob', 'retentionMs', 'listed', 'tags', 'nameCount'], rest: 'inputs',
+  name: 'step_operation', sha1: 'bf628e922ff65a68c63e81f53de70bb0d2d5d98b',
+  keyCount: 1,
+  parameters: ({ keys, args, rest }: { keys: { record: string }; args: { base: Argument; id: Argument; space: Argument; action: Argument; cursor: Argument; after: Argument; lowest: Argument; highest: Argument; most: Argument; mayChange: Argument; isDryRun: Argument; reason: Argument; delay: Argument; eventsPerJob: Argument; retentionMs: Argument; listed: Argument; tags: Argument; nameCount: Argument }; rest: readonly Argument[] }): Argument[] => [keys.record, args.base, args.id, args.space, args.action, args.cursor, args.after, args.lowest, args.highest, args.most, args.mayChange, args.isDryRun, args.reason, args.delay, args.eventsPerJob, args.retentionMs, args.listed, args.tags, args.nameCount, ...rest],
   decode: (r: unknown[]) => (r[0] === 'STEPPED' ? { outcome: 'STEPPED' as const, status: r[1] as string, changed: Number(r[2]), moves: r[3] as string[] } : { outcome: 'OVERTAKEN' as const }),
-  text: `${lua.stored}\n${collected.clock}\n${collected.now}\n${lua.replaceEntry}\n${lua.nextJobs}\n${lua.loadJob}\n${lua.hasTags}\n${lua.matchingJob}\n${lua.countMove}\n${lua.OPERATION_ENDS}\n${collected.collected}\n${lua.quote}\n${lua.tagsPart}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.formatInteger}\n${lua.operationLeft}\n${lua.endOperation}\n${lua.recordStep}\n${lua.refusalFor}\nlocal record = KEYS[1]
+  text: `${lua.stored}\n${collected.clock}\n${collected.now}\n${lua.replaceEntry}\n${lua.nextJobs}\n${lua.loadJob}\n${lua.hasTags}\n${lua.matchingJob}\n${lua.countMove}\n${lua.OPERATION_ENDS}\n${collected.collected}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
+  local tags = ''
+  if job.tags then
+${lua.tagsPart}\n    tags = tagsPart(job)
+  end
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
+end
+${collected.publishCollected}\n${lua.formatInteger}\n${lua.operationLeft}\n${lua.endOperation}\n${lua.recordStep}\n${lua.refusalFor}\nlocal record = KEYS[1]
 local base, id, space, action, cursor, after, lowest, highest, most, mayChange, isDryRun, reason, delay, eventsPerJob, retentionMs, listed, tags, nameCount = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13], ARGV[14], ARGV[15], ARGV[16], ARGV[17], ARGV[18]
 local inputs = { unpack(ARGV, 19) }
 local status, statuses, expected = unpack(redis.call('HMGET', record, 'status', 'statuses', 'cursor'))
@@ -3084,7 +3323,8 @@ return { 'STEPPED', recordStep(base, id, nowText, after, { examined, changed, sk
 
 export const count_jobs = {
   name: 'count_jobs', sha1: '8c82a20d60ea2f341f71b442db0030eb1861fc71',
-  keys: ['jobs'], args: ['space'], rest: null,
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { jobs: string }; args: { space: Argument } }): Argument[] => [keys.jobs, args.space],
   decode: (r: unknown[]) => ({ at: Number(r[1]), counts: (r[2] as unknown[]).map(Number) }),
   text: `${lua.STATUSES}\n${lua.formatInteger}\n${lua.now}\nlocal jobs = KEYS[1]
 local space = ARGV[1]
@@ -3096,7 +3336,8 @@ return { 'OK', formatInteger(now()), { unpack(counts) } }
 
 export const pause = {
   name: 'pause', sha1: 'cc213688653ec33d69843cd32ef28f7bc19d2108',
-  keys: ['paused'], args: ['base', 'space', 'most'], rest: 'names',
+  keyCount: 1,
+  parameters: ({ keys, args, rest }: { keys: { paused: string }; args: { base: Argument; space: Argument; most: Argument }; rest: readonly Argument[] }): Argument[] => [keys.paused, args.base, args.space, args.most, ...rest],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const } : { outcome: 'TOO_MANY' as const }),
   text: `${lua.replaceEntry}\n${lua.formatInteger}\n${lua.now}\nlocal paused = KEYS[1]
 local base, space, most = ARGV[1], ARGV[2], ARGV[3]
@@ -3122,7 +3363,8 @@ return { 'OK' }
 
 export const resume = {
   name: 'resume', sha1: 'a1e7db19ec96da26a98025a1ff6a3ad1e064e4a4',
-  keys: ['paused'], args: ['base', 'space', 'limit'], rest: 'names',
+  keyCount: 1,
+  parameters: ({ keys, args, rest }: { keys: { paused: string }; args: { base: Argument; space: Argument; limit: Argument }; rest: readonly Argument[] }): Argument[] => [keys.paused, args.base, args.space, args.limit, ...rest],
   decode: () => ({}),
   text: `local paused = KEYS[1]
 local base, space, limit = ARGV[1], ARGV[2], ARGV[3]
@@ -3149,7 +3391,8 @@ return { 'OK' }
 
 export const tend_pauses = {
   name: 'tend_pauses', sha1: '0f9d7b5ed27043c57fbb84b88aa46d3103884e65',
-  keys: ['pauses'], args: ['base', 'limit'], rest: null,
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { pauses: string }; args: { base: Argument; limit: Argument } }): Argument[] => [keys.pauses, args.base, args.limit],
   decode: (r: unknown[]) => ({ isMore: Number(r[1]) }),
   text: `${lua.now}\n${lua.formatInteger}\n${lua.stored}\n${lua.wakeAll}\n${lua.putBack}\n${lua.pausedNames}\nlocal pauses = KEYS[1]
 local base, limit = ARGV[1], ARGV[2]
@@ -3179,7 +3422,8 @@ return { 'OK', isMore and 1 or 0 }
 
 export const set_settings = {
   name: 'set_settings', sha1: '0f1a3b8b3a1e261369086a2c3c35c20993e5bf43',
-  keys: ['settings'], args: ['space', 'before', 'after'], rest: null,
+  keyCount: 1,
+  parameters: ({ keys, args }: { keys: { settings: string }; args: { space: Argument; before: Argument; after: Argument } }): Argument[] => [keys.settings, args.space, args.before, args.after],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const } : { outcome: 'CHANGED' as const }),
   text: `${lua.stored}\nlocal settings = KEYS[1]
 local space, before, after = ARGV[1], ARGV[2], ARGV[3]
@@ -3193,7 +3437,8 @@ return { 'OK' }
 
 export const stats = {
   name: 'stats', sha1: '2c8a4b309114b581d5c8219e3810c93a79512f52',
-  keys: ['names'], args: ['base', 'space', 'limit'], rest: 'requested',
+  keyCount: 1,
+  parameters: ({ keys, args, rest }: { keys: { names: string }; args: { base: Argument; space: Argument; limit: Argument }; rest: readonly Argument[] }): Argument[] => [keys.names, args.base, args.space, args.limit, ...rest],
   decode: (r: unknown[]) => ({ at: Number(r[1]), counts: (r[2] as unknown[]).map(Number), oldest: r[3] as string, known: Number(r[4]), rows: r[5] as string[], paused: r[6] as string[] }),
   text: `${lua.stored}\n${lua.formatInteger}\n${lua.claimOrder}\n${lua.STATUSES}\n${lua.now}\nlocal names = KEYS[1]
 local base, space, limit = ARGV[1], ARGV[2], ARGV[3]

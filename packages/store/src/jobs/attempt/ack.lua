@@ -21,7 +21,7 @@ if job.status ~= 'delivered' then
 end
 
 local nowMs, nowText = now()
-local attempt = formatInteger(job.attempt + 1)
+local attempt = job.attempt + 1
 startAttempt(job, nowMs, unique, maxRunSeconds, startBy, timeouts)
-recordEvent(job, nowText, 'acked', 'running', 'null', eventsPerJob, 'startedAt', nowText, 'attempt', attempt)
+recordEvent(job, nowText, 'acked', 'running', 'null', eventsPerJob, 'startedAt', nowText, 'attempt', formatInteger(attempt))
 return { 'OK', attempt }

@@ -24,5 +24,5 @@ if paused and (paused[''] or paused[job.name]) then return { 'PAUSED' } end
 dequeue(job)
 markDelivered(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob)
 local values = {}
-appendClaimed(values, job, nowText)
+appendClaimed(values, job, nowMs)
 return { 'OK', job.space, unpack(values) }

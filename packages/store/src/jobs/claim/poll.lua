@@ -51,7 +51,7 @@ for _ = 1, wanted + (paused and 100 or 50) do -- to spare for entries without a 
   if job and job.status == 'pending' then -- otherwise the entry is stray or paused, and is gone from the queue now
     redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id) -- the job's other queue
     mark(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob, unpack(more))
-    appendClaimed(values, job, nowText)
+    appendClaimed(values, job, nowMs)
     claimed = claimed + 1
   end
 end

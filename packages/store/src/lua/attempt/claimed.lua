@@ -20,9 +20,9 @@ end
 -- Append the values of a claimed job to a list; claimedJobsOf in the store reads them in this order. The last two say
 -- how long the job has waited: when it last changed before, nothing for a new job, and now, only of the first job. Lua
 -- does not subtract them, because that takes it longer than to return them.
-local function appendClaimed(values, job, nowText)
+local function appendClaimed(values, job, nowMs)
   local n = #values
   values[n + 1], values[n + 2], values[n + 3], values[n + 4], values[n + 5] = job.id, job.name, job.timeoutSeconds, job.maxRetries, job.attempt
   values[n + 6], values[n + 7], values[n + 8], values[n + 9] = job.order, job.payload or false, job.checkpoint or false, job.takeBacks or false
-  values[n + 10], values[n + 11] = job.updatedAt or false, n == 0 and nowText
+  values[n + 10], values[n + 11] = job.updatedAt or false, n == 0 and nowMs
 end
