@@ -25,22 +25,23 @@ const MODULES = {
  */
 export function goCommand(name) {
   const module = MODULES[name];
+  if (module === undefined) throw new Error(`there is no module of ${name}: ${Object.keys(MODULES).join(', ')}`);
   const file = `${folder}${name}-${module.split('@')[1]}`;
   if (existsSync(file)) return file;
   process.stderr.write(`Building ${name} from ${module} …\n`);
-  const draft = `${folder}${process.pid}/`; // Another process may build the same command.
-  mkdirSync(draft, { recursive: true });
+  const ownFolder = `${folder}${process.pid}/`; // Another process may build the same command.
+  mkdirSync(ownFolder, { recursive: true });
   try {
-    const env = { ...process.env, GOBIN: draft };
+    const env = { ...process.env, GOBIN: ownFolder };
     const { status, stderr, error } = spawnSync('go', ['install', '-ldflags', '-s -w', module], {
       env,
       encoding: 'utf8',
     });
-    if (error) throw new Error(`${name} is built with Go: ${error.message}`);
+    if (error) throw new Error(`Go is needed to build ${name}, but does not start: ${error.message}`);
     if (status !== 0) throw new Error(`go install ${module} failed:\n${stderr}`);
-    renameSync(`${draft}${name}`, file);
+    renameSync(`${ownFolder}${name}`, file);
   } finally {
-    rmSync(draft, { recursive: true });
+    rmSync(ownFolder, { recursive: true, force: true });
   }
   return file;
 }

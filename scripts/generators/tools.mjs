@@ -1,4 +1,5 @@
-// Install the generators in .cache/generators. This needs Python with venv, and Go. It does nothing when they are there.
+// Install the generators of npm and Python in .cache/generators. This needs Python with venv. It does nothing when they are
+// there. go-command.mjs builds oapi-codegen.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -89,8 +89,8 @@ function parameters(keys, args, rest) {
   const record = (names, type) => `{ ${names.map((name) => `${name}: ${type}`).join('; ')} }`;
   const inputs = [
     ['keys', keys.length > 0, record(keys, 'string')],
-    ['args', args.length > 0, record(args, 'Argument')],
-    ['rest', rest !== null, 'readonly Argument[]'],
+    ['args', args.length > 0, record(args, 'ScriptArgument')],
+    ['rest', rest !== null, 'readonly ScriptArgument[]'],
   ].filter(([, isUsed]) => isUsed);
   const names = inputs.map(([name]) => name).join(', ');
   const types = inputs.map(([name, , type]) => `${name}: ${type}`).join('; ');
@@ -99,7 +99,7 @@ function parameters(keys, args, rest) {
     ...args.map((arg) => `args.${arg}`),
     ...(rest === null ? [] : ['...rest']),
   ];
-  return `({ ${names} }: { ${types} }): Argument[] => [${values.join(', ')}]`;
+  return `({ ${names} }: { ${types} }): ScriptArgument[] => [${values.join(', ')}]`;
 }
 
 const escaped = (text) => text.replaceAll('\\', '\\\\').replaceAll('`', '\\`').replaceAll('${', '\\${');
@@ -149,7 +149,7 @@ function generate(folder, own, ofStore = []) {
   const usesStatus = scripts.some(({ replies }) => replies.flat().some((value) => value.includes(':Status')));
   const textsOf = (declared) => [...declared].map(([name, code]) => `  ${name}: \`${escaped(code)}\`,\n`).join('');
   return `// Made by scripts/lua/module.mjs from the .lua files of packages/${folder}. Do not edit: edit those, and build.
-${usesStatus ? "import type { Status } from '@yardmaster/protocol';\n" : ''}${ofStore.length > 0 ? "import { type Argument, lua as store } from '@yardmaster/store';\n" : "import type { Argument } from './run-script.js';\n"}
+${usesStatus ? "import type { Status } from '@yardmaster/protocol';\n" : ''}${ofStore.length > 0 ? "import { lua as store, type ScriptArgument } from '@yardmaster/store';\n" : "import type { ScriptArgument } from './run-script.js';\n"}
 /** Shared Lua, by name. */
 export const lua = {
 ${textsOf(own)}};

@@ -116,15 +116,15 @@ try {
   install(join(packing, readdirSync(packing).find((file) => /\.(tgz|whl)$/.test(file)) ?? ''));
   const program = programOf(`${sdk}README.md`);
   const first = start(command('first', program));
+  const firstEnded = ended(first);
   const payload = { image: 'cat.png', width: 320 };
   const { id } = await service.call('POST', `/spaces/${SPACE}/jobs`, { name: 'resize', payload });
   await until(async () => (await service.call('GET', `/jobs/${id}`)).status === 'completed', 'the job is completed');
   const lines = program.split('\n').filter((line) => line.trim() !== '').length;
   const seconds = ((performance.now() - began) / 1_000).toFixed(1);
   process.stdout.write(`${language}: a job completed after ${seconds} s, with ${lines} lines\n`);
-  const stopped = ended(first);
   first.kill();
-  await stopped; // Until then it may claim the next job.
+  await firstEnded; // A running worker may claim the next job.
 
   const dead = await makeDeadJob();
   await mustPrint('manage', programOf(`${sdk}README.md`, '## Find and change jobs'), [dead, /requeued: 1\b/]);

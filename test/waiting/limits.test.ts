@@ -42,7 +42,7 @@ it('refuses a call that would have to wait while as many wait as may, and no oth
   const read = () => api.call('GET', `/jobs/${id}?waitSeconds=20`);
   const waiting: ReturnType<typeof read>[] = [];
   for (const call of [() => poll(api, spaceId), read, read]) {
-    waiting.push(call()); // One after the other: no more than MAX_IN_FLIGHT may be on their way to wait.
+    waiting.push(call()); // Calls that do not wait yet count towards MAX_IN_FLIGHT.
     await untilWaiting(api, waiting.length);
   }
   const calls: [string, string, object?][] = [

@@ -1,5 +1,5 @@
 // Made by scripts/lua/module.mjs from the .lua files of packages/fsck/src. Do not edit: edit those, and build.
-import { type Argument, lua as store } from '@yardmaster/store';
+import { lua as store, type ScriptArgument } from '@yardmaster/store';
 
 /** Shared Lua, by name. */
 export const lua = {
@@ -355,7 +355,7 @@ end`,
 export const check_jobs = {
   name: 'check_jobs', sha1: 'da00f74b16b783cce47b09161ff3d0a7c00d058a',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { deadlines: string }; args: { base: Argument; isRepairing: Argument; deliveryTimeoutMs: Argument; retentionMs: Argument }; rest: readonly Argument[] }): Argument[] => [keys.deadlines, args.base, args.isRepairing, args.deliveryTimeoutMs, args.retentionMs, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { deadlines: string }; args: { base: ScriptArgument; isRepairing: ScriptArgument; deliveryTimeoutMs: ScriptArgument; retentionMs: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.deadlines, args.base, args.isRepairing, args.deliveryTimeoutMs, args.retentionMs, ...rest],
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as string[][] }),
   text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.IS_STATUS}\n${lua.known}\nlocal function partitionOf(space)
   if not known[space] then
@@ -453,7 +453,7 @@ return { 'OK', unpack(faulty) }
 export const check_names = {
   name: 'check_names', sha1: 'a52252eff7eff8e22d13314b7fcb874b73e3b593',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { names: string }; args: { base: Argument; space: Argument; isRepairing: Argument; afterOrder: Argument; counted: Argument }; rest: readonly Argument[] }): Argument[] => [keys.names, args.base, args.space, args.isRepairing, args.afterOrder, args.counted, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { names: string }; args: { base: ScriptArgument; space: ScriptArgument; isRepairing: ScriptArgument; afterOrder: ScriptArgument; counted: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.names, args.base, args.space, args.isRepairing, args.afterOrder, args.counted, ...rest],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, wrong: r[1] as string[] } : { outcome: 'CHANGED' as const }),
   text: `${store.stored}\n${lua.scoreIn}\n${store.formatInteger}\n${lua.messageOf}\nlocal names = KEYS[1]
 local base, space, isRepairing, afterOrder, counted = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -489,7 +489,7 @@ return { 'OK', { unpack(wrong) } }
 export const check_operation = {
   name: 'check_operation', sha1: '32c24602c8ac89a8322bc6cda904e8278a181f9f',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { record: string }; args: { base: Argument; id: Argument; isRepairing: Argument } }): Argument[] => [keys.record, args.base, args.id, args.isRepairing],
+  parameters: ({ keys, args }: { keys: { record: string }; args: { base: ScriptArgument; id: ScriptArgument; isRepairing: ScriptArgument } }): ScriptArgument[] => [keys.record, args.base, args.id, args.isRepairing],
   decode: (r: unknown[]) => ({ state: r[1] as string }),
   text: `${store.stored}\n${lua.scoreIn}\n${store.now}\nlocal record = KEYS[1]
 local base, id, isRepairing = ARGV[1], ARGV[2], ARGV[3]
@@ -505,7 +505,7 @@ return { 'OK', 'repaired' }
 export const check_orphan = {
   name: 'check_orphan', sha1: '1192f316d6167e82c1e762ba7127f66deda1dd63',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { key: string }; args: { isRepairing: Argument }; rest: readonly Argument[] }): Argument[] => [keys.key, args.isRepairing, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { key: string }; args: { isRepairing: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.key, args.isRepairing, ...rest],
   decode: (r: unknown[]) => ({ state: r[1] as string }),
   text: `local key = KEYS[1]
 local isRepairing = ARGV[1]
@@ -520,7 +520,7 @@ return { 'OK', 'repaired' }
 export const count_names = {
   name: 'count_names', sha1: 'f463da8dfdd298f49ffae869ecb0d34978912c61',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { jobs: string }; args: { base: Argument; afterOrder: Argument; limit: Argument } }): Argument[] => [keys.jobs, args.base, args.afterOrder, args.limit],
+  parameters: ({ keys, args }: { keys: { jobs: string }; args: { base: ScriptArgument; afterOrder: ScriptArgument; limit: ScriptArgument } }): ScriptArgument[] => [keys.jobs, args.base, args.afterOrder, args.limit],
   decode: (r: unknown[]) => ({ counted: Number(r[1]), lastOrder: r[2] as string, names: r[3] as string[] }),
   text: `${store.stored}\nlocal jobs = KEYS[1]
 local base, afterOrder, limit = ARGV[1], ARGV[2], ARGV[3]
@@ -534,7 +534,7 @@ return { 'OK', #names, page[#page] or afterOrder, { unpack(names) } }
 export const check_entries = {
   name: 'check_entries', sha1: '26b9c398bdb6b87c1bc05a4f94fdd57913d87bd1',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { index: string }; args: { base: Argument; isRepairing: Argument; space: Argument; name: Argument; tag: Argument }; rest: readonly Argument[] }): Argument[] => [keys.index, args.base, args.isRepairing, args.space, args.name, args.tag, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { index: string }; args: { base: ScriptArgument; isRepairing: ScriptArgument; space: ScriptArgument; name: ScriptArgument; tag: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.index, args.base, args.isRepairing, args.space, args.name, args.tag, ...rest],
   decode: (r: unknown[]) => ({ strays: r[1] as string[] }),
   text: `${store.stored}\n${lua.known}\nlocal function partitionOf(space)
   if not known[space] then
@@ -576,7 +576,7 @@ return { 'OK', { unpack(strays) } }
 export const check_unique_entries = {
   name: 'check_unique_entries', sha1: '2ae6355648c6772e8dfcb493584e5e823b70abd5',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { index: string }; args: { base: Argument; isRepairing: Argument; space: Argument }; rest: readonly Argument[] }): Argument[] => [keys.index, args.base, args.isRepairing, args.space, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { index: string }; args: { base: ScriptArgument; isRepairing: ScriptArgument; space: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.index, args.base, args.isRepairing, args.space, ...rest],
   decode: (r: unknown[]) => ({ strays: r[1] as string[] }),
   text: `${store.stored}\n${store.uniqueEntry}\nlocal index = KEYS[1]
 local base, isRepairing, space = ARGV[1], ARGV[2], ARGV[3]
@@ -610,7 +610,7 @@ return { 'OK', { unpack(strays) } }
 export const check_paused = {
   name: 'check_paused', sha1: '57ce64f72a5cbf6ca406c927dff76af72bbd9f3a',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { paused: string }; args: { base: Argument; isRepairing: Argument; space: Argument } }): Argument[] => [keys.paused, args.base, args.isRepairing, args.space],
+  parameters: ({ keys, args }: { keys: { paused: string }; args: { base: ScriptArgument; isRepairing: ScriptArgument; space: ScriptArgument } }): ScriptArgument[] => [keys.paused, args.base, args.isRepairing, args.space],
   decode: (r: unknown[]) => ({ found: r[1] as string[] }),
   text: `${lua.findings}\n${lua.find}\n${store.stored}\n${lua.scoreIn}\n${lua.messageOf}\n${lua.repairAll}\nlocal paused = KEYS[1]
 local base, isRepairing, space = ARGV[1], ARGV[2], ARGV[3]
@@ -639,7 +639,7 @@ return { 'OK', { unpack(found.flat) } }
 export const check_spaces = {
   name: 'check_spaces', sha1: 'be90fe7fcab0792becde13ecaa2438adf1adaa47',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { spaces: string }; args: { base: Argument; isRepairing: Argument }; rest: readonly Argument[] }): Argument[] => [keys.spaces, args.base, args.isRepairing, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { spaces: string }; args: { base: ScriptArgument; isRepairing: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.spaces, args.base, args.isRepairing, ...rest],
   decode: (r: unknown[]) => ({ empty: r[1] as string[] }),
   text: `${store.STATUSES}\nlocal spaces = KEYS[1]
 local base, isRepairing = ARGV[1], ARGV[2]

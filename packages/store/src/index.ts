@@ -69,7 +69,7 @@ export {
   redisFaultsOf,
 } from './redis-settings.js';
 export { advanceClock } from './script/manual-clock.js';
-export { type Argument, runScript } from './script/run-script.js';
+export { runScript, type ScriptArgument } from './script/run-script.js';
 export { lua } from './script/scripts.generated.js';
 export { type Backlog, type NameQueue, readBacklog } from './spaces/backlog.js';
 export { countJobs, type StatusCounts } from './spaces/count-jobs.js';

@@ -128,7 +128,7 @@ it.each([
   expect(await statusOf(id)).toBe('running');
 });
 
-it('j and k reach each row of the spaces and of the audit that leads somewhere', async () => {
+it('j and k reach each row of the spaces and of the audit that has a link', async () => {
   for (const space of ['keyboard-a', 'keyboard-b', 'keyboard-c']) {
     await jobIn(service, 'dead', space);
     await jobIn(service, 'killed', space);

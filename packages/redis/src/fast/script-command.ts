@@ -36,20 +36,6 @@ class ScriptCommand extends Command {
     this.args = args;
   }
 
-  /**
-   * Return the command as Redis reads it. ioredis would do the same in more steps: it measures every text, also the hash
-   * and the arguments that are empty, which many are.
-   */
-  override toWritable(): string {
-    const { args } = this as { args: string[] };
-    let text = `*${args.length + 1}\r\n$7\r\nevalsha\r\n$40\r\n${args[0]}\r\n`;
-    for (let i = 1; i < args.length; i++) {
-      const arg = args[i] as string;
-      text += arg === '' ? '$0\r\n\r\n' : `$${Buffer.byteLength(arg)}\r\n${arg}\r\n`;
-    }
-    return text;
-  }
-
   /** Called when the command is sent, and again when a cluster's node redirects it, within the same time. */
   override setTimeout(ms: number): void {
     this.#timeout ??= timeoutsOf(ms).begin(() => this.reject(new Error('Command timed out')));

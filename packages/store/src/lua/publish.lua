@@ -9,7 +9,7 @@ end
 --   data   JSON text
 local function eventMessage(job, seq, type, status, at, data)
   local tags = ''
-  if job.tags then
+  if job.tags then -- a branch, so that only messages with tags create tagsPart
     tags = tagsPart(job)
   end
   return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space

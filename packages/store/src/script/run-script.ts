@@ -5,24 +5,24 @@ import { callError } from '../call.js';
 import { carriedOutWithinMs, type Store } from '../store.js';
 import { followingManualClock } from './manual-clock.js';
 
-/** A compiled Lua file. `I` are its inputs by name: keys, arguments, and the list of all further ones. `D` is its reply. */
-export interface Script<I, D> {
+/** A compiled Lua file. Its inputs are by name: keys, arguments, and the list of all further arguments. */
+export interface Script<Inputs, Reply> {
   name: string;
   /** Hash by which Redis knows the text, so that two releases side by side never share a script by accident. */
   sha1: string;
   text: string;
-  /** How many of its parameters are keys: the first ones. */
+  /** Number of its keys; they come first among the parameters. */
   keyCount: number;
-  /** Put its inputs in order. This is generated, because a loop over their names costs more. */
-  parameters: (inputs: I) => Argument[];
+  /** Put its inputs in order. This is generated, because it costs less than a loop over their names. */
+  parameters: (inputs: Inputs) => ScriptArgument[];
   /** Decode a reply that is no error, as the header of the file declares it. */
-  decode: (reply: unknown[]) => D;
+  decode: (reply: unknown[]) => Reply;
 }
 
 /** First word of the reply when a script did nothing because its deadline was over. */
 const TOO_LATE = 'TOO_LATE';
 
-export type Argument = string | number;
+export type ScriptArgument = string | number;
 
 /**
  * Run a script once. When no reply comes, it is never sent again, because the script may have run.
@@ -30,7 +30,11 @@ export type Argument = string | number;
  * @returns the decoded reply, with its `outcome` for a script that declares several
  * @throws the error code that the script returned, with the job's status if it returned one; UNAVAILABLE; STORAGE_FULL
  */
-export async function runScript<I, D>(store: Store, script: Script<I, D>, inputs: NoInfer<I>): Promise<D> {
+export async function runScript<Inputs, Reply>(
+  store: Store,
+  script: Script<Inputs, Reply>,
+  inputs: NoInfer<Inputs>,
+): Promise<Reply> {
   const sentAt = performance.now();
   const reply = await evaluate(store, script, script.parameters(inputs));
   const word = reply[0] as string;
@@ -56,7 +60,7 @@ export async function runScript<I, D>(store: Store, script: Script<I, D>, inputs
   return script.decode(reply);
 }
 
-async function evaluate<I, D>(store: Store, script: Script<I, D>, parameters: Argument[]): Promise<unknown[]> {
+async function evaluate<I, R>(store: Store, script: Script<I, R>, parameters: ScriptArgument[]): Promise<unknown[]> {
   const { redis, observer } = store;
   const { sha1, text } = textOn(store, script);
   const began = performance.now();

@@ -1,6 +1,6 @@
 // Made by scripts/lua/module.mjs from the .lua files of packages/store/src. Do not edit: edit those, and build.
 import type { Status } from '@yardmaster/protocol';
-import type { Argument } from './run-script.js';
+import type { ScriptArgument } from './run-script.js';
 
 /** Shared Lua, by name. */
 export const lua = {
@@ -860,7 +860,7 @@ end`,
 export const record_uses = {
   name: 'record_uses', sha1: '0460a7b298c9ebbf2bf6099f8b38c1ec1bc3921d',
   keyCount: 2,
-  parameters: ({ keys, rest }: { keys: { records: string; keyUses: string }; rest: readonly Argument[] }): Argument[] => [keys.records, keys.keyUses, ...rest],
+  parameters: ({ keys, rest }: { keys: { records: string; keyUses: string }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.records, keys.keyUses, ...rest],
   decode: () => ({}),
   text: `${lua.now}\n${lua.formatInteger}\nlocal records, keyUses = KEYS[1], KEYS[2]
 local uses = { unpack(ARGV, 1) }
@@ -879,7 +879,7 @@ return { 'OK' }
 export const replace_key = {
   name: 'replace_key', sha1: 'a80b22f682c16190688d40731a749cdebd15256a',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { records: string }; args: { keyId: Argument; expected: Argument; record: Argument; channel: Argument; message: Argument } }): Argument[] => [keys.records, args.keyId, args.expected, args.record, args.channel, args.message],
+  parameters: ({ keys, args }: { keys: { records: string }; args: { keyId: ScriptArgument; expected: ScriptArgument; record: ScriptArgument; channel: ScriptArgument; message: ScriptArgument } }): ScriptArgument[] => [keys.records, args.keyId, args.expected, args.record, args.channel, args.message],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const } : { outcome: 'CHANGED' as const }),
   text: `local records = KEYS[1]
 local keyId, expected, record, channel, message = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -894,7 +894,7 @@ return { 'OK' }
 export const append_act = {
   name: 'append_act', sha1: '1e7f614add7982d80835d2ddfc6d53b3b6fd3eee',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { audit: string }; args: { most: Argument }; rest: readonly Argument[] }): Argument[] => [keys.audit, args.most, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { audit: string }; args: { most: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.audit, args.most, ...rest],
   decode: () => ({}),
   text: `${lua.now}\nlocal audit = KEYS[1]
 local most = ARGV[1]
@@ -909,7 +909,7 @@ return { 'OK' }
 export const begin_callback = {
   name: 'begin_callback', sha1: '5e658419cd651b997c5e626ca8a408cb1ae31dbf',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; series: Argument; leaseMs: Argument; longestWaitMs: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.series, args.leaseMs, args.longestWaitMs],
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; series: ScriptArgument; leaseMs: ScriptArgument; longestWaitMs: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.series, args.leaseMs, args.longestWaitMs],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, nowMs: Number(r[1]), attempt: Number(r[2]), lease: r[3] as string, fields: r[4] as (string | null)[] } : r[0] === 'NOT_DUE' ? { outcome: 'NOT_DUE' as const, waitMs: Number(r[1]) } : { outcome: 'NOT_PENDING' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.now}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.postpone}\nlocal jobKey = KEYS[1]
 local base, jobId, series, leaseMs, longestWaitMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -930,7 +930,7 @@ return { 'OK', nowText, callback.attempts + 1, formatInteger(lease), fields }
 export const record_callback = {
   name: 'record_callback', sha1: 'f3cfb1d133dfa97081a2686888322ece0fb7cf68',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; series: Argument; lease: Argument; eventType: Argument; data: Argument; retryMs: Argument; againMs: Argument; eventsPerJob: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.series, args.lease, args.eventType, args.data, args.retryMs, args.againMs, args.eventsPerJob],
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; series: ScriptArgument; lease: ScriptArgument; eventType: ScriptArgument; data: ScriptArgument; retryMs: ScriptArgument; againMs: ScriptArgument; eventsPerJob: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.series, args.lease, args.eventType, args.data, args.retryMs, args.againMs, args.eventsPerJob],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const } : { outcome: 'NOT_PENDING' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.formatInteger}\n${lua.now}\n${lua.replaceEntry}\n${lua.postpone}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
@@ -984,7 +984,7 @@ return { 'OK' }
 export const redeliver_callback = {
   name: 'redeliver_callback', sha1: 'ef64ece160e6e409a8e8285b4ab34d273182026a',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId],
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId],
   decode: () => ({}),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.wantsCallback}\n${lua.now}\n${lua.formatInteger}\n${lua.enqueueCallback}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId = ARGV[1], ARGV[2], ARGV[3]
@@ -1007,7 +1007,7 @@ return { 'OK' }
 export const relay_callbacks = {
   name: 'relay_callbacks', sha1: '2a8f728ece1a8908b091687620f8fc72a123721a',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { callbacks: string }; args: { base: Argument; limit: Argument; againMs: Argument; atMostMs: Argument } }): Argument[] => [keys.callbacks, args.base, args.limit, args.againMs, args.atMostMs],
+  parameters: ({ keys, args }: { keys: { callbacks: string }; args: { base: ScriptArgument; limit: ScriptArgument; againMs: ScriptArgument; atMostMs: ScriptArgument } }): ScriptArgument[] => [keys.callbacks, args.base, args.limit, args.againMs, args.atMostMs],
   decode: (r: unknown[]) => ({ examined: Number(r[1]), due: r[2] as string[] }),
   text: `${lua.now}\n${lua.stored}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.postpone}\nlocal callbacks = KEYS[1]
 local base, limit, againMs, atMostMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -1033,7 +1033,7 @@ return { 'OK', #ids, { unpack(due) } }
 export const bring_back = {
   name: 'bring_back', sha1: 'de3518c1ad699838dc93288eff38aad8eb9177f3',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { index: string }; args: { base: Argument; afterOrder: Argument; limit: Argument; deliveryTimeoutMs: Argument } }): Argument[] => [keys.index, args.base, args.afterOrder, args.limit, args.deliveryTimeoutMs],
+  parameters: ({ keys, args }: { keys: { index: string }; args: { base: ScriptArgument; afterOrder: ScriptArgument; limit: ScriptArgument; deliveryTimeoutMs: ScriptArgument } }): ScriptArgument[] => [keys.index, args.base, args.afterOrder, args.limit, args.deliveryTimeoutMs],
   decode: (r: unknown[]) => ({ examined: Number(r[1]), lastOrder: r[2] as string, reopened: Number(r[3]) }),
   text: `${lua.now}\n${lua.stored}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\nlocal index = KEYS[1]
 local base, afterOrder, limit, deliveryTimeoutMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -1066,7 +1066,7 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 export const expire = {
   name: 'expire', sha1: '736172863955fdb23b1a945bb5fd6d5feb9c1376',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { deadlines: string }; args: { base: Argument; limit: Argument; maxDeliveries: Argument; eventsPerJob: Argument; retentionMs: Argument; deliveryTimeoutMs: Argument; dueBefore: Argument; random: Argument } }): Argument[] => [keys.deadlines, args.base, args.limit, args.maxDeliveries, args.eventsPerJob, args.retentionMs, args.deliveryTimeoutMs, args.dueBefore, args.random],
+  parameters: ({ keys, args }: { keys: { deadlines: string }; args: { base: ScriptArgument; limit: ScriptArgument; maxDeliveries: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument; deliveryTimeoutMs: ScriptArgument; dueBefore: ScriptArgument; random: ScriptArgument } }): ScriptArgument[] => [keys.deadlines, args.base, args.limit, args.maxDeliveries, args.eventsPerJob, args.retentionMs, args.deliveryTimeoutMs, args.dueBefore, args.random],
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[], ended: r[5] as string[] }),
   text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.isStartOver}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
@@ -1154,7 +1154,7 @@ return { 'OK', examined, { unpack(counts) }, lagMs or 0, { unpack(broken) }, { u
 export const mark_step = {
   name: 'mark_step', sha1: '03d25b09b39bc5096b2b655a3a14e53ac63272a5',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { stepped: string }; args: { readAt: Argument } }): Argument[] => [keys.stepped, args.readAt],
+  parameters: ({ keys, args }: { keys: { stepped: string }; args: { readAt: ScriptArgument } }): ScriptArgument[] => [keys.stepped, args.readAt],
   decode: (r: unknown[]) => ({ marked: Number(r[1]) }),
   text: `${lua.now}\n${lua.stored}\nlocal stepped = KEYS[1]
 local readAt = ARGV[1]
@@ -1170,7 +1170,7 @@ return { 'OK', 1 }
 export const promote = {
   name: 'promote', sha1: '6ad02d4d316690b0d88c45a16e9c6e5de87e31d7',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { due: string }; args: { base: Argument; limit: Argument; eventsPerJob: Argument; retentionMs: Argument; dueBefore: Argument } }): Argument[] => [keys.due, args.base, args.limit, args.eventsPerJob, args.retentionMs, args.dueBefore],
+  parameters: ({ keys, args }: { keys: { due: string }; args: { base: ScriptArgument; limit: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument; dueBefore: ScriptArgument } }): ScriptArgument[] => [keys.due, args.base, args.limit, args.eventsPerJob, args.retentionMs, args.dueBefore],
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[], dead: r[5] as string[] }),
   text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.wantsCallback}\n${lua.formatInteger}\n${lua.enqueueCallback}\n${lua.remindOfCallback}\n${lua.renewCallback}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.uniqueEntry}\n${lua.freeUnique}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
@@ -1245,7 +1245,7 @@ return { 'OK', examined, { unpack(counts) }, lagMs, { unpack(broken) }, { unpack
 export const add_history = {
   name: 'add_history', sha1: '53fc53f580c187877cbac3061caafdc257b321aa',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { counted: string }; args: { base: Argument; seq: Argument; agoMs: Argument }; rest: readonly Argument[] }): Argument[] => [keys.counted, args.base, args.seq, args.agoMs, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { counted: string }; args: { base: ScriptArgument; seq: ScriptArgument; agoMs: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.counted, args.base, args.seq, args.agoMs, ...rest],
   decode: () => ({}),
   text: `${lua.stored}\n${lua.formatInteger}\n${lua.now}\nlocal counted = KEYS[1]
 local base, seq, agoMs = ARGV[1], ARGV[2], ARGV[3]
@@ -1285,7 +1285,7 @@ return { 'OK' }
 export const read_history = {
   name: 'read_history', sha1: '2a7f87fdf2f0de8d8d3fe45b3a10481ecbaf8e31',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { jobs: string }; args: { history: Argument }; rest: readonly Argument[] }): Argument[] => [keys.jobs, args.history, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { jobs: string }; args: { history: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.jobs, args.history, ...rest],
   decode: (r: unknown[]) => ({ points: r[1] as string[][] }),
   text: `local jobs = KEYS[1]
 local history = ARGV[1]
@@ -1299,7 +1299,7 @@ return { 'OK', { unpack(points) } }
 export const ack = {
   name: 'ack', sha1: '4f3703c2da6046455b65b9be6e7fe456fefc93b9',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument; deliveryToken: Argument; eventsPerJob: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryToken, args.eventsPerJob],
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; deliveryToken: ScriptArgument; eventsPerJob: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryToken, args.eventsPerJob],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\nlocal function startAttempt(job, nowMs, unique, maxRunSeconds, startBy, timeouts)
   moveToStatusIndex(job, 'running')
@@ -1364,11 +1364,11 @@ return { 'OK', attempt }
 } as const;
 
 export const complete = {
-  name: 'complete', sha1: 'aa04ca65b1b53f488d8c33938e036781bd44561f',
+  name: 'complete', sha1: '7eb6bf37fe08a3e5cb96c6706642049118819426',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument; deliveryToken: Argument; result: Argument; eventsPerJob: Argument; retentionMs: Argument; mayDiffer: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryToken, args.result, args.eventsPerJob, args.retentionMs, args.mayDiffer],
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; deliveryToken: ScriptArgument; result: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument; mayDiffer: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryToken, args.result, args.eventsPerJob, args.retentionMs, args.mayDiffer],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]), space: r[2] as string, runMs: Number(r[3]), name: r[4] as string } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\nlocal function startRetention(job, nowMs, retentionMs)
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.settingsText}\nlocal function startRetention(job, nowMs, retentionMs)
   if tonumber(retentionMs) > 0 then
 ${lua.formatInteger}\n    redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + tonumber(retentionMs)), job.id)
   else
@@ -1416,25 +1416,23 @@ moveToStatusIndex(job, 'completed')
 if stored(unique) then
 ${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique, 'expired')
 end
-if mayDiffer ~= '' then
-${lua.settingsText}\n${lua.retentionIn}\n  local settings = settingsText(base, job.space)
-  if stored(settings) then
-    retentionMs = retentionIn(settings, 'completed', retentionMs)
-  end
+local settings = mayDiffer ~= '' and settingsText(base, job.space)
+if stored(settings) then
+${lua.retentionIn}\n  retentionMs = retentionIn(settings, 'completed', retentionMs)
 end
 startRetention(job, nowMs, retentionMs)
 if stored(callbackUrl) then
 ${lua.wantsCallback}\n${lua.formatInteger}\n${lua.enqueueCallback}\n  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
 end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
-return { 'OK', job.attempt + 0, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
+return { 'OK', job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
 `,
 } as const;
 
 export const fail = {
-  name: 'fail', sha1: '72195ae6f0d6ebf2e9a6dab1c191f523c96de8b5',
+  name: 'fail', sha1: '14b3d2276f0dde7dff061967837d730f9057aa54',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument; deliveryToken: Argument; errorJson: Argument; isRetryable: Argument; retryAfterMs: Argument; random: Argument; eventsPerJob: Argument; retentionMs: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryToken, args.errorJson, args.isRetryable, args.retryAfterMs, args.random, args.eventsPerJob, args.retentionMs],
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; deliveryToken: ScriptArgument; errorJson: ScriptArgument; isRetryable: ScriptArgument; retryAfterMs: ScriptArgument; random: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryToken, args.errorJson, args.isRetryable, args.retryAfterMs, args.random, args.eventsPerJob, args.retentionMs],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, status: r[1] as Status, attempt: Number(r[2]), space: r[3] as string, runMs: Number(r[4]), name: r[5] as string } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\nlocal function startRetention(job, nowMs, retentionMs)
   if tonumber(retentionMs) > 0 then
@@ -1486,14 +1484,14 @@ else
   local again = { retry = retry, priority = priority, delayMs = tonumber(retryAfterMs), random = random }
   status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
 end
-return { 'OK', status, job.attempt + 0, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
+return { 'OK', status, job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
 `,
 } as const;
 
 export const heartbeat = {
-  name: 'heartbeat', sha1: '57b5aedee9aaf3112fcce1618fb4b8fe3128423b',
+  name: 'heartbeat', sha1: '5e039b688357d5bd0c48d2156b4e31afd2a83f8a',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument; deliveryToken: Argument; kind: Argument; data: Argument; eventsPerJob: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryToken, args.kind, args.data, args.eventsPerJob],
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; deliveryToken: ScriptArgument; kind: ScriptArgument; data: ScriptArgument; eventsPerJob: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryToken, args.kind, args.data, args.eventsPerJob],
   decode: (r: unknown[]) => ({ attempt: Number(r[1]) }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.knownFull}\n${lua.isMemoryFull}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.executionMs}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
@@ -1544,14 +1542,14 @@ elseif kind == 'checkpoint' then
 else
   recordEvent(job, nowText, kind, 'running', data, eventsPerJob)
 end
-return { 'OK', job.attempt + 0 }
+return { 'OK', job.attempt }
 `,
 } as const;
 
 export const release = {
   name: 'release', sha1: '39a993e71cb79610f8b35d48f5b1d6cbbe6892c3',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument; deliveryToken: Argument; reason: Argument; delay: Argument; eventsPerJob: Argument; retentionMs: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryToken, args.reason, args.delay, args.eventsPerJob, args.retentionMs],
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; deliveryToken: ScriptArgument; reason: ScriptArgument; delay: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryToken, args.reason, args.delay, args.eventsPerJob, args.retentionMs],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status, attempt: Number(r[3]), space: r[4] as string, name: r[5] as string } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.lastStep}\n${lua.isStartOver}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
@@ -1606,7 +1604,7 @@ return { 'OK', job.status, status, formatInteger(attempts + 1), job.space, job.n
 export const claim = {
   name: 'claim', sha1: '1e118bc0e5f6f4a6256fe87c64e297ab4a84e2c9',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument; deliveryTimeoutMs: Argument; eventsPerJob: Argument; notAfter: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryTimeoutMs, args.eventsPerJob, args.notAfter],
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; deliveryTimeoutMs: ScriptArgument; eventsPerJob: ScriptArgument; notAfter: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryTimeoutMs, args.eventsPerJob, args.notAfter],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, space: r[1] as string, job: r.slice(2) as (string | null)[] } : r[0] === 'NOT_PENDING' ? { outcome: 'NOT_PENDING' as const, status: r[1] as Status } : { outcome: 'PAUSED' as const }),
   text: `${lua.loadWhole}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.dequeue}\n${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
@@ -1656,7 +1654,7 @@ return { 'OK', job.space, unpack(values) }
 export const poll = {
   name: 'poll', sha1: 'fe67909079accc5894579e24c84c1ab2d91e58b1',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { queue: string }; args: { base: Argument; count: Argument; deliveryTimeoutMs: Argument; eventsPerJob: Argument; notAfter: Argument; isAcked: Argument; ackWithinMs: Argument; workerId: Argument }; rest: readonly Argument[] }): Argument[] => [keys.queue, args.base, args.count, args.deliveryTimeoutMs, args.eventsPerJob, args.notAfter, args.isAcked, args.ackWithinMs, args.workerId, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { queue: string }; args: { base: ScriptArgument; count: ScriptArgument; deliveryTimeoutMs: ScriptArgument; eventsPerJob: ScriptArgument; notAfter: ScriptArgument; isAcked: ScriptArgument; ackWithinMs: ScriptArgument; workerId: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.queue, args.base, args.count, args.deliveryTimeoutMs, args.eventsPerJob, args.notAfter, args.isAcked, args.ackWithinMs, args.workerId, ...rest],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, jobs: r.slice(1) as (string | null)[] } : { outcome: 'MORE' as const, jobs: r.slice(1) as (string | null)[] }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal queue = KEYS[1]
 local base, count, deliveryTimeoutMs, eventsPerJob, notAfter, isAcked, ackWithinMs, workerId = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
@@ -1753,9 +1751,9 @@ return { paused and id and claimed < wanted and 'MORE' or 'OK', unpack(values) }
 } as const;
 
 export const turn = {
-  name: 'turn', sha1: '6c5cd8255d8997a15a42b4cf2cc710e3ccfb18f7',
+  name: 'turn', sha1: '00cd4e0fe20de1132e5c761f14e3c929d00396e1',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { queue: string }; args: { base: Argument; space: Argument; actions: Argument; count: Argument; deliveryTimeoutMs: Argument; isAcked: Argument; ackWithinMs: Argument; workerId: Argument; eventsPerJob: Argument; retentionMs: Argument; random: Argument; notAfter: Argument; nameCount: Argument }; rest: readonly Argument[] }): Argument[] => [keys.queue, args.base, args.space, args.actions, args.count, args.deliveryTimeoutMs, args.isAcked, args.ackWithinMs, args.workerId, args.eventsPerJob, args.retentionMs, args.random, args.notAfter, args.nameCount, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { queue: string }; args: { base: ScriptArgument; space: ScriptArgument; actions: ScriptArgument; count: ScriptArgument; deliveryTimeoutMs: ScriptArgument; isAcked: ScriptArgument; ackWithinMs: ScriptArgument; workerId: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument; random: ScriptArgument; notAfter: ScriptArgument; nameCount: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.queue, args.base, args.space, args.actions, args.count, args.deliveryTimeoutMs, args.isAcked, args.ackWithinMs, args.workerId, args.eventsPerJob, args.retentionMs, args.random, args.notAfter, args.nameCount, ...rest],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, values: r.slice(1) as (string | null)[] } : { outcome: 'MORE' as const, values: r.slice(1) as (string | null)[] }),
   text: `${lua.isTooLate}\n${collected.clock}\n${collected.now}\n${collected.collected}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
   local tags = ''
@@ -1849,13 +1847,13 @@ elseif kind == 'checkpoint' then
 else
   recordEvent(job, nowText, kind, 'running', data, eventsPerJob)
 end
-return { 'OK', job.attempt + 0 }
+return { 'OK', job.attempt }
 end
   isMemoryFull(base)
   function settle.heartbeat(key, id, token, kind, data) return heartbeatScript(key, base, id, space, token, kind, data, eventsPerJob) end
 end
 if string.find(actions, 'complete', 1, true) then
-${lua.startRetention}\nlocal function completeScript(jobKey, base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs, mayDiffer)
+${collected.knownSettings}\n${collected.settingsText}\n${lua.startRetention}\nlocal function completeScript(jobKey, base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs, mayDiffer)
 local job, callbackUrl, callbackOn, unique, startedAt, takeBacks, timeouts =
   loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', 'startedAt', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -1870,18 +1868,16 @@ moveToStatusIndex(job, 'completed')
 if stored(unique) then
 ${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique, 'expired')
 end
-if mayDiffer ~= '' then
-${collected.knownSettings}\n${collected.settingsText}\n${lua.retentionIn}\n  local settings = settingsText(base, job.space)
-  if stored(settings) then
-    retentionMs = retentionIn(settings, 'completed', retentionMs)
-  end
+local settings = mayDiffer ~= '' and settingsText(base, job.space)
+if stored(settings) then
+${lua.retentionIn}\n  retentionMs = retentionIn(settings, 'completed', retentionMs)
 end
 startRetention(job, nowMs, retentionMs)
 if stored(callbackUrl) then
 ${lua.wantsCallback}\n${lua.enqueueCallback}\n  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
 end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
-return { 'OK', job.attempt + 0, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
+return { 'OK', job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
 end
   function settle.complete(key, id, token, result) return completeScript(key, base, id, space, token, result, eventsPerJob, retentionMs) end
 end
@@ -1903,7 +1899,7 @@ else
   local again = { retry = retry, priority = priority, delayMs = tonumber(retryAfterMs), random = random }
   status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
 end
-return { 'OK', status, job.attempt + 0, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
+return { 'OK', status, job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
 end
   function settle.fail(key, id, token, errorJson, isRetryable, retryAfterMs)
     random = spread(random, 1)
@@ -2017,9 +2013,9 @@ return { outcome, unpack(values) }
 } as const;
 
 export const turn_many = {
-  name: 'turn_many', sha1: 'b92709fe8abae225f1576ee8936c814f3c0ac107',
+  name: 'turn_many', sha1: 'd0ec0de0523706d6a3d5ec015d60fd3ef234b0f6',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { queue: string }; args: { base: Argument; space: Argument; actions: Argument; count: Argument; deliveryTimeoutMs: Argument; isAcked: Argument; ackWithinMs: Argument; workerId: Argument; eventsPerJob: Argument; retentionMs: Argument; random: Argument; notAfter: Argument; nameCount: Argument }; rest: readonly Argument[] }): Argument[] => [keys.queue, args.base, args.space, args.actions, args.count, args.deliveryTimeoutMs, args.isAcked, args.ackWithinMs, args.workerId, args.eventsPerJob, args.retentionMs, args.random, args.notAfter, args.nameCount, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { queue: string }; args: { base: ScriptArgument; space: ScriptArgument; actions: ScriptArgument; count: ScriptArgument; deliveryTimeoutMs: ScriptArgument; isAcked: ScriptArgument; ackWithinMs: ScriptArgument; workerId: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument; random: ScriptArgument; notAfter: ScriptArgument; nameCount: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.queue, args.base, args.space, args.actions, args.count, args.deliveryTimeoutMs, args.isAcked, args.ackWithinMs, args.workerId, args.eventsPerJob, args.retentionMs, args.random, args.notAfter, args.nameCount, ...rest],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, values: r.slice(1) as (string | null)[] } : { outcome: 'MORE' as const, values: r.slice(1) as (string | null)[] }),
   text: `${lua.isTooLate}\n${collected.clock}\nlocal function now()
   if not clock then
@@ -2119,13 +2115,13 @@ elseif kind == 'checkpoint' then
 else
   recordEvent(job, nowText, kind, 'running', data, eventsPerJob)
 end
-return { 'OK', job.attempt + 0 }
+return { 'OK', job.attempt }
 end
   isMemoryFull(base)
   function settle.heartbeat(key, id, token, kind, data) return heartbeatScript(key, base, id, space, token, kind, data, eventsPerJob) end
 end
 if string.find(actions, 'complete', 1, true) then
-${lua.startRetention}\nlocal function completeScript(jobKey, base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs, mayDiffer)
+${collected.knownSettings}\n${collected.settingsText}\n${lua.startRetention}\nlocal function completeScript(jobKey, base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs, mayDiffer)
 local job, callbackUrl, callbackOn, unique, startedAt, takeBacks, timeouts =
   loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', 'startedAt', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -2140,18 +2136,16 @@ moveToStatusIndex(job, 'completed')
 if stored(unique) then
 ${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique, 'expired')
 end
-if mayDiffer ~= '' then
-${collected.knownSettings}\n${collected.settingsText}\n${lua.retentionIn}\n  local settings = settingsText(base, job.space)
-  if stored(settings) then
-    retentionMs = retentionIn(settings, 'completed', retentionMs)
-  end
+local settings = mayDiffer ~= '' and settingsText(base, job.space)
+if stored(settings) then
+${lua.retentionIn}\n  retentionMs = retentionIn(settings, 'completed', retentionMs)
 end
 startRetention(job, nowMs, retentionMs)
 if stored(callbackUrl) then
 ${lua.wantsCallback}\n${lua.enqueueCallback}\n  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
 end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
-return { 'OK', job.attempt + 0, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
+return { 'OK', job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
 end
   function settle.complete(key, id, token, result) return completeScript(key, base, id, space, token, result, eventsPerJob, retentionMs) end
 end
@@ -2173,7 +2167,7 @@ else
   local again = { retry = retry, priority = priority, delayMs = tonumber(retryAfterMs), random = random }
   status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
 end
-return { 'OK', status, job.attempt + 0, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
+return { 'OK', status, job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
 end
   function settle.fail(key, id, token, errorJson, isRetryable, retryAfterMs)
     random = spread(random, 1)
@@ -2297,7 +2291,7 @@ return ok and reply or failureReply(reply)
 export const copy = {
   name: 'copy', sha1: '49c067f532a94773165d7a04f1428a0b0c0e9374',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument; copyId: Argument; payload: Argument; notAfter: Argument }; rest: readonly Argument[] }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.copyId, args.payload, args.notAfter, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; copyId: ScriptArgument; payload: ScriptArgument; notAfter: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.copyId, args.payload, args.notAfter, ...rest],
   decode: (r: unknown[]) => ({ record: r[1] as string[] }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.maxPendingIn}\n${lua.settingsText}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
   local tags = ''
@@ -2333,7 +2327,7 @@ return { 'OK', redis.call('HGETALL', copy.key) }
 export const create = {
   name: 'create', sha1: '4d8f7d2c143e5e1a2d5fbd58e4753fa913eb6130',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; space: Argument; name: Argument; notAfter: Argument }; rest: readonly Argument[] }): Argument[] => [keys.jobKey, args.base, args.jobId, args.space, args.name, args.notAfter, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; space: ScriptArgument; name: ScriptArgument; notAfter: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.space, args.name, args.notAfter, ...rest],
   decode: (r: unknown[]) => ({ order: r[1] as string }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
   local tags = ''
@@ -2364,7 +2358,7 @@ return { 'OK', order }
 export const create_full = {
   name: 'create_full', sha1: 'bc9ecd95354192fd35e9381645db40e88ec50ff3',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; space: Argument; name: Argument; notAfter: Argument; fingerprint: Argument; unique: Argument; eventsPerJob: Argument; replayed: Argument; shown: Argument; maxPending: Argument; delay: Argument; priority: Argument; startWithin: Argument; tags: Argument }; rest: readonly Argument[] }): Argument[] => [keys.jobKey, args.base, args.jobId, args.space, args.name, args.notAfter, args.fingerprint, args.unique, args.eventsPerJob, args.replayed, args.shown, args.maxPending, args.delay, args.priority, args.startWithin, args.tags, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; space: ScriptArgument; name: ScriptArgument; notAfter: ScriptArgument; fingerprint: ScriptArgument; unique: ScriptArgument; eventsPerJob: ScriptArgument; replayed: ScriptArgument; shown: ScriptArgument; maxPending: ScriptArgument; delay: ScriptArgument; priority: ScriptArgument; startWithin: ScriptArgument; tags: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.space, args.name, args.notAfter, args.fingerprint, args.unique, args.eventsPerJob, args.replayed, args.shown, args.maxPending, args.delay, args.priority, args.startWithin, args.tags, ...rest],
   decode: (r: unknown[]) => (r[0] === 'CREATED' ? { outcome: 'CREATED' as const, order: r[1] as string, scheduledFor: r[2] as string } : r[0] === 'REPLAYED' ? { outcome: 'REPLAYED' as const, values: r[1] as (string | null)[] } : r[0] === 'RETURNED' ? { outcome: 'RETURNED' as const, id: r[1] as string, values: r[2] as (string | null)[] } : r[0] === 'REPLACED' ? { outcome: 'REPLACED' as const, id: r[1] as string, values: r[2] as (string | null)[], before: r[3] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
   local tags = ''
@@ -2428,7 +2422,7 @@ return { 'CREATED', order, scheduledFor and formatInteger(scheduledFor) or '' }
 export const create_many = {
   name: 'create_many', sha1: 'fb24540393fa3ee64f51a26b6bea32cc470eeea9',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { queue: string }; args: { base: Argument; space: Argument; notAfter: Argument; isKeyed: Argument }; rest: readonly Argument[] }): Argument[] => [keys.queue, args.base, args.space, args.notAfter, args.isKeyed, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { queue: string }; args: { base: ScriptArgument; space: ScriptArgument; notAfter: ScriptArgument; isKeyed: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.queue, args.base, args.space, args.notAfter, args.isKeyed, ...rest],
   decode: (r: unknown[]) => ({ outcomes: r[1] as string }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.entriesOf}\n${lua.stored}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.failureReply}\nlocal queue = KEYS[1]
 local base, space, notAfter, isKeyed = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -2489,7 +2483,7 @@ return { 'OK', table.concat(outcomes, '\\n') }
 export const create_many_full = {
   name: 'create_many_full', sha1: 'ffbf2c39fd907d5754161402e4e6884342b8a759',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { queue: string }; args: { base: Argument; space: Argument; notAfter: Argument; eventsPerJob: Argument; maxPending: Argument }; rest: readonly Argument[] }): Argument[] => [keys.queue, args.base, args.space, args.notAfter, args.eventsPerJob, args.maxPending, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { queue: string }; args: { base: ScriptArgument; space: ScriptArgument; notAfter: ScriptArgument; eventsPerJob: ScriptArgument; maxPending: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.queue, args.base, args.space, args.notAfter, args.eventsPerJob, args.maxPending, ...rest],
   decode: (r: unknown[]) => ({ outcomes: r[1] as string }),
   text: `${lua.isTooLate}\n${collected.clock}\nlocal function now()
   if not clock then
@@ -2592,7 +2586,7 @@ return { 'OK', table.concat(outcomes, '\\n') }
 export const delete_job = {
   name: 'delete_job', sha1: '662e0eeaac00755d270df221e0ac5f2a8bc0529c',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId],
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId],
   decode: (r: unknown[]) => ({ before: r[1] as Status }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.tagIndex}\n${lua.leaveTags}\nlocal function purge(job, nowMs, unique)
   local deadlines = job.base .. 'deadlines'
@@ -2627,7 +2621,7 @@ return { 'OK', job.status }
 export const find = {
   name: 'find', sha1: '1f8eec11182862f62068114097dba82586375503',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { jobs: string }; args: { base: Argument; space: Argument; order: Argument; min: Argument; max: Argument; most: Argument; statuses: Argument; tags: Argument }; rest: readonly Argument[] }): Argument[] => [keys.jobs, args.base, args.space, args.order, args.min, args.max, args.most, args.statuses, args.tags, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { jobs: string }; args: { base: ScriptArgument; space: ScriptArgument; order: ScriptArgument; min: ScriptArgument; max: ScriptArgument; most: ScriptArgument; statuses: ScriptArgument; tags: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.jobs, args.base, args.space, args.order, args.min, args.max, args.most, args.statuses, args.tags, ...rest],
   decode: (r: unknown[]) => ({ reached: r[1] as string, found: r[2] as string[] }),
   text: `${lua.entriesOf}\n${lua.indexesFor}\n${lua.stored}\n${lua.hasTags}\n${lua.filterBy}\nlocal jobs = KEYS[1]
 local base, space, order, min, max, most, statuses, tags = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
@@ -2649,7 +2643,7 @@ return { 'OK', ids[most + 1] and placeOf(most) or '', { unpack(found) } }
 export const list = {
   name: 'list', sha1: '86074ae56707e85851b4c4939445ca7ae3b64a80',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { jobs: string }; args: { base: Argument; space: Argument; order: Argument; min: Argument; max: Argument; offset: Argument; limit: Argument; most: Argument; budget: Argument; statuses: Argument; tags: Argument; nameCount: Argument }; rest: readonly Argument[] }): Argument[] => [keys.jobs, args.base, args.space, args.order, args.min, args.max, args.offset, args.limit, args.most, args.budget, args.statuses, args.tags, args.nameCount, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { jobs: string }; args: { base: ScriptArgument; space: ScriptArgument; order: ScriptArgument; min: ScriptArgument; max: ScriptArgument; offset: ScriptArgument; limit: ScriptArgument; most: ScriptArgument; budget: ScriptArgument; statuses: ScriptArgument; tags: ScriptArgument; nameCount: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.jobs, args.base, args.space, args.order, args.min, args.max, args.offset, args.limit, args.most, args.budget, args.statuses, args.tags, args.nameCount, ...rest],
   decode: (r: unknown[]) => ({ reached: r[1] as string, rows: r.slice(2) as (string | null)[][] }),
   text: `${lua.indexesFor}\n${lua.entriesOf}\n${lua.stored}\n${lua.hasTags}\n${lua.filterBy}\nlocal jobs = KEYS[1]
 local base, space, order, min, max, offset, limit, most, budget, statuses, tags, nameCount = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12]
@@ -2682,7 +2676,7 @@ return { 'OK', ids[at] and placeOf(at - 1) or '', unpack(rows) }
 export const kill = {
   name: 'kill', sha1: 'b8046e7007a2fae7ab0ad238eb4def5a1c0d65bd',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument; reason: Argument; eventsPerJob: Argument; retentionMs: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.reason, args.eventsPerJob, args.retentionMs],
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; reason: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.reason, args.eventsPerJob, args.retentionMs],
   decode: (r: unknown[]) => ({ before: r[1] as Status, space: r[2] as string, name: r[3] as string }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\nlocal function startRetention(job, nowMs, retentionMs)
   if tonumber(retentionMs) > 0 then
@@ -2745,7 +2739,7 @@ return { 'OK', job.status, job.space, job.name }
 export const get = {
   name: 'get', sha1: '2f7ca0b71574af225c0fc291e8f854a8225cbc57',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { keySpaceId: Argument; portion: Argument; budget: Argument } }): Argument[] => [keys.jobKey, args.keySpaceId, args.portion, args.budget],
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { keySpaceId: ScriptArgument; portion: ScriptArgument; budget: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.keySpaceId, args.portion, args.budget],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, record: r[1] as string[], events: r[2] as string[], length: Number(r[3]) } : { outcome: 'LARGE' as const }),
   text: `${lua.refusalFor}\n${lua.stored}\nlocal jobKey = KEYS[1]
 local keySpaceId, portion, budget = ARGV[1], ARGV[2], ARGV[3]
@@ -2778,7 +2772,7 @@ return { 'OK', redis.call('HGETALL', jobKey), { unpack(events) }, length }
 export const history = {
   name: 'history', sha1: '7373a8314e21a4cdb17f915370e714400e93b752',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { fromSeq: Argument; portion: Argument } }): Argument[] => [keys.jobKey, args.fromSeq, args.portion],
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { fromSeq: ScriptArgument; portion: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.fromSeq, args.portion],
   decode: (r: unknown[]) => ({ firstSeq: Number(r[1]), events: r[2] as string[] }),
   text: `local jobKey = KEYS[1]
 local fromSeq, portion = ARGV[1], ARGV[2]
@@ -2792,7 +2786,7 @@ return { 'OK', first + 2 + dropped, events }
 export const since = {
   name: 'since', sha1: '9ec8afbb0ee1bf8691c7d9444dfa8a69273b4e08',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { fromSeq: Argument; portion: Argument } }): Argument[] => [keys.jobKey, args.fromSeq, args.portion],
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { fromSeq: ScriptArgument; portion: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.fromSeq, args.portion],
   decode: (r: unknown[]) => ({ firstSeq: Number(r[1]), events: r[2] as string[], lastSeq: Number(r[3]), logSeq: Number(r[4]), newestLog: r[5] as (string | null), status: r[6] as Status, name: r[7] as string, space: r[8] as string, result: r[9] as (string | null) }),
   text: `${lua.stored}\nlocal jobKey = KEYS[1]
 local fromSeq, portion = ARGV[1], ARGV[2]
@@ -2817,7 +2811,7 @@ return { 'OK', first + 2 + dropped, events, lastSeq, logSeq, redis.call('LINDEX'
 export const snapshot = {
   name: 'snapshot', sha1: '376223557946a26d55d07fa6c15aafd05b088bef',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { keySpaceId: Argument } }): Argument[] => [keys.jobKey, args.keySpaceId],
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { keySpaceId: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.keySpaceId],
   decode: (r: unknown[]) => ({ seq: Number(r[1]), droppedSeq: Number(r[2]), logSeq: Number(r[3]), at: Number(r[4]), status: r[5] as Status, space: r[6] as string, name: r[7] as string, updatedAt: r[8] === null ? null : Number(r[8]), progress: r[9] as (string | null), tags: r[10] as (string | null) }),
   text: `${lua.refusalFor}\n${lua.stored}\n${lua.impliedEntries}\n${lua.formatInteger}\n${lua.now}\nlocal jobKey = KEYS[1]
 local keySpaceId = ARGV[1]
@@ -2835,7 +2829,7 @@ return { 'OK', droppedSeq + length, droppedSeq, logSeq, formatInteger(now()), v[
 export const requeue = {
   name: 'requeue', sha1: '1f1c7a7d6197eb5b3529d3ca74db081b7c233cd3',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument; delay: Argument; isDryRun: Argument; eventsPerJob: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.delay, args.isDryRun, args.eventsPerJob],
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; delay: ScriptArgument; isDryRun: ScriptArgument; eventsPerJob: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.delay, args.isDryRun, args.eventsPerJob],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.occupiesUnique}\n${lua.takesUniqueBack}\n${lua.uniqueEntry}\n${lua.uniqueHolder}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
@@ -2896,7 +2890,7 @@ return { 'OK', before, status }
 export const reschedule = {
   name: 'reschedule', sha1: '187becf1ce32744b2396a183877d3f954587c750',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument; delay: Argument; priority: Argument; eventsPerJob: Argument } }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.delay, args.priority, args.eventsPerJob],
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; delay: ScriptArgument; priority: ScriptArgument; eventsPerJob: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.delay, args.priority, args.eventsPerJob],
   decode: (r: unknown[]) => ({ before: r[1] as Status, after: r[2] as Status }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.startLimit}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
@@ -2954,7 +2948,7 @@ return { 'OK', job.status, status }
 export const append_logs = {
   name: 'append_logs', sha1: '47b1fe8bde98226063a1e9535b0dbb62a919978b',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { jobKey: string }; args: { base: Argument; jobId: Argument; keySpaceId: Argument; logsPerJob: Argument }; rest: readonly Argument[] }): Argument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.logsPerJob, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; logsPerJob: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.logsPerJob, ...rest],
   decode: (r: unknown[]) => ({ lastSeq: Number(r[1]) }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
   local tags = ''
@@ -2991,7 +2985,7 @@ return { 'OK', last }
 export const read_logs = {
   name: 'read_logs', sha1: '44ce895b7901736849a653282672835f4548f080',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { keySpaceId: Argument; direction: Argument; bound: Argument; most: Argument; budget: Argument } }): Argument[] => [keys.jobKey, args.keySpaceId, args.direction, args.bound, args.most, args.budget],
+  parameters: ({ keys, args }: { keys: { jobKey: string }; args: { keySpaceId: ScriptArgument; direction: ScriptArgument; bound: ScriptArgument; most: ScriptArgument; budget: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.keySpaceId, args.direction, args.bound, args.most, args.budget],
   decode: (r: unknown[]) => ({ dropped: Number(r[1]), newestSeq: Number(r[2]), lists: r.slice(3) as string[][] }),
   text: `${lua.stored}\n${lua.refusalFor}\n${lua.formatInteger}\nlocal jobKey = KEYS[1]
 local keySpaceId, direction, bound, most, budget = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -3022,7 +3016,7 @@ return { 'OK', dropped, dropped + length, unpack(lists) }
 export const cancel_operation = {
   name: 'cancel_operation', sha1: 'cbb0e68a6222fa41d42a0a58f46bfa7a766c66d4',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { record: string }; args: { base: Argument; id: Argument; keySpaceId: Argument } }): Argument[] => [keys.record, args.base, args.id, args.keySpaceId],
+  parameters: ({ keys, args }: { keys: { record: string }; args: { base: ScriptArgument; id: ScriptArgument; keySpaceId: ScriptArgument } }): ScriptArgument[] => [keys.record, args.base, args.id, args.keySpaceId],
   decode: (r: unknown[]) => ({ space: r[1] as string }),
   text: `${lua.stored}\nlocal record = KEYS[1]
 local base, id, keySpaceId = ARGV[1], ARGV[2], ARGV[3]
@@ -3041,7 +3035,7 @@ return { 'OK', space }
 export const read_operations = {
   name: 'read_operations', sha1: 'c065ca05f557d3a1824295d673ddc15200e2c306',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { list: string }; args: { base: Argument; most: Argument }; rest: readonly Argument[] }): Argument[] => [keys.list, args.base, args.most, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { list: string }; args: { base: ScriptArgument; most: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.list, args.base, args.most, ...rest],
   decode: (r: unknown[]) => ({ records: r[1] as string[][] }),
   text: `${lua.formatInteger}\n${lua.operationLeft}\nlocal list = KEYS[1]
 local base, most = ARGV[1], ARGV[2]
@@ -3065,7 +3059,7 @@ return { 'OK', { unpack(records) } }
 export const read_texts = {
   name: 'read_texts', sha1: 'cc9c1a4cc2b52375356b38558f902eb4372d9a69',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { index: string }; args: { base: Argument; low: Argument; highest: Argument; most: Argument; budget: Argument }; rest: readonly Argument[] }): Argument[] => [keys.index, args.base, args.low, args.highest, args.most, args.budget, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { index: string }; args: { base: ScriptArgument; low: ScriptArgument; highest: ScriptArgument; most: ScriptArgument; budget: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.index, args.base, args.low, args.highest, args.most, args.budget, ...rest],
   decode: (r: unknown[]) => ({ rows: r[1] as (string | null)[][] }),
   text: `local index = KEYS[1]
 local base, low, highest, most, budget = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -3089,7 +3083,7 @@ return { 'OK', { unpack(rows) } }
 export const start_operation = {
   name: 'start_operation', sha1: 'e297e8a4ab4bba3e83cf63c8335aee2afed8a1c8',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { record: string }; args: { base: Argument; id: Argument; space: Argument; fingerprint: Argument; running: Argument; kept: Argument; keptMs: Argument; lowest: Argument; highest: Argument; statuses: Argument; cursor: Argument; freesMemory: Argument }; rest: readonly Argument[] }): Argument[] => [keys.record, args.base, args.id, args.space, args.fingerprint, args.running, args.kept, args.keptMs, args.lowest, args.highest, args.statuses, args.cursor, args.freesMemory, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { record: string }; args: { base: ScriptArgument; id: ScriptArgument; space: ScriptArgument; fingerprint: ScriptArgument; running: ScriptArgument; kept: ScriptArgument; keptMs: ScriptArgument; lowest: ScriptArgument; highest: ScriptArgument; statuses: ScriptArgument; cursor: ScriptArgument; freesMemory: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.record, args.base, args.id, args.space, args.fingerprint, args.running, args.kept, args.keptMs, args.lowest, args.highest, args.statuses, args.cursor, args.freesMemory, ...rest],
   decode: (r: unknown[]) => (r[0] === 'STARTED' ? { outcome: 'STARTED' as const, at: Number(r[1]) } : { outcome: 'REPLAYED' as const }),
   text: `${lua.now}\n${lua.stored}\n${lua.formatInteger}\nlocal record = KEYS[1]
 local base, id, space, fingerprint, running, kept, keptMs, lowest, highest, statuses, cursor, freesMemory = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12]
@@ -3131,7 +3125,7 @@ return { 'STARTED', nowText }
 export const step_operation = {
   name: 'step_operation', sha1: 'bf628e922ff65a68c63e81f53de70bb0d2d5d98b',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { record: string }; args: { base: Argument; id: Argument; space: Argument; action: Argument; cursor: Argument; after: Argument; lowest: Argument; highest: Argument; most: Argument; mayChange: Argument; isDryRun: Argument; reason: Argument; delay: Argument; eventsPerJob: Argument; retentionMs: Argument; listed: Argument; tags: Argument; nameCount: Argument }; rest: readonly Argument[] }): Argument[] => [keys.record, args.base, args.id, args.space, args.action, args.cursor, args.after, args.lowest, args.highest, args.most, args.mayChange, args.isDryRun, args.reason, args.delay, args.eventsPerJob, args.retentionMs, args.listed, args.tags, args.nameCount, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { record: string }; args: { base: ScriptArgument; id: ScriptArgument; space: ScriptArgument; action: ScriptArgument; cursor: ScriptArgument; after: ScriptArgument; lowest: ScriptArgument; highest: ScriptArgument; most: ScriptArgument; mayChange: ScriptArgument; isDryRun: ScriptArgument; reason: ScriptArgument; delay: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument; listed: ScriptArgument; tags: ScriptArgument; nameCount: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.record, args.base, args.id, args.space, args.action, args.cursor, args.after, args.lowest, args.highest, args.most, args.mayChange, args.isDryRun, args.reason, args.delay, args.eventsPerJob, args.retentionMs, args.listed, args.tags, args.nameCount, ...rest],
   decode: (r: unknown[]) => (r[0] === 'STEPPED' ? { outcome: 'STEPPED' as const, status: r[1] as string, changed: Number(r[2]), moves: r[3] as string[] } : { outcome: 'OVERTAKEN' as const }),
   text: `${lua.stored}\n${collected.clock}\n${collected.now}\n${lua.replaceEntry}\n${lua.nextJobs}\n${lua.loadJob}\n${lua.hasTags}\n${lua.matchingJob}\n${lua.countMove}\n${lua.OPERATION_ENDS}\n${collected.collected}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
   local tags = ''
@@ -3324,7 +3318,7 @@ return { 'STEPPED', recordStep(base, id, nowText, after, { examined, changed, sk
 export const count_jobs = {
   name: 'count_jobs', sha1: '8c82a20d60ea2f341f71b442db0030eb1861fc71',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { jobs: string }; args: { space: Argument } }): Argument[] => [keys.jobs, args.space],
+  parameters: ({ keys, args }: { keys: { jobs: string }; args: { space: ScriptArgument } }): ScriptArgument[] => [keys.jobs, args.space],
   decode: (r: unknown[]) => ({ at: Number(r[1]), counts: (r[2] as unknown[]).map(Number) }),
   text: `${lua.STATUSES}\n${lua.formatInteger}\n${lua.now}\nlocal jobs = KEYS[1]
 local space = ARGV[1]
@@ -3337,7 +3331,7 @@ return { 'OK', formatInteger(now()), { unpack(counts) } }
 export const pause = {
   name: 'pause', sha1: 'cc213688653ec33d69843cd32ef28f7bc19d2108',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { paused: string }; args: { base: Argument; space: Argument; most: Argument }; rest: readonly Argument[] }): Argument[] => [keys.paused, args.base, args.space, args.most, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { paused: string }; args: { base: ScriptArgument; space: ScriptArgument; most: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.paused, args.base, args.space, args.most, ...rest],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const } : { outcome: 'TOO_MANY' as const }),
   text: `${lua.replaceEntry}\n${lua.formatInteger}\n${lua.now}\nlocal paused = KEYS[1]
 local base, space, most = ARGV[1], ARGV[2], ARGV[3]
@@ -3364,7 +3358,7 @@ return { 'OK' }
 export const resume = {
   name: 'resume', sha1: 'a1e7db19ec96da26a98025a1ff6a3ad1e064e4a4',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { paused: string }; args: { base: Argument; space: Argument; limit: Argument }; rest: readonly Argument[] }): Argument[] => [keys.paused, args.base, args.space, args.limit, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { paused: string }; args: { base: ScriptArgument; space: ScriptArgument; limit: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.paused, args.base, args.space, args.limit, ...rest],
   decode: () => ({}),
   text: `local paused = KEYS[1]
 local base, space, limit = ARGV[1], ARGV[2], ARGV[3]
@@ -3392,7 +3386,7 @@ return { 'OK' }
 export const tend_pauses = {
   name: 'tend_pauses', sha1: '0f9d7b5ed27043c57fbb84b88aa46d3103884e65',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { pauses: string }; args: { base: Argument; limit: Argument } }): Argument[] => [keys.pauses, args.base, args.limit],
+  parameters: ({ keys, args }: { keys: { pauses: string }; args: { base: ScriptArgument; limit: ScriptArgument } }): ScriptArgument[] => [keys.pauses, args.base, args.limit],
   decode: (r: unknown[]) => ({ isMore: Number(r[1]) }),
   text: `${lua.now}\n${lua.formatInteger}\n${lua.stored}\n${lua.wakeAll}\n${lua.putBack}\n${lua.pausedNames}\nlocal pauses = KEYS[1]
 local base, limit = ARGV[1], ARGV[2]
@@ -3423,7 +3417,7 @@ return { 'OK', isMore and 1 or 0 }
 export const set_settings = {
   name: 'set_settings', sha1: '0f1a3b8b3a1e261369086a2c3c35c20993e5bf43',
   keyCount: 1,
-  parameters: ({ keys, args }: { keys: { settings: string }; args: { space: Argument; before: Argument; after: Argument } }): Argument[] => [keys.settings, args.space, args.before, args.after],
+  parameters: ({ keys, args }: { keys: { settings: string }; args: { space: ScriptArgument; before: ScriptArgument; after: ScriptArgument } }): ScriptArgument[] => [keys.settings, args.space, args.before, args.after],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const } : { outcome: 'CHANGED' as const }),
   text: `${lua.stored}\nlocal settings = KEYS[1]
 local space, before, after = ARGV[1], ARGV[2], ARGV[3]
@@ -3438,7 +3432,7 @@ return { 'OK' }
 export const stats = {
   name: 'stats', sha1: '2c8a4b309114b581d5c8219e3810c93a79512f52',
   keyCount: 1,
-  parameters: ({ keys, args, rest }: { keys: { names: string }; args: { base: Argument; space: Argument; limit: Argument }; rest: readonly Argument[] }): Argument[] => [keys.names, args.base, args.space, args.limit, ...rest],
+  parameters: ({ keys, args, rest }: { keys: { names: string }; args: { base: ScriptArgument; space: ScriptArgument; limit: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.names, args.base, args.space, args.limit, ...rest],
   decode: (r: unknown[]) => ({ at: Number(r[1]), counts: (r[2] as unknown[]).map(Number), oldest: r[3] as string, known: Number(r[4]), rows: r[5] as string[], paused: r[6] as string[] }),
   text: `${lua.stored}\n${lua.formatInteger}\n${lua.claimOrder}\n${lua.STATUSES}\n${lua.now}\nlocal names = KEYS[1]
 local base, space, limit = ARGV[1], ARGV[2], ARGV[3]

@@ -24,15 +24,13 @@ moveToStatusIndex(job, 'completed')
 if stored(unique) then
   freeUnique(job, unique, 'expired')
 end
-if mayDiffer ~= '' then
-  local settings = settingsText(base, job.space)
-  if stored(settings) then
-    retentionMs = retentionIn(settings, 'completed', retentionMs)
-  end
+local settings = mayDiffer ~= '' and settingsText(base, job.space)
+if stored(settings) then
+  retentionMs = retentionIn(settings, 'completed', retentionMs)
 end
 startRetention(job, nowMs, retentionMs)
 if stored(callbackUrl) then
   if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
 end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
-return { 'OK', job.attempt + 0, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
+return { 'OK', job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }

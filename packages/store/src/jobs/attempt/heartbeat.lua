@@ -33,4 +33,4 @@ elseif kind == 'checkpoint' then
 else
   recordEvent(job, nowText, kind, 'running', data, eventsPerJob)
 end
-return { 'OK', job.attempt + 0 }
+return { 'OK', job.attempt }

@@ -2,7 +2,7 @@ import type { ClaimedJob, ClaimOutcome, PollRequest } from '@yardmaster/protocol
 import { runScript } from '../../script/run-script.js';
 import { claim, poll } from '../../script/scripts.generated.js';
 import { type Caller, jobScriptInputs, notAfterOf, type Store } from '../../store.js';
-import { CLAIMED_VALUES, claimedJobsOf, forEachClaimed } from '../read/record.js';
+import { CLAIMED_VALUES, type ClaimedValue, claimedJobsOf, forEachClaimed } from '../read/record.js';
 
 /** How jobs are claimed, beyond which ones. */
 export type ClaimOptions = Partial<Pick<PollRequest, 'autoAck' | 'ackWithinSeconds' | 'workerId'>>;
@@ -26,7 +26,7 @@ export function claimArgs({ settings }: Store, { autoAck, ackWithinSeconds, work
 /** Report the jobs that a poll has claimed to the observer, and count them. @param values of appendClaimed in Lua */
 export function reportClaimed(
   { observer, tally }: Store,
-  { spaceId, poll, values }: { spaceId: string; poll: ClaimOptions; values: readonly (string | null)[] },
+  { spaceId, poll, values }: { spaceId: string; poll: ClaimOptions; values: readonly ClaimedValue[] },
 ): void {
   const count = values.length / CLAIMED_VALUES;
   if (count > 0) observer.moved('pending', poll.autoAck ? 'running' : 'delivered', count);
@@ -34,7 +34,7 @@ export function reportClaimed(
   countClaimed(tally, spaceId, values);
 }
 
-function countClaimed(tally: Store['tally'], spaceId: string, values: readonly (string | null)[]): void {
+function countClaimed(tally: Store['tally'], spaceId: string, values: readonly ClaimedValue[]): void {
   forEachClaimed(values, (name, waitMs) => tally.claimed(spaceId, name, waitMs));
 }
 

@@ -13,7 +13,7 @@ import { runScript } from '../../script/run-script.js';
 import { turn, turn_many } from '../../script/scripts.generated.js';
 import { notAfterOf, type Store } from '../../store.js';
 import { argsOf, reportEffect, SCRIPT_OF } from '../attempt/outcomes.js';
-import { claimedJobsOf } from '../read/record.js';
+import { type ClaimedValue, claimedJobsOf } from '../read/record.js';
 import { type ClaimOptions, claimArgs, type Polled, reportClaimed } from './claim.js';
 
 /** What a worker wants in one call: outcomes to settle, and then jobs to claim. */
@@ -56,7 +56,7 @@ export async function takeTurn(
     const refusal = refused[i];
     return refusal ? unsettled(outcome, refusal) : settledOf(store, outcome, replies[next++]);
   });
-  const claimed = values.slice(sent.length) as (string | null)[];
+  const claimed = values.slice(sent.length) as ClaimedValue[];
   if (poll !== null) reportClaimed(store, { spaceId, poll, values: claimed });
   return { jobs: claimedJobsOf(claimed), isMore: word === 'MORE', settled };
 }

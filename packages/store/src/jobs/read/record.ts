@@ -155,32 +155,35 @@ export function jobOf(id: string, record: JobRecord): Job {
 /** How many values appendClaimed in Lua returns for each job. */
 export const CLAIMED_VALUES = 11;
 
+/** One of them. Only the time now, the last one, is a number. */
+export type ClaimedValue = string | number | null;
+
 /** Build claimed jobs from the values of appendClaimed in Lua. */
-export function claimedJobsOf(values: readonly (string | null)[]): ClaimedJob[] {
+export function claimedJobsOf(values: readonly ClaimedValue[]): ClaimedJob[] {
   const jobs: ClaimedJob[] = [];
   for (let i = 0; i < values.length; i += CLAIMED_VALUES) jobs.push(claimedJobOf(values.slice(i, i + CLAIMED_VALUES)));
   return jobs;
 }
 
 /** Call a function for each claimed job, with its name and how long it has waited, in milliseconds. */
-export function forEachClaimed(values: readonly (string | null)[], use: (name: string, waitMs: number) => void): void {
+export function forEachClaimed(values: readonly ClaimedValue[], use: (name: string, waitMs: number) => void): void {
   for (let i = 0; i < values.length; i += CLAIMED_VALUES) {
     const waitsSince = values[i + 9] ?? msOfOrder(values[i + 5] as string);
     use(values[i + 1] as string, Number(values[CLAIMED_VALUES - 1]) - Number(waitsSince));
   }
 }
 
-function claimedJobOf(flat: readonly (string | null)[]): ClaimedJob {
+function claimedJobOf(flat: readonly ClaimedValue[]): ClaimedJob {
   const [id, name, timeoutSeconds, maxRetries, attemptsBefore, order, payload, checkpoint, takeBacks] = flat;
   return {
     id: id as string,
     name: name as string,
-    payload: parseJson(payload) as ClaimedJob['payload'],
+    payload: parseJson(payload as string | null) as ClaimedJob['payload'],
     timeoutSeconds: Number(timeoutSeconds),
     maxRetries: Number(maxRetries),
     attemptNumber: Number(attemptsBefore),
     createdAt: isoOfOrder(order as string),
-    checkpoint: parseJson(checkpoint),
+    checkpoint: parseJson(checkpoint as string | null),
     attempt: Number(attemptsBefore) + 1,
     deliveryToken: `${attemptsBefore}.${takeBacks || 0}`,
   };

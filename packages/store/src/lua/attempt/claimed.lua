@@ -18,8 +18,8 @@ local function markRunning(job, nowMs, at, _, eventsPerJob, ...)
 end
 
 -- Append the values of a claimed job to a list; claimedJobsOf in the store reads them in this order. The last two say
--- how long the job has waited: when it last changed before, nothing for a new job, and now, only of the first job. Lua
--- does not subtract them, because that takes it longer than to return them.
+-- how long the job has waited: when it last changed before as text, nothing for a new job; and, only for the first job, the
+-- time now as a number. Lua does not subtract them, because that takes it longer than to return them.
 local function appendClaimed(values, job, nowMs)
   local n = #values
   values[n + 1], values[n + 2], values[n + 3], values[n + 4], values[n + 5] = job.id, job.name, job.timeoutSeconds, job.maxRetries, job.attempt
