@@ -31,8 +31,9 @@ const faults = async () =>
 it('has at most one live job of a unique key while many producers race, jobs end at random, and Redis is killed', async () => {
   const random = new Random(7);
   const end = Date.now() + RACE_MS;
-  const isOver = () => Date.now() > end;
   const made = new Set<string>();
+  // How many jobs are made in this time depends on the machine; one is no race.
+  const isOver = () => Date.now() > end && made.size > 1;
   let most = 0;
 
   const produce = async () => {
@@ -67,7 +68,6 @@ it('has at most one live job of a unique key while many producers race, jobs end
 
   await until(async () => (await service.call('GET', `/spaces/${SPACE}/stats`)).status === 200);
   expect(most).toBe(1);
-  expect(made.size).toBeGreaterThan(1); // How many fit depends on the machine.
   expect(await faults()).toEqual([]);
 });
 
