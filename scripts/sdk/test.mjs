@@ -41,7 +41,7 @@ const CHECKS = {
     ['gofmt', ['-l', '.', path('examples/archive')], { isQuiet: true }],
     ['go', ['vet', './...']],
     ['go', ['-C', path('examples/archive'), 'vet', '.']],
-    ['staticcheck', ['./...']],
+    [goCommand('staticcheck'), ['./...']],
     ['go', ['test', './...']],
     example('archive'),
   ],
@@ -59,13 +59,12 @@ const quickStart = (language) => [process.execPath, [path('scripts/sdk/quick-sta
 
 /** Run a command. @returns whether it succeeded; with isQuiet, whether it also printed nothing */
 function run([command, args, { isQuiet = false } = {}], cwd) {
-  const program = command === 'staticcheck' ? goCommand(command) : command;
   process.stdout.write(`$ ${command.split('/').at(-1)} ${args.join(' ')}\n`);
   const env = {
     ...process.env,
     YARDMASTER_PYTHON: path('.cache/sdk/python/bin/python'), // for the example
   };
-  const { status, stdout } = spawnSync(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const { status, stdout } = spawnSync(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
   if (stdout !== null) process.stdout.write(stdout);
   return status === 0 && !(isQuiet && stdout.length > 0);
 }

@@ -9,8 +9,10 @@ end
 --   data   JSON text
 local function eventMessage(job, seq, type, status, at, data)
   local tags = ''
-  if job.tags then -- a branch, so that only messages with tags create tagsPart
-    tags = tagsPart(job)
+  if job.tags then -- '' for a new job without any
+    local list = {}
+    for tag in string.gmatch(job.tags, '[^\n]+') do list[#list + 1] = quote(tag) end
+    tags = list[1] and ',"tags":[' .. table.concat(list, ',') .. ']' or ''
   end
   return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
     .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
@@ -36,23 +38,5 @@ local function publishCreations(base, space, names, entries)
   if redis.call('PUBSUB', 'NUMSUB', channel)[2] == 0 then return end
   for i, name in ipairs(names) do
     publishCreation({ base = base, space = space, name = name, id = entries[2 * i] }, 'pending', entries[2 * i - 1])
-  end
-end
-
--- Announce that a job can be claimed to the processes that have waiting polls of its space.
-local function wake(job)
-  redis.call('PUBLISH', job.base .. 'wake:' .. job.space, job.name)
-end
-
--- Announce that jobs of any name may be claimable in a space.
-local function wakeAll(base, space)
-  redis.call('PUBLISH', base .. 'wake:' .. space, '')
-end
-
--- Announce several jobs of one name: with one message for each, because each message causes one poll, see
--- apps/api/src/waiting. Without a process that listens, the first message is enough to know that.
-local function wakeForEach(job, count)
-  for _ = 1, count do
-    if redis.call('PUBLISH', job.base .. 'wake:' .. job.space, job.name) == 0 then return end
   end
 end

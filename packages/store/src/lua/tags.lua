@@ -25,10 +25,3 @@ local function hasTags(tags, wanted)
   end
   return true
 end
-
--- Return the end of a published message: the tags of a job that may have some, or ''.
-local function tagsPart(job)
-  local list = {}
-  for tag in string.gmatch(job.tags, '[^\n]+') do list[#list + 1] = quote(tag) end
-  return list[1] and ',"tags":[' .. table.concat(list, ',') .. ']' or ''
-end

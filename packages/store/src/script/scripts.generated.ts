@@ -497,7 +497,9 @@ end`,
   eventMessage: `local function eventMessage(job, seq, type, status, at, data)
   local tags = ''
   if job.tags then
-    tags = tagsPart(job)
+    local list = {}
+    for tag in string.gmatch(job.tags, '[^\\n]+') do list[#list + 1] = quote(tag) end
+    tags = list[1] and ',"tags":[' .. table.concat(list, ',') .. ']' or ''
   end
   return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
     .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
@@ -516,17 +518,6 @@ end`,
   if redis.call('PUBSUB', 'NUMSUB', channel)[2] == 0 then return end
   for i, name in ipairs(names) do
     publishCreation({ base = base, space = space, name = name, id = entries[2 * i] }, 'pending', entries[2 * i - 1])
-  end
-end`,
-  wake: `local function wake(job)
-  redis.call('PUBLISH', job.base .. 'wake:' .. job.space, job.name)
-end`,
-  wakeAll: `local function wakeAll(base, space)
-  redis.call('PUBLISH', base .. 'wake:' .. space, '')
-end`,
-  wakeForEach: `local function wakeForEach(job, count)
-  for _ = 1, count do
-    if redis.call('PUBLISH', job.base .. 'wake:' .. job.space, job.name) == 0 then return end
   end
 end`,
   replaceEntry: `local function replaceEntry(index, member, score)
@@ -608,11 +599,6 @@ end`,
     if not string.find(all, '\\n' .. tag .. '\\n', 1, true) then return false end
   end
   return true
-end`,
-  tagsPart: `local function tagsPart(job)
-  local list = {}
-  for tag in string.gmatch(job.tags, '[^\\n]+') do list[#list + 1] = quote(tag) end
-  return list[1] and ',"tags":[' .. table.concat(list, ',') .. ']' or ''
 end`,
   uniqueEntry: `local function uniqueEntry(job, unique)
   local lasts, key = string.match(unique, '^(%l+) %l+ %d+ (.*)$')
@@ -728,6 +714,17 @@ end`,
 end`,
   scheduledData: `local function scheduledData(scheduledFor)
   return scheduledFor and ',"scheduledFor":' .. isoText(scheduledFor) .. '}' or '}'
+end`,
+  wake: `local function wake(job)
+  redis.call('PUBLISH', job.base .. 'wake:' .. job.space, job.name)
+end`,
+  wakeAll: `local function wakeAll(base, space)
+  redis.call('PUBLISH', base .. 'wake:' .. space, '')
+end`,
+  wakeForEach: `local function wakeForEach(job, count)
+  for _ = 1, count do
+    if redis.call('PUBLISH', job.base .. 'wake:' .. job.space, job.name) == 0 then return end
+  end
 end`,
 };
 
@@ -928,7 +925,7 @@ return { 'OK', nowText, callback.attempts + 1, formatInteger(lease), fields }
 } as const;
 
 export const record_callback = {
-  name: 'record_callback', sha1: 'f3cfb1d133dfa97081a2686888322ece0fb7cf68',
+  name: 'record_callback', sha1: '25c02acb21d7fd8e9972ab497ab982ce79adad80',
   keyCount: 1,
   parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; series: ScriptArgument; lease: ScriptArgument; eventType: ScriptArgument; data: ScriptArgument; retryMs: ScriptArgument; againMs: ScriptArgument; eventsPerJob: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.series, args.lease, args.eventType, args.data, args.retryMs, args.againMs, args.eventsPerJob],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const } : { outcome: 'NOT_PENDING' as const }),
@@ -948,15 +945,7 @@ ${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eve
   end
   return impliedSeq
 end
-${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
-  local tags = ''
-  if job.tags then
-${lua.tagsPart}\n    tags = tagsPart(job)
-  end
-  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
-end
-${lua.publish}\nlocal jobKey = KEYS[1]
+${lua.quote}\n${lua.eventMessage}\n${lua.publish}\nlocal jobKey = KEYS[1]
 local base, jobId, series, lease, eventType, data, retryMs, againMs, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local job = loadJob(jobKey, base, jobId)
 local callback = loadCallback(job)
@@ -1064,7 +1053,7 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: '736172863955fdb23b1a945bb5fd6d5feb9c1376',
+  name: 'expire', sha1: '88a394be5c7c0afbbd00d1acb2b5f39f99a7308b',
   keyCount: 1,
   parameters: ({ keys, args }: { keys: { deadlines: string }; args: { base: ScriptArgument; limit: ScriptArgument; maxDeliveries: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument; deliveryTimeoutMs: ScriptArgument; dueBefore: ScriptArgument; random: ScriptArgument } }): ScriptArgument[] => [keys.deadlines, args.base, args.limit, args.maxDeliveries, args.eventsPerJob, args.retentionMs, args.deliveryTimeoutMs, args.dueBefore, args.random],
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[], ended: r[5] as string[] }),
@@ -1084,15 +1073,7 @@ ${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eve
   end
   return impliedSeq
 end
-${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
-  local tags = ''
-  if job.tags then
-${lua.tagsPart}\n    tags = tagsPart(job)
-  end
-  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
-end
-${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.spread}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.tagIndex}\n${lua.leaveTags}\nlocal function purge(job, nowMs, unique)
+${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.spread}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.tagIndex}\n${lua.leaveTags}\nlocal function purge(job, nowMs, unique)
   local deadlines = job.base .. 'deadlines'
   if redis.call('ZSCORE', job.base .. 'callbacks', job.id) then
 ${lua.replaceEntry}\n    replaceEntry(deadlines, job.id, formatInteger(nowMs + 60000))
@@ -1168,7 +1149,7 @@ return { 'OK', 1 }
 } as const;
 
 export const promote = {
-  name: 'promote', sha1: '6ad02d4d316690b0d88c45a16e9c6e5de87e31d7',
+  name: 'promote', sha1: '80767634ca750fa2dc9e44488a37271d8c8ec37a',
   keyCount: 1,
   parameters: ({ keys, args }: { keys: { due: string }; args: { base: ScriptArgument; limit: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument; dueBefore: ScriptArgument } }): ScriptArgument[] => [keys.due, args.base, args.limit, args.eventsPerJob, args.retentionMs, args.dueBefore],
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[], dead: r[5] as string[] }),
@@ -1188,15 +1169,7 @@ ${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eve
   end
   return impliedSeq
 end
-${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
-  local tags = ''
-  if job.tags then
-${lua.tagsPart}\n    tags = tagsPart(job)
-  end
-  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
-end
-${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\n${lua.replaceEntry}\n${lua.sweep}\nlocal due = KEYS[1]
+${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\n${lua.replaceEntry}\n${lua.sweep}\nlocal due = KEYS[1]
 local base, limit, eventsPerJob, retentionMs, dueBefore = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local nowMs, nowText = now()
 local READY, DEAD = 1, { scheduled = 2, pending = 3 }
@@ -1297,7 +1270,7 @@ return { 'OK', { unpack(points) } }
 } as const;
 
 export const ack = {
-  name: 'ack', sha1: '4f3703c2da6046455b65b9be6e7fe456fefc93b9',
+  name: 'ack', sha1: '1a89ed72dcfc950a20688270fe92a092e9d5a658',
   keyCount: 1,
   parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; deliveryToken: ScriptArgument; eventsPerJob: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryToken, args.eventsPerJob],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
@@ -1334,15 +1307,7 @@ ${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eve
   end
   return impliedSeq
 end
-${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
-  local tags = ''
-  if job.tags then
-${lua.tagsPart}\n    tags = tagsPart(job)
-  end
-  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
-end
-${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local job, unique, maxRunSeconds, startBy, timeouts, takeBacks =
   loadJob(jobKey, base, jobId, 'unique', 'maxRunSeconds', 'startBy', 'deliveryTimeouts', tokenFields(deliveryToken))
@@ -1364,7 +1329,7 @@ return { 'OK', attempt }
 } as const;
 
 export const complete = {
-  name: 'complete', sha1: '7eb6bf37fe08a3e5cb96c6706642049118819426',
+  name: 'complete', sha1: '31aded2c89f784963137a2e0048270cbacbe6fb9',
   keyCount: 1,
   parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; deliveryToken: ScriptArgument; result: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument; mayDiffer: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryToken, args.result, args.eventsPerJob, args.retentionMs, args.mayDiffer],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]), space: r[2] as string, runMs: Number(r[3]), name: r[4] as string } : { outcome: 'UNCHANGED' as const }),
@@ -1392,15 +1357,7 @@ ${lua.formatInteger}\n${lua.keepNewest}\n    return formatInteger(keepNewest(job
   end
   return impliedSeq
 end
-${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
-  local tags = ''
-  if job.tags then
-${lua.tagsPart}\n    tags = tagsPart(job)
-  end
-  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
-end
-${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs, mayDiffer = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local job, callbackUrl, callbackOn, unique, startedAt, takeBacks, timeouts =
   loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', 'startedAt', tokenFields(deliveryToken))
@@ -1430,7 +1387,7 @@ return { 'OK', job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job
 } as const;
 
 export const fail = {
-  name: 'fail', sha1: '14b3d2276f0dde7dff061967837d730f9057aa54',
+  name: 'fail', sha1: '79049101d75c2fe16c0868860da308f199868cf3',
   keyCount: 1,
   parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; deliveryToken: ScriptArgument; errorJson: ScriptArgument; isRetryable: ScriptArgument; retryAfterMs: ScriptArgument; random: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryToken, args.errorJson, args.isRetryable, args.retryAfterMs, args.random, args.eventsPerJob, args.retentionMs],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, status: r[1] as Status, attempt: Number(r[2]), space: r[3] as string, runMs: Number(r[4]), name: r[5] as string } : { outcome: 'UNCHANGED' as const }),
@@ -1458,15 +1415,7 @@ ${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eve
   end
   return impliedSeq
 end
-${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
-  local tags = ''
-  if job.tags then
-${lua.tagsPart}\n    tags = tagsPart(job)
-  end
-  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
-end
-${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal jobKey = KEYS[1]
+${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, errorJson, isRetryable, retryAfterMs, random, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
 local job, retry, priority, startedAt, takeBacks, timeouts =
   loadJob(jobKey, base, jobId, 'retry', 'priority', 'startedAt', tokenFields(deliveryToken))
@@ -1489,7 +1438,7 @@ return { 'OK', status, job.attempt, job.space, nowMs - (stored(startedAt) or now
 } as const;
 
 export const heartbeat = {
-  name: 'heartbeat', sha1: '5e039b688357d5bd0c48d2156b4e31afd2a83f8a',
+  name: 'heartbeat', sha1: 'bc103efa58f9c20ec34561fac289612362bc087c',
   keyCount: 1,
   parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; deliveryToken: ScriptArgument; kind: ScriptArgument; data: ScriptArgument; eventsPerJob: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryToken, args.kind, args.data, args.eventsPerJob],
   decode: (r: unknown[]) => ({ attempt: Number(r[1]) }),
@@ -1509,15 +1458,7 @@ ${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eve
   end
   return impliedSeq
 end
-${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
-  local tags = ''
-  if job.tags then
-${lua.tagsPart}\n    tags = tagsPart(job)
-  end
-  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
-end
-${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, kind, data, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local job, runBy, takeBacks, timeouts = loadJob(jobKey, base, jobId, 'runBy', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -1547,7 +1488,7 @@ return { 'OK', job.attempt }
 } as const;
 
 export const release = {
-  name: 'release', sha1: '39a993e71cb79610f8b35d48f5b1d6cbbe6892c3',
+  name: 'release', sha1: '1cc361e3e0ef49a1eb94e921a5bc91aa722f6135',
   keyCount: 1,
   parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; deliveryToken: ScriptArgument; reason: ScriptArgument; delay: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryToken, args.reason, args.delay, args.eventsPerJob, args.retentionMs],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status, attempt: Number(r[3]), space: r[4] as string, name: r[5] as string } : { outcome: 'UNCHANGED' as const }),
@@ -1567,15 +1508,7 @@ ${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eve
   end
   return impliedSeq
 end
-${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
-  local tags = ''
-  if job.tags then
-${lua.tagsPart}\n    tags = tagsPart(job)
-  end
-  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
-end
-${lua.publish}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
+${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, reason, delay, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local job, takeBacks, timeouts, priority, startWithin, startBy =
   loadJob(jobKey, base, jobId, 'takeBacks', 'deliveryTimeouts', 'priority', 'startWithinSeconds', 'startBy')
@@ -1602,7 +1535,7 @@ return { 'OK', job.status, status, formatInteger(attempts + 1), job.space, job.n
 } as const;
 
 export const claim = {
-  name: 'claim', sha1: '1e118bc0e5f6f4a6256fe87c64e297ab4a84e2c9',
+  name: 'claim', sha1: '48f0514b3fc2c419fb93a323b0574ab5be8dde9f',
   keyCount: 1,
   parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; deliveryTimeoutMs: ScriptArgument; eventsPerJob: ScriptArgument; notAfter: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryTimeoutMs, args.eventsPerJob, args.notAfter],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, space: r[1] as string, job: r.slice(2) as (string | null)[] } : r[0] === 'NOT_PENDING' ? { outcome: 'NOT_PENDING' as const, status: r[1] as Status } : { outcome: 'PAUSED' as const }),
@@ -1622,15 +1555,7 @@ ${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eve
   end
   return impliedSeq
 end
-${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
-  local tags = ''
-  if job.tags then
-${lua.tagsPart}\n    tags = tagsPart(job)
-  end
-  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
-end
-${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.appendClaimed}\nlocal jobKey = KEYS[1]
+${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.appendClaimed}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryTimeoutMs, eventsPerJob, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job = loadWhole(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -1652,7 +1577,7 @@ return { 'OK', job.space, unpack(values) }
 } as const;
 
 export const poll = {
-  name: 'poll', sha1: 'fe67909079accc5894579e24c84c1ab2d91e58b1',
+  name: 'poll', sha1: '76cb2c14d7348a3268e49224ae4f4fe771ae56f5',
   keyCount: 1,
   parameters: ({ keys, args, rest }: { keys: { queue: string }; args: { base: ScriptArgument; count: ScriptArgument; deliveryTimeoutMs: ScriptArgument; eventsPerJob: ScriptArgument; notAfter: ScriptArgument; isAcked: ScriptArgument; ackWithinMs: ScriptArgument; workerId: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.queue, args.base, args.count, args.deliveryTimeoutMs, args.eventsPerJob, args.notAfter, args.isAcked, args.ackWithinMs, args.workerId, ...rest],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, jobs: r.slice(1) as (string | null)[] } : { outcome: 'MORE' as const, jobs: r.slice(1) as (string | null)[] }),
@@ -1694,15 +1619,7 @@ ${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eve
   end
   return impliedSeq
 end
-${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
-  local tags = ''
-  if job.tags then
-${lua.tagsPart}\n    tags = tagsPart(job)
-  end
-  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
-end
-${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n  mark = markDelivered
+${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n  mark = markDelivered
 end
 if isAcked ~= '' then
 ${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\nlocal function startAttempt(job, nowMs, unique, maxRunSeconds, startBy, timeouts)
@@ -1722,15 +1639,7 @@ ${lua.uniqueEntry}\n${lua.freeUnique}\n    freeUnique(job, unique)
   end
   if stored(timeouts) then redis.call('HDEL', job.key, 'deliveryTimeouts') end
 end
-${lua.keepNewest}\n${lua.appendDelivery}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
-  local tags = ''
-  if job.tags then
-${lua.tagsPart}\n    tags = tagsPart(job)
-  end
-  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
-end
-${lua.publish}\n${lua.markRunning}\n  mark = markRunning
+${lua.keepNewest}\n${lua.appendDelivery}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.markRunning}\n  mark = markRunning
 end
 local values, claimed, id = {}, 0
 for _ = 1, wanted + (paused and 100 or 50) do
@@ -1751,19 +1660,11 @@ return { paused and id and claimed < wanted and 'MORE' or 'OK', unpack(values) }
 } as const;
 
 export const turn = {
-  name: 'turn', sha1: '00cd4e0fe20de1132e5c761f14e3c929d00396e1',
+  name: 'turn', sha1: 'f98d987632560736a672814ddaeabf24a1b8490c',
   keyCount: 1,
   parameters: ({ keys, args, rest }: { keys: { queue: string }; args: { base: ScriptArgument; space: ScriptArgument; actions: ScriptArgument; count: ScriptArgument; deliveryTimeoutMs: ScriptArgument; isAcked: ScriptArgument; ackWithinMs: ScriptArgument; workerId: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument; random: ScriptArgument; notAfter: ScriptArgument; nameCount: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.queue, args.base, args.space, args.actions, args.count, args.deliveryTimeoutMs, args.isAcked, args.ackWithinMs, args.workerId, args.eventsPerJob, args.retentionMs, args.random, args.notAfter, args.nameCount, ...rest],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, values: r.slice(1) as (string | null)[] } : { outcome: 'MORE' as const, values: r.slice(1) as (string | null)[] }),
-  text: `${lua.isTooLate}\n${collected.clock}\n${collected.now}\n${collected.collected}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
-  local tags = ''
-  if job.tags then
-${lua.tagsPart}\n    tags = tagsPart(job)
-  end
-  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
-end
-${collected.publishCollected}\n${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
+  text: `${lua.isTooLate}\n${collected.clock}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
   local entry = '["' .. type .. '",' .. at .. kept .. ']'
@@ -2013,7 +1914,7 @@ return { outcome, unpack(values) }
 } as const;
 
 export const turn_many = {
-  name: 'turn_many', sha1: 'd0ec0de0523706d6a3d5ec015d60fd3ef234b0f6',
+  name: 'turn_many', sha1: '85ac1ec61676bff361fe57b47465bfb2e728b4ce',
   keyCount: 1,
   parameters: ({ keys, args, rest }: { keys: { queue: string }; args: { base: ScriptArgument; space: ScriptArgument; actions: ScriptArgument; count: ScriptArgument; deliveryTimeoutMs: ScriptArgument; isAcked: ScriptArgument; ackWithinMs: ScriptArgument; workerId: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument; random: ScriptArgument; notAfter: ScriptArgument; nameCount: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.queue, args.base, args.space, args.actions, args.count, args.deliveryTimeoutMs, args.isAcked, args.ackWithinMs, args.workerId, args.eventsPerJob, args.retentionMs, args.random, args.notAfter, args.nameCount, ...rest],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, values: r.slice(1) as (string | null)[] } : { outcome: 'MORE' as const, values: r.slice(1) as (string | null)[] }),
@@ -2025,15 +1926,7 @@ ${later.later}\n${later.writeSets}\n${later.redis}\n    local time = redis.call(
   end
   return clock[1], clock[2], clock[3]
 end
-${collected.collected}\n${later.later}\n${later.writeSets}\n${later.redis}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
-  local tags = ''
-  if job.tags then
-${lua.tagsPart}\n    tags = tagsPart(job)
-  end
-  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
-end
-${collected.publishCollected}\nlocal function turnScript(queue, base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount, inputs)
+${collected.collected}\n${later.later}\n${later.writeSets}\n${later.redis}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\nlocal function turnScript(queue, base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount, inputs)
 ${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
@@ -2289,19 +2182,11 @@ return ok and reply or failureReply(reply)
 } as const;
 
 export const copy = {
-  name: 'copy', sha1: '49c067f532a94773165d7a04f1428a0b0c0e9374',
+  name: 'copy', sha1: 'b93f77ace733444879f7768ba21705b5a088532b',
   keyCount: 1,
   parameters: ({ keys, args, rest }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; copyId: ScriptArgument; payload: ScriptArgument; notAfter: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.copyId, args.payload, args.notAfter, ...rest],
   decode: (r: unknown[]) => ({ record: r[1] as string[] }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.maxPendingIn}\n${lua.settingsText}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
-  local tags = ''
-  if job.tags then
-${lua.tagsPart}\n    tags = tagsPart(job)
-  end
-  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
-end
-${lua.publishCreation}\n${lua.addJob}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.maxPendingIn}\n${lua.settingsText}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.addJob}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, copyId, payload, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local names = { unpack(ARGV, 7) }
 local job, priority, startWithin = loadJob(jobKey, base, jobId, 'priority', 'startWithinSeconds')
@@ -2325,19 +2210,11 @@ return { 'OK', redis.call('HGETALL', copy.key) }
 } as const;
 
 export const create = {
-  name: 'create', sha1: '4d8f7d2c143e5e1a2d5fbd58e4753fa913eb6130',
+  name: 'create', sha1: 'c38bb14349223d1232a4055f09a89dd162e44fa4',
   keyCount: 1,
   parameters: ({ keys, args, rest }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; space: ScriptArgument; name: ScriptArgument; notAfter: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.space, args.name, args.notAfter, ...rest],
   decode: (r: unknown[]) => ({ order: r[1] as string }),
-  text: `${lua.now}\n${lua.isTooLate}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
-  local tags = ''
-  if job.tags then
-${lua.tagsPart}\n    tags = tagsPart(job)
-  end
-  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
-end
-${lua.publishCreation}\nlocal jobKey = KEYS[1]
+  text: `${lua.now}\n${lua.isTooLate}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.quote}\n${lua.eventMessage}\n${lua.publishCreation}\nlocal jobKey = KEYS[1]
 local base, jobId, space, name, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local fields = { unpack(ARGV, 6) }
 local nowMs, _, micros = now()
@@ -2356,19 +2233,11 @@ return { 'OK', order }
 } as const;
 
 export const create_full = {
-  name: 'create_full', sha1: 'bc9ecd95354192fd35e9381645db40e88ec50ff3',
+  name: 'create_full', sha1: 'f6a60181063e3a59727fa358013971d584be4e1e',
   keyCount: 1,
   parameters: ({ keys, args, rest }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; space: ScriptArgument; name: ScriptArgument; notAfter: ScriptArgument; fingerprint: ScriptArgument; unique: ScriptArgument; eventsPerJob: ScriptArgument; replayed: ScriptArgument; shown: ScriptArgument; maxPending: ScriptArgument; delay: ScriptArgument; priority: ScriptArgument; startWithin: ScriptArgument; tags: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.space, args.name, args.notAfter, args.fingerprint, args.unique, args.eventsPerJob, args.replayed, args.shown, args.maxPending, args.delay, args.priority, args.startWithin, args.tags, ...rest],
   decode: (r: unknown[]) => (r[0] === 'CREATED' ? { outcome: 'CREATED' as const, order: r[1] as string, scheduledFor: r[2] as string } : r[0] === 'REPLAYED' ? { outcome: 'REPLAYED' as const, values: r[1] as (string | null)[] } : r[0] === 'RETURNED' ? { outcome: 'RETURNED' as const, id: r[1] as string, values: r[2] as (string | null)[] } : r[0] === 'REPLACED' ? { outcome: 'REPLACED' as const, id: r[1] as string, values: r[2] as (string | null)[], before: r[3] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
-  text: `${lua.now}\n${lua.isTooLate}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
-  local tags = ''
-  if job.tags then
-${lua.tagsPart}\n    tags = tagsPart(job)
-  end
-  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
-end
-${lua.publishCreation}\n${lua.addJob}\n${lua.occupyUnique}\nlocal jobKey = KEYS[1]
+  text: `${lua.now}\n${lua.isTooLate}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.tagIndex}\n${lua.enterTags}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.addJob}\n${lua.occupyUnique}\nlocal jobKey = KEYS[1]
 local base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown, maxPending, delay, priority, startWithin, tags = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13], ARGV[14], ARGV[15]
 local fields = { unpack(ARGV, 16) }
 local nowMs, nowText, micros = now()
@@ -2420,7 +2289,7 @@ return { 'CREATED', order, scheduledFor and formatInteger(scheduledFor) or '' }
 } as const;
 
 export const create_many = {
-  name: 'create_many', sha1: 'fb24540393fa3ee64f51a26b6bea32cc470eeea9',
+  name: 'create_many', sha1: 'd7727bea3b177b6a05b435989147c72bc5f14e9d',
   keyCount: 1,
   parameters: ({ keys, args, rest }: { keys: { queue: string }; args: { base: ScriptArgument; space: ScriptArgument; notAfter: ScriptArgument; isKeyed: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.queue, args.base, args.space, args.notAfter, args.isKeyed, ...rest],
   decode: (r: unknown[]) => ({ outcomes: r[1] as string }),
@@ -2458,15 +2327,7 @@ local function createAll()
 end
 local ok, failure = pcall(createAll)
 if entries[1] then
-${lua.wakeForEach}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
-  local tags = ''
-  if job.tags then
-${lua.tagsPart}\n    tags = tagsPart(job)
-  end
-  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
-end
-${lua.publishCreation}\n${lua.publishCreations}\n  redis.call('ZADD', base .. 'spaces', order, space)
+${lua.wakeForEach}\n${lua.quote}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.publishCreations}\n  redis.call('ZADD', base .. 'spaces', order, space)
   for _, index in ipairs({ prefix .. 'jobs', prefix .. 'status/pending', queue }) do redis.call('ZADD', index, unpack(entries)) end
   for name, ofName in pairs(entriesOf) do
     redis.call('ZADD', queue .. '/' .. name, unpack(ofName))
@@ -2481,7 +2342,7 @@ return { 'OK', table.concat(outcomes, '\\n') }
 } as const;
 
 export const create_many_full = {
-  name: 'create_many_full', sha1: 'ffbf2c39fd907d5754161402e4e6884342b8a759',
+  name: 'create_many_full', sha1: '9e7c7fe33347e07e3778fdb8e2f16fc8be993175',
   keyCount: 1,
   parameters: ({ keys, args, rest }: { keys: { queue: string }; args: { base: ScriptArgument; space: ScriptArgument; notAfter: ScriptArgument; eventsPerJob: ScriptArgument; maxPending: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.queue, args.base, args.space, args.notAfter, args.eventsPerJob, args.maxPending, ...rest],
   decode: (r: unknown[]) => ({ outcomes: r[1] as string }),
@@ -2540,15 +2401,7 @@ local order, scheduledFor = addJob(job, nowMs, micros, fields, waits, tags)
 if unique ~= '' then occupyUnique(job, unique, other) end
 return { 'CREATED', order, scheduledFor and formatInteger(scheduledFor) or '' }
 end
-${later.writeLater}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
-  local tags = ''
-  if job.tags then
-${lua.tagsPart}\n    tags = tagsPart(job)
-  end
-  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
-end
-${collected.publishCollected}\n${lua.failureReply}\nlocal queue = KEYS[1]
+${later.writeLater}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.failureReply}\nlocal queue = KEYS[1]
 local base, space, notAfter, eventsPerJob, maxPending = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local jobs = { unpack(ARGV, 6) }
 if isTooLate(now(), notAfter) then return { 'TOO_LATE' } end
@@ -2674,7 +2527,7 @@ return { 'OK', ids[at] and placeOf(at - 1) or '', unpack(rows) }
 } as const;
 
 export const kill = {
-  name: 'kill', sha1: 'b8046e7007a2fae7ab0ad238eb4def5a1c0d65bd',
+  name: 'kill', sha1: '9329b741eab8e1c4f7128c40b3d6bc9f3b61ccfa',
   keyCount: 1,
   parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; reason: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.reason, args.eventsPerJob, args.retentionMs],
   decode: (r: unknown[]) => ({ before: r[1] as Status, space: r[2] as string, name: r[3] as string }),
@@ -2702,15 +2555,7 @@ ${lua.formatInteger}\n${lua.keepNewest}\n    return formatInteger(keepNewest(job
   end
   return impliedSeq
 end
-${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
-  local tags = ''
-  if job.tags then
-${lua.tagsPart}\n    tags = tagsPart(job)
-  end
-  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
-end
-${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, reason, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, unique, startBy, callbackUrl, callbackOn = loadJob(jobKey, base, jobId, 'unique', 'startBy', 'callbackUrl', 'callbackOn')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -2827,7 +2672,7 @@ return { 'OK', droppedSeq + length, droppedSeq, logSeq, formatInteger(now()), v[
 } as const;
 
 export const requeue = {
-  name: 'requeue', sha1: '1f1c7a7d6197eb5b3529d3ca74db081b7c233cd3',
+  name: 'requeue', sha1: 'd7c8ae00d02fbe20367c3855b87d2895d56e16df',
   keyCount: 1,
   parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; delay: ScriptArgument; isDryRun: ScriptArgument; eventsPerJob: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.delay, args.isDryRun, args.eventsPerJob],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
@@ -2847,15 +2692,7 @@ ${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eve
   end
   return impliedSeq
 end
-${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
-  local tags = ''
-  if job.tags then
-${lua.tagsPart}\n    tags = tagsPart(job)
-  end
-  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
-end
-${lua.publish}\n${lua.recordReturn}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
+${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordReturn}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, delay, isDryRun, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, unique, freed, priority, startWithin, takeBacks =
   loadJob(jobKey, base, jobId, 'unique', 'uniqueFreed', 'priority', 'startWithinSeconds', 'takeBacks')
@@ -2888,7 +2725,7 @@ return { 'OK', before, status }
 } as const;
 
 export const reschedule = {
-  name: 'reschedule', sha1: '187becf1ce32744b2396a183877d3f954587c750',
+  name: 'reschedule', sha1: '54dce9ba9eff8b40f4645c36a4b4166c7925a880',
   keyCount: 1,
   parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; delay: ScriptArgument; priority: ScriptArgument; eventsPerJob: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.delay, args.priority, args.eventsPerJob],
   decode: (r: unknown[]) => ({ before: r[1] as Status, after: r[2] as Status }),
@@ -2908,15 +2745,7 @@ ${lua.keepNewest}\n    return formatInteger(keepNewest(job, history, length, eve
   end
   return impliedSeq
 end
-${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
-  local tags = ''
-  if job.tags then
-${lua.tagsPart}\n    tags = tagsPart(job)
-  end
-  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
-end
-${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, delay, priority, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, priorityNow, startWithin, startBy = loadJob(jobKey, base, jobId, 'priority', 'startWithinSeconds', 'startBy')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -2946,19 +2775,11 @@ return { 'OK', job.status, status }
 } as const;
 
 export const append_logs = {
-  name: 'append_logs', sha1: '47b1fe8bde98226063a1e9535b0dbb62a919978b',
+  name: 'append_logs', sha1: '202bcd268ae1fb5663b53f731a459d2289261723',
   keyCount: 1,
   parameters: ({ keys, args, rest }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; logsPerJob: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.logsPerJob, ...rest],
   decode: (r: unknown[]) => ({ lastSeq: Number(r[1]) }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
-  local tags = ''
-  if job.tags then
-${lua.tagsPart}\n    tags = tagsPart(job)
-  end
-  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
-end
-${lua.publish}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, logsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local entries = { unpack(ARGV, 5) }
 local job = loadJob(jobKey, base, jobId)
@@ -3123,19 +2944,11 @@ return { 'STARTED', nowText }
 } as const;
 
 export const step_operation = {
-  name: 'step_operation', sha1: 'bf628e922ff65a68c63e81f53de70bb0d2d5d98b',
+  name: 'step_operation', sha1: '650b64691c834453af239d454b0642b28e446916',
   keyCount: 1,
   parameters: ({ keys, args, rest }: { keys: { record: string }; args: { base: ScriptArgument; id: ScriptArgument; space: ScriptArgument; action: ScriptArgument; cursor: ScriptArgument; after: ScriptArgument; lowest: ScriptArgument; highest: ScriptArgument; most: ScriptArgument; mayChange: ScriptArgument; isDryRun: ScriptArgument; reason: ScriptArgument; delay: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument; listed: ScriptArgument; tags: ScriptArgument; nameCount: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.record, args.base, args.id, args.space, args.action, args.cursor, args.after, args.lowest, args.highest, args.most, args.mayChange, args.isDryRun, args.reason, args.delay, args.eventsPerJob, args.retentionMs, args.listed, args.tags, args.nameCount, ...rest],
   decode: (r: unknown[]) => (r[0] === 'STEPPED' ? { outcome: 'STEPPED' as const, status: r[1] as string, changed: Number(r[2]), moves: r[3] as string[] } : { outcome: 'OVERTAKEN' as const }),
-  text: `${lua.stored}\n${collected.clock}\n${collected.now}\n${lua.replaceEntry}\n${lua.nextJobs}\n${lua.loadJob}\n${lua.hasTags}\n${lua.matchingJob}\n${lua.countMove}\n${lua.OPERATION_ENDS}\n${collected.collected}\n${lua.quote}\nlocal function eventMessage(job, seq, type, status, at, data)
-  local tags = ''
-  if job.tags then
-${lua.tagsPart}\n    tags = tagsPart(job)
-  end
-  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
-    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
-end
-${collected.publishCollected}\n${lua.formatInteger}\n${lua.operationLeft}\n${lua.endOperation}\n${lua.recordStep}\n${lua.refusalFor}\nlocal record = KEYS[1]
+  text: `${lua.stored}\n${collected.clock}\n${collected.now}\n${lua.replaceEntry}\n${lua.nextJobs}\n${lua.loadJob}\n${lua.hasTags}\n${lua.matchingJob}\n${lua.countMove}\n${lua.OPERATION_ENDS}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.formatInteger}\n${lua.operationLeft}\n${lua.endOperation}\n${lua.recordStep}\n${lua.refusalFor}\nlocal record = KEYS[1]
 local base, id, space, action, cursor, after, lowest, highest, most, mayChange, isDryRun, reason, delay, eventsPerJob, retentionMs, listed, tags, nameCount = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13], ARGV[14], ARGV[15], ARGV[16], ARGV[17], ARGV[18]
 local inputs = { unpack(ARGV, 19) }
 local status, statuses, expected = unpack(redis.call('HMGET', record, 'status', 'statuses', 'cursor'))
