@@ -1,21 +1,11 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { expect, it } from '@jest/globals';
-
-const pathOf = (bench: string) => fileURLToPath(new URL(`../../bench/${bench}/main.mjs`, import.meta.url));
-
-/** Run a bench. @returns its results */
-async function run(bench: string, options: string) {
-  const { stdout } = await promisify(execFile)(process.execPath, [pathOf(bench), ...options.split(' '), '--json']);
-  return JSON.parse(stdout);
-}
+import { runBench } from '../support/bench.js';
 
 // Those in Go and Python are left out, because their build and their installation need a network.
 it('measures every contestant of the benchmark of a job', async () => {
   const options =
     '--only cycle,loops,cycleByFifties,scripts --jobs 50 --clients 4 --rounds 1 --leave-out faktory,asynq';
-  const { cpu, scripts } = await run('speed', options);
+  const { cpu, scripts } = await runBench('speed', options);
   expect(cpu.map(({ load, who }: { load: string; who: string }) => `${load}: ${who}`)).toEqual([
     ...['yardmaster', 'plainExpress', 'bullmq', 'bareRedis', 'bareHttp', 'scripts'].map((who) => `cycle: ${who}`),
     ...['yardmaster', 'turn', 'batch10', 'batch50', 'bullmq', 'bullmqBulk'].map((who) => `loops: ${who}`),
@@ -27,7 +17,7 @@ it('measures every contestant of the benchmark of a job', async () => {
 
 it('measures the workers of the benchmark of the SDKs', async () => {
   const options = '--jobs 100 --rate 100 --seconds 0.5 --rounds 1 --leave-out go,asynq,python';
-  const { cpu } = await run('sdk', options);
+  const { cpu } = await runBench('sdk', options);
   expect(cpu.map(({ load, who }: { load: string; who: string }) => `${load}: ${who}`)).toEqual(
     ['filled', 'arriving'].flatMap((load) => ['typescript', 'bullmq'].map((who) => `${load}: ${who}`)),
   );

@@ -107,7 +107,7 @@ const STATE_TEXT: Record<StreamState, string> = {
   connecting: 'connecting',
   live: 'live',
   broken: 'reconnecting',
-  paused: 'paused',
+  paused: 'updates paused',
   refused: 'not live: the service refused the stream',
   ended: 'the job has ended',
 };

@@ -48,7 +48,7 @@ export function Find() {
   return (
     <form onSubmit={submit}>
       <h2 id="dialog-title">Find</h2>
-      <Field label="Id of a job, or part of a space, a name or a tag">
+      <Field label="Id of a job, part of a space or a name, or a whole tag">
         <input
           type="text"
           spellcheck={false}

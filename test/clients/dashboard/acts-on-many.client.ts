@@ -45,11 +45,11 @@ it.each([
   expect(await statuses()).toEqual(after);
 });
 
-it('selects all jobs of the page, and none again', async () => {
-  await jobsIn('many-all', ['dead'], ['pending']);
+it('selects all jobs of the page, of which each action takes those that it can change, and none again', async () => {
+  await jobsIn('many-all', ['dead'], ['pending'], ['running']);
   const dashboard = await open('#/spaces/many-all');
   await dashboard.click('Select all jobs of the page');
-  await dashboard.find('Delete 2 selected …');
+  for (const name of ['Requeue 1 selected …', 'Kill 2 selected …', 'Delete 1 selected …']) await dashboard.find(name);
   await dashboard.click('Select all jobs of the page');
   await dashboard.find('Delete all that match …');
 });
@@ -71,7 +71,7 @@ it('counts and requeues all jobs that match a filter, and no others', async () =
   await dashboard.waitForTexts('tbody td:nth-child(3)', ['invoice', 'invoice']);
   await dashboard.click('Requeue all that match …');
   await dashboard.waitFor('Requeue 2 jobs');
-  await dashboard.waitFor('Jobs with status dead, name invoice, tag eu, containing visa');
+  await dashboard.waitFor('Jobs with status dead, name invoice, tag eu, whose payload, result or error contains visa');
   await dashboard.click('Requeue 2');
   expect(await endOfOperation(dashboard)).toMatch(/^requeue .* done 2 0/);
   expect(await statuses()).toEqual(['pending', 'pending', 'dead', 'dead', 'dead', 'killed']);
@@ -93,6 +93,21 @@ it('requeues all jobs that died of the same error from the overview', async () =
   await dashboard.click('Requeue 2');
   await endOfOperation(dashboard);
   expect(await statuses()).toEqual(['pending', 'pending', 'dead']);
+});
+
+it('requeues a group of the overview without a job that only mentions its error', async () => {
+  const { ids, statuses } = await jobsIn(
+    'many-mention',
+    ['running', { maxRetries: 0 }],
+    ['running', { maxRetries: 0, payload: { note: 'cage locked' } }],
+  );
+  for (const [i, error] of ['cage locked', 'lion asleep'].entries())
+    await service.call('POST', `/jobs/${ids[i]}/fail`, { body: { error } });
+  const dashboard = await open('#/');
+  await dashboard.click('Requeue all of these … many-mention: cage locked');
+  await dashboard.click('Requeue 1');
+  await endOfOperation(dashboard);
+  expect(await statuses()).toEqual(['pending', 'dead']);
 });
 
 it('cannot start an operation that would change nothing', async () => {

@@ -43,7 +43,7 @@ it('shows attempts, progress, stages, checkpoint and result of a job while a wor
   await dashboard.waitFor('Checkpoint { "page": 7 }');
   await step(service, id, 'fail', { error: 'no paper' });
   await lane(['wait', 'delivered', 'attempt 1 ✕ failed', 'wait …']);
-  await dashboard.waitFor('Latest attempt failed: no paper');
+  await dashboard.waitFor('The latest attempt failed: no paper');
   await step(service, id, 'claim');
   await step(service, id, 'ack');
   await lane(['wait', 'delivered', 'attempt 1 ✕ failed', 'wait', 'delivered', 'attempt 2 …']);

@@ -43,6 +43,9 @@ describe('with a key that has only jobs:read', () => {
       keys: await buttonsAt('#/keys', 'keys:manage'),
       audit: await buttonsAt('#/audit', 'keys:manage'),
     };
+    await dashboard.go(`#/spaces/${SPACE}`);
+    await dashboard.waitFor('broken');
+    expect(await dashboard.names('checkbox')).toEqual([]);
     for (const status of STATUSES) seen[status] = await buttonsAt(`#/jobs/${ids[status]}`, `work ${status}`);
     expect(seen).toEqual({
       ...{ spaces: [], jobs: OF_JOBS, operations: [], settings: [], keys: [], audit: [] },

@@ -33,14 +33,21 @@ it('shares a link that shows the progress of a job live, and nothing else', asyn
   expect(guest.seen.requests.filter((request) => /^(GET|POST|ws).*\/api\/v1\/(?!realtime)/.test(request))).toEqual([]);
 });
 
-it('a link does not show another job', async () => {
-  const [shared, other] = [await jobIn(service, 'running', 'share'), await jobIn(service, 'running', 'share')];
+it('a link says why it shows nothing: another job, a broken token, a job that is gone', async () => {
+  const shared = await jobIn(service, 'completed', 'share');
+  const other = await jobIn(service, 'running', 'share');
   await step(service, other, 'progress', { percent: 30, message: 'of the other job' });
   const body = { scope: 'jobs:read:progress', jobIds: [shared] };
   const { token } = (await service.call('POST', '/stream-tokens', { body })).body;
-  const guest = await open(`#/progress/${other}?token=${token}`, { key: null, before: 'Math.random = () => 0.01;' });
-  await guest.waitFor('This job cannot be watched with this link.');
-  expect(await guest.text()).not.toContain('of the other job');
+  const saidOf = async (hash: string, said: string) => {
+    const guest = await open(hash, { key: null });
+    await guest.waitFor(said);
+    expect(await guest.text()).toBe(`Progress 0 % Waiting for the first report ${said}`);
+  };
+  await saidOf(`#/progress/${other}?token=${token}`, 'This job cannot be watched with this link.');
+  await saidOf(`#/progress/${other}?token=${token.slice(0, -3)}`, 'This link is not valid, or has expired.');
+  await service.call('DELETE', `/jobs/${shared}`);
+  await saidOf(`#/progress/${shared}?token=${token}`, 'This job does not exist any more.');
 });
 
 it('sends the callback of a job again', async () => {

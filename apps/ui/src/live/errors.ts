@@ -4,20 +4,20 @@ import type { ListedJob } from '@yardmaster/protocol';
 export interface ErrorGroup {
   error: unknown;
   text: string;
-  size: number;
+  ids: string[];
 }
 
 /** Group the dead ones of some jobs by their error, the largest group first. */
 export function errorGroupsOf(jobs: readonly ListedJob[]): ErrorGroup[] {
   const groups = new Map<string, ErrorGroup>();
-  for (const { status, error } of jobs) {
+  for (const { id, status, error } of jobs) {
     if (status !== 'dead') continue;
     const text = errorText(error);
-    const group = groups.get(text) ?? { error, text, size: 0 };
-    group.size++;
+    const group = groups.get(text) ?? { error, text, ids: [] };
+    group.ids.push(id);
     groups.set(text, group);
   }
-  return [...groups.values()].sort((a, b) => b.size - a.size);
+  return [...groups.values()].sort((a, b) => b.ids.length - a.ids.length);
 }
 
 /** Return the text of an error of a worker, which may be any JSON. */

@@ -147,7 +147,7 @@ export function Bars({ values, label }: { values: readonly number[]; label: stri
     >
       <title>{label}</title>
       {values.map((value, i) => {
-        const height = value === 0 ? 0.5 : Math.max(1.5, (value / most) * 16);
+        const height = value === 0 ? 1 : Math.max(2, (value / most) * 16);
         return <rect key={i} x={i * 4} y={16 - height} width={3} height={height} />;
       })}
     </svg>

@@ -1,7 +1,7 @@
 import type { AuditEntry, AuditPage } from '@yardmaster/protocol';
 import { call } from '../api/client.js';
 import { useLoaded } from '../live/use-loaded.js';
-import { type Column, JobLink, LoadError, SpaceLink, Table, Text, Time } from '../parts/show.js';
+import { type Column, JobLink, LoadError, SpaceLink, Table, Time } from '../parts/show.js';
 import { linkWith, route } from '../route.js';
 
 const COLUMNS: Column[] = [
@@ -45,6 +45,12 @@ export function Audit() {
   );
 }
 
+/** Say details as `name: value, …`. */
+const detailsText = (details: AuditEntry['details']) =>
+  Object.entries(details)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ');
+
 function EntryRow({ entry }: { entry: AuditEntry }) {
   const { at, keyId, keyName, action, spaceId, jobId, address, details } = entry;
   const none = <span class="none">–</span>;
@@ -60,7 +66,7 @@ function EntryRow({ entry }: { entry: AuditEntry }) {
       <td>{spaceId === null ? none : <SpaceLink spaceId={spaceId} />}</td>
       <td>{jobId === null ? none : <JobLink id={jobId} />}</td>
       <td>{address}</td>
-      <td>{Object.keys(details).length === 0 ? none : <Text>{JSON.stringify(details)}</Text>}</td>
+      <td class="wraps">{Object.keys(details).length === 0 ? none : <bdi>{detailsText(details)}</bdi>}</td>
     </tr>
   );
 }

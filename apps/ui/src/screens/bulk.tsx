@@ -125,7 +125,7 @@ export function FilterText({ filter }: { filter: Filter | Operation['filter'] })
     filter.tags && `tag ${filter.tags.join(' and ')}`,
     filter.createdAfter && `created since ${timeText(filter.createdAfter)}`,
     filter.createdBefore && `created before ${timeText(filter.createdBefore)}`,
-    filter.q !== undefined && `containing ${filter.q}`,
+    filter.q !== undefined && `whose payload, result or error contains ${filter.q}`,
     filter.ids && `${count(filter.ids.length)} selected`,
   ];
   return (

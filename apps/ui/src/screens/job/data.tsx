@@ -43,8 +43,8 @@ export function Facts({ job }: { job: JobWithEvents }) {
     ['Worker', job.workerId && <Text>{job.workerId}</Text>],
     ['Scheduled for', job.scheduledFor && <Time at={job.scheduledFor} />],
     ['Ended', isTerminal(job.status) && <Time at={job.updatedAt} />],
-    ['Longest time without a heartbeat', duration(job.timeoutSeconds)],
-    ['Longest run', job.maxRunSeconds !== undefined && duration(job.maxRunSeconds)],
+    ['Heartbeat time-out', duration(job.timeoutSeconds)],
+    ['Longest attempt', job.maxRunSeconds !== undefined && duration(job.maxRunSeconds)],
     ['Start within', job.startWithinSeconds !== undefined && duration(job.startWithinSeconds)],
     ['Priority', job.priority !== undefined && `${job.priority} s`],
     ['Retry', job.retry && <Text>{JSON.stringify(job.retry)}</Text>],
@@ -78,16 +78,22 @@ function TagLink({ spaceId, tag }: { spaceId: string; tag: string }) {
 function callbackText({ callbackUrl, events }: JobWithEvents): ComponentChildren {
   if (callbackUrl === null) return null;
   const latest = events.findLast(({ type }) => type === 'callback_sent' || type === 'callback_failed');
-  const data = latest?.data as { statusCode?: number; error?: unknown; willRetry?: boolean } | undefined;
-  const outcome =
-    data === undefined
-      ? 'not sent yet'
-      : data.statusCode !== undefined
-        ? `got ${data.statusCode}`
-        : `failed: ${data.error}`;
+  const data = latest?.data as CallbackAttempt | undefined;
   return (
     <>
-      <Text>{callbackUrl}</Text>: <Text>{data?.willRetry ? `${outcome}; it is sent again` : outcome}</Text>
+      <Text>{callbackUrl}</Text>: <Text>{data === undefined ? 'not sent yet' : attemptText(data)}</Text>
     </>
   );
+}
+
+interface CallbackAttempt {
+  attempt: number;
+  statusCode?: number;
+  error?: string;
+  willRetry: boolean;
+}
+
+function attemptText({ attempt, statusCode, error, willRetry }: CallbackAttempt): string {
+  const outcome = statusCode !== undefined ? `got ${statusCode}` : `failed: ${error}`;
+  return `attempt ${attempt} ${outcome}${willRetry ? '; it is sent again' : ''}`;
 }

@@ -134,10 +134,10 @@ function Why({ job: { status, error, events } }: { job: JobWithEvents }) {
     );
   }
   if (error === undefined) return null;
-  const said = { dead: 'Dead: ', completed: 'An earlier attempt failed: ' }[status as string];
+  const isOver = status === 'pending' || status === 'scheduled' || status === 'dead';
   return (
-    <p class={status === 'completed' ? 'notice' : 'notice bad'}>
-      {said ?? 'Latest attempt failed: '}
+    <p class={isOver ? 'notice bad' : 'notice'}>
+      {status === 'dead' ? 'Dead: ' : `${isOver ? 'The latest' : 'An earlier'} attempt failed: `}
       <bdi>{errorText(error)}</bdi>
     </p>
   );

@@ -24,7 +24,7 @@ function StretchBlock({ stretch }: { stretch: Stretch }) {
   const place = (at: string) => (seconds > 0 ? Math.min(100, (secondsBetween(from, at) / seconds) * 100) : 0);
   return (
     // Long waits would hide short attempts, so the width grows with the root of the time.
-    <li class={`${kind} ${end ?? 'now'}`} style={{ flexGrow: Math.sqrt(Math.max(0.1, seconds)) }}>
+    <li class={`${kind} ${end ?? 'now'}`} style={{ flexGrow: Math.sqrt(Math.max(1, seconds)) }}>
       <span>
         {name} {duration(seconds)} {endText(end)}
       </span>

@@ -30,19 +30,21 @@ const ACTIONS = [
 
 /** Buttons for the selected jobs, or for all that match the filter. */
 export function BulkBar({ spaceId, filter, list, children }: BulkBarProps) {
-  const ids = (list.rows.value ?? []).map(({ id }) => id).filter((id) => selected.value.has(id));
+  const chosen = (list.rows.value ?? []).filter(({ id }) => selected.value.has(id));
   const shown = (statuses: readonly Status[]) => {
     const asked = filter.statuses.length === 0 ? STATUSES : filter.statuses;
     return asked.filter((status) => statuses.includes(status));
   };
   /** Null when no job can match. */
   const filterFor = (possible: readonly Status[]): Filter | null => {
-    if (ids.length > 0) return { status: [...possible], ids };
+    if (chosen.length > 0) {
+      const ids = chosen.filter(({ status }) => possible.includes(status)).map(({ id }) => id);
+      return ids.length === 0 ? null : { status: [...possible], ids };
+    }
     const statuses = shown(possible);
     return statuses.length === 0 ? null : operationFilter(filter, statuses);
   };
   const isEmpty = list.rows.value?.length === 0 && list.nextCursor.value === null;
-  const reached = ids.length > 0 ? `${count(ids.length)} selected` : 'all that match';
   return (
     <div class="bulk">
       {ACTIONS.map(({ action, title }) => {
@@ -51,7 +53,7 @@ export function BulkBar({ spaceId, filter, list, children }: BulkBarProps) {
         if (wanted === null || !isAllowed) return null;
         return (
           <button key={action} type="button" disabled={isEmpty} onClick={() => askForAll(spaceId, action, wanted)}>
-            {title} {reached} …
+            {title} {wanted.ids === undefined ? 'all that match' : `${count(wanted.ids.length)} selected`} …
           </button>
         );
       })}

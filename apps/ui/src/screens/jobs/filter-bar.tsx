@@ -10,6 +10,7 @@ const CREATED = [
   { since: '1', before: null, title: 'last hour' },
   { since: '24', before: null, title: 'last 24 hours' },
   { since: '168', before: null, title: 'last 7 days' },
+  { since: null, before: '1', title: 'over 1 hour ago' },
   { since: null, before: '24', title: 'over 24 hours ago' },
   { since: null, before: '168', title: 'over 7 days ago' },
 ];
@@ -72,20 +73,27 @@ function CreatedSelect({ filter: { sinceHours, beforeHours } }: { filter: JobsFi
     const { since = null, before = null } = CREATED[index] ?? {};
     changeQuery({ since, before, cursor: null });
   };
+  const chosen = CREATED.findIndex(isChosen);
+  const isOther = chosen === -1 && (sinceHours !== null || beforeHours !== null);
   return (
     <label>
       created{' '}
-      <select value={CREATED.findIndex(isChosen)} onChange={(event) => change(Number(event.currentTarget.value))}>
+      <select value={isOther ? CREATED.length : chosen} onChange={(event) => change(Number(event.currentTarget.value))}>
         <option value={-1}>any time</option>
         {CREATED.map(({ title }, index) => (
           <option key={title} value={index}>
             {title}
           </option>
         ))}
+        {isOther && <option value={CREATED.length}>{hoursText(sinceHours, beforeHours)}</option>}
       </select>
     </label>
   );
 }
+
+/** Say a time of creation that the list does not offer, but the URL has. */
+const hoursText = (since: number | null, before: number | null) =>
+  [since !== null && `last ${since} h`, before !== null && `over ${before} h ago`].filter(Boolean).join(', ');
 
 function NameSelect({ filter, names }: { filter: JobsFilter; names: NameStats[] }) {
   const known = [...new Set([...filter.names, ...names.map(({ name }) => name)])];

@@ -14,9 +14,9 @@ export function ErrorGroups({ list }: { list: JobList }) {
   return (
     <nav class="groups" aria-label="Dead jobs by error">
       Dead by error:
-      {groups.slice(0, SHOWN).map(({ error, text, size }) => (
+      {groups.slice(0, SHOWN).map(({ error, text, ids }) => (
         <a key={text} href={linkWith({ status: 'dead', q: inJson(error), cursor: null })}>
-          <Text max={60}>{text}</Text> ×{count(size)}
+          <Text max={60}>{text}</Text> ×{count(ids.length)}
         </a>
       ))}
       {groups.length > SHOWN && <span>and {count(groups.length - SHOWN)} others</span>}

@@ -1,6 +1,7 @@
-import type { ListedJob } from '@yardmaster/protocol';
+import type { ListedJob, Status } from '@yardmaster/protocol';
 import { isTerminal } from '@yardmaster/protocol/statuses';
 import { useEffect } from 'preact/hooks';
+import { can } from '../../api/session.js';
 import { errorText } from '../../live/errors.js';
 import { duration, secondsBetween } from '../../parts/format.js';
 import { type Column, JobLink, ProgressBar, StatusMark, Table, Text, Time } from '../../parts/show.js';
@@ -14,6 +15,9 @@ const COLUMNS: Column[] = [
   ...[{ title: 'Created' }, { title: 'Ended' }, { title: 'Error' }, { title: '' }],
 ];
 
+/** Statuses of jobs that wait. The progress of such a job is of an earlier attempt. */
+const WAITING: readonly Status[] = ['scheduled', 'pending', 'delivered'];
+
 /** The jobs of the page as a table. */
 export function JobTable({ list }: { list: JobList }) {
   useEffect(() => () => select([...selected.value], false), [list]);
@@ -23,14 +27,18 @@ export function JobTable({ list }: { list: JobList }) {
     const isWhole = list.nextCursor.value === null;
     return <p>{isWhole ? 'No job matches.' : 'No match among the newer jobs. Go on with the older ones.'}</p>;
   }
+  const columns = maySelect() ? [{ title: 'Selected', head: <SelectAll rows={rows} /> }, ...COLUMNS] : COLUMNS;
   return (
-    <Table label="Jobs" columns={[{ title: 'Selected', head: <SelectAll rows={rows} /> }, ...COLUMNS]}>
+    <Table label="Jobs" columns={columns}>
       {rows.map((job) => (
         <JobRow key={job.id} job={job} />
       ))}
     </Table>
   );
 }
+
+/** Whether the person can do something with selected jobs. */
+const maySelect = () => can('jobs:manage');
 
 function SelectAll({ rows }: { rows: readonly ListedJob[] }) {
   const ids = rows.map(({ id }) => id);
@@ -49,14 +57,16 @@ function JobRow({ job }: { job: ListedJob }) {
   const [act] = actsOf(job).filter(({ isInRow }) => isInRow);
   return (
     <tr class={selected.value.has(id) ? 'selected' : undefined}>
-      <td>
-        <input
-          type="checkbox"
-          aria-label={`Select ${id}`}
-          checked={selected.value.has(id)}
-          onChange={(event) => select([id], event.currentTarget.checked)}
-        />
-      </td>
+      {maySelect() && (
+        <td>
+          <input
+            type="checkbox"
+            aria-label={`Select ${id}`}
+            checked={selected.value.has(id)}
+            onChange={(event) => select([id], event.currentTarget.checked)}
+          />
+        </td>
+      )}
       <td>
         <JobLink id={id} />
       </td>
@@ -70,7 +80,7 @@ function JobRow({ job }: { job: ListedJob }) {
         {attemptNumber}/{maxRetries + 1}
       </td>
       <td>
-        <ProgressBar progress={progress} label={id} />
+        <ProgressBar progress={WAITING.includes(status) ? undefined : progress} label={id} />
       </td>
       <td class="number">{waitedText(job)}</td>
       <td class="number">{ranText(job)}</td>
@@ -97,8 +107,8 @@ function JobRow({ job }: { job: ListedJob }) {
 function waitedText({ status, attemptNumber, createdAt, deliveredAt, updatedAt, scheduledFor }: ListedJob): string {
   if (status === 'scheduled' && scheduledFor !== undefined) return `due in ${duration(-secondsBetween(scheduledFor))}`;
   if (status === 'pending') return duration(secondsBetween(updatedAt));
-  const isFirst = attemptNumber <= 1 && deliveredAt !== null && scheduledFor === undefined;
-  return isFirst ? duration(secondsBetween(createdAt, deliveredAt)) : '–';
+  const isFirst = attemptNumber <= 1 && scheduledFor === undefined;
+  return isFirst ? duration(secondsBetween(createdAt, deliveredAt ?? updatedAt)) : '–';
 }
 
 function ranText({ status, startedAt, updatedAt }: ListedJob): string {

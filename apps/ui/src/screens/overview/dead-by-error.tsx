@@ -7,10 +7,17 @@ import { useLoaded } from '../../live/use-loaded.js';
 import { count, jobs } from '../../parts/format.js';
 import { SpaceLink, Text } from '../../parts/show.js';
 import { linkTo } from '../../route.js';
-import { askForAll, inJson } from '../bulk.js';
+import { askForAll, type Filter, inJson } from '../bulk.js';
 
-/** Dead jobs of a space that have the same error, of its newest hundred. */
-type DeadGroup = ErrorGroup & { spaceId: string };
+/** Dead jobs that are looked at in each space, the newest. */
+const LOOKED_AT = 100;
+
+/** Dead jobs of a space that have the same error. */
+interface DeadGroup extends ErrorGroup {
+  spaceId: string;
+  /** Whether all dead jobs of the space were looked at. */
+  isWhole: boolean;
+}
 
 /** Spaces whose dead jobs are grouped: those with most of them. */
 const GROUPED_SPACES = 5;
@@ -28,7 +35,7 @@ export function DeadByError({ spaces }: { spaces: Space[] }) {
     .slice(0, GROUPED_SPACES);
   const loadGroups = async (signal: AbortSignal) => {
     const groups = await Promise.all(worst.map(({ spaceId }) => loadDeadGroups(spaceId, signal)));
-    return groups.flat().sort((a, b) => b.size - a.size);
+    return groups.flat().sort((a, b) => b.ids.length - a.ids.length);
   };
   const { value } = useLoaded(worst.map(({ spaceId }) => spaceId).join(), loadGroups, EVERY_MS);
   const groups = value.value ?? [];
@@ -46,15 +53,21 @@ export function DeadByError({ spaces }: { spaces: Space[] }) {
   );
 }
 
-function DeadGroupItem({ spaceId, error, text, size }: DeadGroup) {
+function DeadGroupItem({ spaceId, error, text, ids, isWhole }: DeadGroup) {
+  // Without all ids, a search by the text finds the others, and also jobs that have it in their payload.
+  const filter: Filter = { status: ['dead'], ...(isWhole ? { ids } : { q: inJson(error) }) };
   return (
     <li>
       <SpaceLink spaceId={spaceId} />
       <a href={linkTo(['spaces', spaceId], { status: 'dead', q: inJson(error) })}>
-        {jobs(size)} dead by <Text max={120}>{text}</Text>
+        {jobs(ids.length)} dead by <Text max={120}>{text}</Text>
       </a>{' '}
       {can('jobs:manage') && (
-        <button type="button" onClick={() => askForAll(spaceId, 'requeue', { status: ['dead'], q: inJson(error) })}>
+        <button
+          type="button"
+          aria-label={`Requeue all of these … ${spaceId}: ${text.slice(0, 120)}`}
+          onClick={() => askForAll(spaceId, 'requeue', filter)}
+        >
           Requeue all of these …
         </button>
       )}
@@ -63,7 +76,8 @@ function DeadGroupItem({ spaceId, error, text, size }: DeadGroup) {
 }
 
 async function loadDeadGroups(spaceId: string, signal: AbortSignal): Promise<DeadGroup[]> {
-  const query = { status: 'dead', limit: 100 };
+  const query = { status: 'dead', limit: LOOKED_AT };
   const dead = await call<ListedJob[]>('GET', `spaces/${segment(spaceId)}/jobs`, { query, signal });
-  return errorGroupsOf(dead).map((group) => ({ spaceId, ...group }));
+  const isWhole = dead.length < LOOKED_AT;
+  return errorGroupsOf(dead).map((group) => ({ spaceId, isWhole, ...group }));
 }
