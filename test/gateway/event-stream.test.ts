@@ -115,6 +115,13 @@ describe('an event stream of a job', () => {
     ['no such job', () => '/zzz', key, 404, 'JOB_NOT_FOUND'],
     ['a space without a key', () => '/spaces/watched', {}, 401, 'UNAUTHENTICATED'],
     ['an unknown parameter', () => `/${id}?sinse=1`, key, 400, 'INVALID_REQUEST'],
+    [
+      'a type that it refuses',
+      () => `/${id}`,
+      { ...key, accept: 'text/html, text/event-stream; q=0' },
+      426,
+      'UPGRADE_REQUIRED',
+    ],
     ['a Last-Event-ID that is no number', () => `/${id}`, { ...key, 'last-event-id': 'x' }, 400, 'INVALID_REQUEST'],
   ])('is refused with %s', async (_, path, headers, status, code) => {
     const response = await fetch(`${gateway.url}/api/v1/realtime${path()}`, {

@@ -33,6 +33,13 @@ it('counts an attempt when it is acked', () => {
   expect(acked).toMatchObject({ status: 'running', attemptNumber: 2, startedAt: '2026-01-31T09:30:09.000Z' });
 });
 
+it('forgets the time to start when it is rescheduled to now', () => {
+  const scheduled = { ...job, status: 'scheduled' as const, scheduledFor: '2026-01-31T10:00:00.000Z' };
+  const data = { scheduledFor: null };
+  const changed = applyMessage(scheduled, message({ type: 'rescheduled', status: 'pending', data }));
+  expect(changed.scheduledFor).toBeUndefined();
+});
+
 it('begins anew after a requeue', () => {
   const dead = { ...job, status: 'dead' as const, error: 'disk full', attemptNumber: 4 };
   const requeued = applyMessage(dead, message({ type: 'requeued', status: 'pending' }));

@@ -1,4 +1,5 @@
-import { isReachable } from './api/client.js';
+import { useEffect } from 'preact/hooks';
+import { call, isReachable } from './api/client.js';
 import { can, ownKey, signOut } from './api/session.js';
 import { Find } from './find.js';
 import { Help } from './keyboard.js';
@@ -118,6 +119,12 @@ function Live() {
   const toggle = () => {
     isPaused.value = !isPaused.value;
   };
+  useEffect(
+    () => () => {
+      isPaused.value = false; // The next person has not paused anything.
+    },
+    [],
+  );
   return (
     <span class="live">
       <span class={state === null ? '' : `mark ${state}`} role="status">
@@ -130,8 +137,17 @@ function Live() {
   );
 }
 
+/** How often a page that may have nothing to load looks whether the service is back. */
+const AGAIN_MS = 3000;
+
 function Connection() {
-  if (isReachable.value) return null;
+  const isAway = !isReachable.value;
+  useEffect(() => {
+    if (!isAway) return;
+    const timer = setInterval(() => call('GET', 'info').catch(() => undefined), AGAIN_MS);
+    return () => clearInterval(timer);
+  }, [isAway]);
+  if (!isAway) return null;
   return (
     <p class="notice bad" role="alert">
       The service does not respond. This page shows what it last loaded, and tries again.

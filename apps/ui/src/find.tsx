@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JobWithEvents, SpaceStats } from '@yardmaster/protocol';
 import { isJobId } from '@yardmaster/protocol/job-id';
+import { useEffect } from 'preact/hooks';
 import { CallError, call, segment } from './api/client.js';
 import { loadSpaces } from './live/spaces.js';
 import { useLoaded } from './live/use-loaded.js';
@@ -15,6 +16,9 @@ interface Place {
   query?: Changes;
 }
 
+const LOADING = 'The names of spaces and jobs are not loaded yet';
+const NOT_FOUND = 'Nothing has this id or name';
+
 /** Spaces in which names are looked up, so that a search costs a bounded number of calls. */
 const SPACES = 20;
 
@@ -23,6 +27,9 @@ export function Find() {
   const text = useSignal('');
   const error = useSignal('');
   const { value: names, error: namesError } = useLoaded('names', loadNames);
+  useEffect(() => {
+    error.value = '';
+  }, [names.value]);
   const places = placesOf(text.value.trim(), names.value ?? []);
 
   const submit = async (event: Event) => {
@@ -31,17 +38,15 @@ export function Find() {
     const wanted = text.value.trim();
     if (wanted === '') return;
     try {
-      const job = await call<JobWithEvents>('GET', `jobs/${segment(wanted)}`);
-      closeDialog();
-      goTo(['jobs', job.id]);
-    } catch (thrown) {
-      const [first] = places;
-      if (!(thrown instanceof CallError && thrown.status < 500)) error.value = (thrown as Error).message;
-      else if (first === undefined) error.value = namesError.value?.message ?? 'No job has this id';
-      else {
-        closeDialog();
-        goTo(first.path, first.query);
+      const place = (await jobWith(wanted)) ?? places[0];
+      if (place === undefined) {
+        error.value = namesError.value?.message ?? (names.value === null ? LOADING : NOT_FOUND);
+        return;
       }
+      closeDialog();
+      goTo(place.path, place.query);
+    } catch (thrown) {
+      error.value = (thrown as Error).message;
     }
   };
 
@@ -85,6 +90,18 @@ export function Find() {
       </p>
     </form>
   );
+}
+
+/** Return the place of a job; undefined when no job has this id. */
+async function jobWith(id: string): Promise<Place | undefined> {
+  try {
+    await call<JobWithEvents>('GET', `jobs/${segment(id)}`);
+    return { title: id, path: ['jobs', id] };
+  } catch (error) {
+    const isNone = error instanceof CallError && error.status >= 400 && error.status < 500;
+    if (!isNone) throw error;
+    return undefined;
+  }
 }
 
 interface NamesOfSpace {

@@ -1,11 +1,22 @@
 import { render } from 'preact';
-import { restoreSession, signInNotice } from './api/session.js';
+import type { CallError } from './api/client.js';
+import { ownKey, restoreSession, signInNotice } from './api/session.js';
 import { App } from './app.js';
 import { listenToKeys } from './keyboard.js';
 
+const AGAIN_MS = 3000;
+
 listenToKeys();
-// The key stays in the tab, so that another reload can use it.
-await restoreSession().catch(({ message }: Error) => {
-  signInNotice.value = message;
-});
+await restore();
 render(<App />, document.body);
+
+/** Sign in with the key that stays in the tab. While the service cannot tell whether it is valid, it is tried again. */
+async function restore(): Promise<void> {
+  try {
+    await restoreSession();
+  } catch (error) {
+    const isRefused = (error as CallError).status === 401;
+    signInNotice.value = isRefused ? (error as Error).message : `${(error as Error).message}. This page tries again.`;
+    if (!isRefused) setTimeout(() => ownKey.value === null && restore(), AGAIN_MS);
+  }
+}

@@ -36,7 +36,23 @@ it('keeps the dialog, and says why, when a job is not created', async () => {
   await dashboard.fill('Further fields', '{"maxRetries": -1}');
   await dashboard.click('Create');
   await dashboard.waitFor(/maxRetries/);
+  await dashboard.fill('Further fields', '{"delaySecond": 60}');
+  await dashboard.click('Create');
+  await dashboard.waitFor('unknown field delaySecond, did you mean delaySeconds?');
+  await dashboard.fill('Further fields', '[1]');
+  await dashboard.click('Create');
+  await dashboard.waitFor('Further fields must be a JSON object');
   expect(await dashboard.names('dialog')).toEqual(['New job in act-create']);
+});
+
+it('says that no job is created when one has the unique key', async () => {
+  const { id } = await createJob(service, 'act-unique', { unique: { key: 'one' } });
+  const dashboard = await open('#/spaces/act-unique');
+  await dashboard.click('New job …');
+  await dashboard.fill('Name', 'work');
+  await dashboard.fill('Further fields', '{"unique": {"key": "one"}}');
+  await dashboard.click('Create');
+  await dashboard.waitFor(`No job was created: ${id} has this unique key already`);
 });
 
 it('kills a running job with a reason', async () => {

@@ -110,6 +110,15 @@ it('requeues a group of the overview without a job that only mentions its error'
   expect(await statuses()).toEqual(['pending', 'dead']);
 });
 
+it('finds dead jobs by the beginning of a long error', async () => {
+  const id = await jobIn(service, 'running', 'many-long', { maxRetries: 0 });
+  const error = `long ${'x'.repeat(400)}${'😀'.repeat(200)}`;
+  await service.call('POST', `/jobs/${id}/fail`, { body: { error } });
+  const dashboard = await open('#/');
+  await dashboard.click(/^1 job dead by long x/);
+  await dashboard.find(`Select ${id}`);
+});
+
 it('cannot start an operation that would change nothing', async () => {
   await jobsIn('many-none', ['completed']);
   const dashboard = await open('#/spaces/many-none');

@@ -105,8 +105,14 @@ it('signs in with a valid key only, and forgets it at the sign-out', async () =>
   await dashboard.waitFor('key: signed');
   await dashboard.reload();
   await dashboard.waitFor('key: signed');
+  await dashboard.go('#/spaces/shop?q=secret');
+  await dashboard.click('Pause updates');
   await dashboard.click('Sign out');
   await dashboard.find('Sign in');
+  expect(await dashboard.hash()).toMatch(/^(#\/)?$/);
+  await dashboard.signIn(key);
+  await dashboard.find('Pause updates');
+  await dashboard.click('Sign out');
   await dashboard.reload();
   await dashboard.find('Sign in');
   expect(await dashboard.page.evaluate('sessionStorage.length + localStorage.length')).toBe(0);

@@ -56,6 +56,21 @@ it('shows attempts, progress, stages, checkpoint and result of a job while a wor
   await dashboard.waitForTexts('[aria-label=History] td:nth-child(2)', types);
 });
 
+it('shows a job anew whose history has become shorter', async () => {
+  const create = () =>
+    service.call('POST', `/spaces/${SPACE}/jobs`, {
+      body: { name: 'work' },
+      headers: { 'idempotency-key': 'shorter' },
+    });
+  const { id } = (await create()).body;
+  for (const verb of ['claim', 'ack', 'complete']) await step(service, id, verb);
+  const dashboard = await open(`#/jobs/${id}`);
+  await dashboard.waitFor('work completed');
+  await service.call('DELETE', `/jobs/${id}`);
+  expect((await create()).body.id).toBe(id);
+  await dashboard.waitFor('work pending');
+});
+
 it('follows the logs of a job, until a person stops that', async () => {
   const { id } = await createJob(service, SPACE);
   await step(service, id, 'claim');

@@ -93,6 +93,17 @@ describe('the jobs of a space', () => {
 });
 
 describe('paused updates', () => {
+  it('still show what the person does', async () => {
+    const id = await jobIn(service, 'running', 'live-pause-act');
+    const dashboard = await open('#/spaces/live-pause-act');
+    await dashboard.isListLive();
+    await dashboard.click('Pause updates');
+    await dashboard.click(`Kill … ${id}`);
+    await dashboard.click('Kill 1 job');
+    await dashboard.waitForTexts(STATUS, ['killed']);
+    await dashboard.waitFor(/killed 1/);
+  });
+
   // The periods of the page in a fraction of their time, and how many have passed.
   const FAST = `
     window.periods = 0;

@@ -115,7 +115,10 @@ function asksForCounts(query: URLSearchParams): boolean {
 /** Whether a request without an upgrade asks for an event stream, as the EventSource of a browser does. */
 export function asksForEventStream({ method, headers }: IncomingMessage): boolean {
   const isUpgrade = headers.upgrade?.toLowerCase() === 'websocket';
-  return method === 'GET' && !isUpgrade && /(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(headers.accept ?? '');
+  if (method !== 'GET' || isUpgrade) return false;
+  const isEventStream = /^\s*text\/event-stream\s*(;|$)/i;
+  const isRefused = /;\s*q=0(\.0*)?\s*(;|$)/i;
+  return (headers.accept ?? '').split(',').some((type) => isEventStream.test(type) && !isRefused.test(type));
 }
 
 /**

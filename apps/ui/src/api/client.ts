@@ -36,11 +36,14 @@ export type Query = Record<string, string | number | readonly string[] | null | 
 export interface CallOptions {
   query?: Query;
   body?: object;
+  /** Whether unknown fields of the body are refused, and not ignored. */
+  isStrict?: boolean;
   /** Ends the call, which then throws an AbortError. */
   signal?: AbortSignal;
 }
 
 export interface Page<T> {
+  status: number;
   body: T;
   /** Cursor of the page that follows; null on the last one. */
   nextCursor: string | null;
@@ -68,11 +71,15 @@ export async function call<T>(method: string, path: string, options: CallOptions
 
 /** Like {@link call}, with the cursor of the next page. */
 export async function callPage<T>(method: string, path: string, options: CallOptions = {}): Promise<Page<T>> {
-  const { query, body, signal } = options;
+  const { query, body, isStrict, signal } = options;
   const key = apiKey;
   const response = await fetchOrThrow(urlOf(path, query), {
     method,
-    headers: { ...(apiKey !== null && { 'x-api-key': apiKey }), ...(body && { 'content-type': 'application/json' }) },
+    headers: {
+      ...(apiKey !== null && { 'x-api-key': apiKey }),
+      ...(body && { 'content-type': 'application/json' }),
+      ...(isStrict && { prefer: 'handling=strict' }),
+    },
     cache: 'no-store',
     ...(body && { body: JSON.stringify(body) }),
     ...(signal && { signal }),
@@ -82,6 +89,7 @@ export async function callPage<T>(method: string, path: string, options: CallOpt
   if (response.status === 401 && key === apiKey) onRefusedKey();
   if (!response.ok) throw errorOf(response, text);
   return {
+    status: response.status,
     body: text === '' ? (undefined as T) : JSON.parse(text),
     nextCursor: response.headers.get('x-next-cursor'),
   };

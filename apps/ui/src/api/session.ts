@@ -27,6 +27,8 @@ export async function restoreSession(): Promise<void> {
  * @throws CallError when the key is refused, or the service does not respond
  */
 export async function signIn(key: string): Promise<void> {
+  // A header cannot have other characters.
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new CallError('This key is not valid', 401, 'UNAUTHENTICATED');
   setKey(key, () => signOut('The key is no longer accepted. It was revoked or has expired.'));
   try {
     const own = await call<OwnApiKey>('GET', 'keys/self');
@@ -44,6 +46,8 @@ export async function signIn(key: string): Promise<void> {
 export function signOut(notice = ''): void {
   sessionStorage.removeItem(STORED);
   setKey(null);
+  // The next person does not begin where this one was, unless it is the same one with another key.
+  if (notice === '') location.hash = '';
   signInNotice.value = notice;
   ownKey.value = null;
 }

@@ -26,7 +26,8 @@ const WAITING: Partial<ListedJob> = { deliveredAt: null, startedAt: null, worker
 /** The time until which the event makes the job wait. */
 function scheduleOf({ data }: EventMessage): Partial<ListedJob> {
   const { scheduledFor } = (data ?? {}) as { scheduledFor?: unknown };
-  return typeof scheduledFor === 'string' ? { scheduledFor } : {};
+  if (scheduledFor === undefined) return {};
+  return { scheduledFor: typeof scheduledFor === 'string' ? scheduledFor : undefined };
 }
 
 function changesOf(job: ListedJob, { type, data, timestamp }: EventMessage): Partial<ListedJob> {

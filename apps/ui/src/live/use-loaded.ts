@@ -4,7 +4,7 @@ import { acted } from './acted.js';
 import { isPaused } from './stream.js';
 
 /** Time after which a failed load is tried again. */
-const RETRY_MS = 3000;
+export const RETRY_MS = 3000;
 
 export interface Loaded<T> {
   /** Null until the first response, and after the key has changed. */

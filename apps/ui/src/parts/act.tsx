@@ -25,6 +25,7 @@ function clearNotice(): void {
 
 export function NoticeHost() {
   const shown = notice.value;
+  useEffect(() => clearNotice, []); // The next person must not read it.
   return (
     <div class="notices" role="status">
       {shown && (

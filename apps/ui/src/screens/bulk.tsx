@@ -26,7 +26,8 @@ export interface Filter {
  */
 export function inJson(error: unknown): string {
   const message = (error as { message?: unknown } | null)?.message;
-  return JSON.stringify(typeof message === 'string' ? message : error).slice(0, 500);
+  const text = JSON.stringify(typeof message === 'string' ? message : error).slice(0, 500);
+  return text.replace(/[\uD800-\uDBFF]$/, ''); // Half of a character cannot be searched for.
 }
 
 type Action = Exclude<OperationAction, 'reschedule'>;
@@ -119,19 +120,26 @@ function useCount(spaceId: string, action: Action, filter: Filter) {
 /** Say which jobs a filter is about. */
 export function FilterText({ filter }: { filter: Filter | Operation['filter'] }) {
   const isAll = Object.keys(filter).length === 1;
-  const parts = [
-    `status ${filter.status.join(' or ')}`,
-    filter.names && `name ${filter.names.join(' or ')}`,
-    filter.tags && `tag ${filter.tags.join(' and ')}`,
-    filter.createdAfter && `created since ${timeText(filter.createdAfter)}`,
-    filter.createdBefore && `created before ${timeText(filter.createdBefore)}`,
-    filter.q !== undefined && `whose payload, result or error contains ${filter.q}`,
-    filter.ids && `${count(filter.ids.length)} selected`,
+  const parts: [label: string, value: string | undefined][] = [
+    ['status', filter.status.join(' or ')],
+    ['name', filter.names?.join(' or ')],
+    ['tag', filter.tags?.join(' and ')],
+    ['created since', filter.createdAfter && timeText(filter.createdAfter)],
+    ['created before', filter.createdBefore && timeText(filter.createdBefore)],
+    ['whose payload, result or error contains', filter.q],
+    ['', filter.ids && `${count(filter.ids.length)} selected`],
   ];
   return (
     <p class="filter-text">
       {isAll ? 'All jobs of the space with ' : 'Jobs with '}
-      <bdi>{parts.filter(Boolean).join(', ')}</bdi>
+      {parts
+        .filter(([, value]) => value !== undefined)
+        .map(([label, value], i) => (
+          <span key={label}>
+            {i > 0 && ', '}
+            {label} <bdi>{value}</bdi>
+          </span>
+        ))}
     </p>
   );
 }

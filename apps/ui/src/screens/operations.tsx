@@ -3,7 +3,7 @@ import { call, segment } from '../api/client.js';
 import { can } from '../api/session.js';
 import { useLoaded } from '../live/use-loaded.js';
 import { ask } from '../parts/act.js';
-import { count } from '../parts/format.js';
+import { count, jobs } from '../parts/format.js';
 import { type Column, LoadError, Table, Text, Time } from '../parts/show.js';
 import { FilterText } from './bulk.js';
 import { SpaceHeading } from './space-heading.js';
@@ -54,12 +54,13 @@ function OperationRow({ operation }: { operation: Operation }) {
   const cancel = () =>
     ask({
       title: `Cancel this operation?`,
-      children: <p>What it has changed stays changed: {count(changed)} so far.</p>,
+      children: <p>What it has changed stays changed.</p>,
       verb: 'Cancel the operation',
       isDestructive: true,
       run: async () => {
         await call('DELETE', `operations/${id}`);
-        return 'The operation is cancelled';
+        const after = await call<Operation>('GET', `operations/${id}`);
+        return `The operation ${after.status === 'cancelled' ? 'is cancelled' : 'had ended before'}: ${jobs(after.changed)} changed`;
       },
     });
   return (

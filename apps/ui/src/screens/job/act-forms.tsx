@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import type { ListedJob } from '@yardmaster/protocol';
+import type { ListedJob, Status } from '@yardmaster/protocol';
 import { CallError, call, segment } from '../../api/client.js';
 import { ActForm } from '../../parts/act.js';
 import { Field, JsonInput, jsonOf } from '../../parts/field.js';
@@ -8,7 +8,7 @@ import { Text } from '../../parts/show.js';
 import { goTo, linkTo } from '../../route.js';
 
 /** A job of a list, or with its callback. */
-export type JobLike = ListedJob & { callbackUrl?: string | null };
+export type JobLike = ListedJob & { callbackUrl?: string | null; callbackOn?: Status[] | undefined };
 
 const pathOf = ({ id }: JobLike, rest = '') => `jobs/${segment(id)}${rest}`;
 const idOf = ({ id }: JobLike) => shortId(id);

@@ -27,6 +27,9 @@ interface Row {
   isDestructive?: boolean;
 }
 
+/** Ends after which a callback is sent by default. */
+const CALLBACK_ON: readonly Status[] = ['completed', 'dead'];
+
 const isIn = (statuses: readonly Status[]) => (status: Status) => statuses.includes(status);
 
 const ROWS: readonly Row[] = [
@@ -68,7 +71,8 @@ const ROWS: readonly Row[] = [
   {
     title: 'Send callback …',
     scopes: ['jobs:create'],
-    isPossible: (status, { callbackUrl }) => isTerminal(status) && typeof callbackUrl === 'string',
+    isPossible: (status, { callbackUrl, callbackOn }) =>
+      typeof callbackUrl === 'string' && isTerminal(status) && (callbackOn ?? CALLBACK_ON).includes(status),
     form: (job) => <RedeliverForm job={job} />,
   },
   {

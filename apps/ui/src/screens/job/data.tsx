@@ -77,11 +77,12 @@ function TagLink({ spaceId, tag }: { spaceId: string; tag: string }) {
 /** Say where the callback goes, and what became of it. */
 function callbackText({ callbackUrl, events }: JobWithEvents): ComponentChildren {
   if (callbackUrl === null) return null;
-  const latest = events.findLast(({ type }) => type === 'callback_sent' || type === 'callback_failed');
+  const since = events.findLastIndex(({ type }) => type === 'requeued') + 1; // Earlier ones were of the earlier end.
+  const latest = events.slice(since).findLast(({ type }) => type === 'callback_sent' || type === 'callback_failed');
   const data = latest?.data as CallbackAttempt | undefined;
   return (
     <>
-      <Text>{callbackUrl}</Text>: <Text>{data === undefined ? 'not sent yet' : attemptText(data)}</Text>
+      <Text>{callbackUrl}</Text>: <bdi>{data === undefined ? 'not sent yet' : attemptText(data)}</bdi>
     </>
   );
 }

@@ -24,11 +24,12 @@ const EVENTS_MAX = 1000;
 
 /** One job, live. */
 export function JobScreen({ jobId }: { jobId: string }) {
+  const read = (signal: AbortSignal) => call<JobWithEvents>('GET', `jobs/${segment(jobId)}`, { signal });
   const load = async (signal: AbortSignal): Promise<JobWithEvents> => {
-    const loaded = await call<JobWithEvents>('GET', `jobs/${segment(jobId)}`, { signal });
-    // The stream may have brought events that are newer than what was read.
+    const loaded = await read(signal);
+    // The stream may have brought events that are newer than what was read. If a second read lacks them, they are gone.
     const isOld = Number(lastSeqOf(value.value) ?? 0) > Number(lastSeqOf(loaded));
-    return isOld ? load(signal) : loaded;
+    return isOld ? read(signal) : loaded;
   };
   const isEnded = useSignal(false);
   const { value, error, reload } = useLoaded(jobId, load, isEnded.value ? ENDED_EVERY_MS : undefined);

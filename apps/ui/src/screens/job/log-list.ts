@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import type { LogEntry, LogLevel, LogsPage } from '@yardmaster/protocol';
 import { LOG_LEVELS } from '@yardmaster/protocol/log-levels';
 import { call, segment } from '../../api/client.js';
+import { RETRY_MS } from '../../live/use-loaded.js';
 
 const PAGE = 200;
 
@@ -24,6 +25,7 @@ export class LogList {
   #isNewerQueued = false;
   /** The latest load. There is one at a time, so that entries stay in their order. */
   #last: Promise<void> = Promise.resolve();
+  #retry: ReturnType<typeof setTimeout> | undefined;
 
   /** @param level the lowest level that is shown */
   constructor(jobId: string, level: LogLevel, q: string) {
@@ -67,6 +69,7 @@ export class LogList {
 
   /** End all loads. */
   dispose(): void {
+    clearTimeout(this.#retry);
     this.#controller.abort();
   }
 
@@ -85,7 +88,10 @@ export class LogList {
         this.error.value = null;
       },
       (error: Error) => {
-        if (!this.#controller.signal.aborted) this.error.value = error;
+        if (this.#controller.signal.aborted) return;
+        this.error.value = error;
+        clearTimeout(this.#retry);
+        this.#retry = setTimeout(() => this.loadNewer(), RETRY_MS);
       },
     );
   }

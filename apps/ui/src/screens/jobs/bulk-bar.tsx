@@ -2,7 +2,7 @@ import type { Status } from '@yardmaster/protocol';
 import { OPERATION_ACTIONS, STATUSES } from '@yardmaster/protocol/statuses';
 import type { ComponentChildren } from 'preact';
 import { callPage, segment } from '../../api/client.js';
-import { can } from '../../api/session.js';
+import { can, ownKey } from '../../api/session.js';
 import { notify } from '../../parts/act.js';
 import { count } from '../../parts/format.js';
 import { askForAll, type Filter } from '../bulk.js';
@@ -57,9 +57,11 @@ export function BulkBar({ spaceId, filter, list, children }: BulkBarProps) {
           </button>
         );
       })}
-      <button type="button" onClick={() => exportJobs(spaceId, filter)} disabled={isEmpty}>
-        Export all that match
-      </button>
+      {can('jobs:read') && (
+        <button type="button" onClick={() => exportJobs(spaceId, filter)} disabled={isEmpty}>
+          Export all that match
+        </button>
+      )}
       {can('jobs:create') && (
         <button type="button" onClick={() => askToCreate(spaceId)}>
           New job …
@@ -73,6 +75,7 @@ export function BulkBar({ spaceId, filter, list, children }: BulkBarProps) {
 /** Save the jobs that match as a file with one JSON object a line. */
 async function exportJobs(spaceId: string, filter: JobsFilter): Promise<void> {
   const lines: string[] = [];
+  const keyId = ownKey.value?.id;
   let cursor: string | null = null;
   try {
     do {
@@ -84,10 +87,11 @@ async function exportJobs(spaceId: string, filter: JobsFilter): Promise<void> {
       );
       lines.push(...page.body.map((job) => JSON.stringify(job)));
       cursor = page.nextCursor;
+      if (ownKey.value?.id !== keyId) return; // The person has signed out.
       notify(`${count(lines.length)} jobs read …`);
     } while (cursor !== null && lines.length < EXPORT_MAX);
   } catch (error) {
-    notify(`The export failed: ${(error as Error).message}`, true);
+    if (ownKey.value?.id === keyId) notify(`The export failed: ${(error as Error).message}`, true);
     return;
   }
   const link = document.createElement('a');

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Job } from '@yardmaster/protocol';
-import { call, segment } from '../../api/client.js';
+import { callPage, segment } from '../../api/client.js';
 import { ActForm } from '../../parts/act.js';
 import { showDialog } from '../../parts/dialog.js';
 import { Field, JsonInput, jsonOf } from '../../parts/field.js';
@@ -15,14 +15,14 @@ function CreateForm({ spaceId }: { spaceId: string }) {
   const payload = useSignal('');
   const options = useSignal('');
   const run = async () => {
-    const body = {
-      name: name.value,
-      payload: jsonOf(payload.value, 'Payload') ?? null,
-      ...(jsonOf(options.value, 'Further fields') as object | undefined),
-    };
-    const { id } = await call<Job>('POST', `spaces/${segment(spaceId)}/jobs`, { body });
+    const further = jsonOf(options.value, 'Further fields') ?? {};
+    if (typeof further !== 'object' || further === null || Array.isArray(further))
+      throw new Error('Further fields must be a JSON object');
+    const body = { name: name.value, payload: jsonOf(payload.value, 'Payload') ?? null, ...further };
+    const created = await callPage<Job>('POST', `spaces/${segment(spaceId)}/jobs`, { body, isStrict: true });
+    const { id } = created.body;
     goTo(['jobs', id]);
-    return `Created ${id}`;
+    return created.status === 201 ? `Created ${id}` : `No job was created: ${id} has this unique key already`;
   };
   return (
     <ActForm title={`New job in ${spaceId}`} verb="Create" run={run}>

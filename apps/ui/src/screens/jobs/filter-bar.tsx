@@ -95,16 +95,20 @@ function CreatedSelect({ filter: { sinceHours, beforeHours } }: { filter: JobsFi
 const hoursText = (since: number | null, before: number | null) =>
   [since !== null && `last ${since} h`, before !== null && `over ${before} h ago`].filter(Boolean).join(', ');
 
+/** Value of several names together; no name has a line break. */
+const SEVERAL = '\n';
+
 function NameSelect({ filter, names }: { filter: JobsFilter; names: NameStats[] }) {
   const known = [...new Set([...filter.names, ...names.map(({ name }) => name)])];
   return (
     <label>
       name{' '}
       <select
-        value={filter.names[0] ?? ''}
+        value={filter.names.length > 1 ? SEVERAL : (filter.names[0] ?? '')}
         onChange={(event) => changeQuery({ name: event.currentTarget.value, cursor: null })}
       >
         <option value="">any</option>
+        {filter.names.length > 1 && <option value={SEVERAL}>{filter.names.join(' or ').slice(0, 80)}</option>}
         {known.map((name) => (
           <option key={name} value={name}>
             {name.slice(0, 80)}

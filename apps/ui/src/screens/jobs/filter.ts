@@ -1,6 +1,7 @@
 import type { Status } from '@yardmaster/protocol';
 import { STATUSES } from '@yardmaster/protocol/statuses';
 import type { Query } from '../../api/client.js';
+import { serviceTime } from '../../live/clock.js';
 import type { Filter } from '../bulk.js';
 
 /** What the list of jobs shows. All of it is in the URL. */
@@ -21,10 +22,31 @@ export interface JobsFilter {
 
 export const PAGE_SIZE = 100;
 
+/** Most hours of `since` and `before`: a hundred years, before which there are no jobs. */
+const HOURS_MAX = 876_000;
+
+const isHours = (text: string) => Number(text) > 0 && Number(text) <= HOURS_MAX;
+const isGiven = (text: string) => text !== '';
+const isStatus = (text: string): text is Status => (STATUSES as readonly string[]).includes(text);
+
+/** Which values each parameter may have. */
+const PARAMETERS: Record<string, (text: string) => boolean> = {
+  ...{ status: isStatus, name: isGiven, tag: isGiven, since: isHours, before: isHours, q: () => true, cursor: isGiven },
+};
+
+/**
+ * Return the first parameter that is not one of the list, or has no possible value, such as `status=ded`; undefined without one.
+ * Left out, it would stand for all jobs.
+ */
+export function misspeltIn(query: URLSearchParams): string | undefined {
+  const found = [...query].find(([name, value]) => !(Object.hasOwn(PARAMETERS, name) && PARAMETERS[name]?.(value)));
+  return found?.join('=');
+}
+
 export function filterOf(query: URLSearchParams): JobsFilter {
-  const hours = (name: string) => (Number(query.get(name)) > 0 ? Number(query.get(name)) : null);
+  const hours = (name: string) => (query.has(name) ? Number(query.get(name)) : null);
   return {
-    statuses: query.getAll('status').filter((one): one is Status => (STATUSES as readonly string[]).includes(one)),
+    statuses: query.getAll('status').filter(isStatus),
     names: query.getAll('name'),
     tags: query.getAll('tag'),
     sinceHours: hours('since'),
@@ -36,7 +58,7 @@ export function filterOf(query: URLSearchParams): JobsFilter {
 
 /** Return the times between which the jobs were created, as the API takes them. */
 function createdOf({ sinceHours, beforeHours }: JobsFilter): { createdAfter?: string; createdBefore?: string } {
-  const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+  const ago = (hours: number) => new Date(serviceTime() - hours * 3_600_000).toISOString();
   return {
     ...(sinceHours !== null && { createdAfter: ago(sinceHours) }),
     ...(beforeHours !== null && { createdBefore: ago(beforeHours) }),

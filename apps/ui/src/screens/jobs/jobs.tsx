@@ -2,6 +2,7 @@ import type { SpaceStats } from '@yardmaster/protocol';
 import { useEffect, useMemo } from 'preact/hooks';
 import { call, segment } from '../../api/client.js';
 import { can } from '../../api/session.js';
+import { acted } from '../../live/acted.js';
 import { isPaused } from '../../live/stream.js';
 import { useLoaded } from '../../live/use-loaded.js';
 import { useStream } from '../../live/use-stream.js';
@@ -10,7 +11,7 @@ import { LoadError } from '../../parts/show.js';
 import { linkTo, linkWith, route } from '../../route.js';
 import { SpaceHeading } from '../space-heading.js';
 import { BulkBar } from './bulk-bar.js';
-import { filterOf } from './filter.js';
+import { filterOf, misspeltIn } from './filter.js';
 import { FilterBar } from './filter-bar.js';
 import { ErrorGroups } from './groups.js';
 import { JobList, WAITING_MAX } from './list.js';
@@ -20,6 +21,20 @@ const STATS_EVERY_MS = 10_000;
 
 /** The jobs of a space. */
 export function Jobs({ spaceId }: { spaceId: string }) {
+  const misspelt = misspeltIn(route.value.query);
+  if (misspelt === undefined) return <ListedJobs spaceId={spaceId} />;
+  return (
+    <>
+      <SpaceHeading spaceId={spaceId} part="jobs" />
+      <p class="notice bad" role="alert">
+        The address has a filter that this page does not know: <bdi>{misspelt}</bdi>.{' '}
+        <a href={linkTo(['spaces', spaceId])}>Show all jobs</a>
+      </p>
+    </>
+  );
+}
+
+function ListedJobs({ spaceId }: { spaceId: string }) {
   const key = String(route.value.query);
   const filter = useMemo(() => filterOf(route.value.query), [key]);
   const list = useMemo(() => new JobList(spaceId, filter), [spaceId, filter]);
@@ -27,6 +42,9 @@ export function Jobs({ spaceId }: { spaceId: string }) {
     list.load();
     return () => list.dispose();
   }, [list]);
+  useEffect(() => {
+    if (acted.value > 0 && isPaused.value) list.load();
+  }, [acted.value]);
   const { names, tags } = filter;
   useStream(`${spaceId} ${key}`, {
     path: `realtime/spaces/${segment(spaceId)}`,
@@ -44,7 +62,7 @@ export function Jobs({ spaceId }: { spaceId: string }) {
       <SpaceHeading spaceId={spaceId} part="jobs" />
       <FilterBar
         filter={filter}
-        counts={list.counts.value ?? stats.value.value?.jobs ?? null}
+        counts={(isPaused.value ? null : list.counts.value) ?? stats.value.value?.jobs ?? null}
         names={stats.value.value?.names ?? []}
       />
       <LoadError error={list.error.value} />

@@ -66,8 +66,8 @@ export class JobList {
   }
 
   /** Read the page. An empty page of a search may have a next one, which is read then. */
-  async #read(signal: AbortSignal): Promise<Page<ListedJob[]>> {
-    let page: Page<ListedJob[]> = { body: [], nextCursor: this.#filter.cursor };
+  async #read(signal: AbortSignal): Promise<Pick<Page<ListedJob[]>, 'body' | 'nextCursor'>> {
+    let page: Pick<Page<ListedJob[]>, 'body' | 'nextCursor'> = { body: [], nextCursor: this.#filter.cursor };
     for (let pages = 0; pages < EMPTY_PAGES; pages++) {
       page = await callPage('GET', `spaces/${segment(this.#spaceId)}/jobs`, {
         query: listQuery({ ...this.#filter, cursor: page.nextCursor }, PAGE_SIZE),

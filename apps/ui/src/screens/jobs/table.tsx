@@ -88,7 +88,7 @@ function JobRow({ job }: { job: ListedJob }) {
         <Time at={createdAt} />
       </td>
       <td>{isTerminal(status) ? <Time at={updatedAt} /> : '–'}</td>
-      <td class="why">{error !== undefined && status !== 'completed' && <Text>{errorText(error)}</Text>}</td>
+      <td class="job-error">{error !== undefined && status !== 'completed' && <Text>{errorText(error)}</Text>}</td>
       <td class="acts">
         {act && (
           <button type="button" data-key={act.key} aria-label={`${act.title} ${id}`} onClick={act.start}>

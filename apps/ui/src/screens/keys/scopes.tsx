@@ -1,4 +1,5 @@
 import type { Scope } from '@yardmaster/protocol';
+import { can, ownKey } from '../../api/session.js';
 
 /** What each scope is for. The type reports a scope that is missing here. */
 const SCOPES: Record<Scope, string> = {
@@ -39,7 +40,7 @@ export function ScopesField({ value, onChange }: ScopesFieldProps) {
     <>
       <p class="buttons">
         Scopes of a
-        {PRESETS.map(({ title, scopes }) => (
+        {PRESETS.filter((preset) => preset.scopes.every(mayGive)).map(({ title, scopes }) => (
           <button key={title} type="button" aria-pressed={areSame(value, scopes)} onClick={() => onChange(scopes)}>
             {title}
           </button>
@@ -47,16 +48,21 @@ export function ScopesField({ value, onChange }: ScopesFieldProps) {
       </p>
       <fieldset class="checks">
         <legend>Scopes</legend>
-        {Object.entries(SCOPES).map(([scope, meaning]) => (
-          <label key={scope}>
-            <input type="checkbox" checked={value.includes(scope as Scope)} onChange={() => toggle(scope as Scope)} />{' '}
-            {scope} <small>{meaning}</small>
-          </label>
-        ))}
+        {Object.entries(SCOPES)
+          .filter(([scope]) => mayGive(scope as Scope))
+          .map(([scope, meaning]) => (
+            <label key={scope}>
+              <input type="checkbox" checked={value.includes(scope as Scope)} onChange={() => toggle(scope as Scope)} />{' '}
+              {scope} <small>{meaning}</small>
+            </label>
+          ))}
       </fieldset>
     </>
   );
 }
+
+/** Whether the person may create a key with a scope: one whose key works in one space gives only scopes that it has. */
+const mayGive = (scope: Scope) => ownKey.value?.spaceId == null || can(scope);
 
 function areSame(some: readonly Scope[], others: readonly Scope[]): boolean {
   return some.length === others.length && some.every((scope) => others.includes(scope));

@@ -1,0 +1,49 @@
+import { expect, it } from '@jest/globals';
+import { jobIn } from '../../support/jobs.js';
+import { withService } from '../../support/service.js';
+import { withDashboards } from './with-dashboards.js';
+
+// Filters that the address of the page has, and its controls do not offer.
+
+const service = withService();
+const open = withDashboards(service);
+
+const chosen = (label: string) =>
+  `[...document.querySelectorAll('.filters label')].find((one) => one.innerText.startsWith('${label}'))
+    .querySelector('select').selectedOptions[0].text`;
+
+it.each([
+  'status=ded',
+  'stauts=dead',
+  'since=abc',
+  'since=1795800000000',
+  'before=-1',
+  'before=Infinity',
+  'tag=',
+  'name=',
+])('a page with the filter %s shows no jobs and no button for all of them', async (filter) => {
+  await jobIn(service, 'pending', 'filters-misspelt');
+  const dashboard = await open(`#/spaces/filters-misspelt?status=pending&${filter}`);
+  await dashboard.waitFor(`The address has a filter that this page does not know: ${filter}.`);
+  expect((await dashboard.names('button')).filter((name) => /match|selected/.test(name))).toEqual([]);
+  await dashboard.click('Show all jobs');
+  await dashboard.find('Kill all that match …');
+});
+
+it('shows several names, and a time that is not in the list', async () => {
+  for (const name of ['cut', 'glue', 'sew']) await jobIn(service, 'pending', 'filters-shown', { name });
+  const dashboard = await open('#/spaces/filters-shown?name=cut&name=sew&since=5');
+  await dashboard.waitForTexts('tbody td:nth-child(3)', ['sew', 'cut']);
+  expect(await dashboard.page.evaluate(chosen('name'))).toBe('cut or sew');
+  expect(await dashboard.page.evaluate(chosen('created'))).toBe('last 5 h');
+});
+
+it('says each part of a filter by itself, so that right-to-left text in it moves no other', async () => {
+  const tag = '\u202eevil';
+  await jobIn(service, 'pending', 'filters-direction', { tags: [tag], payload: { note: 'abc' } });
+  const dashboard = await open(`#/spaces/filters-direction?q=abc&tag=${encodeURIComponent(tag)}`);
+  await dashboard.click('Kill all that match …');
+  await dashboard.waitFor('Kill 1 job');
+  const [, ...parts] = await dashboard.texts('dialog .filter-text bdi');
+  expect(parts).toEqual([tag, 'abc']);
+});

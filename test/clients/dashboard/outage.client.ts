@@ -1,0 +1,64 @@
+import { expect, it } from '@jest/globals';
+import { jobIn, step } from '../../support/jobs.js';
+import { ADMIN_KEY, withService } from '../../support/service.js';
+import { withDashboards } from './with-dashboards.js';
+
+// Calls that fail for a while. The page itself fails them, so that it fails no others.
+
+const service = withService();
+const open = withDashboards(service);
+
+/** A script after which some calls get no response while the session of the tab has the item `away`. */
+const failing = (calls: RegExp) => `
+  const original = window.fetch;
+  window.fetch = async (...args) => {
+    if (sessionStorage.getItem('away') !== null && ${calls}.test(String(args[0]))) throw new TypeError('away');
+    return original(...args);
+  };`;
+const BEGIN = `sessionStorage.setItem('away', '')`;
+const END = `sessionStorage.removeItem('away')`;
+
+it('loads the logs of an ended job again after a failure', async () => {
+  const id = await jobIn(service, 'running', 'outage-logs');
+  await step(service, id, 'logs', { logs: [{ level: 'info', message: 'an entry' }] });
+  await step(service, id, 'complete');
+  const dashboard = await open('', { before: failing(/\/logs/) });
+  await dashboard.page.evaluate(BEGIN);
+  await dashboard.go(`#/jobs/${id}`);
+  await dashboard.waitFor('Logs');
+  await dashboard.waitFor('The service does not respond');
+  expect(await dashboard.texts('.entry')).toEqual([]);
+  await dashboard.page.evaluate(END);
+  await dashboard.waitFor('an entry');
+});
+
+it('notices that the service is back on a page that loads nothing by itself', async () => {
+  const dashboard = await open('#/keys', { before: failing(/./) });
+  await dashboard.waitFor('API keys');
+  await dashboard.page.evaluate(BEGIN);
+  await dashboard.click('New …');
+  await dashboard.fill('Name', 'outage');
+  await dashboard.click('Create');
+  await dashboard.waitFor('The service does not respond');
+  await dashboard.press('Escape');
+  await dashboard.waitFor('This page shows what it last loaded');
+  await dashboard.page.evaluate(END);
+  await dashboard.waitForNo('This page shows what it last loaded');
+});
+
+it('goes on with the key of the tab when the service is back after a reload', async () => {
+  const dashboard = await open('#/spaces/outage-reload', { before: failing(/keys\/self/) });
+  await dashboard.page.evaluate(BEGIN);
+  await dashboard.reload();
+  await dashboard.waitFor('The service does not respond. This page tries again.');
+  await dashboard.page.evaluate(END);
+  await dashboard.find('Sign out');
+  expect(await dashboard.hash()).toBe('#/spaces/outage-reload');
+});
+
+it('says that a key is not valid when it has a character that no key has', async () => {
+  const dashboard = await open('', { key: null });
+  await dashboard.fill('API key', `${ADMIN_KEY}\u200b`);
+  await dashboard.click('Sign in');
+  await dashboard.waitFor('This key is not valid');
+});
