@@ -92,6 +92,8 @@ it('shows acts of the dashboard in the audit', async () => {
   await dashboard.waitFor('The whole space is paused.');
   await dashboard.click('Audit');
   await dashboard.waitFor(/auditor \S*pause\S* audited/);
+  await service.call('POST', '/spaces/audited-later/pause');
+  await dashboard.waitFor(/\S*pause\S* audited-later/);
 });
 
 it('signs in with a valid key only, and forgets it at the sign-out', async () => {

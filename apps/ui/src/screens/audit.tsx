@@ -14,14 +14,16 @@ const COLUMNS: Column[] = [
   { title: 'Details' },
 ];
 
+/** How often the newest entries are read. */
+const EVERY_MS = 5000;
+
 /** Who did what, newest first. */
 export function Audit() {
   const { query } = route.value;
   const cursor = query.get('cursor');
   const page = Math.max(1, Number.parseInt(query.get('page') ?? '', 10) || 1);
-  const { value, error } = useLoaded(`audit ${cursor}`, (signal) =>
-    call<AuditPage>('GET', 'audit', { query: { cursor }, signal }),
-  );
+  const load = (signal: AbortSignal) => call<AuditPage>('GET', 'audit', { query: { cursor }, signal });
+  const { value, error } = useLoaded(`audit ${cursor}`, load, cursor === null ? EVERY_MS : undefined);
   const entries = value.value?.entries;
   const next = value.value?.nextCursor ?? null;
   return (
