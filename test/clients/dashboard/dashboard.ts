@@ -188,6 +188,20 @@ export class Dashboard {
     });
   }
 
+  /** Wait until a dialog with this title is open. */
+  async waitForDialog(title: RegExp): Promise<void> {
+    let dialogs: string[] = [];
+    await until(async () => {
+      dialogs = await this.names('dialog');
+      return title.test(dialogs[0] ?? '');
+    }).catch(async () => {
+      const focused = (await this.focused())?.name;
+      throw new Error(
+        `no dialog ${title}, but [${dialogs}]; the focus is on ${focused}, and the text is ${await this.text()}`,
+      );
+    });
+  }
+
   /** Wait until updates are live. */
   isLive(): Promise<void> {
     return this.waitForTexts('.mark', ['live']);

@@ -113,14 +113,13 @@ it.each([
 ])('the focus returns to where it was when a dialog is closed by %s', async (_, close) => {
   const id = await jobIn(service, 'running', 'keyboard-focus');
   const dashboard = await open(`#/jobs/${id}`);
-  await dashboard.tabTo('Kill …');
-  for (const [key, title] of [
-    ['Enter', /^Kill work/],
-    ['Control+k', /^Find/],
-    ['?', /^Keyboard shortcuts/],
+  for (const [openIt, title] of [
+    [() => dashboard.click('Kill …'), /^Kill work/],
+    [() => dashboard.press('Control+k'), /^Find/],
+    [() => dashboard.press('?'), /^Keyboard shortcuts/],
   ] as const) {
-    await dashboard.press(key);
-    await until(async () => title.test((await dashboard.names('dialog'))[0] ?? ''));
+    await openIt();
+    await dashboard.waitForDialog(title);
     await close(dashboard);
     await until(() => dashboard.page.evaluate(`document.querySelector('dialog') === null`));
     await focusIsOn(dashboard, 'Kill …');
