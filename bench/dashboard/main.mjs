@@ -42,12 +42,14 @@ async function report(ids, seconds) {
   const calls = [];
   await atEvenRate({ rate: options.rate, seconds }, (n) => {
     const data = { percent: n % 100, message: `step ${n}` };
-    calls.push(heartbeatJob(store, ANY_SPACE, ids[n % ids.length], { kind: 'progress', data }));
+    const call = heartbeatJob(store, ANY_SPACE, ids[n % ids.length], { kind: 'progress', data });
+    call.catch(() => undefined); // It is awaited below.
+    calls.push(call);
   });
   return (await Promise.all(calls)).length;
 }
 
-/** Trace a page while something happens. @returns how long each task of its main thread took, ms */
+/** Trace a page while something happens. @returns how long that took, and each task of its main thread, ms */
 async function tasksDuring(page, act) {
   const events = [];
   page.on('Tracing.dataCollected', ({ value }) => events.push(...value));
@@ -57,15 +59,18 @@ async function tasksDuring(page, act) {
     excludedCategories: ['*'],
   };
   await page.send('Tracing.start', { transferMode: 'ReportEvents', traceConfig });
+  const began = performance.now();
   await act();
+  const tookMs = performance.now() - began;
   await page.send('Tracing.end');
   await ended;
   // Chromium has further threads with tasks.
   const threadOf = ({ pid, tid }) => `${pid} ${tid}`;
   const main = new Set(events.filter(({ args }) => args.name === 'CrRendererMain').map(threadOf));
-  return events
+  const tasks = events
     .filter((one) => one.name === 'RunTask' && one.dur !== undefined && main.has(threadOf(one)))
     .map(({ dur }) => dur / 1_000);
+  return { tookMs, tasks };
 }
 
 /** Show a page while jobs report, once it has the element `ready`. */
@@ -75,7 +80,7 @@ async function measure(service, chromium, { what, hash, ready }, ids) {
     await until(() => page.evaluate(`document.querySelector('${ready}') !== null`));
     await report(ids, 2); // Compile what is used.
     let reports = 0;
-    const tasks = await tasksDuring(page, async () => {
+    const { tookMs, tasks } = await tasksDuring(page, async () => {
       reports = await report(ids, options.seconds);
       await delay(1_000);
     });
@@ -87,7 +92,7 @@ async function measure(service, chromium, { what, hash, ready }, ids) {
       ...percentilesOf(tasks),
       p95: percentile(sorted, 0.95),
       longest: sorted.at(-1),
-      share: tasks.reduce((sum, one) => sum + one, 0) / 1_000 / options.seconds,
+      share: tasks.reduce((sum, one) => sum + one, 0) / tookMs,
     };
   } finally {
     await page.close();

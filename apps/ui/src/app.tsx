@@ -4,6 +4,7 @@ import { can, ownKey, signOut } from './api/session.js';
 import { Find } from './find.js';
 import { Help } from './keyboard.js';
 import { isPaused, type StreamState, streamState } from './live/stream.js';
+import { RETRY_MS, useLoaded } from './live/use-loaded.js';
 import { NoticeHost } from './parts/act.js';
 import { DialogHost, showDialog } from './parts/dialog.js';
 import { Text } from './parts/show.js';
@@ -21,7 +22,7 @@ import { SignIn } from './sign-in.js';
 export function App() {
   const [first, id] = route.value.path;
   // A link to the progress of a job has a token of its own, for people without a key.
-  if (first === 'progress' && id !== undefined) return <SharedProgress jobId={id} />;
+  if (first === 'progress' && id !== undefined) return <SharedProgress key={location.hash} jobId={id} />;
   if (ownKey.value === null) return <SignIn />;
   return (
     <>
@@ -137,16 +138,10 @@ function Live() {
   );
 }
 
-/** How often a page that may have nothing to load looks whether the service is back. */
-const AGAIN_MS = 3000;
-
 function Connection() {
   const isAway = !isReachable.value;
-  useEffect(() => {
-    if (!isAway) return;
-    const timer = setInterval(() => call('GET', 'info').catch(() => undefined), AGAIN_MS);
-    return () => clearInterval(timer);
-  }, [isAway]);
+  // A page may have nothing else to load.
+  useLoaded('info', isAway ? (signal) => call('GET', 'info', { signal }) : null, RETRY_MS);
   if (!isAway) return null;
   return (
     <p class="notice bad" role="alert">

@@ -38,13 +38,14 @@ export function Find() {
     const wanted = text.value.trim();
     if (wanted === '') return;
     try {
-      const place = (await jobWith(wanted)) ?? places[0];
+      const isJob = await isJobWith(wanted);
+      const place = isJob ? { path: ['jobs', wanted] } : placesOf(wanted, names.value ?? [])[0];
       if (place === undefined) {
         error.value = namesError.value?.message ?? (names.value === null ? LOADING : NOT_FOUND);
         return;
       }
       closeDialog();
-      goTo(place.path, place.query);
+      goTo(place.path, 'query' in place ? place.query : undefined);
     } catch (thrown) {
       error.value = (thrown as Error).message;
     }
@@ -92,15 +93,14 @@ export function Find() {
   );
 }
 
-/** Return the place of a job; undefined when no job has this id. */
-async function jobWith(id: string): Promise<Place | undefined> {
+/** Whether a job has this id. */
+async function isJobWith(id: string): Promise<boolean> {
   try {
     await call<JobWithEvents>('GET', `jobs/${segment(id)}`);
-    return { title: id, path: ['jobs', id] };
+    return true;
   } catch (error) {
-    const isNone = error instanceof CallError && error.status >= 400 && error.status < 500;
-    if (!isNone) throw error;
-    return undefined;
+    if (error instanceof CallError && [400, 403, 404].includes(error.status)) return false;
+    throw error;
   }
 }
 

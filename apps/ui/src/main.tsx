@@ -3,8 +3,7 @@ import type { CallError } from './api/client.js';
 import { ownKey, restoreSession, signInNotice } from './api/session.js';
 import { App } from './app.js';
 import { listenToKeys } from './keyboard.js';
-
-const AGAIN_MS = 3000;
+import { RETRY_MS } from './live/use-loaded.js';
 
 listenToKeys();
 await restore();
@@ -17,6 +16,6 @@ async function restore(): Promise<void> {
   } catch (error) {
     const isRefused = (error as CallError).status === 401;
     signInNotice.value = isRefused ? (error as Error).message : `${(error as Error).message}. This page tries again.`;
-    if (!isRefused) setTimeout(() => ownKey.value === null && restore(), AGAIN_MS);
+    if (!isRefused) setTimeout(() => ownKey.value === null && restore(), RETRY_MS);
   }
 }

@@ -56,7 +56,7 @@ it('shows attempts, progress, stages, checkpoint and result of a job while a wor
   await dashboard.waitForTexts('[aria-label=History] td:nth-child(2)', types);
 });
 
-it('shows a job anew whose history has become shorter', async () => {
+it('shows the new job after one was deleted and created again with the same id', async () => {
   const create = () =>
     service.call('POST', `/spaces/${SPACE}/jobs`, {
       body: { name: 'work' },

@@ -9,9 +9,12 @@ export const isReachable = signal(true);
 /** API key that calls send; null before the sign-in. */
 let apiKey: string | null = null;
 let onRefusedKey = () => {};
+/** Grows at each sign-out, so that a late response does nothing in the session of the next person. */
+let session = 0;
 
 /** Send this key from now on, and report when the service refuses it. */
 export function setKey(key: string | null, onRefused: () => void = () => {}): void {
+  if (key === null) session++;
   apiKey = key;
   onRefusedKey = onRefused;
 }
@@ -73,6 +76,7 @@ export async function call<T>(method: string, path: string, options: CallOptions
 export async function callPage<T>(method: string, path: string, options: CallOptions = {}): Promise<Page<T>> {
   const { query, body, isStrict, signal } = options;
   const key = apiKey;
+  const own = session;
   const response = await fetchOrThrow(urlOf(path, query), {
     method,
     headers: {
@@ -85,6 +89,7 @@ export async function callPage<T>(method: string, path: string, options: CallOpt
     ...(signal && { signal }),
   });
   const text = await response.text();
+  if (own !== session) throw new CallError('You have signed out', 0, '');
   // A late response to an earlier key says nothing about this one.
   if (response.status === 401 && key === apiKey) onRefusedKey();
   if (!response.ok) throw errorOf(response, text);

@@ -15,6 +15,9 @@ export const signInNotice = signal('');
 /** The text of the key, for commands that a person copies. */
 export const keyText = (): string => sessionStorage.getItem(STORED) ?? '';
 
+/** Number of attempts to sign in. Only the latest counts. */
+let attempts = 0;
+
 /** Sign in with the key of an earlier page of this tab, if there is one. */
 export async function restoreSession(): Promise<void> {
   const key = keyText();
@@ -29,13 +32,16 @@ export async function restoreSession(): Promise<void> {
 export async function signIn(key: string): Promise<void> {
   // A header cannot have other characters.
   if (!/^[\x21-\x7e]+$/.test(key)) throw new CallError('This key is not valid', 401, 'UNAUTHENTICATED');
+  const own = ++attempts;
   setKey(key, () => signOut('The key is no longer accepted. It was revoked or has expired.'));
   try {
-    const own = await call<OwnApiKey>('GET', 'keys/self');
+    const self = await call<OwnApiKey>('GET', 'keys/self');
+    if (own !== attempts) return;
     sessionStorage.setItem(STORED, key);
     signInNotice.value = '';
-    ownKey.value = own;
+    ownKey.value = self;
   } catch (error) {
+    if (own !== attempts) return;
     if (error instanceof CallError && error.status === 401)
       throw new CallError('This key is not valid', 401, error.code);
     throw error;

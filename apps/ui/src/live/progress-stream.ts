@@ -15,6 +15,9 @@ const REFUSED: Record<number, string> = {
   404: 'This job does not exist any more.',
 };
 
+/** How long the service may take to say why it refuses a stream. */
+const PROBE_MS = 10_000;
+
 interface Listeners {
   onProgress: (progress: Progress) => void;
   onCompleted: () => void;
@@ -33,8 +36,10 @@ export function watchProgress(url: URL, { onProgress, onCompleted, onState }: Li
   let timer: ReturnType<typeof setTimeout>;
   let attempts = 0;
   let isOver = false;
+  const ended = new AbortController();
   const end = () => {
     isOver = true;
+    ended.abort();
     clearTimeout(timer);
     socket.close();
   };
@@ -53,7 +58,7 @@ export function watchProgress(url: URL, { onProgress, onCompleted, onState }: Li
       end();
     };
     socket.onclose = async ({ code }) => {
-      const said = CLOSED[code] ?? (isOpen || isOver ? undefined : await refusalOf(url));
+      const said = CLOSED[code] ?? (isOpen || isOver ? undefined : await refusalOf(url, ended.signal));
       if (isOver) return;
       onState(said ?? 'Connecting again …');
       if (said === undefined) timer = setTimeout(connect, Math.random() * Math.min(30_000, 500 * 2 ** attempts++));
@@ -63,11 +68,12 @@ export function watchProgress(url: URL, { onProgress, onCompleted, onState }: Li
   return end;
 }
 
-/** Say why a stream is refused, which a browser does not tell of a WebSocket; undefined when it may be tried again. */
-async function refusalOf(url: URL): Promise<string | undefined> {
+/** Say why a stream is refused, which a browser does not report for a WebSocket; undefined when it may be tried again. */
+async function refusalOf(url: URL, ended: AbortSignal): Promise<string | undefined> {
   const request = new AbortController();
   try {
-    const { status } = await fetch(url, { headers: { accept: 'text/event-stream' }, signal: request.signal });
+    const signal = AbortSignal.any([request.signal, ended, AbortSignal.timeout(PROBE_MS)]);
+    const { status } = await fetch(url, { headers: { accept: 'text/event-stream' }, signal });
     return REFUSED[status];
   } catch {
     return undefined;

@@ -59,7 +59,8 @@ function OperationRow({ operation }: { operation: Operation }) {
       isDestructive: true,
       run: async () => {
         await call('DELETE', `operations/${id}`);
-        const after = await call<Operation>('GET', `operations/${id}`);
+        const after = await call<Operation>('GET', `operations/${id}`).catch(() => null);
+        if (after === null) return 'The operation is cancelled, or had ended before';
         return `The operation ${after.status === 'cancelled' ? 'is cancelled' : 'had ended before'}: ${jobs(after.changed)} changed`;
       },
     });

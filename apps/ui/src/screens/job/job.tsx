@@ -24,12 +24,13 @@ const EVENTS_MAX = 1000;
 
 /** One job, live. */
 export function JobScreen({ jobId }: { jobId: string }) {
-  const read = (signal: AbortSignal) => call<JobWithEvents>('GET', `jobs/${segment(jobId)}`, { signal });
   const load = async (signal: AbortSignal): Promise<JobWithEvents> => {
-    const loaded = await read(signal);
-    // The stream may have brought events that are newer than what was read. If a second read lacks them, they are gone.
-    const isOld = Number(lastSeqOf(value.value) ?? 0) > Number(lastSeqOf(loaded));
-    return isOld ? read(signal) : loaded;
+    const known = seqOf(value.value);
+    const loaded = await call<JobWithEvents>('GET', `jobs/${segment(jobId)}`, { signal });
+    // Events that were known before the request are gone, as after the restoration of a backup.
+    if (seqOf(loaded) < known) return loaded;
+    // The stream may have brought events that are newer than what was read.
+    return seqOf(loaded) < seqOf(value.value) ? load(signal) : loaded;
   };
   const isEnded = useSignal(false);
   const { value, error, reload } = useLoaded(jobId, load, isEnded.value ? ENDED_EVERY_MS : undefined);
@@ -103,13 +104,14 @@ const RELOADED: ReadonlySet<string> = new Set([
 const CHANGES_LOGS: ReadonlySet<string> = new Set(['init', 'logs_appended', 'completed', 'dead', 'killed']);
 
 /** The seq of the newest event of a job; undefined before it is loaded. Events have the id `<jobId>.<seq>`. */
+const seqOf = (job: JobWithEvents | null) => Number(lastSeqOf(job) ?? 0);
 const lastSeqOf = (job: JobWithEvents | null) => job?.events.at(-1)?.id.split('.').at(-1);
 
 /** Return a job with an event of its stream added to its history. */
 function withEvent(job: JobWithEvents, message: Parameters<typeof applyMessage>[1]): JobWithEvents {
   const { type, jobId, data, timestamp, seq } = message as typeof message & { seq?: number };
   // Ephemeral events and appended logs are not part of the history.
-  if (seq === undefined || type === 'logs_appended' || seq <= Number(lastSeqOf(job) ?? 0)) return job;
+  if (seq === undefined || type === 'logs_appended' || seq <= seqOf(job)) return job;
   const changed = applyMessage(job, message);
   const event = { id: `${jobId}.${seq}`, jobId, spaceId: job.spaceId, type, data, createdAt: timestamp };
   const [first, ...others] = [...job.events, event as JobWithEvents['events'][number]];
@@ -135,10 +137,10 @@ function Why({ job: { status, error, events } }: { job: JobWithEvents }) {
     );
   }
   if (error === undefined) return null;
-  const isOver = status === 'pending' || status === 'scheduled' || status === 'dead';
+  const isOfLatest = status === 'pending' || status === 'scheduled' || status === 'dead';
   return (
-    <p class={isOver ? 'notice bad' : 'notice'}>
-      {status === 'dead' ? 'Dead: ' : `${isOver ? 'The latest' : 'An earlier'} attempt failed: `}
+    <p class={isOfLatest ? 'notice bad' : 'notice'}>
+      {status === 'dead' ? 'Dead: ' : `${isOfLatest ? 'The latest' : 'An earlier'} attempt failed: `}
       <bdi>{errorText(error)}</bdi>
     </p>
   );

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import type { LogEntry, LogLevel, LogsPage } from '@yardmaster/protocol';
 import { LOG_LEVELS } from '@yardmaster/protocol/log-levels';
 import { call, segment } from '../../api/client.js';
+import { isPaused } from '../../live/stream.js';
 import { RETRY_MS } from '../../live/use-loaded.js';
 
 const PAGE = 200;
@@ -54,7 +55,7 @@ export class LogList {
         hasMore = cursor.hasMore;
         this.#show([...this.entries.value, ...logs]);
       }
-    });
+    }, this.#loadAgain);
   }
 
   /** Load the page before those that are there. */
@@ -66,6 +67,12 @@ export class LogList {
       this.hasOlder.value = cursor.hasMore;
     });
   }
+
+  /** Load the newer entries later, unless a load is queued then. */
+  #loadAgain = (): void => {
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(isPaused.value || document.hidden ? this.#loadAgain : () => this.loadNewer(), RETRY_MS);
+  };
 
   /** End all loads. */
   dispose(): void {
@@ -82,7 +89,7 @@ export class LogList {
     this.entries.value = entries.slice(-ENTRIES_MAX);
   }
 
-  #load(work: () => Promise<void>): void {
+  #load(work: () => Promise<void>, onError = () => {}): void {
     this.#last = this.#last.then(work).then(
       () => {
         this.error.value = null;
@@ -90,8 +97,7 @@ export class LogList {
       (error: Error) => {
         if (this.#controller.signal.aborted) return;
         this.error.value = error;
-        clearTimeout(this.#retry);
-        this.#retry = setTimeout(() => this.loadNewer(), RETRY_MS);
+        onError();
       },
     );
   }

@@ -15,14 +15,16 @@ function CreateForm({ spaceId }: { spaceId: string }) {
   const payload = useSignal('');
   const options = useSignal('');
   const run = async () => {
-    const further = jsonOf(options.value, 'Further fields') ?? {};
-    if (typeof further !== 'object' || further === null || Array.isArray(further))
+    const further = jsonOf(options.value, 'Further fields');
+    if (further !== undefined && (typeof further !== 'object' || further === null || Array.isArray(further)))
       throw new Error('Further fields must be a JSON object');
     const body = { name: name.value, payload: jsonOf(payload.value, 'Payload') ?? null, ...further };
     const created = await callPage<Job>('POST', `spaces/${segment(spaceId)}/jobs`, { body, isStrict: true });
     const { id } = created.body;
     goTo(['jobs', id]);
-    return created.status === 201 ? `Created ${id}` : `No job was created: ${id} has this unique key already`;
+    return created.status === 201
+      ? `Created ${id}`
+      : `No job was created: ${id} has this unique key already${isReplaced(further) ? '. If it waited, it was replaced' : ''}`;
   };
   return (
     <ActForm title={`New job in ${spaceId}`} verb="Create" run={run}>
@@ -46,3 +48,7 @@ function CreateForm({ spaceId }: { spaceId: string }) {
     </ActForm>
   );
 }
+
+/** Whether a create replaces a waiting job with the same unique key. */
+const isReplaced = (fields: { unique?: { onConflict?: unknown } } | undefined) =>
+  fields?.unique?.onConflict === 'replace';

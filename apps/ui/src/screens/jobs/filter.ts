@@ -31,14 +31,20 @@ const isStatus = (text: string): text is Status => (STATUSES as readonly string[
 
 /** Which values each parameter may have. */
 const PARAMETERS: Record<string, (text: string) => boolean> = {
-  ...{ status: isStatus, name: isGiven, tag: isGiven, since: isHours, before: isHours, q: () => true, cursor: isGiven },
+  status: isStatus,
+  name: isGiven,
+  tag: isGiven,
+  since: isHours,
+  before: isHours,
+  q: () => true,
+  cursor: isGiven,
 };
 
 /**
  * Return the first parameter that is not one of the list, or has no possible value, such as `status=ded`; undefined without one.
  * Left out, it would stand for all jobs.
  */
-export function misspeltIn(query: URLSearchParams): string | undefined {
+export function unknownFilterIn(query: URLSearchParams): string | undefined {
   const found = [...query].find(([name, value]) => !(Object.hasOwn(PARAMETERS, name) && PARAMETERS[name]?.(value)));
   return found?.join('=');
 }

@@ -1,5 +1,5 @@
 import type { SpaceStats } from '@yardmaster/protocol';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { call, segment } from '../../api/client.js';
 import { can } from '../../api/session.js';
 import { acted } from '../../live/acted.js';
@@ -11,7 +11,7 @@ import { LoadError } from '../../parts/show.js';
 import { linkTo, linkWith, route } from '../../route.js';
 import { SpaceHeading } from '../space-heading.js';
 import { BulkBar } from './bulk-bar.js';
-import { filterOf, misspeltIn } from './filter.js';
+import { filterOf, unknownFilterIn } from './filter.js';
 import { FilterBar } from './filter-bar.js';
 import { ErrorGroups } from './groups.js';
 import { JobList, WAITING_MAX } from './list.js';
@@ -21,13 +21,13 @@ const STATS_EVERY_MS = 10_000;
 
 /** The jobs of a space. */
 export function Jobs({ spaceId }: { spaceId: string }) {
-  const misspelt = misspeltIn(route.value.query);
-  if (misspelt === undefined) return <ListedJobs spaceId={spaceId} />;
+  const unknown = unknownFilterIn(route.value.query);
+  if (unknown === undefined) return <ListedJobs spaceId={spaceId} />;
   return (
     <>
       <SpaceHeading spaceId={spaceId} part="jobs" />
       <p class="notice bad" role="alert">
-        The address has a filter that this page does not know: <bdi>{misspelt}</bdi>.{' '}
+        The address has a filter that this page does not know: <bdi>{unknown}</bdi>.{' '}
         <a href={linkTo(['spaces', spaceId])}>Show all jobs</a>
       </p>
     </>
@@ -42,8 +42,13 @@ function ListedJobs({ spaceId }: { spaceId: string }) {
     list.load();
     return () => list.dispose();
   }, [list]);
+  const actsSeen = useRef(acted.value);
   useEffect(() => {
-    if (acted.value > 0 && isPaused.value) list.load();
+    if (acted.value === actsSeen.current) return;
+    actsSeen.current = acted.value;
+    if (!isPaused.value) return; // The stream brings it.
+    list.counts.value = null;
+    list.load();
   }, [acted.value]);
   const { names, tags } = filter;
   useStream(`${spaceId} ${key}`, {
@@ -62,7 +67,7 @@ function ListedJobs({ spaceId }: { spaceId: string }) {
       <SpaceHeading spaceId={spaceId} part="jobs" />
       <FilterBar
         filter={filter}
-        counts={(isPaused.value ? null : list.counts.value) ?? stats.value.value?.jobs ?? null}
+        counts={list.counts.value ?? stats.value.value?.jobs ?? null}
         names={stats.value.value?.names ?? []}
       />
       <LoadError error={list.error.value} />

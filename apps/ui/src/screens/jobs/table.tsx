@@ -107,7 +107,8 @@ function JobRow({ job }: { job: ListedJob }) {
 function waitedText({ status, attemptNumber, createdAt, deliveredAt, updatedAt, scheduledFor }: ListedJob): string {
   if (status === 'scheduled' && scheduledFor !== undefined) return `due in ${duration(-secondsBetween(scheduledFor))}`;
   if (status === 'pending') return duration(secondsBetween(updatedAt));
-  const isFirst = attemptNumber <= 1 && scheduledFor === undefined;
+  // A job without a worker has had one already if it has an attempt.
+  const isFirst = attemptNumber <= (deliveredAt === null ? 0 : 1) && scheduledFor === undefined;
   return isFirst ? duration(secondsBetween(createdAt, deliveredAt ?? updatedAt)) : '–';
 }
 

@@ -4,7 +4,7 @@ import { call } from '../../api/client.js';
 import { ownKey } from '../../api/session.js';
 import { ActForm } from '../../parts/act.js';
 import { Field } from '../../parts/field.js';
-import { ScopesField } from './scopes.js';
+import { mayGive, ScopesField } from './scopes.js';
 import { NewSecret } from './secret.js';
 
 /** The form as texts of its fields. */
@@ -23,7 +23,7 @@ export function NewKey() {
   const boundTo = ownKey.value?.spaceId ?? null;
   const draft = useSignal<Draft>({
     name: '',
-    scopes: ['jobs:read'],
+    scopes: (['jobs:read'] as const).filter(mayGive),
     spaceId: boundTo ?? '',
     expiresAt: '',
     perSecond: '',

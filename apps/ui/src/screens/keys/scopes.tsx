@@ -36,16 +36,19 @@ interface ScopesFieldProps {
 export function ScopesField({ value, onChange }: ScopesFieldProps) {
   const toggle = (scope: Scope) =>
     onChange(value.includes(scope) ? value.filter((one) => one !== scope) : [...value, scope]);
+  const presets = PRESETS.filter((preset) => preset.scopes.every(mayGive));
   return (
     <>
-      <p class="buttons">
-        Scopes of a
-        {PRESETS.filter((preset) => preset.scopes.every(mayGive)).map(({ title, scopes }) => (
-          <button key={title} type="button" aria-pressed={areSame(value, scopes)} onClick={() => onChange(scopes)}>
-            {title}
-          </button>
-        ))}
-      </p>
+      {presets.length > 0 && (
+        <p class="buttons">
+          Scopes of a
+          {presets.map(({ title, scopes }) => (
+            <button key={title} type="button" aria-pressed={areSame(value, scopes)} onClick={() => onChange(scopes)}>
+              {title}
+            </button>
+          ))}
+        </p>
+      )}
       <fieldset class="checks">
         <legend>Scopes</legend>
         {Object.entries(SCOPES)
@@ -62,7 +65,7 @@ export function ScopesField({ value, onChange }: ScopesFieldProps) {
 }
 
 /** Whether the person may create a key with a scope: one whose key works in one space gives only scopes that it has. */
-const mayGive = (scope: Scope) => ownKey.value?.spaceId == null || can(scope);
+export const mayGive = (scope: Scope) => ownKey.value?.spaceId == null || can(scope);
 
 function areSame(some: readonly Scope[], others: readonly Scope[]): boolean {
   return some.length === others.length && some.every((scope) => others.includes(scope));
