@@ -127,6 +127,25 @@ it.each([
   expect(await statusOf(id)).toBe('running');
 });
 
+it('a dialog that is opened as soon as another one has gone stays open', async () => {
+  const dashboard = await open('#/');
+  await dashboard.press('Control+k');
+  await dashboard.waitForDialog(/^Find/);
+  await dashboard.page.evaluate(`new Promise((done) => {
+    const observer = new MutationObserver(() => {
+      if (document.querySelector('dialog') !== null) return;
+      observer.disconnect();
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '?', bubbles: true }));
+      done();
+    });
+    observer.observe(document.body, { childList: true, subtree: true });
+    document.querySelector('dialog').close();
+  })`);
+  await dashboard.rendered();
+  await dashboard.rendered();
+  await dashboard.waitForDialog(/^Keyboard shortcuts/);
+});
+
 it('j and k reach each row of the spaces and of the audit that has a link', async () => {
   for (const space of ['keyboard-a', 'keyboard-b', 'keyboard-c']) {
     await jobIn(service, 'dead', space);

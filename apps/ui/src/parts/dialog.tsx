@@ -2,11 +2,18 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
+interface Dialog {
+  /** Differs for each dialog. */
+  key: number;
+  content: ComponentChildren;
+}
+
 /** The dialog that is open; null for none. */
-const open = signal<ComponentChildren>(null);
+const open = signal<Dialog | null>(null);
+let lastKey = 0;
 
 export function showDialog(content: ComponentChildren): void {
-  open.value = content;
+  open.value = { key: ++lastKey, content };
 }
 
 /** The element of the open dialog. */
@@ -20,24 +27,35 @@ export function closeDialog(): void {
 
 /** The place of the dialog. The browser keeps the focus in it, and gives it back afterwards. */
 export function DialogHost() {
-  return open.value === null ? null : <Modal>{open.value}</Modal>;
+  const dialog = open.value;
+  useEffect(
+    () => () => {
+      open.value = null; // The page of the next person must not show it.
+    },
+    [],
+  );
+  return dialog === null ? null : <Modal key={dialog.key} dialog={dialog} />;
 }
 
-function Modal({ children }: { children: ComponentChildren }) {
-  const dialog = useRef<HTMLDialogElement>(null);
+/** When this one ends, another one may be open already, because effects are cleaned up after the page is painted. */
+function Modal({ dialog }: { dialog: Dialog }) {
+  const place = useRef<HTMLDialogElement>(null);
   useEffect(() => {
-    element = dialog.current;
-    element?.showModal();
+    const own = place.current;
+    element = own;
+    own?.showModal();
     addEventListener('hashchange', closeDialog);
     return () => {
       removeEventListener('hashchange', closeDialog);
-      element = null;
-      open.value = null; // The page of the next person must not show it.
+      if (element === own) element = null;
     };
   }, []);
+  const forget = () => {
+    if (open.value === dialog) open.value = null;
+  };
   return (
-    <dialog ref={dialog} onClose={closeDialog} aria-labelledby="dialog-title">
-      {children}
+    <dialog ref={place} onClose={forget} aria-labelledby="dialog-title">
+      {dialog.content}
     </dialog>
   );
 }
