@@ -10,10 +10,13 @@ import { Field } from './parts/field.js';
 import { Text } from './parts/show.js';
 import { type Changes, goTo, linkTo, route } from './route.js';
 
-interface Place {
-  title: string;
+interface Target {
   path: string[];
   query?: Changes;
+}
+
+interface Place extends Target {
+  title: string;
 }
 
 const LOADING = 'The names of spaces and jobs are not loaded yet';
@@ -39,13 +42,13 @@ export function Find() {
     if (wanted === '') return;
     try {
       const isJob = await isJobWith(wanted);
-      const place = isJob ? { path: ['jobs', wanted] } : placesOf(wanted, names.value ?? [])[0];
+      const place: Target | undefined = isJob ? { path: ['jobs', wanted] } : placesOf(wanted, names.value ?? [])[0];
       if (place === undefined) {
         error.value = namesError.value?.message ?? (names.value === null ? LOADING : NOT_FOUND);
         return;
       }
       closeDialog();
-      goTo(place.path, 'query' in place ? place.query : undefined);
+      goTo(place.path, place.query);
     } catch (thrown) {
       error.value = (thrown as Error).message;
     }

@@ -41,7 +41,7 @@ it.each([
   await dashboard.click(`${verb} 2 selected …`);
   await dashboard.waitFor(`${verb} 2 jobs`);
   await dashboard.click(`${verb} 2`);
-  expect(await endOfOperation(dashboard)).toMatch(/2 chosen done 2 0/);
+  expect(await endOfOperation(dashboard)).toMatch(/2 selected done 2 0/);
   expect(await statuses()).toEqual(after);
 });
 
@@ -110,7 +110,7 @@ it('requeues a group of the overview without a job that only mentions its error'
 });
 
 it('finds dead jobs by the beginning of a long error', async () => {
-  const error = `long ${'x'.repeat(400)}${'😀'.repeat(200)}`;
+  const error = `long ${'x'.repeat(401)}${'😀'.repeat(200)}`;
   for (let n = 0; n < 9; n++) {
     const id = await jobIn(service, 'running', 'many-long', { maxRetries: 0 });
     await service.call('POST', `/jobs/${id}/fail`, { body: { error } });

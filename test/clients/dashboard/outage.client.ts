@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { jobIn, step } from '../../support/jobs.js';
 import { ADMIN_KEY, withService } from '../../support/service.js';
+import { until } from '../../support/until.js';
 import { withDashboards } from './with-dashboards.js';
 
 // Calls that fail for a while. The page itself fails them, so that it fails no others.
@@ -8,12 +9,14 @@ import { withDashboards } from './with-dashboards.js';
 const service = withService();
 const open = withDashboards(service);
 
-/** A script after which some calls get no response while the session of the tab has the item `away`. */
+/** A script after which some calls fail while the session of the tab has the item `away`. It counts them in `failures`. */
 const failing = (calls: RegExp) => `
   const original = window.fetch;
+  window.failures = 0;
   window.fetch = async (...args) => {
-    if (sessionStorage.getItem('away') !== null && ${calls}.test(String(args[0]))) throw new TypeError('away');
-    return original(...args);
+    if (sessionStorage.getItem('away') === null || !${calls}.test(String(args[0]))) return original(...args);
+    window.failures++;
+    throw new TypeError('away');
   };`;
 const BEGIN = `sessionStorage.setItem('away', '')`;
 const END = `sessionStorage.removeItem('away')`;
@@ -27,6 +30,8 @@ it('loads the logs of an ended job again after a failure', async () => {
   await dashboard.go(`#/jobs/${id}`);
   await dashboard.waitFor('Logs');
   await dashboard.waitFor('The service does not respond');
+  // More often than by the page and its stream.
+  await until(() => dashboard.page.evaluate('window.failures > 3'));
   expect(await dashboard.texts('.entry')).toEqual([]);
   await dashboard.page.evaluate(END);
   await dashboard.waitFor('an entry');

@@ -72,7 +72,7 @@ export async function call<T>(method: string, path: string, options: CallOptions
   return (await callPage<T>(method, path, options)).body;
 }
 
-/** Like {@link call}, with the cursor of the next page. */
+/** Like {@link call}, with the status of the response and the cursor of the next page. */
 export async function callPage<T>(method: string, path: string, options: CallOptions = {}): Promise<Page<T>> {
   const { query, body, isStrict, signal } = options;
   const key = apiKey;

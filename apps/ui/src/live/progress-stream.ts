@@ -35,10 +35,8 @@ export function watchProgress(url: URL, { onProgress, onCompleted, onState }: Li
   let socket: WebSocket;
   let timer: ReturnType<typeof setTimeout>;
   let attempts = 0;
-  let isOver = false;
   const ended = new AbortController();
   const end = () => {
-    isOver = true;
     ended.abort();
     clearTimeout(timer);
     socket.close();
@@ -58,8 +56,8 @@ export function watchProgress(url: URL, { onProgress, onCompleted, onState }: Li
       end();
     };
     socket.onclose = async ({ code }) => {
-      const said = CLOSED[code] ?? (isOpen || isOver ? undefined : await refusalOf(url, ended.signal));
-      if (isOver) return;
+      const said = CLOSED[code] ?? (isOpen ? undefined : await refusalOf(url, ended.signal));
+      if (ended.signal.aborted) return;
       onState(said ?? 'Connecting again …');
       if (said === undefined) timer = setTimeout(connect, Math.random() * Math.min(30_000, 500 * 2 ** attempts++));
     };

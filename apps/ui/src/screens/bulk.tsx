@@ -127,7 +127,7 @@ export function FilterText({ filter }: { filter: Filter | Operation['filter'] })
     ['created since', filter.createdAfter && timeText(filter.createdAfter)],
     ['created before', filter.createdBefore && timeText(filter.createdBefore)],
     ['whose payload, result or error contains', filter.q],
-    ['', filter.ids && `${count(filter.ids.length)} chosen`],
+    ['', filter.ids && `${count(filter.ids.length)} selected`],
   ];
   return (
     <p class="filter-text">

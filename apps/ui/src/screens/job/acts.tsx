@@ -1,5 +1,5 @@
 import type { Scope, Status } from '@yardmaster/protocol';
-import { isTerminal, OPERATION_ACTIONS } from '@yardmaster/protocol/statuses';
+import { CALLBACK_ENDS, OPERATION_ACTIONS } from '@yardmaster/protocol/statuses';
 import type { ComponentChild } from 'preact';
 import { can } from '../../api/session.js';
 import { showDialog } from '../../parts/dialog.js';
@@ -26,9 +26,6 @@ interface Row {
   isInRow?: boolean;
   isDestructive?: boolean;
 }
-
-/** Ends after which a callback is sent by default. */
-const CALLBACK_ON: readonly Status[] = ['completed', 'dead'];
 
 const isIn = (statuses: readonly Status[]) => (status: Status) => statuses.includes(status);
 
@@ -72,7 +69,7 @@ const ROWS: readonly Row[] = [
     title: 'Send callback …',
     scopes: ['jobs:create'],
     isPossible: (status, { callbackUrl, callbackOn }) =>
-      typeof callbackUrl === 'string' && isTerminal(status) && (callbackOn ?? CALLBACK_ON).includes(status),
+      typeof callbackUrl === 'string' && (callbackOn ?? (CALLBACK_ENDS as readonly Status[])).includes(status),
     form: (job) => <RedeliverForm job={job} />,
   },
   {

@@ -56,7 +56,7 @@ export function JobScreen({ jobId }: { jobId: string }) {
   const stream = {
     path: `realtime/${segment(jobId)}`,
     subject: { jobIds: [jobId] },
-    query: () => ({ since: lastSeqOf(value.value) }),
+    query: () => ({ since: seqOf(value.value) }),
     onMessages,
   };
   // The stream goes on after the history, so the history comes first.
@@ -103,9 +103,8 @@ const RELOADED: ReadonlySet<string> = new Set([
 /** Types of messages after which there may be further log entries. */
 const CHANGES_LOGS: ReadonlySet<string> = new Set(['init', 'logs_appended', 'completed', 'dead', 'killed']);
 
-/** The seq of the newest event of a job; undefined before it is loaded. Events have the id `<jobId>.<seq>`. */
-const seqOf = (job: JobWithEvents | null) => Number(lastSeqOf(job) ?? 0);
-const lastSeqOf = (job: JobWithEvents | null) => job?.events.at(-1)?.id.split('.').at(-1);
+/** The seq of the newest event of a job; 0 before it is loaded. Events have the id `<jobId>.<seq>`. */
+const seqOf = (job: JobWithEvents | null) => Number(job?.events.at(-1)?.id.split('.').at(-1) ?? 0);
 
 /** Return a job with an event of its stream added to its history. */
 function withEvent(job: JobWithEvents, message: Parameters<typeof applyMessage>[1]): JobWithEvents {

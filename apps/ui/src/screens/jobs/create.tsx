@@ -22,9 +22,8 @@ function CreateForm({ spaceId }: { spaceId: string }) {
     const created = await callPage<Job>('POST', `spaces/${segment(spaceId)}/jobs`, { body, isStrict: true });
     const { id } = created.body;
     goTo(['jobs', id]);
-    return created.status === 201
-      ? `Created ${id}`
-      : `No job was created: ${id} has this unique key already${isReplaced(further) ? '. If it waited, it was replaced' : ''}`;
+    if (created.status === 201) return `Created ${id}`;
+    return `No job was created: ${id} has this unique key already${isReplacing(further) ? '. If it waited, it was replaced' : ''}`;
   };
   return (
     <ActForm title={`New job in ${spaceId}`} verb="Create" run={run}>
@@ -49,6 +48,6 @@ function CreateForm({ spaceId }: { spaceId: string }) {
   );
 }
 
-/** Whether a create replaces a waiting job with the same unique key. */
-const isReplaced = (fields: { unique?: { onConflict?: unknown } } | undefined) =>
+/** Whether fields of a create let it replace a waiting job with the same unique key. */
+const isReplacing = (fields: { unique?: { onConflict?: unknown } } | undefined) =>
   fields?.unique?.onConflict === 'replace';

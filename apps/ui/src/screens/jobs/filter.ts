@@ -41,8 +41,8 @@ const PARAMETERS: Record<string, (text: string) => boolean> = {
 };
 
 /**
- * Return the first parameter that is not one of the list, or has no possible value, such as `status=ded`; undefined without one.
- * Left out, it would stand for all jobs.
+ * Return the first parameter that the list does not have, or whose value is impossible, such as `status=ded`; undefined without
+ * one. A list that ignored it would show all jobs, and its buttons would be about all of them.
  */
 export function unknownFilterIn(query: URLSearchParams): string | undefined {
   const found = [...query].find(([name, value]) => !(Object.hasOwn(PARAMETERS, name) && PARAMETERS[name]?.(value)));

@@ -21,13 +21,13 @@ const STATS_EVERY_MS = 10_000;
 
 /** The jobs of a space. */
 export function Jobs({ spaceId }: { spaceId: string }) {
-  const unknown = unknownFilterIn(route.value.query);
-  if (unknown === undefined) return <ListedJobs spaceId={spaceId} />;
+  const unknownFilter = unknownFilterIn(route.value.query);
+  if (unknownFilter === undefined) return <ListedJobs spaceId={spaceId} />;
   return (
     <>
       <SpaceHeading spaceId={spaceId} part="jobs" />
       <p class="notice bad" role="alert">
-        The address has a filter that this page does not know: <bdi>{unknown}</bdi>.{' '}
+        The address has a filter that this page does not know: <bdi>{unknownFilter}</bdi>.{' '}
         <a href={linkTo(['spaces', spaceId])}>Show all jobs</a>
       </p>
     </>

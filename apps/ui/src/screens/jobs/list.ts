@@ -66,16 +66,14 @@ export class JobList {
   }
 
   /** Read the page. An empty page of a search may have a next one, which is read then. */
-  async #read(signal: AbortSignal): Promise<Pick<Page<ListedJob[]>, 'body' | 'nextCursor'>> {
-    let page: Pick<Page<ListedJob[]>, 'body' | 'nextCursor'> = { body: [], nextCursor: this.#filter.cursor };
-    for (let pages = 0; pages < EMPTY_PAGES; pages++) {
-      page = await callPage('GET', `spaces/${segment(this.#spaceId)}/jobs`, {
-        query: listQuery({ ...this.#filter, cursor: page.nextCursor }, PAGE_SIZE),
-        signal,
-      });
-      if (page.body.length > 0 || page.nextCursor === null) break;
+  async #read(signal: AbortSignal): Promise<Page<ListedJob[]>> {
+    let { cursor } = this.#filter;
+    for (let pages = 1; ; pages++) {
+      const query = listQuery({ ...this.#filter, cursor }, PAGE_SIZE);
+      const page = await callPage<ListedJob[]>('GET', `spaces/${segment(this.#spaceId)}/jobs`, { query, signal });
+      if (page.body.length > 0 || page.nextCursor === null || pages === EMPTY_PAGES) return page;
+      cursor = page.nextCursor;
     }
-    return page;
   }
 
   /** Apply messages of the stream of the space. Each `init` follows events that are missing, so the page is loaded again. */
