@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { mainOf } from '../support/process.js';
 import { until } from '../support/until.js';
 
-/** The command as it is installed. */
-export const BIN = fileURLToPath(new URL('../../apps/cli/bin/yardmaster.mjs', import.meta.url));
+/** The file that runs the command. */
+export const BIN = mainOf('cli');
 
 /** What a run of the command has written so far, and how it ends. */
 export interface Run {

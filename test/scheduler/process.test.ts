@@ -8,7 +8,7 @@ import { attemptsOf, historyOf, readJob, sent, settled } from '../support/callba
 import { keysOf } from '../support/fsck.js';
 import { jobIn } from '../support/jobs.js';
 import { withRedis } from '../support/own-redis.js';
-import { runApp } from '../support/process.js';
+import { ROOT, runApp } from '../support/process.js';
 import { withReceiver } from '../support/receiver.js';
 import { runMany, withFleet } from '../support/schedulers.js';
 import { startService, withService } from '../support/service.js';
@@ -34,7 +34,7 @@ it.each(['scheduler', 'standalone'])(
   'the %s does not start with a version of ipaddr.js that treats some private networks as public, and says so',
   async (app) => {
     const env = { REDIS_URL: sharedService().redisUrl, KEY_PREFIX: 'old-guard', PORT: '0', ADMIN_API_KEY: ADMIN_KEY };
-    const { ended, output } = runApp(app, { ...env, NODE_OPTIONS: withOldGuard() });
+    const { ended, output } = runApp(app, { ...env, NODE_OPTIONS: withOldGuard() }, ROOT); // Not bundled.
     expect(await ended()).toBe(1);
     const fault =
       'callbacks could reach 198.18.0.1, 3fff::1: the dependency ipaddr.js is the wrong version; install with npm ci';

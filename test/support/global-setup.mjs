@@ -1,5 +1,6 @@
 // Start a Redis and a service for each Jest worker, which its test files share. Jest loads this file without our
 // transforms, so it is JavaScript and loads TypeScript by hooks of Node.
+import { bundleApps } from '../../scripts/bundle.mjs';
 import '../../scripts/typescript.mjs';
 
 export default async function setUp({ maxWorkers }) {
@@ -11,6 +12,7 @@ export default async function setUp({ maxWorkers }) {
   const { SHARED_ENV, toVariable } = await import('./shared-service.ts');
 
   process.env.TEST_PROCESSES ??= killListedOnExit();
+  process.env.TEST_BUNDLES = await bundleApps();
 
   async function startWorker() {
     const redis = await startRedis({ appendonly: 'no' });

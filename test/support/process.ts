@@ -14,16 +14,23 @@ export interface RunningProcess {
   stop: (signal?: NodeJS.Signals) => Promise<number | null>;
 }
 
-/** The repository. */
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** Folder of this repository. */
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * Start a compiled app, e.g. `api`, with just these variables.
+ * Return the compiled file that runs an app, e.g. `api`.
  *
- * @param root folder of the release; default: this repository
+ * @param root folder of a release; default: this repository, with the bundle of the app where there is one
  */
-export function runApp(app: string, env: Record<string, string | undefined>, root = ROOT): RunningProcess {
-  const main = join(root, 'apps', app, 'dist', 'main.js');
+export function mainOf(app: string, root?: string): string {
+  const bundles = process.env.TEST_BUNDLES;
+  if (root === undefined && bundles !== undefined) return join(bundles, `${app}.mjs`);
+  return join(root ?? ROOT, 'apps', app, 'dist', 'main.js');
+}
+
+/** Start a compiled app with just these variables. */
+export function runApp(app: string, env: Record<string, string | undefined>, root?: string): RunningProcess {
+  const main = mainOf(app, root);
   const child = spawn(process.execPath, [main], { env: { PATH: process.env.PATH as string, ...env } });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
