@@ -153,8 +153,8 @@ describe('the end of a progress stream', () => {
     await step(api, jobId, 'kill', {});
     for (const client of clients) expect(await client.end()).toMatchObject({ code: 1000 });
     expect(random).toHaveBeenCalledTimes(1);
-    for (let n = 0; n < 2; n++)
-      expect(await (await open(`/${jobId}`, gateway.url)).end()).toMatchObject({ code: 1000 });
+    const late = await Promise.all(Array.from({ length: 2 }, () => open(`/${jobId}`, gateway.url)));
+    for (const client of late) expect(await client.end()).toMatchObject({ code: 1000 });
     expect(random).toHaveBeenCalledTimes(3);
   });
 });
