@@ -23,5 +23,5 @@ export default {
   // Generous, because a busy machine must not fail a test.
   testTimeout: 180_000,
   // More than cores, because tests often wait; not many more, because each worker starts a Redis and a service.
-  maxWorkers: Math.min(availableParallelism() + 1, 8),
+  maxWorkers: Math.min(2 * availableParallelism() + 1, 8),
 };

@@ -1,4 +1,4 @@
-// npm run test:faults: load on a whole installation while one part of it fails; see README.md.
+// npm run test:long -- faults: load on a whole installation while one part of it fails; see README.md.
 import '../scripts/typescript.mjs';
 import { run, setUp } from '../scripts/set-up.mjs';
 
@@ -7,4 +7,4 @@ setUp();
 const node = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
 run(process.execPath, [...node, 'node_modules/jest/bin/jest.js', '--config', 'chaos/jest.config.mjs']);
 const { runAll } = await import('./runs/run-all.ts');
-process.exitCode = await runAll(process.env);
+process.exitCode = await runAll(process.argv.slice(2));

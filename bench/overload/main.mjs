@@ -1,4 +1,4 @@
-// npm run test:overload [-- --only pipelining,redis-slow --seconds 60]
+// npm run test:long -- overload [-- --only pipelining,redis-slow --seconds 60]
 //
 // Overload a service over HTTP, and check the effects. Each scenario starts its own Redis and API. The run prints the checks,
 // and exits with 1 if one fails. It takes some ten minutes. Times are compared with GET /livez in the same run, so that the

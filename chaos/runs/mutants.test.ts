@@ -2,7 +2,6 @@ import { expect, it } from '@jest/globals';
 import { scriptHashes } from '../installation/scripts.js';
 import { allFaults } from './fault.js';
 import { allMutants, staleness } from './mutants.js';
-import { SHORT } from './options.js';
 
 const mutants = (await allMutants()).map((mutant) => [mutant.name, mutant] as const);
 const faults = (await allFaults()).map(({ name }) => name);
@@ -15,10 +14,4 @@ it.each(mutants)('has a patch %s that applies to the sources, with a complete he
   expect(breaks.join(' ')).toMatch(/^P\d+( P\d+)*$/);
   expect([...faults, null]).toContain(under);
   expect(scripts).toEqual(expect.arrayContaining(loses));
-});
-
-it('names faults and mutants that exist in the short run', () => {
-  const names = [...faults, ...mutants.map(([name]) => name)];
-  const isElsewhere = process.env.FAULT_MUTANTS !== undefined;
-  expect(SHORT.filter((name) => !names.includes(name) && !isElsewhere)).toEqual([]);
 });

@@ -1,32 +1,35 @@
-/** Options from the environment; see README.md. */
+import { parseArgs } from 'node:util';
+
+/** Options of the command line; see README.md. */
 export interface Options {
   seed: number;
   rate: number; // Jobs created per second.
-  isShort: boolean; // Whether to make only the runs of SHORT.
   only: readonly string[]; // Only these runs: `F1`, `F4-8s`, `mutants` or the name of a mutant; empty: all.
+  tenth: number | null; // Only this tenth of the faults and of the mutants, from 1 to 10.
   repeat: number; // How often to run each, each time with the next seed.
   workers: number; // Runs in parallel.
 }
 
-/**
- * The short run of CI: faults of the API, the scheduler, Redis and the network, an older release, and a mutant, so that a
- * checker which reports nothing is noticed.
- */
-export const SHORT: readonly string[] = [
-  ...['F1', 'F2-after-sweep', 'F4-1.5s', 'F12-scheduler-cut', 'F30-older'],
-  '01-complete-without-guard',
-];
-
-const numberOf = (text: string | undefined, byDefault: number) => (text ? Number(text) : byDefault);
-
-export function optionsOf(env: NodeJS.ProcessEnv): Options {
-  const isShort = env.FAULT_SHORT === 'true' || env.TEST_SHORT === 'true';
+export function optionsOf(args: string[]): Options {
+  const text = { type: 'string' } as const;
+  const { values } = parseArgs({
+    args,
+    options: { seed: text, rate: text, only: text, tenth: text, repeat: text, workers: text },
+  });
+  const {
+    seed = 1 + Math.floor(Math.random() * 999_999),
+    rate = 40,
+    only = '',
+    tenth,
+    repeat = 1,
+    workers = 2,
+  } = values;
   return {
-    seed: numberOf(env.FAULT_SEED, 1 + Math.floor(Math.random() * 999_999)),
-    rate: numberOf(env.FAULT_RATE, isShort ? 25 : 40),
-    isShort,
-    only: (env.FAULT_ONLY ?? '').split(',').filter((id) => id !== ''),
-    repeat: numberOf(env.FAULT_REPEAT, 1),
-    workers: numberOf(env.FAULT_WORKERS, 2),
+    seed: Number(seed),
+    rate: Number(rate),
+    only: only.split(',').filter((id) => id !== ''),
+    tenth: tenth === undefined ? null : Number(tenth),
+    repeat: Number(repeat),
+    workers: Number(workers),
   };
 }

@@ -81,7 +81,7 @@ export function describe(run: Summary): string {
     result,
     ...violations.slice(0, PRINTED).map(sentenceOf),
     `  history: .cache/faults/${seed}-${name}.jsonl, with .log and .dump.json`,
-    `  repeat: FAULT_SEED=${seed} FAULT_ONLY=${name} npm run test:faults`,
+    `  repeat: npm run test:long -- faults --seed ${seed} --only ${name}`,
   ].join('\n');
 }
 

@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { allFaults, idOf } from './fault.js';
 import { allMutants } from './mutants.js';
-import { type Options, optionsOf, SHORT } from './options.js';
+import { type Options, optionsOf } from './options.js';
 import { describe, isGood, type Summary, tables } from './report.js';
 import type { Order } from './run-one.js';
 
 const RUN_MS = 900_000; // A run that takes longer hangs.
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
-/** Make all runs that the environment selects, some in parallel, and print their results. @returns the exit code */
-export async function runAll(env: NodeJS.ProcessEnv): Promise<number> {
-  const options = optionsOf(env);
+/** Make all runs that the options select, some in parallel, and print their results. @returns the exit code */
+export async function runAll(args: string[]): Promise<number> {
+  const options = optionsOf(args);
   const orders = await ordersOf(options);
   const { seed, rate, workers } = options;
   print(`${orders.length} runs, seed ${seed}, ${rate} jobs per second, ${workers} in parallel`);
@@ -41,11 +41,12 @@ export async function runAll(env: NodeJS.ProcessEnv): Promise<number> {
 /** The longest faults begin first, so that no worker is idle at the end. */
 const isLong = ({ name }: Order) => /^F(12|21|23|24)/.test(name);
 
-async function ordersOf({ seed, rate, isShort, only, repeat }: Options): Promise<Order[]> {
-  const isWanted = (...names: string[]) =>
-    [only, isShort ? SHORT : []].every((some) => some.length === 0 || names.some((name) => some.includes(name)));
-  const faults = (await allFaults()).filter((fault) => isWanted(fault.name, idOf(fault)));
-  const mutants = (await allMutants()).filter(({ name }) => isWanted(name, 'mutants'));
+async function ordersOf({ seed, rate, only, tenth, repeat }: Options): Promise<Order[]> {
+  const isWanted = (...names: string[]) => only.length === 0 || names.some((name) => only.includes(name));
+  // There are more than ten mutants, so each tenth has one, and a checker that reports nothing is noticed.
+  const isDrawn = (_: unknown, index: number) => tenth === null || index % 10 === tenth - 1;
+  const faults = (await allFaults()).filter((fault) => isWanted(fault.name, idOf(fault))).filter(isDrawn);
+  const mutants = (await allMutants()).filter(({ name }) => isWanted(name, 'mutants')).filter(isDrawn);
   const seeds = Array.from({ length: repeat }, (_, nth) => seed + nth);
   return seeds.flatMap((of) => [...faults, ...mutants].map(({ name }) => ({ name, seed: of, rate })));
 }

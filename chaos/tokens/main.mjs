@@ -1,4 +1,4 @@
-// npm run test:resends, npm run test:stale-workers: evidence that calls with a delivery token are safe; see ../README.md.
+// npm run test:long -- resends, npm run test:long -- stale-workers: evidence that calls with a delivery token are safe; see ../README.md.
 import '../../scripts/typescript.mjs';
 import { setUp } from '../../scripts/set-up.mjs';
 

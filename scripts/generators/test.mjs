@@ -1,4 +1,4 @@
-// npm run test:generators [-- document]: generate clients from the OpenAPI document with three generators, compile and
+// npm run test:long -- generators [-- document]: generate clients from the OpenAPI document with three generators, compile and
 // use them. A warning of a generator is a failure.
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

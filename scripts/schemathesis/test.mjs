@@ -1,4 +1,4 @@
-// npm run test:schemathesis [-- arguments of `schemathesis run`]: make calls generated from the OpenAPI document to an
+// npm run test:long -- schemathesis [-- arguments of `schemathesis run`]: make calls generated from the OpenAPI document to an
 // API process with its own Redis, and check the stored data. It makes the same calls each time, in about two minutes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

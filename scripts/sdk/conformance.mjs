@@ -1,4 +1,4 @@
-// npm run test:conformance [-- arguments of sdk/conformance/main.mjs]: build the programs of all languages, and let them
+// npm run test:long -- conformance [-- arguments of sdk/conformance/main.mjs]: build the programs of all languages, and let them
 // play the scenarios.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

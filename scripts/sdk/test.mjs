@@ -1,4 +1,4 @@
-// npm run test:sdk [-- --language Go]
+// npm run test:long -- sdk [-- --language Go]
 //
 // Check the SDKs as their ecosystems do: format, lint, types, their own tests, and the package as users install it, with
 // the programs of README and docs.

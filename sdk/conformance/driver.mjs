@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Commands that start the programs. `npm run test:conformance` builds that of Go. */
+/** Commands that start the programs. `npm run test:long -- conformance` builds that of Go. */
 export const LANGUAGES = {
   TypeScript: [process.execPath, here('../typescript/conformance/driver.mjs')],
   Python: [process.env.YARDMASTER_PYTHON ?? 'python3', here('../python/conformance/driver.py')],

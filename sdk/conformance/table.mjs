@@ -29,7 +29,7 @@ export function pageOf(groups, resultOf) {
   return `# What the SDKs do
 
 All SDKs play the same ${count} scenarios, against a real service and through a proxy that loses, delays
-and resets calls. \`npm run test:conformance\` runs them and compares the results with this page. It
+and resets calls. \`npm run test:long -- conformance\` runs them and compares the results with this page. It
 is part of CI. [sdk/conformance](../sdk/conformance/README.md) explains how a scenario is written.
 
 ${tables.join('\n')}${notes.length > 0 ? `\nNot applicable (–):\n\n${notes.join('\n')}\n` : ''}`;

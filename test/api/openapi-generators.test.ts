@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Part } from '../support/openapi.js';
 import { withService } from '../support/service.js';
 
-// What code generators do not understand must not be in the documents. npm run test:generators runs some generators.
+// What code generators do not understand must not be in the documents. npm run test:long -- generators runs some generators.
 
 const service = withService();
 const documents: Record<string, Part> = {};

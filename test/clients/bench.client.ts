@@ -10,3 +10,25 @@ it('the benchmark of the dashboard measures tasks on each of its pages', async (
   );
   for (const { tasks } of dashboard) expect(tasks).toBeGreaterThan(0);
 });
+
+// Those in Go and Python are left out, because their build and their installation need a network.
+it('measures every contestant of the benchmark of a job', async () => {
+  const options =
+    '--only cycle,loops,cycleByFifties,scripts --jobs 50 --clients 4 --rounds 1 --leave-out faktory,asynq';
+  const { cpu, scripts } = await runBench('speed', options);
+  expect(cpu.map(({ load, who }: { load: string; who: string }) => `${load}: ${who}`)).toEqual([
+    ...['yardmaster', 'plainExpress', 'bullmq', 'bareRedis', 'bareHttp', 'scripts'].map((who) => `cycle: ${who}`),
+    ...['yardmaster', 'turn', 'batch10', 'batch50', 'bullmq', 'bullmqBulk'].map((who) => `loops: ${who}`),
+    ...['withProgress', 'turnWithProgress', 'batch10WithProgress', 'batch50WithProgress'].map((who) => `loops: ${who}`),
+    ...['yardmaster', 'plainExpress'].map((who) => `cycleByFifties: ${who}`),
+  ]);
+  expect(scripts).toHaveLength(7);
+});
+
+it('measures the workers of the benchmark of the SDKs', async () => {
+  const options = '--jobs 100 --rate 100 --seconds 0.5 --rounds 1 --leave-out go,asynq,python';
+  const { cpu } = await runBench('sdk', options);
+  expect(cpu.map(({ load, who }: { load: string; who: string }) => `${load}: ${who}`)).toEqual(
+    ['filled', 'arriving'].flatMap((load) => ['typescript', 'bullmq'].map((who) => `${load}: ${who}`)),
+  );
+});

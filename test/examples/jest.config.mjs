@@ -1,5 +1,5 @@
 // Test the examples of the SDKs for Python and Go, which need these languages. Their names are *.sdk.ts, which npm test
-// does not match; npm run test:sdk runs each beside the tests of its SDK.
+// does not match; npm run test:long -- sdk runs each beside the tests of its SDK.
 import base from '../../jest.config.mjs';
 
 /** @type {import('jest').Config} */

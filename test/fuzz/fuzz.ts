@@ -45,7 +45,7 @@ function failureText(failed: Trial, smallest: Trial, { seed, index }: { seed: nu
   return [
     `FAILED ${what.join(', then ')}`,
     ...shown(failed),
-    `  again: npm run test:fuzz -- --seed ${seed} --from ${index} --requests 1`,
+    `  again: npm run test:long -- fuzz --seed ${seed} --from ${index} --requests 1`,
     ...(smallest === failed ? [] : ['  smaller:', ...shown(smallest)]),
   ].join('\n');
 }

@@ -1,4 +1,4 @@
-// npm run test:fuzz [-- --short] [--seed S] [--requests N] [--from I]: malformed and unusual requests to every endpoint.
+// npm run test:long -- fuzz [-- --short] [--seed S] [--requests N] [--from I]: malformed and unusual requests to every endpoint.
 import '../../scripts/typescript.mjs';
 import { setUp } from '../../scripts/set-up.mjs';
 

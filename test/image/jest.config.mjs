@@ -1,4 +1,4 @@
-// npm run test:image: run the steps of the Dockerfile and of docker-compose.yml without Docker. npm test excludes these
+// npm run test:long -- image: run the steps of the Dockerfile and of docker-compose.yml without Docker. npm test excludes these
 // tests because they install packages twice.
 import base from '../../jest.config.mjs';
 

@@ -46,7 +46,7 @@ export default class extends Sequencer {
 const ORDINARY = [['--testTimeout=60000'], { TEST_WAIT_SECONDS: '20' }];
 const RESILIENCE = [['--config', 'test/resilience/jest.config.mjs'], {}];
 
-/** Whether a test file belongs to npm run test:resilience, and not to npm test. */
+/** Whether a test file belongs to npm run test:long -- resilience, and not to npm test. */
 export const isOfResilience = (testFile) => testFile.startsWith('test/resilience/');
 
 /** Make a copy of the commit at HEAD, with these sources in it. */

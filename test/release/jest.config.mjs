@@ -1,4 +1,4 @@
-// npm run test:release: check the workflows, and build and rehearse a release. This needs Go and Python, so the tests have
+// npm run test:long -- release: check the workflows, and build and rehearse a release. This needs Go and Python, so the tests have
 // the names *.release.ts, which npm test does not match. TEST_SHORT=true leaves out the tests of publishing, whose
 // commands take minutes to build.
 import base from '../../jest.config.mjs';

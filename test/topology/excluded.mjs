@@ -44,24 +44,3 @@ const BARE_HTTP = ['api/connections', 'api/http', 'gateway/handshake', 'gateway/
 const OWN_SETTINGS = ['api/settings', 'api/ui', 'scheduler/callback-addresses', 'scheduler/redeliver'];
 
 export const EXCLUDED = [...NO_SERVICE, ...OWN_REDIS, ...OWN_PROCESS, ...BARE_HTTP, ...OWN_SETTINGS];
-
-/** Tests of limits and rights, of what a process does before it asks Redis or a script with one job, and of programs. */
-export const SAME_ON_ANY_REDIS = [
-  'api/bodies',
-  'api/delivery-token',
-  'api/fields',
-  'api/json',
-  'api/openapi',
-  'api/overload',
-  'api/scopes',
-  'api/unknown-names',
-  'cli/.*',
-  'examples/.*',
-  'gateway/limits',
-  'gateway/messages/.*',
-  'logs/append-bodies',
-  'logs/append-limits',
-  'logs/append-refusals',
-  'logs/append-values',
-  'logs/read-paging',
-];

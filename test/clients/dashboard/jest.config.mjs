@@ -1,5 +1,5 @@
-// npm run test:dashboard: test the dashboard in Chromium, by mouse. npm run test:keyboard: the same tests by keyboard only. With
-// TEST_SHORT=true they leave out restarts and the path of a proxy.
+// npm run test:long -- dashboard: test the dashboard in Chromium, by mouse. npm run test:long -- keyboard: the same tests by
+// keyboard only.
 import base from '../../../jest.config.mjs';
 
 /** @type {import('jest').Config} */
@@ -7,6 +7,5 @@ export default {
   ...base,
   rootDir: '../../..',
   testMatch: ['<rootDir>/test/clients/dashboard/*.client.ts'],
-  ...(process.env.TEST_SHORT === 'true' && { testPathIgnorePatterns: ['(restart|subpath)\\.client\\.ts$'] }),
   globals: { device: process.env.DASHBOARD_DEVICE ?? 'mouse' },
 };

@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
+import { startOtherApi } from '../history/other-api.js';
+import { totalOf } from '../history/recount.js';
 import { withFleet } from '../support/schedulers.js';
 import { until } from '../support/until.js';
-import { startOtherApi } from './other-api.js';
-import { totalOf } from './recount.js';
 
 const fleet = withFleet({ schedulers: 0 });
 const PATH = '/spaces/crash';

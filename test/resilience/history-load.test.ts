@@ -1,13 +1,13 @@
 import { expect, it } from '@jest/globals';
 import type { JobWithEvents } from '@yardmaster/protocol';
+import { startOtherApi } from '../history/other-api.js';
+import { recount, totalOf } from '../history/recount.js';
 import { during } from '../support/during.js';
 import { jobIn } from '../support/jobs.js';
 import { Random } from '../support/random.js';
 import { withFleet } from '../support/schedulers.js';
 import type { TestService } from '../support/service.js';
 import { until } from '../support/until.js';
-import { startOtherApi } from './other-api.js';
-import { recount, totalOf } from './recount.js';
 
 const ENV = { DELIVERY_TIMEOUT_SECONDS: '0.3' };
 const fleet = withFleet({ env: ENV });

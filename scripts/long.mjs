@@ -1,0 +1,133 @@
+// npm run test:long [-- [--at-once N] [--tenth N] [suite …]]: run the suites that npm test leaves out, by default all, one after
+// the other or N at once. It prints their times, and a line `N passed, N failed`. Further arguments go to a suite that is named
+// alone: npm run test:long -- faults --help. --tenth runs a tenth of each, from 1 to 10, as CI does.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { root, setUp } from './set-up.mjs';
+
+const JEST = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
+const LANGUAGES = ['TypeScript', 'Python', 'Go'];
+
+/** A suite of jest, of which a tenth is a shard of its files. */
+const jest = (folder, env = {}, ...paths) => ({
+  command: [...JEST, '--config', `${folder}/jest.config.mjs`, ...paths],
+  env,
+  isJest: true,
+  tenth: (n) => ['--shard', `${n}/10`, '--passWithNoTests'],
+});
+
+/** A script that runs a suite, which counts as one test. Without `tenth`, only the whole form has it. */
+const script = (file, tenth, args = []) => ({ command: [file, ...args], env: {}, isJest: false, tenth });
+
+const language = (n) => ['--language', LANGUAGES[n % 3]];
+
+const SUITES = {
+  resilience: jest('test/resilience'),
+  clients: jest('test/clients'),
+  dashboard: jest('test/clients/dashboard'),
+  keyboard: jest('test/clients/dashboard', { DASHBOARD_DEVICE: 'keyboard' }),
+  // A tenth would take longer to build its tools than to run.
+  helm: { ...jest('test/helm'), before: 'scripts/helm/tools.mjs', tenth: undefined },
+  image: jest('test/image'),
+  release: jest('test/release'),
+  'topology-single': jest('test/topology', { TEST_TOPOLOGY_REDIS: 'single' }),
+  'topology-tls': jest('test/topology', { TEST_TOPOLOGY_REDIS: 'tls' }),
+  'topology-sentinel': jest('test/topology', { TEST_TOPOLOGY_REDIS: 'sentinel' }),
+  'topology-cluster': jest('test/topology', { TEST_TOPOLOGY_REDIS: 'cluster' }),
+  model: { ...jest('.', { MODEL_SEQUENCES: '200' }, 'test/model'), tenth: undefined },
+  fuzz: script('test/fuzz/main.mjs', () => ['--short']),
+  schemathesis: script('scripts/schemathesis/test.mjs', () => ['--max-examples', '20']),
+  generators: script('scripts/generators/test.mjs'),
+  sdk: script('scripts/sdk/test.mjs', language),
+  conformance: script('scripts/sdk/conformance.mjs', (n) => ['--tenth', `${n}`]),
+  faults: script('chaos/main.mjs', (n) => ['--tenth', `${n}`]),
+  resends: script('chaos/tokens/main.mjs', () => ['--calls', '1000'], ['resends']),
+  'stale-workers': script('chaos/tokens/main.mjs', () => ['--times', '100'], ['stale-workers']),
+  overload: script('bench/overload/main.mjs'),
+  soak: script('chaos/soak/main.mjs'),
+};
+
+const args = process.argv.slice(2);
+function option(name) {
+  const at = args.indexOf(name);
+  return at < 0 ? undefined : args.splice(at, 2)[1];
+}
+const atOnce = Number(option('--at-once') ?? 1);
+const tenth = option('--tenth');
+const firstOther = args.findIndex((arg) => SUITES[arg] === undefined);
+const named = firstOther < 0 ? args : args.slice(0, firstOther);
+const others = args.slice(named.length);
+const refusal =
+  others.length > 0 && named.length !== 1
+    ? `no such suite: ${others[0]}; there are ${Object.keys(SUITES).join(', ')}`
+    : !(atOnce >= 1)
+      ? '--at-once must be a number'
+      : tenth !== undefined && !/^([1-9]|10)$/.test(tenth)
+        ? '--tenth must be a number from 1 to 10'
+        : null;
+if (refusal !== null) {
+  process.stderr.write(`${refusal}\n`);
+  process.exit(2);
+}
+
+/** Read the counts of passed and failed tests from jest's output file; without a file the run has failed. */
+function jestCounts(file) {
+  try {
+    const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(readFileSync(file, 'utf8'));
+    return { passed: numPassedTests, failed: numFailedTests + numRuntimeErrorTestSuites };
+  } catch {
+    return { passed: 0, failed: 1 };
+  }
+}
+
+const outcomes = `${root}.cache/outcomes/`;
+
+async function runSuite(name) {
+  const { command, env, isJest, before, tenth: argsOfTenth } = SUITES[name];
+  const file = `${outcomes}${name}.json`;
+  rmSync(file, { force: true });
+  const whole = [
+    ...command,
+    ...(tenth === undefined ? [] : argsOfTenth(Number(tenth))),
+    ...(isJest ? ['--ci', '--json', `--outputFile=${file}`] : []),
+    ...others,
+  ];
+  const began = performance.now();
+  const heading = `\n== ${name}\n`;
+  // The output of suites that run at once is printed when they end, because it would be mixed.
+  const log = atOnce > 1 ? openSync(`${outcomes}${name}.txt`, 'w') : 'inherit';
+  if (atOnce === 1) process.stdout.write(heading);
+  const spawned = (list) =>
+    once(
+      spawn(process.execPath, list, { cwd: root, stdio: ['ignore', log, log], env: { ...process.env, ...env } }),
+      'exit',
+    );
+  let [code] = before === undefined ? [0] : await spawned([before]);
+  if (code === 0) [code] = await spawned(whole);
+  if (atOnce > 1) {
+    closeSync(log);
+    process.stdout.write(heading + readFileSync(`${outcomes}${name}.txt`, 'utf8'));
+  }
+  const seconds = Math.round((performance.now() - began) / 1_000);
+  const counts = isJest ? jestCounts(file) : { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1 };
+  // Count a non-zero exit as a failure, even when Jest reports no failed test.
+  if (code !== 0 && counts.failed === 0) counts.failed = 1;
+  return { name, seconds, ...counts };
+}
+
+setUp();
+mkdirSync(outcomes, { recursive: true });
+const waiting = (named.length > 0 ? named : Object.keys(SUITES)).filter(
+  (name) => tenth === undefined || SUITES[name].tenth !== undefined,
+);
+const rows = [];
+async function runOthers() {
+  for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) rows.push(await runSuite(name));
+}
+await Promise.all(Array.from({ length: atOnce }, runOthers));
+const sum = (field) => rows.reduce((total, row) => total + row[field], 0);
+for (const { name, seconds, passed, failed } of rows)
+  process.stdout.write(`${name.padEnd(20)} ${String(seconds).padStart(5)} s  ${passed} passed, ${failed} failed\n`);
+process.stdout.write(`${sum('passed')} passed, ${sum('failed')} failed\n`);
+process.exit(sum('failed') === 0 ? 0 : 1);
