@@ -13,9 +13,6 @@ const service = withService({}, { redis, hasDefaultTimeouts: true });
 
 const isServing = async () => (await service.call('GET', '/spaces/outage/jobs')).status === 200;
 const readyStatus = async () => (await service.http.call('GET', '/readyz')).status;
-const typesOf = async (id: string): Promise<string[]> =>
-  (await service.call('GET', `/jobs/${id}`)).body.events.map(({ type }: { type: string }) => type);
-
 /** Call every endpoint once, concurrently. */
 async function expectUnavailable(jobId: string) {
   const error = 'Storage did not respond; the outcome of this request is unknown';
@@ -57,36 +54,6 @@ it.each([
   await until(async () => (await isServing()) && (await readyStatus()) === 200);
   expect((await read()).body).toMatchObject({ id, status: 'running' });
   expect((await service.call('POST', `/jobs/${id}/complete`, { body: { result: 1 } })).status).toBe(200);
-});
-
-it('applies a call at most once when its response was lost', async () => {
-  const { id } = await createJob(service, 'lost');
-  await hang();
-  // The request is in the socket of the stopped Redis; the outcome is unknown to the caller.
-  expect((await service.call('POST', `/jobs/${id}/claim`)).status).toBe(503);
-  await resume();
-  await until(isServing);
-  expect((await typesOf(id)).filter((type) => type === 'delivered').length).toBeLessThanOrEqual(1);
-});
-
-it('applies every call exactly once while Redis forgets its scripts', async () => {
-  const { id } = await createJob(service, 'flush', { maxRetries: 1 });
-  const steps: [verb: string, type: string, body?: unknown][] = [
-    ['claim', 'delivered'],
-    ['ack', 'acked'],
-    ['progress', 'progress', { percent: 1, message: 'x' }],
-    ['fail', 'retried', { error: 'x' }],
-    ['claim', 'delivered'],
-    ['ack', 'acked'],
-    ['complete', 'completed', { result: 1 }],
-  ];
-  for (const [verb, , body] of steps) {
-    await service.redis.script('FLUSH');
-    expect(await service.call('POST', `/jobs/${id}/${verb}`, { body })).toMatchObject({ status: 200 });
-  }
-  await service.redis.script('FLUSH');
-  expect((await service.call('GET', `/jobs/${id}`)).body).toMatchObject({ attemptNumber: 2 });
-  expect(await typesOf(id)).toEqual(['created', ...steps.map(([, type]) => type)]);
 });
 
 const deadlineOf = async (id: string) =>

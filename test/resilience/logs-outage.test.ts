@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { withApiProcess } from '../logs/api-process.js';
-import { append, appendOk, asRead, entriesOf, gzipped, logsKey, written } from '../logs/entries.js';
-import { messagesOf, range, readLogs, seqsOf } from '../logs/reading.js';
+import { append, appendOk, entriesOf, gzipped, logsKey, written } from '../logs/entries.js';
+import { range, readLogs, seqsOf } from '../logs/reading.js';
 import { createJob, jobIn } from '../support/jobs.js';
 import { withRedis } from '../support/own-redis.js';
 import { withService } from '../support/service.js';
@@ -10,9 +10,6 @@ import { until } from '../support/until.js';
 const redis = withRedis();
 const service = withService({ LOGS_PER_JOB: '1010' }, { redis, hasDefaultTimeouts: true });
 
-const isServing = async () => (await service.call('GET', '/spaces/outage/jobs')).status === 200;
-const storedIn = async (id: string) => messagesOf(await readLogs(service, id));
-
 const LARGE = gzipped(written('NDJSON', entriesOf(1_000)));
 /** Seconds in Retry-After with a 503; random, so that callers do not all retry at once. */
 const RETRY_AFTER = expect.stringMatching(/^[1-5]$/);
@@ -20,11 +17,6 @@ const FULL = {
   status: 503,
   headers: { 'retry-after': RETRY_AFTER },
   body: { error: 'Storage is full; nothing was stored', code: 'STORAGE_FULL' },
-};
-const AWAY = {
-  status: 503,
-  headers: { 'retry-after': RETRY_AFTER },
-  body: { error: 'Storage did not respond; the outcome of this request is unknown', code: 'UNAVAILABLE' },
 };
 
 describe('appending logs while Redis has no memory left', () => {
@@ -52,49 +44,6 @@ describe('appending logs while Redis has no memory left', () => {
     expect(seqsOf(await readLogs(service, id))).toEqual(range(2, 1_011));
     await appendOk(service, other, ['first']);
   });
-});
-
-it('stores every log batch exactly once while Redis forgets its scripts', async () => {
-  const { id } = await createJob(service, 'flush');
-  for (let n = 0; n < 10; n++) {
-    await service.redis.script('FLUSH');
-    await appendOk(service, id, [`line ${n}`, 'and another'], 2 * n + 1);
-  }
-  await service.redis.script('FLUSH');
-  const batches = Array.from({ length: 20 }, (_, n) => append(service, id, { body: [`at once ${n}`] }));
-  for (const { status } of await Promise.all(batches)) expect(status).toBe(200);
-  expect(seqsOf(await readLogs(service, id))).toEqual(range(1, 40));
-});
-
-it('refuses logs with 503 while Redis is down, and continues with the next seq after the outage', async () => {
-  const id = await jobIn(service, 'running', 'outage');
-  await appendOk(service, id, entriesOf(10));
-  await redis.halt();
-
-  expect(await append(service, id, { body: ['lost'] })).toMatchObject(AWAY);
-  expect(await append(service, id, LARGE)).toMatchObject(AWAY);
-
-  await redis.resume();
-  await until(isServing);
-  await appendOk(service, id, ['back'], 11);
-  const logs = await readLogs(service, id);
-  expect(logs).toEqual([...asRead(id, entriesOf(10), logs), ...asRead(id, ['back'], logs.slice(10), 11)]);
-});
-
-it('stores a log batch completely or not at all when its response was lost', async () => {
-  const { id } = await createJob(service, 'lost');
-  await appendOk(service, id, ['before']);
-  process.kill(redis.pid(), 'SIGSTOP');
-  try {
-    // The request is in the socket of the stopped Redis.
-    expect(await append(service, id, { body: ['a', 'b', 'c'] })).toMatchObject(AWAY);
-  } finally {
-    process.kill(redis.pid(), 'SIGCONT');
-  }
-  await until(isServing);
-  const messages = await storedIn(id);
-  expect([['before'], ['before', 'a', 'b', 'c']]).toContainEqual(messages);
-  await appendOk(service, id, ['after'], messages.length + 1);
 });
 
 describe('appending logs while Redis hangs', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { byLabel, scrape } from '../../metrics/scrape.js';
 import { respondWith } from '../../support/behaviours.js';
 import { during } from '../../support/during.js';
 import { createJob, jobIn } from '../../support/jobs.js';
@@ -59,83 +58,33 @@ describe.each(KINDS)('the service on %s', (_, start) => {
     ]);
   });
 
-  it('streams every event of jobs and spaces, in order', async () => {
-    const { key } = await service.key(['jobs:read']);
-    const watched = SPACES.slice(0, 30).map((name) => `${name}-watched`);
-    const streams = await Promise.all(
-      watched.map(async (spaceId) => {
-        const space = await StreamClient.open(service.url, `/spaces/${spaceId}?token=${key}`);
-        const { id } = await createJob(service, spaceId);
-        return { id, space, job: await StreamClient.open(service.url, `/${id}?token=${key}`) };
-      }),
-    );
-    for (const { id } of streams)
-      for (const verb of ['claim', 'ack', 'complete']) await service.call('POST', `/jobs/${id}/${verb}`);
-
-    for (const { job, space } of streams) {
-      await job.next('completed');
-      await space.next('completed');
-      expect(job.types()).toEqual(['init', 'delivered', 'acked', 'completed']);
-      expect(space.types()).toEqual(['init', 'created', 'delivered', 'acked', 'completed']);
-    }
-    await Promise.all(streams.flatMap(({ job, space }) => [job.close(), space.close()]));
-  });
-
-  it('expires deliveries and sends callbacks', async () => {
+  it('times out deliveries, sends callbacks, and wakes waiting calls in most partitions', async () => {
     const url = receiver.script('/ended', respondWith(200));
-    const late = await Promise.all(
-      SPACES.slice(0, 20).map((spaceId) => jobIn(service, 'delivered', `${spaceId}-late`)),
-    );
+    const spaces = SPACES.slice(0, 20);
+    const late = await Promise.all(spaces.map((spaceId) => jobIn(service, 'delivered', `${spaceId}-late`)));
     await makeDue(service, ...late);
-    const completed = await Promise.all(
-      SPACES.slice(0, 20).map((spaceId) => jobIn(service, 'completed', `${spaceId}-completed`, { callbackUrl: url })),
-    );
-    await until(() => receiver.requestsTo('/ended').length === completed.length);
-    for (const id of late)
-      await until(async () => (await service.call('GET', `/jobs/${id}`)).body.status === 'pending');
-
-    const posted = receiver.requestsTo('/ended').map(({ body }) => JSON.parse(body.toString()).jobId);
-    expect(posted.sort()).toEqual([...completed].sort());
-  });
-
-  it('wakes waiting polls of most partitions, and calls that wait for the end of a job', async () => {
-    const api = withoutChecks;
-    const spaces = SPACES.slice(0, 30).map((name) => `${name}-polled`);
-    const polls = spaces.map((spaceId) => poll(api, spaceId));
-    await untilWaiting(api, spaces.length);
-    const created = await Promise.all(spaces.map((spaceId) => createJob(service, spaceId)));
+    const polls = spaces.map((spaceId) => poll(withoutChecks, `${spaceId}-polled`));
+    await untilWaiting(withoutChecks, spaces.length);
+    const created = await Promise.all(spaces.map((spaceId) => createJob(service, `${spaceId}-polled`)));
     expect((await Promise.all(polls)).map(idsOf)).toEqual(created.map(({ id }) => [id]));
 
-    const { subscriptions } = api.context;
-    const ends = created.map(({ id }) => api.call('GET', `/jobs/${id}?waitSeconds=20`));
-    await until(() => created.every(({ id }) => subscriptions.isSubscribed(service.store.keys.jobChannel(id))));
-    for (const { id } of created) await service.call('POST', `/jobs/${id}/kill`);
-    expect((await Promise.all(ends)).map(({ body }) => body.status)).toEqual(spaces.map(() => 'killed'));
+    const ended = spaces.map((spaceId) => jobIn(service, 'completed', spaceId, { callbackUrl: url }));
+    const completed = await Promise.all(ended);
+    await until(() => receiver.requestsTo('/ended').length === completed.length);
+    const posted = receiver.requestsTo('/ended').map(({ body }) => JSON.parse(body.toString()).jobId);
+    expect(posted.sort()).toEqual([...completed].sort());
+    for (const id of late)
+      await until(async () => (await service.call('GET', `/jobs/${id}`)).body.status === 'pending');
   });
 
-  it('counts the jobs of a space, and shows the backlog at /metrics', async () => {
-    const waiting = SPACES.slice(0, 20).map((spaceId) => `${spaceId}-waiting`);
-    await Promise.all(waiting.map((spaceId) => createJob(service, spaceId)));
-    const { body } = await service.call('GET', `/spaces/${waiting[0]}/stats`);
-    expect(body).toMatchObject({ jobs: { pending: 1, total: 1 }, names: [{ name: 'work', total: 1, pending: 1 }] });
-    await until(async () => {
-      const depths = byLabel(await scrape(service), 'yardmaster_queue_depth');
-      return waiting.every((spaceId) => depths[spaceId] === 1);
-    });
-    const shown = await scrape(service);
-    expect(shown.get('yardmaster_backlog_up')).toBe(1);
-    expect(Object.values(byLabel(shown, 'yardmaster_redis_connected'))).toEqual([1, 1, 1, 1]);
-    expect(shown.get('yardmaster_redis_errors_total{class="other"}')).toBe(0);
-  });
-
-  it('closes the streams of a revoked API key', async () => {
-    const { id, key } = await service.key(['jobs:read']);
-    const stream = await StreamClient.open(service.url, `/spaces/any?token=${key}`);
-    await service.call('DELETE', `/keys/${id}`);
+  it('streams events, and closes the stream when its API key is revoked', async () => {
+    const { id: keyId, key } = await service.key(['jobs:read']);
+    const stream = await StreamClient.open(service.url, `/spaces/watched?token=${key}`);
+    const { id } = await createJob(service, 'watched');
+    for (const verb of ['claim', 'ack', 'complete']) await service.call('POST', `/jobs/${id}/${verb}`);
+    await stream.next('completed');
+    expect(stream.types()).toEqual(['init', 'created', 'delivered', 'acked', 'completed']);
+    await service.call('DELETE', `/keys/${keyId}`);
     expect(await stream.end()).toMatchObject({ code: 1008 });
-  });
-
-  it('is ready', async () => {
-    expect((await service.http.call('GET', '/readyz')).status).toBe(200);
   });
 });
