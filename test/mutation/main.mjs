@@ -1,117 +1,112 @@
-// npm run test:mutation [-- --count 300 --seed 17 --seconds 60 --again]: how much npm test and test:resilience detect. Small
-// changes to the sources, mutants, are drawn. Each is made alone, and the tests that reach it run until one fails or takes too
-// long; with --seconds only those most likely to, for so long. Prints the mutants that no test detected. Commit first: tests
-// are those of HEAD. Results for a seed and a commit are kept in .cache/mutation, so that a stopped run can continue, also
-// with more seconds; --again discards them. Takes hours without --seconds.
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+// npm run test:long -- mutation [--tenth N] [--only text] [--write]: whether the tests notice 300 small changes to the sources.
+//
+// mutants.json has the changes, which Stryker's instrumenter 9.6.1 drew with seed 17, each with the test file that failed because
+// of it, or null for a survivor. Each change is made alone, in a copy of HEAD, and its test file must fail again; otherwise all
+// of npm test runs until a file fails. The run fails when a mutant survives that did not. --write records the files that failed,
+// and leaves out changes whose source is gone.
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { root, setUp } from '../../scripts/set-up.mjs';
+import { transformSync } from '@swc/core';
+import { root } from '../../scripts/set-up.mjs';
+import '../../scripts/typescript.mjs';
 
-const SOURCES = [
-  'packages/redis/src',
-  'packages/store/src',
-  'packages/fsck/src',
-  'packages/protocol/src',
-  'apps/gateway/src',
-  'apps/scheduler/src/callbacks',
-];
-const COPIES = 3; // The tests of one copy use less than one core.
+const { killOnExit } = await import('../support/kill-on-exit.ts');
+
+const COPIES = 2;
+const LIMIT_MS = 900_000; // A mutant may loop forever.
+const JEST = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
+const file = new URL('mutants.json', import.meta.url);
 
 const { values } = parseArgs({
-  options: {
-    count: { type: 'string', default: '300' },
-    seed: { type: 'string', default: '17' },
-    seconds: { type: 'string', default: 'Infinity' },
-    again: { type: 'boolean', default: false },
-  },
+  options: { tenth: { type: 'string' }, only: { type: 'string', default: '' }, write: { type: 'boolean' } },
 });
-
+const say = (line) => process.stdout.write(`${line}\n`);
 // A signal must also end the tests that this process runs: the `exit` event does.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
-setUp();
-const { isOfResilience, makeCopy } = await import('./copy.mjs');
-const { instrument } = await import('./instrument.mjs');
-const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 30 });
-const listed = (...paths) => git('ls-tree', '-r', '--name-only', 'HEAD', ...paths).split('\n');
-const sources = listed(...SOURCES)
-  .filter((name) => name.endsWith('.ts') && !name.endsWith('.generated.ts'))
-  .map((name) => ({ name, content: git('show', `HEAD:${name}`) }));
-const testFiles = listed('test').filter((name) => /^test\/(?!house).*\.test\.ts$/.test(name));
 
-const { files, mutants, all } = await instrument(sources, Number(values.count), Number(values.seed));
-const resultsFile = join(root, '.cache/mutation', `results-${values.seed}-${values.count}.json`);
-const commit = git('rev-parse', 'HEAD').trim();
-const kept = !values.again && existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : {};
-const { reach = [], verdicts = {} } = kept.commit === commit ? kept : {};
-const save = () => writeFileSync(resultsFile, JSON.stringify({ commit, reach, verdicts }, null, 1));
-const say = (line) => process.stdout.write(`${line}\n`);
-
-say(`${mutants.length} of ${all} mutants, seed ${values.seed}`);
-const copies = Array.from({ length: COPIES }, (_, number) => makeCopy(number + 1, files));
-
-/** Distribute the work over the copies; each takes the next item when it is free. */
-async function share(work, each) {
-  const open = [...work];
-  const drain = async (copy) => {
-    for (let next = open.shift(); next !== undefined; next = open.shift()) {
-      await each(copy, next);
-      save();
-    }
-  };
-  await Promise.all(copies.map(drain));
-}
-
-const isKnown = new Set(reach.filter(({ isGood }) => isGood).map(({ file }) => file));
-await share(
-  testFiles.filter((file) => !isKnown.has(file)),
-  async (copy, file) => {
-    const { output, ...found } = await copy.reach(file);
-    reach.push(found);
-    if (!found.isGood) say(`${file} fails without a mutant, and is left out:\n${output}`);
-  },
+const all = JSON.parse(readFileSync(file, 'utf8'));
+const nameOf = ({ source, before, original, replacement }) =>
+  `${source}: ${before.trim()}[${original} → ${replacement}]`.replaceAll(/\s+/g, ' ').slice(0, 180);
+const chosen = all.filter(
+  (mutant, i) =>
+    nameOf(mutant).includes(values.only) && (values.tenth === undefined || i % 10 === Number(values.tenth) - 1),
 );
 
-/** Sort test files: first those that have detected mutants, above all of the same source, and then fast ones. */
-const kills = new Map();
-const killsOf = (what) => kills.get(what) ?? 0;
-const score = ({ file, ms }, source) => ms / (1 + killsOf(file) + 20 * killsOf(`${source} ${file}`));
+/** Make a copy of the commit at HEAD, with packages of its own, and compile it. */
+function makeCopy(number) {
+  const folder = join(root, '.cache/mutation', `${number}`);
+  rmSync(folder, { recursive: true, force: true });
+  execFileSync('git', ['clone', '--quiet', root, folder]);
+  execFileSync('npm', ['run', 'build'], { cwd: folder, stdio: 'ignore' });
+  return folder;
+}
 
-/** Return the first files that fit into `--seconds` together. */
-function withinTime(order) {
-  const within = [];
-  let ms = 0;
-  for (const file of order) {
-    if (ms >= 1_000 * Number(values.seconds)) break;
-    within.push(file);
-    ms += file.ms;
+/** Compile a source without type checks. */
+function writeSource(folder, source, text) {
+  const options = { jsc: { target: 'es2023', parser: { syntax: 'typescript' } }, module: { type: 'es6' } };
+  const { code } = transformSync(text, options);
+  writeFileSync(join(folder, source), text);
+  writeFileSync(join(folder, source.replace('/src/', '/dist/').replace(/\.ts$/, '.js')), code);
+}
+
+/** Run a test file, or all of npm test, until a test fails. @returns the file that failed, or null */
+async function failure(folder, testFile) {
+  const suite = testFile?.startsWith('test/resilience/') ? ['--config', 'test/resilience/jest.config.mjs'] : [];
+  const paths =
+    testFile === null ? ['--testPathIgnorePatterns', 'test/(house|resilience)/'] : ['--runTestsByPath', testFile];
+  const child = spawn(process.execPath, [...JEST, ...suite, '--bail', '--forceExit', '--maxWorkers=1', ...paths], {
+    cwd: folder,
+    env: { ...process.env, TEST_WAIT_SECONDS: '20' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true, // A process group, to end all of it.
+  });
+  const forget = killOnExit({ pid: -child.pid });
+  let output = '';
+  child.stderr.on('data', (chunk) => (output += chunk));
+  const limit = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), LIMIT_MS);
+  const [code] = await once(child, 'close');
+  clearTimeout(limit);
+  forget();
+  return code === 0 ? null : (/^FAIL (\S+)/m.exec(output)?.[1] ?? testFile ?? 'no end in time');
+}
+
+/** Make a change in a copy, and run tests. @returns 'gone', 'killed' or 'survived'; the mutant then has its killer */
+async function tryMutant(folder, mutant) {
+  const { source, before, original, replacement, killer } = mutant;
+  const path = join(root, source);
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  const parts = text.split(before + original);
+  if (parts.length !== 2) return 'gone';
+  writeSource(folder, source, parts.join(before + replacement));
+  const isKnown = killer !== null && existsSync(join(folder, killer));
+  mutant.killer = (isKnown ? await failure(folder, killer) : null) ?? (await failure(folder, null));
+  writeSource(folder, source, text);
+  return mutant.killer === null ? 'survived' : 'killed';
+}
+
+const waiting = [...chosen];
+const lost = [];
+const outcomes = { killed: 0, survived: 0, gone: 0 };
+
+async function work(folder) {
+  for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+    const wasKilled = mutant.killer !== null;
+    const outcome = await tryMutant(folder, mutant);
+    outcomes[outcome]++;
+    if (outcome === 'gone') mutant.isGone = true;
+    if (outcome === 'survived' && wasKilled) lost.push(mutant);
+    say(`${outcome.padEnd(8)} ${nameOf(mutant)}  ${mutant.killer ?? ''}`);
   }
-  return within;
 }
 
-/** Return whether a verdict does not depend on the number of seconds. */
-const isSettled = (verdict) => verdict !== undefined && (verdict.killer !== null || verdict.run === verdict.reaching);
-
-await share(
-  mutants.filter(({ key }) => !isSettled(verdicts[key])),
-  async (copy, { id, key, line }) => {
-    const source = key.slice(0, key.indexOf(':'));
-    const reaching = reach.filter(({ ids, isGood }) => isGood && ids.includes(id));
-    const run = withinTime(reaching.sort((one, other) => score(one, source) - score(other, source)));
-    const limitMs = 60_000 + 5 * run.reduce((sum, { ms }) => sum + ms, 0);
-    let killer = null;
-    for (const isNow of [(file) => !isOfResilience(file), isOfResilience]) {
-      const files = run.map(({ file }) => file).filter(isNow);
-      if (killer === null && files.length > 0) killer = await copy.kill(id, files, limitMs);
-    }
-    for (const what of [killer, `${source} ${killer}`]) kills.set(what, killsOf(what) + 1);
-    verdicts[key] = { killer, reaching: reaching.length, run: run.length, line };
-    const verdict = killer === null ? `SURVIVES ${run.length} of ${reaching.length} files` : 'killed  ';
-    say(`${verdict} ${key.slice(0, 150).replaceAll('\n', ' ')}  ${killer ?? ''}`);
-  },
-);
-
-const survivors = mutants.filter(({ key }) => verdicts[key].killer === null);
-say(`\nNot detected by any test:\n${survivors.map(({ key, line }) => `${key}\n    in: ${line}`).join('\n')}`);
-say(`\n${mutants.length - survivors.length} of ${mutants.length} mutants killed`);
+await Promise.all(Array.from({ length: COPIES }, (_, number) => work(makeCopy(number + 1))));
+if (values.write) {
+  const kept = all.filter(({ isGone }) => !isGone).map((mutant) => JSON.stringify(mutant));
+  writeFileSync(file, `[\n${kept.join(',\n')}\n]\n`);
+}
+say(`${outcomes.killed} killed, ${outcomes.survived} survived, ${outcomes.gone} are gone`);
+for (const mutant of lost) say(`was killed before: ${nameOf(mutant)}`);
+process.exitCode = lost.length === 0 ? 0 : 1;
