@@ -14,30 +14,30 @@ function limitAfter(seconds: number, msOf: (nth: number) => number, { isReached 
 const first = new AdaptiveLimit().value;
 
 describe('the limit of requests at Redis', () => {
-  it('raises the limit while it is reached and requests are quick', () => {
+  it('raises the limit of concurrent Redis requests when it is reached and requests are quick', () => {
     expect(limitAfter(3, () => 2)).toBeGreaterThan(first);
   });
 
-  it('keeps the limit while it is not reached', () => {
+  it('keeps the limit of concurrent Redis requests unless it is reached', () => {
     expect(limitAfter(3, () => 2, { isReached: false })).toBe(first);
   });
 
-  it('lowers the limit to 8, and no further, while most requests take longer than the quickest', () => {
+  it('lowers the limit of concurrent Redis requests to no less than 8 while most requests are slow', () => {
     const slow = (nth: number) => (nth < 40 ? 2 : 400);
     expect(limitAfter(1, slow)).toBeLessThan(first);
     expect(limitAfter(60, slow)).toBe(8);
   });
 
-  it('does not lower the limit because a few requests are slow, or because Redis is far away', () => {
+  it('keeps the limit of concurrent Redis requests when a few requests are slow, or Redis is far away', () => {
     expect(limitAfter(3, (nth) => (nth < 60 ? 2 : 400))).toBeGreaterThan(first);
     expect(limitAfter(3, () => 400)).toBeGreaterThan(first);
   });
 
-  it('never raises the limit above 1 000', () => {
+  it('never raises the limit of concurrent Redis requests above 1,000', () => {
     expect(limitAfter(60, () => 2)).toBe(1_000);
   });
 
-  it('forgets how quick Redis was once Redis has been slower for a minute', () => {
+  it('forgets how quick Redis was after a minute in which Redis was slower', () => {
     const limit = new AdaptiveLimit();
     const phase = (from: number, ms: number) => {
       for (let now = from; now < from + 70_000; now += 100)
@@ -54,7 +54,7 @@ describe('the limit of requests at Redis', () => {
     expect(limit.value).toBeGreaterThan(slowed);
   });
 
-  it('does not lower the limit when requests sent behind few others show that Redis is suddenly far away', () => {
+  it('keeps the limit of concurrent Redis requests when quick requests show that Redis is suddenly far away', () => {
     const limit = new AdaptiveLimit();
     for (let now = 0; now < 1_000; now += 10) limit.record(1, now, 0);
     for (let now = 1_400; now < 3_000; now += 100) {

@@ -155,7 +155,7 @@ const SITUATIONS: Situation[] = [
 describe.each(SITUATIONS)('a job that $title', ({ steps, fields, table }) => {
   const cells = Object.entries(table).flatMap(([token, row]) => VERBS.map((verb) => [verb, token, row[verb]] as const));
 
-  it.each(cells)('has for %s with the token %s the outcome %s', async (verb, token, outcome) => {
+  it.each(cells)('%s with the delivery token %s has the outcome %s', async (verb, token, outcome) => {
     const { id, tokens } = await jobAfter(steps, fields);
     expect(Object.keys(table).slice(0, tokens.length)).toEqual(tokens);
     const before = await stateOf(id);
@@ -175,7 +175,7 @@ describe.each(SITUATIONS)('a job that $title', ({ steps, fields, table }) => {
     expect(after).toEqual(before);
   });
 
-  it('takes logs with any token, and a kill as without one', async () => {
+  it('appends logs with any delivery token, and kills as if there were no token', async () => {
     const { id } = await jobAfter(steps, fields);
     for (const token of [...Object.keys(table), 'nonsense']) {
       const headers = { 'x-delivery-token': token };
@@ -187,7 +187,7 @@ describe.each(SITUATIONS)('a job that $title', ({ steps, fields, table }) => {
   });
 });
 
-it('counts a job that was never acked as dead by its last delivery', async () => {
+it('treats the last delivery of a job that was never acked as the attempt that made it dead', async () => {
   const { id } = await jobAfter(['claim']);
   await service.redis.hset(service.store.keys.job(id), 'deliveryTimeouts', 99);
   await timeOut(id);
@@ -203,7 +203,7 @@ it('counts a job that was never acked as dead by its last delivery', async () =>
 });
 
 it.each(['', '1', '1.', '.1', '1.0.0', '-1.0', '1.0, 1.0', 'a.b', '1e3.0'])(
-  'refuses the token %j, which no claim returns',
+  'refuses the delivery token %j, which no claim returns',
   async (token) => {
     const { id } = await jobAfter(['claim', 'ack']);
     for (const verb of VERBS) {
@@ -222,13 +222,13 @@ it('does not tell a key of another space that a delivery was lost', async () => 
   expect({ status, code: body.code }).toEqual({ status: 403, code: 'FORBIDDEN' });
 });
 
-it('never shows the token of a job except to the worker that claims it', async () => {
+it('shows the delivery token of a job only to the worker that claims it', async () => {
   const { id } = await jobAfter(['claim', 'time-out', 'claim', 'ack']);
   for (const path of [`/jobs/${id}`, '/spaces/tokens/jobs'])
     expect((await service.call('GET', path)).text).not.toMatch(/deliveryToken|takeBacks|missedWindow/);
 });
 
-it('explains a late ack by the window that was missed', async () => {
+it('explains in the hint of a late ack which window it missed', async () => {
   const { id } = await jobAfter(['claim']);
   await timeOut(id, 12_500);
   const body = { error: 'Job is not in a valid state for ack', code: WRONG, jobStatus: 'pending' };
@@ -240,7 +240,7 @@ it('explains a late ack by the window that was missed', async () => {
 });
 
 describe('a released job', () => {
-  it('is pending at its place by creation, without the attempt, and keeps its checkpoint', async () => {
+  it('puts a released job back at its place by creation, takes the attempt back, and keeps its checkpoint', async () => {
     const { id } = await createJob(service, 'released', { maxRetries: 0 });
     await createJob(service, 'released');
     for (const verb of ['claim', 'ack', 'checkpoint']) await call(id, verb);
@@ -254,7 +254,7 @@ describe('a released job', () => {
     ]);
   });
 
-  it('has no reason when its worker gives none, and refuses one that is no text', async () => {
+  it('stores no reason for a release without one, and refuses a reason that is not a string', async () => {
     const { id } = await jobAfter(['claim']);
     const refused = await service.call('POST', `/jobs/${id}/release`, { body: { reason: 5 } });
     expect(refused).toMatchObject({ status: 400, body: { error: 'reason must be a string' } });

@@ -25,7 +25,7 @@ const poll = async (spaceId: string, raw: string): Promise<Listed[]> =>
   (await service.call('POST', `/spaces/${spaceId}/jobs/poll`, { raw })).body.jobs;
 
 describe('List Jobs', () => {
-  it('lists 1 000 jobs, created as fast as one client can, in exactly the reverse order, each on one page only', async () => {
+  it('lists 1,000 jobs in exactly the reverse order of creation, each on one page only', async () => {
     const body = '{"name":"work"}';
     const head = `POST /api/v1/spaces/lists-fast/jobs HTTP/1.1\r\nHost: x\r\nx-api-key: ${ADMIN_KEY}\r\n`;
     const request = `${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
@@ -38,7 +38,7 @@ describe('List Jobs', () => {
     expect(await listAll('lists-fast')).toEqual(created.reverse());
   });
 
-  it('returns a page of large jobs complete and in order, although it is read in steps', async () => {
+  it('lists a page of large jobs complete and in order, although it is read in steps', async () => {
     const payload = { text: 'x'.repeat(250_000) };
     const created: string[] = [];
     for (let i = 0; i < 40; i++) created.push((await createJob(service, 'lists-large', { payload })).id);
@@ -74,7 +74,7 @@ describe('List Jobs', () => {
     expect(body).toEqual([{ id, spaceId: 'lists-shape', ...fields, ...numbers, ...times }]);
   });
 
-  it('does not count the response of a client that left before it was written', async () => {
+  it('releases the response budget of a client that disconnects before its response is written', async () => {
     const request = `GET /api/v1/spaces/lists-large/jobs?limit=30 HTTP/1.1\r\nHost: x\r\nx-api-key: ${ADMIN_KEY}\r\n\r\n`;
     // 20 × 7 MB: twice the budget of unread responses to one key.
     for (let i = 0; i < 20; i++) {
@@ -110,7 +110,7 @@ describe('limits up to the maximum and above', () => {
     ['{"count":51}', 50],
     ['{"count":9007199254740992}', 50],
     ['{"count":1e20}', 50],
-  ])('Poll for Jobs with %s takes %i jobs', async (raw, served) => {
+  ])('Poll for Jobs with %s returns %i jobs', async (raw, served) => {
     expect(await poll('lists-crowd', raw)).toHaveLength(served);
   });
 });
@@ -143,7 +143,7 @@ describe('Poll for Jobs', () => {
     },
   );
 
-  it('gives each of 1 000 jobs to exactly one of 50 pollers with mixed filters, oldest first within a name', async () => {
+  it('gives each of 1,000 jobs to exactly one of 50 pollers with mixed filters, oldest first within a name', async () => {
     const jobs = Array.from({ length: 1_000 }, (_, n) => createJob(service, 'lists-many', { name: NAMES[n % 4] }));
     await Promise.all(jobs);
     const order = (await listAll('lists-many')).reverse();
@@ -183,7 +183,7 @@ describe('Poll for Jobs', () => {
     expect(idsOf(await poll('merge', '{"types":["a","b"],"count":50}'))).toEqual(created);
   });
 
-  it('skips an entry of the queue whose record is gone', async () => {
+  it('a poll skips an entry of the queue whose record is gone', async () => {
     const { id: lost } = await createJob(service, 'orphan');
     const { id: kept } = await createJob(service, 'orphan');
     const { keys } = service.store;

@@ -19,7 +19,7 @@ const typesOf = ({ events }: { events: { type: string }[] }) => events.map(({ ty
 const UNIQUE = { key: 'one' };
 
 describe('requeue', () => {
-  it('gives a dead job all of its attempts again, and keeps its checkpoint and its history', async () => {
+  it('requeues a dead job with all of its attempts, its checkpoint and its history', async () => {
     const { id } = await createJob(service, 'requeue', { maxRetries: 1 });
     for (const page of [1, 2]) {
       await claim(id);
@@ -47,7 +47,7 @@ describe('requeue', () => {
     expect(await read(id)).toMatchObject({ status: 'pending', attemptNumber: 1, error: 'again' });
   });
 
-  it('puts the job behind those that wait, or lets it wait for a time', async () => {
+  it('requeues a job behind the pending jobs, or after a delay', async () => {
     const [now, later] = [
       await jobIn(service, 'killed', 'requeue-order'),
       await jobIn(service, 'killed', 'requeue-order'),
@@ -61,7 +61,7 @@ describe('requeue', () => {
     expect(body.jobs.map((job: { id: string }) => job.id)).toEqual([waiting, now]);
   });
 
-  it('refuses calls of the worker that had the job before, and accepts that it gives the job up', async () => {
+  it('refuses ack, keepalive and complete of the previous worker of a requeued job, but not fail and release', async () => {
     const { id } = await createJob(service, 'requeue-tokens');
     const { deliveryToken: old } = await claim(id);
     await step(service, id, 'ack');
@@ -76,7 +76,7 @@ describe('requeue', () => {
     expect((await call(id, 'complete', { result: 1 }, deliveryToken)).status).toBe(200);
   });
 
-  it('takes the unique key back, unless another job occupies it by now', async () => {
+  it('a requeue takes the unique key of the job back, unless another job occupies it', async () => {
     const first = await jobIn(service, 'killed', 'requeue-unique', { unique: UNIQUE });
     const second = await jobIn(service, 'pending', 'requeue-unique', { unique: UNIQUE });
     expect(await call(first, 'requeue')).toMatchObject({
@@ -93,7 +93,7 @@ describe('requeue', () => {
     });
   });
 
-  it('takes a key back that an ack has freed, but not one whose time is over', async () => {
+  it('a requeue takes a unique key back that an ack has freed, but not an expired one', async () => {
     const started = { ...UNIQUE, until: 'started' };
     const first = await jobIn(service, 'dead', 'requeue-started', { unique: started });
     await step(service, first, 'requeue');
@@ -107,7 +107,7 @@ describe('requeue', () => {
     expect((await call(old, 'requeue')).status).toBe(200);
   });
 
-  it('drops a callback that is still owed, and sends one for the next end', async () => {
+  it('a requeue drops a callback that is still pending, and the next end sends a new one', async () => {
     const hook = { callbackUrl: 'http://127.0.0.1:9/', callbackOn: ['killed', 'completed'] };
     const id = await jobIn(service, 'killed', 'requeue-callback', hook);
     await step(service, id, 'requeue');
@@ -122,7 +122,7 @@ describe('requeue', () => {
     expect(callbacks[0].data).toMatchObject({ attempt: 1 });
   });
 
-  it('is shown on the stream of its space', async () => {
+  it('shows a requeue on the stream of its space', async () => {
     const id = await jobIn(service, 'killed', 'requeue-stream');
     const { key } = await service.key(['jobs:read']);
     const client = await StreamClient.open(service.url, `/spaces/requeue-stream?token=${key}`);
@@ -147,7 +147,7 @@ describe('copy', () => {
     tags: ['eu', 'big'],
   };
 
-  it('creates a pending job with the options of another one, of any status', async () => {
+  it('copies a job of any status to a pending job with the same options', async () => {
     for (const status of ['scheduled', 'running', 'completed', 'killed'] as const) {
       const id = await jobIn(service, status, 'copy', { ...OPTIONS, unique: { key: status } });
       const { status: code, body } = await call(id, 'copy');
@@ -174,12 +174,12 @@ describe('copy', () => {
     [{ payload: null }, null],
     [{ payload: { image: 'dog.png' } }, { image: 'dog.png' }],
     [{}, OPTIONS.payload],
-  ])('with the body %j, has the payload %j', async (body, payload) => {
+  ])('copies a job with the body %j to a job with the payload %j', async (body, payload) => {
     const id = await jobIn(service, 'completed', 'copy-payload', { payload: OPTIONS.payload });
     expect((await call(id, 'copy', body)).body).toMatchObject({ copyOf: id, payload });
   });
 
-  it('ignores unknown fields, also when they are large', async () => {
+  it('a copy ignores unknown fields, even large ones', async () => {
     const id = await jobIn(service, 'completed', 'copy-payload', { payload: OPTIONS.payload });
     const { status, body } = await call(id, 'copy', { unknown: 'x'.repeat(100_000) });
     expect([status, body.payload]).toEqual([201, OPTIONS.payload]);
@@ -188,7 +188,7 @@ describe('copy', () => {
 
 describe('delete', () => {
   it.each(['completed', 'dead', 'killed'] as const)(
-    'removes a %s job with its history and its logs',
+    'deletes a %s job with its history and its logs',
     async (status) => {
       const space = `delete-${status}`;
       const id = await jobIn(service, status, space, { unique: UNIQUE, callbackUrl: 'http://127.0.0.1:9/' });
@@ -202,7 +202,7 @@ describe('delete', () => {
     },
   );
 
-  it.each(['scheduled', 'pending', 'delivered', 'running'] as const)('refuses a %s job', async (status) => {
+  it.each(['scheduled', 'pending', 'delivered', 'running'] as const)('refuses to delete a %s job', async (status) => {
     const id = await jobIn(service, status, 'delete-refused');
     expect(await service.call('DELETE', `/jobs/${id}`)).toMatchObject({
       status: 409,
@@ -211,7 +211,7 @@ describe('delete', () => {
     expect((await read(id)).status).toBe(status);
   });
 
-  it('frees a unique key that lasts for a time, and an idempotency key', async () => {
+  it('a delete frees a unique key that lasts for a time, and an idempotency key', async () => {
     const body = { name: 'work', unique: { ...UNIQUE, until: 'expired', ttlSeconds: 3_600 } };
     const create = () =>
       service.call('POST', '/spaces/delete-keys/jobs', { body, headers: { 'idempotency-key': 'k' } });

@@ -30,7 +30,7 @@ async function createMany(spaceId: string, bodies: unknown[]): Promise<string[]>
 }
 
 describe('an operation', () => {
-  it('requeues all dead jobs of a space, and counts them', async () => {
+  it('an operation requeues all dead jobs of a space, and counts them', async () => {
     const dead = await jobs(60, () => jobIn(service, 'dead', 'op-requeue'));
     const killed = await jobIn(service, 'killed', 'op-requeue');
 
@@ -63,7 +63,7 @@ describe('an operation', () => {
     expect((await service.call('GET', '/spaces/op-requeue/operations')).body).toEqual({ operations: [done] });
   });
 
-  it('kills waiting and running jobs with its reason, each once', async () => {
+  it('an operation kills pending and running jobs with its reason, each once', async () => {
     const all = await Promise.all(
       (['scheduled', 'pending', 'delivered', 'running'] as const).map((status) => jobIn(service, status, 'op-kill')),
     );
@@ -82,7 +82,7 @@ describe('an operation', () => {
     }
   });
 
-  it('deletes jobs that have ended', async () => {
+  it('an operation deletes jobs that have ended', async () => {
     const [completed] = await Promise.all(
       (['completed', 'dead', 'killed'] as const).map((status) => jobIn(service, status, 'op-delete')),
     );
@@ -95,7 +95,7 @@ describe('an operation', () => {
   it.each([
     ['now', 0, ['scheduled', 'pending'], 'pending'],
     ['later', 3_600, ['pending', 'scheduled'], 'scheduled'],
-  ])('reschedules waiting jobs for %s, each once', async (title, delaySeconds, status, after) => {
+  ])('an operation reschedules waiting jobs for %s, each once', async (title, delaySeconds, status, after) => {
     const spaceId = `op-reschedule-${title}`;
     await jobs(3, () => jobIn(service, 'scheduled', spaceId));
     await jobs(3, () => jobIn(service, 'pending', spaceId));
@@ -104,7 +104,7 @@ describe('an operation', () => {
     expect(await countsOf(spaceId)).toMatchObject({ [after]: 6 });
   });
 
-  it('changes only jobs that match its names, times and text', async () => {
+  it('an operation changes only jobs that match its names, times and text', async () => {
     const spaceId = 'op-filter';
     const old = await createMany(spaceId, [{ name: 'a', payload: { city: 'KÖLN' } }, { name: 'a' }]);
     const { createdAt } = (await service.call('GET', `/jobs/${old[1]}`)).body;
@@ -126,7 +126,7 @@ describe('an operation', () => {
     expect(before).toMatchObject({ looked: 2, changed: 2 });
   });
 
-  it('changes only jobs that have all of its tags', async () => {
+  it('an operation changes only jobs that have all of its tags', async () => {
     const spaceId = 'op-tags';
     await createMany(spaceId, [
       { name: 'a', tags: ['eu', 'x'] },
@@ -137,7 +137,7 @@ describe('an operation', () => {
     expect(done).toMatchObject({ looked: 3, changed: 1 });
   });
 
-  it('finds a text in errors and results, in more jobs than one step reads', async () => {
+  it('an operation finds a text in errors and results, in more jobs than one step reads', async () => {
     const spaceId = 'op-text';
     const big = { text: 'x'.repeat(30_000) };
     const ids = await jobs(30, () => jobIn(service, 'completed', spaceId, { payload: big }));
@@ -151,7 +151,7 @@ describe('an operation', () => {
     expect(rest).toMatchObject({ looked: 1, changed: 1 });
   });
 
-  it('changes only the jobs of a list, and counts those in another status as skipped', async () => {
+  it('an operation with a list of jobs changes only these, and counts those in another status as skipped', async () => {
     const spaceId = 'op-ids';
     const dead = await jobs(3, () => jobIn(service, 'dead', spaceId));
     const { id: pending } = await createJob(service, spaceId);
@@ -163,7 +163,7 @@ describe('an operation', () => {
     expect(await statusOf(elsewhere)).toBe('pending');
   });
 
-  it('stops at its limit, and reports how many jobs it has not examined', async () => {
+  it('an operation stops at its limit, and reports how many jobs it has not examined', async () => {
     const spaceId = 'op-limit';
     await createMany(spaceId, Array(130).fill({ name: 'a' }));
     const done = await run(spaceId, { action: 'kill', filter: { status: 'pending' }, limit: 120 });
@@ -171,7 +171,7 @@ describe('an operation', () => {
     expect(await countsOf(spaceId)).toMatchObject({ pending: 10, killed: 120 });
   });
 
-  it('only counts with dryRun', async () => {
+  it('an operation with dryRun only counts jobs', async () => {
     const spaceId = 'op-dry';
     await createMany(spaceId, Array(150).fill({ name: 'a' }));
     const done = await run(spaceId, { action: 'kill', filter: { status: 'pending' }, dryRun: true });
@@ -179,7 +179,7 @@ describe('an operation', () => {
     expect(await countsOf(spaceId)).toMatchObject({ pending: 150 });
   });
 
-  it('skips a job whose unique key another job has taken, also with dryRun', async () => {
+  it('an operation skips a job whose unique key another job has taken, even with dryRun', async () => {
     const spaceId = 'op-unique';
     await jobIn(service, 'dead', spaceId, { unique: { key: 'one' } });
     await createJob(service, spaceId, { unique: { key: 'one' } });
@@ -192,7 +192,7 @@ describe('an operation', () => {
     expect(await statusOf(free)).toBe('pending');
   });
 
-  it('does not touch jobs that are created after its start', async () => {
+  it('an operation leaves jobs unchanged that are created after its start', async () => {
     const spaceId = 'op-later';
     await createMany(spaceId, Array(300).fill({ name: 'a' }));
     const { body } = await start(spaceId, { action: 'kill', filter: { status: 'pending' } });
@@ -202,12 +202,12 @@ describe('an operation', () => {
     expect(await statusOf(id)).toBe('pending');
   });
 
-  it('is done at once in a space without jobs', async () => {
+  it('an operation completes at once in a space without jobs', async () => {
     const done = await run('op-empty', { action: 'kill', filter: { status: 'pending' } });
     expect(done).toMatchObject({ looked: 0, changed: 0, left: 0 });
   });
 
-  it('ends when it is cancelled, and keeps what it has changed', async () => {
+  it('a canceled operation stops, and keeps its changes', async () => {
     const spaceId = 'op-cancel';
     const bodies = Array(1_000).fill({ name: 'a' });
     for (let i = 0; i < 5; i++) await createMany(spaceId, bodies);
@@ -222,7 +222,7 @@ describe('an operation', () => {
     expect(await countsOf(spaceId)).toMatchObject({ killed: cancelled.changed + 1 });
   });
 
-  it('reports each job that it changes to streams and callbacks as the single call does', async () => {
+  it('an operation reports each change to streams and callbacks as the single call does', async () => {
     const { id } = await createJob(service, 'op-callback', {
       callbackUrl: 'http://127.0.0.1:9/none',
       callbackOn: ['killed'],
@@ -239,13 +239,13 @@ describe('a call to start an operation', () => {
   it.each([
     [{ filter: { status: 'dead', nmaes: ['a'] } }, 'unknown field filter.nmaes, did you mean names?'],
     [{ filter: { status: 'dead' }, dryrun: true }, 'unknown field dryrun, did you mean dryRun?'],
-  ])('is refused with a misspelt field, and starts nothing: %j', async (fields, error) => {
+  ])('refuses an operation with a misspelled field, and starts nothing: %j', async (fields, error) => {
     const { status, body } = await start('op-refused', { action: 'requeue', ...fields });
     expect({ status, body }).toEqual({ status: 400, body: { code: 'INVALID_REQUEST', error } });
     expect((await service.call('GET', '/spaces/op-refused/operations')).body).toEqual({ operations: [] });
   });
 
-  it('needs jobs:kill to kill, and its own space', async () => {
+  it('refuses an operation that kills without jobs:kill, or in another space than that of the key', async () => {
     const { key } = await service.key(['jobs:manage'], { spaceId: 'op-scope' });
     const kill = { action: 'kill', filter: { status: 'pending' } };
     const refused = await start('op-scope', kill, { key });
@@ -259,14 +259,14 @@ describe('a call to start an operation', () => {
     }
   });
 
-  it.each(['nope', '00aaaaaaaaaaaaaaaaaaaaaaaaaa'])('finds no operation %s', async (id) => {
+  it.each(['nope', '00aaaaaaaaaaaaaaaaaaaaaaaaaa'])('responds with 404 to the unknown operation %s', async (id) => {
     for (const method of ['GET', 'DELETE']) {
       const call = await service.call(method, `/operations/${id}`);
       expect(call).toMatchObject({ status: 404, body: { code: 'OPERATION_NOT_FOUND' } });
     }
   });
 
-  it('starts one operation with one idempotency key, and refuses the key with another body', async () => {
+  it('starts one operation per idempotency key, and refuses the key with another body', async () => {
     await jobIn(service, 'dead', 'op-keyed');
     const headers = { 'idempotency-key': 'a' };
     const body = { action: 'requeue', filter: { status: 'dead' } };
@@ -281,7 +281,7 @@ describe('a call to start an operation', () => {
     expect(operations).toHaveLength(1);
   });
 
-  it('is refused while ten operations of the space are running', async () => {
+  it('refuses to start an operation while ten operations of the space are running', async () => {
     const spaceId = 'op-many';
     const bodies = Array(1_000).fill({ name: 'a' });
     for (let i = 0; i < 2; i++) await createMany(spaceId, bodies);

@@ -49,18 +49,21 @@ const requests = (count: number, body = '') =>
   );
 
 describe('a connection that sends requests without waiting for responses', () => {
-  it.each(['', 'with a bödy'])('serves 16 pipelined requests at once, all in order: %s', async (body) => {
-    await withRaw(paused.url, async (raw) => {
-      raw.socket.write(requests(700, body).join(''));
-      await until(() => paused.open.length === 16);
-      const responses = await respondToAll(raw, 700);
-      expect(responses.map(({ text }) => text)).toEqual(Array.from({ length: 700 }, (_, n) => `/${n}${body}`));
-      raw.socket.write(requests(1).join(''));
-      expect((await respondToAll(raw, 701)).at(-1)).toMatchObject({ status: 200, text: '/0' });
-    });
-  });
+  it.each(['', 'with a bödy'])(
+    'serves 16 pipelined requests of one connection concurrently and in order: %s',
+    async (body) => {
+      await withRaw(paused.url, async (raw) => {
+        raw.socket.write(requests(700, body).join(''));
+        await until(() => paused.open.length === 16);
+        const responses = await respondToAll(raw, 700);
+        expect(responses.map(({ text }) => text)).toEqual(Array.from({ length: 700 }, (_, n) => `/${n}${body}`));
+        raw.socket.write(requests(1).join(''));
+        expect((await respondToAll(raw, 701)).at(-1)).toMatchObject({ status: 200, text: '/0' });
+      });
+    },
+  );
 
-  it('serves 16 pipelined requests in a turn of the event loop when each gets its response at once', async () => {
+  it('serves 16 pipelined requests in one turn of the event loop if each gets its response at once', async () => {
     const served = [0];
     const server = http.createServer(SERVER_OPTIONS, (req, res) => {
       if (served.at(-1) === 0) setImmediate(() => served.push(0));
@@ -89,7 +92,7 @@ describe('a connection that sends requests without waiting for responses', () =>
     });
   });
 
-  it('does not read a connection any further while 16 requests wait for their responses', async () => {
+  it('stops reading a connection while 16 of its requests wait for their responses', async () => {
     await withRaw(paused.url, async (raw) => {
       const sent = requests(100_000).join('');
       raw.socket.write(sent);
@@ -155,7 +158,7 @@ describe('a connection that sends requests without waiting for responses', () =>
     });
   });
 
-  it('serves other connections after a client has left while its requests wait', async () => {
+  it('serves other connections after a client disconnects while its requests wait', async () => {
     await withRaw(paused.url, async (raw) => {
       raw.socket.write(requests(40).join(''));
       await until(() => paused.open.length === 16);
@@ -171,7 +174,7 @@ describe('a connection that sends requests without waiting for responses', () =>
 describe('a process that serves MAX_IN_FLIGHT requests', () => {
   const service = withService({ MAX_IN_FLIGHT: '2' });
 
-  it('refuses requests above MAX_IN_FLIGHT unchecked, responds to probes, and serves again afterwards', async () => {
+  it('refuses requests above MAX_IN_FLIGHT unchecked, responds to probes, and then serves again', async () => {
     const head = `POST /api/v1/spaces/busy/jobs HTTP/1.1\r\n${HOST}x-api-key: ${ADMIN_KEY}\r\ncontent-type: application/json\r\n`;
     const open = [1, 2].map(() => new RawClient(service.url));
     for (const raw of open) raw.socket.write(`${head}Content-Length: 16\r\n\r\n{`);

@@ -41,7 +41,7 @@ class PausedQueue {
 }
 
 describe('the queue in front of Redis', () => {
-  it('sends urgent requests first, and those of each kind fairly by API key', async () => {
+  it('sends urgent Redis requests first, and each kind fairly by API key', async () => {
     const paused = new PausedQueue();
     paused.fill();
     const all = [
@@ -57,7 +57,7 @@ describe('the queue in front of Redis', () => {
     expect(await Promise.all(all)).toContain('create a2');
   });
 
-  it('releases the slot of a request whose function throws', async () => {
+  it('releases the slot of a Redis request whose function throws', async () => {
     const { queue } = new PausedQueue();
     const run = (): never => {
       throw new Error('refused');
@@ -67,7 +67,7 @@ describe('the queue in front of Redis', () => {
     expect(queue.underWay).toBe(0);
   });
 
-  it('refuses a request that has waited too long, and does not send it later', async () => {
+  it('refuses a Redis request that has waited too long, and does not send it later', async () => {
     const paused = new PausedQueue();
     paused.fill();
     const all = Array.from({ length: 10 }, (_, n) => paused.send('late', { owner: String(n % 3), isUrgent: n > 4 }));
@@ -78,7 +78,7 @@ describe('the queue in front of Redis', () => {
     expect(paused.sent).toEqual([]);
   });
 
-  it('does not refuse a request that it has sent', async () => {
+  it('waits for a Redis request that it has sent', async () => {
     const paused = new PausedQueue();
     paused.fill();
     const sent = paused.send('in time');
@@ -90,14 +90,14 @@ describe('the queue in front of Redis', () => {
     expect(await sent).toBe('in time');
   });
 
-  it('refuses a request that takes too long, but keeps its slot until Redis has replied', async () => {
+  it('refuses a Redis request that takes too long, but keeps its slot until Redis has replied', async () => {
     const paused = new PausedQueue();
     await expect(paused.send('hangs', { withinMs: 20 })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(paused.queue.underWay).toBe(1);
     await paused.endAll();
   });
 
-  it('refuses a request with too little time left, and does not send it', async () => {
+  it('refuses a Redis request that has too little time left, and does not send it', async () => {
     const paused = new PausedQueue();
     const atOnce = paused.send('late', { withinMs: LEAST_MS - 1 });
     await expect(atOnce).rejects.toMatchObject({ code: 'OVERLOADED' });
@@ -109,7 +109,7 @@ describe('the queue in front of Redis', () => {
     expect(paused.sent).toEqual([]);
   });
 
-  it('releases the slot of a request once it waits for something other than Redis', async () => {
+  it('releases the slot of a Redis request once it waits for something other than Redis', async () => {
     const queue = new RedisQueue(LEAST_MS);
     const run = async ({ release }: RedisSlot) => {
       release();

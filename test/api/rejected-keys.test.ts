@@ -59,7 +59,7 @@ describe('a wrong API key', () => {
     expect(moved).toEqual({ [METRIC]: 2 });
   });
 
-  it('does not count a missing API key, nor a valid one that lacks a scope', async () => {
+  it('counts neither a missing API key as wrong nor a valid one that lacks a scope', async () => {
     const { key } = await service.key(['jobs:ack']);
     const moved = await movedBy(service, METRIC, async () => {
       expect(await present(undefined)).toEqual([401, 401]);
@@ -103,7 +103,7 @@ describe('the warnings about wrong API keys', () => {
   const reportFrom = (address: string) =>
     report({ headers: { 'x-forwarded-for': address }, socket: { remoteAddress: '127.0.0.1' } } as never);
 
-  it('warns about the same address again once a minute is over', () => {
+  it('warns about wrong API keys of the same address again after a minute', () => {
     for (const passMs of [0, 59_999, 1, 1]) {
       jest.advanceTimersByTime(passMs);
       reportFrom('203.0.113.1');
@@ -111,7 +111,7 @@ describe('the warnings about wrong API keys', () => {
     expect(warn).toHaveBeenCalledTimes(2);
   });
 
-  it('warns about at most 1 000 addresses in a minute, and logs no text that is longer than an address', () => {
+  it('warns about wrong API keys of at most 1,000 addresses a minute, and logs no text longer than an address', () => {
     for (let n = 0; n < 1_500; n++) reportFrom(`10.0.${n >> 8}.${n & 255}`);
     expect(warn).toHaveBeenCalledTimes(1_000);
     jest.advanceTimersByTime(60_000);

@@ -64,43 +64,46 @@ const UNKNOWN_FIELDS: [name: string, body: unknown, ignored: string, error: stri
 ];
 
 describe('unknown fields of a body', () => {
-  it.each(UNKNOWN_FIELDS)('are listed in a header by %s: %j', async (name, body, ignored) => {
+  it.each(UNKNOWN_FIELDS)('lists the unknown fields of a body of %s in a header: %j', async (name, body, ignored) => {
     const response = await ask(name, body);
     expect(response.status).toBe(endpointOf(name).success ?? 200);
     expect(ignoredOf(response)).toBe(ignored);
     expect(response.headers['preference-applied']).toBeUndefined();
   });
 
-  it.each(UNKNOWN_FIELDS)('are refused for a client that prefers it by %s: %j', async (name, body, ignored, error) => {
-    const { status, headers, body: refusal } = await ask(name, body, STRICT);
-    expect({ status, error: refusal.error, code: refusal.code }).toEqual({
-      status: 400,
-      error,
-      code: 'INVALID_REQUEST',
-    });
-    const paths = refusal.details?.map(({ path }: { path: string }) => path) ?? [ignored];
-    expect(paths.join(', ')).toBe(ignored);
-    expect(headers['x-ignored-fields']).toBeUndefined();
-  });
+  it.each(UNKNOWN_FIELDS)(
+    'refuses the unknown fields of a body of %s under strict handling: %j',
+    async (name, body, ignored, error) => {
+      const { status, headers, body: refusal } = await ask(name, body, STRICT);
+      expect({ status, error: refusal.error, code: refusal.code }).toEqual({
+        status: 400,
+        error,
+        code: 'INVALID_REQUEST',
+      });
+      const paths = refusal.details?.map(({ path }: { path: string }) => path) ?? [ignored];
+      expect(paths.join(', ')).toBe(ignored);
+      expect(headers['x-ignored-fields']).toBeUndefined();
+    },
+  );
 
-  it('are listed by an error as well, because a misspelt field may be its cause', async () => {
+  it('lists unknown fields in an error response, because a misspelled field may be its cause', async () => {
     const response = await create({ nam: 'work' });
     expect(response.status).toBe(400);
     expect(ignoredOf(response)).toBe('nam');
   });
 
-  it('refuses a body with an unknown field without doing anything', async () => {
+  it('a refusal of an unknown field under strict handling changes nothing', async () => {
     const before = await jobs();
     expect((await create({ name: 'work', x: 1 }, STRICT)).status).toBe(400);
     expect(await jobs()).toBe(before);
   });
 
-  it('reports a misspelt required field as unknown, not as missing', async () => {
+  it('reports a misspelled required field as unknown, not as missing', async () => {
     const { body } = await create({ nam: 'work' }, STRICT);
     expect(body.error).toBe('unknown field nam, did you mean name?');
   });
 
-  it('are shown with quotes when they are empty, and without a suggestion', async () => {
+  it('quotes an empty unknown field, and suggests nothing for it', async () => {
     const copy = await ask('Copy Job', { '': 1 }, STRICT);
     expect(copy.body.error).toBe('unknown field ""');
     const pause = await ask('Pause Space', { '': 1 });
@@ -109,7 +112,7 @@ describe('unknown fields of a body', () => {
     expect(key.body.error).toBe('unknown field ""');
   });
 
-  it('names entries of NDJSON by their line', async () => {
+  it('names unknown fields of NDJSON entries by their line', async () => {
     const send = async (headers = {}) => {
       const { id } = await createJob(service, 'unknown');
       const type = { 'content-type': 'application/x-ndjson' };
@@ -130,7 +133,7 @@ describe('unknown fields of a body', () => {
     ['Custom Event', { seen: true }],
     ['Append Logs', ['a', { message: 'b', metadata: { x: { y: 1 } } }]],
     ['Poll for Jobs', undefined],
-  ])('lists no field inside free JSON or of a free name: %s %j', async (name, body) => {
+  ])('reports no unknown field inside free JSON or of a free name: %s %j', async (name, body) => {
     const response = await ask(name, body);
     expect({ status: response.status < 300, ignored: ignoredOf(response) }).toEqual({ status: true });
     const strict = await ask(name, body, STRICT);
@@ -138,7 +141,7 @@ describe('unknown fields of a body', () => {
     expect({ status: strict.status < 300, applied }).toEqual({ status: true, applied: 'handling=strict' });
   });
 
-  it('encodes their paths, so that a client can decode each', async () => {
+  it('encodes the path of an unknown field so that a client can decode it', async () => {
     const names = ['a b', 'a,b', '%', 'ä', '漢', '\ud800', '[x]', 'a.b', '\r\nset-cookie: x'];
     const response = await create({ name: 'work', ...Object.fromEntries(names.map((name) => [name, 1])) });
     const shown = (ignoredOf(response) as string).split(', ').map(decodeURIComponent);
@@ -146,7 +149,7 @@ describe('unknown fields of a body', () => {
     expect(ignoredOf(response)).toMatch(/^[\x21-\x7e ]*$/);
   });
 
-  it('lists at most 20, and no more than a proxy takes', async () => {
+  it('lists at most 20 unknown fields, and no more bytes than a proxy accepts', async () => {
     const many = (name: string) => Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`${name}${i}`, 1]));
     expect(
       ignoredOf(await create({ name: 'work', ...many('x') }))
@@ -164,24 +167,24 @@ describe('unknown fields of a body', () => {
     expect(some.headers['x-ignored-fields']?.toString().split(', ').at(-1)).toBe('logs[19].x');
   });
 
-  it('are listed by the refusal of a batch of logs', async () => {
+  it('lists unknown fields with the refusal of a batch of logs', async () => {
     const response = await ask('Append Logs', { logs: [{ message: 'a', lvl: 1 }, { message: 5 }] });
     expect(response.status).toBe(400);
     expect(ignoredOf(response)).toBe('logs[0].lvl');
   });
 
-  it('are not called ignored by Create Key, which refuses them', async () => {
+  it('Create Key refuses unknown fields, so its error does not call them ignored', async () => {
     const response = await service.call('POST', '/keys', { body: { name: 'k', scopes: ['jobs:read'], space: 'x' } });
     expect(response).toMatchObject({ status: 400, body: { error: 'unknown field space, did you mean spaceId?' } });
     expect(ignoredOf(response)).toBeUndefined();
   });
 
-  it('keeps the header out of a response to known fields', async () => {
+  it('omits the header of unknown fields when all fields are known', async () => {
     expect(ignoredOf(await create({ name: 'work' }))).toBeUndefined();
     expect(ignoredOf(await create({ name: 5 }))).toBeUndefined();
   });
 
-  it('knows the fields of every body that is not free JSON', () => {
+  it('the service knows the fields of every body that is not free JSON', () => {
     const free = ROUTES.filter(({ body }) => body !== undefined && knownFieldsOf(body) === null);
     // Start Operation, and the endpoints of stream tokens and keys, refuse unknown fields in their schemas.
     expect(free.map(({ operation }) => operation)).toEqual([
@@ -206,13 +209,13 @@ describe('the header Prefer', () => {
     'respond-async, handling=strict',
     'respond-async;wait=100 , handling=strict, handling=lenient',
     'x="a, handling=lenient", handling=strict',
-  ])('asks for strict handling: %s', async (prefer) => {
+  ])('refuses unknown fields with the header Prefer: %s', async (prefer) => {
     expect((await create({ name: 'work', x: 1 }, { prefer })).status).toBe(400);
     const { status, headers } = await create({ name: 'work' }, { prefer });
     expect({ status, applied: headers['preference-applied'] }).toEqual({ status: 201, applied: 'handling=strict' });
   });
 
-  it('asks for strict handling in the second of two headers', async () => {
+  it('refuses unknown fields when the second of two Prefer headers demands it', async () => {
     expect((await create({ name: 'work', x: 1 }, { prefer: ['wait=10', 'handling=strict'] })).status).toBe(400);
   });
 
@@ -224,13 +227,13 @@ describe('the header Prefer', () => {
     'x; handling=strict',
     '',
     '"',
-  ])('asks for nothing: %s', async (prefer) => {
+  ])('ignores unknown fields with the header Prefer: %s', async (prefer) => {
     const { status, headers } = await create({ name: 'work', x: 1 }, { prefer });
     expect({ status, applied: headers['preference-applied'] }).toEqual({ status: 201 });
     expect(headers['x-ignored-fields']).toBe('x');
   });
 
-  it('is honoured by Create Key, which refuses unknown fields anyway', async () => {
+  it('confirms strict handling by Create Key, which always refuses unknown fields', async () => {
     const key = { name: MADE, scopes: ['jobs:read'] };
     const post = (body: unknown, headers = {}) => service.call('POST', '/keys', { body, headers });
     for (const headers of [{}, STRICT]) {
@@ -254,7 +257,7 @@ describe('unknown parameters of a query', () => {
     code,
   });
 
-  it.each(ENDPOINTS)('are refused by $name', async (endpoint) => {
+  it.each(ENDPOINTS)('refuses unknown query parameters of $name', async (endpoint) => {
     const [target, before] = [await targetFor(service, endpoint, 'unknown'), await jobs()];
     const response = await callEndpoint(service, { ...endpoint, path: `${endpoint.path}?unknown=1` }, target);
     expect(summary(response)).toEqual(refusal('unknown query parameter unknown'));
@@ -273,11 +276,11 @@ describe('unknown parameters of a query', () => {
     ['stats?names=a', 'unknown query parameter names, did you mean name?'],
     ['jobs?=1', 'unknown query parameter ""'],
     ['jobs?limit=1&=', 'unknown query parameter ""'],
-  ])('are refused with a suggestion: %s', async (query, error) => {
+  ])('refuses an unknown query parameter with a suggestion: %s', async (query, error) => {
     expect(summary(await service.call('GET', `/spaces/unknown/${query}`))).toEqual(refusal(error));
   });
 
-  it('are refused for logs', async () => {
+  it('refuses an unknown query parameter of logs', async () => {
     const id = await jobIn(service, 'running', 'unknown');
     const response = await service.call('GET', `/jobs/${id}/logs?levels=warn&limit=5&tail=3`);
     expect(summary(response)).toEqual(
@@ -285,23 +288,26 @@ describe('unknown parameters of a query', () => {
     );
   });
 
-  it('are refused before the job is looked at, and after the key', async () => {
+  it('refuses an unknown query parameter after it checks the key and before it reads the job', async () => {
     const path = `/jobs/${UNKNOWN.jobId}?x=1`;
     expect((await service.call('GET', path)).status).toBe(400);
     expect((await service.call('GET', path, { key: 'wrong' })).status).toBe(401);
   });
 
-  it('are refused in part when they are many or long', async () => {
+  it('names only some unknown query parameters when they are many or long', async () => {
     const many = Array.from({ length: 50 }, (_, i) => `p${i}=1`).join('&');
     expect((await service.call('GET', `/keys?${many}`)).body.details).toHaveLength(20);
     const { body } = await service.call('GET', `/keys?${'x'.repeat(5_000)}=1`);
     expect(body.error).toBe(`unknown query parameter ${'x'.repeat(100)}`);
   });
 
-  it.each(['info', 'openapi.json', 'streams.schema.json'])('are refused by /%s, which needs no key', async (path) => {
-    const response = await service.call('GET', `/${path}?v=1`, { key: undefined });
-    expect(summary(response)).toEqual(refusal('unknown query parameter v'));
-  });
+  it.each(['info', 'openapi.json', 'streams.schema.json'])(
+    'refuses an unknown query parameter of /%s, which needs no key',
+    async (path) => {
+      const response = await service.call('GET', `/${path}?v=1`, { key: undefined });
+      expect(summary(response)).toEqual(refusal('unknown query parameter v'));
+    },
+  );
 });
 
 it('shows the service, its version and its features without a key', async () => {
