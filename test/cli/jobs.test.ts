@@ -17,7 +17,7 @@ const here = (spaceId: string, ...args: string[]) =>
 const jobsOf = async (spaceId: string) => (await service.call('GET', `/spaces/${spaceId}/jobs`)).body;
 
 describe('create', () => {
-  it('creates a job with all options, and prints its id', async () => {
+  it('creates a job with all options of create, and prints its id', async () => {
     const run = here(
       'options',
       ...['create', 'resize', '{"image":"a.png"}', '--delay', '60', '--max-retries', '7', '--timeout', '20'],
@@ -54,26 +54,26 @@ describe('create', () => {
     [['--unique', 'k2,,replace'], { unique: { key: 'k2', onConflict: 'replace' } }],
     [['--unique', '{"key":"a,b"}'], { unique: { key: 'a,b' } }],
     [['--at', '2096-02-29T12:00:00Z'], { scheduledFor: '2096-02-29T12:00:00.000Z' }],
-  ])('reads %j', async (args, fields) => {
+  ])('reads the options %j of create', async (args, fields) => {
     const run = here('jobs-short', 'create', 'resize', ...args, '--json');
     expect(await run.exit()).toBe(0);
     expect(JSON.parse(run.out())).toMatchObject(fields);
   });
 
-  it('reads the payload from the standard input', async () => {
+  it('reads the payload of create from the standard input', async () => {
     const run = yardmaster(['create', 'resize', '-', '--space', 'stdin', '--json'], asAdmin(service));
     run.child.stdin?.end('{"from": "stdin"}\n');
     expect(await run.exit()).toBe(0);
     expect(JSON.parse(run.out())).toMatchObject({ payload: { from: 'stdin' }, spaceId: 'stdin' });
   });
 
-  it('creates one job for one idempotency key', async () => {
+  it('creates one job per idempotency key', async () => {
     const ids = await Promise.all([1, 2].map(() => here('jobs-once', 'create', 'a', '--idempotency-key', 'k').end()));
     expect(ids[0]).toEqual(ids[1]);
     expect(await jobsOf('jobs-once')).toHaveLength(1);
   });
 
-  it('creates two jobs when it is run twice without an idempotency key', async () => {
+  it('creates two jobs when create runs twice without an idempotency key', async () => {
     for (let i = 0; i < 2; i++) expect(await here('jobs-two', 'create', 'a').exit()).toBe(0);
     expect(await jobsOf('jobs-two')).toHaveLength(2);
   });
@@ -82,20 +82,23 @@ describe('create', () => {
     ['completed', 'complete', { result: { width: 320 } }, [0, ['{"width":320}']], ''],
     ['dead', 'fail', { error: 'disk\nfull' }, [3, []], 'is dead: disk full'],
     ['killed', 'kill', { reason: 'enough' }, [4, []], 'is killed: enough'],
-  ] as const)('waits until a job is %s, and exits with the code for that', async (_, verb, body, end, sentence) => {
-    const spaceId = `wait-${verb}`;
-    const run = here(spaceId, 'create', 'a', '--wait', '600', '--max-retries', '0');
-    let claimed: { id: string }[] = [];
-    while (claimed.length === 0) {
-      claimed = (await service.call('POST', `/spaces/${spaceId}/jobs/poll`, { body: { waitSeconds: 20 } })).body.jobs;
-    }
-    const [{ id }] = claimed as [{ id: string }];
-    await step(service, id, 'ack');
-    await step(service, id, verb, body);
-    expect(await run.end()).toEqual([...end, sentence && `yardmaster: job ${id} ${sentence}\n`]);
-  });
+  ] as const)(
+    'create --wait waits until the job is %s, and exits with the matching code',
+    async (_, verb, body, end, sentence) => {
+      const spaceId = `wait-${verb}`;
+      const run = here(spaceId, 'create', 'a', '--wait', '600', '--max-retries', '0');
+      let claimed: { id: string }[] = [];
+      while (claimed.length === 0) {
+        claimed = (await service.call('POST', `/spaces/${spaceId}/jobs/poll`, { body: { waitSeconds: 20 } })).body.jobs;
+      }
+      const [{ id }] = claimed as [{ id: string }];
+      await step(service, id, 'ack');
+      await step(service, id, verb, body);
+      expect(await run.end()).toEqual([...end, sentence && `yardmaster: job ${id} ${sentence}\n`]);
+    },
+  );
 
-  it('exits with 124 when the job has not ended after --wait, and names the job', async () => {
+  it('create --wait exits with 124 and the job id when the job has not ended in time', async () => {
     const [code, lines, err] = await here('jobs-late', 'create', 'a', '--wait', '0.05').end();
     const [{ id }] = await jobsOf('jobs-late');
     expect([code, lines, err]).toEqual([124, [], `yardmaster: job ${id} is still pending after 0.05 s\n`]);
@@ -112,7 +115,7 @@ describe('create', () => {
       2,
       'error: --delay and --at exclude each other\n',
     ],
-  ])('refuses %j in one line that names the field', async (args, code, err) => {
+  ])('refuses the command %j in one line that names the field', async (args, code, err) => {
     const [exit, , text] = await here('jobs-refused', ...args).end();
     expect([exit, text]).toEqual([code, err]);
     expect(await jobsOf('jobs-refused')).toEqual([]);
@@ -140,7 +143,7 @@ describe('jobs', () => {
     expect(lines.map((line) => JSON.parse(line).id)).toEqual([second, first, dead]);
   });
 
-  it('lists more jobs than the service returns at once', async () => {
+  it('lists more jobs than the service returns in one page', async () => {
     const body = Array.from({ length: 130 }, (_, i) => ({ name: `n${i % 2}` }));
     await service.call('POST', '/spaces/jobs-pages/jobs', { body });
     const count = async (...args: string[]) => (await here('jobs-pages', 'jobs', ...args).end())[1].length - 1;
@@ -177,7 +180,7 @@ describe('jobs', () => {
     [['--query', ''], 1, 'yardmaster: --query must be 1 to 500 characters\n'],
     [['--name', 'a', '--offset', '5'], 1, 'yardmaster: offset must not be given together with cursor, order'],
     [['--tag', ''], 1, 'yardmaster: tag must be 1 to 64 characters\n'],
-  ])('refuses %j', async (args, code, err) => {
+  ])('refuses the options %j of jobs', async (args, code, err) => {
     const [exit, , text] = await here('jobs-refused', 'jobs', ...args).end();
     expect([exit, text.slice(0, err.length)]).toEqual([code, err]);
   });
@@ -214,7 +217,7 @@ describe('get', () => {
     expect(JSON.parse(json)).toMatchObject({ id, result: 'ok' });
   });
 
-  it('exits with 1 for an unknown job', async () => {
+  it('get exits with 1 for an unknown job', async () => {
     expect(await here('jobs-get', 'get', 'nobody').end()).toEqual([1, [], 'yardmaster: Job not found\n']);
   });
 });
@@ -227,7 +230,7 @@ describe('kill and release', () => {
     expect([status, events.at(-1)?.data]).toEqual(['killed', { reason: 'enough' }]);
   });
 
-  it('exits with 1 when the job has ended', async () => {
+  it('kill exits with 1 when the job has ended', async () => {
     const id = await jobIn(service, 'completed', 'jobs-ends');
     expect(await here('jobs-ends', 'kill', id).end()).toEqual([1, [], 'yardmaster: Job has already ended\n']);
   });
@@ -241,7 +244,7 @@ describe('kill and release', () => {
     expect(await read(service, id)).toMatchObject({ status: 'scheduled' });
   });
 
-  it('does not release a job that another delivery has', async () => {
+  it('release refuses to release a job that another delivery has', async () => {
     const { id } = await createJob(service, 'jobs-ends');
     const first = await service.call('POST', `/jobs/${id}/claim`);
     await step(service, id, 'release');
@@ -254,7 +257,7 @@ describe('kill and release', () => {
 });
 
 describe('requeue, copy and delete', () => {
-  it('lets a dead job wait again, at once or later', async () => {
+  it('requeues a dead job, at once or after a delay', async () => {
     const id = await jobIn(service, 'dead', 'jobs-again');
     expect(await here('jobs-again', 'requeue', id).end()).toEqual([0, [`requeued ${id}`], '']);
     expect(await read(service, id)).toMatchObject({ status: 'pending', attemptNumber: 0 });
@@ -268,7 +271,7 @@ describe('requeue, copy and delete', () => {
     ]);
   });
 
-  it('prints the id of a copy', async () => {
+  it('copy prints the id of the new job', async () => {
     const id = await jobIn(service, 'completed', 'jobs-again', { payload: { image: 'a.png' } });
     const [code, [same = '']] = await here('jobs-again', 'copy', id).end();
     expect([code, await read(service, same)]).toMatchObject([0, { copyOf: id, payload: { image: 'a.png' } }]);
@@ -276,7 +279,7 @@ describe('requeue, copy and delete', () => {
     expect(await read(service, other)).toMatchObject({ copyOf: id, payload: { image: 'b.png' } });
   });
 
-  it('deletes a job that has ended, and no other', async () => {
+  it('deletes only a job that has ended', async () => {
     const id = await jobIn(service, 'completed', 'jobs-again');
     expect(await here('jobs-again', 'delete', id).end()).toEqual([0, [`deleted ${id}`], '']);
     expect((await service.call('GET', `/jobs/${id}`)).status).toBe(404);
@@ -318,7 +321,7 @@ it('lists the spaces that have jobs', async () => {
   expect(err).toContain('there are more than these 1 spaces');
 });
 
-it('shows what happened in a space, by minutes and by hours', async () => {
+it('shows the history of a space by minutes and by hours', async () => {
   await jobIn(service, 'completed', 'jobs-history', { name: 'crop' });
   await createJob(service, 'jobs-history', { name: 'resize' });
   const history = (...args: string[]) => here('jobs-history', 'stats', '--history', ...args).end();
@@ -340,7 +343,7 @@ it('shows what happened in a space, by minutes and by hours', async () => {
   ]);
 });
 
-it('ends at a closed output with 141', async () => {
+it('jobs exits with 141 when its output is closed', async () => {
   const script = `"${process.execPath}" "$0" jobs --space jobs-count --json --limit 1000 | true; exit \${PIPESTATUS[0]}`;
   const body = Array.from({ length: 200 }, () => ({ name: 'n', payload: { text: 'x'.repeat(2_000) } }));
   await service.call('POST', '/spaces/jobs-count/jobs', { body });

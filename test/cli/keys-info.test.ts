@@ -30,7 +30,7 @@ describe('keys', () => {
     expect(await here(jobs)).toEqual([1, [], 'yardmaster: A valid API key is required\n']);
   });
 
-  it('rotates a key, and lets both secrets work until the overlap is over', async () => {
+  it('rotates a key, and both secrets work until the overlap is over', async () => {
     const { id, key } = await service.key(['jobs:read'], { spaceId: 'shop' });
     const jobs = (text: string) => here(['jobs', '--space', 'shop', '--token', text]);
     const [code, [next = ''], err] = await here(['keys', 'rotate', id, '--overlap', '60']);
@@ -41,7 +41,7 @@ describe('keys', () => {
     expect([(await jobs(next))[0], (await jobs(JSON.parse(json).key))[0]]).toEqual([1, 0]);
   });
 
-  it('creates a key with limits, which shows itself', async () => {
+  it('creates a key with limits, and keys self shows them', async () => {
     const create = ['keys', 'create', '--scope', 'jobs:read', '--space', 'shop', '--name', 'slow', '--limit', '2.5'];
     for (const [burst, most] of [
       [[], 3],
@@ -82,7 +82,7 @@ describe('keys', () => {
     expect(await here([...create, '--tag', 'a', '--expires-in', '5'])).toEqual([1, [], refused]);
   });
 
-  it('lists what was done', async () => {
+  it('audit lists who did what', async () => {
     const { id } = await service.key(['jobs:read'], { name: 'of-audit', spaceId: 'shop' });
     await service.call('DELETE', `/keys/${id}`);
     const [code, [title, ...rows]] = await here(['audit', '--limit', '120']);
@@ -97,18 +97,18 @@ describe('keys', () => {
     expect(revoked.map(({ action }) => action)).toEqual(['key.revoke', 'key.create']);
   });
 
-  it('binds a key to YARDMASTER_SPACE, and to no space without it', async () => {
+  it('binds a key to YARDMASTER_SPACE, or to no space without that variable', async () => {
     const create = ['keys', 'create', '--scope', 'jobs:read', '--json'];
     const spaceOf = async (env = {}) => JSON.parse((await here(create, env))[1][0] as string).spaceId;
     expect([await spaceOf(), await spaceOf({ YARDMASTER_SPACE: 's' })]).toEqual([null, 's']);
   });
 
-  it('refuses an unknown scope with its field', async () => {
+  it('refuses an unknown scope of a key by its field', async () => {
     const [code, , err] = await here(['keys', 'create', '--scope', 'jobs:raed']);
     expect([code, err]).toEqual([1, expect.stringMatching(/^yardmaster: scopes\[0\] must be one of jobs:create/)]);
   });
 
-  it('sends the creation of a key only once when its outcome is unknown, because a second key would stay', async () => {
+  it('sends the creation of a key only once when its outcome is unknown, so that no second key remains', async () => {
     const fake = await serve((_request, response) => response.writeHead(503).end('{"error":"x","code":"UNAVAILABLE"}'));
     const [code, , err] = await here(['keys', 'create', '--scope', 'jobs:read'], { YARDMASTER_URL: fake.url });
     expect([code, err, fake.requests]).toEqual([6, 'yardmaster: the service did not serve the call: x\n', 1]);
@@ -116,7 +116,7 @@ describe('keys', () => {
 });
 
 describe('info', () => {
-  it('shows both versions, and that address and key work', async () => {
+  it('info shows both versions, and that address and key work', async () => {
     const [code, lines, err] = await here(['info', '--space', 'shop']);
     expect([code, err]).toEqual([0, '']);
     expect(lines).toEqual([
@@ -128,7 +128,7 @@ describe('info', () => {
     ]);
   });
 
-  it('shows what a key may not do', async () => {
+  it('info shows which scope a key lacks', async () => {
     const { key } = await service.key(['jobs:create'], { spaceId: 'shop' });
     const [code, lines] = await here(['info', '--space', 'shop'], { YARDMASTER_API_KEY: key });
     expect([code, ...lines.slice(3)]).toEqual([
@@ -152,7 +152,7 @@ describe('info', () => {
       6,
       'no connection to http://127.0.0.1:1 (ECONNREFUSED: nothing listens there); is YARDMASTER_URL right?',
     ],
-  ])('says what is wrong with %s', async (_, env, code, sentence) => {
+  ])('info explains %s', async (_, env, code, sentence) => {
     const [exit, , err] = await here(['info'], env);
     expect([exit, err]).toEqual([code, `yardmaster: ${sentence}\n`]);
   });
@@ -161,7 +161,7 @@ describe('info', () => {
     ['a page', 200, '<html>Welcome</html>'],
     ['other JSON', 200, '{"service":"other"}'],
     ['a 404', 404, 'no'],
-  ])('says that another server responds with %s', async (_, status, body) => {
+  ])('info reports that a server which responds with %s is not Yardmaster', async (_, status, body) => {
     const fake = await serve((_request, response) => response.writeHead(status).end(body));
     const [code, , err] = await here(['info'], { YARDMASTER_URL: fake.url });
     expect([code, err]).toEqual([1, expect.stringContaining(`the server at ${fake.url} is not Yardmaster`)]);

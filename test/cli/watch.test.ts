@@ -30,7 +30,7 @@ const NO_KEY = null;
 const REQUEUED = 'requeued      it waits again, with all of its attempts';
 
 describe('watch of a job', () => {
-  it('prints every message as a line, and exits with 0 when the job completes', async () => {
+  it('watch prints every message as a line, and exits with 0 when the job completes', async () => {
     const { id } = await createJob(service, 'lines', { name: 'resize' });
     const run = watch(id);
     await run.shows('init');
@@ -69,7 +69,7 @@ describe('watch of a job', () => {
     expect(run.err()).toBe('');
   });
 
-  it('prints when a job is scheduled for, and does not end while it is', async () => {
+  it('watch prints when a job is scheduled for, and waits for its end', async () => {
     const { id } = await createJob(service, 'waits', { name: 'resize', delaySeconds: 3_600, unique: { key: 'k' } });
     const create = { name: 'resize', unique: { key: 'k', onConflict: 'replace' } };
     const scheduledFor = '2096-02-29T12:00:00.000Z';
@@ -114,7 +114,7 @@ describe('watch of a job', () => {
   it.each([
     ['fail', { error: 'disk full' }, 3, 'dead          disk full'],
     ['kill', { reason: 'enough' }, 4, 'killed        enough'],
-  ] as const)('prints the reason of a %s, and exits with its code', async (verb, body, code, line) => {
+  ] as const)('watch prints the reason of a %s, and exits with its code', async (verb, body, code, line) => {
     const id = await jobIn(service, 'running', 'ends', { maxRetries: 0 });
     const run = watchHere(service, [id]);
     await run.shows('init');
@@ -127,12 +127,12 @@ describe('watch of a job', () => {
     ['dead', undefined, 3, ['init          dead']],
     ['killed', undefined, 4, ['init          killed']],
     ['completed', NO_KEY, 0, ['init          no progress yet', 'completed']],
-  ] as const)('exits at once for a job that is %s already, with the key %j', async (status, key, code, lines) => {
+  ] as const)('watch exits at once for a job that is %s already, with the key %j', async (status, key, code, lines) => {
     const run = watchHere(service, [await jobIn(service, status, 'already')], key);
     expect(await run.end()).toEqual([code, lines, '']);
   });
 
-  it('prints each message as it came with --json', async () => {
+  it('watch --json prints each message as it arrived', async () => {
     const id = await jobIn(service, 'running', 'json', { name: 'resize' });
     const run = watch(id, '--json');
     await run.shows('init');
@@ -147,14 +147,14 @@ describe('watch of a job', () => {
     expect(run.out()).not.toContain('\u009b');
   });
 
-  it('gives up after --timeout with 124', async () => {
+  it('watch exits with 124 after --timeout', async () => {
     const run = watchHere(service, [await jobIn(service, 'pending', 'timeout'), '--timeout', '0.5']);
     expect([await run.exit(), run.err()]).toEqual([124, 'yardmaster: gave up after 0.5 s\n']);
   });
 });
 
 describe('watch of a job with --since', () => {
-  it('shows the whole history first with 0, also beyond an earlier end', async () => {
+  it('watch --since 0 shows the whole history first, even beyond an earlier end', async () => {
     const id = await jobIn(service, 'dead', 'since');
     await service.call('POST', `/jobs/${id}/requeue`);
     const run = watchHere(service, [id, '--since', '0']);
@@ -164,7 +164,7 @@ describe('watch of a job with --since', () => {
     expect(await run.end()).toEqual([4, ['init          pending', ...lines], '']);
   });
 
-  it('shows the last end of a job that has ended twice', async () => {
+  it('watch --since shows the last end of a job that has ended twice', async () => {
     const id = await jobIn(service, 'dead', 'since');
     await service.call('POST', `/jobs/${id}/requeue`);
     await step(service, id, 'kill');
@@ -175,7 +175,7 @@ describe('watch of a job with --since', () => {
 });
 
 describe('watch with a stream token', () => {
-  it('shows the job for which the token was created', async () => {
+  it('watch with a stream token shows the job of the token', async () => {
     const id = await jobIn(service, 'running', 'token');
     const { body } = await service.call('POST', '/stream-tokens', { body: { scope: 'jobs:read', jobIds: [id] } });
     const run = watchHere(service, [id], body.token);
@@ -184,7 +184,7 @@ describe('watch with a stream token', () => {
     expect(await run.end()).toEqual([0, ['init          running', 'completed'], '']);
   });
 
-  it('exits with 1 when the token has expired', async () => {
+  it('watch exits with 1 when the stream token has expired', async () => {
     const fake = await serve(
       () => undefined,
       (_send, ws) => ws.close(4401, 'stream token has expired'),
@@ -195,7 +195,7 @@ describe('watch with a stream token', () => {
 });
 
 describe('watch of a job without a key', () => {
-  it('prints progress and completion, and exits with 0', async () => {
+  it('watch without a key prints progress and completion, and exits with 0', async () => {
     const id = await jobIn(service, 'running', 'anonymous');
     await step(service, id, 'progress', { percent: 5, message: 'Begun' });
     const run = watchHere(service, [id], NO_KEY);
@@ -205,7 +205,7 @@ describe('watch of a job without a key', () => {
     expect(await run.end()).toEqual([0, ['init          5% Begun', 'progress      50% Half', 'completed'], '']);
   });
 
-  it('exits with 5 when its stream ends without a message about the end of the job', async () => {
+  it('watch exits with 5 when its stream ends without a message about the end of the job', async () => {
     const { url } = await serve(
       () => undefined,
       (send, ws) => {
@@ -220,7 +220,7 @@ describe('watch of a job without a key', () => {
 });
 
 describe('watch that is refused', () => {
-  it('exits with 1 and the reason when its stream is refused', async () => {
+  it('watch exits with 1 and the reason when its stream is refused', async () => {
     const id = await jobIn(service, 'pending', 'refused');
     const { key: keyOfOther } = await service.key(['jobs:read'], { spaceId: 'elsewhere' });
     const reasonOf = async (jobId: string, key?: string) => {
@@ -233,7 +233,7 @@ describe('watch that is refused', () => {
     expect(await reasonOf(id, keyOfOther)).toBe('yardmaster: The API key is bound to another space\n');
   });
 
-  it('exits with 1 when its key is revoked', async () => {
+  it('watch exits with 1 when its key is revoked', async () => {
     const { id: keyId, key } = await service.key(['jobs:read']);
     const run = watchHere(service, [await jobIn(service, 'pending', 'revoked')], key);
     await run.shows('init');
@@ -241,13 +241,13 @@ describe('watch that is refused', () => {
     expect([await run.exit(), run.err()]).toEqual([1, 'yardmaster: API key is no longer valid\n']);
   });
 
-  it('ends its process at once, however long a proxy keeps the connection open', async () => {
+  it('watch ends its process at once, even if a proxy keeps the connection open', async () => {
     const { url } = await serve((_request, response) => response.writeHead(404).end('{"error":"Job not found"}'));
     const run = yardmaster(['watch', 'nope', '--url', url]);
     expect([await run.exit(), run.err()]).toEqual([1, 'yardmaster: Job not found\n']);
   });
 
-  it('never prints the key, however the server quotes the address', async () => {
+  it('watch never prints the API key, even if the server quotes the address', async () => {
     const key = 'ym_id_se/cr=et!';
     const { url } = await serve((request, response) => {
       const path = request.url?.replace(/since=\d+&/, '') ?? '';
@@ -261,7 +261,7 @@ describe('watch that is refused', () => {
 });
 
 describe('watch of a space', () => {
-  it('prints every event of every job as a line, until Ctrl-C', async () => {
+  it('watch --space prints every event of every job as a line until Ctrl-C', async () => {
     const run = watch('--space', 'yard');
     await run.shows('init');
 
@@ -289,7 +289,7 @@ describe('watch of a space', () => {
     expect(run.err()).toBe('');
   });
 
-  it('shows only jobs with all tags that --tag names', async () => {
+  it('watch --space --tag shows only jobs with all of the named tags', async () => {
     const run = watch('--space', 'tags', '--tag', 'a', '--tag', 'b');
     await run.shows('init');
     for (const tag of ['a', 'b']) await createJob(service, 'tags', { tags: [tag] });
@@ -298,7 +298,7 @@ describe('watch of a space', () => {
     expect(run.lines()).toEqual(['init          tags', `created       ${id} work`]);
   });
 
-  it('ends with 141 and without a message when its output is closed', async () => {
+  it('watch --space exits with 141 and without a message when its output is closed', async () => {
     const run = watch('--space', 'head');
     await run.shows('init');
     run.child.stdout?.destroy();
@@ -322,7 +322,7 @@ async function cutOff(run: Run): Promise<void> {
 const initsOf = (run: Run) => run.lines().filter((line) => line.startsWith('init '));
 
 describe('watch that loses its connection', () => {
-  it('connects again, and goes on to the end of the job', async () => {
+  it('watch reconnects after a lost connection, and continues to the end of the job', async () => {
     const id = await jobIn(service, 'running', 'cut');
     const run = watchHere(proxy, [id]);
     await run.shows('init');
@@ -341,7 +341,7 @@ describe('watch that loses its connection', () => {
     ['fail', { error: 'x' }, undefined, 3, ['init          running', 'init          dead', 'dead          x']],
     ['complete', {}, NO_KEY, 0, [...Array(2).fill('init          no progress yet'), 'completed']],
   ] as const)(
-    'exits with the code of a job that ended during the outage: %s %j, with the key %j',
+    'watch exits with the code of a job that ended during the outage: %s %j, with the key %j',
     async (verb, body, key, code, lines) => {
       const id = await jobIn(service, 'running', 'meanwhile', { maxRetries: 0 });
       const run = watchHere(proxy, [id], key);
@@ -353,7 +353,7 @@ describe('watch that loses its connection', () => {
     },
   );
 
-  it('reports that the events of a space during an outage are not shown', async () => {
+  it('watch --space reports that events during an outage are not shown', async () => {
     const run = yardmaster(['watch', '--space', 'gap'], asAdmin(proxy));
     await run.shows('init');
     await cutOff(run);
@@ -366,7 +366,7 @@ describe('watch that loses its connection', () => {
     expect(run.err()).toBe(`${LOST}; events until then are not shown\n`);
   });
 
-  it('shows the events that happened during the outage', async () => {
+  it('watch shows the events that happened during an outage', async () => {
     const id = await jobIn(service, 'running', 'outage');
     const run = watchHere(proxy, [id]);
     await run.shows('init');
@@ -391,7 +391,7 @@ describe('watch that loses its connection', () => {
     ]);
   });
 
-  it('reports that events of a job are lost, when the service does not have them any more', async () => {
+  it('watch reports lost events of a job that the service no longer has', async () => {
     const asked: (string | null)[] = [];
     const fake = await serve(
       () => undefined,
@@ -412,7 +412,7 @@ describe('watch that loses its connection', () => {
     ]);
   });
 
-  it('goes on without since at a service of an earlier release', async () => {
+  it('watch reconnects without since to a service that does not know it', async () => {
     const asked: (string | null)[] = [];
     const fake = await serve((_request, response) => {
       fake.openStreams((send, ws, query) => {
@@ -429,13 +429,13 @@ describe('watch that loses its connection', () => {
   it.each([
     [[], 2],
     [['--since', '5'], 1],
-  ])('exits with 1 when its stream is refused with 400 for good, with %j', async (flags, requests) => {
+  ])('watch exits with 1 when its stream is refused with 400 for good, with %j', async (flags, requests) => {
     const fake = await serve((_request, response) => response.writeHead(400).end('{"error":"no"}'));
     const run = watchHere(fake, ['job', ...flags]);
     expect([await run.end(), fake.requests]).toEqual([[1, [], 'yardmaster: no\n'], requests]);
   });
 
-  it('connects again while the service is away, and reports that once', async () => {
+  it('watch reconnects while the service is down, and reports that once', async () => {
     const fake = await serve((_request, response, nth) => {
       response.writeHead(503).end('{"error":"Storage is unavailable"}');
       if (nth < 1) return;
@@ -449,7 +449,7 @@ describe('watch that loses its connection', () => {
     expect(run.err()).toBe(`no connection to ${fake.url} (Storage is unavailable), connecting again\n`);
   });
 
-  it('does not connect again before the service allows it', async () => {
+  it('watch does not reconnect before the service allows it', async () => {
     const fake = await serve((_request, response) => response.writeHead(503, { 'retry-after': '3600' }).end());
     // Without Retry-After the command would connect again within half a second.
     const run = watchHere(fake, ['job', '--timeout', '1']);
@@ -461,7 +461,7 @@ describe('watch that loses its connection', () => {
   const onTerminal = (jobId: string, env: Record<string, string> = {}) =>
     yardmasterOnTerminal(`watch ${jobId}`, { ...asAdmin(service), ...env });
 
-  it('draws a job in place, from the progress that it had before, to its end', async () => {
+  it('watch on a terminal draws a job in place, from its earlier progress to its end', async () => {
     const id = await jobIn(service, 'running', 'drawn', { name: 'resize' });
     await step(service, id, 'progress', { percent: 40, message: 'Before' });
     const run = onTerminal(id);
@@ -487,7 +487,7 @@ describe('watch that loses its connection', () => {
     expect(new Set(run.out().match(/\[\?\d+[hl]/g))).toEqual(new Set(['[?7l', '[?7h']));
   });
 
-  it('draws until when a job is scheduled, also when the time was set before', async () => {
+  it('watch on a terminal draws until when a job is scheduled, even if the time was set before', async () => {
     const scheduledFor = new Date(2096, 1, 29, 7, 5, 9).toISOString();
     const run = onTerminal(await jobIn(service, 'scheduled', 'later', { delaySeconds: undefined, scheduledFor }));
     await run.shows('until 2096-02-29 07:05:09');
@@ -495,7 +495,7 @@ describe('watch that loses its connection', () => {
     expect(await run.exit()).toBe(130);
   });
 
-  it('ends on Ctrl-C with 130, and leaves the terminal as it was', async () => {
+  it('watch on a terminal exits on Ctrl-C with 130, and restores the terminal', async () => {
     const run = onTerminal(await jobIn(service, 'pending', 'interrupted'));
     await run.shows('pending');
     run.child.stdin?.write('\u0003');
@@ -504,7 +504,7 @@ describe('watch that loses its connection', () => {
     expect(run.out().endsWith('\n')).toBe(true);
   });
 
-  it('writes plain lines where NO_COLOR is set', async () => {
+  it('watch on a terminal prints plain lines if NO_COLOR is set', async () => {
     const run = onTerminal(await jobIn(service, 'killed', 'plain'), { NO_COLOR: '1' });
     expect(await run.exit()).toBe(4);
     expect(run.out()).toMatch(/^\S+Z init {10}killed\r\n$/);

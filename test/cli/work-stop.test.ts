@@ -18,7 +18,7 @@ const UNTIL_TERM = `trap 'echo "got SIGTERM" >&2; exit 9' TERM; echo "pid $$" >&
 const STUBBORN = `trap '' TERM; echo "pid $$" >&2; while :; do sleep 0.05; done`;
 
 describe('a job that the worker loses', () => {
-  it('ends the program of a killed job with SIGTERM, and claims the next job', async () => {
+  it('work ends the program of a killed job with SIGTERM, and claims the next job', async () => {
     const { id } = await createJob(service, 'work-kills');
     const worker = startWorker(service, { spaceId: 'work-kills', script: UNTIL_TERM, options: BEATS });
     const pid = await pidOf(worker);
@@ -34,7 +34,7 @@ describe('a job that the worker loses', () => {
     await worker.shows(`${next} work lost`);
   });
 
-  it('ends a program that ignores SIGTERM with SIGKILL', async () => {
+  it('work ends a program that ignores SIGTERM with SIGKILL', async () => {
     const { id } = await createJob(service, 'work-ignores');
     const worker = startWorker(service, { spaceId: 'work-ignores', script: STUBBORN, options: BEATS });
     const pid = await pidOf(worker);
@@ -43,7 +43,7 @@ describe('a job that the worker loses', () => {
     expect(isAlive(pid)).toBe(false);
   });
 
-  it('ends the program of a job that another worker has, and changes nothing about the job', async () => {
+  it('work ends the program of a job that another worker has, and changes nothing about the job', async () => {
     const { id } = await createJob(service, 'work-loses');
     const script = `trap 'echo 1; exit 0' TERM; echo "pid $$" >&2; while :; do sleep 0.05; done`;
     const worker = startWorker(service, { spaceId: 'work-loses', script, options: BEATS });
@@ -58,7 +58,7 @@ describe('a job that the worker loses', () => {
     expect(await read(service, id)).toMatchObject({ status: 'completed', result: 'of the other worker' });
   });
 
-  it('does not complete a job that another worker has with the result of its own program', async () => {
+  it('work completes no job that another worker has', async () => {
     const { id } = await createJob(service, 'work-late');
     const worker = startWorker(service, { spaceId: 'work-late', script: UNTIL_USR1, options: ['--heartbeat', '600'] });
     const pid = await pidOf(worker);
@@ -69,7 +69,7 @@ describe('a job that the worker loses', () => {
     expect(await read(service, id)).toMatchObject({ result: 'of the other worker' });
   });
 
-  it('sends heartbeats beside a program that reports nothing', async () => {
+  it('work sends heartbeats for a program that reports nothing', async () => {
     const { id } = await createJob(service, 'work-silent');
     const worker = startWorker(service, { spaceId: 'work-silent', script: UNTIL_TERM, options: BEATS });
     await pidOf(worker);
@@ -82,7 +82,7 @@ describe('a job that the worker loses', () => {
 });
 
 describe('SIGTERM to the worker', () => {
-  it('lets running programs finish, and claims no more jobs', async () => {
+  it('work lets running programs finish on SIGTERM, and claims no more jobs', async () => {
     const { id } = await createJob(service, 'work-drains');
     const worker = startWorker(service, { spaceId: 'work-drains', script: UNTIL_USR1, options: ['--drain', '600'] });
     const pid = await pidOf(worker);
@@ -98,22 +98,25 @@ describe('SIGTERM to the worker', () => {
   it.each([
     ['ends at SIGTERM', UNTIL_TERM],
     ['ignores SIGTERM', STUBBORN],
-  ])('releases the job of a program that is not done after --drain and %s, without an attempt', async (_, script) => {
-    const { id } = await createJob(service, 'work-released', { maxRetries: 0 });
-    const worker = startWorker(service, { spaceId: 'work-released', script, options: ['--drain', '0'] });
-    const pid = await pidOf(worker);
-    signal(worker, 'SIGTERM');
-    expect(await worker.exit()).toBe(0);
-    expect(isAlive(pid)).toBe(false);
-    const job = await read(service, id);
-    expect(job).toMatchObject({ status: 'pending', attemptNumber: 0 });
-    expect(job.events.slice(3).map(({ type, data }) => [type, data])).toEqual([
-      ['released', { reason: 'worker stops' }],
-    ]);
-    await step(service, id, 'kill'); // So that the next case does not claim it.
-  });
+  ])(
+    'work releases the job of a program that is not done after --drain and %s, without an attempt',
+    async (_, script) => {
+      const { id } = await createJob(service, 'work-released', { maxRetries: 0 });
+      const worker = startWorker(service, { spaceId: 'work-released', script, options: ['--drain', '0'] });
+      const pid = await pidOf(worker);
+      signal(worker, 'SIGTERM');
+      expect(await worker.exit()).toBe(0);
+      expect(isAlive(pid)).toBe(false);
+      const job = await read(service, id);
+      expect(job).toMatchObject({ status: 'pending', attemptNumber: 0 });
+      expect(job.events.slice(3).map(({ type, data }) => [type, data])).toEqual([
+        ['released', { reason: 'worker stops' }],
+      ]);
+      await step(service, id, 'kill'); // So that the next case does not claim it.
+    },
+  );
 
-  it('completes the job of a program that finishes its work at SIGTERM', async () => {
+  it('work completes the job of a program that finishes on SIGTERM', async () => {
     const { id } = await createJob(service, 'work-finishes');
     const script = `trap 'echo 3; exit 0' TERM; echo "pid $$" >&2; while :; do sleep 0.05; done`;
     const worker = startWorker(service, { spaceId: 'work-finishes', script, options: ['--drain', '0'] });
@@ -123,7 +126,7 @@ describe('SIGTERM to the worker', () => {
     expect(await read(service, id)).toMatchObject({ status: 'completed', result: 3 });
   });
 
-  it('ends programs at once and releases their jobs at the second signal', async () => {
+  it('work ends programs at once and releases their jobs on the second signal', async () => {
     const ids = [await createJob(service, 'work-twice'), await createJob(service, 'work-twice')].map(({ id }) => id);
     const options = ['--drain', '600', '--concurrency', '2'];
     const worker = startWorker(service, { spaceId: 'work-twice', script: STUBBORN, options });
@@ -135,7 +138,7 @@ describe('SIGTERM to the worker', () => {
     for (const id of ids) expect(await whenIn(service, 'pending', id)).toMatchObject({ attemptNumber: 0 });
   });
 
-  it('ends an idle worker, whose poll takes no job with it', async () => {
+  it('work exits while idle, and its poll takes no job with it', async () => {
     const worker = startWorker(service, { spaceId: 'work-idle', script: 'echo 1' });
     const { id } = await createJob(service, 'work-idle');
     await whenIn(service, 'completed', id);
