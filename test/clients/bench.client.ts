@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { runBench } from '../support/bench.js';
 
-it('the benchmark of the dashboard measures tasks on each of its pages', async () => {
+it('the dashboard benchmark measures tasks on each page of the dashboard', async () => {
   const { dashboard } = await runBench('dashboard', '--jobs 100 --running 2 --rate 50 --seconds 1');
   expect(dashboard).toEqual(
     ['jobs of the space', 'one of its jobs', 'all spaces'].map((what) =>

@@ -18,7 +18,7 @@ async function check({ http }: TestService): Promise<void> {
 const APPS: { app: Required<ServiceOptions>['app'] }[] = [{ app: 'api' }, { app: 'gateway' }, { app: 'scheduler' }];
 
 describe('promtool check metrics', () => {
-  it.each(APPS)('accepts the metrics of the $app, idle and after some requests', async ({ app }) => {
+  it.each(APPS)('promtool accepts the metrics of the $app, idle and after some requests', async ({ app }) => {
     const service = await startService({}, { app, isOwn: true });
     try {
       await check(service);
@@ -31,7 +31,7 @@ describe('promtool check metrics', () => {
     }
   });
 
-  it('accepts the metrics of the standalone with jobs, streams and a callback', async () => {
+  it('promtool accepts the metrics of the standalone with jobs, streams and a callback', async () => {
     const service = await startService({ CALLBACK_RETRY_DELAYS: '3600' });
     try {
       for (const status of ['pending', 'running', 'dead', 'killed'] as const) await jobIn(service, status, 'a:b.c_d-e');
