@@ -84,7 +84,7 @@ describe('fsck of a record with a broken field', () => {
       '5 1 60 1.5',
       '5 1 60 often',
     ].map((value) => ['pending', 'retry', value, `retry is impossible: ${value.slice(0, 40)}`] as const),
-  ] as const)('reports a %s job in which %s is %s, and leaves it', async (status, field, value, detail) => {
+  ] as const)('fsck reports a %s job in which %s is %s, and leaves it', async (status, field, value, detail) => {
     const id = await jobIn(service, status, 'left');
     const key = service.store.keys.job(id);
     const before = await service.redis.hgetall(key);
@@ -110,7 +110,7 @@ describe('fsck of a record with options, of which one is broken', () => {
     ...(['scheduled', 'pending', 'delivered'] as const).map(
       (status) => [status, 'runBy', '9000000000000', `runBy must be absent, because the job is ${status}`] as const,
     ),
-  ] as const)('reports a %s job in which %s is %s, and leaves it', async (status, field, value, detail) => {
+  ] as const)('fsck reports a %s job whose option %s is %s, and leaves it', async (status, field, value, detail) => {
     const id = await jobIn(service, status, 'left', fields);
     const key = service.store.keys.job(id);
     if (value === null) await service.redis.hdel(key, field);
@@ -169,7 +169,7 @@ describe('fsck of a broken history', () => {
       'the status is scheduled in the record and pending in the history',
     ],
     ['with an unreadable entry', 'running', ['nonsense'], 'history_unreadable', 'entry -1 is not valid'],
-  ] as const)('reports a history %s, and leaves it', async (_, status, entries, kind, detail) => {
+  ] as const)('fsck reports a history %s, and leaves it', async (_, status, entries, kind, detail) => {
     const id = await jobIn(service, status, 'left');
     const key = `${service.store.keys.job(id)}:events`;
     const before = await service.redis.lrange(key, 0, -1);
@@ -180,7 +180,7 @@ describe('fsck of a broken history', () => {
     if (before.length > 0) await service.redis.rpush(key, ...before);
   });
 
-  it('reports a job that has lost the history of its schedule, and leaves it', async () => {
+  it('fsck reports a job that has lost the history of its schedule, and leaves it', async () => {
     const id = await jobIn(service, 'scheduled', 'left', { delaySeconds: 0.1 });
     const { store } = service;
     await until(async () => (await promoteDue(store, PARTITION, await redisNow(store))).ready > 0);
@@ -192,7 +192,7 @@ describe('fsck of a broken history', () => {
     await service.redis.rpush(`${service.store.keys.job(id)}:events`, '["ready",1]');
   });
 
-  it('finds the status in a history that ends with heartbeats and callbacks', async () => {
+  it('fsck finds the status in a history that ends with heartbeats and callbacks', async () => {
     const id = await jobIn(service, 'running', 'left');
     for (const verb of ['progress', 'event', 'checkpoint']) {
       const body = verb === 'progress' ? { percent: 1, message: 'on' } : { a: 1 };
@@ -205,7 +205,7 @@ describe('fsck of a broken history', () => {
   it.each([
     ['events', 'eventsDropped', 'events'],
     ['logs', 'logsDropped', 'entries'],
-  ])('reports a job that has lost all its %s, and leaves it', async (part, field, what) => {
+  ])('fsck reports a job that has lost all its %s, and leaves it', async (part, field, what) => {
     const id = await jobIn(service, 'pending', 'left');
     await service.redis.hset(service.store.keys.job(id), field, 7);
     const detail = `it has lost its oldest 7 ${what}, and the others too`;
@@ -227,7 +227,7 @@ describe('fsck of a wrong key', () => {
     `{${PARTITION === '00' ? '01' : '00'}}:space:left/queue`,
     `{${partitionOf('job')}}:space:jobs`,
     `{${partitionOf('')}}:space:/jobs`,
-  ])('reports the unknown key %s, and leaves it', async (name) => {
+  ])('fsck reports the unknown key %s, and leaves it', async (name) => {
     await service.redis.set(`${service.prefix}:${name}`, 'x');
     await expectLeft([['key_unknown', null, name, 'none']], ['it is a string']);
     await service.redis.del(`${service.prefix}:${name}`);
@@ -240,13 +240,13 @@ describe('fsck of a wrong key', () => {
     ['{3f}:callbacks', 'zset', null],
     ['{3f}:due', 'zset', null],
     ['{keys}:records', 'hash', null],
-  ])('reports the key %s when it has another type, and leaves it', async (name, type, jobId) => {
+  ])('fsck reports the key %s when it has another type, and leaves it', async (name, type, jobId) => {
     await service.redis.set(`${service.prefix}:${name}`, 'x');
     await expectLeft([['key_wrong_type', jobId, name, 'none']], [`it is a string, and must be a ${type}`]);
     await service.redis.del(`${service.prefix}:${name}`);
   });
 
-  it('checks all other jobs when a key has another type', async () => {
+  it('fsck checks all other jobs when a key has another type', async () => {
     const hurt = await jobIn(service, 'running', 'left');
     const other = await jobIn(service, 'running', 'left');
     await writeHistory(service, hurt);
@@ -282,7 +282,7 @@ describe('fsck of a broken API key', () => {
     ...[{ previous: { secretHash, until: 'soon' } }, { previous: { secretHash: 'short', until } }],
   ];
 
-  it('finds no fault in a key that was rotated and has limits', async () => {
+  it('fsck finds no fault in an API key that was rotated and has limits', async () => {
     const key = withField({ rotations: 1, limits: { perSecond: 0.5, burst: 1 }, previous: { secretHash, until } });
     await service.redis.hset(service.store.keys.apiKeys, 'broken', key);
     expect((await check(service.store)).short).toEqual([]);
@@ -290,7 +290,7 @@ describe('fsck of a broken API key', () => {
   });
 
   it.each([...['{', '{}', '{"id":"other"}'], ...FIELDS.map(withField)])(
-    'reports an API key with the record %s, and leaves it',
+    'fsck reports an API key with the record %s, and leaves it',
     async (record) => {
       await service.key(['jobs:read']);
       await service.redis.hset(service.store.keys.apiKeys, 'broken', record);

@@ -370,7 +370,7 @@ const DAMAGES: Damage[] = [
 const pathOf = (key: string, partition: string) =>
   key.startsWith('{') ? `{${partition}}:${key.slice(1, -1)}` : `{${partition}}:space:damaged/${key}`;
 
-it('does not move the last order of a space into the future when a job there stands behind others', async () => {
+it('fsck does not move the last order of a space into the future for a job behind others', async () => {
   const { store, redis } = service;
   const id = await jobIn(service, 'pending', 'damaged', { priority: -600 });
   const spaces = store.keys.spaces(partitionOf('damaged'));
@@ -383,7 +383,7 @@ it('does not move the last order of a space into the future when a job there sta
 
 describe('fsck of a damaged job', () => {
   it.each(DAMAGES)(
-    'repairs the faults, after which the job works again, of a job that is $title',
+    'fsck repairs all faults of a job that is $title, and the job works again',
     async ({ status = 'pending', fields = {}, harm, faults, ofNoJob, alsoSpace }) => {
       const { store, redis } = service;
       const partition = partitionOf('damaged');

@@ -52,7 +52,7 @@ const releases = readdirSync(new URL('.', import.meta.url))
   .filter((name) => name.endsWith('.json'))
   .map((name) => JSON.parse(read(name)) as Golden);
 
-it('has a golden dump of the current release', () => {
+it('the golden dumps include one of the current release', () => {
   const { version } = JSON.parse(read('../../package.json'));
   expect(releases.map((golden) => golden.version)).toContain(version);
 });
@@ -92,14 +92,14 @@ describe.each(releases)('data of release $version', ({ prefix, key, spaces, comm
   const expectStatus = async (ids: readonly string[], status: Status) =>
     expect(await Promise.all(ids.map(statusOf))).toEqual(ids.map(() => status));
 
-  it('contains jobs in every status', () => {
+  it('golden data contains jobs in every status except scheduled', () => {
     const found = new Set(jobs.map(({ job }) => job.status));
     expect([...found].sort()).toEqual(['completed', 'dead', 'delivered', 'killed', 'pending', 'running']);
   });
 
-  it('has no faults that fsck finds', expectNoFaults);
+  it('fsck finds no faults in golden data', expectNoFaults);
 
-  it('is returned as that release returned it', async () => {
+  it('golden data is read as the release that wrote it returned it', async () => {
     const query = { mode: 'latest' as const, bound: null, limit: 100, levels: null, terms: [] };
     for (const { job, logs } of jobs) {
       expect(await getJob(store, ANY_SPACE, job.id)).toMatchObject(job);
@@ -109,7 +109,7 @@ describe.each(releases)('data of release $version', ({ prefix, key, spaces, comm
       expect(await getStats(store, spaceId, { limit: 100, names: [] })).toMatchObject({ jobs: counts, names });
   });
 
-  it('is served by a process of the current release to API keys of that release', async () => {
+  it('a process of the current release serves golden data to the API keys in it', async () => {
     const service = await startService({ KEY_PREFIX: prefix }, { redis: server, app: 'api' });
     for (const { job } of jobs) {
       const { status, body } = await service.call('GET', `/jobs/${job.id}`, { key: key.text });
@@ -119,14 +119,14 @@ describe.each(releases)('data of release $version', ({ prefix, key, spaces, comm
     await service.stop();
   });
 
-  it('contains API keys that are still valid', async () => {
+  it('golden data contains API keys that are still valid', async () => {
     expect(await new Authenticator(store).authenticate(key.text)).toMatchObject({
       keyId: key.id,
       spaceId: key.spaceId,
     });
   });
 
-  it('contains pending jobs that are delivered in order and can run to their end', async () => {
+  it('pending jobs of golden data are delivered in order and run to their end', async () => {
     for (const { spaceId, queue } of spaces) {
       const { jobs: claimed } = await pollJobs(store, spaceId, { count: 50, names: [] });
       expect(claimed.map(({ id }) => id)).toEqual(queue);
@@ -144,7 +144,7 @@ describe.each(releases)('data of release $version', ({ prefix, key, spaces, comm
     await expectNoFaults();
   });
 
-  it('contains delivered and running jobs that time out', async () => {
+  it('delivered and running jobs of golden data time out', async () => {
     for (const { job } of jobs) {
       const due = ['delivered', 'running'].includes(job.status) ? 1 : '+inf';
       await connection.redis.zadd(store.keys.deadlines(job.id.slice(0, 2)), 'XX', due, job.id);
@@ -169,7 +169,7 @@ describe.each(releases)('data of release $version', ({ prefix, key, spaces, comm
     return all.length;
   }
 
-  it('contains pending callbacks that are sent, and ended jobs whose callbacks are sent again', async () => {
+  it('pending callbacks of golden data are sent, and callbacks of its ended jobs are sent again', async () => {
     const calling = jobs.filter(({ job }) => job.callbackUrl !== null && ['completed', 'dead'].includes(job.status));
     const isSettled = ({ job }: (typeof jobs)[number]) =>
       job.events.some(({ type, data }) => type === 'callback_sent' && !(data as { willRetry: boolean }).willRetry);
