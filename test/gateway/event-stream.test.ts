@@ -29,7 +29,7 @@ const key = { 'x-api-key': ADMIN_KEY };
 const idsOf = ({ events }: EventStreamClient) => events.map((event) => [event.data.type, event.id]);
 
 describe('an event stream of a job', () => {
-  it('sends the messages of the WebSocket, with the seq as id, and ends after the end of the job', async () => {
+  it('an event stream sends the messages of the WebSocket with the seq as id, and ends with the job', async () => {
     const client = await open(`/${id}`, key);
     expect(client.response.status).toBe(200);
     expect(Object.fromEntries(client.response.headers)).toMatchObject({
@@ -52,7 +52,7 @@ describe('an event stream of a job', () => {
     });
   });
 
-  it('goes on after Last-Event-ID, which is newer than since, and is over for a client that has all', async () => {
+  it('an event stream resumes after Last-Event-ID instead of since, and returns 204 if nothing is left', async () => {
     await post('progress', { percent: 1, message: 'm' });
     await post('event', 2);
     const again = await open(`/${id}?since=2`, { ...key, 'last-event-id': '4' });
@@ -70,13 +70,13 @@ describe('an event stream of a job', () => {
     expect((await open(`/${id}`, { ...key, 'last-event-id': late.lastId as string })).response.status).toBe(204);
   });
 
-  it('is not over for a client that has more events than Redis', async () => {
+  it('an event stream does not return 204 to a client that has more events than Redis', async () => {
     await post('complete');
     const client = await open(`/${id}`, { ...key, 'last-event-id': '99' });
     expect([await client.end(), idsOf(client)]).toEqual(['whole', [['init', '4']]]);
   });
 
-  it('is over although the history goes on with what no stream shows', async () => {
+  it('an event stream returns 204 if the history continues only with events that no stream shows', async () => {
     await post('fail', { error: 'x', retryable: false });
     const client = await open(`/${id}`, { ...key, 'last-event-id': '3' });
     await client.end();
@@ -86,7 +86,7 @@ describe('an event stream of a job', () => {
     expect((await open(`/${id}`, { ...key, 'last-event-id': '3' })).response.status).toBe(200);
   });
 
-  it('shows a client without a key the progress, and hides how and when the job ended', async () => {
+  it('an event stream shows a client without a key the progress, and hides how and when the job ended', async () => {
     await post('progress', { percent: 1, message: 'm' });
     const client = await open(`/${id}`);
     expect(client.messages[0]).toEqual({
@@ -102,7 +102,7 @@ describe('an event stream of a job', () => {
     expect((await open(`/${id}`, { 'last-event-id': client.lastId as string })).response.status).toBe(204);
   });
 
-  it('takes the key from the query, too, as an EventSource sends it', async () => {
+  it('an event stream accepts the key in the query or as a Bearer token', async () => {
     const client = await open(`/${id}?token=${ADMIN_KEY}`);
     expect(client.messages[0]).toMatchObject({ type: 'init', status: 'running' });
     expect((await open(`/${id}`, { authorization: `Bearer ${ADMIN_KEY}` })).messages[0]).toHaveProperty('status');
@@ -123,20 +123,20 @@ describe('an event stream of a job', () => {
       'UPGRADE_REQUIRED',
     ],
     ['a Last-Event-ID that is no number', () => `/${id}`, { ...key, 'last-event-id': 'x' }, 400, 'INVALID_REQUEST'],
-  ])('is refused with %s', async (_, path, headers, status, code) => {
+  ])('an event stream is refused with %s', async (_, path, headers, status, code) => {
     const response = await fetch(`${gateway.url}/api/v1/realtime${path()}`, {
       headers: { accept: 'text/event-stream', ...headers } as Record<string, string>,
     });
     expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([status, code]);
   });
 
-  it('may be read by pages of the allowed origins only', async () => {
+  it('an event stream can be read only by pages of the allowed origins', async () => {
     const from = async (origin: string) =>
       (await open(`/${id}`, { origin })).response.headers.get('access-control-allow-origin');
     expect([await from(ORIGIN), await from('https://other.example')]).toEqual([ORIGIN, null]);
   });
 
-  it('ends when its key is revoked, and when the gateway ends', async () => {
+  it('an event stream ends when its key is revoked', async () => {
     const { id: keyId, key: text } = await service.key(['jobs:read']);
     const client = await open(`/${id}`, { 'x-api-key': text });
     await service.call('DELETE', `/keys/${keyId}`);
@@ -145,7 +145,7 @@ describe('an event stream of a job', () => {
   });
 });
 
-it('an event stream of a space has no ids, and filters', async () => {
+it('an event stream of a space sends no ids, and filters by type', async () => {
   const client = await open('/spaces/watched?type=progress', key);
   await until(() => client.messages.length === 1);
   await post('event', 1);

@@ -23,7 +23,7 @@ const shown = (messages: { type: string; seq?: number; missed?: true }[]) =>
   messages.map(({ type, seq, missed }) => [type, seq, ...(missed ? ['missed'] : [])]);
 
 describe('a stream of a job with since', () => {
-  it('sends what came after it, then what comes, each with its seq', async () => {
+  it('a stream with since sends the events after it, then new ones, each with its seq', async () => {
     await post('progress', { percent: 1, message: 'm' });
     await post('checkpoint', { page: 2 });
     const client = await openSince(3);
@@ -39,7 +39,7 @@ describe('a stream of a job with since', () => {
     expect(client.messages[2]).toMatchObject({ jobId: id, data: { page: 2 } });
   });
 
-  it('sends the whole history with 0, and ends after the end of the job', async () => {
+  it('a stream with since=0 sends the whole history, and ends after the end of the job', async () => {
     await post('complete', { result: 7 });
     const client = await openSince(0);
     expect(await client.end()).toMatchObject({ code: 1000 });
@@ -52,7 +52,7 @@ describe('a stream of a job with since', () => {
     expect(client.messages.map(({ status }) => status)).toEqual(['completed', 'delivered', 'running', 'completed']);
   });
 
-  it('goes on after a requeue, although the history has an earlier end', async () => {
+  it('a stream with since continues after a requeue, although the history has an earlier end', async () => {
     await post('fail', { error: 'x', retryable: false });
     await service.call('POST', `/jobs/${id}/requeue`);
     const client = await openSince(3);
@@ -68,7 +68,7 @@ describe('a stream of a job with since', () => {
     expect(client.closed).toBeNull();
   });
 
-  it('says that it has missed events which the history has dropped', async () => {
+  it('a stream with since reports missed events that the history has dropped', async () => {
     for (let i = 0; i < 12; i++) await post('event', i);
     const client = await openSince(4);
     await until(() => client.messages.length === 10);
@@ -79,7 +79,7 @@ describe('a stream of a job with since', () => {
     expect(shown((await openSince(6)).messages)[0]).toEqual(['init', 6]);
   });
 
-  it('begins at the present when Redis has fewer events than the client', async () => {
+  it('a stream with since starts at the present when Redis has fewer events than the client', async () => {
     const client = await openSince(99);
     await post('event', 'live');
     await client.next('event');
@@ -89,7 +89,7 @@ describe('a stream of a job with since', () => {
     ]);
   });
 
-  it('tells a client that has more events than Redis that its job is completed', async () => {
+  it('a stream with since tells a client that has more events than Redis that its job is completed', async () => {
     const { key } = await service.key(['jobs:read:progress']);
     await post('complete', { result: 7 });
     const client = await openSince(99, key);
@@ -100,7 +100,7 @@ describe('a stream of a job with since', () => {
     ]);
   });
 
-  it('shows a client of progress scope its messages only', async () => {
+  it('a stream with since shows a client of progress scope only progress messages', async () => {
     const { key } = await service.key(['jobs:read:progress']);
     await post('progress', { percent: 1, message: 'm' });
     await post('event', 'hidden');
@@ -116,14 +116,14 @@ describe('a stream of a job with since', () => {
     expect(Object.keys(client.messages[2]).sort()).toEqual(['jobId', 'seq', 'timestamp', 'type']);
   });
 
-  it('does not show a client of progress scope how many events there are', async () => {
+  it('a stream with since does not reveal the number of events to a client of progress scope', async () => {
     const { key } = await service.key(['jobs:read:progress']);
     await post('event', 'hidden');
     for (const since of [99, 2])
       expect(shown((await openSince(since, key)).messages)[0]?.slice(0, 2)).toEqual(['init', since]);
   });
 
-  it('stays open when its job waits again soon after its end', async () => {
+  it('a job stream stays open when its job is requeued soon after its end', async () => {
     const client = await open(`/${id}?token=${ADMIN_KEY}`);
     await post('kill');
     await client.next('killed');
@@ -136,14 +136,14 @@ describe('a stream of a job with since', () => {
     expect(client.closed).toBeNull();
   });
 
-  it('gives appended logs no seq', async () => {
+  it('a stream with since sends appended logs without a seq', async () => {
     const client = await openSince(3);
     await append(service, id, 2);
     const appended = await client.next('logs_appended');
     expect(appended).not.toHaveProperty('seq');
   });
 
-  it('sends a history of several portions once and in order', async () => {
+  it('a stream with since sends a history of several portions once and in order', async () => {
     await writeHistory(service, id);
     const entries = Array.from({ length: 350 }, (_, i) => JSON.stringify(['event', Date.now(), i]));
     await service.redis.rpush(`${service.store.keys.job(id)}:events`, ...entries);
@@ -153,11 +153,11 @@ describe('a stream of a job with since', () => {
     expect(client.dataOf('event')).toEqual(Array.from({ length: 350 }, (_, i) => i));
   });
 
-  it.each(['-1', 'x', '1.5', ''])('is refused with since=%s', async (since) => {
+  it.each(['-1', 'x', '1.5', ''])('a stream is refused with since=%s', async (since) => {
     await expect(openSince(since)).rejects.toThrow('no stream');
   });
 
-  it('is as before without it', async () => {
+  it('a stream without since sends no seq', async () => {
     const client = await open(`/${id}?token=${ADMIN_KEY}`);
     await post('event', 1);
     await client.next('event');

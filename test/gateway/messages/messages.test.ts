@@ -144,14 +144,14 @@ async function documentedMessage(kind: Kind) {
   return ajv.compile({ ...document, oneOf });
 }
 
-describe.each(STREAMS)('$stream', ({ kind }) => {
+describe.each(STREAMS)('$stream', ({ kind, stream }) => {
   const rows = SCENARIOS.map((scenario) => {
     const type = scenario.live[0]?.type;
     const outcome = type === undefined ? 'begins with the state of a job that is' : outcomeFor(kind, type);
     return { scenario, what: scenario.what, outcome };
   });
 
-  it.each(rows)('$outcome $what', async ({ scenario }) => {
+  it.each(rows)(`${stream} $outcome $what`, async ({ scenario }) => {
     const result = (await results.get(scenario)) as Result;
     const { messages } = result.clients[kind];
     const { timestamp } = messages[0];
@@ -166,7 +166,7 @@ describe.each(STREAMS)('$stream', ({ kind }) => {
     expect(Date.parse(timestamp)).toBeLessThanOrEqual(result.to);
   });
 
-  it('sends only messages that the AsyncAPI document has, and the schemas of the protocol accept without a change', async () => {
+  it(`${stream} sends only documented messages, which the protocol schemas accept unchanged`, async () => {
     const isDocumented = await documentedMessage(kind);
     for (const { clients } of await Promise.all(results.values())) {
       const { messages } = clients[kind];
@@ -179,7 +179,7 @@ describe.each(STREAMS)('$stream', ({ kind }) => {
 });
 
 describe('events that are read from the history', () => {
-  it.each(SCENARIOS)('are the same as those that were published: $what', async (scenario) => {
+  it.each(SCENARIOS)('events read from the history equal those that were published: $what', async (scenario) => {
     const { job, clients } = (await results.get(scenario)) as Result;
     const { events } = await readSince(service.store, job.id, 2);
     const read = events.filter(({ type }) => isStreamType(type));
@@ -216,7 +216,7 @@ it('unsubscribes from the channels of jobs that have ended once it has closed th
   for (const channel of channels) await until(async () => (await subscribers(channel)) === 0);
 });
 
-it('shows that a job was created on the stream of its space only', async () => {
+it('shows the creation of a job on the stream of its space only', async () => {
   const space = await open(`/spaces/birth?token=${keys.full}`);
   const { id, createdAt } = await createJob(service, 'birth', { name: JOB_NAME });
   const full = await open(`/${id}?token=${keys.full}`);
@@ -241,7 +241,7 @@ it('shows that a job was created on the stream of its space only', async () => {
   expect(anonymous.types()).toEqual(['init', 'progress']);
 });
 
-it('shows on the stream of a space that a job was created for later', async () => {
+it('shows the creation of a scheduled job on the stream of its space', async () => {
   const space = await open(`/spaces/later?token=${keys.full}`);
   await createJob(service, 'later', DELAY);
   expect(await space.next('created')).toMatchObject({ status: 'scheduled', data: null });
