@@ -15,21 +15,24 @@ function conforms(yaml: string, kubernetes: string) {
 
 const EACH = VALUE_SETS.flatMap((file) => KUBERNETES.map((kubernetes) => [file, kubernetes] as const));
 
-it.each(VALUE_SETS)('passes helm lint with %s', (file) => {
+it.each(VALUE_SETS)('the chart passes helm lint with %s', (file) => {
   const args = ['lint', '--strict', '--kube-version', KUBERNETES[1], CHART, '--values', `${CHART}/../examples/${file}`];
   const { status, stdout } = tool('helm', args);
   expect({ status, complaints: stdout.match(/^\[(WARNING|ERROR)\].*/gm) }).toEqual({ status: 0, complaints: null });
 });
 
-it.each(EACH)('renders only valid resources with known fields, with %s for Kubernetes %s', (file, kubernetes) => {
-  const { stdout, stderr } = template(file, { kubernetes });
-  expect(stderr).toBe('');
-  const { faults, valid } = conforms(stdout, kubernetes);
-  expect(faults).toEqual([]);
-  expect(valid).toBe(stdout.match(/^kind:/gm)?.length);
-});
+it.each(EACH)(
+  'the chart renders only valid resources with known fields, with %s for Kubernetes %s',
+  (file, kubernetes) => {
+    const { stdout, stderr } = template(file, { kubernetes });
+    expect(stderr).toBe('');
+    const { faults, valid } = conforms(stdout, kubernetes);
+    expect(faults).toEqual([]);
+    expect(valid).toBe(stdout.match(/^kind:/gm)?.length);
+  },
+);
 
-it('has an example for KEDA that conforms to its resource definition', () => {
+it('the example for KEDA conforms to its resource definition', () => {
   expect(conforms(readFile('helm/examples/keda.yaml'), KUBERNETES[1])).toEqual({ faults: [], valid: 1 });
 });
 
@@ -38,7 +41,7 @@ describe('check of rendered resources', () => {
     ['an unknown field', 'spec:', 'spec:\n  replica: 2'],
     ['a value of the wrong type', 'replicas: 2', 'replicas: many'],
     ['a value that is not in the enumeration', 'imagePullPolicy: IfNotPresent', 'imagePullPolicy: 7'],
-  ])('refuses %s', (_, from, to) => {
+  ])('the check of rendered resources refuses %s', (_, from, to) => {
     const yaml = template('minimal.yaml').stdout;
     const deployment = yaml.split(/^---$/m).find((text) => text.includes('kind: Deployment')) as string;
     expect(conforms(deployment, KUBERNETES[1]).valid).toBe(1);
@@ -46,6 +49,6 @@ describe('check of rendered resources', () => {
   });
 });
 
-it('refuses a Kubernetes that is too old', () => {
+it('the chart refuses a Kubernetes that is too old', () => {
   expect(template('minimal.yaml', { kubernetes: '1.26.9' }).stderr).toContain('requires kubeVersion: >=1.27.0-0');
 });

@@ -13,7 +13,7 @@ const decoded = (secret: Manifest): Record<string, string> =>
   );
 
 describe('secrets rendered without a cluster', () => {
-  it('are random and valid for the processes', () => {
+  it('secrets rendered without a cluster are random and valid for the processes', () => {
     const secrets = decoded(find(render(TRIAL), 'Secret'));
     expect(secrets).toEqual({
       'admin-api-key': expect.stringMatching(/^[A-Za-z0-9]{43}$/),
@@ -25,7 +25,7 @@ describe('secrets rendered without a cluster', () => {
     expect(decoded(find(render(TRIAL), 'Secret'))['admin-api-key']).not.toBe(secrets['admin-api-key']);
   });
 
-  it('are not rendered when existing Secrets are set for all', () => {
+  it('no Secret is rendered when existing Secrets are set for all', () => {
     const manifests = render('production.yaml');
     expect(manifests.filter(({ kind }) => kind === 'Secret')).toEqual([]);
     const refs = COMPONENTS.flatMap((component) => containerOf(manifests, component).env).map(
@@ -40,12 +40,12 @@ describe('secrets rendered without a cluster', () => {
     );
   });
 
-  it('can be read from another key of an existing Secret', () => {
+  it('a secret can be read from another key of an existing Secret', () => {
     const manifests = render({ redis: { existingSecret: { name: 'stores', key: 'jobs' } } });
     expect(containerOf(manifests, 'scheduler').env[0].valueFrom.secretKeyRef).toEqual({ name: 'stores', key: 'jobs' });
   });
 
-  it('are stored in a Secret of the release when they are set as values', () => {
+  it('secrets set as values are stored in a Secret of the release', () => {
     const given = {
       url: 'rediss://:p%40ss@redis:6380',
       key: 'a-key-of-the-operator-with-32-or-more',
@@ -69,7 +69,7 @@ describe('secrets rendered without a cluster', () => {
     }
   });
 
-  it('contain no signing secret when signing is disabled', () => {
+  it('the Secret of a release contains no signing secret when signing is disabled', () => {
     const manifests = render({ ...LEAST, callbackSigning: { enabled: false } });
     const namesOf = (component: string) => containerOf(manifests, component).env.map(({ name }: Manifest) => name);
     expect(namesOf('scheduler')).toEqual(['REDIS_URL']);
@@ -102,7 +102,7 @@ describe('secrets installed in a cluster', () => {
   }
   const secrets = () => decoded(cluster.objects.get(generated));
 
-  it('are made once, and kept over upgrades', async () => {
+  it('secrets in a cluster are generated once, and kept over upgrades', async () => {
     await helm('install', TRIAL);
     const first = secrets();
     await helm('upgrade', TRIAL);
@@ -112,7 +112,7 @@ describe('secrets installed in a cluster', () => {
     expect(cluster.patched).toContain('/api/v1/namespaces/jobs/configmaps/yard-yardmaster-config');
   });
 
-  it('are kept over an uninstall, and used again by the next install', async () => {
+  it('secrets in a cluster survive an uninstall, and the next install uses them again', async () => {
     await helm('install', TRIAL);
     const first = secrets();
     await helm('uninstall', null);
@@ -121,7 +121,7 @@ describe('secrets installed in a cluster', () => {
     expect(secrets()).toEqual(first);
   });
 
-  it('are made when a later release needs them, and kept when a release does not need them', async () => {
+  it('secrets in a cluster are added when a later release needs them, and kept when it does not', async () => {
     await helm('install', { ...LEAST, callbackSigning: { enabled: false } });
     const first = secrets();
     expect(Object.keys(first)).toEqual(['admin-api-key']);
@@ -133,7 +133,7 @@ describe('secrets installed in a cluster', () => {
     expect(secrets()).toEqual(second);
   });
 
-  it('are not shown in the notes, which explain how to read them', async () => {
+  it('the notes of the chart show no secrets, and explain how to read them', async () => {
     const notes = await helm('install', TRIAL);
     const template = `'{{ index .data "admin-api-key" | base64decode }}'`;
     expect(notes).toContain(`get secret yard-yardmaster-generated -o go-template=${template}`);
@@ -141,7 +141,7 @@ describe('secrets installed in a cluster', () => {
     for (const secret of Object.values(secrets())) expect(notes).not.toContain(secret);
   });
 
-  it('are located by the notes if they already exist, and not mentioned if unused', async () => {
+  it('the notes of the chart locate existing secrets, and do not mention unused ones', async () => {
     const existingSecret = { name: 'admins', key: 'admin' };
     const notes = await helm('install', { ...LEAST, adminKey: { existingSecret } }, '--dry-run=client');
     expect(notes).toContain(`get secret admins -o go-template='{{ index .data "admin"`);

@@ -36,7 +36,7 @@ describe('chart values', () => {
     'monitoring.serviceMonitor.scrapeInterval',
     'monitoring.rules.thresholds.deadJob',
     'testPod.image',
-  ])('refuse the unknown value %s', (path) => {
+  ])('the chart refuses the unknown value %s', (path) => {
     const { status, stderr } = template({ ...LEAST, ...at(path, { of: 'no use' }) });
     expect(status).not.toBe(0);
     expect(stderr).toContain(`additional properties '${path.split('.').at(-1)}' not allowed`);
@@ -75,7 +75,7 @@ describe('chart values', () => {
     ['ui.enabled', 'yes'],
     ['ingress.hosts', 'jobs.example.com'],
     ['commonLabels', { team: 7 }],
-  ])('refuse %s: %j', (path, value) => {
+  ])('the chart refuses %s: %j', (path, value) => {
     const { status, stderr } = template({ ...LEAST, ...at(path, value) });
     expect(status).not.toBe(0);
     expect(stderr).toContain(`at '/${path.replaceAll('.', '/')}`);
@@ -116,13 +116,13 @@ describe('chart values that contradict each other', () => {
       { redis: { url: 'redis+sentinel://one,two/primary' }, networkPolicy: { enabled: true } },
       'redis.url uses port 26379',
     ],
-  ])('are refused: %s', (_, values, message) => {
+  ])('the chart refuses contradictory values: %s', (_, values, message) => {
     const { status, stderr } = template(values);
     expect(status).not.toBe(0);
     expect(stderr).toContain(message);
   });
 
-  it('are not detected wrongly in a password that looks like a port', () => {
+  it('the chart finds no contradiction in a password that looks like a port', () => {
     expect(template({ redis: { url: URL }, networkPolicy: { enabled: true } }).stderr).toBe('');
   });
 });
@@ -143,7 +143,7 @@ it.each([
   'redis+cluster://one:6379,two:6379',
   'rediss+cluster://user:password@one:6379',
   'unix:///run/redis.sock',
-])('accepts the Redis URL %s, as the processes do', (url) => {
+])('the chart accepts the Redis URL %s, as the processes do', (url) => {
   expect(template({ redis: { url } }).stderr).toBe('');
   expect(VARIABLES.REDIS_URL.schema.safeParse(url).success).toBe(true);
 });

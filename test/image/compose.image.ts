@@ -26,18 +26,18 @@ const MEANT = [
 ];
 
 describe('docker-compose.yml', () => {
-  it('conforms to the Compose Specification', () => {
+  it('docker-compose.yml conforms to the Compose Specification', () => {
     expect(lint()).toEqual([]);
   });
 
-  it('uses the image of this version, and can build it', () => {
+  it('docker-compose.yml uses the image of this version, and can build it', () => {
     const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
     for (const [, service] of ours) {
       expect(service).toMatchObject({ image: `ghcr.io/yardmaster/yardmaster:${version}`, build: '.' });
     }
   });
 
-  it('passes on every variable except those that it sets itself', () => {
+  it('docker-compose.yml passes on every variable except those that it sets', () => {
     const fixed = ['PORT', 'HOST', 'REDIS_URL', 'DATA_DIR', 'CLOCK', 'TRUSTED_PROXIES', 'SHUTDOWN_SECONDS'];
     const expected = Object.keys(VARIABLES).filter((name) => !fixed.includes(name));
     for (const name of ['api', 'gateway', 'scheduler'])
@@ -47,7 +47,7 @@ describe('docker-compose.yml', () => {
       });
   });
 
-  it.each(Object.keys(compose.services))('gives %s minimal privileges and a bounded log', (name) => {
+  it.each(Object.keys(compose.services))('docker-compose.yml gives %s minimal privileges and a bounded log', (name) => {
     expect(compose.services[name]).toMatchObject({
       read_only: true,
       cap_drop: ['ALL'],
@@ -56,7 +56,7 @@ describe('docker-compose.yml', () => {
     });
   });
 
-  it('gives each long-lived service a health check, a restart policy and a grace period', () => {
+  it('docker-compose.yml gives each long-lived service a health check, a restart policy and a grace period', () => {
     for (const [name, service] of Object.entries(compose.services).filter(([name]) => name !== 'secrets'))
       expect({ name, service }).toMatchObject({
         name,
@@ -64,7 +64,7 @@ describe('docker-compose.yml', () => {
       });
   });
 
-  it('publishes a single port, to this machine only', () => {
+  it('docker-compose.yml publishes a single port, to this machine only', () => {
     const shown = Object.values(compose.services).flatMap((service) => (service as { ports?: string[] }).ports ?? []);
     // biome-ignore lint/suspicious/noTemplateCurlyInString: Compose writes variables like this
     expect(shown).toEqual(['${YARDMASTER_ADDRESS:-127.0.0.1:8080}:80']);

@@ -103,7 +103,7 @@ async function createJob(url: string): Promise<string> {
 }
 
 describe('built image', () => {
-  it('has the metadata with which it is run', () => {
+  it('the built image has the metadata with which it runs', () => {
     expect(image).toMatchObject({
       cwd: '/app',
       user: '1000:1000',
@@ -120,13 +120,13 @@ describe('built image', () => {
     });
   });
 
-  it('is smaller than the limit', () => {
+  it('the built image is smaller than its limit', () => {
     const bytes = files.reduce((sum, file) => sum + lstatSync(join(app, file)).size, 0);
     process.stdout.write(`The app takes ${(bytes / 1e6).toFixed(1)} MB in ${files.length} files\n`);
     expect(bytes / 1e6).toBeLessThan(MOST_MB);
   });
 
-  it('contains no sources, no tests, no build tools and no files of the build machine', () => {
+  it('the built image contains no sources, tests, build tools or files of the build machine', () => {
     const ours = files.filter((file) => !file.startsWith('node_modules/'));
     expect(
       ours.filter((file) =>
@@ -146,7 +146,7 @@ describe('built image', () => {
     expect(existsSync(join(app, 'packages/store/dist/script/scripts.generated.js'))).toBe(true);
   });
 
-  it('contains exactly the production packages of the lock file', () => {
+  it('the built image contains only production packages of the lock file', () => {
     const packages = files.filter(
       (file) =>
         /(^|\/)node_modules\/(@[^/]+\/)?[^/@.][^/]*$/.test(file) && !lstatSync(join(app, file)).isSymbolicLink(),
@@ -157,7 +157,7 @@ describe('built image', () => {
     expect(files.filter((file) => /node_modules\/(typescript|jest|@biomejs|@swc)$/.test(file))).toEqual([]);
   });
 
-  it('contains no link to a path outside', () => {
+  it('the built image contains no link to a path outside', () => {
     const links = files.filter((file) => lstatSync(join(app, file)).isSymbolicLink());
     expect(links.length).toBeGreaterThan(5);
     const out = links.filter((link) => relative(realpathSync(app), realpathSync(join(app, link))).startsWith('..'));
@@ -167,7 +167,7 @@ describe('built image', () => {
 
 describe('processes of the built image', () => {
   it.each(['api', 'standalone'])(
-    '%s accepts a job, serves the dashboard, and exits with 0 on SIGTERM',
+    '%s in the built image accepts a job, serves the dashboard, and exits with 0 on SIGTERM',
     async (name) => {
       const { child, ended, url } = await serve(
         name === 'standalone' ? image.cmd : ['node', `apps/${name}/dist/main.js`],
@@ -179,13 +179,16 @@ describe('processes of the built image', () => {
     },
   );
 
-  it.each(['gateway', 'scheduler'])('%s becomes ready, and exits with 0 on SIGTERM', async (name) => {
-    const { child, ended } = await serve(['node', `apps/${name}/dist/main.js`]);
-    child.kill('SIGTERM');
-    expect(await ended).toBe(0);
-  });
+  it.each(['gateway', 'scheduler'])(
+    '%s in the built image becomes ready, and exits with 0 on SIGTERM',
+    async (name) => {
+      const { child, ended } = await serve(['node', `apps/${name}/dist/main.js`]);
+      child.kill('SIGTERM');
+      expect(await ended).toBe(0);
+    },
+  );
 
-  it('the command line watches a job through a gateway until it ends', async () => {
+  it('the command line in the built image watches a job through a gateway until it ends', async () => {
     const api = await serve(['node', 'apps/api/dist/main.js']);
     const gateway = await serve(['node', 'apps/gateway/dist/main.js']);
     const id = await createJob(api.url);
@@ -197,7 +200,7 @@ describe('processes of the built image', () => {
     expect(watch.output()).toContain('killed');
   });
 
-  it('do not write to the file system of the image', () => {
+  it('the processes of the built image write nothing to its file system', () => {
     expect(pathsIn(app)).toEqual(files);
   });
 });
