@@ -100,7 +100,7 @@ describe('appending logs does not extend a window:', () => {
       becomes: 'pending',
       of: shortLived,
     },
-  ] as const)('$what', async ({ status, becomes, of }) => {
+  ] as const)('an append of logs extends no window: $what', async ({ status, becomes, of }) => {
     const id = await jobIn(of, status, 'silent', { timeoutSeconds: 0.5, maxRetries: 0 });
     let sent = 0;
     await until(async () => {
@@ -116,7 +116,7 @@ it('keeps the logs of each job apart', async () => {
   for (const [n, id] of ids.entries()) expect(await readLogs(service, id)).toHaveLength(n + 1);
 });
 
-it('keeps the newest 10 000 log entries of a job, also of batches of 5 000', async () => {
+it('keeps the newest 10,000 log entries of a job, even from batches of 5,000', async () => {
   const { id } = await createJob(shortLived, 'many');
   const texts = (from: number, to: number) => range(from, to).map((n) => `"line ${n}"`);
   for (const from of [1, 5_001]) {

@@ -54,7 +54,7 @@ describe('metadata of a log entry', () => {
     ['many numbers', asText({ a: Array.from({ length: 2_000 }, (_, i) => i) })],
     ['objects of 64 levels', objects(64)],
     ['arrays up to level 64', `{"a":${arrays(63)}}`],
-  ])('is returned as it was sent: %s', async (_, metadata) => {
+  ])('returns the metadata of a log entry as it was sent: %s', async (_, metadata) => {
     const logs = await roundTrip(`{"message":"m","metadata":${metadata}}`);
     for (const log of logs) expect(asText(log.metadata)).toBe(asText(JSON.parse(metadata)));
   });
@@ -78,7 +78,7 @@ describe('message and source of a log entry', () => {
     ['lone surrogates', '"\\ud800 a\\udfffb \\ud83d"'],
     ['surrogates in the wrong order', '"\\ude82\\ud83d"'],
     ['8 000 characters', asText('abcdefgh'.repeat(1_000))],
-  ])('are returned as they were sent: %s', async (_, text) => {
+  ])('returns message and source of a log entry as they were sent: %s', async (_, text) => {
     const value = JSON.parse(text);
     const logs = [
       ...(await roundTrip(text)),
@@ -93,11 +93,11 @@ describe('message and source of a log entry', () => {
 it.each([
   ['warning', 'warn'],
   ['critical', 'fatal'],
-])('returns the log level %s as %s', async (sent, shown) => {
+])('returns the log level %s as its synonym %s', async (sent, shown) => {
   for (const log of await roundTrip(asText({ message: 'm', level: sent }))) expect(log.level).toBe(shown);
 });
 
-it('returns metadata null as an empty object', async () => {
+it('returns null as the metadata of a log entry as an empty object', async () => {
   for (const log of await roundTrip(asText({ message: 'm', metadata: null }))) expect(log.metadata).toEqual({});
 });
 
@@ -126,16 +126,19 @@ describe('timestamp of a log entry', () => {
     ['1970-01-01T00:00:00Z', '1970-01-01T00:00:00.000Z'],
     ['0000-01-01T00:00:00Z', '0000-01-01T00:00:00.000Z'],
     ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
-  ])('is accepted as %s and returned as %s, separate from the time of storage', async (timestamp, loggedAt) => {
-    for (const log of await roundTrip(asText({ message: 'm', timestamp }))) {
-      expect(log.loggedAt).toBe(loggedAt);
-      expect(log.createdAt).not.toBe(loggedAt);
-    }
-  });
+  ])(
+    'accepts %s as the timestamp of a log entry and returns %s, separate from the time of storage',
+    async (timestamp, loggedAt) => {
+      for (const log of await roundTrip(asText({ message: 'm', timestamp }))) {
+        expect(log.loggedAt).toBe(loggedAt);
+        expect(log.createdAt).not.toBe(loggedAt);
+      }
+    },
+  );
 });
 
 describe('time of storage of a log entry', () => {
-  it('comes from the clock of Redis, and is the same for a whole batch', async () => {
+  it('takes the time of storage of logs from the clock of Redis, once for a whole batch', async () => {
     const job = (await createJob(service, 'values')).id;
     const before = await redisNow(service.store);
     await appendOk(service, job, entriesOf(1_000));
@@ -149,7 +152,7 @@ describe('time of storage of a log entry', () => {
     expect(logs).toEqual(asRead(job, entriesOf(1_000), logs));
   });
 
-  it('differs between batches', async () => {
+  it('stores each batch of logs with its own time of storage', async () => {
     const job = (await createJob(service, 'values')).id;
     await appendOk(service, job, ['early']);
     const [early] = await readLogs(service, job);
@@ -164,7 +167,7 @@ describe('time of storage of a log entry', () => {
   });
 });
 
-it('returns a page and its entries with the field names of the specification, in its order', async () => {
+it('returns a page of logs and its entries with the field names of the specification, in its order', async () => {
   const page = await readPage(service, id, { limit: 1 });
   expect(Object.keys(page)).toEqual(['logs', 'cursor']);
   expect(Object.keys(page.cursor)).toEqual(['mode', 'oldestSeq', 'newestSeq', 'hasMore']);

@@ -22,7 +22,7 @@ describe('search of logs', () => {
     ['🚂', ['a 🚂 came'], ['a 🚃 came']],
     ['0', ['0', '10 ms'], ['1', 'null']],
     ['x'.repeat(60), ['x'.repeat(60)], ['x'.repeat(59)]],
-  ])('finds messages that contain every term: %s', expectFound);
+  ])('finds log messages that contain every term: %s', expectFound);
 });
 
 describe('search of logs', () => {
@@ -43,7 +43,7 @@ describe('search of logs', () => {
     ['“disk full”', ['full” “disk'], ['disk full']],
     ['"disk"full', ['full of disks'], ['disk', 'full']],
     ['"" disk', ['disk'], ['full']],
-  ])('treats a text in quotes as one term: %j', expectFound);
+  ])('treats a text in quotes as one term of a search of logs: %j', expectFound);
 });
 
 describe('search of logs', () => {
@@ -66,7 +66,7 @@ describe('search of logs', () => {
     ['a&b=c#d', ['?a&b=c#d'], ['a']],
     ['warn,error', ['warn,error'], ['warn', 'error']],
     ['__proto__', ['__proto__'], ['constructor']],
-  ])('treats special characters of other query languages literally: %s', expectFound);
+  ])('treats special characters in a search of logs literally: %s', expectFound);
 });
 
 describe('search of logs', () => {
@@ -89,7 +89,7 @@ describe('search of logs', () => {
     ['ϴ', ['θ', 'Θ', 'ϴ'], ['o']],
     ['i', ['I', 'İ'], ['l']],
     ['𐐀', ['𐐨', '𐐀'], ['𐐩']],
-  ])('ignores upper and lower case: %s', expectFound);
+  ])('ignores case in a search of logs: %s', expectFound);
 });
 
 it('searches only the messages of logs, not their other fields or the stored form', async () => {
