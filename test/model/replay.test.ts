@@ -214,7 +214,7 @@ describe('replay of a history', () => {
       fields: called,
       unrecorded: { redeliveries: 1 },
     },
-  ])('accepts a history with $title', (given) => {
+  ])('replay accepts a history with $title', (given) => {
     expect(replayed(given)).toBeNull();
   });
 
@@ -230,7 +230,7 @@ describe('replay of a history', () => {
       [2, 3, 4, 7],
       'the history lacks an event before event (a.8)',
     ],
-  ])('%s', (_what, seqs, says) => {
+  ])('replay %s', (_what, seqs, says) => {
     const { events, ...job } = jobOf({
       title: '',
       events: [...COMPLETED, ...Array<ShortEvent>(10).fill(['event', 40])],
@@ -445,12 +445,12 @@ describe('replay of a history', () => {
       fields: called,
       says: 'callback_sent (a.5) is retried, which is wrong',
     },
-  ])('rejects $title', ({ says, ...given }) => {
+  ])('replay rejects $title', ({ says, ...given }) => {
     expect(replayed(given)).toContain(says);
   });
 });
 
-it('refuses each verb in each status as the specification prescribes', () => {
+it('the model refuses each verb in each status as the specification prescribes', () => {
   const rows = JOB_VERBS.map((verb) => [verb, STATUSES.map((status) => refusalOf(verb, status)?.code ?? 'ok')]);
   const [ack, run] = ['JOB_NOT_DELIVERED', 'JOB_NOT_RUNNING'];
   const [heartbeat, end] = ['JOB_KILLED', run].map((killed) => [run, run, run, 'ok', run, run, killed]);

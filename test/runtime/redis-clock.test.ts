@@ -18,7 +18,7 @@ function learn(clock: RedisClock, from: Redis, { tookMs = 2, readAfterMs = 2, st
 }
 
 describe("The estimate of Redis' clock", () => {
-  it('is null before the first TIME, and once the connection is closed', () => {
+  it('the estimate of the Redis clock is null before the first TIME, and after the connection is closed', () => {
     const [clock, redis] = [new RedisClock(), node()];
     expect(clock.after(0)).toBeNull();
     learn(clock, redis);
@@ -29,7 +29,7 @@ describe("The estimate of Redis' clock", () => {
     expect(clock.after(0)).not.toBeNull();
   });
 
-  it('is never ahead of the true time, however long a TIME took', () => {
+  it('the estimate of the Redis clock is never ahead of the true time, however long a TIME took', () => {
     const [clock, redis] = [new RedisClock(), node()];
     for (const readAfterMs of [0, 500, 990]) {
       learn(clock, redis, { tookMs: 1_000, readAfterMs });
@@ -38,7 +38,7 @@ describe("The estimate of Redis' clock", () => {
     }
   });
 
-  it('uses the best TIME of half a minute', () => {
+  it('the estimate of the Redis clock uses the best TIME of half a minute', () => {
     const [clock, redis] = [new RedisClock(), node()];
     learn(clock, redis);
     learn(clock, redis, { tookMs: 1_000, readAfterMs: 10, inMs: 29_000 });
@@ -47,14 +47,14 @@ describe("The estimate of Redis' clock", () => {
     expect(Math.abs(offBy(clock) + 500)).toBeLessThanOrEqual(2);
   });
 
-  it.each([-60_000, 60_000])('is right again after a step of %i ms', (stepMs) => {
+  it.each([-60_000, 60_000])('the estimate of the Redis clock is right again after a step of %i ms', (stepMs) => {
     const [clock, redis] = [new RedisClock(), node()];
     learn(clock, redis, { tookMs: 1, readAfterMs: 1 });
     learn(clock, redis, { tookMs: 20, readAfterMs: 10, stepMs });
     expect(Math.abs(offBy(clock) - stepMs)).toBeLessThanOrEqual(20);
   });
 
-  it('is that of the node whose clock is furthest ahead', () => {
+  it('the estimate of the Redis clock follows the node whose clock is furthest ahead', () => {
     const [clock, ahead] = [new RedisClock(), node()];
     learn(clock, node());
     learn(clock, ahead, { stepMs: 500 });
@@ -63,7 +63,7 @@ describe("The estimate of Redis' clock", () => {
     expect(Math.abs(offBy(clock))).toBeLessThan(50);
   });
 
-  it('is null after a command has proven it wrong by more than its possible error', () => {
+  it('the estimate of the Redis clock is null after a command has proven it wrong', () => {
     const [clock, redis] = [new RedisClock(), node()];
     learn(clock, redis, { tookMs: 300 });
     clock.reportTooLate(300);

@@ -41,7 +41,7 @@ describe('REDIS_URL', () => {
       { kind: 'cluster', nodes: [node('a', 6379), node('::2', 7)], password: 'p', tls: null },
     ],
     ['rediss+cluster://a/0', { kind: 'cluster', nodes: [node('a', 6379)], tls: {} }],
-  ])('reads %s', (url, address) => {
+  ])('reads the REDIS_URL %s', (url, address) => {
     expect(parseRedisUrl(url)).toEqual(address);
   });
 
@@ -69,7 +69,7 @@ describe('REDIS_URL', () => {
     ['redis://r?ca=/x', 'no parameter "ca" here'],
     ['rediss://r?sentinelPassword=x', 'it may have ca, cert, key, servername'],
     ['redis+sentinel://r/n?family=6', 'it may have sentinelUsername, sentinelPassword'],
-  ])('refuses %s', (url, why) => {
+  ])('refuses the REDIS_URL %s', (url, why) => {
     const read = () => readConfig({ REDIS_URL: url }, ['REDIS_URL']);
     expect(read).toThrow(ConfigError);
     expect(read).toThrow(/^Configuration is not valid:\n {2}REDIS_URL (must|of|with|has)/);
@@ -77,7 +77,7 @@ describe('REDIS_URL', () => {
   });
 
   it.each(['redis://:s3cret/@@r', 'redis://:s3cret@a b', 'redis+cluster://u:s3cret@', 'redis://:%zzs3cret@r'])(
-    'does not repeat the password when it refuses %s',
+    'hides the password when it refuses the REDIS_URL %s',
     (url) => {
       let message = '';
       try {
@@ -90,7 +90,7 @@ describe('REDIS_URL', () => {
     },
   );
 
-  it('must name files that can be read', () => {
+  it('refuses a REDIS_URL that names an unreadable file', () => {
     const read = () => readConfig({ REDIS_URL: 'rediss://r/?ca=/not/there.pem' }, ['REDIS_URL']);
     expect(read).toThrow(ConfigError);
     expect(read).toThrow('REDIS_URL names a file that cannot be read: ENOENT');

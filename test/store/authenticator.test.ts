@@ -37,7 +37,7 @@ function countReads(of: Store): () => number {
   return () => reads;
 }
 
-it('reads a valid API key from Redis once, and grants what its scopes cover', async () => {
+it('the authenticator reads a valid API key from Redis once, and grants what its scopes cover', async () => {
   const { key, id } = await createKey(store, { ...request, spaceId: 'mine' });
   const authenticator = new Authenticator(store);
   const reads = countReads(store);
@@ -51,7 +51,7 @@ it('reads a valid API key from Redis once, and grants what its scopes cover', as
   expect(reads()).toBe(1);
 });
 
-it('reads a cached API key again after cacheMs', async () => {
+it('the authenticator reads a cached API key again after cacheMs', async () => {
   const { key } = await createKey(store, request);
   const authenticator = new Authenticator(store, { cacheMs: 50 });
   const reads = countReads(store);
@@ -59,7 +59,7 @@ it('reads a cached API key again after cacheMs', async () => {
   await until(async () => (await authenticator.authenticate(key)) !== null && reads() === 2);
 });
 
-it('caches no more API keys than its capacity', async () => {
+it('the authenticator caches no more API keys than its capacity', async () => {
   const keys = await Promise.all([1, 2, 3].map(() => createKey(store, request)));
   const authenticator = new Authenticator(store, { capacity: 2 });
   const reads = countReads(store);
@@ -77,7 +77,7 @@ it('stores no secret of an API key', async () => {
 });
 
 describe('revoked API key', () => {
-  it('is refused by an authenticator that had cached it, as soon as the revocation is published', async () => {
+  it('a revoked API key is refused by an authenticator that had cached it once the revocation is published', async () => {
     const { key, id } = await createKey(store, request);
     const authenticator = new Authenticator(store);
     await authenticator.listen(new ConnectionSubscriptions(connect()));
@@ -92,7 +92,7 @@ describe('revoked API key', () => {
     expect(await authenticator.authenticate(key)).toBeNull();
   });
 
-  it('is not cached by a read that was in progress at its revocation', async () => {
+  it('a revoked API key is not cached by a read that was in progress at its revocation', async () => {
     const { key, id } = await createKey(store, request);
     const authenticator = new Authenticator(store);
     await authenticator.listen(new ConnectionSubscriptions(connect()));
@@ -113,7 +113,7 @@ describe('revoked API key', () => {
     expect(await authenticator.authenticate(key)).toBeNull();
   });
 
-  it('is refused after a lost connection, although the message of its revocation was missed', async () => {
+  it('a revoked API key is refused after a reconnection, although the message of its revocation was missed', async () => {
     const { key, id } = await createKey(store, request);
     const authenticator = new Authenticator(store);
     const subscriber = connect();
@@ -126,7 +126,7 @@ describe('revoked API key', () => {
   });
 });
 
-it('returns which of many API keys are no longer valid, also for broken records', async () => {
+it('returns which of many API keys are no longer valid, even for broken records', async () => {
   const keys = await Promise.all(Array.from({ length: 600 }, () => createKey(store, request)));
   const [revoked, expired, broken] = keys.slice(498).map(({ id }) => id) as [string, string, string];
   await revokeKey(store, revoked);

@@ -15,22 +15,22 @@ function queueOf(...entries: string[]): FairQueue<string> {
 }
 
 describe('fair queue', () => {
-  it('returns the oldest item of each owner in rotation', () => {
+  it('a fair queue returns the oldest item of each owner in rotation', () => {
     expect(takenFrom(queueOf('a1', 'a2', 'a3', 'b1', 'c1', 'c2'))).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
   });
 
-  it('returns items of low-priority owners last', () => {
+  it('a fair queue returns items of low-priority owners last', () => {
     expect(takenFrom(queueOf('a1', 'a2', 'b1', 'b2'), (owner) => owner === 'a')).toEqual(['b1', 'b2', 'a1', 'a2']);
   });
 
-  it('counts its items, and returns undefined when it is empty', () => {
+  it('a fair queue counts its items, and returns undefined when it is empty', () => {
     const queue = queueOf('a1', 'b1');
     expect(queue.size).toBe(2);
     takenFrom(queue);
     expect([queue.size, queue.shift()]).toEqual([0, undefined]);
   });
 
-  it('drops the oldest item of an owner without changing the rotation', () => {
+  it('a fair queue drops the oldest item of an owner without changing the rotation', () => {
     const queue = queueOf('a1', 'a2', 'b1', 'c1');
     queue.drop('a');
     queue.drop('b');

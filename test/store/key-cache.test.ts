@@ -39,7 +39,7 @@ async function authenticatorThatCached(key: string, options = {}): Promise<Authe
 }
 
 describe('API key that is cached by its text', () => {
-  it('is not cached after this process has revoked it', async () => {
+  it('forgets a cached API key after this process has revoked it', async () => {
     const { key, id } = await make();
     const authenticator = await authenticatorThatCached(key);
     await authenticator.revoke(id);
@@ -47,7 +47,7 @@ describe('API key that is cached by its text', () => {
     expect(await authenticator.authenticate(key)).toBeNull();
   });
 
-  it('is not cached after another process has published its revocation', async () => {
+  it('forgets a cached API key after another process has published its revocation', async () => {
     const { key, id } = await make();
     const authenticator = await authenticatorThatCached(key);
     await authenticator.listen(new ConnectionSubscriptions(connect()));
@@ -60,7 +60,7 @@ describe('API key that is cached by its text', () => {
     expect(cachedAtRevocation).toEqual([undefined]);
   });
 
-  it('is not cached after a lost connection, when a revocation may have been missed', async () => {
+  it('forgets a cached API key after a lost connection that may have hidden a revocation', async () => {
     const { key, id } = await make();
     const authenticator = await authenticatorThatCached(key);
     const subscriber = connect();
@@ -73,7 +73,7 @@ describe('API key that is cached by its text', () => {
     expect(await authenticator.authenticate(key)).toBeNull();
   });
 
-  it('is not cached after Redis has reported its id as invalid', async () => {
+  it('forgets a cached API key after Redis has reported its id as invalid', async () => {
     const { key, id } = await make();
     const authenticator = await authenticatorThatCached(key);
     await revokeKey(store, id);
@@ -82,7 +82,7 @@ describe('API key that is cached by its text', () => {
     expect(authenticator.cached(key)).toBeUndefined();
   });
 
-  it('is not cached longer than it is valid', async () => {
+  it('caches an API key no longer than it is valid', async () => {
     const { key } = await make(new Date(Date.now() + 5_000).toISOString());
     const authenticator = await authenticatorThatCached(key);
     await until(() => authenticator.cached(key) === undefined);
@@ -91,7 +91,7 @@ describe('API key that is cached by its text', () => {
     expect(authenticator.cached(key)).toBeUndefined();
   });
 
-  it('is not cached longer than cacheMs', async () => {
+  it('caches an API key no longer than cacheMs', async () => {
     const { key } = await make();
     const authenticator = new Authenticator(store, { cacheMs: 100 });
     await authenticator.authenticate(key);
@@ -99,7 +99,7 @@ describe('API key that is cached by its text', () => {
     expect(await authenticator.authenticate(key)).not.toBeNull();
   });
 
-  it('is evicted by newer keys above the capacity', async () => {
+  it('evicts a cached API key for newer keys above the capacity', async () => {
     const [first, second, third] = [(await make()).key, (await make()).key, (await make()).key];
     const authenticator = await authenticatorThatCached(first, { capacity: 2 });
     await authenticator.authenticate(second);
@@ -108,7 +108,7 @@ describe('API key that is cached by its text', () => {
     expect(isCached).toEqual([false, true, true]);
   });
 
-  it('does not make any other text valid, before or after it is cached', async () => {
+  it('a cached API key makes no other text valid, before or after it is cached', async () => {
     const { key } = await make();
     const wrong = [`${key.slice(0, -1)}x`, `${key}0`, key.slice(0, -1), ` ${key}`, key.toUpperCase(), ''];
     const authenticator = new Authenticator(store, { cacheMs: HOUR });
@@ -142,7 +142,7 @@ describe('API key cache', () => {
     until: Number.POSITIVE_INFINITY,
   });
 
-  it('does not cache the text of an entry that was removed while the text was checked', () => {
+  it('the API key cache ignores the text of an entry that was removed while the text was checked', () => {
     const cache = new KeyCache(10);
     const [before, after] = [entry(), entry()];
     cache.set('a', [before]);
@@ -154,7 +154,7 @@ describe('API key cache', () => {
     expect(cache.ofText('text')).toBeUndefined();
   });
 
-  it('removes the text of an entry together with the entry', () => {
+  it('the API key cache removes the text of an entry together with the entry', () => {
     const cache = new KeyCache(2);
     const known = (id: string) => {
       const one = entry();

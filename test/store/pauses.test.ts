@@ -44,7 +44,7 @@ async function tendAll(): Promise<number[]> {
 }
 const paused = { names: ['slow'] };
 
-it('lets one poll look at 100 paused jobs more than it asks for, and reports whether there are more', async () => {
+it('one poll reads 100 paused jobs more than it asks for, and reports whether there are more', async () => {
   const poll = async () => {
     const { jobs, isMore } = await pollJobs(store, SPACE, { count: 2, names: [] });
     return [jobs.length, isMore, await size()];
@@ -62,7 +62,7 @@ it('lets one poll look at 100 paused jobs more than it asks for, and reports whe
 });
 
 describe('the sweep', () => {
-  it('takes the jobs of a paused name out of the queue of its space in steps of 100', async () => {
+  it('the sweep takes the jobs of a paused name out of the queue of its space in steps of 100', async () => {
     await many('slow', 250);
     await many('fast', 3);
     expect(await isDue()).toEqual([]);
@@ -74,7 +74,7 @@ describe('the sweep', () => {
     expect(await redis.zcard(`${store.keys.queue(SPACE)}/slow`)).toBe(250);
   });
 
-  it('puts them back in their places in steps of 100, which any process can continue', async () => {
+  it('the sweep puts jobs of a resumed name back in their places in steps of 100, which any process continues', async () => {
     // Jobs at one place: each was created a second after the one before it, and has a second less of head start.
     await many('slow', 250, (n) => ({ priority: n % 5 }));
     await many('fast', 3);
@@ -91,7 +91,7 @@ describe('the sweep', () => {
     expect(await isDue()).toEqual([]);
   });
 
-  it('passes more jobs at one place than a step looks at', async () => {
+  it('the sweep continues past more jobs at one place than a step reads', async () => {
     const ids = await many('slow', 130);
     const places = ids.flatMap((id) => [5_000, id]);
     for (const key of [store.keys.queue(SPACE), `${store.keys.queue(SPACE)}/slow`]) await redis.zadd(key, ...places);
@@ -104,7 +104,7 @@ describe('the sweep', () => {
     expect(await redis.exists(store.keys.paused(SPACE))).toBe(0);
   });
 
-  it('begins again when a name is paused and resumed while its jobs are put back', async () => {
+  it('the sweep restarts when a name is paused and resumed while its jobs are put back', async () => {
     const ids = await many('slow', 250);
     const before = await queue();
     await pauseSpace(store, SPACE, paused);
@@ -119,7 +119,7 @@ describe('the sweep', () => {
     expect(await queue()).toEqual(before);
   });
 
-  it('looks again later for jobs of a paused name that came since', async () => {
+  it('the sweep looks again later for new jobs of a paused name', async () => {
     await pauseSpace(store, SPACE, paused);
     await tendAll();
     expect(await isDue()).toEqual([]);
@@ -128,7 +128,7 @@ describe('the sweep', () => {
     expect(await tendAll()).toEqual([3, 0]);
   });
 
-  it('leaves the queue of a space alone that is paused itself', async () => {
+  it('the sweep leaves the queue of a paused space unchanged', async () => {
     await many('slow', 3);
     await pauseSpace(store, SPACE, paused);
     await pauseSpace(store, SPACE, { names: null });
@@ -137,7 +137,7 @@ describe('the sweep', () => {
     expect((await pollJobs(store, SPACE, { count: 50, names: [] })).jobs).toHaveLength(3);
   });
 
-  it('serves the spaces of a partition in turn', async () => {
+  it('the sweep serves the spaces of a partition in turn', async () => {
     let other = 'other';
     for (let n = 0; partitionOf(other) !== PARTITION; n++) other = `other-${n}`;
     await many('slow', 250);
@@ -150,7 +150,7 @@ describe('the sweep', () => {
 });
 
 describe('a poll', () => {
-  it('passes more jobs of paused names than one step takes out', async () => {
+  it('a poll finds a job behind more jobs of paused names than one step takes out', async () => {
     await many('slow', 130);
     const other = await create('fast');
     await pauseSpace(store, SPACE, paused);
@@ -162,7 +162,7 @@ describe('a poll', () => {
     expect(await fsck(redis, prefix)).toEqual([]);
   });
 
-  it('takes them out of the queue although it claims many others', async () => {
+  it('a poll takes jobs of paused names out of the queue although it claims many others', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 60; n++) {
       await create('slow');

@@ -9,7 +9,7 @@ describe('queue of a space', () => {
     ['any name', [], 'queue'],
     ['one name', ['work'], 'queue/work'],
     ['several names', ['work', 'other'], 'queue/work'],
-  ])('drops entries without a job on a poll for %s, and returns the jobs behind them', async (_, names, index) => {
+  ])('a poll for %s drops queue entries without a job, and returns the jobs behind them', async (_, names, index) => {
     const { store, create } = storeUnderTest(redis);
     const queue = store.keys.queue('calling').replace(/queue$/, index);
     await redis.zadd(queue, 0, 'gone0', 1, 'gone1', 2, 'gone2');
