@@ -39,7 +39,7 @@ const resume = async () => process.kill(redis.pid(), 'SIGCONT');
 it.each([
   ['is down', () => redis.halt(), () => redis.resume()],
   ['hangs', hang, resume],
-])('returns 503 on every endpoint while Redis %s, and serves again after the outage', async (_, begin, end) => {
+])('the API returns 503 on every endpoint while Redis %s, and serves again after the outage', async (_, begin, end) => {
   const id = await jobIn(service, 'running', 'outage');
   const called = await jobIn(service, 'running', 'outage'); // Its outcome is unknown.
   const { key } = await service.key(['jobs:read']);
@@ -59,7 +59,7 @@ it.each([
   expect((await service.call('POST', `/jobs/${id}/complete`, { body: { result: 1 } })).status).toBe(200);
 });
 
-it('applies a call at most once when its response was lost', async () => {
+it('the API applies a call at most once when its response was lost', async () => {
   const { id } = await createJob(service, 'lost');
   await hang();
   // The request is in the socket of the stopped Redis; the outcome is unknown to the caller.
@@ -69,7 +69,7 @@ it('applies a call at most once when its response was lost', async () => {
   expect((await typesOf(id)).filter((type) => type === 'delivered').length).toBeLessThanOrEqual(1);
 });
 
-it('applies every call exactly once while Redis forgets its scripts', async () => {
+it('the API applies every call exactly once while Redis forgets its scripts', async () => {
   const { id } = await createJob(service, 'flush', { maxRetries: 1 });
   const steps: [verb: string, type: string, body?: unknown][] = [
     ['claim', 'delivered'],
@@ -92,7 +92,7 @@ it('applies every call exactly once while Redis forgets its scripts', async () =
 const deadlineOf = async (id: string) =>
   Number(await service.redis.zscore(`${service.store.keys.baseOfJob(id)}deadlines`, id));
 
-it('refuses new jobs with STORAGE_FULL when Redis has no memory left, and lets running jobs continue and end', async () => {
+it('the API refuses new jobs with STORAGE_FULL when Redis has no memory left, and lets running jobs end', async () => {
   const running = await jobIn(service, 'running', 'full');
   const failing = await jobIn(service, 'running', 'full');
   const delivered = await jobIn(service, 'delivered', 'full');

@@ -97,14 +97,14 @@ async function watch(n: number): Promise<void> {
 
 const RUNS = 400;
 
-it(`sends a snapshot and then exactly the later events, in ${RUNS} streams of jobs that change`, async () => {
+it(`the gateway sends a snapshot and then exactly the later events, in ${RUNS} streams of jobs that change`, async () => {
   await forEach(RUNS, 20, watch);
 });
 
 const CLIENTS = 60;
 const WRITERS = 10;
 
-it(`sends ${CLIENTS} clients that connect while ${WRITERS} workers append logs every later entry once and in order`, async () => {
+it(`${CLIENTS} clients that connect while ${WRITERS} workers append logs get every later entry once and in order`, async () => {
   const id = await jobIn(service, 'running', 'joining');
   const joined: { client: StreamClient; read: number }[] = [];
   const writer = async (n: number) => {

@@ -70,7 +70,7 @@ describe('several schedulers', () => {
     return counts;
   }
 
-  it('send each callback once, and expire each deadline once even if one scheduler is killed during a sweep', async () => {
+  it('several schedulers send each callback and expire each deadline once, even if one is killed during a sweep', async () => {
     const schedulers = await Promise.all([start(), start(), start()]);
     const { service } = fleet;
     const { store } = service;
@@ -104,7 +104,7 @@ describe('several schedulers', () => {
     await until(async () => (await countEvents([later])).retried === 1);
   });
 
-  it('repeat once the attempts of killed or paused schedulers, and send the callbacks that waited there', async () => {
+  it('several schedulers repeat attempts of a killed or paused one once, and send the callbacks that waited there', async () => {
     const killed = await start();
     const first = await keepFirstOpen(fleet, 'killed', 2);
     const asleep = await start(); // It already runs when the other is killed.
@@ -132,7 +132,7 @@ describe('several schedulers', () => {
     expect(attemptsOf(job)).toEqual(historyOf(job.callbackUrl, [sent(204)]));
   });
 
-  it('finish and record their attempts when they are stopped, and leave waiting callbacks to others', async () => {
+  it('schedulers that stop finish and record their attempts, and leave waiting callbacks to others', async () => {
     const { service } = fleet;
     const stopped = await start();
     const { ids, paths } = await keepFirstOpen(fleet, 'stopped', 3);
@@ -160,7 +160,7 @@ describe.each(['stopped', 'hanging'])('scheduler while Redis is %s', (how) => {
   const beginOutage = () => (how === 'stopped' ? redis.halt() : process.kill(redis.pid(), 'SIGSTOP'));
   const endOutage = () => (how === 'stopped' ? redis.resume() : process.kill(redis.pid(), 'SIGCONT'));
 
-  it('keeps the outcome of an attempt until Redis has stored it exactly once', async () => {
+  it(`a scheduler keeps the outcome of an attempt until a ${how} Redis has stored it exactly once`, async () => {
     const { service } = fleet;
     const scheduler = await fleet.start();
     const callbackUrl = receiver.script(`/${how}`, keepOpen, NO_CONTENT);
@@ -179,7 +179,7 @@ describe.each(['stopped', 'hanging'])('scheduler while Redis is %s', (how) => {
     await scheduler.stop();
   });
 
-  it('exits within SHUTDOWN_SECONDS when it is stopped', async () => {
+  it(`a scheduler stops within SHUTDOWN_SECONDS while Redis is ${how}`, async () => {
     const stopped = await fleet.start();
     await keepFirstOpen(fleet, `${how}-stop`, 2);
     await beginOutage();

@@ -28,7 +28,7 @@ const faults = async () =>
     })
   ).faults;
 
-it('has at most one live job of a unique key while many producers race, jobs end at random, and Redis is killed', async () => {
+it('a unique key has at most one live job while producers race, jobs end at random, and Redis is killed', async () => {
   const random = new Random(7);
   const end = Date.now() + RACE_MS;
   const made = new Set<string>();
@@ -71,7 +71,7 @@ it('has at most one live job of a unique key while many producers race, jobs end
   expect(await faults()).toEqual([]);
 });
 
-it('leaves one job with the last payload when it is replaced 1 000 times', async () => {
+it('a unique key keeps one job with the last payload when it is replaced 1,000 times', async () => {
   for (let n = 0; n < 1_000; n++)
     await create('replaced', { payload: { n }, name: 'other' }, { onConflict: 'replace' });
   const { body } = await service.call('GET', `/spaces/${SPACE}/jobs?status=pending`);

@@ -33,7 +33,7 @@ describe.each<[kind: string, start: () => Promise<Sentinels | RedisCluster>]>([
     await Promise.all(others.splice(0).map((each) => each.stop()));
   });
 
-  it('the API, the gateway and the scheduler are ready again, and create jobs', async () => {
+  it('the API, the gateway and the scheduler are ready and create jobs after a failover', async () => {
     const env = { REDIS_URL: redis.url, KEY_PREFIX: api.prefix, ADMIN_API_KEY: ADMIN_KEY };
     for (const app of ['gateway', 'scheduler']) others.push(await startApp(app, env));
     const areReady = async () => {

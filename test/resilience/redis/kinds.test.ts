@@ -32,7 +32,7 @@ describe.each(KINDS)('the service on %s', (_, start) => {
 
   const withoutChecks = withApi(service, { redis, hasChecks: false });
 
-  it('runs jobs of most partitions from creation to completion', async () => {
+  it('the service runs jobs of most partitions from creation to completion', async () => {
     const ids = await Promise.all(
       SPACES.map(async (spaceId) => {
         const { id } = await createJob(service, spaceId);
@@ -59,7 +59,7 @@ describe.each(KINDS)('the service on %s', (_, start) => {
     ]);
   });
 
-  it('streams every event of jobs and spaces, in order', async () => {
+  it('the service streams every event of jobs and spaces in order', async () => {
     const { key } = await service.key(['jobs:read']);
     const watched = SPACES.slice(0, 30).map((name) => `${name}-watched`);
     const streams = await Promise.all(
@@ -81,7 +81,7 @@ describe.each(KINDS)('the service on %s', (_, start) => {
     await Promise.all(streams.flatMap(({ job, space }) => [job.close(), space.close()]));
   });
 
-  it('expires deliveries and sends callbacks', async () => {
+  it('the service expires deliveries and sends callbacks', async () => {
     const url = receiver.script('/ended', respondWith(200));
     const late = await Promise.all(
       SPACES.slice(0, 20).map((spaceId) => jobIn(service, 'delivered', `${spaceId}-late`)),
@@ -98,7 +98,7 @@ describe.each(KINDS)('the service on %s', (_, start) => {
     expect(posted.sort()).toEqual([...completed].sort());
   });
 
-  it('wakes waiting polls of most partitions, and calls that wait for the end of a job', async () => {
+  it('the service wakes waiting polls of most partitions, and calls that wait for the end of a job', async () => {
     const api = withoutChecks;
     const spaces = SPACES.slice(0, 30).map((name) => `${name}-polled`);
     const polls = spaces.map((spaceId) => poll(api, spaceId));
@@ -113,7 +113,7 @@ describe.each(KINDS)('the service on %s', (_, start) => {
     expect((await Promise.all(ends)).map(({ body }) => body.status)).toEqual(spaces.map(() => 'killed'));
   });
 
-  it('counts the jobs of a space, and shows the backlog at /metrics', async () => {
+  it('the service counts the jobs of a space, and shows the backlog at /metrics', async () => {
     const waiting = SPACES.slice(0, 20).map((spaceId) => `${spaceId}-waiting`);
     await Promise.all(waiting.map((spaceId) => createJob(service, spaceId)));
     const { body } = await service.call('GET', `/spaces/${waiting[0]}/stats`);
@@ -128,14 +128,14 @@ describe.each(KINDS)('the service on %s', (_, start) => {
     expect(shown.get('yardmaster_redis_errors_total{class="other"}')).toBe(0);
   });
 
-  it('closes the streams of a revoked API key', async () => {
+  it('the service closes the streams of a revoked API key', async () => {
     const { id, key } = await service.key(['jobs:read']);
     const stream = await StreamClient.open(service.url, `/spaces/any?token=${key}`);
     await service.call('DELETE', `/keys/${id}`);
     expect(await stream.end()).toMatchObject({ code: 1008 });
   });
 
-  it('is ready', async () => {
+  it('the service responds to /readyz with 200', async () => {
     expect((await service.http.call('GET', '/readyz')).status).toBe(200);
   });
 });
