@@ -106,7 +106,7 @@ describe('the guard', () => {
     },
   );
 
-  it('the start check accepts the address guard as it is', () => {
+  it('the start check accepts the real address guard', () => {
     expect(() => checkGuard()).not.toThrow();
   });
 });
@@ -322,7 +322,7 @@ describe('a name', () => {
 });
 
 // The other checks refuse every other bad address first. Only a Unix socket passes them, so this test uses one.
-it('a connection to a peer without a public address is cut before anything is written', async () => {
+it('a callback connection to a peer without a public address is cut before anything is written', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'yardmaster-agent-'));
   const socketPath = join(dir, 's');
   let received = '';
@@ -374,21 +374,21 @@ describe('a service without CALLBACK_ALLOW_PRIVATE', () => {
   );
 
   it.each(['here', 'localhost'] as const)(
-    'a service reaches private addresses when it listens on a loopback address: %s',
+    'a service that listens on a loopback address reaches private callback addresses: %s',
     async (on) => {
       const url = traps.v4.script(`/${on}`, respondWith(204));
       expect(await attemptsTo(services[on], url)).toEqual(historyOf(url, [sent(204)]));
     },
   );
 
-  it('a service reaches no private address when it listens on others', async () => {
+  it('a service that listens on other addresses reaches no private callback address', async () => {
     const connections = traps.connections();
     for (const url of [traps.v4.script('/everywhere', respondWith(204)), urlOf(['127.0.0.1']), urlOf([PUBLIC, '::1'])])
       expect(await attemptsTo(services.everywhere, url)).toEqual(historyOf(url, REFUSED));
     expect(traps.connections()).toBe(connections);
   });
 
-  it('a scheduler without an API reaches no private address, wherever it listens', async () => {
+  it('a scheduler without an API reaches no private callback address, wherever it listens', async () => {
     const { store } = services.scheduler;
     const callbackUrl = traps.v4.script('/scheduler', respondWith(204));
     const [id] = (await runMany(store, 'addresses', 1, { callbackUrl })) as [string];

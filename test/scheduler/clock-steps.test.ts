@@ -124,7 +124,7 @@ describe('a step forward of the clock of Redis', () => {
     expect(await fsck(store.redis as Redis, prefix)).toEqual([]);
   });
 
-  it('a step forward changes nothing for a job that had a heartbeat since', async () => {
+  it('a step forward changes nothing for a job with a heartbeat after it', async () => {
     const scheduler = startScheduler(1);
     await scheduler.runOnce();
     await stepTo(HOUR_S);
@@ -195,7 +195,7 @@ describe('a step forward of the clock of Redis', () => {
 });
 
 describe('a step back of the clock of Redis', () => {
-  it('a step back makes no job wait for as long as the step: each gets one more window from then on', async () => {
+  it('a step back of the clock makes no job wait for its length: each window starts once more', async () => {
     const scheduler = startScheduler(1);
     const running = await bringTo('running', { timeoutSeconds: 600 });
     const delivered = await bringTo('delivered');
@@ -233,7 +233,7 @@ describe('a step back of the clock of Redis', () => {
     expect(await statusOf(id)).toBe('running');
   });
 
-  it('a step back after a step forward does not postpone time-outs again and again', async () => {
+  it('a step back after a step forward does not postpone time-outs repeatedly', async () => {
     const scheduler = startScheduler(1);
     await scheduler.runOnce();
     await stepTo(HOUR_S);

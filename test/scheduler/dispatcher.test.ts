@@ -38,7 +38,7 @@ function createDispatcher() {
 }
 
 describe('the dispatcher of one scheduler', () => {
-  it('the dispatcher accepts at most 5 000 callbacks for one host, and still has room for other hosts', async () => {
+  it('the dispatcher accepts at most 5,000 callbacks for one host, and still has room for other hosts', async () => {
     const { dispatcher, accepted } = createDispatcher();
     const toOne = Array.from({ length: 5_001 }, () => callbackTo('one.example'));
     for (const callback of toOne) dispatcher.dispatch(callback);
@@ -60,7 +60,7 @@ describe('the dispatcher of one scheduler', () => {
     expect(await accepted()).toEqual([callback]);
   });
 
-  it('a dispatcher that stops finishes the callbacks being sent and postpones the others', async () => {
+  it('a dispatcher that stops finishes callbacks that are being sent and postpones the others', async () => {
     const { dispatcher, begun, postponed } = createDispatcher();
     const [sending, waiting] = [callbackTo('one.example'), callbackTo('one.example')];
     dispatcher.dispatch(sending);
@@ -115,7 +115,7 @@ describe('the relay of one scheduler', () => {
 });
 
 describe('the wake-ups of callbacks', () => {
-  it('a wake-up of an earlier release, which has no host, is left to the relay', async () => {
+  it('a wake-up of a callback without a host, as earlier releases sent it, is left to the relay', async () => {
     const worker = new EventEmitter();
     const bullMq = { queue: () => ({}), worker: () => worker } as unknown as BullMq;
     const woken: HostCallback[] = [];

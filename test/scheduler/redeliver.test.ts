@@ -58,7 +58,7 @@ describe('redelivery', () => {
     expect(job.updatedAt).toBe(job.completedAt);
   });
 
-  it('a redelivery replaces the waiting retry once, however often it is requested at once', async () => {
+  it('a redelivery replaces the waiting retry once, even if it is requested concurrently', async () => {
     const callbackUrl = receiver.script('/instead', respondWith(503), respondWith(204));
     const id = await jobIn(hourly, 'completed', 'instead', { callbackUrl });
     await attempted(hourly, id, 1);

@@ -65,7 +65,7 @@ describe('the delay before a further attempt', () => {
       { delaySeconds: 604_800, factor: 10, ...exactly },
       [604_800_000, 604_800_000],
     ],
-  ])('%s', async (_, retry, delays) => {
+  ])('the delay before a retry %s', async (_, retry, delays) => {
     const { id } = await createJob(service, 'policy-delays', { maxRetries: 10, retry });
     for (const [n, delayMs] of delays.entries()) {
       await startAttempt(id);
@@ -76,7 +76,7 @@ describe('the delay before a further attempt', () => {
     expect(await failAndMeasure(id)).toBeLessThanOrEqual(5_000);
   });
 
-  it('is spread by jitter around the delay, by a fifth of it if the job says nothing', async () => {
+  it('jitter spreads the delay before a retry by its share, by default a fifth', async () => {
     const measured: Record<string, number[]> = {};
     for (const [name, jitter] of [
       ['default', {}],
@@ -99,7 +99,7 @@ describe('the delay before a further attempt', () => {
     }
   });
 
-  it('follows time-outs too, each with a jitter of its own', async () => {
+  it('the retry policy delays a retry after a time-out, with a jitter for each job', async () => {
     const retry = { delaySeconds: 1_000, jitter: 1 };
     const ids = await Promise.all(
       Array.from({ length: 5 }, () => jobIn(service, 'running', 'policy-timed-out', { retry })),
@@ -113,7 +113,7 @@ describe('the delay before a further attempt', () => {
     );
   });
 
-  it('is over when the job is ready, which then runs its next attempt', async () => {
+  it('a delayed retry runs its next attempt once the job is ready', async () => {
     const id = await jobIn(service, 'running', 'policy-whole', { retry: { delaySeconds: 0.3 } });
     await step(id, 'fail', { error: 'no' });
     await until(async () => (await read(id)).status === 'pending');
@@ -125,7 +125,7 @@ describe('the delay before a further attempt', () => {
     expect(job).toMatchObject({ attemptNumber: 2, retry: { delaySeconds: 0.3 } });
   });
 
-  it('does not follow a delivery that was not acked', async () => {
+  it('the retry policy does not delay a job after a delivery that was not acked', async () => {
     const id = await jobIn(service, 'delivered', 'policy-unacked', { retry: { delaySeconds: 100 } });
     await makeDue(service, id);
     await until(async () => (await read(id)).status !== 'delivered');
@@ -134,19 +134,22 @@ describe('the delay before a further attempt', () => {
 });
 
 describe('a worker that fails an attempt', () => {
-  it.each([{}, { delaySeconds: 100 }])('can set the delay itself, whatever the policy %j says', async (retry) => {
-    const fields = 'delaySeconds' in retry ? { retry } : {};
-    for (const [retryAfterSeconds, delayMs] of [
-      [2.5, 2_500],
-      [0, 0],
-      [604_800, 604_800_000],
-    ] as const) {
-      const id = await jobIn(service, 'running', 'policy-retry-after', fields);
-      expect(await failAndMeasure(id, { retryAfterSeconds })).toBe(delayMs);
-    }
-  });
+  it.each([{}, { delaySeconds: 100 }])(
+    'a worker sets the delay before a retry with retryAfterSeconds, whatever the policy %j says',
+    async (retry) => {
+      const fields = 'delaySeconds' in retry ? { retry } : {};
+      for (const [retryAfterSeconds, delayMs] of [
+        [2.5, 2_500],
+        [0, 0],
+        [604_800, 604_800_000],
+      ] as const) {
+        const id = await jobIn(service, 'running', 'policy-retry-after', fields);
+        expect(await failAndMeasure(id, { retryAfterSeconds })).toBe(delayMs);
+      }
+    },
+  );
 
-  it('can end the job although retries are left', async () => {
+  it('a worker makes a job dead although retries are left with retryable: false', async () => {
     const id = await jobIn(service, 'running', 'policy-not-retryable', { maxRetries: 5 });
     await step(id, 'fail', { error: 'no image', retryable: false, retryAfterSeconds: 5 });
     const { events, ...job } = await read(id);
@@ -154,7 +157,7 @@ describe('a worker that fails an attempt', () => {
     expect(events.at(-1)).toMatchObject({ type: 'dead', data: { error: 'no image' } });
   });
 
-  it('cannot set a delay when no retries are left', async () => {
+  it('a failure with retryAfterSeconds makes the job dead when no retries are left', async () => {
     const id = await jobIn(service, 'running', 'policy-no-retries', { maxRetries: 0, retry: { delaySeconds: 5 } });
     await step(id, 'fail', { error: 'no', retryAfterSeconds: 5 });
     expect(await read(id)).toMatchObject({ status: 'dead' });
@@ -162,14 +165,17 @@ describe('a worker that fails an attempt', () => {
 });
 
 describe('a release with a delay', () => {
-  it.each(['delivered', 'running'] as const)('puts a %s job off and counts no attempt', async (from) => {
-    const id = await jobIn(service, from, 'policy-snooze');
-    await step(id, 'release', { delaySeconds: 0.3, reason: 'busy' });
-    const { events, ...job } = await read(id);
-    const { scheduledFor } = job;
-    expect(job).toMatchObject({ status: 'scheduled', attemptNumber: 0, deliveredAt: null, startedAt: null });
-    expect(Date.parse(scheduledFor) - Date.parse(job.updatedAt)).toBe(300);
-    expect(events.at(-1)).toMatchObject({ type: 'released', data: { reason: 'busy', scheduledFor } });
-    await until(async () => (await read(id)).status === 'pending');
-  });
+  it.each(['delivered', 'running'] as const)(
+    'a release with a delay postpones a %s job and counts no attempt',
+    async (from) => {
+      const id = await jobIn(service, from, 'policy-snooze');
+      await step(id, 'release', { delaySeconds: 0.3, reason: 'busy' });
+      const { events, ...job } = await read(id);
+      const { scheduledFor } = job;
+      expect(job).toMatchObject({ status: 'scheduled', attemptNumber: 0, deliveredAt: null, startedAt: null });
+      expect(Date.parse(scheduledFor) - Date.parse(job.updatedAt)).toBe(300);
+      expect(events.at(-1)).toMatchObject({ type: 'released', data: { reason: 'busy', scheduledFor } });
+      await until(async () => (await read(id)).status === 'pending');
+    },
+  );
 });

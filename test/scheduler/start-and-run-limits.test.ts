@@ -24,7 +24,7 @@ const hasStatus = (id: string, status: string) => until(async () => (await read(
 const NOT_STARTED = 'Job was not started within 0.3 seconds';
 
 describe('startWithinSeconds', () => {
-  it('ends a pending job that no worker has acked in time, with its callback, and never earlier', async () => {
+  it('startWithinSeconds ends a pending job that no worker has acked in time, and never earlier', async () => {
     const callbackUrl = receiver.script('/not-started');
     const fields = { startWithinSeconds: 0.3, callbackUrl };
     const ids = await Promise.all(
@@ -43,7 +43,7 @@ describe('startWithinSeconds', () => {
     expect((await service.call('POST', '/spaces/limit-start/jobs/poll')).body.jobs).toEqual([]);
   });
 
-  it('counts from the moment at which a scheduled job becomes claimable', async () => {
+  it('startWithinSeconds counts from the time at which a scheduled job becomes claimable', async () => {
     const { id } = await createJob(service, 'limit-start-later', { delaySeconds: 0.3, startWithinSeconds: 0.3 });
     await hasStatus(id, 'dead');
     const { events } = await read(id);
@@ -51,7 +51,7 @@ describe('startWithinSeconds', () => {
     expect(timeOf(events[2]) - timeOf(events[1])).toBeGreaterThan(300);
   });
 
-  it('is over with the first ack, also for later attempts', async () => {
+  it('startWithinSeconds is over with the first ack, even for later attempts', async () => {
     const id = await jobIn(service, 'running', 'limit-started', { startWithinSeconds: 0.2 });
     expect(await scoreIn('due', id)).toBeNull();
     await call(id, 'release');
@@ -64,7 +64,7 @@ describe('startWithinSeconds', () => {
   it.each<[way: string, takeBack: (id: string) => Promise<unknown>]>([
     ['its worker releases it', (id) => call(id, 'release', { delaySeconds: 60 })],
     ['its delivery times out', (id) => makeDue(service, id)],
-  ])('ends a delivered job only when %s', async (_, takeBack) => {
+  ])('startWithinSeconds ends a delivered job only when %s', async (_, takeBack) => {
     const id = await jobIn(service, 'delivered', 'limit-delivered', { startWithinSeconds: 0.3 });
     const marker = await createJob(service, 'limit-delivered', { startWithinSeconds: 0.3 });
     await hasStatus(marker.id, 'dead');
@@ -76,7 +76,7 @@ describe('startWithinSeconds', () => {
     expect(events.map((event: { type: string }) => event.type)).toEqual(['created', 'delivered', 'dead']); // It did not wait again.
   });
 
-  it('begins again when the job is rescheduled, and goes on when a worker gives it back', async () => {
+  it('startWithinSeconds restarts when the job is rescheduled, but not when a worker gives it back', async () => {
     const { id } = await createJob(service, 'limit-begins', { startWithinSeconds: 3_600 });
     const first = await scoreIn('due', id);
     await call(id, 'claim');
@@ -94,7 +94,7 @@ describe('startWithinSeconds', () => {
 });
 
 describe('maxRunSeconds', () => {
-  it('ends an attempt whose worker sends heartbeats all the time', async () => {
+  it('maxRunSeconds ends an attempt whose worker keeps sending heartbeats', async () => {
     const fields = { maxRunSeconds: 0.5, timeoutSeconds: 60, maxRetries: 0 };
     const id = await jobIn(service, 'running', 'limit-too-long', fields);
     await until(async () => (await call(id, 'keepalive')).status === 409);
@@ -108,7 +108,7 @@ describe('maxRunSeconds', () => {
     ['checkpoint', 1],
     ['event', 1],
     ['keepalive', undefined],
-  ])('is not extended by %s, which extends the window up to it', async (verb, body) => {
+  ])('maxRunSeconds is not extended by %s, which extends the window up to it', async (verb, body) => {
     const id = await jobIn(service, 'running', 'limit-limits', { maxRunSeconds: 100, timeoutSeconds: 60 });
     const [, , acked] = (await read(id)).events;
     expect(await scoreIn('deadlines', id)).toBe(timeOf(acked) + 60_000);
@@ -117,7 +117,7 @@ describe('maxRunSeconds', () => {
     expect(await scoreIn('deadlines', id)).toBe(timeOf(acked) + 30_000);
   });
 
-  it('counts as a failed attempt, after which the job is retried with a new limit', async () => {
+  it('exceeding maxRunSeconds fails the attempt, and the job is retried with a new limit', async () => {
     const id = await jobIn(service, 'running', 'limit-again', { maxRunSeconds: 50, timeoutSeconds: 60, maxRetries: 1 });
     const runBy = Number(await service.redis.hget(service.store.keys.job(id), 'runBy'));
     expect(await scoreIn('deadlines', id)).toBe(runBy);
@@ -130,7 +130,7 @@ describe('maxRunSeconds', () => {
     expect(Number(await service.redis.hget(service.store.keys.job(id), 'runBy'))).toBeGreaterThanOrEqual(runBy);
   });
 
-  it('does not change the error of an attempt without heartbeats', async () => {
+  it('maxRunSeconds does not change the error of an attempt without heartbeats', async () => {
     const id = await jobIn(service, 'running', 'limit-silent', {
       maxRunSeconds: 100,
       timeoutSeconds: 60,

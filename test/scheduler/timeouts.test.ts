@@ -61,7 +61,7 @@ describe('an execution time-out', () => {
     },
   );
 
-  it.each(SIGNS)('each %s postpones the execution time-out', async (verb, body) => {
+  it.each(SIGNS)('each %s call postpones the execution time-out', async (verb, body) => {
     const id = await jobIn(service, 'running', 'signs', { timeoutSeconds: 60, maxRetries: 0 });
     const ackedAt = timeOf((await read(id)).events[2]);
     expect(await dueAt(id)).toBe(ackedAt + 60_000);
