@@ -14,7 +14,7 @@ const idsOf = (jobs: { id: string }[]) => jobs.map(({ id }) => id);
 const typesOf = ({ events }: { events: { type: string }[] }) => events.map(({ type }) => type);
 
 it.each([1, 6])(
-  'settles first, and then claims, so that it can claim a job that it released, beside %s',
+  'poll settles before it claims, so that it can claim a job that it released, beside %s',
   async (count) => {
     const space = newSpace();
     const done = await Promise.all(Array.from({ length: count }, () => jobIn(service, 'running', space)));
@@ -28,14 +28,14 @@ it.each([1, 6])(
   },
 );
 
-it('returns settled only to a poll that settles', async () => {
+it('poll returns settled only if it settles', async () => {
   const space = newSpace();
   expect((await poll(service, space)).body).toEqual({ jobs: [] });
   expect((await poll(service, space, { autoAck: true })).body).toEqual({ jobs: [] });
   expect((await poll(service, space, { settle: [] })).body).toEqual({ jobs: [], settled: [] });
 });
 
-it('claims when an outcome is refused, and claims only the names that it asks for', async () => {
+it('poll claims the requested names even if an outcome is refused', async () => {
   const space = newSpace();
   const pending = await createJob(service, space);
   const wanted = await createJob(service, space, { name: 'resize' });
@@ -51,25 +51,28 @@ it('claims when an outcome is refused, and claims only the names that it asks fo
 });
 
 describe('a poll with autoAck', () => {
-  it.each([1, 7])('returns %s running jobs, with both events and the token of their delivery', async (count) => {
-    const space = newSpace();
-    for (let n = 0; n < count; n++) await createJob(service, space, { maxRetries: 1 });
-    const { body } = await poll(service, space, { count, autoAck: true });
-    expect(body.jobs).toHaveLength(count);
-    for (const job of body.jobs) {
-      expect(job).toMatchObject({ attemptNumber: 0, attempt: 1, deliveryToken: '0.0' });
-      const running = await read(service, job.id);
-      expect(running).toMatchObject({ status: 'running', attemptNumber: 1, startedAt: running.deliveredAt });
-      expect(running.events.map(({ id, type }: { id: string; type: string }) => [id, type])).toEqual(
-        ['created', 'delivered', 'acked'].map((type, i) => [`${job.id}.${i + 1}`, type]),
-      );
-      for (const action of ['ack', 'complete', 'complete'] as const)
-        expect((await single(service, job.id, action, '0.0')).body).toEqual({ success: true });
-      expect(typesOf(await read(service, job.id)).slice(3)).toEqual(['completed']);
-    }
-  });
+  it.each([1, 7])(
+    'poll with autoAck returns %s running jobs, with both events and the token of their delivery',
+    async (count) => {
+      const space = newSpace();
+      for (let n = 0; n < count; n++) await createJob(service, space, { maxRetries: 1 });
+      const { body } = await poll(service, space, { count, autoAck: true });
+      expect(body.jobs).toHaveLength(count);
+      for (const job of body.jobs) {
+        expect(job).toMatchObject({ attemptNumber: 0, attempt: 1, deliveryToken: '0.0' });
+        const running = await read(service, job.id);
+        expect(running).toMatchObject({ status: 'running', attemptNumber: 1, startedAt: running.deliveredAt });
+        expect(running.events.map(({ id, type }: { id: string; type: string }) => [id, type])).toEqual(
+          ['created', 'delivered', 'acked'].map((type, i) => [`${job.id}.${i + 1}`, type]),
+        );
+        for (const action of ['ack', 'complete', 'complete'] as const)
+          expect((await single(service, job.id, action, '0.0')).body).toEqual({ success: true });
+        expect(typesOf(await read(service, job.id)).slice(3)).toEqual(['completed']);
+      }
+    },
+  );
 
-  it('starts an attempt as an ack does: its limits, the time to start and the unique key', async () => {
+  it('poll with autoAck starts an attempt as an ack does: its limits, the time to start and the unique key', async () => {
     const space = newSpace();
     const fields = {
       maxRunSeconds: 50,
@@ -111,7 +114,7 @@ describe('a poll with autoAck', () => {
 });
 
 describe('a poll with ackWithinSeconds', () => {
-  it('gives the jobs that window, shows it to a late ack, and not to the next delivery', async () => {
+  it('poll with ackWithinSeconds sets the delivery window, shows it to a late ack, and not to the next delivery', async () => {
     const space = newSpace();
     const { redis, store } = service;
     const { id } = await createJob(service, space);
@@ -139,7 +142,7 @@ describe('a poll with ackWithinSeconds', () => {
     expect(await windowOf()).toBe(30_000);
   });
 
-  it.each([0, 0.5, 3_601, '5'])('refuses %j', async (ackWithinSeconds) => {
+  it.each([0, 0.5, 3_601, '5'])('poll refuses ackWithinSeconds of %j', async (ackWithinSeconds) => {
     const { status, body } = await poll(service, 'any', { ackWithinSeconds });
     expect({ status, code: body.code }).toEqual({ status: 400, code: 'INVALID_REQUEST' });
     expect(body.error).toMatch(/^ackWithinSeconds must/);
@@ -151,7 +154,7 @@ describe('a poll with workerId', () => {
     ['complete', {}],
     ['fail', { error: 'x' }],
     ['release', {}],
-  ])('is shown by the job until %s', async (verb, body) => {
+  ])('a job shows the workerId of its poll until %s', async (verb, body) => {
     const space = newSpace();
     const { id } = await createJob(service, space);
     await poll(service, space, { workerId: 'w-17 "ä"' });
@@ -167,14 +170,14 @@ describe('a poll with workerId', () => {
 });
 
 describe('a poll that settles and may wait', () => {
-  it('returns at once with a refusal', async () => {
+  it('poll that settles and may wait returns at once with a refusal', async () => {
     const space = newSpace();
     const { id } = await createJob(service, 'another');
     const { body } = await poll(api, space, { waitSeconds: 20, settle: [itemOf(id, 'complete')] });
     expect(body).toMatchObject({ jobs: [], settled: [{ jobId: id, success: false }] });
   });
 
-  it('waits when all is settled, and returns what it settled with the job that came', async () => {
+  it('poll that settles and may wait waits if all is settled, and then returns both results and jobs', async () => {
     const space = newSpace();
     const done = await jobIn(service, 'running', space);
     const waiting = poll(api, space, {

@@ -22,7 +22,7 @@ const stats = async () => (await service.call('GET', `/spaces/${space}/stats`)).
 const PAUSED = { claimed: false, reason: 'paused', status: 'pending' };
 
 describe('a paused space', () => {
-  it('hands out no job, counts its jobs as pending, and lets running work go on', async () => {
+  it('a paused space delivers no job, counts its jobs as pending, and lets running work continue', async () => {
     const running = await jobIn(service, 'running', space);
     const delivered = await jobIn(service, 'delivered', space);
     const waiting = await create('work');
@@ -49,7 +49,7 @@ describe('a paused space', () => {
     expect((await service.call('GET', `/spaces/${space}/settings`)).body).toEqual({});
   });
 
-  it('is paused and resumed again without harm, also before it has jobs', async () => {
+  it('a space can be paused and resumed repeatedly, even before it has jobs', async () => {
     for (const verb of ['pause', 'pause', 'resume', 'resume']) await done(verb);
     const id = await create('work');
     expect(await poll()).toEqual([id]);
@@ -57,7 +57,7 @@ describe('a paused space', () => {
 });
 
 describe('paused names', () => {
-  it('hide no other jobs, and are in their places again after resume', async () => {
+  it('jobs of paused names hide no other jobs, and are in their places again after the resume', async () => {
     const [first, other, second] = [await create('slow'), await create('fast'), await create('slow')];
     const urgent = await create('slow', { priority: 600 });
     const last = await create('fast');
@@ -74,7 +74,7 @@ describe('paused names', () => {
     ['a poll', 50, false],
     ['a poll that settles', 2, true],
     ['a poll that settles and asks for many', 50, true],
-  ])('hide no jobs behind more of them than one script looks at: %s', async (_, count, settles) => {
+  ])('more jobs of paused names than one script reads hide no jobs behind them: %s', async (_, count, settles) => {
     const running = await jobIn(service, 'running', space);
     const named = (name: string, jobs: number) => Array.from({ length: jobs }, () => ({ name }));
     await call('jobs', [...named('slow', 997), ...named('fast', 3)]);
@@ -85,14 +85,14 @@ describe('paused names', () => {
     expect(body.settled).toEqual(settle.map(({ jobId }) => ({ jobId, success: true })));
   });
 
-  it('are polled with others, of which only the others are handed out', async () => {
+  it('a poll for paused and other names gets only jobs of the others', async () => {
     await create('slow');
     const other = await create('fast');
     await done('pause', { names: ['slow'] });
     expect(await poll({ types: ['slow', 'fast'], count: 50 })).toEqual([other]);
   });
 
-  it('keep what comes back to the queue: by release, retry, its time, a delivery time-out', async () => {
+  it('a paused name keeps jobs that return to the queue: by release, retry, time, or delivery time-out', async () => {
     const released = await jobIn(service, 'running', space, { name: 'slow' });
     const failed = await jobIn(service, 'running', space, { name: 'slow', maxRetries: 1 });
     const ready = await create('slow', { delaySeconds: 0.05 });
@@ -109,7 +109,7 @@ describe('paused names', () => {
     expect((await poll({ count: 50 })).sort()).toEqual([released, failed, ready].sort());
   });
 
-  it('keep the place of a job whose request is replaced meanwhile', async () => {
+  it('a paused name keeps the place of a job whose request is replaced', async () => {
     const first = await create('slow', { unique: { key: 'k' } });
     const second = await create('slow');
     await done('pause', { names: ['slow'] });
@@ -120,7 +120,7 @@ describe('paused names', () => {
     expect(await poll({ count: 50 })).toEqual([first, second]);
   });
 
-  it('stay paused while the whole space is, until a resume without names ends all of it', async () => {
+  it('names stay paused while the whole space is paused, until a resume without names resumes everything', async () => {
     const [slow, fast] = [await create('slow'), await create('fast')];
     await done('pause', { names: ['slow'] });
     await done('pause');
@@ -131,7 +131,7 @@ describe('paused names', () => {
     expect(await poll({ count: 50 })).toEqual([slow, fast]);
   });
 
-  it('may be words of JavaScript, and contain anything that a name may', async () => {
+  it('a paused name may be a word of JavaScript, and contain any characters of a name', async () => {
     for (const name of ['__proto__', 'constructor', 'a/b', '>1', '1']) {
       const id = await create(name);
       await done('pause', { names: [name] });
@@ -147,14 +147,14 @@ describe('paused names', () => {
     [{ names: ['slow', ''] }, 'names[1] must be 1 to 128 characters'],
     [{ name: ['slow'] }, 'unknown field name, did you mean names?'],
     [{ names: Array.from({ length: 101 }, (_, n) => `n${n}`) }, 'names must have at most 100 names'],
-  ])('refuses %j', async (body, error) => {
+  ])('pause and resume refuse %j', async (body, error) => {
     const id = await create('slow');
     for (const verb of ['pause', 'resume'])
       expect(await call(verb, body)).toMatchObject({ status: 400, body: { error } });
     expect(await poll()).toEqual([id]);
   });
 
-  it('are at most 100 in a space', async () => {
+  it('a space has at most 100 paused names', async () => {
     const names = Array.from({ length: 100 }, (_, n) => `n${n}`);
     await done('pause', { names });
     await done('pause', { names });

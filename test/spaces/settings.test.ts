@@ -24,7 +24,7 @@ const create = (body: object, headers = {}) =>
 const FULL = { status: 429, body: { code: 'SPACE_FULL' } };
 
 describe('settings of a space', () => {
-  it('are merged, are set back with null, and show only what is set', async () => {
+  it('changed settings of a space are merged, reset by null, and shown only if they are set', async () => {
     expect(await read()).toEqual({});
     const retry = { delaySeconds: [1, 2], jitter: 0.2 };
     expect(await change({ retention: { deadSeconds: 60 }, maxPending: 5, defaults: { retry } })).toMatchObject({
@@ -48,7 +48,7 @@ describe('settings of a space', () => {
     expect((await service.call('PATCH', `/spaces/${space}/settings`)).body).toEqual({});
   });
 
-  it('keep every one of several changes at once', async () => {
+  it('concurrent changes to the settings of a space are all kept', async () => {
     const changes = [{ maxPending: 3 }, { anonymousStreams: false }, { retention: { deadSeconds: 7 } }];
     const all = await Promise.all([...changes, { defaults: { maxRetries: 9 } }].map((one) => change(one)));
     expect(all.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
@@ -77,19 +77,19 @@ describe('settings of a space', () => {
     [{ anonymousStreams: 'no' }, 'anonymousStreams must be a boolean'],
     [{ requireDeliveryToken: 1 }, 'requireDeliveryToken must be a boolean'],
     [[], 'body must be an object'],
-  ])('refuses %j, and changes nothing', async (body, error) => {
+  ])('settings of a space refuse %j, and are unchanged', async (body, error) => {
     expect(await change(body)).toMatchObject({ status: 400, body: { error, code: 'INVALID_REQUEST' } });
     expect(await read()).toEqual({});
   });
 
-  it('stay when the space has no jobs', async () => {
+  it('settings of a space are kept when it has no jobs', async () => {
     await change({ maxPending: 5 });
     const id = await jobIn(service, 'killed', space);
     expect((await service.call('DELETE', `/jobs/${id}`)).status).toBe(200);
     expect(await read()).toEqual({ maxPending: 5 });
   });
 
-  it('reach another process by a message, and without one a little later', async () => {
+  it('changed settings reach another process by a message, and soon without one', async () => {
     const createThere = async () =>
       (await other.call('POST', `/spaces/${space}/jobs`, { body: { name: 'work' } })).status;
     await change({ maxPending: 0 });
@@ -101,7 +101,7 @@ describe('settings of a space', () => {
 });
 
 describe('maxPending', () => {
-  it('refuses creates from so many pending jobs on, until one is claimed', async () => {
+  it('maxPending refuses creates beyond its number of pending jobs until one is claimed', async () => {
     await change({ maxPending: 2 });
     for (const _ of [1, 2]) expect((await create({})).status).toBe(201);
     expect(await create({})).toMatchObject(FULL);
@@ -114,7 +114,7 @@ describe('maxPending', () => {
     expect((await create({})).status).toBe(201);
   });
 
-  it('says how many jobs of a list are stored, and lets a repetition complete the list', async () => {
+  it('maxPending reports how many jobs of a list are stored, and a repeated call completes the list', async () => {
     await change({ maxPending: 3 });
     const list = Array.from({ length: 5 }, (_, n) => ({ name: `work-${n}` }));
     const headers = { 'idempotency-key': `list-${space}` };
@@ -127,7 +127,7 @@ describe('maxPending', () => {
     expect((await service.call('GET', `/spaces/${space}/stats`)).body.jobs.pending).toBe(5);
   });
 
-  it('still finds the job of an idempotency key or a unique key', async () => {
+  it('maxPending still lets a create return the job of an idempotency key or a unique key', async () => {
     await change({ maxPending: 1 });
     const headers = { 'idempotency-key': `again-${space}` };
     const { body } = await create({ unique: { key: 'k' } }, headers);
@@ -136,7 +136,7 @@ describe('maxPending', () => {
     expect(await create({ unique: { key: 'other' } })).toMatchObject(FULL);
   });
 
-  it('refuses copies, but no job that waits again', async () => {
+  it('maxPending refuses copies, but no job that returns to the queue', async () => {
     const id = await jobIn(service, 'running', space);
     await change({ maxPending: 0 });
     expect(await service.call('POST', `/jobs/${id}/copy`)).toMatchObject(FULL);
@@ -148,7 +148,7 @@ describe('maxPending', () => {
 describe('defaults', () => {
   const DEFAULTS = { maxRetries: 7, timeoutSeconds: 12.5, retry: { delaySeconds: 4 }, maxRunSeconds: 99 };
 
-  it('hold for fields that a create leaves out, also in a list', async () => {
+  it('the default options of a space fill fields that a create omits, even in a list', async () => {
     await change({ defaults: DEFAULTS });
     const { body } = await create({ retry: null });
     expect(body).toMatchObject(DEFAULTS);
@@ -164,7 +164,7 @@ describe('defaults', () => {
     expect(jobs).toMatchObject([DEFAULTS, { ...DEFAULTS, maxRetries: 3 }]);
   });
 
-  it('do not count for the fingerprint of an idempotency key, and a replay shows the job as it is', async () => {
+  it('the default options of a space change no idempotency fingerprint, and a replay shows the stored job', async () => {
     const headers = { 'idempotency-key': `defaults-${space}` };
     await change({ defaults: DEFAULTS });
     const first = await create({}, headers);
@@ -190,19 +190,22 @@ describe('requireDeliveryToken', () => {
     ['release', 'running', {}],
   ] as const;
 
-  it.each(CALLS)('refuses %s without a token, and accepts it with one', async (verb, status, body) => {
-    const id = await jobIn(service, status, space);
-    await change({ requireDeliveryToken: true });
-    const call = (headers = {}) => service.call('POST', `/jobs/${id}/${verb}`, { body, headers });
-    expect(await call()).toMatchObject({
-      status: 400,
-      body: { error: 'x-delivery-token is required in this space', code: 'INVALID_REQUEST' },
-    });
-    expect((await service.call('GET', `/jobs/${id}`)).body.status).toBe(status);
-    expect((await call({ 'x-delivery-token': '0.0' })).status).toBe(200);
-  });
+  it.each(CALLS)(
+    'requireDeliveryToken refuses %s without a token, and accepts it with one',
+    async (verb, status, body) => {
+      const id = await jobIn(service, status, space);
+      await change({ requireDeliveryToken: true });
+      const call = (headers = {}) => service.call('POST', `/jobs/${id}/${verb}`, { body, headers });
+      expect(await call()).toMatchObject({
+        status: 400,
+        body: { error: 'x-delivery-token is required in this space', code: 'INVALID_REQUEST' },
+      });
+      expect((await service.call('GET', `/jobs/${id}`)).body.status).toBe(status);
+      expect((await call({ 'x-delivery-token': '0.0' })).status).toBe(200);
+    },
+  );
 
-  it('refuses outcomes without a token in settle and poll, and does nothing', async () => {
+  it('requireDeliveryToken refuses outcomes without a token in settle and poll, which then do nothing', async () => {
     const [first, second] = [await jobIn(service, 'running', space), await jobIn(service, 'running', space)];
     await change({ requireDeliveryToken: true });
     const outcomes = [
@@ -222,7 +225,7 @@ describe('requireDeliveryToken', () => {
     expect((await service.call('GET', `/jobs/${first}`)).body.status).toBe('running');
   });
 
-  it('leaves other spaces of the partition alone, and tells nothing to keys of other spaces', async () => {
+  it('requireDeliveryToken changes no other space of the partition, and reveals nothing to keys of other spaces', async () => {
     let twin = space;
     for (let n = 0; twin === space || partitionOf(twin) !== partitionOf(space); n++) twin = `${space}-twin-${n}`;
     await change({ requireDeliveryToken: true });
@@ -248,7 +251,7 @@ describe('retention', () => {
     return deadline === null ? null : Number(deadline) - Date.parse(updatedAt);
   };
 
-  it('is that of the outcome for jobs that end from now on, whichever call or sweep ends them', async () => {
+  it('retention of a space applies by outcome to jobs that end after its change, whatever ends them', async () => {
     const before = await jobIn(service, 'killed', space);
     await change({ retention: { completedSeconds: 1000.5, deadSeconds: 2000, killedSeconds: 3000 } });
     const settled = await jobIn(service, 'running', space);
@@ -265,7 +268,7 @@ describe('retention', () => {
     expect(await keptMs(before)).toBe(7 * 86_400_000);
   });
 
-  it('is for ever with 0, and that of the service for outcomes that are not set', async () => {
+  it('a retention of 0 keeps jobs forever, and outcomes without one have that of the service', async () => {
     await change({ retention: { deadSeconds: 0 } });
     const kept = await jobIn(service, 'dead', space);
     expect(await keptMs(kept)).toBeNull();
@@ -279,7 +282,7 @@ describe('retention', () => {
 });
 
 describe('anonymousStreams', () => {
-  it('refuses streams without a token, although the service allows them, and accepts those with one', async () => {
+  it('anonymousStreams false refuses streams without a token, although the service allows them', async () => {
     const { id } = await createJob(service, space);
     await (await open(`/${id}`)).close();
     await change({ anonymousStreams: false });
