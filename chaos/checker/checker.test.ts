@@ -13,16 +13,16 @@ import './examples/time.js';
 import './examples/tokens.js';
 
 describe('the checker of a run', () => {
-  it.each(BROKEN)('finds by the rule %s: %s', (rule, _what, says, record) => {
+  it.each(BROKEN)('reports a violation of the rule %s: %s', (rule, _what, says, record) => {
     const found = check(record).filter((violation) => violation.rule === rule);
     expect(found.map((violation) => violation.says)).toContainEqual(expect.stringMatching(says));
   });
 
-  it.each(ALLOWED)('allows by the rule %s: %s', (_rule, _what, record) => {
+  it.each(ALLOWED)('reports no violation of the rule %s: %s', (_rule, _what, record) => {
     expect(check(record)).toEqual([]);
   });
 
-  it.each(RULES.map(({ name }) => name))('has examples that break and that keep the rule %s', (name) => {
+  it.each(RULES.map(({ name }) => name))('contains examples that break and that keep the rule %s', (name) => {
     expect(BROKEN.map(([rule]) => rule)).toContain(name);
     expect(ALLOWED.map(([rule]) => rule)).toContain(name);
   });
@@ -33,7 +33,7 @@ describe('the checker of a run', () => {
     expect(check(story(DONE, call('kill', 99)))).toContainEqual(found);
   });
 
-  it('treats a response in an undone span as unknown', () => {
+  it('treats a response whose effect an outage has undone as unknown', () => {
     const record = { ...story(DONE, outage('redis', 0, 1_000)), undone: [{ from: START, until: START + 1_000 }] };
     expect(check({ ...record, dump: { ...record.dump, jobs: [] } })).toEqual([]);
     expect(check({ ...record, dump: { ...record.dump, jobs: [] }, undone: [] })).not.toEqual([]);
@@ -48,14 +48,14 @@ describe('the checker of a run', () => {
     expect(check({ ...record, undone }).filter(({ rule }) => rule === 'closes')).toHaveLength(found);
   });
 
-  it('does not judge a missed deadline while the machine stalled', () => {
+  it('leaves a missed deadline unjudged while the machine stalls', () => {
     const late = check(story(DONE, call('keepalive', 300, { endedAt: START + 2_900 })));
     const stalls = (ms: number) => ({ between: () => ms, stop: () => undefined });
     expect(judge(late, stalls(20))).toEqual({ violations: late, notJudged: [] });
     expect(judge(late, stalls(600))).toEqual({ violations: [], notJudged: late });
   });
 
-  it('leaves unjudged only what a stall of the machine may have caused', () => {
+  it('leaves only violations unjudged that a stall of the machine may cause', () => {
     const mayBeStall = BROKEN.filter(([rule, , says, record]) => {
       const found = check(record).filter((one) => one.rule === rule && says.test(one.says));
       return found.every(({ during }) => during !== undefined);
@@ -93,7 +93,7 @@ describe('the checker of a run', () => {
     ['the delay after Redis is back', outage('redis', 500, 3_200), 800],
     ['the delay before and after an outage', outage('scheduler', 1_100, 3_200), 900],
     ['zero when the time-out came before the outage ended', outage('redis', 500, 9_000), 0],
-  ])('counts as lateness of a time-out %s', (_, unavailable, lateMs) => {
+  ])('counts as the lateness of a time-out %s', (_, unavailable, lateMs) => {
     const timeOut = { jobId: 'a', event: {} as never, at: START + 4_000, due: START + 1_000 };
     expect(latenessOf(timeOut, story('', unavailable).outages)).toBe(lateMs);
   });

@@ -8,7 +8,7 @@ const mutants = (await allMutants()).map((mutant) => [mutant.name, mutant] as co
 const faults = (await allFaults()).map(({ name }) => name);
 const scripts = [...scriptHashes().keys()];
 
-it.each(mutants)('has a patch %s that applies to the sources, with a complete header', async (_, mutant) => {
+it.each(mutants)('the mutant %s has a complete header, and its patch applies to the sources', async (_, mutant) => {
   const { title, breaks, under, loses } = mutant;
   expect(await staleness(mutant)).toBe('');
   expect(title).not.toBe('');
@@ -17,7 +17,7 @@ it.each(mutants)('has a patch %s that applies to the sources, with a complete he
   expect(scripts).toEqual(expect.arrayContaining(loses));
 });
 
-it('names faults and mutants that exist in the short run', () => {
+it('the short run names only faults and mutants that exist', () => {
   const names = [...faults, ...mutants.map(([name]) => name)];
   const isElsewhere = process.env.FAULT_MUTANTS !== undefined;
   expect(SHORT.filter((name) => !names.includes(name) && !isElsewhere)).toEqual([]);
