@@ -239,27 +239,23 @@ it('explains in the hint of a late ack which window it missed', async () => {
   expect((await call(id, 'ack')).body).toEqual(body); // Pending for another reason by now.
 });
 
-describe('a released job', () => {
-  it('puts a released job back at its place by creation, takes the attempt back, and keeps its checkpoint', async () => {
-    const { id } = await createJob(service, 'released', { maxRetries: 0 });
-    await createJob(service, 'released');
-    for (const verb of ['claim', 'ack', 'checkpoint']) await call(id, verb);
-    expect((await call(id, 'release')).body).toEqual({ success: true });
-    const { body: job } = await service.call('GET', `/jobs/${id}`);
-    expect(job).toMatchObject({ status: 'pending', attemptNumber: 0, deliveredAt: null, startedAt: null });
-    expect(job.events.at(-1)).toMatchObject({ type: 'released', data: { reason: 'stop' } });
-    const { body } = await service.call('POST', '/spaces/released/jobs/poll');
-    expect(body.jobs).toMatchObject([
-      { id, attempt: 1, attemptNumber: 0, deliveryToken: '0.1', checkpoint: { row: 1 } },
-    ]);
-  });
+it('puts a released job back at its place by creation, takes the attempt back, and keeps its checkpoint', async () => {
+  const { id } = await createJob(service, 'released', { maxRetries: 0 });
+  await createJob(service, 'released');
+  for (const verb of ['claim', 'ack', 'checkpoint']) await call(id, verb);
+  expect((await call(id, 'release')).body).toEqual({ success: true });
+  const { body: job } = await service.call('GET', `/jobs/${id}`);
+  expect(job).toMatchObject({ status: 'pending', attemptNumber: 0, deliveredAt: null, startedAt: null });
+  expect(job.events.at(-1)).toMatchObject({ type: 'released', data: { reason: 'stop' } });
+  const { body } = await service.call('POST', '/spaces/released/jobs/poll');
+  expect(body.jobs).toMatchObject([{ id, attempt: 1, attemptNumber: 0, deliveryToken: '0.1', checkpoint: { row: 1 } }]);
+});
 
-  it('stores no reason for a release without one, and refuses a reason that is not a string', async () => {
-    const { id } = await jobAfter(['claim']);
-    const refused = await service.call('POST', `/jobs/${id}/release`, { body: { reason: 5 } });
-    expect(refused).toMatchObject({ status: 400, body: { error: 'reason must be a string' } });
-    await service.call('POST', `/jobs/${id}/release`);
-    const { body } = await service.call('GET', `/jobs/${id}`);
-    expect(body.events.at(-1)).toMatchObject({ type: 'released', data: { reason: null } });
-  });
+it('stores no reason for a release without one, and refuses a reason that is not a string', async () => {
+  const { id } = await jobAfter(['claim']);
+  const refused = await service.call('POST', `/jobs/${id}/release`, { body: { reason: 5 } });
+  expect(refused).toMatchObject({ status: 400, body: { error: 'reason must be a string' } });
+  await service.call('POST', `/jobs/${id}/release`);
+  const { body } = await service.call('GET', `/jobs/${id}`);
+  expect(body.events.at(-1)).toMatchObject({ type: 'released', data: { reason: null } });
 });

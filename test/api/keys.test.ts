@@ -24,101 +24,97 @@ async function rotate(id: string, overlapSeconds?: number | null, key?: string) 
   return body;
 }
 
-describe('Rotate Key', () => {
-  it('rotates a key to a new secret, and accepts both secrets in every process', async () => {
-    const { key, ...made } = await service.key(['jobs:read'], { spaceId: 'keys', name: 'rotated' });
-    expect(await listIn(key, other)).toBe(200);
-    const { key: next, ...rotated } = await rotate(made.id);
-    expect(rotated).toEqual(made);
-    expect(next).not.toBe(key);
-    for (const text of [key, next, key, next]) {
-      expect([await listIn(text), await listIn(text, other)]).toEqual([200, 200]);
-    }
-    expect((await service.call('GET', '/keys/self', { key: next })).body).toMatchObject(made);
-  });
+it('rotates a key to a new secret, and accepts both secrets in every process', async () => {
+  const { key, ...made } = await service.key(['jobs:read'], { spaceId: 'keys', name: 'rotated' });
+  expect(await listIn(key, other)).toBe(200);
+  const { key: next, ...rotated } = await rotate(made.id);
+  expect(rotated).toEqual(made);
+  expect(next).not.toBe(key);
+  for (const text of [key, next, key, next]) {
+    expect([await listIn(text), await listIn(text, other)]).toEqual([200, 200]);
+  }
+  expect((await service.call('GET', '/keys/self', { key: next })).body).toMatchObject(made);
+});
 
-  it('accepts the old secret of a rotated key for the default overlap when the overlap is null', async () => {
-    const { id, key } = await service.key(['jobs:read']);
-    const { key: next } = await rotate(id, null);
-    expect([await listIn(key), await listIn(next)]).toEqual([200, 200]);
-    const { entries } = (await service.call('GET', '/audit')).body;
-    expect(entries.find(({ details }: { details: { keyId?: string } }) => details.keyId === id)).toMatchObject({
-      action: 'key.rotate',
-      details: { overlapSeconds: 86_400 },
-    });
-  });
-
-  it('refuses the old secret of a rotated key once the overlap is over, and closes only its streams', async () => {
-    const jobId = await jobIn(service, 'running', 'keys');
-    const { id, key } = await service.key(['jobs:read']);
-    const { key: next } = await rotate(id, 1.5);
-    const streams = [await open(`/${jobId}?token=${key}`), await open(`/${jobId}?token=${next}`)];
-    await until(async () => (await listIn(key)) === 401);
-    await until(async () => (await listIn(key, other)) === 401);
-    expect(await streams[0]?.end()).toEqual({ code: 1008, reason: 'API key is no longer valid' });
-    expect([await listIn(next), await listIn(next, other)]).toEqual([200, 200]);
-    expect(streams[1]?.closed).toBeNull();
-  });
-
-  it('refuses the old secret of a rotated key at once with an overlap of 0, and closes its streams', async () => {
-    const jobId = await jobIn(service, 'running', 'keys');
-    const { id, key } = await service.key(['jobs:read']);
-    const stream = await open(`/${jobId}?token=${key}`);
-    expect(await listIn(key, other)).toBe(200);
-    const { key: next } = await rotate(id, 0);
-    expect([await listIn(key), await listIn(next), await listIn(next, other)]).toEqual([401, 200, 200]);
-    await until(async () => (await listIn(key, other)) === 401);
-    expect(await stream.end()).toEqual({ code: 1008, reason: 'API key is no longer valid' });
-  });
-
-  it('accepts only the two newest secrets of a key after a second rotation', async () => {
-    const { id, key } = await service.key(['jobs:read']);
-    const second = (await rotate(id)).key;
-    const third = (await rotate(id)).key;
-    expect([await listIn(key), await listIn(second), await listIn(third)]).toEqual([401, 200, 200]);
-    const fourth = (await rotate(id, 0)).key;
-    expect([await listIn(second), await listIn(third), await listIn(fourth)]).toEqual([401, 401, 200]);
-  });
-
-  it('returns a different secret to each of several concurrent rotations', async () => {
-    const { id } = await service.key(['jobs:read']);
-    const keys = await Promise.all([1, 2, 3].map(async () => (await rotate(id)).key));
-    expect(new Set(keys).size).toBe(3);
-    const statuses = await Promise.all(keys.map((text) => listIn(text)));
-    expect(statuses.sort()).toEqual([200, 200, 401]);
-  });
-
-  it('rotates neither a revoked key nor an unknown one nor the admin key', async () => {
-    const { id } = await service.key(['jobs:read']);
-    await service.call('DELETE', `/keys/${id}`);
-    for (const missing of [id, 'admin']) {
-      expect((await service.call('POST', `/keys/${missing}/rotate`)).body.code).toBe('KEY_NOT_FOUND');
-    }
+it('accepts the old secret of a rotated key for the default overlap when the overlap is null', async () => {
+  const { id, key } = await service.key(['jobs:read']);
+  const { key: next } = await rotate(id, null);
+  expect([await listIn(key), await listIn(next)]).toEqual([200, 200]);
+  const { entries } = (await service.call('GET', '/audit')).body;
+  expect(entries.find(({ details }: { details: { keyId?: string } }) => details.keyId === id)).toMatchObject({
+    action: 'key.rotate',
+    details: { overlapSeconds: 86_400 },
   });
 });
 
-describe('Get Own Key', () => {
-  it('Get Own Key returns the fields of a key without its secret', async () => {
-    const limits = { perSecond: 50, burst: 100 };
-    const { key, ...made } = await service.key(['jobs:read'], { spaceId: 'keys', limits });
-    expect(made).toMatchObject({ limits });
-    const { status, body } = await service.call('GET', '/keys/self', { key });
-    expect({ status, body }).toEqual({ status: 200, body: made });
-    expect((await service.call('GET', '/keys')).body).toContainEqual(made);
-  });
+it('refuses the old secret of a rotated key once the overlap is over, and closes only its streams', async () => {
+  const jobId = await jobIn(service, 'running', 'keys');
+  const { id, key } = await service.key(['jobs:read']);
+  const { key: next } = await rotate(id, 1.5);
+  const streams = [await open(`/${jobId}?token=${key}`), await open(`/${jobId}?token=${next}`)];
+  await until(async () => (await listIn(key)) === 401);
+  await until(async () => (await listIn(key, other)) === 401);
+  expect(await streams[0]?.end()).toEqual({ code: 1008, reason: 'API key is no longer valid' });
+  expect([await listIn(next), await listIn(next, other)]).toEqual([200, 200]);
+  expect(streams[1]?.closed).toBeNull();
+});
 
-  it('Get Own Key returns ADMIN_API_KEY, which is not stored', async () => {
-    expect((await service.call('GET', '/keys/self')).body).toMatchObject({
-      ...{ id: 'admin', name: 'ADMIN_API_KEY', spaceId: null, expiresAt: null, createdAt: null },
-    });
-  });
+it('refuses the old secret of a rotated key at once with an overlap of 0, and closes its streams', async () => {
+  const jobId = await jobIn(service, 'running', 'keys');
+  const { id, key } = await service.key(['jobs:read']);
+  const stream = await open(`/${jobId}?token=${key}`);
+  expect(await listIn(key, other)).toBe(200);
+  const { key: next } = await rotate(id, 0);
+  expect([await listIn(key), await listIn(next), await listIn(next, other)]).toEqual([401, 200, 200]);
+  await until(async () => (await listIn(key, other)) === 401);
+  expect(await stream.end()).toEqual({ code: 1008, reason: 'API key is no longer valid' });
+});
 
-  it('Get Own Key refuses other methods of its path', async () => {
-    const { status, headers } = await service.call('DELETE', '/keys/self');
-    expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: 'OPTIONS, GET, HEAD' });
-    expect((await service.call('GET', '/keys/%73elf')).body.id).toBe('admin');
-    expect((await service.call('GET', '/keys/selfish')).status).toBe(405);
+it('accepts only the two newest secrets of a key after a second rotation', async () => {
+  const { id, key } = await service.key(['jobs:read']);
+  const second = (await rotate(id)).key;
+  const third = (await rotate(id)).key;
+  expect([await listIn(key), await listIn(second), await listIn(third)]).toEqual([401, 200, 200]);
+  const fourth = (await rotate(id, 0)).key;
+  expect([await listIn(second), await listIn(third), await listIn(fourth)]).toEqual([401, 401, 200]);
+});
+
+it('returns a different secret to each of several concurrent rotations', async () => {
+  const { id } = await service.key(['jobs:read']);
+  const keys = await Promise.all([1, 2, 3].map(async () => (await rotate(id)).key));
+  expect(new Set(keys).size).toBe(3);
+  const statuses = await Promise.all(keys.map((text) => listIn(text)));
+  expect(statuses.sort()).toEqual([200, 200, 401]);
+});
+
+it('rotates neither a revoked key nor an unknown one nor the admin key', async () => {
+  const { id } = await service.key(['jobs:read']);
+  await service.call('DELETE', `/keys/${id}`);
+  for (const missing of [id, 'admin']) {
+    expect((await service.call('POST', `/keys/${missing}/rotate`)).body.code).toBe('KEY_NOT_FOUND');
+  }
+});
+
+it('Get Own Key returns the fields of a key without its secret', async () => {
+  const limits = { perSecond: 50, burst: 100 };
+  const { key, ...made } = await service.key(['jobs:read'], { spaceId: 'keys', limits });
+  expect(made).toMatchObject({ limits });
+  const { status, body } = await service.call('GET', '/keys/self', { key });
+  expect({ status, body }).toEqual({ status: 200, body: made });
+  expect((await service.call('GET', '/keys')).body).toContainEqual(made);
+});
+
+it('Get Own Key returns ADMIN_API_KEY, which is not stored', async () => {
+  expect((await service.call('GET', '/keys/self')).body).toMatchObject({
+    ...{ id: 'admin', name: 'ADMIN_API_KEY', spaceId: null, expiresAt: null, createdAt: null },
   });
+});
+
+it('Get Own Key refuses other methods of its path', async () => {
+  const { status, headers } = await service.call('DELETE', '/keys/self');
+  expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: 'OPTIONS, GET, HEAD' });
+  expect((await service.call('GET', '/keys/%73elf')).body.id).toBe('admin');
+  expect((await service.call('GET', '/keys/selfish')).status).toBe(405);
 });
 
 describe('a key that is bound to a space and may manage keys', () => {
@@ -219,41 +215,39 @@ describe('a key that is bound to a space and may manage keys', () => {
   });
 });
 
-describe('a key with limits', () => {
-  it('refuses a key beyond its burst with RATE_LIMITED before any other check, and no other key', async () => {
-    const limited = await service.key(['jobs:read'], { limits: { perSecond: 0.01, burst: 3 } });
-    const free = await service.key(['jobs:read']);
-    const statuses: number[] = [];
-    for (let i = 0; i < 5; i++) {
-      statuses.push(await listIn(limited.key));
-      // The calls of other keys succeed between the refused ones.
-      expect(await Promise.all([listIn(free.key), listIn(ADMIN_KEY)])).toEqual([200, 200]);
-    }
-    expect(statuses).toEqual([200, 200, 200, 429, 429]);
-    const refused = await service.call('POST', '/spaces/keys/jobs', { key: limited.key, raw: '{' });
-    expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(50);
-  });
+it('refuses a key beyond its burst with RATE_LIMITED before any other check, and no other key', async () => {
+  const limited = await service.key(['jobs:read'], { limits: { perSecond: 0.01, burst: 3 } });
+  const free = await service.key(['jobs:read']);
+  const statuses: number[] = [];
+  for (let i = 0; i < 5; i++) {
+    statuses.push(await listIn(limited.key));
+    // The calls of other keys succeed between the refused ones.
+    expect(await Promise.all([listIn(free.key), listIn(ADMIN_KEY)])).toEqual([200, 200]);
+  }
+  expect(statuses).toEqual([200, 200, 200, 429, 429]);
+  const refused = await service.call('POST', '/spaces/keys/jobs', { key: limited.key, raw: '{' });
+  expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(50);
+});
 
-  it('serves all calls of another key while one key exceeds its limit', async () => {
-    const limited = await service.key(['jobs:create'], { limits: { perSecond: 1, burst: 1 } });
-    const free = await service.key(['jobs:create']);
-    const create = async (key: string) =>
-      (await service.call('POST', '/spaces/flood/jobs', { key, body: { name: 'x' } })).status;
-    const flood = Array.from({ length: 300 }, () => create(limited.key));
-    const others = await Promise.all(Array.from({ length: 60 }, () => create(free.key)));
-    expect(others).toEqual(Array(60).fill(201));
-    expect((await Promise.all(flood)).filter((status) => status === 429).length).toBeGreaterThan(200);
-  });
+it('serves all calls of another key while one key exceeds its limit', async () => {
+  const limited = await service.key(['jobs:create'], { limits: { perSecond: 1, burst: 1 } });
+  const free = await service.key(['jobs:create']);
+  const create = async (key: string) =>
+    (await service.call('POST', '/spaces/flood/jobs', { key, body: { name: 'x' } })).status;
+  const flood = Array.from({ length: 300 }, () => create(limited.key));
+  const others = await Promise.all(Array.from({ length: 60 }, () => create(free.key)));
+  expect(others).toEqual(Array(60).fill(201));
+  expect((await Promise.all(flood)).filter((status) => status === 429).length).toBeGreaterThan(200);
+});
 
-  it('gives a limited key its calls back over time, and shows in headers how many are left', async () => {
-    const { key } = await service.key(['jobs:read'], { limits: { perSecond: 2, burst: 4 } });
-    const { headers } = await service.call('GET', '/keys/self', { key });
-    expect(headers).toMatchObject({ 'ratelimit-policy': '"key";q=4;w=2', ratelimit: '"key";r=3;t=1' });
-    await Promise.all(Array.from({ length: 6 }, () => listIn(key)));
-    await until(async () => (await listIn(key)) === 200);
-    expect((await service.call('GET', '/keys/self')).headers).not.toHaveProperty('ratelimit');
-  });
+it('gives a limited key its calls back over time, and shows in headers how many are left', async () => {
+  const { key } = await service.key(['jobs:read'], { limits: { perSecond: 2, burst: 4 } });
+  const { headers } = await service.call('GET', '/keys/self', { key });
+  expect(headers).toMatchObject({ 'ratelimit-policy': '"key";q=4;w=2', ratelimit: '"key";r=3;t=1' });
+  await Promise.all(Array.from({ length: 6 }, () => listIn(key)));
+  await until(async () => (await listIn(key)) === 200);
+  expect((await service.call('GET', '/keys/self')).headers).not.toHaveProperty('ratelimit');
 });
 
 it('shows when a key was last used, once its process has recorded it', async () => {

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { ERRORS, type ErrorCode, streamMessageSchema } from '@yardmaster/protocol';
 import { createJob } from '../support/jobs.js';
@@ -45,31 +45,29 @@ it('responds with 304 to a client that has the current OpenAPI document', async 
   expect(other.status).toBe(200);
 });
 
-describe('the operations of the OpenAPI document', () => {
-  it('documents exactly the existing endpoints in the OpenAPI document', () => {
-    const documented = contract.operations().map(({ method, path }) => `${method} ${path}`);
-    const expected = ENDPOINTS.map(({ method, path }) => `${method} /api/v1${path.replace(/:(\w+)/, '{$1}')}`);
-    expect(documented.sort()).toEqual(expected.sort());
-    expect(new Set(contract.operations().map(({ operation }) => operation.operationId)).size).toBe(ENDPOINTS.length);
-  });
+it('documents exactly the existing endpoints in the OpenAPI document', () => {
+  const documented = contract.operations().map(({ method, path }) => `${method} ${path}`);
+  const expected = ENDPOINTS.map(({ method, path }) => `${method} /api/v1${path.replace(/:(\w+)/, '{$1}')}`);
+  expect(documented.sort()).toEqual(expected.sort());
+  expect(new Set(contract.operations().map(({ operation }) => operation.operationId)).size).toBe(ENDPOINTS.length);
+});
 
-  it.each(ENDPOINTS)('documents a summary, the scopes and each success of $name', (endpoint) => {
-    const { operation } = contract.operation(endpoint);
-    expect(operation.summary).toMatch(/^[A-Z]/);
-    const schemes = ['apiKey', 'bearer'];
-    expect(operation.security).toEqual(
-      schemes.flatMap((scheme) =>
-        endpoint.scopes.length === 0
-          ? [{ [scheme]: [] }]
-          : endpoint.scopes.map((scope) => ({ [scheme]: [scope, ...(endpoint.also ?? [])] })),
-      ),
-    );
-    for (const scope of [...endpoint.scopes, ...(endpoint.also ?? [])])
-      expect(operation.description).toContain(`\`${scope}\``);
-    expect(Object.keys(operation.responses).filter((status) => status < '400')).toEqual(
-      endpoint.name === 'Create Job' ? ['200', '201'] : [`${endpoint.success ?? 200}`],
-    );
-  });
+it.each(ENDPOINTS)('documents a summary, the scopes and each success of $name', (endpoint) => {
+  const { operation } = contract.operation(endpoint);
+  expect(operation.summary).toMatch(/^[A-Z]/);
+  const schemes = ['apiKey', 'bearer'];
+  expect(operation.security).toEqual(
+    schemes.flatMap((scheme) =>
+      endpoint.scopes.length === 0
+        ? [{ [scheme]: [] }]
+        : endpoint.scopes.map((scope) => ({ [scheme]: [scope, ...(endpoint.also ?? [])] })),
+    ),
+  );
+  for (const scope of [...endpoint.scopes, ...(endpoint.also ?? [])])
+    expect(operation.description).toContain(`\`${scope}\``);
+  expect(Object.keys(operation.responses).filter((status) => status < '400')).toEqual(
+    endpoint.name === 'Create Job' ? ['200', '201'] : [`${endpoint.success ?? 200}`],
+  );
 });
 
 /** Codes of any operation: they depend on the request and on the service, not on the endpoint. */

@@ -129,42 +129,40 @@ it('allows a call to a key that has one of several granting scopes', async () =>
   expect(await status('GET', `/jobs/${id}`)).toBe(403);
 });
 
-describe('a key as a Bearer token', () => {
-  it.each(['Bearer', 'bearer', 'BEARER', 'Bearer  '])(
-    'accepts a key as a Bearer token at every endpoint after %j',
-    async (scheme) => {
-      const { key } = await service.key(ALL_SCOPES);
-      const options = { key: undefined, headers: { authorization: `${scheme} ${key}` } };
-      for (const endpoint of ENDPOINTS) {
-        const { status } = await callEndpoint(service, endpoint, await targetFor(service, endpoint, 'bearer'), options);
-        expect({ endpoint: endpoint.name, status }).toEqual({
-          endpoint: endpoint.name,
-          status: endpoint.success ?? 200,
-        });
-      }
-    },
-  );
+it.each(['Bearer', 'bearer', 'BEARER', 'Bearer  '])(
+  'accepts a key as a Bearer token at every endpoint after %j',
+  async (scheme) => {
+    const { key } = await service.key(ALL_SCOPES);
+    const options = { key: undefined, headers: { authorization: `${scheme} ${key}` } };
+    for (const endpoint of ENDPOINTS) {
+      const { status } = await callEndpoint(service, endpoint, await targetFor(service, endpoint, 'bearer'), options);
+      expect({ endpoint: endpoint.name, status }).toEqual({
+        endpoint: endpoint.name,
+        status: endpoint.success ?? 200,
+      });
+    }
+  },
+);
 
-  it('grants a key as a Bearer token the same scopes, space and refusals as in x-api-key', async () => {
-    const { key } = await service.key(['jobs:read'], { spaceId: 'own' });
-    const list = async (space: string, method = 'GET') =>
-      (
-        await service.call(method, `/spaces/${space}/jobs`, {
-          key: undefined,
-          headers: { authorization: `Bearer ${key}` },
-        })
-      ).status;
-    expect([await list('own'), await list('other'), await list('own', 'POST')]).toEqual([200, 403, 403]);
-  });
-
-  it.each(['Bearer garbage', 'Basic dXNlcjpwYXNz', ''])(
-    'ignores the Authorization header %j beside x-api-key',
-    async (authorization) => {
-      const { key } = await service.key(['jobs:read']);
-      expect((await service.call('GET', '/spaces/a/jobs', { key, headers: { authorization } })).status).toBe(200);
-    },
-  );
+it('grants a key as a Bearer token the same scopes, space and refusals as in x-api-key', async () => {
+  const { key } = await service.key(['jobs:read'], { spaceId: 'own' });
+  const list = async (space: string, method = 'GET') =>
+    (
+      await service.call(method, `/spaces/${space}/jobs`, {
+        key: undefined,
+        headers: { authorization: `Bearer ${key}` },
+      })
+    ).status;
+  expect([await list('own'), await list('other'), await list('own', 'POST')]).toEqual([200, 403, 403]);
 });
+
+it.each(['Bearer garbage', 'Basic dXNlcjpwYXNz', ''])(
+  'ignores the Authorization header %j beside x-api-key',
+  async (authorization) => {
+    const { key } = await service.key(['jobs:read']);
+    expect((await service.call('GET', '/spaces/a/jobs', { key, headers: { authorization } })).status).toBe(200);
+  },
+);
 
 describe('calls without a valid key', () => {
   const secret = 'f'.repeat(64);

@@ -63,190 +63,186 @@ const UNKNOWN_FIELDS: [name: string, body: unknown, ignored: string, error: stri
   ['Append Logs', [{ message: 'b', Level: 1 }], 'logs[0].Level', 'unknown field logs[0].Level, did you mean level?'],
 ];
 
-describe('unknown fields of a body', () => {
-  it.each(UNKNOWN_FIELDS)('lists the unknown fields of a body of %s in a header: %j', async (name, body, ignored) => {
-    const response = await ask(name, body);
-    expect(response.status).toBe(endpointOf(name).success ?? 200);
-    expect(ignoredOf(response)).toBe(ignored);
-    expect(response.headers['preference-applied']).toBeUndefined();
-  });
-
-  it.each(UNKNOWN_FIELDS)(
-    'refuses the unknown fields of a body of %s under strict handling: %j',
-    async (name, body, ignored, error) => {
-      const { status, headers, body: refusal } = await ask(name, body, STRICT);
-      expect({ status, error: refusal.error, code: refusal.code }).toEqual({
-        status: 400,
-        error,
-        code: 'INVALID_REQUEST',
-      });
-      const paths = refusal.details?.map(({ path }: { path: string }) => path) ?? [ignored];
-      expect(paths.join(', ')).toBe(ignored);
-      expect(headers['x-ignored-fields']).toBeUndefined();
-    },
-  );
-
-  it('lists unknown fields in an error response, because a misspelled field may be its cause', async () => {
-    const response = await create({ nam: 'work' });
-    expect(response.status).toBe(400);
-    expect(ignoredOf(response)).toBe('nam');
-  });
-
-  it('a refusal of an unknown field under strict handling changes nothing', async () => {
-    const before = await jobs();
-    expect((await create({ name: 'work', x: 1 }, STRICT)).status).toBe(400);
-    expect(await jobs()).toBe(before);
-  });
-
-  it('reports a misspelled required field as unknown, not as missing', async () => {
-    const { body } = await create({ nam: 'work' }, STRICT);
-    expect(body.error).toBe('unknown field nam, did you mean name?');
-  });
-
-  it('quotes an empty unknown field, and suggests nothing for it', async () => {
-    const copy = await ask('Copy Job', { '': 1 }, STRICT);
-    expect(copy.body.error).toBe('unknown field ""');
-    const pause = await ask('Pause Space', { '': 1 });
-    expect(pause.body.error).toBe('unknown field ""');
-    const key = await ask('Create Key', { '': 1, name: 'k', scopes: ['jobs:read'] });
-    expect(key.body.error).toBe('unknown field ""');
-  });
-
-  it('names unknown fields of NDJSON entries by their line', async () => {
-    const send = async (headers = {}) => {
-      const { id } = await createJob(service, 'unknown');
-      const type = { 'content-type': 'application/x-ndjson' };
-      const raw = '"a"\n\n{"message":"b","lvel":1}\n';
-      return service.call('POST', `/jobs/${id}/logs`, { raw, headers: { ...type, ...headers } });
-    };
-    const response = await send();
-    expect(decodeURIComponent(ignoredOf(response) as string)).toBe('line 3: lvel');
-    expect((await send(STRICT)).body.error).toBe('unknown field line 3: lvel, did you mean level?');
-  });
-
-  it.each<[name: string, body: unknown]>([
-    ['Create Job', { name: 'work', payload: { x: { y: [{ z: 1 }] } }, callbackHeaders: { 'x-a': 'b' } }],
-    ['Report Progress', { ...half, subProgress: { percent: { percent: 1 } } }],
-    ['Complete Job', { result: { a: { b: 1 } } }],
-    ['Fail Job', { error: { code: 'EBAD' } }],
-    ['Checkpoint', { row: 1 }],
-    ['Custom Event', { seen: true }],
-    ['Append Logs', ['a', { message: 'b', metadata: { x: { y: 1 } } }]],
-    ['Poll for Jobs', undefined],
-  ])('reports no unknown field inside free JSON or of a free name: %s %j', async (name, body) => {
-    const response = await ask(name, body);
-    expect({ status: response.status < 300, ignored: ignoredOf(response) }).toEqual({ status: true });
-    const strict = await ask(name, body, STRICT);
-    const applied = strict.headers['preference-applied'];
-    expect({ status: strict.status < 300, applied }).toEqual({ status: true, applied: 'handling=strict' });
-  });
-
-  it('encodes the path of an unknown field so that a client can decode it', async () => {
-    const names = ['a b', 'a,b', '%', 'ä', '漢', '\ud800', '[x]', 'a.b', '\r\nset-cookie: x'];
-    const response = await create({ name: 'work', ...Object.fromEntries(names.map((name) => [name, 1])) });
-    const shown = (ignoredOf(response) as string).split(', ').map(decodeURIComponent);
-    expect(shown).toEqual(names.map((name) => name.toWellFormed()));
-    expect(ignoredOf(response)).toMatch(/^[\x21-\x7e ]*$/);
-  });
-
-  it('lists at most 20 unknown fields, and no more bytes than a proxy accepts', async () => {
-    const many = (name: string) => Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`${name}${i}`, 1]));
-    expect(
-      ignoredOf(await create({ name: 'work', ...many('x') }))
-        ?.toString()
-        .split(', '),
-    ).toHaveLength(20);
-    const long = ignoredOf(await create({ name: 'work', ...many('漢'.repeat(90)) })) as string;
-    expect(long.length).toBeLessThanOrEqual(2_048);
-    expect(long.split(', ').length).toBeGreaterThan(1);
-    const { id } = await createJob(service, 'unknown');
-    const logs = Array.from({ length: 200 }, () => ({ message: 'a', x: 1 }));
-    const batch = await service.call('POST', `/jobs/${id}/logs`, { body: { logs, ...many('y'), logz: 1 } });
-    expect(batch.status).toBe(400); // More than 100 fields beside `logs`.
-    const some = await service.call('POST', `/jobs/${id}/logs`, { body: logs });
-    expect(some.headers['x-ignored-fields']?.toString().split(', ').at(-1)).toBe('logs[19].x');
-  });
-
-  it('lists unknown fields with the refusal of a batch of logs', async () => {
-    const response = await ask('Append Logs', { logs: [{ message: 'a', lvl: 1 }, { message: 5 }] });
-    expect(response.status).toBe(400);
-    expect(ignoredOf(response)).toBe('logs[0].lvl');
-  });
-
-  it('Create Key refuses unknown fields, so its error does not call them ignored', async () => {
-    const response = await service.call('POST', '/keys', { body: { name: 'k', scopes: ['jobs:read'], space: 'x' } });
-    expect(response).toMatchObject({ status: 400, body: { error: 'unknown field space, did you mean spaceId?' } });
-    expect(ignoredOf(response)).toBeUndefined();
-  });
-
-  it('omits the header of unknown fields when all fields are known', async () => {
-    expect(ignoredOf(await create({ name: 'work' }))).toBeUndefined();
-    expect(ignoredOf(await create({ name: 5 }))).toBeUndefined();
-  });
-
-  it('the service knows the fields of every body that is not free JSON', () => {
-    const free = ROUTES.filter(({ body }) => body !== undefined && knownFieldsOf(body) === null);
-    // Start Operation, and the endpoints of stream tokens and keys, refuse unknown fields in their schemas.
-    expect(free.map(({ operation }) => operation)).toEqual([
-      'startOperation',
-      'checkpointJob',
-      'recordEvent',
-      'createStreamToken',
-      'createKey',
-      'rotateKey',
-    ]);
-    expect(knownFieldsOf(logBatch)).toBeNull(); // Two forms; the reader of batches knows both.
-  });
+it.each(UNKNOWN_FIELDS)('lists the unknown fields of a body of %s in a header: %j', async (name, body, ignored) => {
+  const response = await ask(name, body);
+  expect(response.status).toBe(endpointOf(name).success ?? 200);
+  expect(ignoredOf(response)).toBe(ignored);
+  expect(response.headers['preference-applied']).toBeUndefined();
 });
 
-describe('the header Prefer', () => {
-  it.each([
-    'handling=strict',
-    'HANDLING=Strict',
-    'handling = strict',
-    'handling="strict"',
-    'handling=strict; x=1',
-    'respond-async, handling=strict',
-    'respond-async;wait=100 , handling=strict, handling=lenient',
-    'x="a, handling=lenient", handling=strict',
-  ])('refuses unknown fields with the header Prefer: %s', async (prefer) => {
-    expect((await create({ name: 'work', x: 1 }, { prefer })).status).toBe(400);
-    const { status, headers } = await create({ name: 'work' }, { prefer });
-    expect({ status, applied: headers['preference-applied'] }).toEqual({ status: 201, applied: 'handling=strict' });
-  });
+it.each(UNKNOWN_FIELDS)(
+  'refuses the unknown fields of a body of %s under strict handling: %j',
+  async (name, body, ignored, error) => {
+    const { status, headers, body: refusal } = await ask(name, body, STRICT);
+    expect({ status, error: refusal.error, code: refusal.code }).toEqual({
+      status: 400,
+      error,
+      code: 'INVALID_REQUEST',
+    });
+    const paths = refusal.details?.map(({ path }: { path: string }) => path) ?? [ignored];
+    expect(paths.join(', ')).toBe(ignored);
+    expect(headers['x-ignored-fields']).toBeUndefined();
+  },
+);
 
-  it('refuses unknown fields when the second of two Prefer headers demands it', async () => {
-    expect((await create({ name: 'work', x: 1 }, { prefer: ['wait=10', 'handling=strict'] })).status).toBe(400);
-  });
+it('lists unknown fields in an error response, because a misspelled field may be its cause', async () => {
+  const response = await create({ nam: 'work' });
+  expect(response.status).toBe(400);
+  expect(ignoredOf(response)).toBe('nam');
+});
 
-  it.each([
-    'handling=lenient',
-    'handling=lenient, handling=strict',
-    'strict',
-    'x="handling=strict"',
-    'x; handling=strict',
-    '',
-    '"',
-  ])('ignores unknown fields with the header Prefer: %s', async (prefer) => {
-    const { status, headers } = await create({ name: 'work', x: 1 }, { prefer });
-    expect({ status, applied: headers['preference-applied'] }).toEqual({ status: 201 });
-    expect(headers['x-ignored-fields']).toBe('x');
-  });
+it('a refusal of an unknown field under strict handling changes nothing', async () => {
+  const before = await jobs();
+  expect((await create({ name: 'work', x: 1 }, STRICT)).status).toBe(400);
+  expect(await jobs()).toBe(before);
+});
 
-  it('confirms strict handling by Create Key, which always refuses unknown fields', async () => {
-    const key = { name: MADE, scopes: ['jobs:read'] };
-    const post = (body: unknown, headers = {}) => service.call('POST', '/keys', { body, headers });
-    for (const headers of [{}, STRICT]) {
-      const { status, body } = await post({ ...key, space: 'a' }, headers);
-      expect({ status, error: body.error }).toEqual({
-        status: 400,
-        error: 'unknown field space, did you mean spaceId?',
-      });
-    }
-    const { headers, body } = await post(key, STRICT);
-    expect(headers['preference-applied']).toBe('handling=strict');
-    await service.call('DELETE', `/keys/${body.id}`);
-  });
+it('reports a misspelled required field as unknown, not as missing', async () => {
+  const { body } = await create({ nam: 'work' }, STRICT);
+  expect(body.error).toBe('unknown field nam, did you mean name?');
+});
+
+it('quotes an empty unknown field, and suggests nothing for it', async () => {
+  const copy = await ask('Copy Job', { '': 1 }, STRICT);
+  expect(copy.body.error).toBe('unknown field ""');
+  const pause = await ask('Pause Space', { '': 1 });
+  expect(pause.body.error).toBe('unknown field ""');
+  const key = await ask('Create Key', { '': 1, name: 'k', scopes: ['jobs:read'] });
+  expect(key.body.error).toBe('unknown field ""');
+});
+
+it('names unknown fields of NDJSON entries by their line', async () => {
+  const send = async (headers = {}) => {
+    const { id } = await createJob(service, 'unknown');
+    const type = { 'content-type': 'application/x-ndjson' };
+    const raw = '"a"\n\n{"message":"b","lvel":1}\n';
+    return service.call('POST', `/jobs/${id}/logs`, { raw, headers: { ...type, ...headers } });
+  };
+  const response = await send();
+  expect(decodeURIComponent(ignoredOf(response) as string)).toBe('line 3: lvel');
+  expect((await send(STRICT)).body.error).toBe('unknown field line 3: lvel, did you mean level?');
+});
+
+it.each<[name: string, body: unknown]>([
+  ['Create Job', { name: 'work', payload: { x: { y: [{ z: 1 }] } }, callbackHeaders: { 'x-a': 'b' } }],
+  ['Report Progress', { ...half, subProgress: { percent: { percent: 1 } } }],
+  ['Complete Job', { result: { a: { b: 1 } } }],
+  ['Fail Job', { error: { code: 'EBAD' } }],
+  ['Checkpoint', { row: 1 }],
+  ['Custom Event', { seen: true }],
+  ['Append Logs', ['a', { message: 'b', metadata: { x: { y: 1 } } }]],
+  ['Poll for Jobs', undefined],
+])('reports no unknown field inside free JSON or of a free name: %s %j', async (name, body) => {
+  const response = await ask(name, body);
+  expect({ status: response.status < 300, ignored: ignoredOf(response) }).toEqual({ status: true });
+  const strict = await ask(name, body, STRICT);
+  const applied = strict.headers['preference-applied'];
+  expect({ status: strict.status < 300, applied }).toEqual({ status: true, applied: 'handling=strict' });
+});
+
+it('encodes the path of an unknown field so that a client can decode it', async () => {
+  const names = ['a b', 'a,b', '%', 'ä', '漢', '\ud800', '[x]', 'a.b', '\r\nset-cookie: x'];
+  const response = await create({ name: 'work', ...Object.fromEntries(names.map((name) => [name, 1])) });
+  const shown = (ignoredOf(response) as string).split(', ').map(decodeURIComponent);
+  expect(shown).toEqual(names.map((name) => name.toWellFormed()));
+  expect(ignoredOf(response)).toMatch(/^[\x21-\x7e ]*$/);
+});
+
+it('lists at most 20 unknown fields, and no more bytes than a proxy accepts', async () => {
+  const many = (name: string) => Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`${name}${i}`, 1]));
+  expect(
+    ignoredOf(await create({ name: 'work', ...many('x') }))
+      ?.toString()
+      .split(', '),
+  ).toHaveLength(20);
+  const long = ignoredOf(await create({ name: 'work', ...many('漢'.repeat(90)) })) as string;
+  expect(long.length).toBeLessThanOrEqual(2_048);
+  expect(long.split(', ').length).toBeGreaterThan(1);
+  const { id } = await createJob(service, 'unknown');
+  const logs = Array.from({ length: 200 }, () => ({ message: 'a', x: 1 }));
+  const batch = await service.call('POST', `/jobs/${id}/logs`, { body: { logs, ...many('y'), logz: 1 } });
+  expect(batch.status).toBe(400); // More than 100 fields beside `logs`.
+  const some = await service.call('POST', `/jobs/${id}/logs`, { body: logs });
+  expect(some.headers['x-ignored-fields']?.toString().split(', ').at(-1)).toBe('logs[19].x');
+});
+
+it('lists unknown fields with the refusal of a batch of logs', async () => {
+  const response = await ask('Append Logs', { logs: [{ message: 'a', lvl: 1 }, { message: 5 }] });
+  expect(response.status).toBe(400);
+  expect(ignoredOf(response)).toBe('logs[0].lvl');
+});
+
+it('Create Key refuses unknown fields, so its error does not call them ignored', async () => {
+  const response = await service.call('POST', '/keys', { body: { name: 'k', scopes: ['jobs:read'], space: 'x' } });
+  expect(response).toMatchObject({ status: 400, body: { error: 'unknown field space, did you mean spaceId?' } });
+  expect(ignoredOf(response)).toBeUndefined();
+});
+
+it('omits the header of unknown fields when all fields are known', async () => {
+  expect(ignoredOf(await create({ name: 'work' }))).toBeUndefined();
+  expect(ignoredOf(await create({ name: 5 }))).toBeUndefined();
+});
+
+it('the service knows the fields of every body that is not free JSON', () => {
+  const free = ROUTES.filter(({ body }) => body !== undefined && knownFieldsOf(body) === null);
+  // Start Operation, and the endpoints of stream tokens and keys, refuse unknown fields in their schemas.
+  expect(free.map(({ operation }) => operation)).toEqual([
+    'startOperation',
+    'checkpointJob',
+    'recordEvent',
+    'createStreamToken',
+    'createKey',
+    'rotateKey',
+  ]);
+  expect(knownFieldsOf(logBatch)).toBeNull(); // Two forms; the reader of batches knows both.
+});
+
+it.each([
+  'handling=strict',
+  'HANDLING=Strict',
+  'handling = strict',
+  'handling="strict"',
+  'handling=strict; x=1',
+  'respond-async, handling=strict',
+  'respond-async;wait=100 , handling=strict, handling=lenient',
+  'x="a, handling=lenient", handling=strict',
+])('refuses unknown fields with the header Prefer: %s', async (prefer) => {
+  expect((await create({ name: 'work', x: 1 }, { prefer })).status).toBe(400);
+  const { status, headers } = await create({ name: 'work' }, { prefer });
+  expect({ status, applied: headers['preference-applied'] }).toEqual({ status: 201, applied: 'handling=strict' });
+});
+
+it('refuses unknown fields when the second of two Prefer headers demands it', async () => {
+  expect((await create({ name: 'work', x: 1 }, { prefer: ['wait=10', 'handling=strict'] })).status).toBe(400);
+});
+
+it.each([
+  'handling=lenient',
+  'handling=lenient, handling=strict',
+  'strict',
+  'x="handling=strict"',
+  'x; handling=strict',
+  '',
+  '"',
+])('ignores unknown fields with the header Prefer: %s', async (prefer) => {
+  const { status, headers } = await create({ name: 'work', x: 1 }, { prefer });
+  expect({ status, applied: headers['preference-applied'] }).toEqual({ status: 201 });
+  expect(headers['x-ignored-fields']).toBe('x');
+});
+
+it('confirms strict handling by Create Key, which always refuses unknown fields', async () => {
+  const key = { name: MADE, scopes: ['jobs:read'] };
+  const post = (body: unknown, headers = {}) => service.call('POST', '/keys', { body, headers });
+  for (const headers of [{}, STRICT]) {
+    const { status, body } = await post({ ...key, space: 'a' }, headers);
+    expect({ status, error: body.error }).toEqual({
+      status: 400,
+      error: 'unknown field space, did you mean spaceId?',
+    });
+  }
+  const { headers, body } = await post(key, STRICT);
+  expect(headers['preference-applied']).toBe('handling=strict');
+  await service.call('DELETE', `/keys/${body.id}`);
 });
 
 describe('unknown parameters of a query', () => {

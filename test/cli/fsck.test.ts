@@ -159,25 +159,23 @@ describe('fsck as a Redis user that can only read', () => {
   });
 });
 
-describe('fsck that cannot begin', () => {
-  it.each([
-    ['without REDIS_URL', [], { REDIS_URL: '' }, 'REDIS_URL is not set; set it as for the service'],
-    ['with an invalid REDIS_URL', ['--redis', 'http://me:secret@host'], {}, 'REDIS_URL must be redis://'],
-    ['with another invalid variable', [], { RETENTION_SECONDS: 'long' }, 'RETENTION_SECONDS must be'],
-    ['with a prefix that no key has', ['--prefix', 'unused'], {}, 'there is no key under the prefix unused'],
-  ])('fsck exits with 2 and the reason when it is started %s', async (_, args, variables, sentence) => {
-    const { code, lines, err } = await fsck(args, { ...env(), ...variables });
-    expect([code, lines]).toEqual([2, []]);
-    expect(err).toContain(sentence);
-    expect(err).not.toContain('secret');
-    expect(err).not.toContain('    at ');
-  });
+it.each([
+  ['without REDIS_URL', [], { REDIS_URL: '' }, 'REDIS_URL is not set; set it as for the service'],
+  ['with an invalid REDIS_URL', ['--redis', 'http://me:secret@host'], {}, 'REDIS_URL must be redis://'],
+  ['with another invalid variable', [], { RETENTION_SECONDS: 'long' }, 'RETENTION_SECONDS must be'],
+  ['with a prefix that no key has', ['--prefix', 'unused'], {}, 'there is no key under the prefix unused'],
+])('fsck exits with 2 and the reason when it is started %s', async (_, args, variables, sentence) => {
+  const { code, lines, err } = await fsck(args, { ...env(), ...variables });
+  expect([code, lines]).toEqual([2, []]);
+  expect(err).toContain(sentence);
+  expect(err).not.toContain('secret');
+  expect(err).not.toContain('    at ');
+});
 
-  it('fsck exits with 2 and the reason when it cannot connect to Redis', async () => {
-    const run = yardmaster(['fsck'], { ...env(), REDIS_URL: 'redis://:secret@127.0.0.1:1' });
-    const error = 'yardmaster: no connection to Redis: connect ECONNREFUSED 127.0.0.1:1\n';
-    expect([await run.exit(), run.err()]).toEqual([2, error]);
-  });
+it('fsck exits with 2 and the reason when it cannot connect to Redis', async () => {
+  const run = yardmaster(['fsck'], { ...env(), REDIS_URL: 'redis://:secret@127.0.0.1:1' });
+  const error = 'yardmaster: no connection to Redis: connect ECONNREFUSED 127.0.0.1:1\n';
+  expect([await run.exit(), run.err()]).toEqual([2, error]);
 });
 
 (hasTerminals ? describe : describe.skip)('fsck on a terminal', () => {

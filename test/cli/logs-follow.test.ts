@@ -32,96 +32,94 @@ const ENDS = [
   ['killed', 'kill', {}, 4],
 ] as const;
 
-describe('logs --follow', () => {
-  it('logs --follow prints all stored entries, then each new entry, until the job ends', async () => {
-    const id = await jobIn(service, 'running', 'follow');
-    await append(service, id, numbered(2));
-    const run = logs(service, id, '--follow');
-    await isFollowed(service, id);
-    await run.shows('entry 2\n');
-    await append(service, id, numbered(1, 3));
-    await run.shows('entry 3\n');
-    await append(service, id, numbered(2, 4));
-    await run.shows('entry 5\n');
-    await step(service, id, 'complete');
-    expect(await run.end()).toEqual([0, infos(numbered(5)), '']);
-  });
+it('logs --follow prints all stored entries, then each new entry, until the job ends', async () => {
+  const id = await jobIn(service, 'running', 'follow');
+  await append(service, id, numbered(2));
+  const run = logs(service, id, '--follow');
+  await isFollowed(service, id);
+  await run.shows('entry 2\n');
+  await append(service, id, numbered(1, 3));
+  await run.shows('entry 3\n');
+  await append(service, id, numbered(2, 4));
+  await run.shows('entry 5\n');
+  await step(service, id, 'complete');
+  expect(await run.end()).toEqual([0, infos(numbered(5)), '']);
+});
 
-  it('logs --follow follows a pending job through its first and its next attempt', async () => {
-    const { id } = await createJob(service, 'retry', { maxRetries: 1 });
+it('logs --follow follows a pending job through its first and its next attempt', async () => {
+  const { id } = await createJob(service, 'retry', { maxRetries: 1 });
+  const run = await follow(id);
+  for (const attempt of ['first', 'second']) {
+    await step(service, id, 'claim');
+    await step(service, id, 'ack');
+    await append(service, id, [`${attempt} attempt`, { message: 'oh no', level: 'error' }]);
+    await step(service, id, 'fail', { error: 'no' });
+  }
+  const lines = ['info  first attempt', 'error oh no', 'info  second attempt', 'error oh no'];
+  expect(await run.end()).toEqual([3, lines, '']);
+});
+
+it.each(ENDS)(
+  'logs --follow prints all entries from before the job was %s, and exits as watch does',
+  async (_, verb, body, code) => {
+    const id = await jobIn(service, 'running', 'ends', { maxRetries: 0 });
     const run = await follow(id);
-    for (const attempt of ['first', 'second']) {
-      await step(service, id, 'claim');
-      await step(service, id, 'ack');
-      await append(service, id, [`${attempt} attempt`, { message: 'oh no', level: 'error' }]);
-      await step(service, id, 'fail', { error: 'no' });
-    }
-    const lines = ['info  first attempt', 'error oh no', 'info  second attempt', 'error oh no'];
-    expect(await run.end()).toEqual([3, lines, '']);
-  });
+    await append(service, id, numbered(1_000));
+    await append(service, id, numbered(700, 1_001));
+    await step(service, id, verb, body);
+    expect(await run.end()).toEqual([code, infos(numbered(1_700)), '']);
+  },
+);
 
-  it.each(ENDS)(
-    'logs --follow prints all entries from before the job was %s, and exits as watch does',
-    async (_, verb, body, code) => {
-      const id = await jobIn(service, 'running', 'ends', { maxRetries: 0 });
-      const run = await follow(id);
-      await append(service, id, numbered(1_000));
-      await append(service, id, numbered(700, 1_001));
-      await step(service, id, verb, body);
-      expect(await run.end()).toEqual([code, infos(numbered(1_700)), '']);
-    },
+it.each(ENDS)(
+  'logs --follow prints the logs of a job that is already %s, and exits as watch does',
+  async (status, _v, _b, code) => {
+    const id = await jobIn(service, status, 'ended');
+    await append(service, id, numbered(3));
+    const run = logsHere(service, [id, '--follow']);
+    expect(await run.end()).toEqual([code, infos(numbered(3)), '']);
+  },
+);
+
+it('logs --follow exits with 5 when the stream ends without a message about the end of the job', async () => {
+  const fake = await serve(
+    (request, response) => response.end(pageOf([entry(1), entry(2)], Number(afterIn(request)))),
+    (_send, ws) => ws.close(1000),
   );
+  const run = logsHere(fake, ['job', '--follow']);
+  expect((await run.end()).slice(0, 2)).toEqual([5, infos(numbered(2))]);
+});
 
-  it.each(ENDS)(
-    'logs --follow prints the logs of a job that is already %s, and exits as watch does',
-    async (status, _v, _b, code) => {
-      const id = await jobIn(service, status, 'ended');
-      await append(service, id, numbered(3));
-      const run = logsHere(service, [id, '--follow']);
-      expect(await run.end()).toEqual([code, infos(numbered(3)), '']);
-    },
-  );
+it.each([
+  [0, []],
+  [2, numbered(2, 9)],
+  [50, numbered(10)],
+])('logs --follow --tail %i starts with the newest entries, and then prints all new ones', async (count, before) => {
+  const id = await jobIn(service, 'running', 'tail');
+  await append(service, id, numbered(10));
+  const run = await follow(id, '--tail', `${count}`);
+  await append(service, id, numbered(600, 11));
+  await step(service, id, 'complete');
+  expect(await run.end()).toEqual([0, infos([...before, ...numbered(600, 11)]), '']);
+});
 
-  it('logs --follow exits with 5 when the stream ends without a message about the end of the job', async () => {
-    const fake = await serve(
-      (request, response) => response.end(pageOf([entry(1), entry(2)], Number(afterIn(request)))),
-      (_send, ws) => ws.close(1000),
-    );
-    const run = logsHere(fake, ['job', '--follow']);
-    expect((await run.end()).slice(0, 2)).toEqual([5, infos(numbered(2))]);
-  });
-
-  it.each([
-    [0, []],
-    [2, numbered(2, 9)],
-    [50, numbered(10)],
-  ])('logs --follow --tail %i starts with the newest entries, and then prints all new ones', async (count, before) => {
-    const id = await jobIn(service, 'running', 'tail');
-    await append(service, id, numbered(10));
-    const run = await follow(id, '--tail', `${count}`);
-    await append(service, id, numbered(600, 11));
-    await step(service, id, 'complete');
-    expect(await run.end()).toEqual([0, infos([...before, ...numbered(600, 11)]), '']);
-  });
-
-  it.each([
-    ['--level warn', ['old-1', 'old-2', 'new-1', 'new-2']],
-    ['--level warn --tail 1', ['old-2', 'new-1', 'new-2']],
-    ['--level warn --tail 0', ['new-1', 'new-2']],
-    ['--grep W-1 --tail 3', ['new-1']],
-    ['--level error --tail 3', []],
-  ])('logs --follow prints each entry that passes the filters %s exactly once', async (flags, messages) => {
-    const warn = (message: string) => ({ level: 'warn', message });
-    const id = await jobIn(service, 'running', 'level');
-    await append(service, id, [...numbered(3), warn('old-1'), warn('old-2'), ...numbered(3)]);
-    const run = await follow(id, '--json', ...flags.split(' '));
-    for (const batch of [numbered(2), [warn('new-1'), 'x'], ['y'], [warn('new-2')], ['z']]) {
-      await append(service, id, batch);
-    }
-    await step(service, id, 'complete');
-    expect(await run.exit()).toBe(0);
-    expect(entriesOf(run).map(({ message }) => message)).toEqual(messages);
-  });
+it.each([
+  ['--level warn', ['old-1', 'old-2', 'new-1', 'new-2']],
+  ['--level warn --tail 1', ['old-2', 'new-1', 'new-2']],
+  ['--level warn --tail 0', ['new-1', 'new-2']],
+  ['--grep W-1 --tail 3', ['new-1']],
+  ['--level error --tail 3', []],
+])('logs --follow prints each entry that passes the filters %s exactly once', async (flags, messages) => {
+  const warn = (message: string) => ({ level: 'warn', message });
+  const id = await jobIn(service, 'running', 'level');
+  await append(service, id, [...numbered(3), warn('old-1'), warn('old-2'), ...numbered(3)]);
+  const run = await follow(id, '--json', ...flags.split(' '));
+  for (const batch of [numbered(2), [warn('new-1'), 'x'], ['y'], [warn('new-2')], ['z']]) {
+    await append(service, id, batch);
+  }
+  await step(service, id, 'complete');
+  expect(await run.exit()).toBe(0);
+  expect(entriesOf(run).map(({ message }) => message)).toEqual(messages);
 });
 
 describe('the requests of logs --follow', () => {

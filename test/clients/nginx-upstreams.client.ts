@@ -59,43 +59,41 @@ const PATH = '/api/v1/jobs/x/complete';
 const AWAY = { error: 'No process responded; the outcome of this request is unknown', code: 'UNAVAILABLE' };
 const body = { result: 'x'.repeat(100_000) };
 
-describe('call through nginx', () => {
-  it('nginx sends a call to another process if the first one accepts no connection', async () => {
-    const { client } = await httpService(`127.0.0.1:${await freePort()}`, await startProcess('second', responds));
-    for (let i = 0; i < 10; i++) expect((await client.call('POST', PATH, { body })).status).toBe(200);
-    expect(got).toEqual(Array(10).fill('second POST'));
-  });
+it('nginx sends a call to another process if the first one accepts no connection', async () => {
+  const { client } = await httpService(`127.0.0.1:${await freePort()}`, await startProcess('second', responds));
+  for (let i = 0; i < 10; i++) expect((await client.call('POST', PATH, { body })).status).toBe(200);
+  expect(got).toEqual(Array(10).fill('second POST'));
+});
 
-  it.each(['POST', 'PATCH'])('nginx does not repeat a %s after the process broke the connection', async (method) => {
-    const { client } = await httpService(await startProcess('first', breaks), await startProcess('second', breaks));
-    const { status, body: response, headers } = await client.call(method, PATH, { body });
-    expect({ status, response, after: headers['retry-after'] }).toEqual({
-      status: 502,
-      response: AWAY,
-      after: '1',
-    });
-    expect(got).toHaveLength(1);
+it.each(['POST', 'PATCH'])('nginx does not repeat a %s after the process broke the connection', async (method) => {
+  const { client } = await httpService(await startProcess('first', breaks), await startProcess('second', breaks));
+  const { status, body: response, headers } = await client.call(method, PATH, { body });
+  expect({ status, response, after: headers['retry-after'] }).toEqual({
+    status: 502,
+    response: AWAY,
+    after: '1',
   });
+  expect(got).toHaveLength(1);
+});
 
-  it('nginx does not repeat a POST after the process broke a kept connection', async () => {
-    const { client } = await httpService(await startProcess('only', breaksKept));
-    const statuses: number[] = [];
-    for (let i = 0; i < 10; i++) statuses.push((await client.call('POST', PATH, { body })).status);
-    expect(new Set(statuses)).toEqual(new Set([200, 502]));
-    expect(got).toHaveLength(10);
-  });
+it('nginx does not repeat a POST after the process broke a kept connection', async () => {
+  const { client } = await httpService(await startProcess('only', breaksKept));
+  const statuses: number[] = [];
+  for (let i = 0; i < 10; i++) statuses.push((await client.call('POST', PATH, { body })).status);
+  expect(new Set(statuses)).toEqual(new Set([200, 502]));
+  expect(got).toHaveLength(10);
+});
 
-  it('nginx repeats a GET at another process after the first one broke the connection', async () => {
-    const { client } = await httpService(await startProcess('first', breaks), await startProcess('second', responds));
-    for (let i = 0; i < 10; i++) expect((await client.call('GET', '/api/v1/jobs/x')).status).toBe(200);
-    expect(got.filter((call) => call === 'second GET')).toHaveLength(10);
-  });
+it('nginx repeats a GET at another process after the first one broke the connection', async () => {
+  const { client } = await httpService(await startProcess('first', breaks), await startProcess('second', responds));
+  for (let i = 0; i < 10; i++) expect((await client.call('GET', '/api/v1/jobs/x')).status).toBe(200);
+  expect(got.filter((call) => call === 'second GET')).toHaveLength(10);
+});
 
-  it('nginx responds with JSON if no process runs', async () => {
-    const { client } = await httpService(`127.0.0.1:${await freePort()}`);
-    const { status, body: response } = await client.call('POST', PATH, { body });
-    expect({ status, response }).toEqual({ status: 502, response: AWAY });
-  });
+it('nginx responds with JSON if no process runs', async () => {
+  const { client } = await httpService(`127.0.0.1:${await freePort()}`);
+  const { status, body: response } = await client.call('POST', PATH, { body });
+  expect({ status, response }).toEqual({ status: 502, response: AWAY });
 });
 
 describe('refusal by nginx itself', () => {

@@ -63,26 +63,24 @@ it('accepts a null scheduledFor as absent, and refuses a value that is not a tim
   }
 });
 
-describe('the callback of a killed job', () => {
-  it('COMPAT=emit sends the callback of a killed job by default, with the reason', async () => {
-    const callbackUrl = receiver.script('/killed', respondWith(204));
-    const { id } = await createJob(emit, 'ends', { callbackUrl });
-    await step(emit, id, 'kill', { reason: 'stop' });
-    const job = await settled(emit, id);
-    expect(job.callbackOn).toEqual(ALL);
-    expect(job.events.at(-1)).toMatchObject({ type: 'callback_sent', data: { attempt: 1, retryAttempt: 0 } });
-    const [request] = receiver.requestsTo('/killed');
-    expect(JSON.parse(String(request?.body))).toMatchObject({ status: 'killed', result: { reason: 'stop' } });
-  });
+it('COMPAT=emit sends the callback of a killed job by default, with the reason', async () => {
+  const callbackUrl = receiver.script('/killed', respondWith(204));
+  const { id } = await createJob(emit, 'ends', { callbackUrl });
+  await step(emit, id, 'kill', { reason: 'stop' });
+  const job = await settled(emit, id);
+  expect(job.callbackOn).toEqual(ALL);
+  expect(job.events.at(-1)).toMatchObject({ type: 'callback_sent', data: { attempt: 1, retryAttempt: 0 } });
+  const [request] = receiver.requestsTo('/killed');
+  expect(JSON.parse(String(request?.body))).toMatchObject({ status: 'killed', result: { reason: 'stop' } });
+});
 
-  it('COMPAT=emit sends no callback of a killed job if the create lists other ends', async () => {
-    const { body } = await emit.call('POST', '/spaces/ends/jobs', { body: { name: 'a', callbackOn: ['dead'] } });
-    expect(body.callbackOn).toEqual(['dead']);
-  });
+it('COMPAT=emit sends no callback of a killed job if the create lists other ends', async () => {
+  const { body } = await emit.call('POST', '/spaces/ends/jobs', { body: { name: 'a', callbackOn: ['dead'] } });
+  expect(body.callbackOn).toEqual(['dead']);
+});
 
-  it('sends no callback of a killed job by default without COMPAT=emit', async () => {
-    expect(await createJob(usual, 'ends')).not.toHaveProperty('callbackOn');
-  });
+it('sends no callback of a killed job by default without COMPAT=emit', async () => {
+  expect(await createJob(usual, 'ends')).not.toHaveProperty('callbackOn');
 });
 
 describe('an idempotency key', () => {

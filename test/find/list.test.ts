@@ -20,49 +20,47 @@ beforeAll(async () => {
   made.pending = await jobIn(service, 'pending', SPACE, { name: 'crop', tags: ['big'] });
 });
 
-describe('List Jobs with filters', () => {
-  it.each([
-    ['', ['pending', 'killed', 'running', 'completed', 'dead']],
-    ['?order=asc', ['dead', 'completed', 'running', 'killed', 'pending']],
-    ['?order=desc&limit=1', ['pending']],
-    ['?status=dead&status=killed&status=dead', ['killed', 'dead']],
-    ['?status=dead&status=killed&status=pending&order=asc', ['dead', 'killed', 'pending']],
-    ['?name=crop', ['pending', 'dead']],
-    ['?name=crop&name=resize&order=asc', ['dead', 'completed', 'running', 'pending']],
-    ['?name=scan%20%26%20%22send%22', ['killed']],
-    ['?name=Crop', []],
-    ['?name=crop&status=dead', ['dead']],
-    ['?tag=eu', ['running', 'dead']],
-    ['?tag=eu&tag=big', ['running']],
-    ['?tag=eu&status=dead&status=pending', ['dead']],
-    ['?tag=big&name=crop', ['pending']],
-    ['?tag=e', []],
-    ['?q=dog.PNG', ['completed']],
-    ['?q=STRASSE', ['dead']],
-    ['?q=STRA%C3%9FE', ['dead']],
-    ['?q=STRASSEN', []],
-    ['?q=%22answer%22:42', ['completed']],
-    ['?q=%22broken%22', ['dead']],
-    ['?q=image&status=completed', ['completed']],
-    ['?q=resize', []],
-    ['?q=null', []],
-    ['?createdAfter=2020-01-01T00:00:00Z', ['pending', 'killed', 'running', 'completed', 'dead']],
-    ['?createdAfter=2999-01-01T00:00:00Z', []],
-    ['?createdBefore=2020-01-01T00:00:00Z', []],
-    ['?createdAfter=0000-01-01T00:00:00Z&createdBefore=9999-12-31T23:59:59Z&limit=2', ['pending', 'killed']],
-  ])('lists with the filters %s the jobs %j', async (query, names) => {
-    const { status, body } = await list(query);
-    expect([status, namesOf(body)]).toEqual([200, names]);
-  });
+it.each([
+  ['', ['pending', 'killed', 'running', 'completed', 'dead']],
+  ['?order=asc', ['dead', 'completed', 'running', 'killed', 'pending']],
+  ['?order=desc&limit=1', ['pending']],
+  ['?status=dead&status=killed&status=dead', ['killed', 'dead']],
+  ['?status=dead&status=killed&status=pending&order=asc', ['dead', 'killed', 'pending']],
+  ['?name=crop', ['pending', 'dead']],
+  ['?name=crop&name=resize&order=asc', ['dead', 'completed', 'running', 'pending']],
+  ['?name=scan%20%26%20%22send%22', ['killed']],
+  ['?name=Crop', []],
+  ['?name=crop&status=dead', ['dead']],
+  ['?tag=eu', ['running', 'dead']],
+  ['?tag=eu&tag=big', ['running']],
+  ['?tag=eu&status=dead&status=pending', ['dead']],
+  ['?tag=big&name=crop', ['pending']],
+  ['?tag=e', []],
+  ['?q=dog.PNG', ['completed']],
+  ['?q=STRASSE', ['dead']],
+  ['?q=STRA%C3%9FE', ['dead']],
+  ['?q=STRASSEN', []],
+  ['?q=%22answer%22:42', ['completed']],
+  ['?q=%22broken%22', ['dead']],
+  ['?q=image&status=completed', ['completed']],
+  ['?q=resize', []],
+  ['?q=null', []],
+  ['?createdAfter=2020-01-01T00:00:00Z', ['pending', 'killed', 'running', 'completed', 'dead']],
+  ['?createdAfter=2999-01-01T00:00:00Z', []],
+  ['?createdBefore=2020-01-01T00:00:00Z', []],
+  ['?createdAfter=0000-01-01T00:00:00Z&createdBefore=9999-12-31T23:59:59Z&limit=2', ['pending', 'killed']],
+])('lists with the filters %s the jobs %j', async (query, names) => {
+  const { status, body } = await list(query);
+  expect([status, namesOf(body)]).toEqual([200, names]);
+});
 
-  it('createdBefore and createdAfter divide jobs at a time of creation without an overlap or gap', async () => {
-    const { body } = await list('');
-    const at = body[2].createdAt;
-    const later = body.filter((job: Listed) => job.createdAt >= at);
-    const offset = encodeURIComponent(at.replace('Z', '+00:00'));
-    expect((await list(`?createdAfter=${offset}`)).body).toEqual(later);
-    expect((await list(`?createdBefore=${offset}`)).body).toEqual(body.slice(later.length));
-  });
+it('createdBefore and createdAfter divide jobs at a time of creation without an overlap or gap', async () => {
+  const { body } = await list('');
+  const at = body[2].createdAt;
+  const later = body.filter((job: Listed) => job.createdAt >= at);
+  const offset = encodeURIComponent(at.replace('Z', '+00:00'));
+  expect((await list(`?createdAfter=${offset}`)).body).toEqual(later);
+  expect((await list(`?createdBefore=${offset}`)).body).toEqual(body.slice(later.length));
 });
 
 describe('the next page of List Jobs', () => {

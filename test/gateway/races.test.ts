@@ -110,24 +110,22 @@ describe('while the snapshot of a job is read', () => {
   });
 });
 
-describe('while the init of a space stream is made', () => {
-  it('sends events that arrive before the init of a space stream after it', async () => {
-    delayReply(gateway.context.store.redis, 'time', async () => {
-      await post('event', 'in between');
-      await gateway.untilReceived();
-    });
-    const client = await openSpace();
-    expect(await client.next('event')).toMatchObject({ data: 'in between' });
-    expect(client.types()).toEqual(['init', 'event']);
+it('sends events that arrive before the init of a space stream after it', async () => {
+  delayReply(gateway.context.store.redis, 'time', async () => {
+    await post('event', 'in between');
+    await gateway.untilReceived();
   });
+  const client = await openSpace();
+  expect(await client.next('event')).toMatchObject({ data: 'in between' });
+  expect(client.types()).toEqual(['init', 'event']);
+});
 
-  it('closes a space stream with 1012 when the connection is lost before its init', async () => {
-    delayReply(gateway.context.store.redis, 'time', async () => {
-      await loseConnection();
-      await until(() => !gateway.context.subscriptions.isSubscribed(service.store.keys.spaceChannel('race')));
-    });
-    expect(await (await openSpace()).end()).toMatchObject({ code: 1012 });
+it('closes a space stream with 1012 when the connection is lost before its init', async () => {
+  delayReply(gateway.context.store.redis, 'time', async () => {
+    await loseConnection();
+    await until(() => !gateway.context.subscriptions.isSubscribed(service.store.keys.spaceChannel('race')));
   });
+  expect(await (await openSpace()).end()).toMatchObject({ code: 1012 });
 });
 
 describe('while missed events of a job are replayed', () => {

@@ -46,53 +46,51 @@ describe.each(QUERIES)('query of %s: %s', (_, query) => {
   });
 });
 
-describe('Grafana dashboard', () => {
-  it('the Grafana dashboard shows every metric', () => {
-    const shown = new Set(panels.flatMap(({ targets }) => targets).flatMap(({ expr }: Manifest) => metricsIn(expr)));
-    expect([...shown].sort()).toEqual(Object.keys(METRICS).sort());
-  });
+it('the Grafana dashboard shows every metric', () => {
+  const shown = new Set(panels.flatMap(({ targets }) => targets).flatMap(({ expr }: Manifest) => metricsIn(expr)));
+  expect([...shown].sort()).toEqual(Object.keys(METRICS).sort());
+});
 
-  it('the Grafana dashboard contains only queries that Prometheus can parse', () => {
-    const queries: string[] = panels.flatMap(({ targets }) => targets).map(({ expr }: Manifest) => expr);
-    // Replace variables as Grafana does.
-    const filled = queries.map((query) =>
-      query.replaceAll(/\$__(rate_interval|range)/g, '5m').replaceAll(/\$\w+/g, '.*'),
-    );
-    expect(
-      afterAnHour(
-        {},
-        filled.map((query) => ({ query, samples: {} })),
-      ),
-    ).toEqual(AS_EXPECTED);
-  });
+it('the Grafana dashboard contains only queries that Prometheus can parse', () => {
+  const queries: string[] = panels.flatMap(({ targets }) => targets).map(({ expr }: Manifest) => expr);
+  // Replace variables as Grafana does.
+  const filled = queries.map((query) =>
+    query.replaceAll(/\$__(rate_interval|range)/g, '5m').replaceAll(/\$\w+/g, '.*'),
+  );
+  expect(
+    afterAnHour(
+      {},
+      filled.map((query) => ({ query, samples: {} })),
+    ),
+  ).toEqual(AS_EXPECTED);
+});
 
-  it('the Grafana dashboard offers variables for the data source, the namespace, the release and the space', () => {
-    const names = dashboard.templating.list.map(({ name }: Manifest) => name);
-    expect(names).toEqual(['datasource', 'namespace', 'release', 'space']);
-    for (const { datasource, targets } of panels) {
-      for (const source of [datasource, ...targets.map((target: Manifest) => target.datasource)]) {
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's own spelling of a variable
-        expect(source).toEqual({ type: 'prometheus', uid: '${datasource}' });
-      }
-      for (const { expr } of targets) expect(expr).toContain('namespace="$namespace"');
+it('the Grafana dashboard offers variables for the data source, the namespace, the release and the space', () => {
+  const names = dashboard.templating.list.map(({ name }: Manifest) => name);
+  expect(names).toEqual(['datasource', 'namespace', 'release', 'space']);
+  for (const { datasource, targets } of panels) {
+    for (const source of [datasource, ...targets.map((target: Manifest) => target.datasource)]) {
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's own spelling of a variable
+      expect(source).toEqual({ type: 'prometheus', uid: '${datasource}' });
     }
-  });
+    for (const { expr } of targets) expect(expr).toContain('namespace="$namespace"');
+  }
+});
 
-  it('the Grafana dashboard arranges panels with unique ids without overlap', () => {
-    expect(new Set(dashboard.panels.map(({ id }: Manifest) => id)).size).toBe(dashboard.panels.length);
-    const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }: Manifest) =>
-      Array.from({ length: w * h }, (_, i) => `${x + (i % w)},${y + Math.floor(i / w)}`),
-    );
-    expect(new Set(cells).size).toBe(cells.length);
-    expect(Math.max(...cells.map((cell: string) => Number(cell.split(',')[0])))).toBe(23);
-  });
+it('the Grafana dashboard arranges panels with unique ids without overlap', () => {
+  expect(new Set(dashboard.panels.map(({ id }: Manifest) => id)).size).toBe(dashboard.panels.length);
+  const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }: Manifest) =>
+    Array.from({ length: w * h }, (_, i) => `${x + (i % w)},${y + Math.floor(i / w)}`),
+  );
+  expect(new Set(cells).size).toBe(cells.length);
+  expect(Math.max(...cells.map((cell: string) => Number(cell.split(',')[0])))).toBe(23);
+});
 
-  it('the chart renders the Grafana dashboard unchanged for the sidecar of Grafana', () => {
-    const { metadata, data } = find(everything, 'ConfigMap', '-dashboard');
-    expect(metadata.labels.grafana_dashboard).toBe('1');
-    expect(metadata.annotations).toEqual({ grafana_folder: 'Jobs' });
-    expect(Object.values<string>(data).map((json) => JSON.parse(json))).toEqual([dashboard]);
-  });
+it('the chart renders the Grafana dashboard unchanged for the sidecar of Grafana', () => {
+  const { metadata, data } = find(everything, 'ConfigMap', '-dashboard');
+  expect(metadata.labels.grafana_dashboard).toBe('1');
+  expect(metadata.annotations).toEqual({ grafana_folder: 'Jobs' });
+  expect(Object.values<string>(data).map((json) => JSON.parse(json))).toEqual([dashboard]);
 });
 
 describe('ServiceMonitor of a release', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { CHART, KUBERNETES, readFile, SCHEMAS, template, tool, VALUE_SETS } from './chart.js';
 
 /** Names of the files of scripts/helm/schemas.mjs. */
@@ -36,17 +36,15 @@ it('the example for KEDA conforms to its resource definition', () => {
   expect(conforms(readFile('helm/examples/keda.yaml'), KUBERNETES[1])).toEqual({ faults: [], valid: 1 });
 });
 
-describe('check of rendered resources', () => {
-  it.each([
-    ['an unknown field', 'spec:', 'spec:\n  replica: 2'],
-    ['a value of the wrong type', 'replicas: 2', 'replicas: many'],
-    ['a value that is not in the enumeration', 'imagePullPolicy: IfNotPresent', 'imagePullPolicy: 7'],
-  ])('the check of rendered resources refuses %s', (_, from, to) => {
-    const yaml = template('minimal.yaml').stdout;
-    const deployment = yaml.split(/^---$/m).find((text) => text.includes('kind: Deployment')) as string;
-    expect(conforms(deployment, KUBERNETES[1]).valid).toBe(1);
-    expect(conforms(deployment.replace(from, to), KUBERNETES[1]).valid).toBe(0);
-  });
+it.each([
+  ['an unknown field', 'spec:', 'spec:\n  replica: 2'],
+  ['a value of the wrong type', 'replicas: 2', 'replicas: many'],
+  ['a value that is not in the enumeration', 'imagePullPolicy: IfNotPresent', 'imagePullPolicy: 7'],
+])('the check of rendered resources refuses %s', (_, from, to) => {
+  const yaml = template('minimal.yaml').stdout;
+  const deployment = yaml.split(/^---$/m).find((text) => text.includes('kind: Deployment')) as string;
+  expect(conforms(deployment, KUBERNETES[1]).valid).toBe(1);
+  expect(conforms(deployment.replace(from, to), KUBERNETES[1]).valid).toBe(0);
 });
 
 it('the chart refuses a Kubernetes that is too old', () => {

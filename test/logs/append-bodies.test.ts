@@ -33,29 +33,27 @@ const refuses = (batch: CallOptions, refusal: Refusal) => expectRefused(service,
 const NONE = invalid('logs must have at least one entry');
 const NO_JSON = ['["a",]', '[,"a"]', '["a"]["b"]', '["a"}', '["a', '{"logs":["a"', '{"logs":["a"]]', '{"logs" ["a"]}'];
 
-describe('JSON body of logs', () => {
-  it.each<[error: string, bodies: string[]]>([
-    ['body must be an array of entries, or an object with logs', ['null', '5', 'true', '"a line"', '""']],
-    ['logs is required', ['{}', '{"log":["a"]}', '{"message":"a"}', '{"__proto__":{"logs":["a"]}}']],
-    ['logs must be an array', ['{"logs":null}', '{"logs":"a"}', '{"logs":{"0":"a","length":1}}', '{"logs":5}']],
-    ['logs must have at least one entry', ['[]', ' [ ] ', '{"logs":[]}']],
-    ['logs must appear exactly once', ['{"logs":["a"],"logs":["b"]}']],
-    ['body must be valid JSON', [...NO_JSON, '[', 'nope', ' \n', '\0', '"a"\n"b"', '"a', '{"x":nope,"logs":["a"]}']],
-  ])('refuses a JSON body of logs with "%s"', async (error, bodies) => {
-    for (const raw of bodies) {
-      await refuses(asJson(raw), invalid(error));
-      await refuses(gzipped(asJson(raw)), invalid(error));
-    }
-  });
+it.each<[error: string, bodies: string[]]>([
+  ['body must be an array of entries, or an object with logs', ['null', '5', 'true', '"a line"', '""']],
+  ['logs is required', ['{}', '{"log":["a"]}', '{"message":"a"}', '{"__proto__":{"logs":["a"]}}']],
+  ['logs must be an array', ['{"logs":null}', '{"logs":"a"}', '{"logs":{"0":"a","length":1}}', '{"logs":5}']],
+  ['logs must have at least one entry', ['[]', ' [ ] ', '{"logs":[]}']],
+  ['logs must appear exactly once', ['{"logs":["a"],"logs":["b"]}']],
+  ['body must be valid JSON', [...NO_JSON, '[', 'nope', ' \n', '\0', '"a"\n"b"', '"a', '{"x":nope,"logs":["a"]}']],
+])('refuses a JSON body of logs with "%s"', async (error, bodies) => {
+  for (const raw of bodies) {
+    await refuses(asJson(raw), invalid(error));
+    await refuses(gzipped(asJson(raw)), invalid(error));
+  }
+});
 
-  it('refuses a JSON body of logs with more than 100 fields, or with a field larger than an entry', async () => {
-    const fields = (count: number) => Array.from({ length: count }, (_, n) => `"field-${n}":${n}`);
-    await refuses(asJson(`{${fields(100)},"logs":["a"]}`), invalid('body must have at most 100 fields'));
-    const note = asJson(`{"note":"${'x'.repeat(16_384)}","logs":["a"]}`);
-    await refuses(note, tooLarge('note must be at most 16384 bytes of JSON'));
-    const other = (await createJob(service, 'bodies')).id;
-    expect(await append(service, other, asJson(`{${fields(99)},"logs":["a"]}`))).toMatchObject(appended(1));
-  });
+it('refuses a JSON body of logs with more than 100 fields, or with a field larger than an entry', async () => {
+  const fields = (count: number) => Array.from({ length: count }, (_, n) => `"field-${n}":${n}`);
+  await refuses(asJson(`{${fields(100)},"logs":["a"]}`), invalid('body must have at most 100 fields'));
+  const note = asJson(`{"note":"${'x'.repeat(16_384)}","logs":["a"]}`);
+  await refuses(note, tooLarge('note must be at most 16384 bytes of JSON'));
+  const other = (await createJob(service, 'bodies')).id;
+  expect(await append(service, other, asJson(`{${fields(99)},"logs":["a"]}`))).toMatchObject(appended(1));
 });
 
 describe('batch of logs without entries', () => {

@@ -103,27 +103,25 @@ describe('appending one log entry', () => {
   });
 });
 
-describe('appending logs as NDJSON', () => {
-  it.each([
-    ['line feeds', '"a"\n"b"'],
-    ['a line feed at the end', '"a"\n"b"\n'],
-    ['CRLF', '"a"\r\n"b"\r\n'],
-    ['blank lines before, between and after', '\n\n"a"\n\n\n"b"\n\n'],
-    ['blank lines of CRLF', '\r\n"a"\r\n\r\n"b"\r\n\r\n'],
-    ['lines of white space', '  \n"a"\n\t \n"b"\n '],
-    ['white space around its entries', '  "a"\t\n\t{ "message" : "b" } '],
-  ])('accepts NDJSON logs with %s', async (_, raw) => {
-    await expectStored(asNdjson(raw), ['a', 'b']);
-  });
+it.each([
+  ['line feeds', '"a"\n"b"'],
+  ['a line feed at the end', '"a"\n"b"\n'],
+  ['CRLF', '"a"\r\n"b"\r\n'],
+  ['blank lines before, between and after', '\n\n"a"\n\n\n"b"\n\n'],
+  ['blank lines of CRLF', '\r\n"a"\r\n\r\n"b"\r\n\r\n'],
+  ['lines of white space', '  \n"a"\n\t \n"b"\n '],
+  ['white space around its entries', '  "a"\t\n\t{ "message" : "b" } '],
+])('accepts NDJSON logs with %s', async (_, raw) => {
+  await expectStored(asNdjson(raw), ['a', 'b']);
+});
 
-  it('ends lines of NDJSON logs only at line feeds', async () => {
-    // JSON escapes the last three; the line contains the others unchanged.
-    const messages = ['a\u2028b', 'a\u2029b', 'a\u0085b', 'a\u000bb', 'a\nb', 'a\r\nb'];
-    await expectStored(written('NDJSON', messages), messages);
-  });
+it('ends lines of NDJSON logs only at line feeds', async () => {
+  // JSON escapes the last three; the line contains the others unchanged.
+  const messages = ['a\u2028b', 'a\u2029b', 'a\u0085b', 'a\u000bb', 'a\nb', 'a\r\nb'];
+  await expectStored(written('NDJSON', messages), messages);
+});
 
-  it('accepts 1,000 NDJSON log entries with any number of blank lines', async () => {
-    const entries = entriesOf(1_000);
-    await expectStored(asNdjson(entries.map((entry) => `${JSON.stringify(entry)}\n\n\n`).join('')), entries);
-  });
+it('accepts 1,000 NDJSON log entries with any number of blank lines', async () => {
+  const entries = entriesOf(1_000);
+  await expectStored(asNdjson(entries.map((entry) => `${JSON.stringify(entry)}\n\n\n`).join('')), entries);
 });

@@ -132,42 +132,40 @@ describe.each(FORMAT_NAMES)('batch of logs as %s', (format) => {
   });
 });
 
-describe('NDJSON batch of logs', () => {
-  it.each([
-    ['a word that is not JSON', '"a"\n\nb\n"c"', 3],
-    ['two entries on a line', '"a" "b"\n"c"', 1],
-    ['a comma between lines', '"a",\n"b"', 1],
-    ['an entry that continues on the next line', '"a"\n{"message":\n"b"', 2],
-    ['an incomplete line', '"a"\r\n\r\n{"message":"b"', 3],
-    ['a carriage return as line end', '"a"\r"b"', 1],
-    ['a NUL', '"a"\n\0\n"b"', 2],
-  ])('refuses NDJSON logs for %s, with the number of the line', async (_, raw, line) => {
-    await refuses(asNdjson(raw), invalid(`line ${line} must be valid JSON`));
-  });
+it.each([
+  ['a word that is not JSON', '"a"\n\nb\n"c"', 3],
+  ['two entries on a line', '"a" "b"\n"c"', 1],
+  ['a comma between lines', '"a",\n"b"', 1],
+  ['an entry that continues on the next line', '"a"\n{"message":\n"b"', 2],
+  ['an incomplete line', '"a"\r\n\r\n{"message":"b"', 3],
+  ['a carriage return as line end', '"a"\r"b"', 1],
+  ['a NUL', '"a"\n\0\n"b"', 2],
+])('refuses NDJSON logs for %s, with the number of the line', async (_, raw, line) => {
+  await refuses(asNdjson(raw), invalid(`line ${line} must be valid JSON`));
+});
 
-  it.each([
-    ['blank lines', '\n\n"a"\n \n'],
-    ['blank lines of CRLF', '\r\n\r\n"a"\r\n\r\n'],
-  ])('refuses NDJSON logs for a field, with the number of the line after %s', async (_, before) => {
-    await refuses(asNdjson(`${before}{"message":"m","level":"loud"}\n`), invalid(`line 5: level ${LEVEL}`));
-  });
+it.each([
+  ['blank lines', '\n\n"a"\n \n'],
+  ['blank lines of CRLF', '\r\n\r\n"a"\r\n\r\n'],
+])('refuses NDJSON logs for a field, with the number of the line after %s', async (_, before) => {
+  await refuses(asNdjson(`${before}{"message":"m","level":"loud"}\n`), invalid(`line 5: level ${LEVEL}`));
+});
 
-  it('refuses NDJSON logs for several faults, including lines that are not JSON', async () => {
-    const messages = [
-      'line 1 must be valid JSON',
-      `line 3: level ${LEVEL}`,
-      'line 6 must be valid JSON',
-      `line 7 ${ENTRY}`,
-    ];
-    const details = messages.map((message) => ({ path: message.slice(0, message.indexOf(' must')), message }));
-    const raw = '{"message":\n\n{"message":"m","level":"loud"}\n"fine"\n\n"b"}\n5';
-    await refuses(asNdjson(raw), { ...invalid(messages[0] as string), details });
-  });
+it('refuses NDJSON logs for several faults, including lines that are not JSON', async () => {
+  const messages = [
+    'line 1 must be valid JSON',
+    `line 3: level ${LEVEL}`,
+    'line 6 must be valid JSON',
+    `line 7 ${ENTRY}`,
+  ];
+  const details = messages.map((message) => ({ path: message.slice(0, message.indexOf(' must')), message }));
+  const raw = '{"message":\n\n{"message":"m","level":"loud"}\n"fine"\n\n"b"}\n5';
+  await refuses(asNdjson(raw), { ...invalid(messages[0] as string), details });
+});
 
-  it('refuses a JSON batch that is sent as NDJSON logs', async () => {
-    await refuses(asNdjson('["a","b"]'), invalid(`line 1 ${ENTRY}`));
-    await refuses(asNdjson('{"logs":["a"]}'), invalid('line 1: message is required'));
-  });
+it('refuses a JSON batch that is sent as NDJSON logs', async () => {
+  await refuses(asNdjson('["a","b"]'), invalid(`line 1 ${ENTRY}`));
+  await refuses(asNdjson('{"logs":["a"]}'), invalid('line 1: message is required'));
 });
 
 // Contract §2: path, key, scope, body, and then the job.

@@ -51,45 +51,43 @@ async function attempt(callbackUrl: string): Promise<string> {
 const expectCounted = (callbackUrl: string, outcome: string): Promise<void> =>
   expectMoved(service, OTHER_OUTCOMES.map(attempts), () => attempt(callbackUrl), { [attempts(outcome)]: 1 });
 
-describe('callbacks', () => {
-  it('shows a callback as in flight while it is attempted', async () => {
-    await until(async () => (await value('yardmaster_callbacks_in_flight')) === 1);
-  });
+it('shows a callback as in flight while it is attempted', async () => {
+  await until(async () => (await value('yardmaster_callbacks_in_flight')) === 1);
+});
 
-  it.each<[string, Behaviour]>([
-    ['2xx', respondWith(204)],
-    ['3xx', respondWith(302, { location: '/' })],
-    ['4xx', respondWith(404)],
-    ['5xx', respondWith(500)],
-    ['http', raw('HTTP/1.1 999 \r\n\r\n')],
-    ['http', raw('nonsense\r\n\r\n')],
-    ['network', reset],
-  ])('counts a callback as %s by the response of its receiver', async (outcome, behaviour) => {
-    await expectCounted(receiver.script(`/${outcome}`, behaviour), outcome);
-  });
+it.each<[string, Behaviour]>([
+  ['2xx', respondWith(204)],
+  ['3xx', respondWith(302, { location: '/' })],
+  ['4xx', respondWith(404)],
+  ['5xx', respondWith(500)],
+  ['http', raw('HTTP/1.1 999 \r\n\r\n')],
+  ['http', raw('nonsense\r\n\r\n')],
+  ['network', reset],
+])('counts a callback as %s by the response of its receiver', async (outcome, behaviour) => {
+  await expectCounted(receiver.script(`/${outcome}`, behaviour), outcome);
+});
 
-  it.each<[string, () => string]>([
-    ['tls', () => receiver.script('/tls', respondWith(200)).replace('http:', 'https:')],
-    ['dns', () => 'http://no-such-name.invalid/'],
-  ])('counts a callback as %s when it reaches no receiver', async (outcome, url) => {
-    await expectCounted(url(), outcome);
-  });
+it.each<[string, () => string]>([
+  ['tls', () => receiver.script('/tls', respondWith(200)).replace('http:', 'https:')],
+  ['dns', () => 'http://no-such-name.invalid/'],
+])('counts a callback as %s when it reaches no receiver', async (outcome, url) => {
+  await expectCounted(url(), outcome);
+});
 
-  it('counts a callback as pending until its outcome is final, and as late only when it is overdue', async () => {
-    const { redis, store } = service;
-    const counts = await Promise.all(PARTITION_TAGS.map((tag) => redis.zcard(store.keys.callbacks(tag))));
-    const before = counts.reduce((sum, count) => sum + count, 0);
-    const pending = () => value('yardmaster_callbacks_owed');
-    const id = await attempt(receiver.script('/later', respondWith(503)));
-    await until(async () => (await pending()) === before + 1);
-    expect(await value('yardmaster_callbacks_late_seconds')).toBe(0);
-    // METRICS_SPACES is 0, so no space is shown.
-    expect(byLabel(await scrape(service), 'yardmaster_queue_depth')).toEqual({});
-    expect(await value('yardmaster_queue_spaces_left_out')).toBe(2);
-    await redis.zrem(store.keys.callbacks(id.slice(0, 2)), id);
-    await redis.hset(store.keys.job(id), 'callbackAttempts', '1');
-    await until(async () => (await pending()) === before);
-  });
+it('counts a callback as pending until its outcome is final, and as late only when it is overdue', async () => {
+  const { redis, store } = service;
+  const counts = await Promise.all(PARTITION_TAGS.map((tag) => redis.zcard(store.keys.callbacks(tag))));
+  const before = counts.reduce((sum, count) => sum + count, 0);
+  const pending = () => value('yardmaster_callbacks_owed');
+  const id = await attempt(receiver.script('/later', respondWith(503)));
+  await until(async () => (await pending()) === before + 1);
+  expect(await value('yardmaster_callbacks_late_seconds')).toBe(0);
+  // METRICS_SPACES is 0, so no space is shown.
+  expect(byLabel(await scrape(service), 'yardmaster_queue_depth')).toEqual({});
+  expect(await value('yardmaster_queue_spaces_left_out')).toBe(2);
+  await redis.zrem(store.keys.callbacks(id.slice(0, 2)), id);
+  await redis.hset(store.keys.job(id), 'callbackAttempts', '1');
+  await until(async () => (await pending()) === before);
 });
 
 describe('a scheduler', () => {

@@ -116,39 +116,37 @@ describe('a scheduled job', () => {
   });
 });
 
-describe('rescheduling', () => {
-  it.each(['scheduled', 'pending'] as const)('a reschedule sets another time for a %s job', async (from) => {
-    const id = await jobIn(service, from, 'sched-another-time');
-    const scheduledFor = inSeconds(7_200);
-    expect((await call(id, 'reschedule', { scheduledFor })).body).toEqual({ success: true });
-    const job = await read(id);
-    expect(job).toMatchObject({ status: 'scheduled', scheduledFor });
-    expect(job.events.at(-1)).toMatchObject({ type: 'rescheduled', data: { scheduledFor } });
-    expect(await poll('sched-another-time')).toEqual([]);
-  });
+it.each(['scheduled', 'pending'] as const)('a reschedule sets another time for a %s job', async (from) => {
+  const id = await jobIn(service, from, 'sched-another-time');
+  const scheduledFor = inSeconds(7_200);
+  expect((await call(id, 'reschedule', { scheduledFor })).body).toEqual({ success: true });
+  const job = await read(id);
+  expect(job).toMatchObject({ status: 'scheduled', scheduledFor });
+  expect(job.events.at(-1)).toMatchObject({ type: 'rescheduled', data: { scheduledFor } });
+  expect(await poll('sched-another-time')).toEqual([]);
+});
 
-  it('a reschedule brings a scheduled job forward, and the job is claimable at the new time', async () => {
-    const { id } = await createJob(service, 'sched-forward', { delaySeconds: 3_600 });
-    await call(id, 'reschedule', { delaySeconds: 0.2 });
-    expect(typesOf(await readReady(id))).toEqual(['created', 'rescheduled', 'ready']);
-  });
+it('a reschedule brings a scheduled job forward, and the job is claimable at the new time', async () => {
+  const { id } = await createJob(service, 'sched-forward', { delaySeconds: 3_600 });
+  await call(id, 'reschedule', { delaySeconds: 0.2 });
+  expect(typesOf(await readReady(id))).toEqual(['created', 'rescheduled', 'ready']);
+});
 
-  it('a reschedule to now removes the scheduled time of a job', async () => {
-    const { id } = await createJob(service, 'sched-forgets', { delaySeconds: 3_600 });
-    await call(id, 'reschedule', { delaySeconds: 0 });
-    expect(await read(id)).not.toHaveProperty('scheduledFor');
-  });
+it('a reschedule to now removes the scheduled time of a job', async () => {
+  const { id } = await createJob(service, 'sched-forgets', { delaySeconds: 3_600 });
+  await call(id, 'reschedule', { delaySeconds: 0 });
+  expect(await read(id)).not.toHaveProperty('scheduledFor');
+});
 
-  it('a reschedule with a delay of 0 puts a job at the end of the queue, with its new head start', async () => {
-    const ids: string[] = [];
-    for (const n of [0, 1, 2]) ids.push((await createJob(service, 'sched-end', { payload: { n } })).id);
-    const [first = '', second = '', third = ''] = ids;
-    await call(first, 'reschedule', { delaySeconds: 0 });
-    await call(third, 'reschedule', { delaySeconds: 0, priority: 60 });
-    expect((await read(third)).events.at(-1).data).toEqual({ scheduledFor: null, priority: 60 });
-    expect(await read(third)).not.toHaveProperty('scheduledFor');
-    expect(await poll('sched-end')).toEqual([third, second, first]);
-  });
+it('a reschedule with a delay of 0 puts a job at the end of the queue, with its new head start', async () => {
+  const ids: string[] = [];
+  for (const n of [0, 1, 2]) ids.push((await createJob(service, 'sched-end', { payload: { n } })).id);
+  const [first = '', second = '', third = ''] = ids;
+  await call(first, 'reschedule', { delaySeconds: 0 });
+  await call(third, 'reschedule', { delaySeconds: 0, priority: 60 });
+  expect((await read(third)).events.at(-1).data).toEqual({ scheduledFor: null, priority: 60 });
+  expect(await read(third)).not.toHaveProperty('scheduledFor');
+  expect(await poll('sched-end')).toEqual([third, second, first]);
 });
 
 describe('a unique key', () => {

@@ -42,31 +42,29 @@ it.each([3, 100])('settle returns %s results in order, even for refused jobs', a
   for (const id of ours.slice(0, -1)) expect((await read(service, id)).status).toBe('completed');
 });
 
-describe('a job that is not of the space', () => {
-  it.each([1, 6])(
-    'settle refuses jobs of other spaces as FORBIDDEN, in the same partition or not, beside %s others',
-    async (count) => {
-      const { store } = service;
-      const home = store.keys.baseOfSpace(SPACE);
-      const names = Array.from({ length: 20_000 }, (_, i) => `space-${i}`);
-      const neighbour = names.find((name) => store.keys.baseOfSpace(name) === home) as string;
-      const stranger = names.find((name) => store.keys.baseOfSpace(name) !== home) as string;
-      const foreign = [await running(neighbour), await running(stranger)];
-      const ours = await Promise.all(Array.from({ length: count }, () => running()));
-      const { body } = await settle(
-        service,
-        SPACE,
-        [...foreign, ...ours].map((id) => complete(id)),
-      );
-      expect(body.results.map(({ error }: { error?: string }) => error)).toEqual([
-        'Job is in another space than the one in the path',
-        'Job is in another space than the one in the path',
-        ...ours.map(() => undefined),
-      ]);
-      for (const id of foreign) expect((await read(service, id)).status).toBe('running');
-    },
-  );
-});
+it.each([1, 6])(
+  'settle refuses jobs of other spaces as FORBIDDEN, in the same partition or not, beside %s others',
+  async (count) => {
+    const { store } = service;
+    const home = store.keys.baseOfSpace(SPACE);
+    const names = Array.from({ length: 20_000 }, (_, i) => `space-${i}`);
+    const neighbour = names.find((name) => store.keys.baseOfSpace(name) === home) as string;
+    const stranger = names.find((name) => store.keys.baseOfSpace(name) !== home) as string;
+    const foreign = [await running(neighbour), await running(stranger)];
+    const ours = await Promise.all(Array.from({ length: count }, () => running()));
+    const { body } = await settle(
+      service,
+      SPACE,
+      [...foreign, ...ours].map((id) => complete(id)),
+    );
+    expect(body.results.map(({ error }: { error?: string }) => error)).toEqual([
+      'Job is in another space than the one in the path',
+      'Job is in another space than the one in the path',
+      ...ours.map(() => undefined),
+    ]);
+    for (const id of foreign) expect((await read(service, id)).status).toBe('running');
+  },
+);
 
 describe.each(CALLS)('a call with %s', (list, call, max) => {
   const FAULTS: [what: string, item: unknown, path: string, rule?: RegExp][] = [

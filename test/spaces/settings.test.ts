@@ -23,126 +23,119 @@ const create = (body: object, headers = {}) =>
   service.call('POST', `/spaces/${space}/jobs`, { body: { name: 'work', ...body }, headers });
 const FULL = { status: 429, body: { code: 'SPACE_FULL' } };
 
-describe('settings of a space', () => {
-  it('changed settings of a space are merged, reset by null, and shown only if they are set', async () => {
-    expect(await read()).toEqual({});
-    const retry = { delaySeconds: [1, 2], jitter: 0.2 };
-    expect(await change({ retention: { deadSeconds: 60 }, maxPending: 5, defaults: { retry } })).toMatchObject({
-      status: 200,
-      body: { retention: { deadSeconds: 60 }, maxPending: 5, defaults: { retry: { delaySeconds: [1, 2] } } },
-    });
-    await change({ retention: { completedSeconds: 0.5 }, defaults: { maxRetries: 0 }, requireDeliveryToken: true });
-    const all = {
-      retention: { completedSeconds: 0.5, deadSeconds: 60 },
-      maxPending: 5,
-      defaults: { maxRetries: 0, retry: { delaySeconds: [1, 2] } },
-      requireDeliveryToken: true,
-    };
-    expect(await read()).toEqual(all);
-    expect((await change({ maxPending: null, retention: { deadSeconds: null }, defaults: null })).body).toEqual({
-      retention: { completedSeconds: 0.5 },
-      requireDeliveryToken: true,
-    });
-    await change({ retention: { completedSeconds: null }, requireDeliveryToken: null });
-    expect(await read()).toEqual({});
-    expect((await service.call('PATCH', `/spaces/${space}/settings`)).body).toEqual({});
+it('changed settings of a space are merged, reset by null, and shown only if they are set', async () => {
+  expect(await read()).toEqual({});
+  const retry = { delaySeconds: [1, 2], jitter: 0.2 };
+  expect(await change({ retention: { deadSeconds: 60 }, maxPending: 5, defaults: { retry } })).toMatchObject({
+    status: 200,
+    body: { retention: { deadSeconds: 60 }, maxPending: 5, defaults: { retry: { delaySeconds: [1, 2] } } },
   });
-
-  it('concurrent changes to the settings of a space are all kept', async () => {
-    const changes = [{ maxPending: 3 }, { anonymousStreams: false }, { retention: { deadSeconds: 7 } }];
-    const all = await Promise.all([...changes, { defaults: { maxRetries: 9 } }].map((one) => change(one)));
-    expect(all.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    expect(await read()).toEqual({
-      maxPending: 3,
-      anonymousStreams: false,
-      retention: { deadSeconds: 7 },
-      defaults: { maxRetries: 9 },
-    });
+  await change({ retention: { completedSeconds: 0.5 }, defaults: { maxRetries: 0 }, requireDeliveryToken: true });
+  const all = {
+    retention: { completedSeconds: 0.5, deadSeconds: 60 },
+    maxPending: 5,
+    defaults: { maxRetries: 0, retry: { delaySeconds: [1, 2] } },
+    requireDeliveryToken: true,
+  };
+  expect(await read()).toEqual(all);
+  expect((await change({ maxPending: null, retention: { deadSeconds: null }, defaults: null })).body).toEqual({
+    retention: { completedSeconds: 0.5 },
+    requireDeliveryToken: true,
   });
+  await change({ retention: { completedSeconds: null }, requireDeliveryToken: null });
+  expect(await read()).toEqual({});
+  expect((await service.call('PATCH', `/spaces/${space}/settings`)).body).toEqual({});
+});
 
-  it.each([
-    [{ maxPendin: 5 }, 'unknown field maxPendin, did you mean maxPending?'],
-    [{ retention: { deadSecond: 5 } }, 'unknown field retention.deadSecond, did you mean deadSeconds?'],
-    [
-      { defaults: { retry: { delaySeconds: 1, facto: 2 } } },
-      'unknown field defaults.retry.facto, did you mean factor?',
-    ],
-    [{ maxPending: -1 }, 'maxPending must be an integer between 0 and 1000000000'],
-    [{ maxPending: '5' }, 'maxPending must be an integer between 0 and 1000000000'],
-    [{ retention: 5 }, 'retention must be an object'],
-    [{ retention: { killedSeconds: -1 } }, 'retention.killedSeconds must be a number between 0 and 3162240000'],
-    [{ defaults: { maxRetries: 101 } }, 'defaults.maxRetries must be an integer between 0 and 100'],
-    [{ defaults: { timeoutSeconds: 0 } }, 'defaults.timeoutSeconds must be a number above 0 and at most 86400'],
-    [{ defaults: { retry: {} } }, 'defaults.retry.delaySeconds is required'],
-    [{ anonymousStreams: 'no' }, 'anonymousStreams must be a boolean'],
-    [{ requireDeliveryToken: 1 }, 'requireDeliveryToken must be a boolean'],
-    [[], 'body must be an object'],
-  ])('settings of a space refuse %j, and are unchanged', async (body, error) => {
-    expect(await change(body)).toMatchObject({ status: 400, body: { error, code: 'INVALID_REQUEST' } });
-    expect(await read()).toEqual({});
-  });
-
-  it('settings of a space are kept when it has no jobs', async () => {
-    await change({ maxPending: 5 });
-    const id = await jobIn(service, 'killed', space);
-    expect((await service.call('DELETE', `/jobs/${id}`)).status).toBe(200);
-    expect(await read()).toEqual({ maxPending: 5 });
-  });
-
-  it('changed settings reach another process by a message, and soon without one', async () => {
-    const createThere = async () =>
-      (await other.call('POST', `/spaces/${space}/jobs`, { body: { name: 'work' } })).status;
-    await change({ maxPending: 0 });
-    await until(async () => (await createThere()) === 429);
-    const key = service.store.keys.settings(partitionOf(space));
-    await service.redis.multi().hdel(key, space).hincrby(key, '', 1).exec(); // No message tells of it.
-    await until(async () => (await createThere()) === 201);
+it('concurrent changes to the settings of a space are all kept', async () => {
+  const changes = [{ maxPending: 3 }, { anonymousStreams: false }, { retention: { deadSeconds: 7 } }];
+  const all = await Promise.all([...changes, { defaults: { maxRetries: 9 } }].map((one) => change(one)));
+  expect(all.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect(await read()).toEqual({
+    maxPending: 3,
+    anonymousStreams: false,
+    retention: { deadSeconds: 7 },
+    defaults: { maxRetries: 9 },
   });
 });
 
-describe('maxPending', () => {
-  it('maxPending refuses creates beyond its number of pending jobs until one is claimed', async () => {
-    await change({ maxPending: 2 });
-    for (const _ of [1, 2]) expect((await create({})).status).toBe(201);
-    expect(await create({})).toMatchObject(FULL);
-    expect(await create({ delaySeconds: 60 })).toMatchObject(FULL);
-    expect(await create({ priority: 5 })).toMatchObject(FULL);
-    await service.call('POST', `/spaces/${space}/jobs/poll`, { body: {} });
-    expect((await create({})).status).toBe(201);
-    expect((await create({})).status).toBe(429);
-    await change({ maxPending: null });
-    expect((await create({})).status).toBe(201);
-  });
+it.each([
+  [{ maxPendin: 5 }, 'unknown field maxPendin, did you mean maxPending?'],
+  [{ retention: { deadSecond: 5 } }, 'unknown field retention.deadSecond, did you mean deadSeconds?'],
+  [{ defaults: { retry: { delaySeconds: 1, facto: 2 } } }, 'unknown field defaults.retry.facto, did you mean factor?'],
+  [{ maxPending: -1 }, 'maxPending must be an integer between 0 and 1000000000'],
+  [{ maxPending: '5' }, 'maxPending must be an integer between 0 and 1000000000'],
+  [{ retention: 5 }, 'retention must be an object'],
+  [{ retention: { killedSeconds: -1 } }, 'retention.killedSeconds must be a number between 0 and 3162240000'],
+  [{ defaults: { maxRetries: 101 } }, 'defaults.maxRetries must be an integer between 0 and 100'],
+  [{ defaults: { timeoutSeconds: 0 } }, 'defaults.timeoutSeconds must be a number above 0 and at most 86400'],
+  [{ defaults: { retry: {} } }, 'defaults.retry.delaySeconds is required'],
+  [{ anonymousStreams: 'no' }, 'anonymousStreams must be a boolean'],
+  [{ requireDeliveryToken: 1 }, 'requireDeliveryToken must be a boolean'],
+  [[], 'body must be an object'],
+])('settings of a space refuse %j, and are unchanged', async (body, error) => {
+  expect(await change(body)).toMatchObject({ status: 400, body: { error, code: 'INVALID_REQUEST' } });
+  expect(await read()).toEqual({});
+});
 
-  it('maxPending reports how many jobs of a list are stored, and a repeated call completes the list', async () => {
-    await change({ maxPending: 3 });
-    const list = Array.from({ length: 5 }, (_, n) => ({ name: `work-${n}` }));
-    const headers = { 'idempotency-key': `list-${space}` };
-    const send = () => service.call('POST', `/spaces/${space}/jobs`, { body: list, headers });
-    expect(await send()).toMatchObject({ status: 429, body: { code: 'SPACE_FULL', stored: 3 } });
-    expect(await send()).toMatchObject({ status: 429, body: { code: 'SPACE_FULL', stored: 3 } });
-    await change({ maxPending: 5 });
-    const { status, body } = await send();
-    expect([status, body.length]).toEqual([201, 5]);
-    expect((await service.call('GET', `/spaces/${space}/stats`)).body.jobs.pending).toBe(5);
-  });
+it('settings of a space are kept when it has no jobs', async () => {
+  await change({ maxPending: 5 });
+  const id = await jobIn(service, 'killed', space);
+  expect((await service.call('DELETE', `/jobs/${id}`)).status).toBe(200);
+  expect(await read()).toEqual({ maxPending: 5 });
+});
 
-  it('maxPending still lets a create return the job of an idempotency key or a unique key', async () => {
-    await change({ maxPending: 1 });
-    const headers = { 'idempotency-key': `again-${space}` };
-    const { body } = await create({ unique: { key: 'k' } }, headers);
-    expect(await create({ unique: { key: 'k' } }, headers)).toMatchObject({ status: 201, body: { id: body.id } });
-    expect(await create({ unique: { key: 'k' } })).toMatchObject({ status: 200, body: { id: body.id } });
-    expect(await create({ unique: { key: 'other' } })).toMatchObject(FULL);
-  });
+it('changed settings reach another process by a message, and soon without one', async () => {
+  const createThere = async () =>
+    (await other.call('POST', `/spaces/${space}/jobs`, { body: { name: 'work' } })).status;
+  await change({ maxPending: 0 });
+  await until(async () => (await createThere()) === 429);
+  const key = service.store.keys.settings(partitionOf(space));
+  await service.redis.multi().hdel(key, space).hincrby(key, '', 1).exec(); // No message tells of it.
+  await until(async () => (await createThere()) === 201);
+});
 
-  it('maxPending refuses copies, but no job that returns to the queue', async () => {
-    const id = await jobIn(service, 'running', space);
-    await change({ maxPending: 0 });
-    expect(await service.call('POST', `/jobs/${id}/copy`)).toMatchObject(FULL);
-    await step(service, id, 'release');
-    expect((await service.call('GET', `/jobs/${id}`)).body.status).toBe('pending');
-  });
+it('maxPending refuses creates beyond its number of pending jobs until one is claimed', async () => {
+  await change({ maxPending: 2 });
+  for (const _ of [1, 2]) expect((await create({})).status).toBe(201);
+  expect(await create({})).toMatchObject(FULL);
+  expect(await create({ delaySeconds: 60 })).toMatchObject(FULL);
+  expect(await create({ priority: 5 })).toMatchObject(FULL);
+  await service.call('POST', `/spaces/${space}/jobs/poll`, { body: {} });
+  expect((await create({})).status).toBe(201);
+  expect((await create({})).status).toBe(429);
+  await change({ maxPending: null });
+  expect((await create({})).status).toBe(201);
+});
+
+it('maxPending reports how many jobs of a list are stored, and a repeated call completes the list', async () => {
+  await change({ maxPending: 3 });
+  const list = Array.from({ length: 5 }, (_, n) => ({ name: `work-${n}` }));
+  const headers = { 'idempotency-key': `list-${space}` };
+  const send = () => service.call('POST', `/spaces/${space}/jobs`, { body: list, headers });
+  expect(await send()).toMatchObject({ status: 429, body: { code: 'SPACE_FULL', stored: 3 } });
+  expect(await send()).toMatchObject({ status: 429, body: { code: 'SPACE_FULL', stored: 3 } });
+  await change({ maxPending: 5 });
+  const { status, body } = await send();
+  expect([status, body.length]).toEqual([201, 5]);
+  expect((await service.call('GET', `/spaces/${space}/stats`)).body.jobs.pending).toBe(5);
+});
+
+it('maxPending still lets a create return the job of an idempotency key or a unique key', async () => {
+  await change({ maxPending: 1 });
+  const headers = { 'idempotency-key': `again-${space}` };
+  const { body } = await create({ unique: { key: 'k' } }, headers);
+  expect(await create({ unique: { key: 'k' } }, headers)).toMatchObject({ status: 201, body: { id: body.id } });
+  expect(await create({ unique: { key: 'k' } })).toMatchObject({ status: 200, body: { id: body.id } });
+  expect(await create({ unique: { key: 'other' } })).toMatchObject(FULL);
+});
+
+it('maxPending refuses copies, but no job that returns to the queue', async () => {
+  const id = await jobIn(service, 'running', space);
+  await change({ maxPending: 0 });
+  expect(await service.call('POST', `/jobs/${id}/copy`)).toMatchObject(FULL);
+  await step(service, id, 'release');
+  expect((await service.call('GET', `/jobs/${id}`)).body.status).toBe('pending');
 });
 
 describe('defaults', () => {
@@ -281,15 +274,13 @@ describe('retention', () => {
   });
 });
 
-describe('anonymousStreams', () => {
-  it('anonymousStreams false refuses streams without a token, although the service allows them', async () => {
-    const { id } = await createJob(service, space);
-    await (await open(`/${id}`)).close();
-    await change({ anonymousStreams: false });
-    await expect(open(`/${id}`)).rejects.toThrow('no stream');
-    const { key } = await service.key(['jobs:read:progress']);
-    await open(`/${id}?token=${key}`);
-    await change({ anonymousStreams: null });
-    await open(`/${id}`);
-  });
+it('anonymousStreams false refuses streams without a token, although the service allows them', async () => {
+  const { id } = await createJob(service, space);
+  await (await open(`/${id}`)).close();
+  await change({ anonymousStreams: false });
+  await expect(open(`/${id}`)).rejects.toThrow('no stream');
+  const { key } = await service.key(['jobs:read:progress']);
+  await open(`/${id}?token=${key}`);
+  await change({ anonymousStreams: null });
+  await open(`/${id}`);
 });

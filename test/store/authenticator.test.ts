@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeEach, expect, it } from '@jest/globals';
 import { ConnectionSubscriptions } from '@yardmaster/redis';
 import { Authenticator, createKey, createStore, revokeKey, type Store } from '@yardmaster/store';
 import { Redis } from 'ioredis';
@@ -76,54 +76,52 @@ it('stores no secret of an API key', async () => {
   expect(stored).not.toContain(key.split('_')[2]);
 });
 
-describe('revoked API key', () => {
-  it('a revoked API key is refused by an authenticator that had cached it once the revocation is published', async () => {
-    const { key, id } = await createKey(store, request);
-    const authenticator = new Authenticator(store);
-    await authenticator.listen(new ConnectionSubscriptions(connect()));
-    const revoked: string[] = [];
-    authenticator.onEnded((keyId) => revoked.push(keyId));
-    expect(await authenticator.authenticate(key)).not.toBeNull();
+it('a revoked API key is refused by an authenticator that had cached it once the revocation is published', async () => {
+  const { key, id } = await createKey(store, request);
+  const authenticator = new Authenticator(store);
+  await authenticator.listen(new ConnectionSubscriptions(connect()));
+  const revoked: string[] = [];
+  authenticator.onEnded((keyId) => revoked.push(keyId));
+  expect(await authenticator.authenticate(key)).not.toBeNull();
 
-    await revokeKey(store, id);
+  await revokeKey(store, id);
 
+  await until(() => revoked.length > 0);
+  expect(revoked).toEqual([id]);
+  expect(await authenticator.authenticate(key)).toBeNull();
+});
+
+it('a revoked API key is not cached by a read that was in progress at its revocation', async () => {
+  const { key, id } = await createKey(store, request);
+  const authenticator = new Authenticator(store);
+  await authenticator.listen(new ConnectionSubscriptions(connect()));
+  const revoked: string[] = [];
+  authenticator.onEnded((keyId) => revoked.push(keyId));
+  // The reply, in which the key is still valid, is delayed until the revocation was received.
+  const other = createStore(connect(), store.settings);
+  const hget = store.redis.hget.bind(store.redis);
+  store.redis.hget = (async (...args: Parameters<typeof hget>) => {
+    const reply = await hget(...args);
+    await revokeKey(other, id);
     await until(() => revoked.length > 0);
-    expect(revoked).toEqual([id]);
-    expect(await authenticator.authenticate(key)).toBeNull();
-  });
+    return reply;
+  }) as typeof store.redis.hget;
 
-  it('a revoked API key is not cached by a read that was in progress at its revocation', async () => {
-    const { key, id } = await createKey(store, request);
-    const authenticator = new Authenticator(store);
-    await authenticator.listen(new ConnectionSubscriptions(connect()));
-    const revoked: string[] = [];
-    authenticator.onEnded((keyId) => revoked.push(keyId));
-    // The reply, in which the key is still valid, is delayed until the revocation was received.
-    const other = createStore(connect(), store.settings);
-    const hget = store.redis.hget.bind(store.redis);
-    store.redis.hget = (async (...args: Parameters<typeof hget>) => {
-      const reply = await hget(...args);
-      await revokeKey(other, id);
-      await until(() => revoked.length > 0);
-      return reply;
-    }) as typeof store.redis.hget;
+  expect(await authenticator.authenticate(key)).toBeNull();
+  store.redis.hget = hget;
+  expect(await authenticator.authenticate(key)).toBeNull();
+});
 
-    expect(await authenticator.authenticate(key)).toBeNull();
-    store.redis.hget = hget;
-    expect(await authenticator.authenticate(key)).toBeNull();
-  });
-
-  it('a revoked API key is refused after a reconnection, although the message of its revocation was missed', async () => {
-    const { key, id } = await createKey(store, request);
-    const authenticator = new Authenticator(store);
-    const subscriber = connect();
-    await authenticator.listen(new ConnectionSubscriptions(subscriber));
-    expect(await authenticator.authenticate(key)).not.toBeNull();
-    await store.redis.hdel(store.keys.apiKeys, id); // Revoked without a message.
-    expect(await authenticator.authenticate(key)).not.toBeNull();
-    subscriber.disconnect(true);
-    await until(async () => (await authenticator.authenticate(key)) === null);
-  });
+it('a revoked API key is refused after a reconnection, although the message of its revocation was missed', async () => {
+  const { key, id } = await createKey(store, request);
+  const authenticator = new Authenticator(store);
+  const subscriber = connect();
+  await authenticator.listen(new ConnectionSubscriptions(subscriber));
+  expect(await authenticator.authenticate(key)).not.toBeNull();
+  await store.redis.hdel(store.keys.apiKeys, id); // Revoked without a message.
+  expect(await authenticator.authenticate(key)).not.toBeNull();
+  subscriber.disconnect(true);
+  await until(async () => (await authenticator.authenticate(key)) === null);
 });
 
 it('returns which of many API keys are no longer valid, even for broken records', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { STATUSES, type Status } from '@yardmaster/protocol';
 import { newJobId } from '@yardmaster/store';
 import { jobIn, step } from './jobs.js';
@@ -122,88 +122,83 @@ export function testUniqueKeys(service: TestService): void {
     expect([Object.keys(body), Object.keys(await read(body.id))].flat()).not.toContain('unique');
   });
 
-  describe('on a conflict', () => {
-    it('returns the job of a unique key to a caller with jobs:read, and four fields to others', async () => {
-      const space = newSpace();
-      const id = await jobIn(service, 'completed', space, { unique: { key: 'k', ...HOUR }, payload: { n: 1 } });
-      const { events, ...job } = await read(id);
-      expect(job.result).not.toBeNull();
-      expect(await create(space, { key: 'k' })).toMatchObject({ status: 200, body: job });
-      for (const onConflict of ['return', 'replace']) {
-        const { status, body } = await create(space, { key: 'k', onConflict }, {}, await producer());
-        expect([status, body]).toEqual([200, { id, name: 'work', status: 'completed', createdAt: job.createdAt }]);
-      }
-    });
+  it('returns the job of a unique key to a caller with jobs:read, and four fields to others', async () => {
+    const space = newSpace();
+    const id = await jobIn(service, 'completed', space, { unique: { key: 'k', ...HOUR }, payload: { n: 1 } });
+    const { events, ...job } = await read(id);
+    expect(job.result).not.toBeNull();
+    expect(await create(space, { key: 'k' })).toMatchObject({ status: 200, body: job });
+    for (const onConflict of ['return', 'replace']) {
+      const { status, body } = await create(space, { key: 'k', onConflict }, {}, await producer());
+      expect([status, body]).toEqual([200, { id, name: 'work', status: 'completed', createdAt: job.createdAt }]);
+    }
+  });
 
-    it('refuses a create with onConflict reject, and names the other job', async () => {
-      const space = newSpace();
-      const jobId = await jobIn(service, 'running', space, { unique: { key: 'k' } });
-      const { status, body } = await create(space, { key: 'k', onConflict: 'reject' }, {}, await producer());
-      const error = 'Another job has this unique key';
-      expect([status, body]).toEqual([409, { error, code: 'JOB_NOT_UNIQUE', jobId, jobStatus: 'running' }]);
-    });
+  it('refuses a create with onConflict reject, and names the other job', async () => {
+    const space = newSpace();
+    const jobId = await jobIn(service, 'running', space, { unique: { key: 'k' } });
+    const { status, body } = await create(space, { key: 'k', onConflict: 'reject' }, {}, await producer());
+    const error = 'Another job has this unique key';
+    expect([status, body]).toEqual([409, { error, code: 'JOB_NOT_UNIQUE', jobId, jobStatus: 'running' }]);
+  });
 
-    it('replaces everything of a pending job except its id, its place and its history', async () => {
-      const space = newSpace();
-      const fields = {
-        payload: { n: 1 },
-        maxRetries: 9,
-        timeoutSeconds: 9,
-        callbackUrl: 'https://example.com',
-        callbackHeaders: { a: 'b' },
-      };
-      const { body: first } = await create(space, { key: 'k', until: 'started' }, fields);
-      const last = await jobIn(service, 'pending', space);
-      const unique = { key: 'k', onConflict: 'replace' };
-      const { status, body } = await create(space, unique, { payload: { n: 2 }, timeoutSeconds: 7.5 });
-      const expected = {
-        ...first,
-        payload: { n: 2 },
-        maxRetries: 3,
-        timeoutSeconds: 7.5,
-        callbackUrl: null,
-        callbackHeaders: null,
-      };
-      expect([status, body]).toEqual([200, { ...expected, unique, updatedAt: body.updatedAt }]);
-      const { events, ...job } = await read(first.id);
-      expect(job).toEqual(body);
-      expect(events[1]).toEqual({
-        id: `${first.id}.2`,
-        jobId: first.id,
-        spaceId: space,
-        type: 'replaced',
-        data: null,
-        createdAt: body.updatedAt,
-      });
-      const { body: polled } = await service.call('POST', `/spaces/${space}/jobs/poll`, { body: { count: 2 } });
-      expect(polled.jobs.map(({ id }: { id: string }) => id)).toEqual([first.id, last]);
-      expect(polled.jobs[0]).toMatchObject({ payload: { n: 2 }, maxRetries: 3, timeoutSeconds: 7.5 });
+  it('replaces everything of a pending job except its id, its place and its history', async () => {
+    const space = newSpace();
+    const fields = {
+      payload: { n: 1 },
+      maxRetries: 9,
+      timeoutSeconds: 9,
+      callbackUrl: 'https://example.com',
+      callbackHeaders: { a: 'b' },
+    };
+    const { body: first } = await create(space, { key: 'k', until: 'started' }, fields);
+    const last = await jobIn(service, 'pending', space);
+    const unique = { key: 'k', onConflict: 'replace' };
+    const { status, body } = await create(space, unique, { payload: { n: 2 }, timeoutSeconds: 7.5 });
+    const expected = {
+      ...first,
+      payload: { n: 2 },
+      maxRetries: 3,
+      timeoutSeconds: 7.5,
+      callbackUrl: null,
+      callbackHeaders: null,
+    };
+    expect([status, body]).toEqual([200, { ...expected, unique, updatedAt: body.updatedAt }]);
+    const { events, ...job } = await read(first.id);
+    expect(job).toEqual(body);
+    expect(events[1]).toEqual({
+      id: `${first.id}.2`,
+      jobId: first.id,
+      spaceId: space,
+      type: 'replaced',
+      data: null,
+      createdAt: body.updatedAt,
     });
+    const { body: polled } = await service.call('POST', `/spaces/${space}/jobs/poll`, { body: { count: 2 } });
+    expect(polled.jobs.map(({ id }: { id: string }) => id)).toEqual([first.id, last]);
+    expect(polled.jobs[0]).toMatchObject({ payload: { n: 2 }, maxRetries: 3, timeoutSeconds: 7.5 });
+  });
 
-    it('removes the checkpoint of a replaced job, and keeps its attempts', async () => {
-      const space = newSpace();
-      const id = await jobIn(service, 'running', space, { unique: { key: 'k' } });
-      await step(service, id, 'checkpoint', { page: 7 });
-      await step(service, id, 'fail', { error: 'again' });
-      expect((await create(space, { key: 'k', onConflict: 'replace' }, { maxRetries: 0 })).body).toMatchObject({
-        id,
-        attemptNumber: 1,
-      });
-      const { body } = await service.call('POST', `/jobs/${id}/claim`);
-      expect(body.job).toMatchObject({ id, checkpoint: null, attemptNumber: 1, maxRetries: 0 });
+  it('removes the checkpoint of a replaced job, and keeps its attempts', async () => {
+    const space = newSpace();
+    const id = await jobIn(service, 'running', space, { unique: { key: 'k' } });
+    await step(service, id, 'checkpoint', { page: 7 });
+    await step(service, id, 'fail', { error: 'again' });
+    expect((await create(space, { key: 'k', onConflict: 'replace' }, { maxRetries: 0 })).body).toMatchObject({
+      id,
+      attemptNumber: 1,
     });
+    const { body } = await service.call('POST', `/jobs/${id}/claim`);
+    expect(body.job).toMatchObject({ id, checkpoint: null, attemptNumber: 1, maxRetries: 0 });
+  });
 
-    it.each(['delivered', 'running'] as const)(
-      'returns a %s job of a unique key instead of replacing it',
-      async (at) => {
-        const space = newSpace();
-        const id = await jobIn(service, at, space, { unique: { key: 'k' }, payload: { n: 1 } });
-        const before = await read(id);
-        const { status, body } = await create(space, { key: 'k', onConflict: 'replace' }, { payload: { n: 2 } });
-        expect([status, body.id, body.status, body.payload]).toEqual([200, id, at, { n: 1 }]);
-        expect(await read(id)).toEqual(before);
-      },
-    );
+  it.each(['delivered', 'running'] as const)('returns a %s job of a unique key instead of replacing it', async (at) => {
+    const space = newSpace();
+    const id = await jobIn(service, at, space, { unique: { key: 'k' }, payload: { n: 1 } });
+    const before = await read(id);
+    const { status, body } = await create(space, { key: 'k', onConflict: 'replace' }, { payload: { n: 2 } });
+    expect([status, body.id, body.status, body.payload]).toEqual([200, id, at, { n: 1 }]);
+    expect(await read(id)).toEqual(before);
   });
 
   it('leaves one job with the last payload after many replacements', async () => {

@@ -27,69 +27,67 @@ it('the counts of a space are loaded only when its row is in sight', async () =>
   await until(() => hasAsked('zz-live-row-49'));
 });
 
-describe('the jobs of a space', () => {
-  it('rows and counts of a space change in place while a worker works', async () => {
-    const { id: other } = await createJob(service, 'live-rows');
-    const { id } = await createJob(service, 'live-rows', { maxRetries: 0 });
-    const dashboard = await open('#/spaces/live-rows');
-    await dashboard.waitForTexts(STATUS, ['pending', 'pending']);
-    await dashboard.isListLive();
-    for (const [verb, status] of [
-      ['claim', 'delivered'],
-      ['ack', 'running'],
-    ] as const) {
-      await step(service, id, verb);
-      await dashboard.waitForTexts(STATUS, [status, 'pending']);
-    }
-    await step(service, id, 'progress', { percent: 41, message: 'half way' });
-    await dashboard.waitForTexts('tbody td:nth-child(6)', ['41 % half way', '–']);
-    await dashboard.waitFor(/running 1/);
-    await step(service, id, 'fail', { error: 'no paper' });
-    await dashboard.waitForTexts('tbody td:nth-child(11)', ['no paper', '']);
-    await dashboard.waitForTexts(STATUS, ['dead', 'pending']);
-    await dashboard.waitFor(/running 0/);
-    await dashboard.waitFor(/dead 1/);
-    expect(await shownIds(dashboard)).toEqual([id, other]);
-  });
+it('rows and counts of a space change in place while a worker works', async () => {
+  const { id: other } = await createJob(service, 'live-rows');
+  const { id } = await createJob(service, 'live-rows', { maxRetries: 0 });
+  const dashboard = await open('#/spaces/live-rows');
+  await dashboard.waitForTexts(STATUS, ['pending', 'pending']);
+  await dashboard.isListLive();
+  for (const [verb, status] of [
+    ['claim', 'delivered'],
+    ['ack', 'running'],
+  ] as const) {
+    await step(service, id, verb);
+    await dashboard.waitForTexts(STATUS, [status, 'pending']);
+  }
+  await step(service, id, 'progress', { percent: 41, message: 'half way' });
+  await dashboard.waitForTexts('tbody td:nth-child(6)', ['41 % half way', '–']);
+  await dashboard.waitFor(/running 1/);
+  await step(service, id, 'fail', { error: 'no paper' });
+  await dashboard.waitForTexts('tbody td:nth-child(11)', ['no paper', '']);
+  await dashboard.waitForTexts(STATUS, ['dead', 'pending']);
+  await dashboard.waitFor(/running 0/);
+  await dashboard.waitFor(/dead 1/);
+  expect(await shownIds(dashboard)).toEqual([id, other]);
+});
 
-  it('new jobs wait behind a button, and no row moves', async () => {
-    const { id: first } = await createJob(service, 'live-new');
-    const dashboard = await open('#/spaces/live-new');
-    await dashboard.waitForTexts(STATUS, ['pending']);
-    await dashboard.isListLive();
-    const { id: second } = await createJob(service, 'live-new');
-    await dashboard.find(/^1 new$/);
-    const { id: third } = await createJob(service, 'live-new');
-    await dashboard.find(/^2 new$/);
-    expect(await shownIds(dashboard)).toEqual([first]);
-    await dashboard.click(/^2 new$/);
-    await until(async () => (await shownIds(dashboard)).length === 3);
-    expect(await shownIds(dashboard)).toEqual([third, second, first]);
-    await dashboard.waitForNo(/\d new /);
-  });
+it('new jobs wait behind a button, and no row moves', async () => {
+  const { id: first } = await createJob(service, 'live-new');
+  const dashboard = await open('#/spaces/live-new');
+  await dashboard.waitForTexts(STATUS, ['pending']);
+  await dashboard.isListLive();
+  const { id: second } = await createJob(service, 'live-new');
+  await dashboard.find(/^1 new$/);
+  const { id: third } = await createJob(service, 'live-new');
+  await dashboard.find(/^2 new$/);
+  expect(await shownIds(dashboard)).toEqual([first]);
+  await dashboard.click(/^2 new$/);
+  await until(async () => (await shownIds(dashboard)).length === 3);
+  expect(await shownIds(dashboard)).toEqual([third, second, first]);
+  await dashboard.waitForNo(/\d new /);
+});
 
-  it('only new jobs that match the filter are counted', async () => {
-    await createJob(service, 'live-filter', { name: 'shown' });
-    const dashboard = await open('#/spaces/live-filter?name=shown&status=pending');
-    await dashboard.waitForTexts(STATUS, ['pending']);
-    await dashboard.isListLive();
-    await createJob(service, 'live-filter', { name: 'other' });
-    await createJob(service, 'live-filter', { name: 'shown', delaySeconds: 3600 });
-    await createJob(service, 'live-filter', { name: 'shown' });
-    await dashboard.find(/^(up to )?1 new$/);
-  });
+it('only new jobs that match the filter are counted', async () => {
+  await createJob(service, 'live-filter', { name: 'shown' });
+  const dashboard = await open('#/spaces/live-filter?name=shown&status=pending');
+  await dashboard.waitForTexts(STATUS, ['pending']);
+  await dashboard.isListLive();
+  await createJob(service, 'live-filter', { name: 'other' });
+  await createJob(service, 'live-filter', { name: 'shown', delaySeconds: 3600 });
+  await createJob(service, 'live-filter', { name: 'shown' });
+  await dashboard.find(/^(up to )?1 new$/);
+});
 
-  it('older jobs on the next page are not counted as new', async () => {
-    const { id } = await createJob(service, 'live-older');
-    const body = Array(100).fill({ name: 'work' });
-    await service.call('POST', '/spaces/live-older/jobs', { body });
-    const dashboard = await open('#/spaces/live-older');
-    await dashboard.find('Older');
-    await dashboard.isListLive();
-    await step(service, id, 'claim');
-    await createJob(service, 'live-older');
-    await dashboard.find(/^1 new$/);
-  });
+it('older jobs on the next page are not counted as new', async () => {
+  const { id } = await createJob(service, 'live-older');
+  const body = Array(100).fill({ name: 'work' });
+  await service.call('POST', '/spaces/live-older/jobs', { body });
+  const dashboard = await open('#/spaces/live-older');
+  await dashboard.find('Older');
+  await dashboard.isListLive();
+  await step(service, id, 'claim');
+  await createJob(service, 'live-older');
+  await dashboard.find(/^1 new$/);
 });
 
 describe('paused updates', () => {

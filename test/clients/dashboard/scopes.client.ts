@@ -99,31 +99,29 @@ it('a key of one space shows only that space in the dashboard', async () => {
   expect(await dashboard.texts('tbody')).toEqual([]);
 });
 
-describe('revocation of the key in use', () => {
-  it.each([
-    ['the spaces', () => '#/', 'dead by'],
-    ['the jobs of a space', () => `#/spaces/${SPACE}`, 'broken'],
-    ['a job that runs', () => `#/jobs/${ids.running}`, 'work running'],
-    ['the operations', () => `#/spaces/${SPACE}/operations`, 'name none'],
-  ])('signs out and explains why when the key is revoked on the page of %s', async (_, hash, shown) => {
-    const { id, key } = await service.key(['jobs:read'], { name: 'leaver' });
-    const dashboard = await open(hash(), { key });
-    await dashboard.waitFor(shown);
-    expect((await service.call('DELETE', `/keys/${id}`)).status).toBe(200);
-    await dashboard.waitFor('The key is no longer accepted');
-    await dashboard.find('Sign in');
-    expect(await dashboard.page.evaluate('sessionStorage.length')).toBe(0);
-  });
+it.each([
+  ['the spaces', () => '#/', 'dead by'],
+  ['the jobs of a space', () => `#/spaces/${SPACE}`, 'broken'],
+  ['a job that runs', () => `#/jobs/${ids.running}`, 'work running'],
+  ['the operations', () => `#/spaces/${SPACE}/operations`, 'name none'],
+])('signs out and explains why when the key is revoked on the page of %s', async (_, hash, shown) => {
+  const { id, key } = await service.key(['jobs:read'], { name: 'leaver' });
+  const dashboard = await open(hash(), { key });
+  await dashboard.waitFor(shown);
+  expect((await service.call('DELETE', `/keys/${id}`)).status).toBe(200);
+  await dashboard.waitFor('The key is no longer accepted');
+  await dashboard.find('Sign in');
+  expect(await dashboard.page.evaluate('sessionStorage.length')).toBe(0);
+});
 
-  it('shows no open dialog of a revoked key to the next person who signs in', async () => {
-    const { id, key } = await service.key(['keys:manage', 'jobs:read'], { name: 'leaver' });
-    const dashboard = await open(`#/jobs/${ids.running}`, { key });
-    await dashboard.click('Share progress …');
-    await dashboard.find('Make a link');
-    await service.call('DELETE', `/keys/${id}`);
-    await dashboard.waitFor('The key is no longer accepted');
-    await dashboard.signIn((await service.key(['jobs:read'], { name: 'next' })).key);
-    await dashboard.waitFor('key: next');
-    expect(await dashboard.names('dialog')).toEqual([]);
-  });
+it('shows no open dialog of a revoked key to the next person who signs in', async () => {
+  const { id, key } = await service.key(['keys:manage', 'jobs:read'], { name: 'leaver' });
+  const dashboard = await open(`#/jobs/${ids.running}`, { key });
+  await dashboard.click('Share progress …');
+  await dashboard.find('Make a link');
+  await service.call('DELETE', `/keys/${id}`);
+  await dashboard.waitFor('The key is no longer accepted');
+  await dashboard.signIn((await service.key(['jobs:read'], { name: 'next' })).key);
+  await dashboard.waitFor('key: next');
+  expect(await dashboard.names('dialog')).toEqual([]);
 });

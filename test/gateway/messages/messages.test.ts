@@ -178,35 +178,31 @@ describe.each(STREAMS)('$stream', ({ kind, stream }) => {
   });
 });
 
-describe('events that are read from the history', () => {
-  it.each(SCENARIOS)('events read from the history equal those that were published: $what', async (scenario) => {
-    const { job, clients } = (await results.get(scenario)) as Result;
-    const { events } = await readSince(service.store, job.id, 2);
-    const read = events.filter(({ type }) => isStreamType(type));
-    const published = clients.space.messages.filter(({ type }) => type !== 'init' && type !== 'logs_appended');
-    expect(
-      read.slice(read.length - published.length).map(({ seq: _, at, ...message }) => ({ ...message, at })),
-    ).toEqual(published.map(({ timestamp, ...message }) => ({ ...message, at: Date.parse(timestamp) })));
-  });
-});
-
-describe('the end of a job stream', () => {
-  it.each(SCENARIOS.filter(hasEnded))(
-    'closes every job stream that shows the end of its job with 1000 and no reason: $what',
-    async (scenario) => {
-      const { clients } = (await results.get(scenario)) as Result;
-      const { space, ...onJob } = clients;
-      for (const [kind, { closed }] of Object.entries(onJob)) {
-        // A stream whose end is hidden was still open, and its client closed it, unless its random time was short.
-        const codes = isHidden(kind as Kind, scenario) ? [1000, 1005] : [1000];
-        expect(closed?.reason).toBe('');
-        expect(codes).toContain(closed?.code);
-      }
-      // A space stream stays open until its client closes it without a code.
-      expect(space.closed).toEqual({ code: 1005, reason: '' });
-    },
+it.each(SCENARIOS)('events read from the history equal those that were published: $what', async (scenario) => {
+  const { job, clients } = (await results.get(scenario)) as Result;
+  const { events } = await readSince(service.store, job.id, 2);
+  const read = events.filter(({ type }) => isStreamType(type));
+  const published = clients.space.messages.filter(({ type }) => type !== 'init' && type !== 'logs_appended');
+  expect(read.slice(read.length - published.length).map(({ seq: _, at, ...message }) => ({ ...message, at }))).toEqual(
+    published.map(({ timestamp, ...message }) => ({ ...message, at: Date.parse(timestamp) })),
   );
 });
+
+it.each(SCENARIOS.filter(hasEnded))(
+  'closes every job stream that shows the end of its job with 1000 and no reason: $what',
+  async (scenario) => {
+    const { clients } = (await results.get(scenario)) as Result;
+    const { space, ...onJob } = clients;
+    for (const [kind, { closed }] of Object.entries(onJob)) {
+      // A stream whose end is hidden was still open, and its client closed it, unless its random time was short.
+      const codes = isHidden(kind as Kind, scenario) ? [1000, 1005] : [1000];
+      expect(closed?.reason).toBe('');
+      expect(codes).toContain(closed?.code);
+    }
+    // A space stream stays open until its client closes it without a code.
+    expect(space.closed).toEqual({ code: 1005, reason: '' });
+  },
+);
 
 it('unsubscribes from the channels of jobs that have ended once it has closed their streams', async () => {
   const all = await Promise.all(results.values());
