@@ -41,7 +41,7 @@ it('treats a response whose effect an outage has undone as unknown', () => {
 it.each<[what: string, fields: Partial<Stream>, found: number]>([
   ['ignores a stream that was closed for an undone end of its job', { closed: 1000 }, 0],
   ['reports a stream that was cut', { closed: 1006 }, 1],
-])('%s', (_, fields, found) => {
+])('the checker %s', (_, fields, found) => {
   const record = story('delivered 100, acked 200, completed 9000 done', stream([1, 2], fields));
   const undone = [{ from: START + 400, until: START + 600 }];
   expect(check({ ...record, undone }).filter(({ rule }) => rule === 'closes')).toHaveLength(found);

@@ -65,7 +65,7 @@ it.each([
   ['shows no half of a wide character', '日本語', 4, '日…'],
   ['cuts no emoji of several characters', 'ab👩‍👩‍👧', 3, 'ab…'],
   ['leaves nothing where there is no room', 'abc', 0, ''],
-])('clip %s', (_, text, columns, clipped) => {
+])('the function clip %s', (_, text, columns, clipped) => {
   expect(clip(text, columns)).toBe(clipped);
   expect(widthOf(clipped)).toBeLessThanOrEqual(columns);
 });

@@ -207,7 +207,7 @@ it.each<HistoryCase>([
     fields: called,
     unrecorded: { redeliveries: 1 },
   },
-])('replay accepts a history with $title', (given) => {
+])('the replay accepts a history with $title', (given) => {
   expect(replayed(given)).toBeNull();
 });
 
@@ -223,7 +223,7 @@ it.each<[what: string, seqs: number[], says: string | null]>([
     [2, 3, 4, 7],
     'the history lacks an event before event (a.8)',
   ],
-])('replay %s', (_what, seqs, says) => {
+])('the replay %s', (_what, seqs, says) => {
   const { events, ...job } = jobOf({
     title: '',
     events: [...COMPLETED, ...Array<ShortEvent>(10).fill(['event', 40])],
@@ -438,7 +438,7 @@ it.each<HistoryCase & { says: string }>([
     fields: called,
     says: 'callback_sent (a.5) is retried, which is wrong',
   },
-])('replay rejects $title', ({ says, ...given }) => {
+])('the replay rejects $title', ({ says, ...given }) => {
   expect(replayed(given)).toContain(says);
 });
 
