@@ -65,7 +65,7 @@ describe('requests that are not HTTP', () => {
     ['headers over 16 KB', `GET /livez HTTP/1.1\r\n${HOST}x: ${'a'.repeat(20_000)}`, 431, TOO_LONG],
     ['a path over 16 KB', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: localhost`, 431, TOO_LONG],
     ['an invalid URL', `GET http://[ HTTP/1.1\r\n${HOST}Connection: close`, 404, NO_PATH],
-  ])('refuses %s with a JSON body', async (_, head, status, body) => {
+  ])('refuses %s with a response in JSON', async (_, head, status, body) => {
     expectResponse(await sendRaw(service.url, `${head}\r\n\r\n`), status, body);
   });
 

@@ -208,7 +208,7 @@ describe('while the jobs are counted', () => {
     );
   });
 
-  it('counts once for all jobs of a poll', async () => {
+  it('a stream of a space counts jobs once for all jobs of a poll', async () => {
     for (let n = 0; n < 10; n++) await createJob(service, space);
     const client = await openSpace();
     const counter = countCalls();

@@ -68,7 +68,7 @@ it('stops every service when one of them cannot be stopped, and throws its error
   expect(calls).toEqual(['start a', 'start b', 'stop b', 'stop a']);
 });
 
-it('stops services once when it is asked to stop twice', async () => {
+it('stops services once when stop is called twice', async () => {
   const composed = compose('all', [[service('a')]]);
   await composed.start();
   await Promise.all([composed.stop(1_000), composed.stop(1_000)]);

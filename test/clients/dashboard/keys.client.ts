@@ -57,7 +57,7 @@ it('stays signed in with the new secret after the own key is rotated', async () 
   await dashboard.find('Revoke … mine');
 });
 
-it('revokes a key', async () => {
+it('revokes a key in the dashboard', async () => {
   const { key } = await service.key(['jobs:read'], { name: 'revoked' });
   const dashboard = await open('#/keys');
   await dashboard.click('Revoke … revoked');

@@ -50,7 +50,7 @@ it('a shared link explains why it shows nothing: another job, a broken token, a 
   await saidOf(`#/progress/${shared}?token=${token}`, 'This job does not exist any more.');
 });
 
-it('sends the callback of a job again', async () => {
+it('sends the callback of a job again from the dashboard', async () => {
   const callbackUrl = receiver.script('/again', (response) => response.writeHead(204).end());
   const id = await jobIn(service, 'completed', 'share', { callbackUrl });
   await until(() => receiver.requestsTo('/again').length === 1);
