@@ -46,14 +46,14 @@ function follow(call: Promise<unknown>): { outcome: unknown } {
 const aMoment = () => new Promise((resolve) => setTimeout(resolve, 150));
 const isIncr = ([command]: string[]) => command === 'incr';
 
-it('passes on bytes in chunks of any size', async () => {
+it('the proxy forwards bytes in chunks of any size', async () => {
   const redis = await connect();
   const large = 'ä\r\n$3\r\n*1\r\n'.repeat(50_000);
   await redis.set('large', large);
   expect(await redis.get('large')).toBe(large);
 });
 
-it('passes on bytes with a delay', async () => {
+it('the proxy delays the bytes that it forwards', async () => {
   const redis = await connect();
   proxy.set({ delayMs: 60 });
   const began = performance.now();
@@ -63,7 +63,7 @@ it('passes on bytes with a delay', async () => {
   expect(await redis.incr('n')).toBe(4);
 });
 
-it('drops bytes, also of new connections, and later passes nothing on a connection that lost some', async () => {
+it('the proxy drops bytes, even of new connections, and keeps connections that lost bytes silent', async () => {
   const [loses, idle] = [await connect(), await connect()];
   proxy.set('drop');
   const call = follow(loses.incr('n'));
@@ -86,7 +86,7 @@ it.each<[action: Interception['action'], end: 'cut' | 'silence', happens: string
   ['lose reply', 'silence', '1'],
   ['lose request', 'cut', null],
   ['lose request', 'silence', null],
-])('intercepts a command to %s and ends its connection by %s', async (action, end, happens) => {
+])('the proxy intercepts a command to %s and ends its connection by %s', async (action, end, happens) => {
   const [redis, other] = [await connect(), await connect()];
   const intercepted = proxy.intercept(isIncr, { action, end } as Interception);
   expect(intercepted.at).toBeNull();
@@ -102,7 +102,7 @@ it.each<[action: Interception['action'], end: 'cut' | 'silence', happens: string
   expect(await other.incr('n')).toBe(happens === null ? 1 : 2);
 });
 
-it('observes a command until it is cancelled', async () => {
+it('the proxy observes a command until the observation is canceled', async () => {
   const redis = await connect();
   const cancelled = proxy.intercept(isIncr, { action: 'observe' });
   cancelled.cancel();
@@ -112,7 +112,7 @@ it('observes a command until it is cancelled', async () => {
   expect(cancelled.at).toBeNull();
 });
 
-it('ends the connections of its clients when Redis ends', async () => {
+it('the proxy closes the connections of its clients when Redis stops', async () => {
   const redis = await connect();
   await node.kill();
   await until(() => redis.status === 'end');

@@ -112,7 +112,7 @@ const ofScheduler = LOST_SCHEDULER_REPLIES.map(([, runs]) => runs);
 const repliesOf = (rows: readonly LostReply[]) => rows.flatMap(({ runs, beside = runs }) => [runs, beside]);
 
 const operations = ROUTES.map(({ operation }) => operation);
-it.each(operations)('loses exactly the replies that %s waits for', async (operation) => {
+it.each(operations)('the lost-replies suite loses exactly the replies that %s waits for', async (operation) => {
   const rows = LOST_CALLS.filter(({ endpoint }) => endpoint === operation);
   const keyed = LOST_KEY_READS.filter(({ endpoint }) => endpoint === operation);
   const seen = await commandsOfRows(rows);
@@ -121,11 +121,11 @@ it.each(operations)('loses exactly the replies that %s waits for', async (operat
   expect(sorted([...seen, ...withNewKey])).toEqual(sorted(repliesOf([...rows, ...keyed])));
 });
 
-it('loses every reply that a gateway waits for', async () => {
+it('the lost-replies suite loses every reply that a gateway waits for', async () => {
   expect(await commandsOfRows(LOST_STREAMS)).toEqual(sorted(repliesOf(LOST_STREAMS)));
 }, 60_000);
 
-it('loses every reply that a scheduler waits for', async () => {
+it('the lost-replies suite loses every reply that a scheduler waits for', async () => {
   const [scheduler] = context.installation.schedulers as [AppProcess];
   const seen = await commandsOf(scheduler, async () => {
     await loseSchedulerReplies(context, 'observe');
@@ -136,7 +136,7 @@ it('loses every reply that a scheduler waits for', async () => {
   expect(sorted(always)).toEqual(sorted([...ofScheduler, ...LOST_SCRAPES]));
 }, 120_000);
 
-it('loses the reply of every script except those of fsck, of clock steps, of pauses, of flushes, for several jobs, and that no call needs', () => {
+it('the lost-replies suite loses the reply of every script that is not on a list of exceptions', () => {
   const lost = [...repliesOf([...LOST_CALLS, ...LOST_STREAMS]), ...ofScheduler];
   expect([...scriptHashes().keys()].filter((script) => !lost.includes(script)).sort()).toEqual(
     [

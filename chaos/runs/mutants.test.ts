@@ -7,7 +7,7 @@ const mutants = (await allMutants()).map((mutant) => [mutant.name, mutant] as co
 const faults = (await allFaults()).map(({ name }) => name);
 const scripts = [...scriptHashes().keys()];
 
-it.each(mutants)('has a patch %s that applies to the sources, with a complete header', async (_, mutant) => {
+it.each(mutants)('the mutant %s has a complete header, and its patch applies to the sources', async (_, mutant) => {
   const { title, breaks, under, loses } = mutant;
   expect(await staleness(mutant)).toBe('');
   expect(title).not.toBe('');

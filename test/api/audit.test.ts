@@ -26,13 +26,13 @@ const entryOf = async (requestId: string) => (await audit('?limit=100')).entries
 let calls = 0;
 const newId = () => ({ 'x-request-id': `act-${++calls}` });
 
-it('has an act for every row by which an operator changes something, and for no other', () => {
+it('the routes name an audited act for exactly the calls by which an operator changes something', () => {
   const named = ROUTES.filter(({ audit: act }) => act !== undefined).map(({ method, path }) => `${method} ${path}`);
   expect(named.sort()).toEqual(ACTS.map(({ method, path }) => `${method} /api/v1${path}`).sort());
 });
 
-describe.each(ACTS)('the audit has an entry of $name', (endpoint) => {
-  it('with the key, the space and the address, once the call has its response', async () => {
+describe.each(ACTS)('the audit of $name', (endpoint) => {
+  it(`records ${endpoint.name} in the audit with key, space and address before the call has its response`, async () => {
     const target = await targetFor(service, endpoint, 'audited');
     const { id, key } = await service.key([...endpoint.scopes], { name: 'operator' });
     const headers = newId();
@@ -47,7 +47,7 @@ describe.each(ACTS)('the audit has an entry of $name', (endpoint) => {
     expect(service.process?.output()).toContain(`"requestId":"${headers['x-request-id']}"`);
   });
 
-  it('and none of a call that is refused', async () => {
+  it(`records nothing in the audit when ${endpoint.name} is refused`, async () => {
     const target = await targetFor(service, endpoint, 'audited');
     const { key } = await service.key(['jobs:read']);
     const headers = newId();
@@ -56,7 +56,7 @@ describe.each(ACTS)('the audit has an entry of $name', (endpoint) => {
   });
 });
 
-it('records what identifies an act on a key, and never a secret', async () => {
+it('records in the audit what identifies an API key, but never a secret', async () => {
   const { id, key } = await service.key(['jobs:read'], { name: 'shop', spaceId: 'shop' });
   const rotated = (await service.call('POST', `/keys/${id}/rotate`, { body: { overlapSeconds: 60 } })).body.key;
   await service.call('DELETE', `/keys/${id}`);
@@ -70,14 +70,14 @@ it('records what identifies an act on a key, and never a secret', async () => {
   for (const text of [key, rotated]) expect(texts).not.toContain(text.split('_')[2]);
 });
 
-it('records no data of a job', async () => {
+it('records no data of a job in the audit', async () => {
   const jobId = await jobIn(service, 'pending', 'audited', { payload: { secret: 'of-the-payload' } });
   await service.call('POST', `/jobs/${jobId}/kill`, { body: { reason: 'of-the-reason' } });
   const [entry] = (await audit('?limit=1')).entries;
   expect(entry).toMatchObject({ action: 'job.kill', jobId, details: {} });
 });
 
-it('shows a key that is bound to a space only the acts in that space, page by page', async () => {
+it('shows a key of one space only the audit entries of that space, page by page', async () => {
   const manager = await service.key(['keys:manage', 'jobs:read'], { spaceId: 'paged' });
   for (let i = 0; i < 5; i++) {
     await service.key(['jobs:read'], { spaceId: 'paged', name: `k${i}` });
@@ -98,12 +98,12 @@ it('shows a key that is bound to a space only the acts in that space, page by pa
   }
 });
 
-it.each(['0-0', '0-1', '1', 'x'])('refuses the cursor %s, which no page has', async (cursor) => {
+it.each(['0-0', '0-1', '1', 'x'])('refuses the audit cursor %s, which no page returns', async (cursor) => {
   const { status, body } = await service.call('GET', `/audit?cursor=${cursor}`);
   expect({ status, body }).toMatchObject({ status: 400, body: { error: expect.stringMatching(/^cursor must be /) } });
 });
 
-it('lets an act stand whose entry cannot be stored, and logs both', async () => {
+it('performs an act whose audit entry cannot be stored, and logs both', async () => {
   const jobId = await jobIn(service, 'pending', 'unstored');
   const { audit: stream } = service.store.keys;
   await service.redis.rename(stream, `${stream}-kept`);
@@ -124,7 +124,7 @@ it('lets an act stand whose entry cannot be stored, and logs both', async () => 
   ]);
 });
 
-it('keeps the newest 10 000 acts', async () => {
+it('keeps the newest 10,000 audit entries', async () => {
   const { audit: stream } = service.store.keys;
   const pipeline = service.redis.pipeline();
   for (let i = 0; i < 10_050; i++) pipeline.xadd(stream, '*', 'at', '1785576607009', 'details', '{}');
@@ -134,7 +134,7 @@ it('keeps the newest 10 000 acts', async () => {
   expect((await audit('?limit=1')).entries[0]).toMatchObject({ action: 'key.create' });
 });
 
-it('kills a job and records it when memory is full', async () => {
+it('kills a job and records it in the audit when memory is full', async () => {
   const jobId = await jobIn(service, 'pending', 'full');
   await service.redis.config('SET', 'maxmemory', '1mb');
   try {

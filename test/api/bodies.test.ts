@@ -101,7 +101,7 @@ describe('unreadable bodies', () => {
     for (const name of names) await expectRefusal(name, options, refusal);
   });
 
-  it('does not inflate a body beyond the limit: bombs of 200 MB, sent at once, take little memory', async () => {
+  it('inflates no body beyond the limit: four bombs of 200 MB at once take little memory', async () => {
     const raw = gzipSync(Buffer.alloc(200 * LIMIT));
     const usual = api.peakMegabytes();
     const send = () => api.call('POST', '/spaces/target/jobs', { raw, headers: GZIP });
@@ -127,7 +127,7 @@ describe('readable bodies', () => {
     ['an unknown field of 100 000 levels', (text) => ({ raw: text.replace('{', `{"unknown":${nested(100_000)},`) })],
   ];
 
-  it.each(FORMS)('accepts a readable body: %s', async (_, options) => {
+  it.each(FORMS)('accepts a body that Create Job can read: %s', async (_, options) => {
     const response = await service.call('POST', '/spaces/readable/jobs', options('{"name":"Größe","payload":{"a":1}}'));
     expect(response).toMatchObject({ status: 201, body: { name: 'Größe', payload: { a: 1 } } });
   });
@@ -154,7 +154,7 @@ describe('readable bodies', () => {
   });
 
   it.each(['Claim Specific Job', 'Acknowledge Job', 'Keepalive', 'List Jobs', 'List Keys'])(
-    'does not read a body in %s, which has none',
+    'ignores a body sent to %s, which takes none',
     async (name) => {
       const headers = { 'content-type': 'text/plain', 'content-encoding': 'br' };
       await expectSuccess(name, { raw: '{"broken', headers }, endpointOf(name).on ?? 'pending');
@@ -185,21 +185,21 @@ describe('values of a limited size', () => {
     await expectRefusal(name, { body: body(limit + 1) }, over(part, limit));
   });
 
-  it('measures a value in bytes, not in characters', async () => {
+  it('measures a limited value in bytes, not in characters', async () => {
     const body = { name: 'work', payload: { a: '🚂'.repeat(PAYLOAD / 4) } };
     await expectRefusal('Create Job', { body }, over('payload', PAYLOAD));
   });
 
-  it('measures a value as it is stored, not as it was written: 1e20 is 21 digits', async () => {
+  it('measures a limited value as it is stored, not as it was written: 1e20 has 21 digits', async () => {
     await expectRefusal('Checkpoint', { raw: `[${'1e20,'.repeat(2_999)}1e20]` }, over('body', EVENT));
   });
 
-  it('measures a value without the white space around it', async () => {
+  it('measures a limited value without the white space around it', async () => {
     const raw = `{"name":"work","payload":${' '.repeat(PAYLOAD)}{"a":"b"}}`;
     expect((await service.call('POST', '/spaces/sized/jobs', { raw })).status).toBe(201);
   });
 });
 
-it('stores nothing of refused bodies', async () => {
+it('stores nothing when a body is refused', async () => {
   expect(await stateOf(service, target)).toEqual(before);
 });

@@ -51,7 +51,7 @@ describe('requests that are not HTTP', () => {
     expectResponse(await sendRaw(service.url, bytes), 400, NOT_HTTP);
   });
 
-  it('responds with 400 as JSON to a body that ends before its length', async () => {
+  it('responds with 400 as JSON to a body that ends before its declared length', async () => {
     const responses = await withRaw(service.url, (raw) => {
       raw.socket.end(`${HEAD_OF_CREATE}Content-Length: 100\r\n\r\n{"name":`);
       return raw.closed();
@@ -65,11 +65,11 @@ describe('requests that are not HTTP', () => {
     ['headers over 16 KB', `GET /livez HTTP/1.1\r\n${HOST}x: ${'a'.repeat(20_000)}`, 431, TOO_LONG],
     ['a path over 16 KB', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: localhost`, 431, TOO_LONG],
     ['an invalid URL', `GET http://[ HTTP/1.1\r\n${HOST}Connection: close`, 404, NO_PATH],
-  ])('refuses %s with a JSON body', async (_, head, status, body) => {
+  ])('refuses %s with a response in JSON', async (_, head, status, body) => {
     expectResponse(await sendRaw(service.url, `${head}\r\n\r\n`), status, body);
   });
 
-  it('stores nothing of invalid HTTP and keeps working', async () => {
+  it('stores nothing after invalid HTTP and keeps serving', async () => {
     expect((await service.call('GET', '/spaces/raw/jobs')).body).toEqual([]);
     expect((await service.http.call('GET', '/readyz')).status).toBe(200);
   });
@@ -142,7 +142,7 @@ describe('several requests on one connection', () => {
     },
   );
 
-  it('responds to pipelined requests in order also when the last is not HTTP', async () => {
+  it('responds to pipelined requests in order when the last one is not HTTP', async () => {
     const body = '{"name":"work"}';
     const request = `${headOfCreate('pipelined')}Content-Length: ${body.length}\r\n\r\n${body}`;
     const responses = await sendRaw(service.url, `${request}garbage\r\n\r\n`);
@@ -157,17 +157,20 @@ describe('bodies over the limit', () => {
   it.each([
     ['a length', {}],
     ['chunks', { 'content-length': undefined, 'transfer-encoding': 'chunked' }],
-  ])('refuses a large body with %s so that a sending client gets the response and can go on', async (_, headers) => {
-    const client = new HttpClient(service.url, 1);
-    for (const size of [2 * MB, 15 * MB]) {
-      const body = { key: ADMIN_KEY, raw: Buffer.alloc(size, 32), headers };
-      const refused = await client.call('POST', '/api/v1/spaces/http/jobs', body);
-      expect(refused).toMatchObject({ status: 413, body: { code: 'TOO_LARGE' } });
-      expect(refused.body.error).toMatch(LIMIT);
-      expect((await client.call('GET', '/livez')).status).toBe(200);
-    }
-    client.close();
-  });
+  ])(
+    'refuses a large body with %s so that a sending client gets the response and can send its next request',
+    async (_, headers) => {
+      const client = new HttpClient(service.url, 1);
+      for (const size of [2 * MB, 15 * MB]) {
+        const body = { key: ADMIN_KEY, raw: Buffer.alloc(size, 32), headers };
+        const refused = await client.call('POST', '/api/v1/spaces/http/jobs', body);
+        expect(refused).toMatchObject({ status: 413, body: { code: 'TOO_LARGE' } });
+        expect(refused.body.error).toMatch(LIMIT);
+        expect((await client.call('GET', '/livez')).status).toBe(200);
+      }
+      client.close();
+    },
+  );
 
   it.each([
     ['is refused', HEAD_OF_CREATE, 413],
@@ -183,7 +186,7 @@ describe('bodies over the limit', () => {
     });
   });
 
-  it('refuses a body by its length alone, before it is sent', async () => {
+  it('refuses a body by its declared length alone, before it is sent', async () => {
     const responses = await withRaw(service.url, (raw) => {
       raw.socket.write(`${HEAD_OF_CREATE}Content-Length: ${1_000 * MB}\r\n\r\n`);
       return raw.receive(1);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { createJob } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -194,7 +194,7 @@ it.each(SITUATIONS)('takes logs with any token, and a kill as without one, when 
   expect(status).toBe(again);
 });
 
-it('counts a job that was never acked as dead by its last delivery', async () => {
+it('treats the last delivery of a job that was never acked as the attempt that made it dead', async () => {
   const { id } = await jobAfter(['claim']);
   await service.redis.hset(service.store.keys.job(id), 'deliveryTimeouts', 99);
   await timeOut(id);
@@ -210,7 +210,7 @@ it('counts a job that was never acked as dead by its last delivery', async () =>
 });
 
 it.each(['', '1', '1.', '.1', '1.0.0', '-1.0', '1.0, 1.0', 'a.b', '1e3.0'])(
-  'refuses the token %j, which no claim returns',
+  'refuses the delivery token %j, which no claim returns',
   async (token) => {
     const { id } = await jobAfter(['claim', 'ack']);
     for (const verb of VERBS) {
@@ -229,13 +229,13 @@ it('does not tell a key of another space that a delivery was lost', async () => 
   expect({ status, code: body.code }).toEqual({ status: 403, code: 'FORBIDDEN' });
 });
 
-it('never shows the token of a job except to the worker that claims it', async () => {
+it('shows the delivery token of a job only to the worker that claims it', async () => {
   const { id } = await jobAfter(['claim', 'time-out', 'claim', 'ack']);
   for (const path of [`/jobs/${id}`, '/spaces/tokens/jobs'])
     expect((await service.call('GET', path)).text).not.toMatch(/deliveryToken|takeBacks|missedWindow/);
 });
 
-it('explains a late ack by the window that was missed', async () => {
+it('explains in the hint of a late ack which window it missed', async () => {
   const { id } = await jobAfter(['claim']);
   await timeOut(id, 12_500);
   const body = { error: 'Job is not in a valid state for ack', code: WRONG, jobStatus: 'pending' };
@@ -246,27 +246,23 @@ it('explains a late ack by the window that was missed', async () => {
   expect((await call(id, 'ack')).body).toEqual(body); // Pending for another reason by now.
 });
 
-describe('a released job', () => {
-  it('is pending at its place by creation, without the attempt, and keeps its checkpoint', async () => {
-    const { id } = await createJob(service, 'released', { maxRetries: 0 });
-    await createJob(service, 'released');
-    for (const verb of ['claim', 'ack', 'checkpoint']) await call(id, verb);
-    expect((await call(id, 'release')).body).toEqual({ success: true });
-    const { body: job } = await service.call('GET', `/jobs/${id}`);
-    expect(job).toMatchObject({ status: 'pending', attemptNumber: 0, deliveredAt: null, startedAt: null });
-    expect(job.events.at(-1)).toMatchObject({ type: 'released', data: { reason: 'stop' } });
-    const { body } = await service.call('POST', '/spaces/released/jobs/poll');
-    expect(body.jobs).toMatchObject([
-      { id, attempt: 1, attemptNumber: 0, deliveryToken: '0.1', checkpoint: { row: 1 } },
-    ]);
-  });
+it('puts a released job back at its place by creation, takes the attempt back, and keeps its checkpoint', async () => {
+  const { id } = await createJob(service, 'released', { maxRetries: 0 });
+  await createJob(service, 'released');
+  for (const verb of ['claim', 'ack', 'checkpoint']) await call(id, verb);
+  expect((await call(id, 'release')).body).toEqual({ success: true });
+  const { body: job } = await service.call('GET', `/jobs/${id}`);
+  expect(job).toMatchObject({ status: 'pending', attemptNumber: 0, deliveredAt: null, startedAt: null });
+  expect(job.events.at(-1)).toMatchObject({ type: 'released', data: { reason: 'stop' } });
+  const { body } = await service.call('POST', '/spaces/released/jobs/poll');
+  expect(body.jobs).toMatchObject([{ id, attempt: 1, attemptNumber: 0, deliveryToken: '0.1', checkpoint: { row: 1 } }]);
+});
 
-  it('has no reason when its worker gives none, and refuses one that is no text', async () => {
-    const { id } = await jobAfter(['claim']);
-    const refused = await service.call('POST', `/jobs/${id}/release`, { body: { reason: 5 } });
-    expect(refused).toMatchObject({ status: 400, body: { error: 'reason must be a string' } });
-    await service.call('POST', `/jobs/${id}/release`);
-    const { body } = await service.call('GET', `/jobs/${id}`);
-    expect(body.events.at(-1)).toMatchObject({ type: 'released', data: { reason: null } });
-  });
+it('stores no reason for a release without one, and refuses a reason that is not a string', async () => {
+  const { id } = await jobAfter(['claim']);
+  const refused = await service.call('POST', `/jobs/${id}/release`, { body: { reason: 5 } });
+  expect(refused).toMatchObject({ status: 400, body: { error: 'reason must be a string' } });
+  await service.call('POST', `/jobs/${id}/release`);
+  const { body } = await service.call('GET', `/jobs/${id}`);
+  expect(body.events.at(-1)).toMatchObject({ type: 'released', data: { reason: null } });
 });

@@ -458,7 +458,7 @@ describe.each(Object.entries(REFUSED))('%s', (name, rows) => {
   const all = rows === ANY_JSON ? rows : [...noObjects, ...rows];
   const faults = all.map((row) => ({ ...row, title: `${short(row.text)}: ${row.errors[0]}` }));
 
-  it.each(faults)('refuses $title', async ({ text, errors }) => {
+  it.each(faults)(`${name} refuses $title`, async ({ text, errors }) => {
     expect(summary(await callEndpoint(service, endpointOf(name), target, { raw: text }))).toEqual(refusal(...errors));
     if (!IN_SENTENCES.test(`${text} ${errors[0]}`)) expect(documentTakes(name, JSON.parse(text))).toBe(false);
   });
@@ -566,7 +566,7 @@ describe.each(Object.keys(TAKEN))('%s', (name) => {
   const endpoint = endpointOf(name);
 
   it.each((TAKEN[name] as object[]).map((body) => ({ body, title: short(JSON.stringify(body)) })))(
-    'takes $title',
+    `${name} accepts $title`,
     async ({ body }) => {
       const to = await targetFor(
         service,
@@ -614,7 +614,7 @@ it.each<[name: string, body: object, isOpen: boolean[]]>([
   ['Pause Space', { names: ['none'] }, [false]],
   ['Resume Space', { names: ['none'] }, [false]],
   ['Create Key', { name: 'k', scopes: ['jobs:read'] }, [false]],
-])('%s takes unknown fields exactly where the document allows them: %j', async (name, body, isOpen) => {
+])('%s accepts unknown fields exactly where the OpenAPI document allows them: %j', async (name, body, isOpen) => {
   const endpoint = endpointOf(name);
   for (const [place, isTaken] of isOpen.entries()) {
     let at = 0;
@@ -640,14 +640,14 @@ it.each([
   await service.call('DELETE', `/keys/${body.id}`);
 });
 
-it('names at most 20 faults, and only part of a long name that was sent', async () => {
+it('lists at most 20 invalid fields, and shortens a long field name', async () => {
   const { status, body } = await service.call('POST', '/keys', { body: { ...work, scopes: Array(50).fill(1) } });
   expect({ status, details: body.details.length }).toEqual({ status: 400, details: 20 });
   const long = await service.call('POST', '/spaces/target/jobs', { body: header('x'.repeat(100_000), 5) });
   expect({ status: long.status, isShort: long.text.length < 1_000 }).toEqual({ status: 400, isShort: true });
 });
 
-it('quotes the first 100 characters of an unknown field, in the sentence and as its path', async () => {
+it('quotes the first 100 characters of an unknown field in the error and in its path', async () => {
   const field = 'x'.repeat(100_000);
   const [path, error] = ['x'.repeat(100), `unknown field ${'x'.repeat(100)}`];
   const code = 'INVALID_REQUEST';
@@ -779,7 +779,7 @@ describe('queries', () => {
   });
 
   const LISTS = ['status', 'name', 'tag', 'level'];
-  it.each(ENDPOINTS)('refuses each parameter of $name twice, except lists', async (endpoint) => {
+  it.each(ENDPOINTS)('refuses a query parameter of $name that is given twice, except in lists', async (endpoint) => {
     for (const name of parametersOf(contract.operation(endpoint).operation)) {
       if (LISTS.includes(name)) continue;
       const path = `${endpoint.path}?${name}=1&${name}=1`;
@@ -790,7 +790,7 @@ describe('queries', () => {
 
   // Queries of logs are tested in test/logs.
   const notOfLogs = ENDPOINTS.filter(({ name }) => !name.endsWith('Logs'));
-  it.each(notOfLogs)('tests a refused value of every field in the query and the body of $name', (endpoint) => {
+  it.each(notOfLogs)('the tests refuse a value of every field in the query and the body of $name', (endpoint) => {
     const { name, path } = endpoint;
     const inQuery = wrong.filter(([query = '']) => path.endsWith(`/${query.split('?')[0]}`)).flat();
     const beside = [
@@ -803,7 +803,7 @@ describe('queries', () => {
   });
 });
 
-it('stores nothing of refused requests, and still works', async () => {
+it('stores nothing when requests are refused, and keeps serving', async () => {
   expect(await stateOf(service, target)).toEqual(before);
   expect(await createJob(service, 'works')).toMatchObject({ status: 'pending' });
 });

@@ -35,7 +35,7 @@ describe('the API', () => {
   it.each([
     ...['/api', '/api/v1', '//', '/api/v2/keys', '/api/v1/nope', '/api/v1/jobs', '/api/v1/spaces/http'],
     ...['/api/v1/jobs/x/nope', '/api/v1/jobs/x/ack/more', '/API/v1/keys', '/api/v1//keys', '/metrics.json', '/.env'],
-  ])('responds to %s with 404 for any method, without a key', async (path) => {
+  ])('responds to the unknown path %s with 404 for any method, without a key', async (path) => {
     for (const method of [...METHODS, 'OPTIONS']) {
       const { status, body } = await call(method, path);
       const expected = method === 'HEAD' ? null : { error: 'No such path', code: 'NOT_FOUND' };
@@ -48,7 +48,7 @@ describe('the API', () => {
     async (path) => expect((await call('GET', `${path}?_=1`)).status).toBe(200),
   );
 
-  it('responds to / with links to the paths that need no key', async () => {
+  it('responds to / with links to the paths that need no API key', async () => {
     const { status, body } = await call('GET', '/');
     const links = {
       ui: '/ui/',
@@ -77,7 +77,7 @@ describe('the API', () => {
   });
 
   // Without /metrics, because it is never the same twice: test/metrics.
-  it('responds to a refused HEAD as to GET, without the body', async () => {
+  it('responds to a refused HEAD like a GET without a body', async () => {
     const headers = { 'x-api-key': ADMIN_KEY, 'x-request-id': 'same' };
     const got = await call('GET', '/api/v1/jobs/nope', headers);
     const head = await call('HEAD', '/api/v1/jobs/nope', headers);
@@ -86,7 +86,7 @@ describe('the API', () => {
   });
 
   const readable = PATHS.filter(({ path, allowed }) => allowed.includes('GET') && path !== '/metrics');
-  it.each(readable)('responds to HEAD $path as to GET, without the body', async ({ path }) => {
+  it.each(readable)('responds to HEAD $path like a GET without a body', async ({ path }) => {
     const headers = { 'x-api-key': ADMIN_KEY, 'x-request-id': 'same' };
     const got = await call('GET', path, headers);
     const head = await call('HEAD', path, headers);
@@ -167,14 +167,14 @@ describe('x-request-id', () => {
     expect(await idOf({ 'x-request-id': id })).toMatch(UUID);
   });
 
-  it('creates a new x-request-id for each request without one', async () => {
+  it('creates a new x-request-id for each request that has none', async () => {
     const ids = await Promise.all(Array.from({ length: 50 }, () => idOf({})));
     for (const id of ids) expect(id).toMatch(UUID);
     expect(new Set(ids).size).toBe(50);
   });
 
   it.each(['/api/v1/keys', '/nope', '/api/v1/jobs/%zz', '/api/v1/spaces/a%20b/jobs'])(
-    'returns the x-request-id with the refusal of %s, and with OPTIONS',
+    'returns the x-request-id of the client with the refusal of %s, and with OPTIONS',
     async (path) => {
       expect(await idOf({ 'x-request-id': 'mine' }, path)).toBe('mine');
       expect(await idOf({ 'x-request-id': 'mine' }, path, 'OPTIONS')).toBe('mine');

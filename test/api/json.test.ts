@@ -75,7 +75,7 @@ const newSpace = () => `json-${++cases}`;
 const dataOf = async (id: string, wanted: string) =>
   written((await get(id)).events.findLast(({ type }: { type: string }) => type === wanted).data);
 
-it.each(VALUES)('returns %s as payload, event, checkpoint, error and result', async (_, text) => {
+it.each(VALUES)('returns %s unchanged as payload, event, checkpoint, error and result', async (_, text) => {
   const spaceId = newSpace();
   // An array or a scalar goes into an object, which adds a level; values of 64 levels have no room for it.
   const payload = text.trim().startsWith('{') ? text : `{"v":${text.replace(arrays(64), arrays(63))}}`;
@@ -101,24 +101,30 @@ it.each(VALUES)('returns %s as payload, event, checkpoint, error and result', as
   expect(await dataOf(id, 'completed')).toBe(value);
 });
 
-it.each(VALUES.filter(([, text]) => isError(text)))('returns %s as the error of a dead job', async (_, text) => {
-  const id = await jobIn(service, 'running', newSpace(), { maxRetries: 0 });
-  await go(id, ['fail', `{"error":${text}}`]);
-  expect(await dataOf(id, 'dead')).toBe(`{"error":${asRead(text)}}`);
-});
+it.each(VALUES.filter(([, text]) => isError(text)))(
+  'returns %s unchanged as the error of a dead job',
+  async (_, text) => {
+    const id = await jobIn(service, 'running', newSpace(), { maxRetries: 0 });
+    await go(id, ['fail', `{"error":${text}}`]);
+    expect(await dataOf(id, 'dead')).toBe(`{"error":${asRead(text)}}`);
+  },
+);
 
-it.each(VALUES.filter(isText))('returns %s as a progress message and as the reason of a kill', async (_, text) => {
-  const id = await jobIn(service, 'running', newSpace());
-  if (text !== '""') {
-    await go(id, ['progress', `{"percent":1,"message":${text}}`]);
-    const { progress } = (await service.call('GET', `/jobs/${id}/progress`)).body;
-    expect(written(progress)).toBe(`{"percent":1,"message":${asRead(text)}}`);
-  }
-  await go(id, ['kill', `{"reason":${text}}`]);
-  expect(await dataOf(id, 'killed')).toBe(`{"reason":${asRead(text)}}`);
-});
+it.each(VALUES.filter(isText))(
+  'returns %s unchanged as a progress message and as the reason of a kill',
+  async (_, text) => {
+    const id = await jobIn(service, 'running', newSpace());
+    if (text !== '""') {
+      await go(id, ['progress', `{"percent":1,"message":${text}}`]);
+      const { progress } = (await service.call('GET', `/jobs/${id}/progress`)).body;
+      expect(written(progress)).toBe(`{"percent":1,"message":${asRead(text)}}`);
+    }
+    await go(id, ['kill', `{"reason":${text}}`]);
+    expect(await dataOf(id, 'killed')).toBe(`{"reason":${asRead(text)}}`);
+  },
+);
 
-it('reads a missing payload, result or reason as null', async () => {
+it('returns a missing payload, result or reason as null', async () => {
   const id = await jobIn(service, 'running', 'left-out');
   await go(id, ['complete', '{}']);
   const job = await get(id);
@@ -128,7 +134,7 @@ it('reads a missing payload, result or reason as null', async () => {
   expect([(await get(killed)).payload, await dataOf(killed, 'killed')]).toEqual([null, '{"reason":null}']);
 });
 
-it('replaces the previous checkpoint, also with null', async () => {
+it('replaces the previous checkpoint of a job, even with null', async () => {
   const id = await jobIn(service, 'running', 'replaced');
   await go(id, ['checkpoint', '{"page":1}'], ['checkpoint', 'null'], ['fail', '{"error":"again"}']);
   expect((await post(`/jobs/${id}/claim`)).job.checkpoint).toBeNull();
@@ -146,7 +152,7 @@ it('keeps the stages of a progress report by name and in order', async () => {
   expect(await dataOf(id, 'progress')).toBe(written(progress));
 });
 
-it('keeps the callback headers by name and in order', async () => {
+it('keeps the callback headers of a job by name and in order', async () => {
   const headers = '{"z":"1","a":"3","constructor":"4"}';
   const fields = `"callbackHeaders":${headers},"callbackUrl":"http://a/"`;
   const body = await post('/spaces/headers/jobs', `{"name":"work",${fields}}`);

@@ -16,7 +16,7 @@ const empty = () => service.redis.config('SET', 'maxmemory', '0');
 const keys = async () => (await service.redis.keys('*:full/*')).sort();
 const FULL = { status: 503, body: { code: 'STORAGE_FULL' } };
 
-it('stores neither the job nor its key when Redis is full', async () => {
+it('stores neither a job nor its idempotency or unique key when Redis is full', async () => {
   await fill();
   expect(await create(service, {})).toMatchObject(FULL);
   expect(await create(service, {}, { key: 'k' })).toMatchObject(FULL);
@@ -26,7 +26,7 @@ it('stores neither the job nor its key when Redis is full', async () => {
   expect([status, headers['idempotent-replayed']]).toEqual([201, undefined]);
 });
 
-it('returns a job to a repeated create when Redis is full, and replaces nothing', async () => {
+it('returns the existing job to a repeated create when Redis is full, and replaces nothing', async () => {
   const { body: job } = await create(service, { n: 1 }, { key: 'k', onConflict: 'replace' });
   const before = await service.redis.hgetall(service.store.keys.job(job.id));
   await fill();
@@ -38,7 +38,7 @@ it('returns a job to a repeated create when Redis is full, and replaces nothing'
   expect((await service.call('GET', `/jobs/${job.id}`)).body.events).toHaveLength(1);
 });
 
-it('starts on a full Redis without the secret, and makes it for the first key once there is room', async () => {
+it('starts on a full Redis without an idempotency secret, and creates it for the first key once there is room', async () => {
   const { meta } = service.store.keys;
   await service.redis.hdel(meta, 'idempotencySecret');
   await fill();

@@ -24,101 +24,97 @@ async function rotate(id: string, overlapSeconds?: number | null, key?: string) 
   return body;
 }
 
-describe('Rotate Key', () => {
-  it('returns the key with a new secret, and accepts both in every process', async () => {
-    const { key, ...made } = await service.key(['jobs:read'], { spaceId: 'keys', name: 'rotated' });
-    expect(await listIn(key, other)).toBe(200);
-    const { key: next, ...rotated } = await rotate(made.id);
-    expect(rotated).toEqual(made);
-    expect(next).not.toBe(key);
-    for (const text of [key, next, key, next]) {
-      expect([await listIn(text), await listIn(text, other)]).toEqual([200, 200]);
-    }
-    expect((await service.call('GET', '/keys/self', { key: next })).body).toMatchObject(made);
-  });
+it('rotates a key to a new secret, and accepts both secrets in every process', async () => {
+  const { key, ...made } = await service.key(['jobs:read'], { spaceId: 'keys', name: 'rotated' });
+  expect(await listIn(key, other)).toBe(200);
+  const { key: next, ...rotated } = await rotate(made.id);
+  expect(rotated).toEqual(made);
+  expect(next).not.toBe(key);
+  for (const text of [key, next, key, next]) {
+    expect([await listIn(text), await listIn(text, other)]).toEqual([200, 200]);
+  }
+  expect((await service.call('GET', '/keys/self', { key: next })).body).toMatchObject(made);
+});
 
-  it('accepts the old secret for the default overlap after null', async () => {
-    const { id, key } = await service.key(['jobs:read']);
-    const { key: next } = await rotate(id, null);
-    expect([await listIn(key), await listIn(next)]).toEqual([200, 200]);
-    const { entries } = (await service.call('GET', '/audit')).body;
-    expect(entries.find(({ details }: { details: { keyId?: string } }) => details.keyId === id)).toMatchObject({
-      action: 'key.rotate',
-      details: { overlapSeconds: 86_400 },
-    });
-  });
-
-  it('refuses the old secret once the overlap is over, and closes its streams but not those of the new one', async () => {
-    const jobId = await jobIn(service, 'running', 'keys');
-    const { id, key } = await service.key(['jobs:read']);
-    const { key: next } = await rotate(id, 1.5);
-    const streams = [await open(`/${jobId}?token=${key}`), await open(`/${jobId}?token=${next}`)];
-    await until(async () => (await listIn(key)) === 401);
-    await until(async () => (await listIn(key, other)) === 401);
-    expect(await streams[0]?.end()).toEqual({ code: 1008, reason: 'API key is no longer valid' });
-    expect([await listIn(next), await listIn(next, other)]).toEqual([200, 200]);
-    expect(streams[1]?.closed).toBeNull();
-  });
-
-  it('refuses the old secret at once with an overlap of 0, and closes its streams', async () => {
-    const jobId = await jobIn(service, 'running', 'keys');
-    const { id, key } = await service.key(['jobs:read']);
-    const stream = await open(`/${jobId}?token=${key}`);
-    expect(await listIn(key, other)).toBe(200);
-    const { key: next } = await rotate(id, 0);
-    expect([await listIn(key), await listIn(next), await listIn(next, other)]).toEqual([401, 200, 200]);
-    await until(async () => (await listIn(key, other)) === 401);
-    expect(await stream.end()).toEqual({ code: 1008, reason: 'API key is no longer valid' });
-  });
-
-  it('accepts only the two newest secrets after a second rotation', async () => {
-    const { id, key } = await service.key(['jobs:read']);
-    const second = (await rotate(id)).key;
-    const third = (await rotate(id)).key;
-    expect([await listIn(key), await listIn(second), await listIn(third)]).toEqual([401, 200, 200]);
-    const fourth = (await rotate(id, 0)).key;
-    expect([await listIn(second), await listIn(third), await listIn(fourth)]).toEqual([401, 401, 200]);
-  });
-
-  it('gives each of several rotations at once a secret of its own', async () => {
-    const { id } = await service.key(['jobs:read']);
-    const keys = await Promise.all([1, 2, 3].map(async () => (await rotate(id)).key));
-    expect(new Set(keys).size).toBe(3);
-    const statuses = await Promise.all(keys.map((text) => listIn(text)));
-    expect(statuses.sort()).toEqual([200, 200, 401]);
-  });
-
-  it('does not bring back a key that is revoked, and finds neither that nor the admin key', async () => {
-    const { id } = await service.key(['jobs:read']);
-    await service.call('DELETE', `/keys/${id}`);
-    for (const missing of [id, 'admin']) {
-      expect((await service.call('POST', `/keys/${missing}/rotate`)).body.code).toBe('KEY_NOT_FOUND');
-    }
+it('accepts the old secret of a rotated key for the default overlap when the overlap is null', async () => {
+  const { id, key } = await service.key(['jobs:read']);
+  const { key: next } = await rotate(id, null);
+  expect([await listIn(key), await listIn(next)]).toEqual([200, 200]);
+  const { entries } = (await service.call('GET', '/audit')).body;
+  expect(entries.find(({ details }: { details: { keyId?: string } }) => details.keyId === id)).toMatchObject({
+    action: 'key.rotate',
+    details: { overlapSeconds: 86_400 },
   });
 });
 
-describe('Get Own Key', () => {
-  it('returns the fields of a key without its secret', async () => {
-    const limits = { perSecond: 50, burst: 100 };
-    const { key, ...made } = await service.key(['jobs:read'], { spaceId: 'keys', limits });
-    expect(made).toMatchObject({ limits });
-    const { status, body } = await service.call('GET', '/keys/self', { key });
-    expect({ status, body }).toEqual({ status: 200, body: made });
-    expect((await service.call('GET', '/keys')).body).toContainEqual(made);
-  });
+it('refuses the old secret of a rotated key once the overlap is over, and closes only its streams', async () => {
+  const jobId = await jobIn(service, 'running', 'keys');
+  const { id, key } = await service.key(['jobs:read']);
+  const { key: next } = await rotate(id, 1.5);
+  const streams = [await open(`/${jobId}?token=${key}`), await open(`/${jobId}?token=${next}`)];
+  await until(async () => (await listIn(key)) === 401);
+  await until(async () => (await listIn(key, other)) === 401);
+  expect(await streams[0]?.end()).toEqual({ code: 1008, reason: 'API key is no longer valid' });
+  expect([await listIn(next), await listIn(next, other)]).toEqual([200, 200]);
+  expect(streams[1]?.closed).toBeNull();
+});
 
-  it('returns that of ADMIN_API_KEY, which is not stored', async () => {
-    expect((await service.call('GET', '/keys/self')).body).toMatchObject({
-      ...{ id: 'admin', name: 'ADMIN_API_KEY', spaceId: null, expiresAt: null, createdAt: null },
-    });
-  });
+it('refuses the old secret of a rotated key at once with an overlap of 0, and closes its streams', async () => {
+  const jobId = await jobIn(service, 'running', 'keys');
+  const { id, key } = await service.key(['jobs:read']);
+  const stream = await open(`/${jobId}?token=${key}`);
+  expect(await listIn(key, other)).toBe(200);
+  const { key: next } = await rotate(id, 0);
+  expect([await listIn(key), await listIn(next), await listIn(next, other)]).toEqual([401, 200, 200]);
+  await until(async () => (await listIn(key, other)) === 401);
+  expect(await stream.end()).toEqual({ code: 1008, reason: 'API key is no longer valid' });
+});
 
-  it('is a path of its own, in which other methods are not allowed', async () => {
-    const { status, headers } = await service.call('DELETE', '/keys/self');
-    expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: 'OPTIONS, GET, HEAD' });
-    expect((await service.call('GET', '/keys/%73elf')).body.id).toBe('admin');
-    expect((await service.call('GET', '/keys/selfish')).status).toBe(405);
+it('accepts only the two newest secrets of a key after a second rotation', async () => {
+  const { id, key } = await service.key(['jobs:read']);
+  const second = (await rotate(id)).key;
+  const third = (await rotate(id)).key;
+  expect([await listIn(key), await listIn(second), await listIn(third)]).toEqual([401, 200, 200]);
+  const fourth = (await rotate(id, 0)).key;
+  expect([await listIn(second), await listIn(third), await listIn(fourth)]).toEqual([401, 401, 200]);
+});
+
+it('returns a different secret to each of several concurrent rotations', async () => {
+  const { id } = await service.key(['jobs:read']);
+  const keys = await Promise.all([1, 2, 3].map(async () => (await rotate(id)).key));
+  expect(new Set(keys).size).toBe(3);
+  const statuses = await Promise.all(keys.map((text) => listIn(text)));
+  expect(statuses.sort()).toEqual([200, 200, 401]);
+});
+
+it('rotates neither a revoked key nor an unknown one nor the admin key', async () => {
+  const { id } = await service.key(['jobs:read']);
+  await service.call('DELETE', `/keys/${id}`);
+  for (const missing of [id, 'admin']) {
+    expect((await service.call('POST', `/keys/${missing}/rotate`)).body.code).toBe('KEY_NOT_FOUND');
+  }
+});
+
+it('Get Own Key returns the fields of a key without its secret', async () => {
+  const limits = { perSecond: 50, burst: 100 };
+  const { key, ...made } = await service.key(['jobs:read'], { spaceId: 'keys', limits });
+  expect(made).toMatchObject({ limits });
+  const { status, body } = await service.call('GET', '/keys/self', { key });
+  expect({ status, body }).toEqual({ status: 200, body: made });
+  expect((await service.call('GET', '/keys')).body).toContainEqual(made);
+});
+
+it('Get Own Key returns ADMIN_API_KEY, which is not stored', async () => {
+  expect((await service.call('GET', '/keys/self')).body).toMatchObject({
+    ...{ id: 'admin', name: 'ADMIN_API_KEY', spaceId: null, expiresAt: null, createdAt: null },
   });
+});
+
+it('Get Own Key refuses other methods of its path', async () => {
+  const { status, headers } = await service.call('DELETE', '/keys/self');
+  expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: 'OPTIONS, GET, HEAD' });
+  expect((await service.call('GET', '/keys/%73elf')).body.id).toBe('admin');
+  expect((await service.call('GET', '/keys/selfish')).status).toBe(405);
 });
 
 describe('a key that is bound to a space and may manage keys', () => {
@@ -127,7 +123,7 @@ describe('a key that is bound to a space and may manage keys', () => {
   const manager = (scopes: Scope[] = ['keys:manage', 'jobs:read'], fields = {}) =>
     service.key(scopes, { spaceId: 'mine', ...fields });
 
-  it('creates keys of its space, and of no other', async () => {
+  it('lets a key of one space create keys of that space only', async () => {
     const { key } = await manager();
     for (const body of [{}, { spaceId: null }, { spaceId: 'mine' }]) {
       expect(await create(key, body)).toMatchObject({ status: 201, body: { spaceId: 'mine' } });
@@ -136,7 +132,7 @@ describe('a key that is bound to a space and may manage keys', () => {
     expect(await create(key, { spaceId: 'other' })).toMatchObject(refused);
   });
 
-  it('has no scope in Redis by which a process of an earlier release would let it manage all keys', async () => {
+  it('stores no scope in Redis that would let an earlier release manage all keys with a key of one space', async () => {
     const scopes: Scope[] = ['jobs:read', 'keys:manage', 'jobs:ack'];
     const { id, key } = await manager(scopes);
     await rotate(id, 60);
@@ -145,7 +141,7 @@ describe('a key that is bound to a space and may manage keys', () => {
     expect((await service.call('GET', '/keys/self', { key })).body.scopes).toEqual(scopes);
   });
 
-  it('gives no scope that it lacks', async () => {
+  it('lets a key of one space grant only scopes that it has', async () => {
     const { key } = await manager(['keys:manage', 'jobs:worker']);
     expect((await create(key, { scopes: ['keys:manage', 'jobs:worker', 'jobs:read:progress'] })).status).toBe(201);
     for (const scope of ['jobs:create', 'jobs:kill', 'jobs:manage']) {
@@ -157,7 +153,7 @@ describe('a key that is bound to a space and may manage keys', () => {
     );
   });
 
-  it('creates no key that expires later, and none that may make more calls', async () => {
+  it('lets a key of one space create no key that expires later or may make more calls', async () => {
     const [soon, later] = ['2098-01-01T00:00:00.000Z', '2099-01-01T00:00:00.000Z'];
     const limits = { perSecond: 100, burst: 1_000 };
     const { key } = await manager(undefined, { expiresAt: soon, limits });
@@ -167,7 +163,7 @@ describe('a key that is bound to a space and may manage keys', () => {
     expect((await create(key, { limits: { perSecond: 1, burst: 1 } })).status).toBe(201);
   });
 
-  it('rotates no key that expires later, and none that may make more calls, because it would get their secrets', async () => {
+  it('lets a key of one space rotate no key that expires later or may make more calls, whose secret it would get', async () => {
     const [soon, later] = ['2098-01-01T00:00:00.000Z', '2099-01-01T00:00:00.000Z'];
     const limits = { perSecond: 100, burst: 1_000 };
     const { key } = await manager(undefined, { expiresAt: soon, limits });
@@ -180,7 +176,7 @@ describe('a key that is bound to a space and may manage keys', () => {
     expect(await statusOf({ expiresAt: soon, limits: { ...limits, perSecond: 101 } })).toBe(403);
   });
 
-  it('lists the keys of its space only', async () => {
+  it('lists to a key of one space the keys of that space only', async () => {
     const [mine, foreign] = [await service.key(['jobs:kill'], { spaceId: 'mine' }), await service.key(['jobs:read'])];
     const { id, key } = await manager();
     const { body } = await service.call('GET', '/keys', { key });
@@ -193,7 +189,7 @@ describe('a key that is bound to a space and may manage keys', () => {
   it.each([
     ['rotates', 'POST', '/rotate'],
     ['revokes', 'DELETE', ''],
-  ])('%s only keys of its space whose scopes it has, and itself', async (_, method, rest) => {
+  ])('a key of one space %s only itself and keys of its space whose scopes it has', async (_, method, rest) => {
     const self = await manager();
     const act = async (id: string) => (await service.call(method, `/keys/${id}${rest}`, { key: self.key })).status;
     const stronger = await service.key(['jobs:read', 'jobs:kill'], { spaceId: 'mine' });
@@ -211,7 +207,7 @@ describe('a key that is bound to a space and may manage keys', () => {
     expect(await act(self.id)).toBe(200);
   });
 
-  it('cannot act on keys of every space, even with every scope', async () => {
+  it('lets a key of one space act on no key of every space, even with every scope', async () => {
     const { key } = await manager(['keys:manage', 'jobs:worker', 'jobs:create', 'jobs:kill', 'jobs:manage']);
     const unbound = await service.key(['keys:manage']);
     expect((await service.call('POST', `/keys/${unbound.id}/rotate`, { key })).status).toBe(403);
@@ -219,44 +215,42 @@ describe('a key that is bound to a space and may manage keys', () => {
   });
 });
 
-describe('a key with limits', () => {
-  it('is refused beyond its burst with RATE_LIMITED, before anything else is checked, and other keys are not', async () => {
-    const limited = await service.key(['jobs:read'], { limits: { perSecond: 0.01, burst: 3 } });
-    const free = await service.key(['jobs:read']);
-    const statuses: number[] = [];
-    for (let i = 0; i < 5; i++) {
-      statuses.push(await listIn(limited.key));
-      // The calls of other keys succeed between the refused ones.
-      expect(await Promise.all([listIn(free.key), listIn(ADMIN_KEY)])).toEqual([200, 200]);
-    }
-    expect(statuses).toEqual([200, 200, 200, 429, 429]);
-    const refused = await service.call('POST', '/spaces/keys/jobs', { key: limited.key, raw: '{' });
-    expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(50);
-  });
-
-  it('lets all calls of another key succeed while one key floods', async () => {
-    const limited = await service.key(['jobs:create'], { limits: { perSecond: 1, burst: 1 } });
-    const free = await service.key(['jobs:create']);
-    const create = async (key: string) =>
-      (await service.call('POST', '/spaces/flood/jobs', { key, body: { name: 'x' } })).status;
-    const flood = Array.from({ length: 300 }, () => create(limited.key));
-    const others = await Promise.all(Array.from({ length: 60 }, () => create(free.key)));
-    expect(others).toEqual(Array(60).fill(201));
-    expect((await Promise.all(flood)).filter((status) => status === 429).length).toBeGreaterThan(200);
-  });
-
-  it('gets its calls back, and headers that say how many are left', async () => {
-    const { key } = await service.key(['jobs:read'], { limits: { perSecond: 2, burst: 4 } });
-    const { headers } = await service.call('GET', '/keys/self', { key });
-    expect(headers).toMatchObject({ 'ratelimit-policy': '"key";q=4;w=2', ratelimit: '"key";r=3;t=1' });
-    await Promise.all(Array.from({ length: 6 }, () => listIn(key)));
-    await until(async () => (await listIn(key)) === 200);
-    expect((await service.call('GET', '/keys/self')).headers).not.toHaveProperty('ratelimit');
-  });
+it('refuses a key beyond its burst with RATE_LIMITED before any other check, and no other key', async () => {
+  const limited = await service.key(['jobs:read'], { limits: { perSecond: 0.01, burst: 3 } });
+  const free = await service.key(['jobs:read']);
+  const statuses: number[] = [];
+  for (let i = 0; i < 5; i++) {
+    statuses.push(await listIn(limited.key));
+    // The calls of other keys succeed between the refused ones.
+    expect(await Promise.all([listIn(free.key), listIn(ADMIN_KEY)])).toEqual([200, 200]);
+  }
+  expect(statuses).toEqual([200, 200, 200, 429, 429]);
+  const refused = await service.call('POST', '/spaces/keys/jobs', { key: limited.key, raw: '{' });
+  expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(50);
 });
 
-it('shows when a key was used last, once its process has recorded it', async () => {
+it('serves all calls of another key while one key exceeds its limit', async () => {
+  const limited = await service.key(['jobs:create'], { limits: { perSecond: 1, burst: 1 } });
+  const free = await service.key(['jobs:create']);
+  const create = async (key: string) =>
+    (await service.call('POST', '/spaces/flood/jobs', { key, body: { name: 'x' } })).status;
+  const flood = Array.from({ length: 300 }, () => create(limited.key));
+  const others = await Promise.all(Array.from({ length: 60 }, () => create(free.key)));
+  expect(others).toEqual(Array(60).fill(201));
+  expect((await Promise.all(flood)).filter((status) => status === 429).length).toBeGreaterThan(200);
+});
+
+it('gives a limited key its calls back over time, and shows in headers how many are left', async () => {
+  const { key } = await service.key(['jobs:read'], { limits: { perSecond: 2, burst: 4 } });
+  const { headers } = await service.call('GET', '/keys/self', { key });
+  expect(headers).toMatchObject({ 'ratelimit-policy': '"key";q=4;w=2', ratelimit: '"key";r=3;t=1' });
+  await Promise.all(Array.from({ length: 6 }, () => listIn(key)));
+  await until(async () => (await listIn(key)) === 200);
+  expect((await service.call('GET', '/keys/self')).headers).not.toHaveProperty('ratelimit');
+});
+
+it('shows when a key was last used, once its process has recorded it', async () => {
   const used = await service.key(['jobs:read']);
   const idle = await service.key(['jobs:read']);
   const before = Date.now();

@@ -45,7 +45,7 @@ it('shows the error of a dead job', async () => {
   expect(await latestOf(id, 'latest')).toEqual({ error: 'the end' });
 });
 
-it('keeps error and progress out of responses about a job without them', async () => {
+it('returns a job without error and progress fields until it has an error or progress', async () => {
   const { id, ...created } = await createJob(service, 'latest');
   const got = (await service.call('GET', `/jobs/${id}`)).text;
   const listed = (await service.call('GET', '/spaces/latest/jobs?limit=1')).text;

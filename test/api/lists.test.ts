@@ -24,68 +24,66 @@ async function listAll(spaceId: string, query = ''): Promise<string[]> {
 const poll = async (spaceId: string, raw: string): Promise<Listed[]> =>
   (await service.call('POST', `/spaces/${spaceId}/jobs/poll`, { raw })).body.jobs;
 
-describe('List Jobs', () => {
-  it('lists 1 000 jobs, created as fast as one client can, in exactly the reverse order, each on one page only', async () => {
-    const body = '{"name":"work"}';
-    const head = `POST /api/v1/spaces/lists-fast/jobs HTTP/1.1\r\nHost: x\r\nx-api-key: ${ADMIN_KEY}\r\n`;
-    const request = `${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    const responses = await withRaw(service.url, (raw) => {
-      raw.socket.write(request.repeat(1_000));
-      return raw.receive(1_000);
+it('lists 1,000 jobs in exactly the reverse order of creation, each on one page only', async () => {
+  const body = '{"name":"work"}';
+  const head = `POST /api/v1/spaces/lists-fast/jobs HTTP/1.1\r\nHost: x\r\nx-api-key: ${ADMIN_KEY}\r\n`;
+  const request = `${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const responses = await withRaw(service.url, (raw) => {
+    raw.socket.write(request.repeat(1_000));
+    return raw.receive(1_000);
+  });
+  const created = responses.map(({ text }) => JSON.parse(text).id);
+  expect(new Set(created).size).toBe(1_000);
+  expect(await listAll('lists-fast')).toEqual(created.reverse());
+});
+
+it('lists a page of large jobs complete and in order, although it is read in steps', async () => {
+  const payload = { text: 'x'.repeat(250_000) };
+  const created: string[] = [];
+  for (let i = 0; i < 40; i++) created.push((await createJob(service, 'lists-large', { payload })).id);
+  await createJob(service, 'lists-large');
+  const { body } = await service.call('GET', '/spaces/lists-large/jobs?limit=39&offset=1');
+  expect(idsOf(body)).toEqual(created.reverse().slice(0, 39));
+  expect(body[38].payload).toEqual(payload);
+  expect(await listAll('lists-large')).toHaveLength(41);
+});
+
+it('lists only jobs of one status, in the order of all jobs', async () => {
+  const running = await jobIn(service, 'running', 'filter');
+  const dead = await jobIn(service, 'dead', 'filter');
+  const pending = await jobIn(service, 'pending', 'filter');
+  const second = await jobIn(service, 'running', 'filter');
+  expect(await listAll('filter')).toEqual([second, pending, dead, running]);
+  expect(await listAll('filter', '&status=running')).toEqual([second, running]);
+  expect(await listAll('filter', '&status=dead')).toEqual([dead]);
+  expect(await listAll('filter', '&status=killed')).toEqual([]);
+  expect(await listAll('unused')).toEqual([]);
+});
+
+it('shows every field of a listed job except its callback and its history', async () => {
+  const { id, createdAt } = await createJob(service, 'lists-shape', {
+    payload: { a: 1 },
+    callbackUrl: 'https://example.com/hook',
+    callbackHeaders: { 'x-mine': 'yes' },
+  });
+  const { body } = await service.call('GET', '/spaces/lists-shape/jobs');
+  const times = { deliveredAt: null, startedAt: null, completedAt: null, createdAt, updatedAt: createdAt };
+  const numbers = { maxRetries: 3, attemptNumber: 0, timeoutSeconds: 300 };
+  const fields = { name: 'work', payload: { a: 1 }, status: 'pending', result: null };
+  expect(body).toEqual([{ id, spaceId: 'lists-shape', ...fields, ...numbers, ...times }]);
+});
+
+it('releases the response budget of a client that disconnects before its response is written', async () => {
+  const request = `GET /api/v1/spaces/lists-large/jobs?limit=30 HTTP/1.1\r\nHost: x\r\nx-api-key: ${ADMIN_KEY}\r\n\r\n`;
+  // 20 × 7 MB: twice the budget of unread responses to one key.
+  for (let i = 0; i < 20; i++) {
+    await withRaw(service.url, async (raw) => {
+      raw.socket.write(`GET /livez HTTP/1.1\r\nHost: x\r\n\r\n${request}`);
+      await raw.receive(1); // Now the service has both requests, and reads the jobs.
+      raw.socket.resetAndDestroy();
     });
-    const created = responses.map(({ text }) => JSON.parse(text).id);
-    expect(new Set(created).size).toBe(1_000);
-    expect(await listAll('lists-fast')).toEqual(created.reverse());
-  });
-
-  it('returns a page of large jobs complete and in order, although it is read in steps', async () => {
-    const payload = { text: 'x'.repeat(250_000) };
-    const created: string[] = [];
-    for (let i = 0; i < 40; i++) created.push((await createJob(service, 'lists-large', { payload })).id);
-    await createJob(service, 'lists-large');
-    const { body } = await service.call('GET', '/spaces/lists-large/jobs?limit=39&offset=1');
-    expect(idsOf(body)).toEqual(created.reverse().slice(0, 39));
-    expect(body[38].payload).toEqual(payload);
-    expect(await listAll('lists-large')).toHaveLength(41);
-  });
-
-  it('lists only jobs of one status, in the order of all jobs', async () => {
-    const running = await jobIn(service, 'running', 'filter');
-    const dead = await jobIn(service, 'dead', 'filter');
-    const pending = await jobIn(service, 'pending', 'filter');
-    const second = await jobIn(service, 'running', 'filter');
-    expect(await listAll('filter')).toEqual([second, pending, dead, running]);
-    expect(await listAll('filter', '&status=running')).toEqual([second, running]);
-    expect(await listAll('filter', '&status=dead')).toEqual([dead]);
-    expect(await listAll('filter', '&status=killed')).toEqual([]);
-    expect(await listAll('unused')).toEqual([]);
-  });
-
-  it('shows every field of a listed job except its callback and its history', async () => {
-    const { id, createdAt } = await createJob(service, 'lists-shape', {
-      payload: { a: 1 },
-      callbackUrl: 'https://example.com/hook',
-      callbackHeaders: { 'x-mine': 'yes' },
-    });
-    const { body } = await service.call('GET', '/spaces/lists-shape/jobs');
-    const times = { deliveredAt: null, startedAt: null, completedAt: null, createdAt, updatedAt: createdAt };
-    const numbers = { maxRetries: 3, attemptNumber: 0, timeoutSeconds: 300 };
-    const fields = { name: 'work', payload: { a: 1 }, status: 'pending', result: null };
-    expect(body).toEqual([{ id, spaceId: 'lists-shape', ...fields, ...numbers, ...times }]);
-  });
-
-  it('does not count the response of a client that left before it was written', async () => {
-    const request = `GET /api/v1/spaces/lists-large/jobs?limit=30 HTTP/1.1\r\nHost: x\r\nx-api-key: ${ADMIN_KEY}\r\n\r\n`;
-    // 20 × 7 MB: twice the budget of unread responses to one key.
-    for (let i = 0; i < 20; i++) {
-      await withRaw(service.url, async (raw) => {
-        raw.socket.write(`GET /livez HTTP/1.1\r\nHost: x\r\n\r\n${request}`);
-        await raw.receive(1); // Now the service has both requests, and reads the jobs.
-        raw.socket.resetAndDestroy();
-      });
-    }
-    await until(async () => (await service.call('GET', '/spaces/lists-large/jobs?limit=30')).status === 200);
-  });
+  }
+  await until(async () => (await service.call('GET', '/spaces/lists-large/jobs?limit=30')).status === 200);
 });
 
 describe('limits up to the maximum and above', () => {
@@ -110,7 +108,7 @@ describe('limits up to the maximum and above', () => {
     ['{"count":51}', 50],
     ['{"count":9007199254740992}', 50],
     ['{"count":1e20}', 50],
-  ])('Poll for Jobs with %s takes %i jobs', async (raw, served) => {
+  ])('Poll for Jobs with %s returns %i jobs', async (raw, served) => {
     expect(await poll('lists-crowd', raw)).toHaveLength(served);
   });
 });
@@ -143,7 +141,7 @@ describe('Poll for Jobs', () => {
     },
   );
 
-  it('gives each of 1 000 jobs to exactly one of 50 pollers with mixed filters, oldest first within a name', async () => {
+  it('gives each of 1,000 jobs to exactly one of 50 pollers with mixed filters, oldest first within a name', async () => {
     const jobs = Array.from({ length: 1_000 }, (_, n) => createJob(service, 'lists-many', { name: NAMES[n % 4] }));
     await Promise.all(jobs);
     const order = (await listAll('lists-many')).reverse();
@@ -183,7 +181,7 @@ describe('Poll for Jobs', () => {
     expect(idsOf(await poll('merge', '{"types":["a","b"],"count":50}'))).toEqual(created);
   });
 
-  it('skips an entry of the queue whose record is gone', async () => {
+  it('a poll skips an entry of the queue whose record is gone', async () => {
     const { id: lost } = await createJob(service, 'orphan');
     const { id: kept } = await createJob(service, 'orphan');
     const { keys } = service.store;

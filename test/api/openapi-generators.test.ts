@@ -20,38 +20,38 @@ function places(part: Part, matches: Test, at = ''): string[] {
   return matches(part, at) ? [at, ...inner] : inner;
 }
 
-describe.each(['openapi', 'asyncapi'])('the document %s.json', (name) => {
+describe.each(['openapi', 'asyncapi'])('generators and the document %s.json', (name) => {
   const found = (matches: Test) => places(documents[name], matches);
 
-  it('has no list of types, except for a time that may be null', () => {
+  it('documents no list of types, except for a time that may be null', () => {
     const isTime = ({ type, format }: Part) => format === 'date-time' && `${type}` === 'string,null';
     expect(found((part) => Array.isArray(part.type) && !isTime(part))).toEqual([]);
   });
 
-  it('writes every time that may be null in place, as one type and null', () => {
+  it('documents every time that may be null in place, as one type and null', () => {
     const isTime = ({ $ref, format }: Part) => $ref?.endsWith('/Timestamp') || format === 'date-time';
     expect(found(({ anyOf, oneOf }) => [anyOf, oneOf].some((list) => list?.some?.(isTime)))).toEqual([]);
   });
 
-  it('has no pattern beside the format of a time', () => {
+  it('documents a time by its format, without a pattern', () => {
     expect(found(({ format, pattern }) => format === 'date-time' && pattern !== undefined)).toEqual([]);
   });
 
-  it('has no default, because generated clients would send it', () => {
+  it('documents no default, because generated clients would send it', () => {
     const isVariable: Test = (_, at) => at.startsWith('/servers/');
     expect(found((part, at) => 'default' in part && !isVariable(part, at))).toEqual([]);
   });
 
-  it('lets every object without named fields have any fields', () => {
+  it('documents every object without named fields as open to any fields', () => {
     const isObject = ({ type }: Part) => type === 'object' || type?.includes?.('object');
     expect(found((part) => isObject(part) && !part.properties && !part.additionalProperties)).toEqual([]);
   });
 
-  it('has no schema named New…, which would collide with constructors in Go', () => {
+  it('names no schema New…, which would collide with constructors in Go', () => {
     expect(Object.keys(documents[name].components.schemas).filter((id) => id.startsWith('New'))).toEqual([]);
   });
 
-  it('has constants true and false only where they distinguish the outcomes of a claim, without a type', () => {
+  it('documents the constants true and false only in the outcomes of a claim, without a type', () => {
     const places = found((part) => typeof part.const === 'boolean');
     const outcomes = ['Claimed', 'NotClaimed'].map((id) => `/components/schemas/${id}/properties/claimed`);
     expect(places).toEqual(name === 'openapi' ? outcomes : []);
@@ -59,7 +59,7 @@ describe.each(['openapi', 'asyncapi'])('the document %s.json', (name) => {
   });
 });
 
-it('describes every error of the OpenAPI document by one schema', () => {
+it('documents every error in the OpenAPI document by one schema', () => {
   const { paths, components } = documents.openapi;
   const schemas = Object.values<Part>(components.responses).map(({ content }) => content['application/json'].schema);
   expect(new Set(schemas.map((schema) => JSON.stringify(schema)))).toEqual(
@@ -70,7 +70,7 @@ it('describes every error of the OpenAPI document by one schema', () => {
   expect(errors.filter(([, { $ref }]) => !$ref?.startsWith('#/components/responses/'))).toEqual([]);
 });
 
-it('has a name for each choice between objects in a schema of the OpenAPI document', () => {
+it('names each choice between objects in the schemas of the OpenAPI document', () => {
   const isUnnamed = ({ type, properties }: Part) => type === 'object' && properties !== undefined;
   const unnamed = places(documents.openapi, ({ anyOf, oneOf }) =>
     [anyOf, oneOf].some((list) => list?.some?.(isUnnamed)),
@@ -78,7 +78,7 @@ it('has a name for each choice between objects in a schema of the OpenAPI docume
   expect(unnamed).toEqual([]);
 });
 
-it('says in the description of a field what an absent field means', () => {
+it('documents in the description of a field what an absent field means', () => {
   const { CreateJob, Poll, CreateKey } = documents.openapi.components.schemas;
   expect(CreateJob.properties.maxRetries.description).toMatch(/\. Default: `3`$/);
   expect(CreateJob.properties.timeoutSeconds.description).toMatch(/\. Default: `300`$/);

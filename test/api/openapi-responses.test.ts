@@ -137,7 +137,7 @@ it('responds as documented to creates whose key was used', async () => {
   await expectResponse(endpointOf('Requeue Job'), { ...target, jobId: ended }, {}, 409);
 });
 
-it('responds as documented to operations whose key was used, and to too many operations', async () => {
+it('responds as documented to operations whose key was used, and to more operations than allowed', async () => {
   const start = endpointOf('Start Operation');
   const target = { ...UNKNOWN, spaceId: 'operations' };
   const headers = { 'idempotency-key': 'k' };
@@ -157,7 +157,7 @@ async function callWithoutHost(endpoint: Endpoint): Promise<HttpResponse> {
 /** Fields of several bodies, all of them wrong. */
 const SEVERAL_FAULTS = { name: 5, maxRetries: -1, count: 0, percent: -1, message: 5, scopes: 5, logs: [{}, {}] };
 
-it.each(ENDPOINTS)('refuses all kinds of wrong calls of $name as documented', async (endpoint) => {
+it.each(ENDPOINTS)('refuses all kinds of invalid calls of $name as documented', async (endpoint) => {
   const { key } = await service.key([endpoint.name === 'Kill Job' ? 'jobs:ack' : 'jobs:kill']);
   await expectResponse(endpoint, UNKNOWN, { key: undefined }, 401);
   await expectResponse(endpoint, UNKNOWN, { key }, endpoint.scopes.length > 0 ? 403 : 200);
@@ -216,7 +216,7 @@ it('responds as documented when keys in Redis are of another type', async () => 
   await service.redis.flushall();
 });
 
-it('responds as documented while the most allowed requests are in flight', async () => {
+it('responds as documented while the maximum number of requests is in flight', async () => {
   const busy = await startService({ MAX_IN_FLIGHT: '1' }, { redis, app: 'api', check: false });
   try {
     await withRaw(busy.url, async ({ socket }) => {
@@ -232,7 +232,7 @@ it('responds as documented while the most allowed requests are in flight', async
   }
 });
 
-it('responds as documented while as many calls wait as may', async () => {
+it('responds as documented while the maximum number of calls waits', async () => {
   const full = await startService({ WAITERS_PER_PROCESS: '1' }, { redis, app: 'api' });
   try {
     const jobId = await jobIn(full, 'running', 'waiting');
@@ -258,7 +258,7 @@ it('responds as documented while Redis is away', async () => {
   await redis.resume();
 });
 
-it('has seen every documented response at the end, except that to a request that never arrives', () => {
+it('the tests before this one receive every documented response that can reach a client', () => {
   const kinds = ENDPOINTS.flatMap((endpoint) => {
     const operation = contract.operation(endpoint);
     return Object.keys(operation.operation.responses).flatMap((status) => {

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { ERRORS, type ErrorCode, streamMessageSchema } from '@yardmaster/protocol';
 import { createJob } from '../support/jobs.js';
@@ -35,7 +35,7 @@ it('serves the JSON Schema of stream messages without a key', async () => {
   expect(body).toEqual(streamMessageSchema());
 });
 
-it('does not send the OpenAPI document again to a client that has it', async () => {
+it('responds with 304 to a client that has the current OpenAPI document', async () => {
   const { etag } = (await service.http.call('GET', PATH)).headers;
   for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {
     const { status, text, headers } = await service.http.call('GET', PATH, { headers: { 'if-none-match': known } });
@@ -45,31 +45,29 @@ it('does not send the OpenAPI document again to a client that has it', async () 
   expect(other.status).toBe(200);
 });
 
-describe('the operations of the OpenAPI document', () => {
-  it('documents every endpoint, and nothing else', () => {
-    const documented = contract.operations().map(({ method, path }) => `${method} ${path}`);
-    const expected = ENDPOINTS.map(({ method, path }) => `${method} /api/v1${path.replace(/:(\w+)/, '{$1}')}`);
-    expect(documented.sort()).toEqual(expected.sort());
-    expect(new Set(contract.operations().map(({ operation }) => operation.operationId)).size).toBe(ENDPOINTS.length);
-  });
+it('documents exactly the existing endpoints in the OpenAPI document', () => {
+  const documented = contract.operations().map(({ method, path }) => `${method} ${path}`);
+  const expected = ENDPOINTS.map(({ method, path }) => `${method} /api/v1${path.replace(/:(\w+)/, '{$1}')}`);
+  expect(documented.sort()).toEqual(expected.sort());
+  expect(new Set(contract.operations().map(({ operation }) => operation.operationId)).size).toBe(ENDPOINTS.length);
+});
 
-  it.each(ENDPOINTS)('documents a summary, the scopes and each success of $name', (endpoint) => {
-    const { operation } = contract.operation(endpoint);
-    expect(operation.summary).toMatch(/^[A-Z]/);
-    const schemes = ['apiKey', 'bearer'];
-    expect(operation.security).toEqual(
-      schemes.flatMap((scheme) =>
-        endpoint.scopes.length === 0
-          ? [{ [scheme]: [] }]
-          : endpoint.scopes.map((scope) => ({ [scheme]: [scope, ...(endpoint.also ?? [])] })),
-      ),
-    );
-    for (const scope of [...endpoint.scopes, ...(endpoint.also ?? [])])
-      expect(operation.description).toContain(`\`${scope}\``);
-    expect(Object.keys(operation.responses).filter((status) => status < '400')).toEqual(
-      endpoint.name === 'Create Job' ? ['200', '201'] : [`${endpoint.success ?? 200}`],
-    );
-  });
+it.each(ENDPOINTS)('documents a summary, the scopes and each success of $name', (endpoint) => {
+  const { operation } = contract.operation(endpoint);
+  expect(operation.summary).toMatch(/^[A-Z]/);
+  const schemes = ['apiKey', 'bearer'];
+  expect(operation.security).toEqual(
+    schemes.flatMap((scheme) =>
+      endpoint.scopes.length === 0
+        ? [{ [scheme]: [] }]
+        : endpoint.scopes.map((scope) => ({ [scheme]: [scope, ...(endpoint.also ?? [])] })),
+    ),
+  );
+  for (const scope of [...endpoint.scopes, ...(endpoint.also ?? [])])
+    expect(operation.description).toContain(`\`${scope}\``);
+  expect(Object.keys(operation.responses).filter((status) => status < '400')).toEqual(
+    endpoint.name === 'Create Job' ? ['200', '201'] : [`${endpoint.success ?? 200}`],
+  );
 });
 
 /** Codes of any operation: they depend on the request and on the service, not on the endpoint. */
@@ -166,7 +164,7 @@ function bodies(): { pointer: string; part: Part; type: string }[] {
   });
 }
 
-it('documents examples for every body, and each example is valid by its schema', () => {
+it('documents valid examples for every body in the OpenAPI document', () => {
   for (const { pointer, part, type } of bodies()) {
     const values = Object.values(part.examples as Part).map(({ value }: Part) => value);
     expect(values.length).toBeGreaterThan(0);
@@ -185,7 +183,7 @@ function emptyTexts(part: unknown, at = ''): string[] {
   return Object.entries(part).flatMap(([key, value]) => emptyTexts(value, `${at}/${key}`));
 }
 
-it('has no empty text in the OpenAPI document', () => {
+it('leaves no text in the OpenAPI document empty', () => {
   expect(emptyTexts(contract.document)).toEqual([]);
 });
 
@@ -213,7 +211,7 @@ function openSchemas(part: Part, at = ''): string[] {
   return Object.entries(part).flatMap(([key, value]) => openSchemas(value, `${at}/${key}`));
 }
 
-it('documents bodies without a type only where any JSON is allowed', () => {
+it('documents a body without a type only where any JSON is allowed', () => {
   const { components, paths } = contract.document;
   const ofComponents = openSchemas(components.schemas).map((at) => at.replace('/properties', ''));
   const ofJobs = ['/Job/result', '/ListedJob/result', '/JobWithEvents/result', '/JobEvent/data'];
@@ -235,7 +233,7 @@ it.each<[what: string, status: number, batches: unknown[]]>([
     400,
     [[{ message: 'x', metadata: [] }], [{ message: 'x', timestamp: 'now' }], [{ message: 'x', source: 1 }]],
   ],
-])('documents batches of logs that it %s with %i', async (_, status, batches) => {
+])('documents batches of logs that the API %s with %i', async (_, status, batches) => {
   const { id } = await createJob(service, 'documented');
   const { pointer } = contract.operation(endpointOf('Append Logs'));
   const schema = `${pointer}/requestBody/content/application~1json/schema`;

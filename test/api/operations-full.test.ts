@@ -30,7 +30,7 @@ beforeAll(async () => {
 it.each([
   { action: 'requeue', filter: { status: 'dead' } },
   { action: 'reschedule', filter: { status: 'pending' }, delaySeconds: 60 },
-])('refuses %j on a full Redis, because it needs memory', async (body) => {
+])('refuses the operation %j on a full Redis, because it needs memory', async (body) => {
   expect(await start(body)).toMatchObject({ status: 503, body: { code: 'STORAGE_FULL' } });
 });
 

@@ -48,8 +48,9 @@ const requests = (count: number, body = '') =>
     (_, n) => `POST /${n} HTTP/1.1\r\n${HOST}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 
-describe('a connection that sends requests without waiting for responses', () => {
-  it.each(['', 'with a bödy'])('serves 16 pipelined requests at once, all in order: %s', async (body) => {
+it.each(['', 'with a bödy'])(
+  'serves 16 pipelined requests of one connection concurrently and in order: %s',
+  async (body) => {
     await withRaw(paused.url, async (raw) => {
       raw.socket.write(requests(700, body).join(''));
       await until(() => paused.open.length === 16);
@@ -58,120 +59,120 @@ describe('a connection that sends requests without waiting for responses', () =>
       raw.socket.write(requests(1).join(''));
       expect((await respondToAll(raw, 701)).at(-1)).toMatchObject({ status: 200, text: '/0' });
     });
-  });
+  },
+);
 
-  it('serves 16 pipelined requests in a turn of the event loop when each gets its response at once', async () => {
-    const served = [0];
-    const server = http.createServer(SERVER_OPTIONS, (req, res) => {
-      if (served.at(-1) === 0) setImmediate(() => served.push(0));
-      served[served.length - 1] = (served.at(-1) as number) + 1;
-      req.resume();
-      res.setHeader('content-length', 0).end();
-    });
-    protectServer(server, createMetrics().requests);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    await withRaw(`http://127.0.0.1:${(server.address() as { port: number }).port}`, async (raw) => {
-      raw.socket.write(requests(700, '{}').join(''));
-      await raw.receive(700);
-    });
-    server.close();
-    expect(Math.max(...served)).toBe(16);
+it('serves 16 pipelined requests in one turn of the event loop if each gets its response at once', async () => {
+  const served = [0];
+  const server = http.createServer(SERVER_OPTIONS, (req, res) => {
+    if (served.at(-1) === 0) setImmediate(() => served.push(0));
+    served[served.length - 1] = (served.at(-1) as number) + 1;
+    req.resume();
+    res.setHeader('content-length', 0).end();
   });
+  protectServer(server, createMetrics().requests);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await withRaw(`http://127.0.0.1:${(server.address() as { port: number }).port}`, async (raw) => {
+    raw.socket.write(requests(700, '{}').join(''));
+    await raw.receive(700);
+  });
+  server.close();
+  expect(Math.max(...served)).toBe(16);
+});
 
-  it('returns pipelined bodies unchanged, in whatever pieces they are read', async () => {
-    const bodies = Array.from({ length: 60 }, (_, n) => String.fromCharCode(65 + n).repeat(30_000 + n));
-    await withRaw(paused.url, async (raw) => {
-      for (let round = 0; round < 2; round++) {
-        raw.socket.write(bodies.map((body) => requests(1, body)[0]).join(''));
-        const responses = await respondToAll(raw, (round + 1) * bodies.length);
-        expect(responses.slice(-bodies.length).map(({ text }) => text.slice(2))).toEqual(bodies);
+it('returns pipelined bodies unchanged, in whatever pieces they are read', async () => {
+  const bodies = Array.from({ length: 60 }, (_, n) => String.fromCharCode(65 + n).repeat(30_000 + n));
+  await withRaw(paused.url, async (raw) => {
+    for (let round = 0; round < 2; round++) {
+      raw.socket.write(bodies.map((body) => requests(1, body)[0]).join(''));
+      const responses = await respondToAll(raw, (round + 1) * bodies.length);
+      expect(responses.slice(-bodies.length).map(({ text }) => text.slice(2))).toEqual(bodies);
+    }
+  });
+});
+
+it('stops reading a connection while 16 of its requests wait for their responses', async () => {
+  await withRaw(paused.url, async (raw) => {
+    const sent = requests(100_000).join('');
+    raw.socket.write(sent);
+    await until(() => paused.open.length === 16);
+    const socket = paused.sockets.at(-1) as { bytesRead: number } & import('node:net').Socket;
+    // While another connection is served, this one stays as it is.
+    const before = socket.bytesRead;
+    await withRaw(paused.url, async (other) => {
+      other.socket.write(requests(1).join(''));
+      await until(() => paused.open.length === 17);
+      paused.open.pop()?.();
+      await other.receive(1);
+    });
+    expect([paused.open.length, socket.bytesRead]).toEqual([16, before]);
+    expect(socket.bytesRead).toBeLessThanOrEqual(READ_AT_ONCE);
+    // Only the bytes of one read wait to be parsed.
+    const bytesOf = Buffer.byteLength(requests(1_000).join('')) / 1_000;
+    let ahead = 0;
+    await until(() => {
+      ahead = Math.max(ahead, socket.bytesRead - raw.responses.length * bytesOf);
+      for (const response of paused.open.splice(0)) response();
+      return socket.bytesRead > 3 * READ_AT_ONCE;
+    });
+    expect(ahead).toBeLessThan(1.5 * READ_AT_ONCE);
+  });
+  paused.open.length = 0;
+});
+
+it('refuses invalid input only after the responses to the requests before it', async () => {
+  await withRaw(paused.url, async (raw) => {
+    raw.socket.write(`${requests(40).join('')}garbage\r\n\r\n`);
+    const responses = await respondToAll(raw, 41);
+    expect(responses.map(({ status }) => status)).toEqual([...Array(40).fill(200), 400]);
+    await raw.closed();
+  });
+});
+
+it('upgrades a connection once all earlier requests have their responses', async () => {
+  const upgrade = (path: string) => `GET ${path} HTTP/1.1\r\n${HOST}Connection: Upgrade\r\nUpgrade: letters\r\n\r\n`;
+  await withRaw(paused.url, async (raw) => {
+    raw.socket.write(requests(40).join(''));
+    await respondToAll(raw, 40);
+    raw.socket.write(upgrade('/ignored'));
+    expect((await respondToAll(raw, 41)).at(-1)).toMatchObject({ status: 200, text: '/ignored' });
+    let kept = Buffer.alloc(0);
+    paused.server.once('upgrade', (_req, socket, head) => {
+      kept = head;
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\n\r\n${head.toString().toUpperCase()}`);
+      socket.on('data', (letters: Buffer) => socket.write(letters.toString().toUpperCase()));
+    });
+    raw.socket.write(`${upgrade('/letters')}abc`);
+    await until(() => raw.received.rest.toString() === 'ABC');
+    raw.socket.write('x'.repeat(2_000));
+    await until(() => raw.received.rest.toString() === `ABC${'X'.repeat(2_000)}`);
+    // Another connection uses other memory.
+    await withRaw(paused.url, async (other) => {
+      for (let responses = 0; responses < 100; responses += 50) {
+        other.socket.write(requests(50).join(''));
+        await respondToAll(other, responses + 50);
       }
     });
+    expect(kept.toString()).toBe('abc');
   });
+});
 
-  it('does not read a connection any further while 16 requests wait for their responses', async () => {
-    await withRaw(paused.url, async (raw) => {
-      const sent = requests(100_000).join('');
-      raw.socket.write(sent);
-      await until(() => paused.open.length === 16);
-      const socket = paused.sockets.at(-1) as { bytesRead: number } & import('node:net').Socket;
-      // While another connection is served, this one stays as it is.
-      const before = socket.bytesRead;
-      await withRaw(paused.url, async (other) => {
-        other.socket.write(requests(1).join(''));
-        await until(() => paused.open.length === 17);
-        paused.open.pop()?.();
-        await other.receive(1);
-      });
-      expect([paused.open.length, socket.bytesRead]).toEqual([16, before]);
-      expect(socket.bytesRead).toBeLessThanOrEqual(READ_AT_ONCE);
-      // Only the bytes of one read wait to be parsed.
-      const bytesOf = Buffer.byteLength(requests(1_000).join('')) / 1_000;
-      let ahead = 0;
-      await until(() => {
-        ahead = Math.max(ahead, socket.bytesRead - raw.responses.length * bytesOf);
-        for (const response of paused.open.splice(0)) response();
-        return socket.bytesRead > 3 * READ_AT_ONCE;
-      });
-      expect(ahead).toBeLessThan(1.5 * READ_AT_ONCE);
-    });
-    paused.open.length = 0;
+it('serves other connections after a client disconnects while its requests wait', async () => {
+  await withRaw(paused.url, async (raw) => {
+    raw.socket.write(requests(40).join(''));
+    await until(() => paused.open.length === 16);
   });
-
-  it('refuses invalid input only after the responses to the requests before it', async () => {
-    await withRaw(paused.url, async (raw) => {
-      raw.socket.write(`${requests(40).join('')}garbage\r\n\r\n`);
-      const responses = await respondToAll(raw, 41);
-      expect(responses.map(({ status }) => status)).toEqual([...Array(40).fill(200), 400]);
-      await raw.closed();
-    });
-  });
-
-  it('upgrades a connection once all earlier requests have their responses', async () => {
-    const upgrade = (path: string) => `GET ${path} HTTP/1.1\r\n${HOST}Connection: Upgrade\r\nUpgrade: letters\r\n\r\n`;
-    await withRaw(paused.url, async (raw) => {
-      raw.socket.write(requests(40).join(''));
-      await respondToAll(raw, 40);
-      raw.socket.write(upgrade('/ignored'));
-      expect((await respondToAll(raw, 41)).at(-1)).toMatchObject({ status: 200, text: '/ignored' });
-      let kept = Buffer.alloc(0);
-      paused.server.once('upgrade', (_req, socket, head) => {
-        kept = head;
-        socket.write(`HTTP/1.1 101 Switching Protocols\r\n\r\n${head.toString().toUpperCase()}`);
-        socket.on('data', (letters: Buffer) => socket.write(letters.toString().toUpperCase()));
-      });
-      raw.socket.write(`${upgrade('/letters')}abc`);
-      await until(() => raw.received.rest.toString() === 'ABC');
-      raw.socket.write('x'.repeat(2_000));
-      await until(() => raw.received.rest.toString() === `ABC${'X'.repeat(2_000)}`);
-      // Another connection uses other memory.
-      await withRaw(paused.url, async (other) => {
-        for (let responses = 0; responses < 100; responses += 50) {
-          other.socket.write(requests(50).join(''));
-          await respondToAll(other, responses + 50);
-        }
-      });
-      expect(kept.toString()).toBe('abc');
-    });
-  });
-
-  it('serves other connections after a client has left while its requests wait', async () => {
-    await withRaw(paused.url, async (raw) => {
-      raw.socket.write(requests(40).join(''));
-      await until(() => paused.open.length === 16);
-    });
-    for (const response of paused.open.splice(0)) response();
-    await withRaw(paused.url, async (raw) => {
-      raw.socket.write(requests(1).join(''));
-      expect(await respondToAll(raw, 1)).toHaveLength(1);
-    });
+  for (const response of paused.open.splice(0)) response();
+  await withRaw(paused.url, async (raw) => {
+    raw.socket.write(requests(1).join(''));
+    expect(await respondToAll(raw, 1)).toHaveLength(1);
   });
 });
 
 describe('a process that serves MAX_IN_FLIGHT requests', () => {
   const service = withService({ MAX_IN_FLIGHT: '2' });
 
-  it('refuses requests above MAX_IN_FLIGHT unchecked, responds to probes, and serves again afterwards', async () => {
+  it('refuses requests above MAX_IN_FLIGHT unchecked, responds to probes, and then serves again', async () => {
     const head = `POST /api/v1/spaces/busy/jobs HTTP/1.1\r\n${HOST}x-api-key: ${ADMIN_KEY}\r\ncontent-type: application/json\r\n`;
     const open = [1, 2].map(() => new RawClient(service.url));
     for (const raw of open) raw.socket.write(`${head}Content-Length: 16\r\n\r\n{`);

@@ -17,13 +17,13 @@ describe('readRawBody', () => {
   };
   const read = (request: IncomingMessage) => readRawBody(request, { types: ['application/json'], limit: 100_000 });
 
-  it.each([1, 1_023, 1_024, 1_025, 5_000])('joins a body that arrives in %i pieces', async (count) => {
+  it.each([1, 1_023, 1_024, 1_025, 5_000])('readRawBody joins a body that arrives in %i pieces', async (count) => {
     const body = Array.from({ length: count }, (_, n) => String(n % 10)).join('');
     const wire = await read(requestOf([...body].map((character) => Buffer.from(character))));
     expect(wire?.bytes.toString()).toBe(body);
   });
 
-  it('refuses a body whose client left before it was read', async () => {
+  it('readRawBody rejects a body whose client disconnected before it was read', async () => {
     const request = requestOf([Buffer.from('{}')]);
     await new Promise((resolve) => (request as unknown as Readable).once('close', resolve).destroy());
     await expect(read(request)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
@@ -34,13 +34,13 @@ describe('within', () => {
   const never = new Promise<never>(() => undefined);
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 
-  it('within rejects with UNAVAILABLE when the time is over, and at once when none is left', async () => {
+  it('within rejects with UNAVAILABLE when the time is over, and at once when no time is left', async () => {
     const unavailable = { code: 'UNAVAILABLE', status: 503 };
     await expect(within(5, never)).rejects.toMatchObject(unavailable);
     await expect(within(-1, never)).rejects.toMatchObject(unavailable);
   });
 
-  it('within passes on a result and an error unchanged, also without time left', async () => {
+  it('within returns a result or throws an error unchanged, even when no time is left', async () => {
     const [result, error] = [{ a: 1 }, new Error('of the call')];
     for (const ms of [60_000, -1]) {
       expect(await within(ms, Promise.resolve(result))).toBe(result);
@@ -48,7 +48,7 @@ describe('within', () => {
     }
   });
 
-  it('within ignores an error that comes too late', async () => {
+  it('within ignores an error after its time is over', async () => {
     const unhandled: unknown[] = [];
     const hear = (error: unknown) => unhandled.push(error);
     process.on('unhandledRejection', hear);
@@ -61,7 +61,7 @@ describe('within', () => {
     expect(unhandled).toEqual([]);
   });
 
-  it('within leaves no timer, however it ends, so that the process can end', async () => {
+  it('within leaves no timer behind, so that the process can exit', async () => {
     const before = timers();
     const calls = [within(60_000, Promise.resolve()), within(60_000, Promise.reject(new Error('x'))), within(1, never)];
     expect(timers()).toBe(before + 3);
@@ -88,7 +88,7 @@ async function keepsPrototypes(makeServer: (app: Express) => http.Server): Promi
   return kept as boolean[];
 }
 
-it('gives requests and responses the prototype that Express would give them', async () => {
+it('the server gives requests and responses the prototype that Express would give them', async () => {
   expect(await keepsPrototypes((app) => createHttpServer(app, {}))).toEqual([true, true]);
   // Plain Express changes prototypes; when it stops doing so, http-server.ts can go.
   expect(await keepsPrototypes((app) => http.createServer(app))).toEqual([false, false]);

@@ -24,7 +24,7 @@ async function damagedJob(): Promise<string> {
   return id;
 }
 
-it('responds to a bug with 500 and the request id, and logs it once with its stack under the same id', async () => {
+it('responds to a bug with 500 and the request id, and logs it once with its stack under that id', async () => {
   const id = await damagedJob();
   const response = await service.call('GET', `/jobs/${id}`, { headers: { 'x-request-id': 'find-me' } });
   expect(response).toMatchObject({
@@ -39,7 +39,7 @@ it('responds to a bug with 500 and the request id, and logs it once with its sta
   ]);
 });
 
-it('logs no key, payload, result, callback header or error of a worker, whatever goes wrong', async () => {
+it('never logs a key, payload, result, callback header or error of a worker', async () => {
   const secret = (name: string) => ({ [name]: `SECRET-${name}` });
   const { id: keyId, key } = await service.key(['jobs:worker', 'jobs:create']);
   const call = async (path: string, body?: unknown, options: CallOptions = {}) =>

@@ -256,7 +256,7 @@ beforeAll(async () => {
   await createJob(service, SPACE); // The first job of a space may need other commands.
 });
 
-it('has a row for every endpoint that producers and workers call', () => {
+it('the tests list the Redis commands of every endpoint that producers and workers call', () => {
   const expected = ENDPOINTS.filter(({ method, path }) => method === 'POST' && /:(spaceId|jobId)/.test(path));
   const posts = CALLS.map(([, call]) => call.replace(/(?<=spaces\/)[^/]+/, ':spaceId')).filter((call) =>
     /^POST/.test(call),
@@ -264,26 +264,29 @@ it('has a row for every endpoint that producers and workers call', () => {
   expect([...new Set(posts)].sort()).toEqual(expected.map(({ path }) => `POST ${path}`).sort());
 });
 
-it.each([...CALLS, ...CALLS_WITH_TOKEN])('runs only the listed commands in one round trip: %s', async (...row) => {
-  const [name, call, prepare, commands, body] = row;
-  const headers = name.endsWith('a token') ? { 'x-delivery-token': '0.0' } : {};
-  const count = async () => {
-    const [method, path] = call.replace(':jobId', await prepare()).split(' ') as [string, string];
-    return commandsOf(async () => {
-      const { status } = await service.call(method, path, {
-        body: typeof body === 'function' ? body() : body,
-        headers,
+it.each([...CALLS, ...CALLS_WITH_TOKEN])(
+  'runs only the listed Redis commands in one round trip: %s',
+  async (...row) => {
+    const [name, call, prepare, commands, body] = row;
+    const headers = name.endsWith('a token') ? { 'x-delivery-token': '0.0' } : {};
+    const count = async () => {
+      const [method, path] = call.replace(':jobId', await prepare()).split(' ') as [string, string];
+      return commandsOf(async () => {
+        const { status } = await service.call(method, path, {
+          body: typeof body === 'function' ? body() : body,
+          headers,
+        });
+        expect([200, 201, 202]).toContain(status);
       });
-      expect([200, 201, 202]).toContain(status);
-    });
-  };
-  // The keepalive sends one TIME a second, which may fall into a count but not into several in a row.
-  let counted = await count();
-  for (let more = 0; counted !== commands && more < 3; more++) counted = await count();
-  expect(counted).toBe(commands);
-});
+    };
+    // The keepalive sends one TIME a second, which may fall into a count but not into several in a row.
+    let counted = await count();
+    for (let more = 0; counted !== commands && more < 3; more++) counted = await count();
+    expect(counted).toBe(commands);
+  },
+);
 
-it('reads an uncached key from Redis, and then not again for a while', async () => {
+it('reads an uncached API key from Redis, and then from its cache for a while', async () => {
   const id = await jobIn(service, 'running', SPACE);
   const { key } = await service.key(['jobs:read:progress']);
   const read = async () => {
@@ -293,7 +296,7 @@ it('reads an uncached key from Redis, and then not again for a while', async () 
   await until(async () => (await commandsOf(read)) === 'hmget 1');
 });
 
-it('does not count a job whose creation Redis refused', async () => {
+it('counts no job as created when Redis refused its creation', async () => {
   await service.redis.config('SET', 'maxmemory', '1mb');
   const { status } = await service.call('POST', '/spaces/refused/jobs', { body: { name: 'refused' } });
   await service.redis.config('SET', 'maxmemory', '0');

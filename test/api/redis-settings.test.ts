@@ -83,7 +83,7 @@ afterEach(async () => {
   await configure('maxmemory', '0');
 });
 
-it('refuses to create jobs while Redis has a memory limit and evicts, and serves everything else', async () => {
+it('refuses to create jobs while Redis has a memory limit and evicts, and serves all other calls', async () => {
   const running = await jobIn(strict.service, 'running', 'watched');
   await configure('maxmemory', '1gb');
   await configure('maxmemory-policy', 'allkeys-lru');
@@ -104,7 +104,7 @@ it('refuses to create jobs while Redis has a memory limit and evicts, and serves
   expect(strict.lines.filter(([, text]) => text !== 'request not served')).toEqual([EVICTS, SAFE]);
 });
 
-it('creates jobs on a Redis that evicts when ALLOW_EVICTION is true, but still logs the fault', async () => {
+it('creates jobs on a Redis that evicts if ALLOW_EVICTION is true, but still logs the fault', async () => {
   await configure('maxmemory', '1gb');
   await configure('maxmemory-policy', 'allkeys-lru');
   await says(lenient, EVICTS);
@@ -112,14 +112,14 @@ it('creates jobs on a Redis that evicts when ALLOW_EVICTION is true, but still l
   expect(await unsafe(lenient)).toEqual(['evicts']);
 });
 
-it('warns about a policy that evicts without a memory limit, and creates jobs', async () => {
+it('warns about an evicting Redis without a memory limit, and creates jobs', async () => {
   await configure('maxmemory-policy', 'allkeys-lru');
   await says(strict, WARNS);
   expect((await create(strict)).status).toBe(201);
   expect(await unsafe(strict)).toEqual([]);
 });
 
-it('warns when the append-only file is switched off', async () => {
+it('warns when the append-only file of Redis is off', async () => {
   await configure('appendonly', 'no');
   const text = 'Redis keeps no append-only file: jobs created since its last snapshot are lost when it crashes';
   await says(strict, ['warn', text]);

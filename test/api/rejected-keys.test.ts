@@ -52,40 +52,38 @@ const WRONG: [what: string, make: () => Promise<string>][] = [
   ],
 ];
 
-describe('a wrong API key', () => {
-  it.each(WRONG)('counts a wrong API key of a call and of a stream: %s', async (_, make) => {
-    const key = await make();
-    const moved = await movedBy(service, METRIC, async () => expect(await present(key)).toEqual([401, 401]));
-    expect(moved).toEqual({ [METRIC]: 2 });
-  });
+it.each(WRONG)('counts a wrong API key of a call and of a stream: %s', async (_, make) => {
+  const key = await make();
+  const moved = await movedBy(service, METRIC, async () => expect(await present(key)).toEqual([401, 401]));
+  expect(moved).toEqual({ [METRIC]: 2 });
+});
 
-  it('does not count a missing API key, nor a valid one that lacks a scope', async () => {
-    const { key } = await service.key(['jobs:ack']);
-    const moved = await movedBy(service, METRIC, async () => {
-      expect(await present(undefined)).toEqual([401, 401]);
-      expect(await present('')).toEqual([401, 401]);
-      expect(await present(key)).toEqual([403, 403]);
-    });
-    expect(moved).toEqual({});
+it('counts neither a missing API key as wrong nor a valid one that lacks a scope', async () => {
+  const { key } = await service.key(['jobs:ack']);
+  const moved = await movedBy(service, METRIC, async () => {
+    expect(await present(undefined)).toEqual([401, 401]);
+    expect(await present('')).toEqual([401, 401]);
+    expect(await present(key)).toEqual([403, 403]);
   });
+  expect(moved).toEqual({});
+});
 
-  it('logs one warning about wrong API keys for each client address, without the key', async () => {
-    const wrong = `ym_${(await newKey()).id}_${'7'.repeat(64)}`;
-    for (const from of ['203.0.113.1', '203.0.113.1', '203.0.113.2', '2001:db8::1', '2001:db8::2']) {
-      await present(wrong, from);
-    }
-    const output = service.process?.output() ?? '';
-    const warnings = output.split('\n').filter((line) => line.includes('API key rejected'));
-    const ofThese = warnings.map((line) => JSON.parse(line)).filter(({ address }) => address !== '203.0.113.9');
-    expect(ofThese).toEqual(
-      ['203.0.113.1', '203.0.113.2', '2001:db8:0:0::/64'].map((address) => ({
-        ...{ level: 'warn', time: expect.any(String), app: expect.any(String) },
-        ...{ address, msg: 'API key rejected' },
-      })),
-    );
-    expect(output).not.toContain(wrong);
-    expect(output).not.toContain('7'.repeat(64));
-  });
+it('logs one warning about wrong API keys for each client address, without the key', async () => {
+  const wrong = `ym_${(await newKey()).id}_${'7'.repeat(64)}`;
+  for (const from of ['203.0.113.1', '203.0.113.1', '203.0.113.2', '2001:db8::1', '2001:db8::2']) {
+    await present(wrong, from);
+  }
+  const output = service.process?.output() ?? '';
+  const warnings = output.split('\n').filter((line) => line.includes('API key rejected'));
+  const ofThese = warnings.map((line) => JSON.parse(line)).filter(({ address }) => address !== '203.0.113.9');
+  expect(ofThese).toEqual(
+    ['203.0.113.1', '203.0.113.2', '2001:db8:0:0::/64'].map((address) => ({
+      ...{ level: 'warn', time: expect.any(String), app: expect.any(String) },
+      ...{ address, msg: 'API key rejected' },
+    })),
+  );
+  expect(output).not.toContain(wrong);
+  expect(output).not.toContain('7'.repeat(64));
 });
 
 describe('the warnings about wrong API keys', () => {
@@ -103,7 +101,7 @@ describe('the warnings about wrong API keys', () => {
   const reportFrom = (address: string) =>
     report({ headers: { 'x-forwarded-for': address }, socket: { remoteAddress: '127.0.0.1' } } as never);
 
-  it('warns about the same address again once a minute is over', () => {
+  it('warns about wrong API keys of the same address again after a minute', () => {
     for (const passMs of [0, 59_999, 1, 1]) {
       jest.advanceTimersByTime(passMs);
       reportFrom('203.0.113.1');
@@ -111,7 +109,7 @@ describe('the warnings about wrong API keys', () => {
     expect(warn).toHaveBeenCalledTimes(2);
   });
 
-  it('warns about at most 1 000 addresses in a minute, and logs no text that is longer than an address', () => {
+  it('warns about wrong API keys of at most 1,000 addresses a minute, and logs no text longer than an address', () => {
     for (let n = 0; n < 1_500; n++) reportFrom(`10.0.${n >> 8}.${n & 255}`);
     expect(warn).toHaveBeenCalledTimes(1_000);
     jest.advanceTimersByTime(60_000);

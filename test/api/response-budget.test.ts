@@ -15,7 +15,7 @@ const unread = (key: string, headers: Record<string, string> = { 'x-api-key': ke
 it.each([
   [true, 'OVERLOADED'],
   [false, 'UNAVAILABLE'],
-])('refuses a large response when too many are unread (changes nothing: %p) as %s', (changesNothing, code) => {
+])('refuses a large response when too many bytes are unread (changes nothing: %p) as %s', (changesNothing, code) => {
   const responseBudget = new ResponseBudget();
   const first = unread('a');
   for (const response of [first, unread('b'), unread('c')]) responseBudget.acquire(response, 42 * MB, changesNothing);
@@ -26,7 +26,7 @@ it.each([
   another();
 });
 
-it('counts a response to a Bearer token with those to the same key in x-api-key', () => {
+it('counts a response to a Bearer token together with those to the same key in x-api-key', () => {
   const responseBudget = new ResponseBudget();
   const bearer = (key: string) => unread(key, { authorization: `Bearer ${key}` });
   responseBudget.acquire(unread('a'), 42 * MB, true);

@@ -282,7 +282,7 @@ describe('the router', () => {
     ],
     ...['*', '/api/v1/jobs/a\\b/ack', '/api/v1/jobs/"/ack', '/api/v1/jobs/a%00/ack', '/api/v1/jobs/+/ack'],
   ];
-  it.each(ODD)('finds the same endpoint and parameters as Express at %s', async (target) => {
+  it.each(ODD)('routes %s to the same endpoint and parameters as Express', async (target) => {
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PROPFIND']) {
       const [response, expected] = await Promise.all([ask(ours, method, target), ask(ofExpress, method, target)]);
       expect({ method, ...response }).toEqual({ method, ...expected });

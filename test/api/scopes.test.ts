@@ -55,7 +55,7 @@ beforeAll(async () => {
 
 const UNAUTHENTICATED = { error: expect.any(String), code: 'UNAUTHENTICATED' };
 
-it('lists the scopes of the protocol in the table of §5, which agrees with the table of §4', () => {
+it('the scope tables of the tests agree with the scopes of the protocol and of each endpoint', () => {
   expect([...SCOPES].sort()).toEqual([...ALL_SCOPES].sort());
   for (const { name, scopes } of ENDPOINTS) {
     const granting = ALL_SCOPES.filter((scope) => scope !== 'jobs:worker' && GRANTS[scope].includes(name));
@@ -78,40 +78,40 @@ describe.each(ENDPOINTS)('$name', (endpoint) => {
     expect(await stateOf(service, target)).toEqual(before);
   }
 
-  it.each([...granting, 'ADMIN_API_KEY'])('allows the call with %s', async (scope) => {
+  it.each([...granting, 'ADMIN_API_KEY'])(`allows ${endpoint.name} with %s`, async (scope) => {
     const scopes = [scope as Scope, ...(endpoint.also ?? [])];
     const key = scopes.length > 1 && scope !== 'ADMIN_API_KEY' ? (await service.key(scopes)).key : keys.get(scope);
     expect(await callIn('matrix', key)).toBe(endpoint.success ?? 200);
   });
 
   if (endpoint.scopes.length === 0) {
-    it('allows the call with any scope', async () => {
+    it(`allows ${endpoint.name} with any scope`, async () => {
       for (const key of [...keys.values(), bound]) expect(await callIn('any', key)).toBe(200);
     });
     return;
   }
 
-  it('refuses the call with any other scope, changes nothing, and names the scope that is missing', async () => {
+  it(`refuses ${endpoint.name} with any other scope, changes nothing, and names the missing scope`, async () => {
     const others = ALL_SCOPES.filter((scope) => !granting.includes(scope)).map((scope) => keys.get(scope));
     await expectForbidden('matrix-refused', others, `Missing required scope: ${endpoint.scopes[0]}`);
   });
 
   if (endpoint.also) {
-    it('refuses the call with only one of the scopes that it needs', async () => {
+    it(`refuses ${endpoint.name} with only one of the scopes that it requires`, async () => {
       const only = granting.map((scope) => keys.get(scope));
       await expectForbidden('matrix-refused', only, `Missing required scope: ${endpoint.also?.[0]}`);
     });
   }
 
   if (!endpoint.path.includes(':')) return; // bound-keys.test.ts tests what these do for a key that is bound to a space.
-  it('allows the call with a key of the space, and refuses it in any other space', async () => {
+  it(`allows ${endpoint.name} with a key of the space, and refuses it in any other space`, async () => {
     expect(await callIn('own', bound)).toBe(endpoint.success ?? 200);
     for (const space of ['other', 'OWN'])
       await expectForbidden(space, [bound], 'The API key is bound to another space');
   });
 
   if (!endpoint.path.includes(':jobId')) return;
-  it('refuses the call with 404 for a job that does not exist', async () => {
+  it(`refuses ${endpoint.name} with 404 for a job that does not exist`, async () => {
     for (const jobId of ['nope', UNKNOWN.jobId]) {
       const { status, body } = await callEndpoint(service, endpoint, { ...UNKNOWN, jobId }, { key: bound });
       expect({ status, body }).toEqual({ status: 404, body: { error: 'Job not found', code: 'JOB_NOT_FOUND' } });
@@ -119,7 +119,7 @@ describe.each(ENDPOINTS)('$name', (endpoint) => {
   });
 });
 
-it('allows the calls that any of several scopes grants', async () => {
+it('allows a call to a key that has one of several granting scopes', async () => {
   const { key } = await service.key(['jobs:create', 'jobs:kill']);
   const { id } = await createJob(service, 'several');
   const status = async (method: string, path: string, body?: unknown) =>
@@ -129,33 +129,40 @@ it('allows the calls that any of several scopes grants', async () => {
   expect(await status('GET', `/jobs/${id}`)).toBe(403);
 });
 
-describe('a key as a Bearer token', () => {
-  it.each(['Bearer', 'bearer', 'BEARER', 'Bearer  '])('is accepted at every endpoint after %j', async (scheme) => {
+it.each(['Bearer', 'bearer', 'BEARER', 'Bearer  '])(
+  'accepts a key as a Bearer token at every endpoint after %j',
+  async (scheme) => {
     const { key } = await service.key(ALL_SCOPES);
     const options = { key: undefined, headers: { authorization: `${scheme} ${key}` } };
     for (const endpoint of ENDPOINTS) {
       const { status } = await callEndpoint(service, endpoint, await targetFor(service, endpoint, 'bearer'), options);
-      expect({ endpoint: endpoint.name, status }).toEqual({ endpoint: endpoint.name, status: endpoint.success ?? 200 });
+      expect({ endpoint: endpoint.name, status }).toEqual({
+        endpoint: endpoint.name,
+        status: endpoint.success ?? 200,
+      });
     }
-  });
+  },
+);
 
-  it('counts as the key itself: the same scopes, space and refusals', async () => {
-    const { key } = await service.key(['jobs:read'], { spaceId: 'own' });
-    const list = async (space: string, method = 'GET') =>
-      (
-        await service.call(method, `/spaces/${space}/jobs`, {
-          key: undefined,
-          headers: { authorization: `Bearer ${key}` },
-        })
-      ).status;
-    expect([await list('own'), await list('other'), await list('own', 'POST')]).toEqual([200, 403, 403]);
-  });
+it('grants a key as a Bearer token the same scopes, space and refusals as in x-api-key', async () => {
+  const { key } = await service.key(['jobs:read'], { spaceId: 'own' });
+  const list = async (space: string, method = 'GET') =>
+    (
+      await service.call(method, `/spaces/${space}/jobs`, {
+        key: undefined,
+        headers: { authorization: `Bearer ${key}` },
+      })
+    ).status;
+  expect([await list('own'), await list('other'), await list('own', 'POST')]).toEqual([200, 403, 403]);
+});
 
-  it.each(['Bearer garbage', 'Basic dXNlcjpwYXNz', ''])('is not read beside x-api-key: %j', async (authorization) => {
+it.each(['Bearer garbage', 'Basic dXNlcjpwYXNz', ''])(
+  'ignores the Authorization header %j beside x-api-key',
+  async (authorization) => {
     const { key } = await service.key(['jobs:read']);
     expect((await service.call('GET', '/spaces/a/jobs', { key, headers: { authorization } })).status).toBe(200);
-  });
-});
+  },
+);
 
 describe('calls without a valid key', () => {
   const secret = 'f'.repeat(64);
@@ -185,7 +192,7 @@ describe('calls without a valid key', () => {
   ];
 
   it.each(CREDENTIALS)(
-    'refuses %s with 401 at every endpoint, before an existing key is cached and after',
+    'refuses %s with 401 at every endpoint, both before and after an existing key is cached',
     async (_, options) => {
       const existing = await service.key(ALL_SCOPES);
       const target = {
@@ -206,7 +213,7 @@ describe('calls without a valid key', () => {
     },
   );
 
-  it('refuses a key in the query, because only streams accept one there', async () => {
+  it('refuses a key in the query of a call, because only streams accept one there', async () => {
     const { key } = await service.key(['jobs:read']);
     const response = await service.call('GET', `/spaces/locked/jobs?token=${key}&x-api-key=${key}`, { key: undefined });
     expect(response).toMatchObject({ status: 401, body: UNAUTHENTICATED });
@@ -217,7 +224,7 @@ describe('a key that has ended', () => {
   const list = async (key: string, at: Pick<TestService, 'call'> = service) =>
     (await at.call('GET', '/spaces/ended/jobs', { key })).status;
 
-  it('refuses a key once its revocation has got its response', async () => {
+  it('refuses a key once its revocation is confirmed', async () => {
     for (let i = 0; i < 10; i++) {
       const { id, key } = await service.key(['jobs:read']);
       expect(await list(key)).toBe(200);
@@ -229,7 +236,7 @@ describe('a key that has ended', () => {
     }
   });
 
-  it('refuses a cached key in another process as soon as that process hears of its revocation', async () => {
+  it('refuses a cached key in another process as soon as that process learns of its revocation', async () => {
     // On a cluster, announcements use other commands, so no process would hear the second case.
     for (const isRevoked of sharedService().isBehindProxy ? [true] : [true, false]) {
       const { id, key } = await service.key(['jobs:read']);
@@ -241,7 +248,7 @@ describe('a key that has ended', () => {
     }
   });
 
-  it('lets a key revoke itself, refuses it from then on, and does not revoke it again', async () => {
+  it('lets a key revoke itself, then refuses it, and does not revoke it again', async () => {
     const { id, key } = await service.key(['keys:manage']);
     expect((await service.call('DELETE', `/keys/${id}`, { key })).status).toBe(200);
     expect((await service.call('GET', '/keys', { key })).status).toBe(401);
@@ -285,12 +292,15 @@ describe('the order of checks: path, key, scope, body, job', () => {
     ['a job of another space beats a wrong state', 'POST /jobs/ELSEWHERE/keepalive', 'bound', 403],
   ];
 
-  it.each(rows)('%s', async (_, call, by, status, options = {}) => {
-    const [method, path] = call.split(' ') as [string, string];
-    const [pending, elsewhere] = [(await createJob(service, 'order')).id, (await createJob(service, 'other')).id];
-    const filled = path.replace('PENDING', pending).replace('ELSEWHERE', elsewhere);
-    const key = by === 'bound' ? bound : keys.get(by ?? '');
-    const response = await service.call(method, filled, { ...options, key });
-    expect({ status: response.status, code: response.body.code }).toEqual({ status, code: CODES[status] });
-  });
+  it.each(rows)(
+    'checks a call in the order path, key, scope, body, job: %s',
+    async (_, call, by, status, options = {}) => {
+      const [method, path] = call.split(' ') as [string, string];
+      const [pending, elsewhere] = [(await createJob(service, 'order')).id, (await createJob(service, 'other')).id];
+      const filled = path.replace('PENDING', pending).replace('ELSEWHERE', elsewhere);
+      const key = by === 'bound' ? bound : keys.get(by ?? '');
+      const response = await service.call(method, filled, { ...options, key });
+      expect({ status: response.status, code: response.body.code }).toEqual({ status, code: CODES[status] });
+    },
+  );
 });

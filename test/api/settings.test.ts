@@ -21,7 +21,7 @@ const set = withService(
   { app: 'api' },
 );
 
-it('refuses a body over a configured limit, and names that limit', async () => {
+it('refuses a body above the configured limit, and names that limit', async () => {
   const id = await jobIn(set, 'running', 'small');
   const text = (bytes: number) => 'a'.repeat(bytes);
   const ofJson = (part: string, limit: number) => `${part} must be at most ${limit} bytes of JSON`;
@@ -37,7 +37,7 @@ it('refuses a body over a configured limit, and names that limit', async () => {
   }
 });
 
-it('keeps only the configured number of events: the newest, and always `created`', async () => {
+it('keeps the configured number of events of a job: the newest, and always `created`', async () => {
   const id = await jobIn(set, 'running', 'short');
   for (let n = 0; n < 20; n++) await set.call('POST', `/jobs/${id}/event`, { body: n });
   const events: { id: string; type: string }[] = (await set.call('GET', `/jobs/${id}`)).body.events;
@@ -73,7 +73,7 @@ describe('CORS', () => {
       expect(Object.keys(headers).filter((header) => /^(access-control|vary)/.test(header))).toEqual([]);
   });
 
-  it.each([PAGE, 'http://localhost:3000'])('responds to the preflight of %s', async (origin) => {
+  it.each([PAGE, 'http://localhost:3000'])('responds to a CORS preflight of %s', async (origin) => {
     const { status, headers } = await ask('OPTIONS', preflight(origin));
     expect(status).toBe(204);
     expect(headers).toMatchObject({ 'access-control-allow-origin': origin, vary: expect.stringMatching(/\bOrigin\b/) });
@@ -88,7 +88,7 @@ describe('CORS', () => {
     ['a refusal', 'GET', '/api/v1/keys', {}, 401],
     ['a call of a worker', 'POST', '/api/v1/spaces/a/jobs/poll', { 'x-api-key': ADMIN_KEY }, 200],
     ['the refusal of a worker', 'POST', '/api/v1/spaces/a/jobs/poll', {}, 401],
-  ])('lets the page read the response to %s, and no other page', async (_, method, path, headers, status) => {
+  ])('CORS lets the allowed page, and no other, read the response to %s', async (_, method, path, headers, status) => {
     const own = await ask(method, { ...headers, origin: PAGE }, path);
     expect(own.status).toBe(status);
     expect(own.headers).toMatchObject({
@@ -103,7 +103,7 @@ describe('CORS', () => {
   });
 
   it.each([`${PAGE}.evil.com`, 'http://app.example.com', 'null', 'https://APP.example.com:8443'])(
-    'allows nothing to the origin %s',
+    'CORS allows nothing to the origin %s',
     async (origin) => {
       for (const response of [await ask('GET', { origin }), await ask('OPTIONS', preflight(origin))]) {
         expect(response.headers['access-control-allow-origin']).toBeUndefined();

@@ -41,7 +41,7 @@ it('lists the spaces that have jobs, with the figures of their statistics', asyn
   });
 });
 
-it('lists each space exactly once on pages of any size, while jobs are created', async () => {
+it('lists each space exactly once on pages of any size while jobs are created', async () => {
   const names = Array.from({ length: 90 }, (_, n) => `paged-${n}`);
   for (const name of names) await createJob(service, name);
   const expected = [...names, 'figures'].sort((a, b) => (`${partitionOf(a)} ${a}` < `${partitionOf(b)} ${b}` ? -1 : 1));
@@ -51,7 +51,7 @@ it('lists each space exactly once on pages of any size, while jobs are created',
   expect(await allOf(7, shuffle)).toEqual(expected);
 });
 
-it('shows a key that is bound to a space only that space', async () => {
+it('shows a key of one space only that space in the list of spaces', async () => {
   await createJob(service, 'mine');
   const { key } = await service.key(['jobs:read'], { spaceId: 'mine' });
   expect(idsOf(await pageOf('', key))).toEqual(['mine']);
@@ -60,7 +60,7 @@ it('shows a key that is bound to a space only that space', async () => {
   expect(await pageOf('', ofEmpty)).toEqual({ spaces: [], nextCursor: null });
 });
 
-it('does not list a space whose last job is deleted', async () => {
+it('lists no space whose last job is deleted', async () => {
   const id = await jobIn(service, 'completed', 'emptied');
   expect(await allOf(50)).toContain('emptied');
   await service.call('DELETE', `/jobs/${id}`);
@@ -71,7 +71,7 @@ it.each([
   ['cursor=a%2Fb', 'cursor must be 1 to 128 characters of A-Z a-z 0-9 . _ : -'],
   ['limit=0', 'limit must be an integer of at least 1'],
   ['curser=a', 'unknown query parameter curser, did you mean cursor?'],
-])('refuses the query %s', async (query, error) => {
+])('refuses the query %s in the list of spaces', async (query, error) => {
   const response = await service.call('GET', `/spaces?${query}`);
   expect(response).toMatchObject({ status: 400, body: { error, code: 'INVALID_REQUEST' } });
 });

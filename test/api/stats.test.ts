@@ -16,7 +16,7 @@ async function statsOf(spaceId: string, query = '') {
 const namesOf = async (spaceId: string, query = '') =>
   (await statsOf(spaceId, query)).names.map(({ name }: { name: string }) => name);
 
-it('returns zeros for a space that has no jobs', async () => {
+it('returns zeros as the statistics of a space without jobs', async () => {
   expect(await statsOf('unused')).toEqual({
     spaceId: 'unused',
     timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
@@ -46,7 +46,7 @@ it('counts jobs by status and by name, names with most jobs first', async () => 
   });
 });
 
-it('shows the age of the oldest pending job, in all and for each name, at its timestamp', async () => {
+it('shows the age of the oldest pending job, in total and by name', async () => {
   const old = await createJob(service, 'aged', { name: 'old' });
   await until(async () => Date.parse((await statsOf('aged')).timestamp) > Date.parse(old.createdAt) + 50);
   const young = await createJob(service, 'aged', { name: 'young' });
@@ -60,7 +60,7 @@ it('shows the age of the oldest pending job, in all and for each name, at its ti
   ]);
 });
 
-it('shows 100 names by default, and how many names it leaves out', async () => {
+it('shows the statistics of 100 names by default, and how many names are left out', async () => {
   for (let n = 0; n < 105; n++) await createJob(service, 'stats-many', { name: `n${n}` });
   for (let n = 50; n < 55; n++) await createJob(service, 'stats-many', { name: `n${n}` });
   expect(await statsOf('stats-many')).toMatchObject({ jobs: { total: 110 }, namesLeftOut: 5 });
@@ -70,7 +70,7 @@ it('shows 100 names by default, and how many names it leaves out', async () => {
   expect(await statsOf('stats-many', '?limit=5000')).toMatchObject({ namesLeftOut: 0 });
 });
 
-it('shows the requested names in their order and each once, with or without jobs', async () => {
+it('shows the statistics of the requested names once and in their order, with or without jobs', async () => {
   await createJob(service, 'asked', { name: 'a,b' });
   await createJob(service, 'asked', { name: 'c' });
   expect(await namesOf('asked', '?name=none&name=a%2Cb&name=none')).toEqual(['none', 'a,b']);
@@ -83,7 +83,7 @@ it('shows the requested names in their order and each once, with or without jobs
   });
 });
 
-it('forgets a name when its last job is purged', async () => {
+it('removes a name from the statistics when its last job is purged', async () => {
   const store = createStore(service.redis, { keyPrefix: service.prefix, retentionMs: 1 });
   for (let n = 0; n < 2; n++) await createJob(service, 'purged');
   for (const names of [[{ name: 'work', total: 1 }], []]) {

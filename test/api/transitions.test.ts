@@ -114,7 +114,7 @@ it.each(cells.filter(isMove))('$verb moves a $from job to $outcome', async ({ ve
 });
 
 it.each(cells.filter((cell) => !isMove(cell)))(
-  '$verb of a $from job is refused with $outcome and changes nothing',
+  'refuses $verb of a $from job with $outcome and changes nothing',
   async ({ verb, from, outcome }) => {
     const id = await jobIn(service, from, 'refused');
     const before = await read(id);
@@ -128,13 +128,13 @@ it.each(cells.filter((cell) => !isMove(cell)))(
   },
 );
 
-it('tests every trigger that a call about a job can be', () => {
+it('tests every trigger that can be a call about a job', () => {
   const notAboutAJob = ['poll', 'replace', 'due', 'start_timeout', 'delivery_timeout', 'execution_timeout'];
   const triggers = new Set(TRANSITIONS.map(({ trigger }) => trigger).filter((one) => !notAboutAJob.includes(one)));
   expect([...triggers].sort()).toEqual([...VERBS].sort());
 });
 
-it('has a table of transitions that agrees with that of the protocol', () => {
+it('the tests and the protocol list the same transitions', () => {
   const rows = TRANSITIONS.filter(({ when = 'at once' }) => ['at once', 'no retries remain'].includes(when));
   for (const { verb, from, outcome } of cells) {
     const row = rows.find((one) => one.trigger === verb && one.from.includes(from));
@@ -144,7 +144,7 @@ it('has a table of transitions that agrees with that of the protocol', () => {
   }
 });
 
-it.each(STATUSES)('poll takes a %s job only when it is pending', async (status) => {
+it.each(STATUSES)('a poll takes a %s job only if it is pending', async (status) => {
   const id = await jobIn(service, status, `polled-${status}`);
   const { body } = await service.call('POST', `/spaces/polled-${status}/jobs/poll`, { body: { count: 50 } });
   expect(body.jobs.map((job: { id: string }) => job.id)).toEqual(status === 'pending' ? [id] : []);
@@ -152,7 +152,7 @@ it.each(STATUSES)('poll takes a %s job only when it is pending', async (status) 
     expect(await read(id)).toMatchObject({ status: 'delivered', deliveredAt: expect.any(String), startedAt: null });
 });
 
-it('counts attempts at the ack, retries while attemptNumber <= maxRetries, and then leaves the job dead', async () => {
+it('counts attempts at the ack, retries until maxRetries is used up, and then makes the job dead', async () => {
   const { id } = await createJob(service, 'attempts', { maxRetries: 2 });
   for (const attemptNumber of [1, 2, 3]) {
     expect((await call(id, 'claim')).body.job.attemptNumber).toBe(attemptNumber - 1);
@@ -171,7 +171,7 @@ it('counts attempts at the ack, retries while attemptNumber <= maxRetries, and t
   }
 });
 
-it('sends a retried job to the end of the queue, and gives its latest checkpoint to the next attempt', async () => {
+it('puts a retried job at the end of the queue, and gives its latest checkpoint to the next attempt', async () => {
   const first = await jobIn(service, 'running', 'retry-order');
   const second = await createJob(service, 'retry-order');
   for (const page of [1, 2]) await service.call('POST', `/jobs/${first}/checkpoint`, { body: { page } });

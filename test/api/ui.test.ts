@@ -51,12 +51,12 @@ async function ask(target: string, headers: http.OutgoingHttpHeaders = {}, metho
   return { status: response.statusCode, headers: response.headers, bytes: await buffer(response) };
 }
 
-describe.each(Object.keys(MODES) as Mode[])('%s', (mode) => {
+describe.each(Object.keys(MODES) as Mode[])('the dashboard in %s', (mode) => {
   beforeAll(() => {
     service = MODES[mode];
   });
 
-  it('serves the page at /ui/, which browsers must ask for each time', async () => {
+  it('serves the dashboard at /ui/ with revalidation', async () => {
     const { status, headers, bytes } = await ask('/ui/');
     expect({ status, text: bytes.toString() }).toEqual({ status: 200, text: read('index.html').toString() });
     expect(headers).toMatchObject({
@@ -71,7 +71,7 @@ describe.each(Object.keys(MODES) as Mode[])('%s', (mode) => {
     expect(headers).not.toHaveProperty('x-powered-by');
   });
 
-  it.each(ASSETS)('serves /ui/%s, which browsers may keep for ever', async (name) => {
+  it.each(ASSETS)('serves the dashboard asset /ui/%s with unlimited caching', async (name) => {
     const { status, headers, bytes } = await ask(`/ui/${name}`);
     expect({ status, isSame: bytes.equals(read(name)) }).toEqual({ status: 200, isSame: true });
     expect(headers).toMatchObject({
@@ -94,7 +94,7 @@ describe.each(Object.keys(MODES) as Mode[])('%s', (mode) => {
     ['gzip;q=0, *', false],
     ['gzip;q=0.2, identity;q=0.8', false],
     ['identity;q=0', false],
-  ])('honours Accept-Encoding: %s', async (encoding, isZipped) => {
+  ])('honors Accept-Encoding for the dashboard: %s', async (encoding, isZipped) => {
     const headers = encoding === undefined ? {} : { 'accept-encoding': encoding };
     for (const [path, name] of [
       ['/ui/', 'index.html'],
@@ -109,7 +109,7 @@ describe.each(Object.keys(MODES) as Mode[])('%s', (mode) => {
     }
   });
 
-  it.each(['', 'gzip'])('responds with 304 to the ETag of encoding "%s", and only to that', async (encoding) => {
+  it.each(['', 'gzip'])('responds with 304 only to the ETag of encoding "%s" of the dashboard', async (encoding) => {
     const other = encoding === 'gzip' ? '' : 'gzip';
     for (const path of ['/ui/', `/ui/${SCRIPT}`]) {
       const { etag, 'cache-control': cached, vary } = (await ask(path, { 'accept-encoding': encoding })).headers;
@@ -124,16 +124,19 @@ describe.each(Object.keys(MODES) as Mode[])('%s', (mode) => {
     }
   });
 
-  it.each(['/ui', '/ui/', `/ui/${SCRIPT}`])('responds to HEAD %s as to GET, without the body', async (path) => {
-    for (const encoding of ['', 'gzip']) {
-      const headers = { 'accept-encoding': encoding, 'x-request-id': 'same' };
-      const got = await ask(path, headers);
-      const head = await ask(path, headers, 'HEAD');
-      expect(head).toEqual({ ...got, headers: { ...got.headers, date: head.headers.date }, bytes: Buffer.alloc(0) });
-    }
-  });
+  it.each(['/ui', '/ui/', `/ui/${SCRIPT}`])(
+    'responds to HEAD %s of the dashboard like a GET without a body',
+    async (path) => {
+      for (const encoding of ['', 'gzip']) {
+        const headers = { 'accept-encoding': encoding, 'x-request-id': 'same' };
+        const got = await ask(path, headers);
+        const head = await ask(path, headers, 'HEAD');
+        expect(head).toEqual({ ...got, headers: { ...got.headers, date: head.headers.date }, bytes: Buffer.alloc(0) });
+      }
+    },
+  );
 
-  it.each(['/ui', '/ui?key=x', 'http://localhost/ui'])('redirects %s to the path with a slash', async (target) => {
+  it.each(['/ui', '/ui?key=x', 'http://localhost/ui'])('redirects %s to /ui/ with a slash', async (target) => {
     const { status, headers } = await ask(target);
     expect({ status, headers }).toMatchObject({ status: 308, headers: { ...PROTECTION, location: 'ui/' } });
     // A proxy that removes a prefix leaves the location as it is.
@@ -141,7 +144,7 @@ describe.each(Object.keys(MODES) as Mode[])('%s', (mode) => {
       expect(new URL(headers.location as string, `${base}/ui`).href).toBe(`${base}/ui/`);
   });
 
-  it.each(['/ui/?_=1', 'http://localhost/ui/'])('serves the page at %s', async (target) => {
+  it.each(['/ui/?_=1', 'http://localhost/ui/'])('serves the dashboard at %s', async (target) => {
     expect((await ask(target)).status).toBe(200);
   });
 
@@ -165,7 +168,7 @@ describe.each(Object.keys(MODES) as Mode[])('%s', (mode) => {
     expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: 'OPTIONS, GET, HEAD' });
   });
 
-  it('responds to pipelined requests in order, together with other endpoints', async () => {
+  it('responds in order to pipelined requests for the dashboard and other endpoints', async () => {
     const paths = ['/ui/', `/ui/${SCRIPT}`, '/ui', '/api/v1/info', '/ui/nope', '/livez'];
     const asked = Array.from({ length: 10 }, () => paths).flat();
     const lengths = await Promise.all(paths.map(async (path) => (await ask(path)).bytes.length));
@@ -179,7 +182,7 @@ describe.each(Object.keys(MODES) as Mode[])('%s', (mode) => {
     );
   });
 
-  it('counts all assets as one route in the metrics, and the page as another', async () => {
+  it('counts all dashboard assets as one route in the metrics, and the page as another', async () => {
     await ask('/ui');
     for (const name of ASSETS) await ask(`/ui/${name}`, {}, 'PUT');
     const text = (await ask('/metrics')).bytes.toString();
@@ -188,7 +191,7 @@ describe.each(Object.keys(MODES) as Mode[])('%s', (mode) => {
   });
 });
 
-it('shows the policy of the dashboard in docs/operate.md', () => {
+it('shows the content security policy of the dashboard in docs/operate.md', () => {
   const page = readFileSync(fileURLToPath(new URL('../../docs/operate.md', import.meta.url)), 'utf8');
   expect(page).toContain(PROTECTION['content-security-policy']);
 });
@@ -196,14 +199,14 @@ it('shows the policy of the dashboard in docs/operate.md', () => {
 describe('the page', () => {
   const page = read('index.html').toString();
 
-  it('loads only files that the API serves, by relative URLs, so that it works below any path', async () => {
+  it('the page of the dashboard loads only files of the API by relative URLs, so that it works below any path', async () => {
     service = MODES['a standalone'];
     const urls = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, url]) => url as string);
     expect(urls.sort()).toEqual(ASSETS.filter((name) => urls.includes(name)).sort());
     expect(urls).toContain(SCRIPT);
   });
 
-  it('contains no inline script and no inline style, which its policy forbids', () => {
+  it('the page of the dashboard contains no inline script or style, which its policy forbids', () => {
     expect(page.match(/<script(?![^>]* src=)|<style|\s(style|on\w+)=|javascript:/g)).toBeNull();
   });
 });
@@ -214,11 +217,11 @@ describe.each(['standalone', 'api'] as const)('%s with UI=false', (app) => {
     service = off;
   });
 
-  it.each(['/ui', '/ui/', `/ui/${SCRIPT}`])('responds to %s with 404', async (path) => {
+  it.each(['/ui', '/ui/', `/ui/${SCRIPT}`])('responds to %s with 404 when UI is false', async (path) => {
     expect((await ask(path)).status).toBe(404);
   });
 
-  it('does not link the dashboard at /', async () => {
+  it('links no dashboard at / when UI is false', async () => {
     expect(JSON.parse((await ask('/')).bytes.toString()).links).not.toHaveProperty('ui');
   });
 });
@@ -226,7 +229,7 @@ describe.each(['standalone', 'api'] as const)('%s with UI=false', (app) => {
 describe('a gateway of its own', () => {
   const gateway = withService({}, { app: 'gateway' });
 
-  it.each(['/ui', '/ui/', `/ui/${SCRIPT}`])('responds to %s with 404', async (path) => {
+  it.each(['/ui', '/ui/', `/ui/${SCRIPT}`])('a separate gateway responds to %s with 404', async (path) => {
     service = gateway;
     expect((await ask(path)).status).toBe(404);
   });
@@ -241,12 +244,12 @@ describe('files of the dashboard', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
   const readFolder = () => readSite(pathToFileURL(`${folder}/`));
 
-  it('must be built before the start, and the error says how', () => {
+  it('refuses to start without the built dashboard, and explains how to build it', () => {
     expect(readFolder).toThrow(ConfigError);
     expect(readFolder).toThrow('UI must be false, because the dashboard is not built: run npm run build');
   });
 
-  it('stay as they are where gzip would make them larger', () => {
+  it('sends dashboard files uncompressed that gzip would enlarge', () => {
     writeFileSync(join(folder, 'index.html'), '<p>'.repeat(100));
     writeFileSync(join(folder, 'assets/style-A.css'), 'p{}');
     expect(readFolder()).toMatchObject([
@@ -255,7 +258,7 @@ describe('files of the dashboard', () => {
     ]);
   });
 
-  it('must have a known content type', () => {
+  it('refuses a dashboard file of unknown content type', () => {
     writeFileSync(join(folder, 'index.html'), '');
     writeFileSync(join(folder, 'assets/font.ttf'), '');
     expect(readFolder).toThrow('assets/font.ttf of the dashboard has an extension without a content type');

@@ -34,7 +34,7 @@ async function fill(): Promise<RawClient[]> {
   return slow;
 }
 
-it('refuses a large list while those under way have used up the budget, but nothing else', async () => {
+it('refuses a large list, and nothing else, while the lists under way use up the budget', async () => {
   const slow = await fill();
   expect(await create(LIST)).toMatchObject({
     status: 503,
@@ -52,7 +52,7 @@ it('refuses a large list while those under way have used up the budget, but noth
   expect((await create(LIST)).status).toBe(201);
 });
 
-it('has room again after clients have disconnected, also those that waited for it', async () => {
+it('frees the budget for large lists when clients disconnect, even clients that waited for it', async () => {
   const slow = await fill();
   const waiting = Array.from({ length: 6 }, begin);
   await until(() => waiting.every(({ socket }) => socket.bytesWritten > HALF && socket.writableLength === 0));

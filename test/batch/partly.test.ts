@@ -39,7 +39,7 @@ it.each([
   ['without options', {}],
   ['with options', { priority: 1 }],
 ])(
-  'says how many jobs of a list %s are stored when Redis is full half-way, and completes it later',
+  'reports how many jobs of a list %s are stored when Redis fills up halfway, and completes it later',
   async (_, fields) => {
     const list = listOf(250, fields);
     await create(list.slice(0, 130), 'key');
@@ -65,7 +65,7 @@ it.each([
 it.each([
   ['without options', {}],
   ['with options', { priority: 1 }],
-])('lists the jobs %s that a script has stored before it stopped at a record that is not valid', async (_, fields) => {
+])('lists the jobs %s that a script stored before it stopped at an invalid record', async (_, fields) => {
   const ids = (await create(listOf(5, fields), 'key')).body.map(({ id }: { id: string }) => id);
   const keysOf = async (part: string) => service.redis.keys(`*${part}*`);
   const stored = (await Promise.all([space, ...ids].map(keysOf))).flat();
@@ -80,7 +80,7 @@ it.each([
   expect((await service.call('POST', `/spaces/${space}/jobs/poll`, { body: { count: 50 } })).body.jobs).toHaveLength(5);
 });
 
-it('says what to send again when Redis is full half-way in a list without an idempotency key', async () => {
+it('reports which jobs to resend when Redis fills up halfway through a list without an idempotency key', async () => {
   const unique = { key: 'k' };
   await create({ name: 'work', unique });
   await fill();
@@ -123,7 +123,7 @@ async function createWith(jobs: object[], inTurn = <T>(run: () => Promise<T>) =>
   return { calls, outcome };
 }
 
-it('creates at most 100 jobs, and about 256 KB, with one script; those above 64 KB on the bulk connection', async () => {
+it('one script creates at most 100 jobs or about 256 KB, and the bulk connection those above 64 KB', async () => {
   const large = (kilobytes: number) => ({ name: 'work', payload: { a: 'a'.repeat(kilobytes * 1_024) } });
   expect((await createWith(listOf(201))).calls).toEqual([
     ['usual', 100],
@@ -147,7 +147,7 @@ it.each<[string, ErrorCode, string]>([
     'UNAVAILABLE',
     'Storage did not respond; the first 200 jobs are stored, and the outcome of the others is unknown',
   ],
-])('is UNAVAILABLE with the number of stored jobs when %s half-way', async (_, code, sentence) => {
+])('fails a list with UNAVAILABLE and the number of stored jobs when %s halfway', async (_, code, sentence) => {
   let turns = 0;
   const inTurn = async <T>(run: () => Promise<T>) => {
     if (++turns === 3) throw new YardmasterError(code);
@@ -159,7 +159,7 @@ it.each<[string, ErrorCode, string]>([
   expect(await total()).toBe(200);
 });
 
-it('means with OVERLOADED that nothing of a list was done', async () => {
+it('fails a list with OVERLOADED only if it stored nothing', async () => {
   const refuse = () => Promise.reject(new YardmasterError('OVERLOADED'));
   const { calls, outcome } = await createWith(listOf(250), refuse);
   expect([calls, outcome.code, outcome.extras]).toEqual([[], 'OVERLOADED', {}]);

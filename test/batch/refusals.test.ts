@@ -48,20 +48,20 @@ it.each([
     JSON.stringify([WORK, { ...WORK, unique: { key: 'k', onConflict: 'reject' } }]),
     wrong(REJECT),
   ],
-])('refuses %s, and stores nothing', async (_, raw, refusal) => {
+])('refuses %s as a list of jobs, and stores nothing', async (_, raw, refusal) => {
   expect(await create({ raw })).toMatchObject(refusal);
   expect(await create({ raw, headers: { 'idempotency-key': 'k' } })).toMatchObject(refusal);
   expect(await stored()).toBe(0);
 });
 
-it('lists at most 20 faults of a list', async () => {
+it('reports at most 20 faults of a list', async () => {
   const { body } = await create({ body: [WORK, ...Array(999).fill({})] });
   expect(body.details).toEqual(
     Array.from({ length: 20 }, (_, n) => ({ path: `[${n + 1}].name`, message: `[${n + 1}].name is required` })),
   );
 });
 
-it('lists unknown fields of the jobs of a list, at most 20', async () => {
+it('reports at most 20 unknown fields of the jobs of a list', async () => {
   const list = [WORK, { ...WORK, later: 1, retry: { delaySeconds: 1, delay: 2 }, payload: { any: 1 } }];
   const { status, headers } = await create({ body: list }, 'unknown');
   expect([status, headers['x-ignored-fields']]).toEqual([201, '[1].later, [1].retry.delay']);
@@ -99,7 +99,7 @@ it.each([
   expect([status, body.length]).toEqual([201, 51]);
 });
 
-it('accepts a compressed list of more bytes on the wire than another body may have', async () => {
+it('accepts a compressed list of more bytes on the wire than other bodies may have', async () => {
   const raw = gzipSync(listOf(3_000_000), { level: 0 });
   expect(raw.length).toBeGreaterThan(1_048_576);
   const { status, body } = await create({ raw, headers: gzip }, 'large');
@@ -133,12 +133,12 @@ it.each([
     {},
     '[1].payload must be at most 262144 bytes of JSON',
   ],
-])('refuses %s, and names that limit', async (_, raw, headers, error) => {
+])('refuses %s, and names the exceeded limit', async (_, raw, headers, error) => {
   expect(await create({ raw, headers })).toMatchObject(tooLarge(error));
   expect(await stored()).toBe(0);
 });
 
-it('needs the scope jobs:create and the space of the key for a list', async () => {
+it('requires the scope jobs:create and a key of the space for a list', async () => {
   const { key: reader } = await service.key(['jobs:read']);
   const { key: elsewhere } = await service.key(['jobs:create'], { spaceId: 'elsewhere' });
   for (const key of [reader, elsewhere]) expect((await create({ body: [WORK], key })).status).toBe(403);
@@ -146,7 +146,7 @@ it('needs the scope jobs:create and the space of the key for a list', async () =
   expect(await stored()).toBe(0);
 });
 
-it('gives a caller without jobs:read nothing of an existing job but what it shows of every job', async () => {
+it('shows a caller without jobs:read only the public fields of an existing job', async () => {
   const { key } = await service.key(['jobs:create']);
   const unique = { key: 'k' };
   const job = await createJob(service, 'known', { unique, payload: { secret: 1 } });

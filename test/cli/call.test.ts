@@ -26,7 +26,7 @@ async function createAgainst(responses: ([status: number, body: string, headers?
   return { code, lines, err, seen };
 }
 
-it('names itself, and sends the API key and an idempotency key with a create', async () => {
+it('yardmaster sends its name, the API key and an idempotency key with a create', async () => {
   const { seen } = await createAgainst([]);
   expect(seen).toHaveLength(1);
   expect(seen[0]?.body).toBe('{"name":"resize","payload":{"a":1}}');
@@ -39,7 +39,7 @@ it('names itself, and sends the API key and an idempotency key with a create', a
   });
 });
 
-it('sends a create again with the same idempotency key after a lost connection, a 503 and a 429', async () => {
+it('yardmaster resends a create with the same idempotency key after a lost connection, a 503 and a 429', async () => {
   const error = (code: string) => JSON.stringify({ error: 'later', code });
   const { code, lines, err, seen } = await createAgainst([
     null,
@@ -56,7 +56,7 @@ it.each([
   ['429 RATE_LIMITED', 429, 'RATE_LIMITED', [0, ['copy'], '', 2]],
   ['503 OVERLOADED', 503, 'OVERLOADED', [0, ['copy'], '', 2]],
   ['503 UNAVAILABLE', 503, 'UNAVAILABLE', [6, [], 'yardmaster: the service did not serve the call: no\n', 1]],
-])('sends a copy again only if the first did nothing: %s', async (_, status, code, expected) => {
+])('yardmaster resends a copy only if the first call did nothing: %s', async (_, status, code, expected) => {
   const fake = await serve((_request, response, nth) => {
     if (nth === 0) response.writeHead(status).end(JSON.stringify({ error: 'no', code }));
     else response.writeHead(201).end('{"id":"copy"}');
@@ -65,7 +65,7 @@ it.each([
   expect([...end, fake.requests]).toEqual(expected);
 });
 
-it('does not wait for longer than 30 s, however long Retry-After is', async () => {
+it('yardmaster waits for at most 30 s, however long Retry-After is', async () => {
   const { code, err, seen } = await createAgainst([[503, '{"error":"closed"}', { 'retry-after': '3600' }]]);
   expect([code, err, seen.length]).toEqual([6, 'yardmaster: the service did not serve the call: closed\n', 1]);
 });
@@ -74,18 +74,18 @@ it.each([
   [503, 'STORAGE_FULL'],
   [400, 'INVALID_REQUEST'],
   [500, 'INTERNAL'],
-])('does not send a create again after %i %s', async (status, code) => {
+])('yardmaster sends a create only once after %i %s', async (status, code) => {
   const body = JSON.stringify({ error: 'no', code });
   const { code: exit, err, seen } = await createAgainst([[status, body]]);
   expect([exit, err, seen.length]).toEqual([1, 'yardmaster: no\n', 1]);
 });
 
-it('prints neither the API key nor terminal sequences that a server sends back', async () => {
+it('yardmaster prints neither the API key nor terminal sequences that a server sends back', async () => {
   const { err } = await createAgainst([[400, '{"error":"bad \\u001b[31mkey ym_secret"}']], 'ym_secret');
   expect(err).toBe('yardmaster: bad key …\n');
 });
 
-it('exits with 1 when the response to a create is not a job', async () => {
+it('yardmaster exits with 1 when the response to a create is not a job', async () => {
   const { code, err } = await createAgainst([[200, '<html>']]);
   expect([code, err]).toEqual([1, 'yardmaster: the response is not JSON, so it is not one of the service\n']);
 });

@@ -27,7 +27,7 @@ it('prints the callback secrets of a space, one per line and newest first', asyn
   expect(await secretsHere(signing, ADMIN_KEY, 'a:b')).toEqual([0, [NEW, OLD].map((of) => secretOf(of, 'a:b')), '']);
 });
 
-it('exits with 1 when the service does not sign callbacks, so that no script takes an empty secret', async () => {
+it('exits with 1 when the service signs no callbacks, so that no script uses an empty secret', async () => {
   const sentence = 'callbacks are not signed: the API has no CALLBACK_SIGNING_SECRET';
   expect(await secretsHere(unsigned)).toEqual(refused(sentence));
 });
@@ -43,17 +43,17 @@ it('exits with 1 and the reason when the service refuses to show callback secret
 it.each([
   ['the page of a proxy', '<html>Welcome</html>'],
   ['other JSON', '{"secrets":7}'],
-])('exits with 1 when the response is %s in place of callback secrets', async (_, body) => {
+])('exits with 1 when the response is %s instead of callback secrets', async (_, body) => {
   const fake = await serve((_request, response) => response.writeHead(200).end(body));
   expect(await secretsHere(fake)).toEqual(refused('the response does not contain callback secrets'));
 });
 
-it('prints callback secrets without the terminal sequences of a malicious server', async () => {
+it('prints callback secrets without terminal sequences of a malicious server', async () => {
   const fake = await serve((_request, response) => response.end('{"secrets":["whsec_a\\u001b[2J\\nb"]}'));
   expect(await secretsHere(fake)).toEqual([0, ['whsec_a b'], '']);
 });
 
-it('exits with 1 and sends no second request when callback secrets are unavailable', async () => {
+it('exits with 1 after a single request when callback secrets are unavailable', async () => {
   const fake = await serve((_request, response) => response.writeHead(503).end('{"error":"Storage is unavailable"}'));
   expect(await secretsHere(fake)).toEqual(refused('Storage is unavailable'));
   expect(fake.requests).toBe(1);

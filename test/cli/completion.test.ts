@@ -28,7 +28,7 @@ it.each([
   expect(await completionsOf(line)).toEqual(words);
 });
 
-it('completes each command with the options that its help shows', async () => {
+it('completes each command with the options that its help lists', async () => {
   const [, lines] = await yardmasterHere(['--help'], {}).end();
   const commands = lines.map((text) => /^ {2}([a-z-]+) [^ ]*/.exec(text)?.[1]).filter((name) => name !== undefined);
   expect(commands).toContain('callback-secret');
@@ -49,7 +49,7 @@ const hasZsh = spawnSync('zsh', ['--version']).status === 0;
   expect(spawnSync('zsh', ['-n', '-c', run.out()], { encoding: 'utf8' }).stderr).toBe('');
 });
 
-it('lists every command with its description in the script for zsh', async () => {
+it('lists every command with its description in the completion script for zsh', async () => {
   const run = yardmasterHere(['completion', 'zsh'], {});
   expect(await run.exit()).toBe(0);
   expect(run.out()).toContain("'kill:Kill a job that has not ended.'");

@@ -30,12 +30,12 @@ function connectTo(act: (ws: WebSocket) => unknown, options: Partial<Parameters<
   return { messages, ended };
 }
 
-it('ends a connection when neither a message nor a ping came for too long', async () => {
+it('ends a stream connection that has been silent for longer than allowed', async () => {
   const { ended } = connectTo(() => undefined, { idleMs: 100 });
   expect(await ended).toEqual({ kind: 'closed', code: 1006, reason: 'no message or ping for 0 s', wasStable: false });
 });
 
-it('keeps a connection open for as long as pings come', async () => {
+it('keeps a stream connection open while pings arrive', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
   const pingSlowly = async (ws: WebSocket) => {
     for (let times = 0; times < 5; times++) {
@@ -48,7 +48,7 @@ it('keeps a connection open for as long as pings come', async () => {
   expect(await connectTo(pingSlowly, { idleMs: 60_000 }).ended).toMatchObject({ code: 1000 });
 });
 
-it('closes the connection with 1000 when no more messages are wanted', async () => {
+it('closes the stream connection with 1000 once no more messages are wanted', async () => {
   let code: number | null = null;
   const { ended, messages } = connectTo((ws) => {
     ws.send('init');
@@ -62,7 +62,7 @@ it('closes the connection with 1000 when no more messages are wanted', async () 
   await until(() => code === 1000);
 });
 
-it('pauses a stream while the reader takes nothing, and does not end the connection meanwhile', async () => {
+it('pauses a stream while its reader takes nothing, and keeps the connection open', async () => {
   let drain = () => {};
   const drained = new Promise<void>((resolve) => {
     drain = resolve;
@@ -88,28 +88,31 @@ it('pauses a stream while the reader takes nothing, and does not end the connect
 const closed = (code: number, reason = ''): Ending => ({ kind: 'closed', code, reason, wasStable: true });
 const refused = (status: number): Ending => ({ kind: 'refused', status, code: null, sentence: 'no', notBeforeMs: 7 });
 
-it.each([1001, 1005, 1006, 1011, 1012, 1013])('connects a stream again after close code %i', (code) => {
+it.each([1001, 1005, 1006, 1011, 1012, 1013])('reconnects a stream after close code %i', (code) => {
   expect(nextStepOf(closed(code))).toMatchObject({ kind: 'reconnect' });
 });
 
-it.each([429, 502, 503, 504])(
-  'connects a stream again after HTTP %i, and not before the server allows it',
+it.each([429, 502, 503, 504])('reconnects a stream after HTTP %i, but not before the server allows it', (status) => {
+  expect(nextStepOf(refused(status))).toEqual({ kind: 'reconnect', reason: 'no', notBeforeMs: 7 });
+});
+
+it.each([200, 301, 400, 401, 403, 404, 405, 426, 500])(
+  'stops reconnecting a stream that is refused with HTTP %i',
   (status) => {
-    expect(nextStepOf(refused(status))).toEqual({ kind: 'reconnect', reason: 'no', notBeforeMs: 7 });
+    expect(nextStepOf(refused(status))).toEqual({ kind: 'refused', sentence: 'no' });
   },
 );
 
-it.each([200, 301, 400, 401, 403, 404, 405, 426, 500])('treats HTTP %i as the refusal of a stream', (status) => {
-  expect(nextStepOf(refused(status))).toEqual({ kind: 'refused', sentence: 'no' });
-});
+it.each([1008, 1009, 4000])(
+  'stops reconnecting a stream that is refused with close code %i, or ended with 1000',
+  (code) => {
+    expect(nextStepOf(closed(code, 'because'))).toEqual({ kind: 'refused', sentence: 'because' });
+    expect(nextStepOf(closed(code))).toEqual({ kind: 'refused', sentence: `the stream was closed with code ${code}` });
+    expect(nextStepOf(closed(1000))).toEqual({ kind: 'ended' });
+  },
+);
 
-it.each([1008, 1009, 4000])('treats close code %i as the refusal of a stream, and 1000 as its end', (code) => {
-  expect(nextStepOf(closed(code, 'because'))).toEqual({ kind: 'refused', sentence: 'because' });
-  expect(nextStepOf(closed(code))).toEqual({ kind: 'refused', sentence: `the stream was closed with code ${code}` });
-  expect(nextStepOf(closed(1000))).toEqual({ kind: 'ended' });
-});
-
-it('waits any time up to a limit that doubles from 0.5 s to 15 s before it connects again', () => {
+it('waits a random time up to a limit that doubles from 0.5 s to 15 s before it reconnects', () => {
   const limits = [1, 2, 3, 4, 5, 6, 7, 2_000].map((failures) => backoffMs(failures, () => 1));
   expect(limits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000]);
   expect(backoffMs(3, () => 0)).toBe(0);
@@ -124,6 +127,6 @@ it.each([
   ['Thu, 01 Jan 2026 00:00:09 GMT', 9_000],
   ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
   ['soon', 0],
-])('reads Retry-After: %s as %i ms', (header, ms) => {
+])('reads the header Retry-After: %s as %i ms', (header, ms) => {
   expect(retryAfterMs(header, Date.parse('2026-01-01T00:00:00Z'), 3_600_000)).toBe(ms);
 });

@@ -16,7 +16,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it('runs an ephemeral service whose clock can be advanced, and leaves nothing behind', async () => {
+it('dev --ephemeral runs a service whose clock can be advanced, and leaves no files behind', async () => {
   const run = yardmaster(['dev', '--ephemeral', '--port', '0', '--clock', 'manual'], {
     TMPDIR: folder,
     ADMIN_API_KEY: ADMIN_KEY,
@@ -40,7 +40,7 @@ it('runs an ephemeral service whose clock can be advanced, and leaves nothing be
   expect(await readdir(folder)).toEqual([]);
 });
 
-it('exits with 1 and the reason of the service when its configuration is not valid', async () => {
+it('dev exits with 1 and the reason of the service when the configuration is invalid', async () => {
   const run = yardmaster(['dev', '--data-dir', join(folder, 'data')], { DELIVERY_TIMEOUT_SECONDS: 'soon' });
   const [code, , err] = await run.end();
   expect([code, err]).toEqual([1, expect.stringContaining('DELIVERY_TIMEOUT_SECONDS must be')]);

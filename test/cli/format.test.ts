@@ -25,7 +25,7 @@ it('shows format 1 when no format is stored', async () => {
   ]);
 });
 
-it('changes nothing with format raise when the stored format is the highest known', async () => {
+it('changes nothing with format raise when the stored format is the highest known one', async () => {
   const line = 'The stored format is already 1, the highest that this release knows. Nothing was changed.';
   expect(await yardmasterHere(['format', 'raise'], env()).end()).toEqual([0, [line], '']);
   expect(await stored()).toBeNull();
@@ -41,7 +41,7 @@ it.each(['format', 'format raise', 'fsck --repair'])(
   },
 );
 
-it('refuses format raise under a prefix without Yardmaster data', async () => {
+it('refuses format raise under a prefix that holds no Yardmaster data', async () => {
   const end = await yardmasterHere(['format', 'raise'], env({ KEY_PREFIX: 'nothing' })).end();
   expect(end).toEqual([2, [], expect.stringContaining('no Yardmaster data under the prefix nothing')]);
 });

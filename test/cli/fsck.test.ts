@@ -51,7 +51,7 @@ const group = (kind: 'entry_missing' | 'key_unknown', result: string) => `${FAUL
 const ENTERED = FAULTS.entry_missing.repair;
 const keyOf = (index: string) => `ym:{${partitionOf('cli')}}:space:cli/${index}`;
 
-it('exits fsck with 0 and counts what was checked when nothing is wrong', async () => {
+it('fsck exits with 0 and counts what it checked when it finds no fault', async () => {
   await jobIn(service, 'running', 'cli');
   await service.key(['jobs:read']);
   // The job's record, three indexes, one index of names, the list of spaces, API keys and the partitions. The history of the
@@ -63,7 +63,7 @@ it('exits fsck with 0 and counts what was checked when nothing is wrong', async 
   expect(end).toEqual({ code: 0, lines: [checked, 'Nothing is wrong.'], err: '' });
 });
 
-it('exits fsck with 1 and shows the first faults of each kind, and repairs all with --repair', async () => {
+it('fsck exits with 1 and shows the first faults of each kind, and --repair repairs all', async () => {
   const ids = await damage(23);
   const found = await endOf(yardmaster(['fsck'], env()));
   expect(found.code).toBe(1);
@@ -84,7 +84,7 @@ it('exits fsck with 1 and shows the first faults of each kind, and repairs all w
   expect((await fsck()).lines.at(-1)).toBe('Nothing is wrong.');
 });
 
-it('exits fsck --repair with 1 when a fault is left', async () => {
+it('fsck --repair exits with 1 when a fault is left', async () => {
   await damage(1);
   const key = `${service.prefix}:of\u001b[31mstrangers`;
   await service.redis.set(key, 'x');
@@ -95,7 +95,7 @@ it('exits fsck --repair with 1 when a fault is left', async () => {
   await service.redis.del(key);
 });
 
-it('prints a JSON line for each fault, and a summary, with fsck --json', async () => {
+it('fsck --json prints a JSON line for each fault, and a summary', async () => {
   const [jobId] = await damage(1);
   const found = await fsck(['--json']);
   expect(found.code).toBe(1);
@@ -114,7 +114,7 @@ it('prints a JSON line for each fault, and a summary, with fsck --json', async (
   ]);
 });
 
-it('stops fsck at Ctrl-C between two steps, and reports what it has done', async () => {
+it('fsck stops between two steps on Ctrl-C, and reports what it has done', async () => {
   await damage(1_500);
   const run = yardmaster(['fsck', '--repair', '--verbose'], env());
   // The reader is slower than the check, so the check is not over yet.
@@ -138,7 +138,7 @@ describe('fsck as a Redis user that can only read', () => {
     await service.redis.call('ACL', ['SETUSER', 'reader', 'on', '>secret', `~${service.prefix}:*`, ...RULES]);
   });
 
-  it('finds faults, and reports that none could be repaired', async () => {
+  it('fsck --repair as a Redis user with read access finds faults, and reports that it repaired none', async () => {
     await damage(1);
     expect((await fsck([], reader())).lines.at(-1)).toBe('Faults: 1, of which --repair can repair 1.');
     const { code, lines } = await fsck(['--repair'], reader());
@@ -147,7 +147,7 @@ describe('fsck as a Redis user that can only read', () => {
     expect((await fsck(['--repair'])).code).toBe(0);
   });
 
-  it('shows what Redis refuses: a command, or the password', async () => {
+  it('fsck as a Redis user with read access shows what Redis refuses: a command, or the password', async () => {
     const wrong = await fsck([], reader('wrong'));
     expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('WRONGPASS')]);
     await service.redis.call('ACL', ['SETUSER', 'reader', '-info']);
@@ -159,25 +159,23 @@ describe('fsck as a Redis user that can only read', () => {
   });
 });
 
-describe('fsck that cannot begin', () => {
-  it.each([
-    ['without REDIS_URL', [], { REDIS_URL: '' }, 'REDIS_URL is not set; set it as for the service'],
-    ['with an invalid REDIS_URL', ['--redis', 'http://me:secret@host'], {}, 'REDIS_URL must be redis://'],
-    ['with another invalid variable', [], { RETENTION_SECONDS: 'long' }, 'RETENTION_SECONDS must be'],
-    ['with a prefix that no key has', ['--prefix', 'unused'], {}, 'there is no key under the prefix unused'],
-  ])('exits with 2 and the reason when fsck is started %s', async (_, args, variables, sentence) => {
-    const { code, lines, err } = await fsck(args, { ...env(), ...variables });
-    expect([code, lines]).toEqual([2, []]);
-    expect(err).toContain(sentence);
-    expect(err).not.toContain('secret');
-    expect(err).not.toContain('    at ');
-  });
+it.each([
+  ['without REDIS_URL', [], { REDIS_URL: '' }, 'REDIS_URL is not set; set it as for the service'],
+  ['with an invalid REDIS_URL', ['--redis', 'http://me:secret@host'], {}, 'REDIS_URL must be redis://'],
+  ['with another invalid variable', [], { RETENTION_SECONDS: 'long' }, 'RETENTION_SECONDS must be'],
+  ['with a prefix that no key has', ['--prefix', 'unused'], {}, 'there is no key under the prefix unused'],
+])('fsck exits with 2 and the reason when it is started %s', async (_, args, variables, sentence) => {
+  const { code, lines, err } = await fsck(args, { ...env(), ...variables });
+  expect([code, lines]).toEqual([2, []]);
+  expect(err).toContain(sentence);
+  expect(err).not.toContain('secret');
+  expect(err).not.toContain('    at ');
+});
 
-  it('exits with 2 and the reason when fsck cannot connect to Redis', async () => {
-    const run = yardmaster(['fsck'], { ...env(), REDIS_URL: 'redis://:secret@127.0.0.1:1' });
-    const error = 'yardmaster: no connection to Redis: connect ECONNREFUSED 127.0.0.1:1\n';
-    expect([await run.exit(), run.err()]).toEqual([2, error]);
-  });
+it('fsck exits with 2 and the reason when it cannot connect to Redis', async () => {
+  const run = yardmaster(['fsck'], { ...env(), REDIS_URL: 'redis://:secret@127.0.0.1:1' });
+  const error = 'yardmaster: no connection to Redis: connect ECONNREFUSED 127.0.0.1:1\n';
+  expect([await run.exit(), run.err()]).toEqual([2, error]);
 });
 
 (hasTerminals ? describe : describe.skip)('fsck on a terminal', () => {
@@ -185,7 +183,7 @@ describe('fsck that cannot begin', () => {
     await damage(1);
   });
 
-  it('shows the progress of fsck in one line, and then the faults in colours', async () => {
+  it('fsck on a terminal shows its progress in one line, and then the faults in color', async () => {
     const run = yardmasterOnTerminal('fsck', env());
     expect(await run.exit()).toBe(1);
     // Each drawing begins by clearing the line, and so does the output after the last drawing.
@@ -198,7 +196,7 @@ describe('fsck that cannot begin', () => {
     expect(rest).toContain('\u001b[31mFaults: 1, of which --repair can repair 1.\u001b[0m\r\n');
   });
 
-  it('writes plain lines with fsck --repair --plain', async () => {
+  it('fsck --repair --plain prints plain lines on a terminal', async () => {
     const run = yardmasterOnTerminal('fsck --repair --plain', env());
     expect(await run.exit()).toBe(0);
     expect(run.out()).not.toContain('\u001b');

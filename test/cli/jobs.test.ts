@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, expect, it } from '@jest/globals';
 import { createJob, jobIn, step } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -16,73 +16,74 @@ const here = (spaceId: string, ...args: string[]) =>
 
 const jobsOf = async (spaceId: string) => (await service.call('GET', `/spaces/${spaceId}/jobs`)).body;
 
-describe('create', () => {
-  it('creates a job with all options, and prints its id', async () => {
-    const run = here(
-      'options',
-      ...['create', 'resize', '{"image":"a.png"}', '--delay', '60', '--max-retries', '7', '--timeout', '20'],
-      ...['--retry', '{"delaySeconds":5,"factor":2}', '--priority', '-30', '--max-run', '600'],
-      ...['--start-within', '900', '--unique', 'a,expired,reject,120', '--callback-url', 'http://127.0.0.1:9/x'],
-      ...['--tag', 'eu', '--tag', 'big'],
-      ...['--callback-header', 'x-shop: 7: b', '--callback-on', 'completed, killed'],
-    );
-    const [code, [id = ''], err] = await run.end();
-    expect([code, err]).toEqual([0, '']);
-    expect(await read(service, id)).toMatchObject({
-      name: 'resize',
-      status: 'scheduled',
-      payload: { image: 'a.png' },
-      maxRetries: 7,
-      timeoutSeconds: 20,
-      retry: { delaySeconds: 5, factor: 2 },
-      priority: -30,
-      maxRunSeconds: 600,
-      startWithinSeconds: 900,
-      unique: { key: 'a', until: 'expired', onConflict: 'reject', ttlSeconds: 120 },
-      tags: ['eu', 'big'],
-      callbackUrl: 'http://127.0.0.1:9/x',
-      callbackHeaders: { 'x-shop': '7: b' },
-      callbackOn: ['completed', 'killed'],
-    });
+it('creates a job with all options of create, and prints its id', async () => {
+  const run = here(
+    'options',
+    ...['create', 'resize', '{"image":"a.png"}', '--delay', '60', '--max-retries', '7', '--timeout', '20'],
+    ...['--retry', '{"delaySeconds":5,"factor":2}', '--priority', '-30', '--max-run', '600'],
+    ...['--start-within', '900', '--unique', 'a,expired,reject,120', '--callback-url', 'http://127.0.0.1:9/x'],
+    ...['--tag', 'eu', '--tag', 'big'],
+    ...['--callback-header', 'x-shop: 7: b', '--callback-on', 'completed, killed'],
+  );
+  const [code, [id = ''], err] = await run.end();
+  expect([code, err]).toEqual([0, '']);
+  expect(await read(service, id)).toMatchObject({
+    name: 'resize',
+    status: 'scheduled',
+    payload: { image: 'a.png' },
+    maxRetries: 7,
+    timeoutSeconds: 20,
+    retry: { delaySeconds: 5, factor: 2 },
+    priority: -30,
+    maxRunSeconds: 600,
+    startWithinSeconds: 900,
+    unique: { key: 'a', until: 'expired', onConflict: 'reject', ttlSeconds: 120 },
+    tags: ['eu', 'big'],
+    callbackUrl: 'http://127.0.0.1:9/x',
+    callbackHeaders: { 'x-shop': '7: b' },
+    callbackOn: ['completed', 'killed'],
   });
+});
 
-  it.each([
-    [['--retry', '3'], { retry: { delaySeconds: 3 } }],
-    [['--retry', '[0, 30]'], { retry: { delaySeconds: [0, 30] } }],
-    [['--unique', 'k'], { unique: { key: 'k' } }],
-    [['--unique', 'k1,started'], { unique: { key: 'k1', until: 'started' } }],
-    [['--unique', 'k2,,replace'], { unique: { key: 'k2', onConflict: 'replace' } }],
-    [['--unique', '{"key":"a,b"}'], { unique: { key: 'a,b' } }],
-    [['--at', '2096-02-29T12:00:00Z'], { scheduledFor: '2096-02-29T12:00:00.000Z' }],
-  ])('reads %j', async (args, fields) => {
-    const run = here('jobs-short', 'create', 'resize', ...args, '--json');
-    expect(await run.exit()).toBe(0);
-    expect(JSON.parse(run.out())).toMatchObject(fields);
-  });
+it.each([
+  [['--retry', '3'], { retry: { delaySeconds: 3 } }],
+  [['--retry', '[0, 30]'], { retry: { delaySeconds: [0, 30] } }],
+  [['--unique', 'k'], { unique: { key: 'k' } }],
+  [['--unique', 'k1,started'], { unique: { key: 'k1', until: 'started' } }],
+  [['--unique', 'k2,,replace'], { unique: { key: 'k2', onConflict: 'replace' } }],
+  [['--unique', '{"key":"a,b"}'], { unique: { key: 'a,b' } }],
+  [['--at', '2096-02-29T12:00:00Z'], { scheduledFor: '2096-02-29T12:00:00.000Z' }],
+])('reads the options %j of create', async (args, fields) => {
+  const run = here('jobs-short', 'create', 'resize', ...args, '--json');
+  expect(await run.exit()).toBe(0);
+  expect(JSON.parse(run.out())).toMatchObject(fields);
+});
 
-  it('reads the payload from the standard input', async () => {
-    const run = yardmaster(['create', 'resize', '-', '--space', 'stdin', '--json'], asAdmin(service));
-    run.child.stdin?.end('{"from": "stdin"}\n');
-    expect(await run.exit()).toBe(0);
-    expect(JSON.parse(run.out())).toMatchObject({ payload: { from: 'stdin' }, spaceId: 'stdin' });
-  });
+it('reads the payload of create from the standard input', async () => {
+  const run = yardmaster(['create', 'resize', '-', '--space', 'stdin', '--json'], asAdmin(service));
+  run.child.stdin?.end('{"from": "stdin"}\n');
+  expect(await run.exit()).toBe(0);
+  expect(JSON.parse(run.out())).toMatchObject({ payload: { from: 'stdin' }, spaceId: 'stdin' });
+});
 
-  it('creates one job for one idempotency key', async () => {
-    const ids = await Promise.all([1, 2].map(() => here('jobs-once', 'create', 'a', '--idempotency-key', 'k').end()));
-    expect(ids[0]).toEqual(ids[1]);
-    expect(await jobsOf('jobs-once')).toHaveLength(1);
-  });
+it('creates one job per idempotency key', async () => {
+  const ids = await Promise.all([1, 2].map(() => here('jobs-once', 'create', 'a', '--idempotency-key', 'k').end()));
+  expect(ids[0]).toEqual(ids[1]);
+  expect(await jobsOf('jobs-once')).toHaveLength(1);
+});
 
-  it('creates two jobs when it is run twice without an idempotency key', async () => {
-    for (let i = 0; i < 2; i++) expect(await here('jobs-two', 'create', 'a').exit()).toBe(0);
-    expect(await jobsOf('jobs-two')).toHaveLength(2);
-  });
+it('creates two jobs when create runs twice without an idempotency key', async () => {
+  for (let i = 0; i < 2; i++) expect(await here('jobs-two', 'create', 'a').exit()).toBe(0);
+  expect(await jobsOf('jobs-two')).toHaveLength(2);
+});
 
-  it.each([
-    ['completed', 'complete', { result: { width: 320 } }, [0, ['{"width":320}']], ''],
-    ['dead', 'fail', { error: 'disk\nfull' }, [3, []], 'is dead: disk full'],
-    ['killed', 'kill', { reason: 'enough' }, [4, []], 'is killed: enough'],
-  ] as const)('waits until a job is %s, and exits with the code for that', async (_, verb, body, end, sentence) => {
+it.each([
+  ['completed', 'complete', { result: { width: 320 } }, [0, ['{"width":320}']], ''],
+  ['dead', 'fail', { error: 'disk\nfull' }, [3, []], 'is dead: disk full'],
+  ['killed', 'kill', { reason: 'enough' }, [4, []], 'is killed: enough'],
+] as const)(
+  'create --wait waits until the job is %s, and exits with the matching code',
+  async (_, verb, body, end, sentence) => {
     const spaceId = `wait-${verb}`;
     const run = here(spaceId, 'create', 'a', '--wait', '600', '--max-retries', '0');
     let claimed: { id: string }[] = [];
@@ -93,196 +94,184 @@ describe('create', () => {
     await step(service, id, 'ack');
     await step(service, id, verb, body);
     expect(await run.end()).toEqual([...end, sentence && `yardmaster: job ${id} ${sentence}\n`]);
-  });
+  },
+);
 
-  it('exits with 124 when the job has not ended after --wait, and names the job', async () => {
-    const [code, lines, err] = await here('jobs-late', 'create', 'a', '--wait', '0.05').end();
-    const [{ id }] = await jobsOf('jobs-late');
-    expect([code, lines, err]).toEqual([124, [], `yardmaster: job ${id} is still pending after 0.05 s\n`]);
-  });
-
-  it.each([
-    [['create', 'a', '[]'], 1, 'yardmaster: payload must be an object\n'],
-    [['create', 'a', '{'], 2, 'error: payload is not JSON\n'],
-    [['create', 'a', '-'], 2, 'error: payload is not JSON\n'],
-    [['create', 'a', '--max-retries', '1000'], 1, 'yardmaster: maxRetries must be an integer between 0 and 100\n'],
-    [['create', 'a', '--retry', '{"delay": 3}'], 1, 'yardmaster: unknown field retry.delay\n'],
-    [
-      ['create', 'a', '--delay', '1', '--at', '2096-01-01T00:00:00Z'],
-      2,
-      'error: --delay and --at exclude each other\n',
-    ],
-  ])('refuses %j in one line that names the field', async (args, code, err) => {
-    const [exit, , text] = await here('jobs-refused', ...args).end();
-    expect([exit, text]).toEqual([code, err]);
-    expect(await jobsOf('jobs-refused')).toEqual([]);
-  });
+it('create --wait exits with 124 and the job id when the job has not ended in time', async () => {
+  const [code, lines, err] = await here('jobs-late', 'create', 'a', '--wait', '0.05').end();
+  const [{ id }] = await jobsOf('jobs-late');
+  expect([code, lines, err]).toEqual([124, [], `yardmaster: job ${id} is still pending after 0.05 s\n`]);
 });
 
-describe('jobs', () => {
-  it('lists the newest jobs in a table, and filters them by status and name', async () => {
-    const dead = await jobIn(service, 'dead', 'jobs-list', { name: 'crop' });
-    const { id: first } = await createJob(service, 'jobs-list', { name: 'crop' });
-    const { id: second } = await createJob(service, 'jobs-list', { name: 're\u001b[31msize' });
-    const ids = async (...args: string[]) => {
-      const [code, lines] = await here('jobs-list', 'jobs', ...args).end();
-      return [code, ...lines.slice(1).map((line) => line.split(' ')[0])];
-    };
-    expect(await ids()).toEqual([0, second, first, dead]);
-    expect(await ids('--status', 'dead')).toEqual([0, dead]);
-    expect(await ids('--name', 'crop')).toEqual([0, first, dead]);
-    expect(await ids('--name', 'crop', '--limit', '1')).toEqual([0, first]);
-    expect(await ids('--offset', '2')).toEqual([0, dead]);
-    const run = here('jobs-list', 'jobs', '--limit', '1');
-    await run.exit();
-    expect(run.out()).toMatch(/^ID +STATUS +NAME +ATTEMPTS +CREATED\n\w+ +pending +resize +0 +2\S+Z\n$/);
-    const [, lines] = await here('jobs-list', 'jobs', '--json').end();
-    expect(lines.map((line) => JSON.parse(line).id)).toEqual([second, first, dead]);
-  });
-
-  it('lists more jobs than the service returns at once', async () => {
-    const body = Array.from({ length: 130 }, (_, i) => ({ name: `n${i % 2}` }));
-    await service.call('POST', '/spaces/jobs-pages/jobs', { body });
-    const count = async (...args: string[]) => (await here('jobs-pages', 'jobs', ...args).end())[1].length - 1;
-    expect(await count()).toBe(50);
-    expect(await count('--limit', '1000')).toBe(130);
-    expect(await count('--limit', '60', '--name', 'n1')).toBe(60);
-    expect(await count('--limit', '110', '--offset', '5')).toBe(110);
-    expect(await count('--all')).toBe(130);
-    expect(await count('--all', '--name', 'n1', '--name', 'n0', '--order', 'asc')).toBe(130);
-    const [, lines] = await here('jobs-pages', 'jobs', '--all', '--json').end();
-    expect(new Set(lines.map((line) => JSON.parse(line).id)).size).toBe(130);
-  });
-
-  it('finds jobs by tag, text and time of creation, oldest first', async () => {
-    const space = 'jobs-find';
-    const { id: first, createdAt } = await createJob(service, space, { tags: ['eu', 'big'], payload: { at: 'Cat' } });
-    const second = await jobIn(service, 'killed', space, { tags: ['eu'], payload: { at: 'Dog' } });
-    const third = await jobIn(service, 'dead', space);
-    const ids = async (...args: string[]) =>
-      (await here(space, 'jobs', '--json', ...args).end())[1].map((line) => JSON.parse(line).id);
-    expect(await ids('--order', 'asc')).toEqual([first, second, third]);
-    expect(await ids('--tag', 'eu')).toEqual([second, first]);
-    expect(await ids('--tag', 'eu', '--tag', 'big')).toEqual([first]);
-    expect(await ids('--query', 'CAT')).toEqual([first]);
-    expect(await ids('--status', 'dead', '--status', 'killed')).toEqual([third, second]);
-    expect(await ids('--after', createdAt, '--before', '2999-01-01T00:00:00Z')).toEqual([third, second, first]);
-    expect(await ids('--before', createdAt)).toEqual([]);
-  });
-
-  it.each([
-    [['--all', '--limit', '5'], 2, 'error: --all and --limit exclude each other\n'],
-    [['--after', 'yesterday'], 1, 'yardmaster: --after must be an ISO 8601 timestamp with a time zone\n'],
-    [['--before', 'yesterday'], 1, 'yardmaster: --before must be an ISO 8601 timestamp with a time zone\n'],
-    [['--query', ''], 1, 'yardmaster: --query must be 1 to 500 characters\n'],
-    [['--name', 'a', '--offset', '5'], 1, 'yardmaster: offset must not be given together with cursor, order'],
-    [['--tag', ''], 1, 'yardmaster: tag must be 1 to 64 characters\n'],
-  ])('refuses %j', async (args, code, err) => {
-    const [exit, , text] = await here('jobs-refused', 'jobs', ...args).end();
-    expect([exit, text.slice(0, err.length)]).toEqual([code, err]);
-  });
+it.each([
+  [['create', 'a', '[]'], 1, 'yardmaster: payload must be an object\n'],
+  [['create', 'a', '{'], 2, 'error: payload is not JSON\n'],
+  [['create', 'a', '-'], 2, 'error: payload is not JSON\n'],
+  [['create', 'a', '--max-retries', '1000'], 1, 'yardmaster: maxRetries must be an integer between 0 and 100\n'],
+  [['create', 'a', '--retry', '{"delay": 3}'], 1, 'yardmaster: unknown field retry.delay\n'],
+  [['create', 'a', '--delay', '1', '--at', '2096-01-01T00:00:00Z'], 2, 'error: --delay and --at exclude each other\n'],
+])('refuses the command %j in one line that names the field', async (args, code, err) => {
+  const [exit, , text] = await here('jobs-refused', ...args).end();
+  expect([exit, text]).toEqual([code, err]);
+  expect(await jobsOf('jobs-refused')).toEqual([]);
 });
 
-describe('get', () => {
-  it('shows a job with its history', async () => {
-    const id = await jobIn(service, 'running', 'jobs-get', { name: 'resize', payload: { image: 'a.png' } });
-    await step(service, id, 'progress', { percent: 12.9, message: 'Reading' });
-    await step(service, id, 'complete', { result: 'ok' });
-    const [code, lines, err] = await here('jobs-get', 'get', id).end();
-    expect([code, err]).toEqual([0, '']);
-    expect(lines).toEqual([
-      `id             ${id}`,
-      'name           resize',
-      'space          jobs-get',
-      'status         completed',
-      'attempts       1 of at most 4',
-      'progress       12% Reading',
-      'payload        {"image":"a.png"}',
-      'result         ok',
-      'time-out       300 s without a heartbeat',
-      'created        T',
-      'started        T',
-      'updated        T',
-      'history',
-      '  T created',
-      '  T delivered',
-      '  T acked',
-      '  T progress      12% Reading',
-      '  T completed     "ok"',
-    ]);
-    const [, [json = '']] = await here('jobs-get', 'get', id, '--json').end();
-    expect(JSON.parse(json)).toMatchObject({ id, result: 'ok' });
-  });
-
-  it('exits with 1 for an unknown job', async () => {
-    expect(await here('jobs-get', 'get', 'nobody').end()).toEqual([1, [], 'yardmaster: Job not found\n']);
-  });
+it('lists the newest jobs in a table, and filters them by status and name', async () => {
+  const dead = await jobIn(service, 'dead', 'jobs-list', { name: 'crop' });
+  const { id: first } = await createJob(service, 'jobs-list', { name: 'crop' });
+  const { id: second } = await createJob(service, 'jobs-list', { name: 're\u001b[31msize' });
+  const ids = async (...args: string[]) => {
+    const [code, lines] = await here('jobs-list', 'jobs', ...args).end();
+    return [code, ...lines.slice(1).map((line) => line.split(' ')[0])];
+  };
+  expect(await ids()).toEqual([0, second, first, dead]);
+  expect(await ids('--status', 'dead')).toEqual([0, dead]);
+  expect(await ids('--name', 'crop')).toEqual([0, first, dead]);
+  expect(await ids('--name', 'crop', '--limit', '1')).toEqual([0, first]);
+  expect(await ids('--offset', '2')).toEqual([0, dead]);
+  const run = here('jobs-list', 'jobs', '--limit', '1');
+  await run.exit();
+  expect(run.out()).toMatch(/^ID +STATUS +NAME +ATTEMPTS +CREATED\n\w+ +pending +resize +0 +2\S+Z\n$/);
+  const [, lines] = await here('jobs-list', 'jobs', '--json').end();
+  expect(lines.map((line) => JSON.parse(line).id)).toEqual([second, first, dead]);
 });
 
-describe('kill and release', () => {
-  it('kills a job with a reason', async () => {
-    const { id } = await createJob(service, 'jobs-ends');
-    expect(await here('jobs-ends', 'kill', id, '--reason', 'enough').end()).toEqual([0, [`killed ${id}`], '']);
-    const { status, events } = await read(service, id);
-    expect([status, events.at(-1)?.data]).toEqual(['killed', { reason: 'enough' }]);
-  });
-
-  it('exits with 1 when the job has ended', async () => {
-    const id = await jobIn(service, 'completed', 'jobs-ends');
-    expect(await here('jobs-ends', 'kill', id).end()).toEqual([1, [], 'yardmaster: Job has already ended\n']);
-  });
-
-  it('releases a running job, with and without a delay', async () => {
-    const id = await jobIn(service, 'running', 'jobs-ends');
-    expect(await here('jobs-ends', 'release', id, '--reason', 'stops').end()).toEqual([0, [`released ${id}`], '']);
-    expect(await read(service, id)).toMatchObject({ status: 'pending', attemptNumber: 0 });
-    await step(service, id, 'claim');
-    expect(await here('jobs-ends', 'release', id, '--delay', '600').exit()).toBe(0);
-    expect(await read(service, id)).toMatchObject({ status: 'scheduled' });
-  });
-
-  it('does not release a job that another delivery has', async () => {
-    const { id } = await createJob(service, 'jobs-ends');
-    const first = await service.call('POST', `/jobs/${id}/claim`);
-    await step(service, id, 'release');
-    await step(service, id, 'claim');
-    const { deliveryToken } = first.body.job;
-    await here('jobs-ends', 'release', id, '--delivery-token', deliveryToken).exit();
-    expect(historyOf(await read(service, id))).toEqual(['created', 'delivered', 'released', 'delivered']);
-    expect(await here('jobs-ends', 'release', id, '--delivery-token', '9.9').exit()).toBe(1);
-  });
+it('lists more jobs than the service returns in one page', async () => {
+  const body = Array.from({ length: 130 }, (_, i) => ({ name: `n${i % 2}` }));
+  await service.call('POST', '/spaces/jobs-pages/jobs', { body });
+  const count = async (...args: string[]) => (await here('jobs-pages', 'jobs', ...args).end())[1].length - 1;
+  expect(await count()).toBe(50);
+  expect(await count('--limit', '1000')).toBe(130);
+  expect(await count('--limit', '60', '--name', 'n1')).toBe(60);
+  expect(await count('--limit', '110', '--offset', '5')).toBe(110);
+  expect(await count('--all')).toBe(130);
+  expect(await count('--all', '--name', 'n1', '--name', 'n0', '--order', 'asc')).toBe(130);
+  const [, lines] = await here('jobs-pages', 'jobs', '--all', '--json').end();
+  expect(new Set(lines.map((line) => JSON.parse(line).id)).size).toBe(130);
 });
 
-describe('requeue, copy and delete', () => {
-  it('lets a dead job wait again, at once or later', async () => {
-    const id = await jobIn(service, 'dead', 'jobs-again');
-    expect(await here('jobs-again', 'requeue', id).end()).toEqual([0, [`requeued ${id}`], '']);
-    expect(await read(service, id)).toMatchObject({ status: 'pending', attemptNumber: 0 });
-    await step(service, id, 'kill');
-    expect(await here('jobs-again', 'requeue', id, '--delay', '600').exit()).toBe(0);
-    expect(await read(service, id)).toMatchObject({ status: 'scheduled' });
-    expect(await here('jobs-again', 'requeue', id).end()).toEqual([
-      1,
-      [],
-      'yardmaster: Job is neither dead nor killed\n',
-    ]);
-  });
+it('finds jobs by tag, text and time of creation, oldest first', async () => {
+  const space = 'jobs-find';
+  const { id: first, createdAt } = await createJob(service, space, { tags: ['eu', 'big'], payload: { at: 'Cat' } });
+  const second = await jobIn(service, 'killed', space, { tags: ['eu'], payload: { at: 'Dog' } });
+  const third = await jobIn(service, 'dead', space);
+  const ids = async (...args: string[]) =>
+    (await here(space, 'jobs', '--json', ...args).end())[1].map((line) => JSON.parse(line).id);
+  expect(await ids('--order', 'asc')).toEqual([first, second, third]);
+  expect(await ids('--tag', 'eu')).toEqual([second, first]);
+  expect(await ids('--tag', 'eu', '--tag', 'big')).toEqual([first]);
+  expect(await ids('--query', 'CAT')).toEqual([first]);
+  expect(await ids('--status', 'dead', '--status', 'killed')).toEqual([third, second]);
+  expect(await ids('--after', createdAt, '--before', '2999-01-01T00:00:00Z')).toEqual([third, second, first]);
+  expect(await ids('--before', createdAt)).toEqual([]);
+});
 
-  it('prints the id of a copy', async () => {
-    const id = await jobIn(service, 'completed', 'jobs-again', { payload: { image: 'a.png' } });
-    const [code, [same = '']] = await here('jobs-again', 'copy', id).end();
-    expect([code, await read(service, same)]).toMatchObject([0, { copyOf: id, payload: { image: 'a.png' } }]);
-    const [, [other = '']] = await here('jobs-again', 'copy', id, '{"image":"b.png"}').end();
-    expect(await read(service, other)).toMatchObject({ copyOf: id, payload: { image: 'b.png' } });
-  });
+it.each([
+  [['--all', '--limit', '5'], 2, 'error: --all and --limit exclude each other\n'],
+  [['--after', 'yesterday'], 1, 'yardmaster: --after must be an ISO 8601 timestamp with a time zone\n'],
+  [['--before', 'yesterday'], 1, 'yardmaster: --before must be an ISO 8601 timestamp with a time zone\n'],
+  [['--query', ''], 1, 'yardmaster: --query must be 1 to 500 characters\n'],
+  [['--name', 'a', '--offset', '5'], 1, 'yardmaster: offset must not be given together with cursor, order'],
+  [['--tag', ''], 1, 'yardmaster: tag must be 1 to 64 characters\n'],
+])('refuses the options %j of jobs', async (args, code, err) => {
+  const [exit, , text] = await here('jobs-refused', 'jobs', ...args).end();
+  expect([exit, text.slice(0, err.length)]).toEqual([code, err]);
+});
 
-  it('deletes a job that has ended, and no other', async () => {
-    const id = await jobIn(service, 'completed', 'jobs-again');
-    expect(await here('jobs-again', 'delete', id).end()).toEqual([0, [`deleted ${id}`], '']);
-    expect((await service.call('GET', `/jobs/${id}`)).status).toBe(404);
-    const waiting = await jobIn(service, 'pending', 'jobs-again');
-    expect(await here('jobs-again', 'delete', waiting).end()).toEqual([1, [], 'yardmaster: Job has not ended\n']);
-  });
+it('shows a job with its history', async () => {
+  const id = await jobIn(service, 'running', 'jobs-get', { name: 'resize', payload: { image: 'a.png' } });
+  await step(service, id, 'progress', { percent: 12.9, message: 'Reading' });
+  await step(service, id, 'complete', { result: 'ok' });
+  const [code, lines, err] = await here('jobs-get', 'get', id).end();
+  expect([code, err]).toEqual([0, '']);
+  expect(lines).toEqual([
+    `id             ${id}`,
+    'name           resize',
+    'space          jobs-get',
+    'status         completed',
+    'attempts       1 of at most 4',
+    'progress       12% Reading',
+    'payload        {"image":"a.png"}',
+    'result         ok',
+    'time-out       300 s without a heartbeat',
+    'created        T',
+    'started        T',
+    'updated        T',
+    'history',
+    '  T created',
+    '  T delivered',
+    '  T acked',
+    '  T progress      12% Reading',
+    '  T completed     "ok"',
+  ]);
+  const [, [json = '']] = await here('jobs-get', 'get', id, '--json').end();
+  expect(JSON.parse(json)).toMatchObject({ id, result: 'ok' });
+});
+
+it('get exits with 1 for an unknown job', async () => {
+  expect(await here('jobs-get', 'get', 'nobody').end()).toEqual([1, [], 'yardmaster: Job not found\n']);
+});
+
+it('kills a job with a reason', async () => {
+  const { id } = await createJob(service, 'jobs-ends');
+  expect(await here('jobs-ends', 'kill', id, '--reason', 'enough').end()).toEqual([0, [`killed ${id}`], '']);
+  const { status, events } = await read(service, id);
+  expect([status, events.at(-1)?.data]).toEqual(['killed', { reason: 'enough' }]);
+});
+
+it('kill exits with 1 when the job has ended', async () => {
+  const id = await jobIn(service, 'completed', 'jobs-ends');
+  expect(await here('jobs-ends', 'kill', id).end()).toEqual([1, [], 'yardmaster: Job has already ended\n']);
+});
+
+it('releases a running job, with and without a delay', async () => {
+  const id = await jobIn(service, 'running', 'jobs-ends');
+  expect(await here('jobs-ends', 'release', id, '--reason', 'stops').end()).toEqual([0, [`released ${id}`], '']);
+  expect(await read(service, id)).toMatchObject({ status: 'pending', attemptNumber: 0 });
+  await step(service, id, 'claim');
+  expect(await here('jobs-ends', 'release', id, '--delay', '600').exit()).toBe(0);
+  expect(await read(service, id)).toMatchObject({ status: 'scheduled' });
+});
+
+it('release refuses to release a job that another delivery has', async () => {
+  const { id } = await createJob(service, 'jobs-ends');
+  const first = await service.call('POST', `/jobs/${id}/claim`);
+  await step(service, id, 'release');
+  await step(service, id, 'claim');
+  const { deliveryToken } = first.body.job;
+  await here('jobs-ends', 'release', id, '--delivery-token', deliveryToken).exit();
+  expect(historyOf(await read(service, id))).toEqual(['created', 'delivered', 'released', 'delivered']);
+  expect(await here('jobs-ends', 'release', id, '--delivery-token', '9.9').exit()).toBe(1);
+});
+
+it('requeues a dead job, at once or after a delay', async () => {
+  const id = await jobIn(service, 'dead', 'jobs-again');
+  expect(await here('jobs-again', 'requeue', id).end()).toEqual([0, [`requeued ${id}`], '']);
+  expect(await read(service, id)).toMatchObject({ status: 'pending', attemptNumber: 0 });
+  await step(service, id, 'kill');
+  expect(await here('jobs-again', 'requeue', id, '--delay', '600').exit()).toBe(0);
+  expect(await read(service, id)).toMatchObject({ status: 'scheduled' });
+  expect(await here('jobs-again', 'requeue', id).end()).toEqual([
+    1,
+    [],
+    'yardmaster: Job is neither dead nor killed\n',
+  ]);
+});
+
+it('copy prints the id of the new job', async () => {
+  const id = await jobIn(service, 'completed', 'jobs-again', { payload: { image: 'a.png' } });
+  const [code, [same = '']] = await here('jobs-again', 'copy', id).end();
+  expect([code, await read(service, same)]).toMatchObject([0, { copyOf: id, payload: { image: 'a.png' } }]);
+  const [, [other = '']] = await here('jobs-again', 'copy', id, '{"image":"b.png"}').end();
+  expect(await read(service, other)).toMatchObject({ copyOf: id, payload: { image: 'b.png' } });
+});
+
+it('deletes only a job that has ended', async () => {
+  const id = await jobIn(service, 'completed', 'jobs-again');
+  expect(await here('jobs-again', 'delete', id).end()).toEqual([0, [`deleted ${id}`], '']);
+  expect((await service.call('GET', `/jobs/${id}`)).status).toBe(404);
+  const waiting = await jobIn(service, 'pending', 'jobs-again');
+  expect(await here('jobs-again', 'delete', waiting).end()).toEqual([1, [], 'yardmaster: Job has not ended\n']);
 });
 
 it('counts the jobs of a space by status and by name', async () => {
@@ -318,7 +307,7 @@ it('lists the spaces that have jobs', async () => {
   expect(err).toContain('there are more than these 1 spaces');
 });
 
-it('shows what happened in a space, by minutes and by hours', async () => {
+it('shows the history of a space by minutes and by hours', async () => {
   await jobIn(service, 'completed', 'jobs-history', { name: 'crop' });
   await createJob(service, 'jobs-history', { name: 'resize' });
   const history = (...args: string[]) => here('jobs-history', 'stats', '--history', ...args).end();
@@ -340,7 +329,7 @@ it('shows what happened in a space, by minutes and by hours', async () => {
   ]);
 });
 
-it('ends at a closed output with 141', async () => {
+it('jobs exits with 141 when its output is closed', async () => {
   const script = `"${process.execPath}" "$0" jobs --space jobs-count --json --limit 1000 | true; exit \${PIPESTATUS[0]}`;
   const body = Array.from({ length: 200 }, () => ({ name: 'n', payload: { text: 'x'.repeat(2_000) } }));
   await service.call('POST', '/spaces/jobs-count/jobs', { body });

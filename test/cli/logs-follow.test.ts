@@ -32,96 +32,94 @@ const ENDS = [
   ['killed', 'kill', {}, 4],
 ] as const;
 
-describe('logs --follow', () => {
-  it('prints all stored entries, then each entry as it comes, until the job ends', async () => {
-    const id = await jobIn(service, 'running', 'follow');
-    await append(service, id, numbered(2));
-    const run = logs(service, id, '--follow');
-    await isFollowed(service, id);
-    await run.shows('entry 2\n');
-    await append(service, id, numbered(1, 3));
-    await run.shows('entry 3\n');
-    await append(service, id, numbered(2, 4));
-    await run.shows('entry 5\n');
-    await step(service, id, 'complete');
-    expect(await run.end()).toEqual([0, infos(numbered(5)), '']);
-  });
+it('logs --follow prints all stored entries, then each new entry, until the job ends', async () => {
+  const id = await jobIn(service, 'running', 'follow');
+  await append(service, id, numbered(2));
+  const run = logs(service, id, '--follow');
+  await isFollowed(service, id);
+  await run.shows('entry 2\n');
+  await append(service, id, numbered(1, 3));
+  await run.shows('entry 3\n');
+  await append(service, id, numbered(2, 4));
+  await run.shows('entry 5\n');
+  await step(service, id, 'complete');
+  expect(await run.end()).toEqual([0, infos(numbered(5)), '']);
+});
 
-  it('follows a job that is pending, over its first attempt and the next', async () => {
-    const { id } = await createJob(service, 'retry', { maxRetries: 1 });
+it('logs --follow follows a pending job through its first and its next attempt', async () => {
+  const { id } = await createJob(service, 'retry', { maxRetries: 1 });
+  const run = await follow(id);
+  for (const attempt of ['first', 'second']) {
+    await step(service, id, 'claim');
+    await step(service, id, 'ack');
+    await append(service, id, [`${attempt} attempt`, { message: 'oh no', level: 'error' }]);
+    await step(service, id, 'fail', { error: 'no' });
+  }
+  const lines = ['info  first attempt', 'error oh no', 'info  second attempt', 'error oh no'];
+  expect(await run.end()).toEqual([3, lines, '']);
+});
+
+it.each(ENDS)(
+  'logs --follow prints all entries from before the job was %s, and exits as watch does',
+  async (_, verb, body, code) => {
+    const id = await jobIn(service, 'running', 'ends', { maxRetries: 0 });
     const run = await follow(id);
-    for (const attempt of ['first', 'second']) {
-      await step(service, id, 'claim');
-      await step(service, id, 'ack');
-      await append(service, id, [`${attempt} attempt`, { message: 'oh no', level: 'error' }]);
-      await step(service, id, 'fail', { error: 'no' });
-    }
-    const lines = ['info  first attempt', 'error oh no', 'info  second attempt', 'error oh no'];
-    expect(await run.end()).toEqual([3, lines, '']);
-  });
+    await append(service, id, numbered(1_000));
+    await append(service, id, numbered(700, 1_001));
+    await step(service, id, verb, body);
+    expect(await run.end()).toEqual([code, infos(numbered(1_700)), '']);
+  },
+);
 
-  it.each(ENDS)(
-    'prints all entries from before the job was %s, and exits as watch does',
-    async (_, verb, body, code) => {
-      const id = await jobIn(service, 'running', 'ends', { maxRetries: 0 });
-      const run = await follow(id);
-      await append(service, id, numbered(1_000));
-      await append(service, id, numbered(700, 1_001));
-      await step(service, id, verb, body);
-      expect(await run.end()).toEqual([code, infos(numbered(1_700)), '']);
-    },
+it.each(ENDS)(
+  'logs --follow prints the logs of a job that is already %s, and exits as watch does',
+  async (status, _v, _b, code) => {
+    const id = await jobIn(service, status, 'ended');
+    await append(service, id, numbered(3));
+    const run = logsHere(service, [id, '--follow']);
+    expect(await run.end()).toEqual([code, infos(numbered(3)), '']);
+  },
+);
+
+it('logs --follow exits with 5 when the stream ends without a message about the end of the job', async () => {
+  const fake = await serve(
+    (request, response) => response.end(pageOf([entry(1), entry(2)], Number(afterIn(request)))),
+    (_send, ws) => ws.close(1000),
   );
+  const run = logsHere(fake, ['job', '--follow']);
+  expect((await run.end()).slice(0, 2)).toEqual([5, infos(numbered(2))]);
+});
 
-  it.each(ENDS)(
-    'prints the logs of a job that is already %s, and exits as watch does',
-    async (status, _v, _b, code) => {
-      const id = await jobIn(service, status, 'ended');
-      await append(service, id, numbered(3));
-      const run = logsHere(service, [id, '--follow']);
-      expect(await run.end()).toEqual([code, infos(numbered(3)), '']);
-    },
-  );
+it.each([
+  [0, []],
+  [2, numbered(2, 9)],
+  [50, numbered(10)],
+])('logs --follow --tail %i starts with the newest entries, and then prints all new ones', async (count, before) => {
+  const id = await jobIn(service, 'running', 'tail');
+  await append(service, id, numbered(10));
+  const run = await follow(id, '--tail', `${count}`);
+  await append(service, id, numbered(600, 11));
+  await step(service, id, 'complete');
+  expect(await run.end()).toEqual([0, infos([...before, ...numbered(600, 11)]), '']);
+});
 
-  it('exits with 5 when the stream ends without a message about the end of the job', async () => {
-    const fake = await serve(
-      (request, response) => response.end(pageOf([entry(1), entry(2)], Number(afterIn(request)))),
-      (_send, ws) => ws.close(1000),
-    );
-    const run = logsHere(fake, ['job', '--follow']);
-    expect((await run.end()).slice(0, 2)).toEqual([5, infos(numbered(2))]);
-  });
-
-  it.each([
-    [0, []],
-    [2, numbered(2, 9)],
-    [50, numbered(10)],
-  ])('begins with the newest entries with --tail %i, and then prints all', async (count, before) => {
-    const id = await jobIn(service, 'running', 'tail');
-    await append(service, id, numbered(10));
-    const run = await follow(id, '--tail', `${count}`);
-    await append(service, id, numbered(600, 11));
-    await step(service, id, 'complete');
-    expect(await run.end()).toEqual([0, infos([...before, ...numbered(600, 11)]), '']);
-  });
-
-  it.each([
-    ['--level warn', ['old-1', 'old-2', 'new-1', 'new-2']],
-    ['--level warn --tail 1', ['old-2', 'new-1', 'new-2']],
-    ['--level warn --tail 0', ['new-1', 'new-2']],
-    ['--grep W-1 --tail 3', ['new-1']],
-    ['--level error --tail 3', []],
-  ])('prints each entry that passes the filters %s exactly once', async (flags, messages) => {
-    const warn = (message: string) => ({ level: 'warn', message });
-    const id = await jobIn(service, 'running', 'level');
-    await append(service, id, [...numbered(3), warn('old-1'), warn('old-2'), ...numbered(3)]);
-    const run = await follow(id, '--json', ...flags.split(' '));
-    for (const batch of [numbered(2), [warn('new-1'), 'x'], ['y'], [warn('new-2')], ['z']]) {
-      await append(service, id, batch);
-    }
-    await step(service, id, 'complete');
-    expect(await run.exit()).toBe(0);
-    expect(entriesOf(run).map(({ message }) => message)).toEqual(messages);
-  });
+it.each([
+  ['--level warn', ['old-1', 'old-2', 'new-1', 'new-2']],
+  ['--level warn --tail 1', ['old-2', 'new-1', 'new-2']],
+  ['--level warn --tail 0', ['new-1', 'new-2']],
+  ['--grep W-1 --tail 3', ['new-1']],
+  ['--level error --tail 3', []],
+])('logs --follow prints each entry that passes the filters %s exactly once', async (flags, messages) => {
+  const warn = (message: string) => ({ level: 'warn', message });
+  const id = await jobIn(service, 'running', 'level');
+  await append(service, id, [...numbered(3), warn('old-1'), warn('old-2'), ...numbered(3)]);
+  const run = await follow(id, '--json', ...flags.split(' '));
+  for (const batch of [numbered(2), [warn('new-1'), 'x'], ['y'], [warn('new-2')], ['z']]) {
+    await append(service, id, batch);
+  }
+  await step(service, id, 'complete');
+  expect(await run.exit()).toBe(0);
+  expect(entriesOf(run).map(({ message }) => message)).toEqual(messages);
 });
 
 describe('the requests of logs --follow', () => {
@@ -134,13 +132,13 @@ describe('the requests of logs --follow', () => {
     return run;
   }
 
-  it('sends no request while nothing happens, until it gives up after --timeout with 124', async () => {
+  it('logs --follow sends no request while nothing happens, and exits with 124 after --timeout', async () => {
     const run = await followTwo(await jobIn(service, 'running', 'idle'), '--timeout', '3');
     expect(await run.end()).toEqual([124, infos(numbered(2)), 'yardmaster: gave up after 3 s\n']);
     expect(proxy.requests).toEqual(BEGINNING);
   });
 
-  it('sends one request for each append and one at the end, and none for other events', async () => {
+  it('logs --follow sends one request for each append and one at the end, and none for other events', async () => {
     const id = await jobIn(service, 'running', 'busy');
     const run = await followTwo(id);
     for (let percent = 0; percent < 20; percent++) await step(service, id, 'progress', { percent, message: 'on' });
@@ -154,7 +152,7 @@ describe('the requests of logs --follow', () => {
     expect(proxy.requests).toEqual([...BEGINNING, '?limit=500&after=2', '?limit=500&after=4']);
   });
 
-  it('requests only entries after those that the filters have left out', async () => {
+  it('logs --follow requests only entries after those that the filters have excluded', async () => {
     const id = await jobIn(service, 'running', 'filtered');
     const run = logsHere(proxy, [id, '--follow', '--level', 'warn,error', '--grep', 'a "b', '--tail', '0']);
     await until(() => proxy.requests.length === 3);
@@ -169,7 +167,7 @@ describe('the requests of logs --follow', () => {
     expect(proxy.requests).toEqual(['?limit=1', 'stream', from(0), from(0), from(5), from(6)]);
   });
 
-  it('sends no request while its reader takes nothing, and then one for all new entries', async () => {
+  it('logs --follow sends no request while its reader takes nothing, and then one for all new entries', async () => {
     const id = await jobIn(service, 'running', 'slow');
     const watcher = await StreamClient.open(service.url, `/${id}?token=${ADMIN_KEY}`);
     await append(service, id, numbered(2));
@@ -208,7 +206,7 @@ describe('logs --follow that loses its connection', () => {
 
   const LOST = 'connection lost (the connection broke), connecting again\n';
 
-  it('connects again, and prints each missed entry exactly once', async () => {
+  it('logs --follow reconnects after a lost connection, and prints each missed entry exactly once', async () => {
     const id = await jobIn(service, 'running', 'cut');
     const run = await followAndCut(id);
     await append(service, id, numbered(2, 3));
@@ -220,16 +218,19 @@ describe('logs --follow that loses its connection', () => {
     expect(await run.end()).toEqual([0, infos(numbered(606)), LOST]);
   });
 
-  it.each(ENDS)('prints the last entries and exits when a job was %s in an outage', async (_, verb, body, code) => {
-    const id = await jobIn(service, 'running', 'meanwhile', { maxRetries: 0 });
-    const run = await followAndCut(id);
-    await append(service, id, numbered(2, 3));
-    await step(service, id, verb, body);
-    proxy.restore();
-    expect(await run.end()).toEqual([code, infos(numbered(4)), LOST]);
-  });
+  it.each(ENDS)(
+    'logs --follow prints the last entries and exits when a job was %s in an outage',
+    async (_, verb, body, code) => {
+      const id = await jobIn(service, 'running', 'meanwhile', { maxRetries: 0 });
+      const run = await followAndCut(id);
+      await append(service, id, numbered(2, 3));
+      await step(service, id, verb, body);
+      proxy.restore();
+      expect(await run.end()).toEqual([code, infos(numbered(4)), LOST]);
+    },
+  );
 
-  it('waits for a service when a proxy before it accepts connections and closes them at once', async () => {
+  it('logs --follow waits for a service behind a proxy that accepts connections and closes them at once', async () => {
     const id = await jobIn(service, 'completed', 'away');
     await append(service, id, numbered(2));
     proxy.cut();
@@ -240,7 +241,7 @@ describe('logs --follow that loses its connection', () => {
     expect(await run.end()).toEqual([0, infos(numbered(2)), err]);
   });
 
-  it('prints every entry exactly once and in order, however often the connection is cut while clients append', async () => {
+  it('logs --follow prints each entry once and in order, however often the connection is cut', async () => {
     const id = await jobIn(service, 'running', 'often');
     await append(service, id, numbered(2));
     const run = logsHere(proxy, [id, '--follow', '--json']);
@@ -269,7 +270,7 @@ describe('logs --follow that loses its connection', () => {
 
   const AWAY = '{"error":"Storage is unavailable"}';
 
-  it('reports once that logs cannot be read, whatever the stream sends meanwhile', async () => {
+  it('logs --follow reports once that logs cannot be read, even if the stream keeps sending', async () => {
     let timer: NodeJS.Timeout | undefined;
     const fake = await serve(
       (_request, response, nth) => {
@@ -289,7 +290,7 @@ describe('logs --follow that loses its connection', () => {
     clearInterval(timer);
   });
 
-  it('ends when its stream is refused, even while logs cannot be read', async () => {
+  it('logs --follow ends when its stream is refused, even while logs cannot be read', async () => {
     let refuse: () => void = () => undefined;
     const fake = await serve(
       (_request, response, nth) => {
@@ -306,7 +307,7 @@ describe('logs --follow that loses its connection', () => {
     expect([await run.exit(), run.err().split('\n').at(-2)]).toEqual([1, 'yardmaster: API key is no longer valid']);
   });
 
-  it('prints the entries that have replaced lost entries of the service, and reports the loss', async () => {
+  it('logs --follow prints the entries that replaced lost entries of the service, and reports the loss', async () => {
     let kept = [entry(1, 'one'), entry(2, 'two'), entry(3, 'three')];
     let end: () => void = () => undefined;
     const fake = await serve(

@@ -33,20 +33,23 @@ describe('logs of more entries than a page has', () => {
     for (let i = 0; i < 540; i += 60) await append(service, large, LARGE.slice(i, i + 60));
   });
 
-  it('prints all entries of several pages, oldest first', async () => {
+  it('logs prints all entries of several pages, oldest first', async () => {
     expect(await logs(service, id).end()).toEqual(found(infos(numbered(1_200))));
   });
 
-  it.each([1, 120, 500, 501, 1_150, 1_200, 5_000])('prints the newest entries with --tail %i', async (tail) => {
-    expect(await readHere(service, id, '--tail', `${tail}`)).toEqual(found(infos(numbered(1_200).slice(-tail))));
-  });
+  it.each([1, 120, 500, 501, 1_150, 1_200, 5_000])(
+    'logs --tail %i prints the newest entries of several pages',
+    async (tail) => {
+      expect(await readHere(service, id, '--tail', `${tail}`)).toEqual(found(infos(numbered(1_200).slice(-tail))));
+    },
+  );
 
-  it('prints pages that end early because the size of a response is limited', async () => {
+  it('logs prints pages that end early because the size of a response is limited', async () => {
     expect(await readHere(service, large)).toEqual(found(infos(LARGE)));
     expect(await readHere(service, large, '--tail', '530')).toEqual(found(infos(LARGE.slice(10))));
   });
 
-  it('ends with 141 and without a message when `head -1` reads its output', async () => {
+  it('logs exits with 141 and without a message when `head -1` reads its output', async () => {
     // This is more than fits into a pipe, so that the command still writes when `head` ends.
     const line = `{ "${process.execPath}" "${BIN}" logs ${large}; echo "exit $?" >&2; } | head -1`;
     const run = runCommand('sh', ['-c', line], asAdmin(service));
@@ -54,7 +57,7 @@ describe('logs of more entries than a page has', () => {
   });
 });
 
-it('reads no further pages of logs while its reader takes nothing', async () => {
+it('logs requests no further pages while its reader takes nothing', async () => {
   const job = (await createJob(service, 'large')).id;
   const all = numbered(1_500).map((name) => `${name} ${'x'.repeat(2_000)}`);
   for (let i = 0; i < all.length; i += 300) await append(service, job, all.slice(i, i + 300));
@@ -73,16 +76,19 @@ it.each([
   ['completed', ['--tail', '0']],
   ['dead', ['--tail', '5']],
   ['killed', []],
-] as const)('prints nothing and exits with 0 for a job that is %s and has no logs, with %j', async (status, flags) => {
-  expect(await readHere(service, await jobIn(service, status, 'empty'), ...flags)).toEqual(found([]));
-});
+] as const)(
+  'logs prints nothing and exits with 0 for a job that is %s and has no logs, with %j',
+  async (status, flags) => {
+    expect(await readHere(service, await jobIn(service, status, 'empty'), ...flags)).toEqual(found([]));
+  },
+);
 
 describe('logs with filters', () => {
   it.each([
     ['warn', ['warn  m']],
     ['fatal,trace,debug,fatal', ['trace m', 'debug m', 'fatal m']],
     ['error,info', ['info  m', 'error m']],
-  ])('prints entries of the levels %s and no others', async (levels, lines) => {
+  ])('logs --level prints entries of the levels %s and no others', async (levels, lines) => {
     const entries = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'].map((level) => ({ level, message: 'm' }));
     expect(await readHere(service, await jobWith(service, entries), '--level', levels)).toEqual(found(lines));
   });
@@ -118,28 +124,28 @@ describe('logs with filters', () => {
     ['a backslash', 'c:\\T', [7]],
     ['characters that have a meaning in addresses', '%, a&b=c#d', [8]],
     ['nothing that is not there', 'absent', []],
-  ])('finds %s with --grep', async (_, grep, places) => {
+  ])('logs --grep finds %s', async (_, grep, places) => {
     const lines = infos(MESSAGES.filter((_message, i) => places.includes(i)));
     expect(await readHere(service, id, '--grep', grep)).toEqual(found(lines));
   });
 
-  it('searches only the messages of entries with --grep', async () => {
+  it('logs --grep searches only the messages of entries', async () => {
     const job = await jobWith(service, [{ message: 'a', source: 'needle', metadata: { needle: 'needle' } }, 'needle']);
     expect(await readHere(service, job, '--grep', 'needle')).toEqual(found(['info  needle']));
   });
 
-  it('finds a text that is longer and has more quotes than a query can have', async () => {
+  it('logs --grep finds a text that is longer and has more quotes than a query can have', async () => {
     const long = `${'é🚂"'.repeat(200)}end`;
     const job = await jobWith(service, [long, long.slice(0, -1)]);
     expect(await readHere(service, job, '--grep', long)).toEqual(found([`info  ${long}`]));
   });
 
-  it('finds older entries with --tail where newer ones have the words, but not the phrase', async () => {
+  it('logs --grep --tail finds older entries if newer ones contain the words but not the phrase', async () => {
     const job = await jobWith(service, ['disk "full" 1', 'disk "full" 2', 'full "disk', '" disk full']);
     expect(await readHere(service, job, '--grep', 'disk "full', '--tail', '1')).toEqual(found(['info  disk "full" 2']));
   });
 
-  it('asks for whole pages when entries that the server finds may not contain the phrase', async () => {
+  it('logs --grep requests whole pages when entries that the server finds may not contain the phrase', async () => {
     const job = await jobWith(service, ['say "disk full"', ...Array(400).fill('disk full, "no"')]);
     expect(await readHere(proxy, job, '--grep', '"disk', '--tail', '1')).toEqual(found(['info  say "disk full"']));
     expect(proxy.requests.length).toBeLessThan(5);
@@ -165,7 +171,7 @@ describe('logs with filters', () => {
       ['--level warn,error --tail 13', all.slice(-13)],
       ['--level warn,error --tail 1', all.slice(-1)],
       ['--level info', []],
-    ])('prints the entries that pass all filters: %s --grep …', async (flags, lines) => {
+    ])('logs prints the entries of many pages that pass all filters: %s --grep …', async (flags, lines) => {
       expect(await readHere(service, job, ...flags.split(' '), '--grep', 'ROUND" n')).toEqual(found(lines));
     });
   });
@@ -182,7 +188,7 @@ describe('logs in which newer entries have replaced older ones', () => {
     [['--tail', '3'], lastTen.slice(-3), ''],
     [['--tail', '50'], lastTen, ''],
     [['--tail', '0'], [], ''],
-  ])('reports removed entries unless only some entries were wanted: %j', async (flags, messages, err) => {
+  ])('logs reports removed entries unless only some entries were wanted: %j', async (flags, messages, err) => {
     expect(await readHere(small, await jobWith(small, numbered(25)), ...flags)).toEqual([0, messages, err]);
   });
 
@@ -191,7 +197,7 @@ describe('logs in which newer entries have replaced older ones', () => {
     [['--tail', '5'], 'entries 4 to 993 are no longer stored\n'],
     [['--level', 'info'], ''],
     [['--grep', 'entry'], ''],
-  ])('reports entries that are replaced before they can be followed, with %j', async (flags, err) => {
+  ])('logs reports entries that are replaced before they can be followed, with %j', async (flags, err) => {
     const id = await jobWith(small, numbered(3));
     const run = logsHere(small, [id, '--follow', ...flags]);
     await run.shows('entry 3');
@@ -209,7 +215,7 @@ describe('printed logs', () => {
   const evilEntry = { message: `m ${evil}`, source: `s ${evil}`, metadata: { [`k ${evil}`]: [`v ${evil}`] } };
   const unsafe = /(?!\n)[\p{Cc}\p{Zl}\u202e]/u;
 
-  it('prints one line for each entry: level, other source than worker, message, metadata', async () => {
+  it('logs prints one line for each entry: level, source unless it is worker, message, metadata', async () => {
     const rows: [entry: unknown, line: unknown][] = [
       ['hello', 'info  hello'],
       [{ message: 'm', source: 'disk' }, 'info  disk: m'],
@@ -230,7 +236,7 @@ describe('printed logs', () => {
     expect(run.out()).not.toMatch(unsafe);
   });
 
-  it('prints entries with --json as the API sends them, each on a line, with unsafe characters as escapes', async () => {
+  it('logs --json prints each entry as the API sends it on one line, with unsafe characters escaped', async () => {
     const metadata = JSON.parse('{"z":1,"a":[{}],"__proto__":{"x":null},"n":1.5e300}');
     const id = await jobWith(service, ['one', { message: 'a\nb', level: 'fatal', source: 's', metadata }, evilEntry]);
     const run = logsHere(service, [id, '--json']);
@@ -266,7 +272,7 @@ describe('printed logs', () => {
   const yellow = (text: string) => `\u001b[33m${text}\u001b[0m`;
   const bold = (text: string) => `\u001b[1m${text}\u001b[0m`;
 
-  it('shows logs with the local time of day and colours by level, and cuts nothing', async () => {
+  it('logs on a terminal shows the local time of day and a color for each level, and cuts nothing', async () => {
     const run = onTerminal(id);
     expect(await run.exit()).toBe(0);
     const time = dim('11:30:01');
@@ -281,20 +287,20 @@ describe('printed logs', () => {
     ]);
   });
 
-  it('prints logs as plain lines where NO_COLOR is set', async () => {
+  it('logs on a terminal prints plain lines if NO_COLOR is set', async () => {
     const run = onTerminal(id, { NO_COLOR: '1' });
     expect(await run.exit()).toBe(0);
     const lines = ['trace one', 'debug two', `info  ${LONG}`, 'warn  disk: three {"used":92}', 'error four', 'fatal'];
     expect(run.out()).toBe(lines.map((line) => `${timestamp} ${line}\r\n`).join(''));
   });
 
-  it('prints logs as JSON without colours with --json', async () => {
+  it('logs --json on a terminal prints JSON without colors', async () => {
     const run = onTerminal(`${id} --json --tail 1`);
     expect(await run.exit()).toBe(0);
     expect(JSON.parse(run.out())).toMatchObject({ seq: 6, level: 'fatal' });
   });
 
-  it('follows logs in colours until Ctrl-C, which ends the command with 130 below the last line', async () => {
+  it('logs --follow on a terminal prints in color until Ctrl-C, and then exits with 130', async () => {
     const job = await jobWith(service, ['before']);
     const run = onTerminal(`${job} --follow`);
     await run.shows('before\r\n');
@@ -318,7 +324,7 @@ describe('logs that the service refuses', () => {
     yardmasterHere(['logs', ...args], { YARDMASTER_URL: service.url, YARDMASTER_API_KEY: key });
 
   it.each([[[]], [['--follow']], [['--tail', '0']]])(
-    'exits with 1 and the reason when logs are refused: %j',
+    'logs exits with 1 and the reason when logs are refused: %j',
     async (flags) => {
       const { key: progressOnly } = await service.key(['jobs:read:progress', 'jobs:event', 'jobs:create']);
       const { key: keyOfOther } = await service.key(['jobs:read'], { spaceId: 'elsewhere' });
@@ -334,12 +340,12 @@ describe('logs that the service refuses', () => {
     },
   );
 
-  it('reads logs with a key of the space of the job that has jobs:read and nothing else', async () => {
+  it('logs works with a key of the space that has only jobs:read', async () => {
     const { key } = await service.key(['jobs:read'], { spaceId: 'own' });
     expect(await readWith(key, [id, '--follow']).end()).toEqual([0, infos(numbered(2)), '']);
   });
 
-  it('follows logs until the key is revoked, and then exits with 1', async () => {
+  it('logs --follow exits with 1 when the key is revoked', async () => {
     const job = await jobIn(service, 'running', 'revoked');
     const { id: keyId, key } = await service.key(['jobs:read']);
     await append(service, job, numbered(2));
@@ -354,7 +360,7 @@ describe('logs that the service refuses', () => {
 });
 
 describe('logs of a service with unusual responses', () => {
-  it('sends a request for logs again after a failure that may pass, and reports the outage once', async () => {
+  it('logs resends a request after a temporary failure, and reports the outage once', async () => {
     const three = [entry(1), entry(2), entry(3)];
     const { url } = await serve((_request, response, nth) => {
       if (nth === 0) response.writeHead(503).end('{"error":"Storage is unavailable"}');
@@ -369,7 +375,7 @@ describe('logs of a service with unusual responses', () => {
     expect(await readHere({ url }, 'job')).toEqual([0, infos(numbered(3)), err]);
   });
 
-  it('sends no request for logs again before the service allows it, and gives up after --timeout', async () => {
+  it('logs resends no request before the service allows it, and gives up after --timeout', async () => {
     const fake = await serve((_request, response) => response.writeHead(503, { 'retry-after': '3600' }).end());
     // Without Retry-After the command would send the request again within half a second.
     const err = /^no connection to \S+ \(the server .* HTTP 503\), .*\nyardmaster: gave up after 1 s\n$/;
@@ -377,7 +383,7 @@ describe('logs of a service with unusual responses', () => {
     expect(fake.requests).toBe(1);
   });
 
-  it('gives up logs after --timeout while no response comes', async () => {
+  it('logs gives up after --timeout while no response arrives', async () => {
     const fake = await serve(() => undefined);
     const err = 'yardmaster: gave up after 0.5 s\n';
     expect(await readHere(fake, 'job', '--timeout', '0.5')).toEqual([124, [], err]);
@@ -395,13 +401,13 @@ describe('logs of a service with unusual responses', () => {
     ['a sentence with escapes', 400, '{"error":"a\\u001b[2J\\nb\\u202e"}', {}, 'a b'],
     // Another server must not get the key.
     ['a redirect', 302, '', { location: '/elsewhere' }, 'the server responded with HTTP 302'],
-  ])('exits with 1 when the response to a request for logs is %s', async (_, status, body, headers, sentence) => {
+  ])('logs exits with 1 when the response is %s', async (_, status, body, headers, sentence) => {
     const fake = await serve((_request, response) => response.writeHead(status, headers).end(body));
     expect(await readHere(fake, 'job')).toEqual([1, [], `yardmaster: ${sentence}\n`]);
     expect(fake.requests).toBe(1);
   });
 
-  it('ends although a server switches protocols and keeps the connection open', async () => {
+  it('logs ends even if a server switches protocols and keeps the connection open', async () => {
     const server = net.createServer((socket) => {
       socket.on('error', () => undefined);
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n');
@@ -412,7 +418,7 @@ describe('logs of a service with unusual responses', () => {
     server.close();
   });
 
-  it('never prints the key, however the server quotes the request for logs', async () => {
+  it('logs never prints the API key, even if the server quotes the request', async () => {
     const key = 'ym_id_se/cr=et!';
     const { url } = await serve(({ url: path, headers }, response) => {
       const error = `${path} ${headers['x-api-key']} ${encodeURIComponent(key)}`;

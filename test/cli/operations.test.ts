@@ -12,7 +12,7 @@ afterEach(endAll);
 const here = (spaceId: string, ...args: string[]) =>
   yardmasterHere(['operations', ...args], { ...asAdmin(service), YARDMASTER_SPACE: spaceId });
 
-it('requeues dead jobs, waits for the end, and prints the counts', async () => {
+it('operations start requeues dead jobs, waits for the end, and prints the counts', async () => {
   const ids = [await jobIn(service, 'dead', 'cli-op'), await jobIn(service, 'dead', 'cli-op', { name: 'other' })];
   const run = here('cli-op', 'start', 'requeue', '--status', 'dead', '--name', 'work', '--wait');
   expect(await run.end()).toEqual([0, ['done: 1 changed, 0 skipped, 2 examined'], '']);
@@ -20,7 +20,7 @@ it('requeues dead jobs, waits for the end, and prints the counts', async () => {
   expect(statuses).toEqual(['pending', 'dead']);
 });
 
-it('starts an operation, shows it, lists it and cancels it', async () => {
+it('operations starts an operation, shows it, lists it and cancels it', async () => {
   await jobIn(service, 'dead', 'cli-op-list');
   const [code, [id = '']] = await here('cli-op-list', 'start', 'delete', '--status', 'dead', '--dry-run').end();
   expect(code).toBe(0);
@@ -33,7 +33,7 @@ it('starts an operation, shows it, lists it and cancels it', async () => {
   expect(await here('cli-op-list', 'cancel', id).end()).toEqual([0, [`cancelled ${id}`], '']);
 });
 
-it('prints why the service refuses an operation', async () => {
+it('operations start prints why the service refuses an operation', async () => {
   const [code, out, err] = await here('cli-op', 'start', 'requeue', '--status', 'completed').end();
   expect([code, out]).toEqual([1, []]);
   expect(err).toContain('filter.status must be of dead, killed with action requeue');

@@ -31,7 +31,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it('is a small package without dependencies, with the licences of what it contains', () => {
+it('the npm package is small, has no dependencies, and contains the licenses of what it bundles', () => {
   const path = join(folder, 'node_modules/yardmaster');
   const manifest = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
   expect(manifest).toMatchObject({ name: 'yardmaster', bin: { yardmaster: 'bin/yardmaster.mjs' } });
@@ -42,7 +42,7 @@ it('is a small package without dependencies, with the licences of what it contai
   for (const name of ['commander', 'ws', 'zod']) expect(licences).toMatch(new RegExp(`^${name} \\d.*\\(MIT\\)$`, 'm'));
 });
 
-it('runs outside a clone: shows the service, works on a job, and watches it', async () => {
+it('the installed command works outside a clone: it shows the service, works on a job, and watches it', async () => {
   const info = installed('info');
   expect([await info.exit(), info.err()]).toEqual([0, '']);
   const worker = installed('work', '--exec', '/bin/cat');
@@ -56,7 +56,7 @@ it('runs outside a clone: shows the service, works on a job, and watches it', as
   expect(await worker.exit()).toBe(0);
 });
 
-it.each(['fsck', 'format'])('prints where to run %s, which needs Redis', async (command) => {
+it.each(['fsck', 'format'])('the installed command prints where to run %s, which needs Redis', async (command) => {
   const [code, lines, err] = await installed(command).end();
   expect([code, lines]).toEqual([2, []]);
   expect(err).toContain(`${command} works on Redis itself, so this package does not have it; run it where`);

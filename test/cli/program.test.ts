@@ -192,7 +192,7 @@ it.each([
     redis,
     { isRaising: true, variables: { REDIS_URL: 'redis://two', KEY_PREFIX: 'q' } },
   ],
-] as [string[], Env, object][])('reads %j with the variables %j', async (args, env, fields) => {
+] as [string[], Env, object][])('reads the arguments %j with the variables %j', async (args, env, fields) => {
   expect((await run(args, env)).request).toMatchObject(fields);
 });
 
@@ -365,7 +365,7 @@ it.each([
   [['fsck', 'job'], {}, 'too many arguments'],
   [['format', 'rise'], {}, 'Allowed choices are raise'],
 ] as [string[], Env, string][])(
-  'refuses %j with exit code 2 and the reason, with the variables %j',
+  'refuses the arguments %j with exit code 2 and the reason, with the variables %j',
   async (args, env, sentence) => {
     const { code, err, request } = await run(args, env);
     expect([code, request]).toEqual([2, null]);
@@ -388,7 +388,7 @@ function packagesOf(file: URL, visited = new Set<string>()): Set<string> {
   return packages;
 }
 
-it('starts without the store, which only fsck and format load', () => {
+it('starts without loading the store, which only fsck and format load', () => {
   const packages = packagesOf(new URL('../../apps/cli/src/main.ts', import.meta.url));
   expect(packages).toContain('ws');
   expect(packages).not.toContain('@yardmaster/fsck');
@@ -404,13 +404,13 @@ it.each([
   ['## Exit codes of watch and logs', EXIT],
   ['### Exit codes of fsck', FSCK_EXIT],
   ['### Exit codes of format', FORMAT_EXIT],
-])('documents every exit code with its meaning in docs/cli.md, and no others: %s', (title, codes) => {
+])('documents exactly the existing exit codes with their meaning in docs/cli.md: %s', (title, codes) => {
   const [section = ''] = docs.split(`\n${title}\n`)[1]?.split(/^#/m) ?? [];
   const rows = [...section.matchAll(/^\| (\d+) \| (.+?) \|$/gm)].map(([, code, meaning]) => [Number(code), meaning]);
   expect(rows).toEqual(Object.values(codes).map(({ code, meaning }) => [code, meaning]));
 });
 
-it('documents every kind of fault in docs/cli.md with what a repair does, and no others', () => {
+it('documents exactly the existing kinds of fault in docs/cli.md, with what a repair does', () => {
   // The rows of variables do not match, because their names are in capitals.
   const rows = [...docs.matchAll(/^\| `([a-z]\w+)` \| (.+?) \| (.+?) \|$/gm)];
   expect(rows.map(([, kind, meaning, repair]) => [kind, meaning, repair])).toEqual(
@@ -418,7 +418,7 @@ it('documents every kind of fault in docs/cli.md with what a repair does, and no
   );
 });
 
-it('prints its version', async () => {
+it('yardmaster --version prints the version', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../apps/cli/package.json', import.meta.url), 'utf8'));
   expect(await run(['--version'])).toMatchObject({ code: 0, out: `${version}\n`, err: '' });
 });

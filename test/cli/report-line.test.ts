@@ -16,7 +16,7 @@ it.each([
   ['log warning low', log('warn', 'low')],
   ['log info', log('info', '')],
   [`log info ${'x'.repeat(5_000)}`, log('info', 'x'.repeat(4_000))],
-])('reads the report "%s"', (line, report) => {
+])('reads the report line "%s"', (line, report) => {
   expect(readReportLine(line)).toEqual(report);
 });
 
@@ -30,7 +30,7 @@ it.each([
   ['log', 'level must be one of'],
   ['log low on memory', 'level must be one of'],
   ['toString 1', 'it must begin with progress, checkpoint, event, log'],
-])('refuses the report "%s"', (line, reason) => {
+])('refuses the report line "%s"', (line, reason) => {
   expect(() => readReportLine(line)).toThrow(InvalidLine);
   expect(() => readReportLine(line)).toThrow(reason);
 });
@@ -42,7 +42,7 @@ describe('lines of a stream', () => {
     ['over several chunks', ['a', 'b\nc', '\n'], ['ab', 'c']],
     ['with a character over two chunks', [Buffer.from([0xc3]), Buffer.from([0xa9, 0x0a])], ['é']],
     ['null for each that is too long', [long, `${long}\nb\n`, `${long}\n`, 'c\n', long], [null, 'b', null, 'c', null]],
-  ])('are read %s', async (_, chunks, expected) => {
+  ])('linesOf reads the lines of a stream %s', async (_, chunks, expected) => {
     const stream = Readable.from(chunks.map((chunk) => Buffer.from(chunk as string)));
     const lines: (string | null)[] = [];
     for await (const line of linesOf(stream)) lines.push(line);

@@ -27,69 +27,67 @@ const view: JobView = {
 };
 const drawn = (job: JobView, options = {}) => screenOf(job, { ...size, ...options }).map(uncoloured);
 
-describe('the drawing of a job', () => {
-  it('shows name, status, time, a bar, and a bar for each stage', () => {
-    expect(drawn(view)).toEqual([
-      'resize  4ck0job  running  1:07',
-      '█████████░░░░░░░░░░░  47% Resizing',
-      '  decode      ██████████ 100%',
-      '  scale 日本  ██░░░░░░░░  25% first pass',
-    ]);
-  });
+it('draws name, status, time and a bar of a job, and a bar for each stage', () => {
+  expect(drawn(view)).toEqual([
+    'resize  4ck0job  running  1:07',
+    '█████████░░░░░░░░░░░  47% Resizing',
+    '  decode      ██████████ 100%',
+    '  scale 日本  ██░░░░░░░░  25% first pass',
+  ]);
+});
 
-  it('colours single parts of a job, and ends each colour', () => {
-    expect(screenOf({ ...view, progress: null }, size)).toEqual([
-      '\u001b[1mresize\u001b[0m  4ck0job  \u001b[36mrunning\u001b[0m  \u001b[2m1:07\u001b[0m',
-      `\u001b[36m${'░'.repeat(20)}\u001b[0m\u001b[2m no progress yet\u001b[0m`,
-    ]);
-  });
+it('colors parts of a drawn job, and ends each color', () => {
+  expect(screenOf({ ...view, progress: null }, size)).toEqual([
+    '\u001b[1mresize\u001b[0m  4ck0job  \u001b[36mrunning\u001b[0m  \u001b[2m1:07\u001b[0m',
+    `\u001b[36m${'░'.repeat(20)}\u001b[0m\u001b[2m no progress yet\u001b[0m`,
+  ]);
+});
 
-  it('shows until when a job is scheduled, with the date unless that is today', () => {
-    const untilOf = (at: Date) =>
-      drawn({ ...view, status: 'scheduled', progress: null, scheduledFor: at.toISOString() })[1];
-    const today = new Date();
-    today.setHours(23, 59, 58, 500);
-    expect(untilOf(today)).toBe(`${'░'.repeat(20)} until 23:59:58`);
-    expect(untilOf(new Date(2096, 1, 29, 7, 5, 9))).toBe(`${'░'.repeat(20)} until 2096-02-29 07:05:09`);
-  });
+it('draws until when a job is scheduled, with the date unless that is today', () => {
+  const untilOf = (at: Date) =>
+    drawn({ ...view, status: 'scheduled', progress: null, scheduledFor: at.toISOString() })[1];
+  const today = new Date();
+  today.setHours(23, 59, 58, 500);
+  expect(untilOf(today)).toBe(`${'░'.repeat(20)} until 23:59:58`);
+  expect(untilOf(new Date(2096, 1, 29, 7, 5, 9))).toBe(`${'░'.repeat(20)} until 2096-02-29 07:05:09`);
+});
 
-  it('leaves out unknown fields of a job', () => {
-    expect(drawn(unseen('4ck0job'))).toEqual(['4ck0job  1:07', `${'░'.repeat(20)} no progress yet`]);
-  });
+it('leaves unknown fields of a job out of the drawing', () => {
+  expect(drawn(unseen('4ck0job'))).toEqual(['4ck0job  1:07', `${'░'.repeat(20)} no progress yet`]);
+});
 
-  it('shows a full bar once the job has completed, whatever its worker reported last', () => {
-    expect(drawn({ ...view, status: 'completed' })[1]).toBe(`${'█'.repeat(20)} 100% Resizing`);
-    expect(drawn({ ...view, status: 'completed', progress: null })[1]).toBe(`${'█'.repeat(20)} 100%`);
-  });
+it('draws a full bar once the job has completed, whatever its worker reported last', () => {
+  expect(drawn({ ...view, status: 'completed' })[1]).toBe(`${'█'.repeat(20)} 100% Resizing`);
+  expect(drawn({ ...view, status: 'completed', progress: null })[1]).toBe(`${'█'.repeat(20)} 100%`);
+});
 
-  it('shows that the connection is lost', () => {
-    expect(drawn(view, { lost: 'connection lost' }).at(-1)).toBe('connection lost');
-  });
+it('draws that the connection is lost', () => {
+  expect(drawn(view, { lost: 'connection lost' }).at(-1)).toBe('connection lost');
+});
 
-  it.each([1, 5, 20, 37, 60, 200])('draws no line that is wider than %i columns', (columns) => {
-    const long = 'ñ日👩‍👩‍👧'.repeat(100);
-    const stages = { [long]: { percent: 3, message: long } };
-    const wide: JobView = { ...view, jobName: long, progress: { percent: 3, message: long, subProgress: stages } };
-    for (const line of drawn(wide, { columns, lost: long })) expect(widthOf(line)).toBeLessThanOrEqual(columns);
-  });
+it.each([1, 5, 20, 37, 60, 200])('draws no line of a job that is wider than %i columns', (columns) => {
+  const long = 'ñ日👩‍👩‍👧'.repeat(100);
+  const stages = { [long]: { percent: 3, message: long } };
+  const wide: JobView = { ...view, jobName: long, progress: { percent: 3, message: long, subProgress: stages } };
+  for (const line of drawn(wide, { columns, lost: long })) expect(widthOf(line)).toBeLessThanOrEqual(columns);
+});
 
-  it.each([1, 2, 3, 4, 5, 10])('leaves one of %i rows for the cursor, and counts the stages left out', (rows) => {
-    const subProgress = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`stage ${i}`, { percent: i }]));
-    const lines = drawn({ ...view, progress: { percent: 1, message: 'Many', subProgress } }, { rows, lost: 'lost' });
-    expect(lines.length).toBe(Math.max(1, rows - 1));
-    if (rows < 10) return;
-    expect(lines.slice(-3)).toEqual(['  stage 4  ░░░░░░░░░░   4%', '  … and 45 more stages', 'lost']);
-  });
+it.each([1, 2, 3, 4, 5, 10])('leaves one of %i rows for the cursor, and counts the stages that do not fit', (rows) => {
+  const subProgress = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`stage ${i}`, { percent: i }]));
+  const lines = drawn({ ...view, progress: { percent: 1, message: 'Many', subProgress } }, { rows, lost: 'lost' });
+  expect(lines.length).toBe(Math.max(1, rows - 1));
+  if (rows < 10) return;
+  expect(lines.slice(-3)).toEqual(['  stage 4  ░░░░░░░░░░   4%', '  … and 45 more stages', 'lost']);
+});
 
-  it('fills a bar at 100 only', () => {
-    const bars = [0, 5, 99.99, 100].map((percent) => barOf(percent, 5));
-    expect(bars.join(' ')).toBe('░░░░░ ░░░░░ ████░ █████');
-  });
+it('draws a full bar at 100% only', () => {
+  const bars = [0, 5, 99.99, 100].map((percent) => barOf(percent, 5));
+  expect(bars.join(' ')).toBe('░░░░░ ░░░░░ ████░ █████');
+});
 
-  it('shows a time in seconds, minutes and hours', () => {
-    const times = [0, 59.9, 60, 3_599, 3_600, 36_061].map(clockOf);
-    expect(times.join(' ')).toBe('0:00 0:59 1:00 59:59 1:00:00 10:01:01');
-  });
+it('draws a time in seconds, minutes and hours', () => {
+  const times = [0, 59.9, 60, 3_599, 3_600, 36_061].map(clockOf);
+  expect(times.join(' ')).toBe('0:00 0:59 1:00 59:59 1:00:00 10:01:01');
 });
 
 describe('viewAfter', () => {
@@ -100,7 +98,7 @@ describe('viewAfter', () => {
     }, unseen('j'));
   const progress = { percent: 5, message: 'Begun' };
 
-  it('takes over the fields of each message', () => {
+  it('viewAfter takes over the fields of each message', () => {
     expect(known({ type: 'init', status: 'pending' })).toEqual({ ...unseen('j'), status: 'pending' });
     expect(known({ type: 'init', progress })).toEqual({ ...unseen('j'), progress });
     const running = { jobName: 'resize', status: 'running' };
@@ -111,12 +109,12 @@ describe('viewAfter', () => {
     });
   });
 
-  it('begins each attempt without progress', () => {
+  it('viewAfter starts each attempt without progress', () => {
     const retried = { type: 'retried', jobName: 'resize', status: 'pending', data: { error: 'x', attemptNumber: 1 } };
     expect(known({ type: 'init', progress }, retried)).toMatchObject({ status: 'pending', progress: null });
   });
 
-  it('knows for when a job is scheduled until it is not, and not for longer', () => {
+  it('viewAfter knows the scheduled time of a job until the job is pending', () => {
     const scheduledFor = '2096-02-29T12:00:00.000Z';
     const retried = { type: 'retried', status: 'scheduled', data: { error: 'x', attemptNumber: 1, scheduledFor } };
     expect(known({ type: 'init', status: 'scheduled' })).toMatchObject({ status: 'scheduled', scheduledFor: null });
@@ -129,27 +127,25 @@ describe('viewAfter', () => {
     });
   });
 
-  it('treats a completion without a status as a completion', () => {
+  it('viewAfter sets the status of a completion that names no status', () => {
     expect(known({ type: 'init', progress }, { type: 'completed' })).toMatchObject({ status: 'completed', progress });
   });
 });
 
-describe('Region', () => {
-  it('draws over its last lines in single writes, below lines that scroll away', () => {
-    const writes: string[] = [];
-    const terminal = { columns: 10, rows: 5, write: (text: string) => writes.push(text) };
-    const region = new Region(terminal);
-    region.draw(['one', 'two']);
-    region.draw(['three'], ['event']);
-    terminal.columns = 3;
-    region.draw(['x']);
-    expect(writes).toEqual([
-      '\u001b[?7l\r\u001b[2Kone\n\r\u001b[2Ktwo\n\u001b[J\u001b[?7h',
-      '\u001b[?7l\u001b[2A\r\u001b[2Kevent\n\r\u001b[2Kthree\n\u001b[J\u001b[?7h',
-      // `three` takes two rows of a terminal that has become narrower.
-      '\u001b[?7l\u001b[2A\r\u001b[2Kx\n\u001b[J\u001b[?7h',
-    ]);
-  });
+it('a region draws over its last lines in single writes, below lines that scroll away', () => {
+  const writes: string[] = [];
+  const terminal = { columns: 10, rows: 5, write: (text: string) => writes.push(text) };
+  const region = new Region(terminal);
+  region.draw(['one', 'two']);
+  region.draw(['three'], ['event']);
+  terminal.columns = 3;
+  region.draw(['x']);
+  expect(writes).toEqual([
+    '\u001b[?7l\r\u001b[2Kone\n\r\u001b[2Ktwo\n\u001b[J\u001b[?7h',
+    '\u001b[?7l\u001b[2A\r\u001b[2Kevent\n\r\u001b[2Kthree\n\u001b[J\u001b[?7h',
+    // `three` takes two rows of a terminal that has become narrower.
+    '\u001b[?7l\u001b[2A\r\u001b[2Kx\n\u001b[J\u001b[?7h',
+  ]);
 });
 
 describe('jobDisplay', () => {
@@ -167,7 +163,7 @@ describe('jobDisplay', () => {
     return { writes, job, show };
   }
 
-  it('draws many progress reports once per interval, and the last one at the end', () => {
+  it('the job display draws many progress reports once per interval, and the last one at the end', () => {
     const { writes, job, show } = display();
     for (let percent = 0; percent < 100; percent++) show({ type: 'progress', data: { percent, message: 'Busy' } });
     jest.advanceTimersByTime(100);
@@ -183,7 +179,7 @@ describe('jobDisplay', () => {
     ]);
   });
 
-  it('shows the time while nothing happens, and a lost connection until it is back', () => {
+  it('the job display updates the time while nothing happens, and shows a lost connection until it is back', () => {
     const { writes, job, show } = display();
     jest.advanceTimersByTime(5_000);
     expect(writes).toEqual([]);
@@ -199,7 +195,7 @@ describe('jobDisplay', () => {
     job.close();
   });
 
-  it('shows a warning as a line above the drawing', () => {
+  it('the job display prints a warning as a line above the drawing', () => {
     const { writes, job, show } = display();
     job.warn('some events are lost');
     show({ type: 'init', status: 'running' });
@@ -207,7 +203,7 @@ describe('jobDisplay', () => {
     expect(writes.at(-1)?.split('\n')[0]).toMatch(/some events are lost$/);
   });
 
-  it('draws nothing for a job without a message', () => {
+  it('the job display draws nothing for a job without a message', () => {
     const { writes, job } = display();
     job.close();
     expect(writes).toEqual([]);

@@ -25,7 +25,7 @@ it('shows the settings of a space, and changes them', async () => {
   expect(JSON.parse(json)).toEqual({ maxPending: 6, anonymousStreams: false });
 });
 
-it('refuses a misspelt setting with the name that was meant', async () => {
+it('refuses a misspelled setting and suggests the right name', async () => {
   expect(await here('settings', 'cli-set', '--set', 'maxPendin=5')).toEqual([
     1,
     [],
@@ -40,11 +40,11 @@ it.each([
   ['--set maxPending=1 --set maxPending=2', 'maxPending must be given only once, with --set or --unset'],
   ['--set defaults.maxRetries=1 --unset defaults', 'defaults.maxRetries must not be given together with defaults'],
   ['--set defaults={} --set defaults.maxRetries=1', 'defaults.maxRetries must not be given together with defaults'],
-])('refuses to lose a setting that is named twice: %s', async (flags, error) => {
+])('refuses options that name one setting twice: %s', async (flags, error) => {
   expect(await here('settings', 'cli-twice', ...flags.split(' '))).toEqual([2, [], expect.stringContaining(error)]);
 });
 
-it('pauses and resumes a space or names of it, and shows in the statistics what is paused', async () => {
+it('pauses and resumes a space or some of its names, and shows in the statistics what is paused', async () => {
   await createJob(service, 'cli-pause', { name: 'resize' });
   const claimable = async () => (await service.call('POST', '/spaces/cli-pause/jobs/poll')).body.jobs.length;
   expect(await here('pause', 'cli-pause', '--name', 'resize', '--name', 'crop')).toEqual([

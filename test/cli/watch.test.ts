@@ -29,286 +29,274 @@ const NO_KEY = null;
 
 const REQUEUED = 'requeued      it waits again, with all of its attempts';
 
-describe('watch of a job', () => {
-  it('prints every message as a line, and exits with 0 when the job completes', async () => {
-    const { id } = await createJob(service, 'lines', { name: 'resize' });
-    const run = watch(id);
-    await run.shows('init');
+it('watch prints every message as a line, and exits with 0 when the job completes', async () => {
+  const { id } = await createJob(service, 'lines', { name: 'resize' });
+  const run = watch(id);
+  await run.shows('init');
 
-    const subProgress = { decode: { percent: 100 }, scale: { percent: 25, message: 'first pass' } };
-    const steps: [verb: string, body?: unknown][] = [
-      ['claim'],
-      ['ack'],
-      ['progress', { percent: 12.9, message: 'Reading\n\u001b[31minput\u001b[0m' }],
-      ['progress', { percent: 60, message: 'Resizing', subProgress }],
-      ['checkpoint', { page: 7 }],
-      ['event', 'half-way'],
-      ['logs', ['one', 'two']],
-      ['fail', { error: { code: 'EIO' } }],
-      ['claim'],
-      ['ack'],
-      ['complete', { result: { bytes: 51234 } }],
-    ];
-    for (const [verb, body] of steps) await step(service, id, verb, body);
+  const subProgress = { decode: { percent: 100 }, scale: { percent: 25, message: 'first pass' } };
+  const steps: [verb: string, body?: unknown][] = [
+    ['claim'],
+    ['ack'],
+    ['progress', { percent: 12.9, message: 'Reading\n\u001b[31minput\u001b[0m' }],
+    ['progress', { percent: 60, message: 'Resizing', subProgress }],
+    ['checkpoint', { page: 7 }],
+    ['event', 'half-way'],
+    ['logs', ['one', 'two']],
+    ['fail', { error: { code: 'EIO' } }],
+    ['claim'],
+    ['ack'],
+    ['complete', { result: { bytes: 51234 } }],
+  ];
+  for (const [verb, body] of steps) await step(service, id, verb, body);
 
-    expect(await run.exit()).toBe(0);
-    expect(run.lines()).toEqual([
-      'init          pending',
-      'delivered',
-      'acked',
-      'progress      12% Reading input',
-      'progress      60% Resizing (decode 100%, scale 25% first pass)',
-      'checkpoint    {"page":7}',
-      'event         "half-way"',
-      'logs_appended 2 (seq 1 to 2)',
-      'retried       attempt 1 failed: {"code":"EIO"}',
-      'delivered',
-      'acked',
-      'completed     {"bytes":51234}',
-    ]);
-    expect(run.err()).toBe('');
-  });
-
-  it('prints when a job is scheduled for, and does not end while it is', async () => {
-    const { id } = await createJob(service, 'waits', { name: 'resize', delaySeconds: 3_600, unique: { key: 'k' } });
-    const create = { name: 'resize', unique: { key: 'k', onConflict: 'replace' } };
-    const scheduledFor = '2096-02-29T12:00:00.000Z';
-    const run = watch(id);
-    await run.shows('init');
-    await step(service, id, 'reschedule', { scheduledFor, priority: 60 });
-    await service.call('POST', '/spaces/waits/jobs', { body: { ...create, scheduledFor } });
-    await service.call('POST', '/spaces/waits/jobs', { body: create });
-    await step(service, id, 'reschedule', { scheduledFor });
-    await step(service, id, 'reschedule', { delaySeconds: 0 });
-    await step(service, id, 'claim');
-    await step(service, id, 'release', { delaySeconds: 0.001, reason: 'busy' });
-    await run.shows('ready');
-    await step(service, id, 'claim');
-    await step(service, id, 'ack');
-    await step(service, id, 'fail', { error: 'disk full', retryAfterSeconds: 0.001 });
-    await until(() => run.lines().filter((line) => line === 'ready').length === 2);
-    for (const verb of ['claim', 'ack', 'complete']) await step(service, id, verb);
-
-    expect(await run.exit()).toBe(0);
-    expect(run.out()).toContain(`scheduled for ${scheduledFor}, priority 60`);
-    expect(run.lines()).toEqual([
-      'init          scheduled',
-      'rescheduled   scheduled for T, priority 60',
-      'replaced      scheduled for T, a create replaced its payload and options',
-      'replaced      a create replaced its payload and options',
-      'rescheduled   scheduled for T',
-      'rescheduled   pending now',
-      'delivered',
-      'released      scheduled for T, busy',
-      'ready',
-      'delivered',
-      'acked',
-      'retried       scheduled for T, attempt 1 failed: disk full',
-      'ready',
-      'delivered',
-      'acked',
-      'completed',
-    ]);
-  });
-
-  it.each([
-    ['fail', { error: 'disk full' }, 3, 'dead          disk full'],
-    ['kill', { reason: 'enough' }, 4, 'killed        enough'],
-  ] as const)('prints the reason of a %s, and exits with its code', async (verb, body, code, line) => {
-    const id = await jobIn(service, 'running', 'ends', { maxRetries: 0 });
-    const run = watchHere(service, [id]);
-    await run.shows('init');
-    await step(service, id, verb, body);
-    expect(await run.end()).toEqual([code, ['init          running', line], '']);
-  });
-
-  it.each([
-    ['completed', undefined, 0, ['init          completed']],
-    ['dead', undefined, 3, ['init          dead']],
-    ['killed', undefined, 4, ['init          killed']],
-    ['completed', NO_KEY, 0, ['init          no progress yet', 'completed']],
-  ] as const)('exits at once for a job that is %s already, with the key %j', async (status, key, code, lines) => {
-    const run = watchHere(service, [await jobIn(service, status, 'already')], key);
-    expect(await run.end()).toEqual([code, lines, '']);
-  });
-
-  it('prints each message as it came with --json', async () => {
-    const id = await jobIn(service, 'running', 'json', { name: 'resize' });
-    const run = watch(id, '--json');
-    await run.shows('init');
-    // U+009B begins a terminal sequence, and JSON may contain it as it is.
-    await step(service, id, 'complete', { result: { text: 'a\n\u009b31mb' } });
-    expect(await run.exit()).toBe(0);
-    const data = { text: 'a\n\u009b31mb' };
-    expect(run.lines().map((line) => JSON.parse(line))).toEqual([
-      { jobId: id, type: 'init', status: 'running', timestamp: 'T', seq: 3, missed: true },
-      { jobId: id, jobName: 'resize', type: 'completed', status: 'completed', data, timestamp: 'T', seq: 4 },
-    ]);
-    expect(run.out()).not.toContain('\u009b');
-  });
-
-  it('gives up after --timeout with 124', async () => {
-    const run = watchHere(service, [await jobIn(service, 'pending', 'timeout'), '--timeout', '0.5']);
-    expect([await run.exit(), run.err()]).toEqual([124, 'yardmaster: gave up after 0.5 s\n']);
-  });
+  expect(await run.exit()).toBe(0);
+  expect(run.lines()).toEqual([
+    'init          pending',
+    'delivered',
+    'acked',
+    'progress      12% Reading input',
+    'progress      60% Resizing (decode 100%, scale 25% first pass)',
+    'checkpoint    {"page":7}',
+    'event         "half-way"',
+    'logs_appended 2 (seq 1 to 2)',
+    'retried       attempt 1 failed: {"code":"EIO"}',
+    'delivered',
+    'acked',
+    'completed     {"bytes":51234}',
+  ]);
+  expect(run.err()).toBe('');
 });
 
-describe('watch of a job with --since', () => {
-  it('shows the whole history first with 0, also beyond an earlier end', async () => {
-    const id = await jobIn(service, 'dead', 'since');
-    await service.call('POST', `/jobs/${id}/requeue`);
-    const run = watchHere(service, [id, '--since', '0']);
-    await run.shows('requeued');
-    await step(service, id, 'kill');
-    const lines = ['delivered', 'acked', 'dead          broken', REQUEUED, 'killed'];
-    expect(await run.end()).toEqual([4, ['init          pending', ...lines], '']);
-  });
+it('watch prints when a job is scheduled for, and waits for its end', async () => {
+  const { id } = await createJob(service, 'waits', { name: 'resize', delaySeconds: 3_600, unique: { key: 'k' } });
+  const create = { name: 'resize', unique: { key: 'k', onConflict: 'replace' } };
+  const scheduledFor = '2096-02-29T12:00:00.000Z';
+  const run = watch(id);
+  await run.shows('init');
+  await step(service, id, 'reschedule', { scheduledFor, priority: 60 });
+  await service.call('POST', '/spaces/waits/jobs', { body: { ...create, scheduledFor } });
+  await service.call('POST', '/spaces/waits/jobs', { body: create });
+  await step(service, id, 'reschedule', { scheduledFor });
+  await step(service, id, 'reschedule', { delaySeconds: 0 });
+  await step(service, id, 'claim');
+  await step(service, id, 'release', { delaySeconds: 0.001, reason: 'busy' });
+  await run.shows('ready');
+  await step(service, id, 'claim');
+  await step(service, id, 'ack');
+  await step(service, id, 'fail', { error: 'disk full', retryAfterSeconds: 0.001 });
+  await until(() => run.lines().filter((line) => line === 'ready').length === 2);
+  for (const verb of ['claim', 'ack', 'complete']) await step(service, id, verb);
 
-  it('shows the last end of a job that has ended twice', async () => {
-    const id = await jobIn(service, 'dead', 'since');
-    await service.call('POST', `/jobs/${id}/requeue`);
-    await step(service, id, 'kill');
-    const run = watchHere(service, [id, '--since', '3']);
-    const lines = ['init          killed', 'dead          broken', REQUEUED, 'killed'];
-    expect(await run.end()).toEqual([4, lines, '']);
-  });
+  expect(await run.exit()).toBe(0);
+  expect(run.out()).toContain(`scheduled for ${scheduledFor}, priority 60`);
+  expect(run.lines()).toEqual([
+    'init          scheduled',
+    'rescheduled   scheduled for T, priority 60',
+    'replaced      scheduled for T, a create replaced its payload and options',
+    'replaced      a create replaced its payload and options',
+    'rescheduled   scheduled for T',
+    'rescheduled   pending now',
+    'delivered',
+    'released      scheduled for T, busy',
+    'ready',
+    'delivered',
+    'acked',
+    'retried       scheduled for T, attempt 1 failed: disk full',
+    'ready',
+    'delivered',
+    'acked',
+    'completed',
+  ]);
 });
 
-describe('watch with a stream token', () => {
-  it('shows the job for which the token was created', async () => {
-    const id = await jobIn(service, 'running', 'token');
-    const { body } = await service.call('POST', '/stream-tokens', { body: { scope: 'jobs:read', jobIds: [id] } });
-    const run = watchHere(service, [id], body.token);
-    await run.shows('running');
-    await step(service, id, 'complete');
-    expect(await run.end()).toEqual([0, ['init          running', 'completed'], '']);
-  });
-
-  it('exits with 1 when the token has expired', async () => {
-    const fake = await serve(
-      () => undefined,
-      (_send, ws) => ws.close(4401, 'stream token has expired'),
-    );
-    const err = 'yardmaster: the stream token has expired; get another one, and watch again\n';
-    expect(await watchHere(fake, ['job']).end()).toEqual([1, [], err]);
-  });
+it.each([
+  ['fail', { error: 'disk full' }, 3, 'dead          disk full'],
+  ['kill', { reason: 'enough' }, 4, 'killed        enough'],
+] as const)('watch prints the reason of a %s, and exits with its code', async (verb, body, code, line) => {
+  const id = await jobIn(service, 'running', 'ends', { maxRetries: 0 });
+  const run = watchHere(service, [id]);
+  await run.shows('init');
+  await step(service, id, verb, body);
+  expect(await run.end()).toEqual([code, ['init          running', line], '']);
 });
 
-describe('watch of a job without a key', () => {
-  it('prints progress and completion, and exits with 0', async () => {
-    const id = await jobIn(service, 'running', 'anonymous');
-    await step(service, id, 'progress', { percent: 5, message: 'Begun' });
-    const run = watchHere(service, [id], NO_KEY);
-    await run.shows('init');
-    await step(service, id, 'progress', { percent: 50, message: 'Half' });
-    await step(service, id, 'complete', { result: 'secret' });
-    expect(await run.end()).toEqual([0, ['init          5% Begun', 'progress      50% Half', 'completed'], '']);
-  });
-
-  it('exits with 5 when its stream ends without a message about the end of the job', async () => {
-    const { url } = await serve(
-      () => undefined,
-      (send, ws) => {
-        send({ type: 'init', status: undefined });
-        ws.close(1000);
-      },
-    );
-    const run = watchHere({ url }, ['job'], NO_KEY);
-    const err = 'yardmaster: the job has ended; only an API key with jobs:read can see its status\n';
-    expect(await run.end()).toEqual([5, ['init          no progress yet'], err]);
-  });
+it.each([
+  ['completed', undefined, 0, ['init          completed']],
+  ['dead', undefined, 3, ['init          dead']],
+  ['killed', undefined, 4, ['init          killed']],
+  ['completed', NO_KEY, 0, ['init          no progress yet', 'completed']],
+] as const)('watch exits at once for a job that is %s already, with the key %j', async (status, key, code, lines) => {
+  const run = watchHere(service, [await jobIn(service, status, 'already')], key);
+  expect(await run.end()).toEqual([code, lines, '']);
 });
 
-describe('watch that is refused', () => {
-  it('exits with 1 and the reason when its stream is refused', async () => {
-    const id = await jobIn(service, 'pending', 'refused');
-    const { key: keyOfOther } = await service.key(['jobs:read'], { spaceId: 'elsewhere' });
-    const reasonOf = async (jobId: string, key?: string) => {
-      const [code, lines, err] = await watchHere(service, [jobId], key).end();
-      expect([code, lines]).toEqual([1, []]);
-      return err;
-    };
-    expect(await reasonOf('nope')).toBe('yardmaster: Job not found\n');
-    expect(await reasonOf(id, 'ym_wrong')).toBe('yardmaster: A valid API key is required\n');
-    expect(await reasonOf(id, keyOfOther)).toBe('yardmaster: The API key is bound to another space\n');
-  });
-
-  it('exits with 1 when its key is revoked', async () => {
-    const { id: keyId, key } = await service.key(['jobs:read']);
-    const run = watchHere(service, [await jobIn(service, 'pending', 'revoked')], key);
-    await run.shows('init');
-    await service.call('DELETE', `/keys/${keyId}`);
-    expect([await run.exit(), run.err()]).toEqual([1, 'yardmaster: API key is no longer valid\n']);
-  });
-
-  it('ends its process at once, however long a proxy keeps the connection open', async () => {
-    const { url } = await serve((_request, response) => response.writeHead(404).end('{"error":"Job not found"}'));
-    const run = yardmaster(['watch', 'nope', '--url', url]);
-    expect([await run.exit(), run.err()]).toEqual([1, 'yardmaster: Job not found\n']);
-  });
-
-  it('never prints the key, however the server quotes the address', async () => {
-    const key = 'ym_id_se/cr=et!';
-    const { url } = await serve((request, response) => {
-      const path = request.url?.replace(/since=\d+&/, '') ?? '';
-      const error = `${path} ${decodeURIComponent(path)} ${encodeURIComponent(key)}`;
-      response.writeHead(404).end(JSON.stringify({ error }));
-    });
-    const run = watchHere({ url: `${url}/base/` }, ['a/b'], key);
-    expect(await run.exit()).toBe(1);
-    expect(run.err()).toBe('yardmaster: /base/api/v1/realtime/a%2Fb?token=… /base/api/v1/realtime/a/b?token=… …\n');
-  });
+it('watch --json prints each message as it arrived', async () => {
+  const id = await jobIn(service, 'running', 'json', { name: 'resize' });
+  const run = watch(id, '--json');
+  await run.shows('init');
+  // U+009B begins a terminal sequence, and JSON may contain it as it is.
+  await step(service, id, 'complete', { result: { text: 'a\n\u009b31mb' } });
+  expect(await run.exit()).toBe(0);
+  const data = { text: 'a\n\u009b31mb' };
+  expect(run.lines().map((line) => JSON.parse(line))).toEqual([
+    { jobId: id, type: 'init', status: 'running', timestamp: 'T', seq: 3, missed: true },
+    { jobId: id, jobName: 'resize', type: 'completed', status: 'completed', data, timestamp: 'T', seq: 4 },
+  ]);
+  expect(run.out()).not.toContain('\u009b');
 });
 
-describe('watch of a space', () => {
-  it('prints every event of every job as a line, until Ctrl-C', async () => {
-    const run = watch('--space', 'yard');
-    await run.shows('init');
+it('watch exits with 124 after --timeout', async () => {
+  const run = watchHere(service, [await jobIn(service, 'pending', 'timeout'), '--timeout', '0.5']);
+  expect([await run.exit(), run.err()]).toEqual([124, 'yardmaster: gave up after 0.5 s\n']);
+});
 
-    const { id: first } = await createJob(service, 'yard', { name: 'resize' });
-    await step(service, first, 'claim');
-    await step(service, first, 'ack');
-    await step(service, first, 'progress', { percent: 40, message: 'Resizing' });
-    await step(service, first, 'complete', { result: 1 });
-    const second = await jobIn(service, 'killed', 'yard', { name: 'crop', delaySeconds: 60 });
-    await createJob(service, 'elsewhere');
-    await run.shows('killed');
+it('watch --since 0 shows the whole history first, even beyond an earlier end', async () => {
+  const id = await jobIn(service, 'dead', 'since');
+  await service.call('POST', `/jobs/${id}/requeue`);
+  const run = watchHere(service, [id, '--since', '0']);
+  await run.shows('requeued');
+  await step(service, id, 'kill');
+  const lines = ['delivered', 'acked', 'dead          broken', REQUEUED, 'killed'];
+  expect(await run.end()).toEqual([4, ['init          pending', ...lines], '']);
+});
 
-    run.child.kill('SIGINT');
-    expect(await run.exit()).toBe(130);
-    expect(run.lines()).toEqual([
-      'init          yard',
-      `created       ${first} resize`,
-      `delivered     ${first} resize`,
-      `acked         ${first} resize`,
-      `progress      ${first} resize 40% Resizing`,
-      `completed     ${first} resize 1`,
-      `created       ${second} crop scheduled`,
-      `killed        ${second} crop stop`,
-    ]);
-    expect(run.err()).toBe('');
+it('watch --since shows the last end of a job that has ended twice', async () => {
+  const id = await jobIn(service, 'dead', 'since');
+  await service.call('POST', `/jobs/${id}/requeue`);
+  await step(service, id, 'kill');
+  const run = watchHere(service, [id, '--since', '3']);
+  const lines = ['init          killed', 'dead          broken', REQUEUED, 'killed'];
+  expect(await run.end()).toEqual([4, lines, '']);
+});
+
+it('watch with a stream token shows the job of the token', async () => {
+  const id = await jobIn(service, 'running', 'token');
+  const { body } = await service.call('POST', '/stream-tokens', { body: { scope: 'jobs:read', jobIds: [id] } });
+  const run = watchHere(service, [id], body.token);
+  await run.shows('running');
+  await step(service, id, 'complete');
+  expect(await run.end()).toEqual([0, ['init          running', 'completed'], '']);
+});
+
+it('watch exits with 1 when the stream token has expired', async () => {
+  const fake = await serve(
+    () => undefined,
+    (_send, ws) => ws.close(4401, 'stream token has expired'),
+  );
+  const err = 'yardmaster: the stream token has expired; get another one, and watch again\n';
+  expect(await watchHere(fake, ['job']).end()).toEqual([1, [], err]);
+});
+
+it('watch without a key prints progress and completion, and exits with 0', async () => {
+  const id = await jobIn(service, 'running', 'anonymous');
+  await step(service, id, 'progress', { percent: 5, message: 'Begun' });
+  const run = watchHere(service, [id], NO_KEY);
+  await run.shows('init');
+  await step(service, id, 'progress', { percent: 50, message: 'Half' });
+  await step(service, id, 'complete', { result: 'secret' });
+  expect(await run.end()).toEqual([0, ['init          5% Begun', 'progress      50% Half', 'completed'], '']);
+});
+
+it('watch exits with 5 when its stream ends without a message about the end of the job', async () => {
+  const { url } = await serve(
+    () => undefined,
+    (send, ws) => {
+      send({ type: 'init', status: undefined });
+      ws.close(1000);
+    },
+  );
+  const run = watchHere({ url }, ['job'], NO_KEY);
+  const err = 'yardmaster: the job has ended; only an API key with jobs:read can see its status\n';
+  expect(await run.end()).toEqual([5, ['init          no progress yet'], err]);
+});
+
+it('watch exits with 1 and the reason when its stream is refused', async () => {
+  const id = await jobIn(service, 'pending', 'refused');
+  const { key: keyOfOther } = await service.key(['jobs:read'], { spaceId: 'elsewhere' });
+  const reasonOf = async (jobId: string, key?: string) => {
+    const [code, lines, err] = await watchHere(service, [jobId], key).end();
+    expect([code, lines]).toEqual([1, []]);
+    return err;
+  };
+  expect(await reasonOf('nope')).toBe('yardmaster: Job not found\n');
+  expect(await reasonOf(id, 'ym_wrong')).toBe('yardmaster: A valid API key is required\n');
+  expect(await reasonOf(id, keyOfOther)).toBe('yardmaster: The API key is bound to another space\n');
+});
+
+it('watch exits with 1 when its key is revoked', async () => {
+  const { id: keyId, key } = await service.key(['jobs:read']);
+  const run = watchHere(service, [await jobIn(service, 'pending', 'revoked')], key);
+  await run.shows('init');
+  await service.call('DELETE', `/keys/${keyId}`);
+  expect([await run.exit(), run.err()]).toEqual([1, 'yardmaster: API key is no longer valid\n']);
+});
+
+it('watch ends its process at once, even if a proxy keeps the connection open', async () => {
+  const { url } = await serve((_request, response) => response.writeHead(404).end('{"error":"Job not found"}'));
+  const run = yardmaster(['watch', 'nope', '--url', url]);
+  expect([await run.exit(), run.err()]).toEqual([1, 'yardmaster: Job not found\n']);
+});
+
+it('watch never prints the API key, even if the server quotes the address', async () => {
+  const key = 'ym_id_se/cr=et!';
+  const { url } = await serve((request, response) => {
+    const path = request.url?.replace(/since=\d+&/, '') ?? '';
+    const error = `${path} ${decodeURIComponent(path)} ${encodeURIComponent(key)}`;
+    response.writeHead(404).end(JSON.stringify({ error }));
   });
+  const run = watchHere({ url: `${url}/base/` }, ['a/b'], key);
+  expect(await run.exit()).toBe(1);
+  expect(run.err()).toBe('yardmaster: /base/api/v1/realtime/a%2Fb?token=… /base/api/v1/realtime/a/b?token=… …\n');
+});
 
-  it('shows only jobs with all tags that --tag names', async () => {
-    const run = watch('--space', 'tags', '--tag', 'a', '--tag', 'b');
-    await run.shows('init');
-    for (const tag of ['a', 'b']) await createJob(service, 'tags', { tags: [tag] });
-    const { id } = await createJob(service, 'tags', { tags: ['b', 'a'] });
-    await run.shows('created');
-    expect(run.lines()).toEqual(['init          tags', `created       ${id} work`]);
-  });
+it('watch --space prints every event of every job as a line until Ctrl-C', async () => {
+  const run = watch('--space', 'yard');
+  await run.shows('init');
 
-  it('ends with 141 and without a message when its output is closed', async () => {
-    const run = watch('--space', 'head');
-    await run.shows('init');
-    run.child.stdout?.destroy();
-    // A pipe shows that it is closed at the second write at the latest.
-    await until(async () => {
-      await createJob(service, 'head');
-      return run.child.exitCode !== null;
-    });
-    expect([run.child.exitCode, run.err()]).toEqual([141, '']);
+  const { id: first } = await createJob(service, 'yard', { name: 'resize' });
+  await step(service, first, 'claim');
+  await step(service, first, 'ack');
+  await step(service, first, 'progress', { percent: 40, message: 'Resizing' });
+  await step(service, first, 'complete', { result: 1 });
+  const second = await jobIn(service, 'killed', 'yard', { name: 'crop', delaySeconds: 60 });
+  await createJob(service, 'elsewhere');
+  await run.shows('killed');
+
+  run.child.kill('SIGINT');
+  expect(await run.exit()).toBe(130);
+  expect(run.lines()).toEqual([
+    'init          yard',
+    `created       ${first} resize`,
+    `delivered     ${first} resize`,
+    `acked         ${first} resize`,
+    `progress      ${first} resize 40% Resizing`,
+    `completed     ${first} resize 1`,
+    `created       ${second} crop scheduled`,
+    `killed        ${second} crop stop`,
+  ]);
+  expect(run.err()).toBe('');
+});
+
+it('watch --space --tag shows only jobs with all of the named tags', async () => {
+  const run = watch('--space', 'tags', '--tag', 'a', '--tag', 'b');
+  await run.shows('init');
+  for (const tag of ['a', 'b']) await createJob(service, 'tags', { tags: [tag] });
+  const { id } = await createJob(service, 'tags', { tags: ['b', 'a'] });
+  await run.shows('created');
+  expect(run.lines()).toEqual(['init          tags', `created       ${id} work`]);
+});
+
+it('watch --space exits with 141 and without a message when its output is closed', async () => {
+  const run = watch('--space', 'head');
+  await run.shows('init');
+  run.child.stdout?.destroy();
+  // A pipe shows that it is closed at the second write at the latest.
+  await until(async () => {
+    await createJob(service, 'head');
+    return run.child.exitCode !== null;
   });
+  expect([run.child.exitCode, run.err()]).toEqual([141, '']);
 });
 
 const LOST = 'connection lost (the connection broke), connecting again';
@@ -321,147 +309,142 @@ async function cutOff(run: Run): Promise<void> {
 
 const initsOf = (run: Run) => run.lines().filter((line) => line.startsWith('init '));
 
-describe('watch that loses its connection', () => {
-  it('connects again, and goes on to the end of the job', async () => {
-    const id = await jobIn(service, 'running', 'cut');
-    const run = watchHere(proxy, [id]);
+it('watch reconnects after a lost connection, and continues to the end of the job', async () => {
+  const id = await jobIn(service, 'running', 'cut');
+  const run = watchHere(proxy, [id]);
+  await run.shows('init');
+  await cutOff(run);
+  proxy.restore();
+  await until(() => initsOf(run).length === 2);
+  await step(service, id, 'progress', { percent: 90, message: 'Nearly' });
+  await step(service, id, 'complete');
+
+  const lines = ['init          running', 'init          running', 'progress      90% Nearly', 'completed'];
+  expect(await run.end()).toEqual([0, lines, `${LOST}\n`]);
+});
+
+it.each([
+  ['complete', {}, undefined, 0, ['init          running', 'init          completed', 'completed']],
+  ['fail', { error: 'x' }, undefined, 3, ['init          running', 'init          dead', 'dead          x']],
+  ['complete', {}, NO_KEY, 0, [...Array(2).fill('init          no progress yet'), 'completed']],
+] as const)(
+  'watch exits with the code of a job that ended during the outage: %s %j, with the key %j',
+  async (verb, body, key, code, lines) => {
+    const id = await jobIn(service, 'running', 'meanwhile', { maxRetries: 0 });
+    const run = watchHere(proxy, [id], key);
     await run.shows('init');
     await cutOff(run);
+    await step(service, id, verb, body);
     proxy.restore();
-    await until(() => initsOf(run).length === 2);
-    await step(service, id, 'progress', { percent: 90, message: 'Nearly' });
-    await step(service, id, 'complete');
+    expect(await run.end()).toEqual([code, lines, `${LOST}\n`]);
+  },
+);
 
-    const lines = ['init          running', 'init          running', 'progress      90% Nearly', 'completed'];
-    expect(await run.end()).toEqual([0, lines, `${LOST}\n`]);
-  });
+it('watch --space reports that events during an outage are not shown', async () => {
+  const run = yardmaster(['watch', '--space', 'gap'], asAdmin(proxy));
+  await run.shows('init');
+  await cutOff(run);
+  await createJob(service, 'gap', { name: 'unseen' });
+  proxy.restore();
+  await until(() => initsOf(run).length === 2);
+  const { id } = await createJob(service, 'gap', { name: 'seen' });
+  await run.shows('created');
+  expect(run.lines()).toEqual(['init          gap', 'init          gap', `created       ${id} seen`]);
+  expect(run.err()).toBe(`${LOST}; events until then are not shown\n`);
+});
 
-  it.each([
-    ['complete', {}, undefined, 0, ['init          running', 'init          completed', 'completed']],
-    ['fail', { error: 'x' }, undefined, 3, ['init          running', 'init          dead', 'dead          x']],
-    ['complete', {}, NO_KEY, 0, [...Array(2).fill('init          no progress yet'), 'completed']],
-  ] as const)(
-    'exits with the code of a job that ended during the outage: %s %j, with the key %j',
-    async (verb, body, key, code, lines) => {
-      const id = await jobIn(service, 'running', 'meanwhile', { maxRetries: 0 });
-      const run = watchHere(proxy, [id], key);
-      await run.shows('init');
-      await cutOff(run);
-      await step(service, id, verb, body);
-      proxy.restore();
-      expect(await run.end()).toEqual([code, lines, `${LOST}\n`]);
+it('watch shows the events that happened during an outage', async () => {
+  const id = await jobIn(service, 'running', 'outage');
+  const run = watchHere(proxy, [id]);
+  await run.shows('init');
+  await step(service, id, 'checkpoint', 1);
+  await run.shows('checkpoint');
+  await cutOff(run);
+  await step(service, id, 'checkpoint', 2);
+  await step(service, id, 'event', 'unseen');
+  proxy.restore();
+  await run.shows('unseen');
+  await step(service, id, 'complete');
+
+  const [code, lines, err] = await run.end();
+  expect([code, err]).toEqual([0, `${LOST}\n`]);
+  expect(lines).toEqual([
+    'init          running',
+    'checkpoint    1',
+    'init          running',
+    'checkpoint    2',
+    'event         "unseen"',
+    'completed',
+  ]);
+});
+
+it('watch reports lost events of a job that the service no longer has', async () => {
+  const asked: (string | null)[] = [];
+  const fake = await serve(
+    () => undefined,
+    (send, ws, query) => {
+      asked.push(query.get('since'));
+      send({ type: 'init', seq: 9 - asked.length, missed: true });
+      if (asked.length === 1) send({ type: 'event', seq: 9 });
+      else send({ type: 'killed', status: 'killed', seq: 8 });
+      ws.close(asked.length === 1 ? 1012 : 1000);
     },
   );
+  const run = watchHere(fake, ['job']);
+  expect(await run.exit()).toBe(4);
+  expect(asked).toEqual([`${Number.MAX_SAFE_INTEGER}`, '9']);
+  expect(run.err().split('\n').slice(1)).toEqual(['some events are not shown, because the service has lost them', '']);
+});
 
-  it('reports that the events of a space during an outage are not shown', async () => {
-    const run = yardmaster(['watch', '--space', 'gap'], asAdmin(proxy));
-    await run.shows('init');
-    await cutOff(run);
-    await createJob(service, 'gap', { name: 'unseen' });
-    proxy.restore();
-    await until(() => initsOf(run).length === 2);
-    const { id } = await createJob(service, 'gap', { name: 'seen' });
-    await run.shows('created');
-    expect(run.lines()).toEqual(['init          gap', 'init          gap', `created       ${id} seen`]);
-    expect(run.err()).toBe(`${LOST}; events until then are not shown\n`);
-  });
-
-  it('shows the events that happened during the outage', async () => {
-    const id = await jobIn(service, 'running', 'outage');
-    const run = watchHere(proxy, [id]);
-    await run.shows('init');
-    await step(service, id, 'checkpoint', 1);
-    await run.shows('checkpoint');
-    await cutOff(run);
-    await step(service, id, 'checkpoint', 2);
-    await step(service, id, 'event', 'unseen');
-    proxy.restore();
-    await run.shows('unseen');
-    await step(service, id, 'complete');
-
-    const [code, lines, err] = await run.end();
-    expect([code, err]).toEqual([0, `${LOST}\n`]);
-    expect(lines).toEqual([
-      'init          running',
-      'checkpoint    1',
-      'init          running',
-      'checkpoint    2',
-      'event         "unseen"',
-      'completed',
-    ]);
-  });
-
-  it('reports that events of a job are lost, when the service does not have them any more', async () => {
-    const asked: (string | null)[] = [];
-    const fake = await serve(
-      () => undefined,
-      (send, ws, query) => {
-        asked.push(query.get('since'));
-        send({ type: 'init', seq: 9 - asked.length, missed: true });
-        if (asked.length === 1) send({ type: 'event', seq: 9 });
-        else send({ type: 'killed', status: 'killed', seq: 8 });
-        ws.close(asked.length === 1 ? 1012 : 1000);
-      },
-    );
-    const run = watchHere(fake, ['job']);
-    expect(await run.exit()).toBe(4);
-    expect(asked).toEqual([`${Number.MAX_SAFE_INTEGER}`, '9']);
-    expect(run.err().split('\n').slice(1)).toEqual([
-      'some events are not shown, because the service has lost them',
-      '',
-    ]);
-  });
-
-  it('goes on without since at a service of an earlier release', async () => {
-    const asked: (string | null)[] = [];
-    const fake = await serve((_request, response) => {
-      fake.openStreams((send, ws, query) => {
-        asked.push(query.get('since'));
-        if (asked.length === 1) ws.close(1012);
-        else send({ type: 'killed', status: 'killed' });
-      });
-      response.writeHead(400).end('{"error":"since is not a parameter of this endpoint"}');
+it('watch reconnects without since to a service that does not know it', async () => {
+  const asked: (string | null)[] = [];
+  const fake = await serve((_request, response) => {
+    fake.openStreams((send, ws, query) => {
+      asked.push(query.get('since'));
+      if (asked.length === 1) ws.close(1012);
+      else send({ type: 'killed', status: 'killed' });
     });
-    const run = watchHere(fake, ['job']);
-    expect([await run.exit(), fake.requests, asked]).toEqual([4, 1, [null, null]]);
+    response.writeHead(400).end('{"error":"since is not a parameter of this endpoint"}');
   });
+  const run = watchHere(fake, ['job']);
+  expect([await run.exit(), fake.requests, asked]).toEqual([4, 1, [null, null]]);
+});
 
-  it.each([
-    [[], 2],
-    [['--since', '5'], 1],
-  ])('exits with 1 when its stream is refused with 400 for good, with %j', async (flags, requests) => {
-    const fake = await serve((_request, response) => response.writeHead(400).end('{"error":"no"}'));
-    const run = watchHere(fake, ['job', ...flags]);
-    expect([await run.end(), fake.requests]).toEqual([[1, [], 'yardmaster: no\n'], requests]);
-  });
+it.each([
+  [[], 2],
+  [['--since', '5'], 1],
+])('watch exits with 1 when its stream is refused with 400 for good, with %j', async (flags, requests) => {
+  const fake = await serve((_request, response) => response.writeHead(400).end('{"error":"no"}'));
+  const run = watchHere(fake, ['job', ...flags]);
+  expect([await run.end(), fake.requests]).toEqual([[1, [], 'yardmaster: no\n'], requests]);
+});
 
-  it('connects again while the service is away, and reports that once', async () => {
-    const fake = await serve((_request, response, nth) => {
-      response.writeHead(503).end('{"error":"Storage is unavailable"}');
-      if (nth < 1) return;
-      fake.openStreams((send) => {
-        send({ type: 'init' });
-        send({ type: 'killed', status: 'killed', data: { reason: null } });
-      });
+it('watch reconnects while the service is down, and reports that once', async () => {
+  const fake = await serve((_request, response, nth) => {
+    response.writeHead(503).end('{"error":"Storage is unavailable"}');
+    if (nth < 1) return;
+    fake.openStreams((send) => {
+      send({ type: 'init' });
+      send({ type: 'killed', status: 'killed', data: { reason: null } });
     });
-    const run = watchHere(fake, ['job']);
-    expect([await run.exit(), fake.requests]).toEqual([4, 2]);
-    expect(run.err()).toBe(`no connection to ${fake.url} (Storage is unavailable), connecting again\n`);
   });
+  const run = watchHere(fake, ['job']);
+  expect([await run.exit(), fake.requests]).toEqual([4, 2]);
+  expect(run.err()).toBe(`no connection to ${fake.url} (Storage is unavailable), connecting again\n`);
+});
 
-  it('does not connect again before the service allows it', async () => {
-    const fake = await serve((_request, response) => response.writeHead(503, { 'retry-after': '3600' }).end());
-    // Without Retry-After the command would connect again within half a second.
-    const run = watchHere(fake, ['job', '--timeout', '1']);
-    expect([await run.exit(), fake.requests]).toEqual([124, 1]);
-  });
+it('watch does not reconnect before the service allows it', async () => {
+  const fake = await serve((_request, response) => response.writeHead(503, { 'retry-after': '3600' }).end());
+  // Without Retry-After the command would connect again within half a second.
+  const run = watchHere(fake, ['job', '--timeout', '1']);
+  expect([await run.exit(), fake.requests]).toEqual([124, 1]);
 });
 
 (hasTerminals ? describe : describe.skip)('watch on a terminal', () => {
   const onTerminal = (jobId: string, env: Record<string, string> = {}) =>
     yardmasterOnTerminal(`watch ${jobId}`, { ...asAdmin(service), ...env });
 
-  it('draws a job in place, from the progress that it had before, to its end', async () => {
+  it('watch on a terminal draws a job in place, from its earlier progress to its end', async () => {
     const id = await jobIn(service, 'running', 'drawn', { name: 'resize' });
     await step(service, id, 'progress', { percent: 40, message: 'Before' });
     const run = onTerminal(id);
@@ -487,7 +470,7 @@ describe('watch that loses its connection', () => {
     expect(new Set(run.out().match(/\[\?\d+[hl]/g))).toEqual(new Set(['[?7l', '[?7h']));
   });
 
-  it('draws until when a job is scheduled, also when the time was set before', async () => {
+  it('watch on a terminal draws until when a job is scheduled, even if the time was set before', async () => {
     const scheduledFor = new Date(2096, 1, 29, 7, 5, 9).toISOString();
     const run = onTerminal(await jobIn(service, 'scheduled', 'later', { delaySeconds: undefined, scheduledFor }));
     await run.shows('until 2096-02-29 07:05:09');
@@ -495,7 +478,7 @@ describe('watch that loses its connection', () => {
     expect(await run.exit()).toBe(130);
   });
 
-  it('ends on Ctrl-C with 130, and leaves the terminal as it was', async () => {
+  it('watch on a terminal exits on Ctrl-C with 130, and restores the terminal', async () => {
     const run = onTerminal(await jobIn(service, 'pending', 'interrupted'));
     await run.shows('pending');
     run.child.stdin?.write('\u0003');
@@ -504,7 +487,7 @@ describe('watch that loses its connection', () => {
     expect(run.out().endsWith('\n')).toBe(true);
   });
 
-  it('writes plain lines where NO_COLOR is set', async () => {
+  it('watch on a terminal prints plain lines if NO_COLOR is set', async () => {
     const run = onTerminal(await jobIn(service, 'killed', 'plain'), { NO_COLOR: '1' });
     expect(await run.exit()).toBe(4);
     expect(run.out()).toMatch(/^\S+Z init {10}killed\r\n$/);

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, expect, it } from '@jest/globals';
 import { createJob, step } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -17,88 +17,87 @@ const UNTIL_TERM = `trap 'echo "got SIGTERM" >&2; exit 9' TERM; echo "pid $$" >&
 /** A program that only SIGKILL ends. */
 const STUBBORN = `trap '' TERM; echo "pid $$" >&2; while :; do sleep 0.05; done`;
 
-describe('a job that the worker loses', () => {
-  it('ends the program of a killed job with SIGTERM, and claims the next job', async () => {
-    const { id } = await createJob(service, 'work-kills');
-    const worker = startWorker(service, { spaceId: 'work-kills', script: UNTIL_TERM, options: BEATS });
-    const pid = await pidOf(worker);
-    await step(service, id, 'kill', { reason: 'enough' });
-    await worker.shows(`${id} work lost: Job has been killed`);
-    expect(worker.err()).toContain('got SIGTERM');
-    expect(isAlive(pid)).toBe(false);
-    expect(historyOf(await read(service, id))).toEqual(['created', 'delivered', 'acked', 'killed']);
+it('work ends the program of a killed job with SIGTERM, and claims the next job', async () => {
+  const { id } = await createJob(service, 'work-kills');
+  const worker = startWorker(service, { spaceId: 'work-kills', script: UNTIL_TERM, options: BEATS });
+  const pid = await pidOf(worker);
+  await step(service, id, 'kill', { reason: 'enough' });
+  await worker.shows(`${id} work lost: Job has been killed`);
+  expect(worker.err()).toContain('got SIGTERM');
+  expect(isAlive(pid)).toBe(false);
+  expect(historyOf(await read(service, id))).toEqual(['created', 'delivered', 'acked', 'killed']);
 
-    const { id: next } = await createJob(service, 'work-kills');
-    await worker.shows(`${next} work started attempt 1`);
-    await step(service, next, 'kill');
-    await worker.shows(`${next} work lost`);
-  });
-
-  it('ends a program that ignores SIGTERM with SIGKILL', async () => {
-    const { id } = await createJob(service, 'work-ignores');
-    const worker = startWorker(service, { spaceId: 'work-ignores', script: STUBBORN, options: BEATS });
-    const pid = await pidOf(worker);
-    await step(service, id, 'kill');
-    await worker.shows(`${id} work lost`);
-    expect(isAlive(pid)).toBe(false);
-  });
-
-  it('ends the program of a job that another worker has, and changes nothing about the job', async () => {
-    const { id } = await createJob(service, 'work-loses');
-    const script = `trap 'echo 1; exit 0' TERM; echo "pid $$" >&2; while :; do sleep 0.05; done`;
-    const worker = startWorker(service, { spaceId: 'work-loses', script, options: BEATS });
-    await pidOf(worker);
-    // The heartbeats of the worker are refused from here on. It has no room, so it does not claim the job again.
-    await step(service, id, 'release');
-    await step(service, id, 'claim');
-    await step(service, id, 'ack');
-    await worker.shows(`${id} work lost: `);
-    expect(await read(service, id)).toMatchObject({ status: 'running', result: null });
-    await step(service, id, 'complete', { result: 'of the other worker' });
-    expect(await read(service, id)).toMatchObject({ status: 'completed', result: 'of the other worker' });
-  });
-
-  it('does not complete a job that another worker has with the result of its own program', async () => {
-    const { id } = await createJob(service, 'work-late');
-    const worker = startWorker(service, { spaceId: 'work-late', script: UNTIL_USR1, options: ['--heartbeat', '600'] });
-    const pid = await pidOf(worker);
-    for (const verb of ['release', 'claim', 'ack']) await step(service, id, verb);
-    process.kill(pid, 'SIGUSR1');
-    await worker.shows(`${id} work lost: Job was handed to another worker`);
-    await step(service, id, 'complete', { result: 'of the other worker' });
-    expect(await read(service, id)).toMatchObject({ result: 'of the other worker' });
-  });
-
-  it('sends heartbeats beside a program that reports nothing', async () => {
-    const { id } = await createJob(service, 'work-silent');
-    const worker = startWorker(service, { spaceId: 'work-silent', script: UNTIL_TERM, options: BEATS });
-    await pidOf(worker);
-    const times = new Set<string>();
-    await until(async () => times.add((await read(service, id)).updatedAt).size >= 3);
-    expect(historyOf(await read(service, id))).toEqual(['created', 'delivered', 'acked']);
-    await step(service, id, 'kill');
-    await worker.shows('lost');
-  });
+  const { id: next } = await createJob(service, 'work-kills');
+  await worker.shows(`${next} work started attempt 1`);
+  await step(service, next, 'kill');
+  await worker.shows(`${next} work lost`);
 });
 
-describe('SIGTERM to the worker', () => {
-  it('lets running programs finish, and claims no more jobs', async () => {
-    const { id } = await createJob(service, 'work-drains');
-    const worker = startWorker(service, { spaceId: 'work-drains', script: UNTIL_USR1, options: ['--drain', '600'] });
-    const pid = await pidOf(worker);
-    signal(worker, 'SIGTERM');
-    await until(() => worker.err().includes('stopping: 1 running, no more polls'));
-    const { id: next } = await createJob(service, 'work-drains');
-    process.kill(pid, 'SIGUSR1');
-    expect(await worker.exit()).toBe(0);
-    expect(await read(service, id)).toMatchObject({ status: 'completed', result: 1 });
-    expect(historyOf(await read(service, next))).toEqual(['created']);
-  });
+it('work ends a program that ignores SIGTERM with SIGKILL', async () => {
+  const { id } = await createJob(service, 'work-ignores');
+  const worker = startWorker(service, { spaceId: 'work-ignores', script: STUBBORN, options: BEATS });
+  const pid = await pidOf(worker);
+  await step(service, id, 'kill');
+  await worker.shows(`${id} work lost`);
+  expect(isAlive(pid)).toBe(false);
+});
 
-  it.each([
-    ['ends at SIGTERM', UNTIL_TERM],
-    ['ignores SIGTERM', STUBBORN],
-  ])('releases the job of a program that is not done after --drain and %s, without an attempt', async (_, script) => {
+it('work ends the program of a job that another worker has, and changes nothing about the job', async () => {
+  const { id } = await createJob(service, 'work-loses');
+  const script = `trap 'echo 1; exit 0' TERM; echo "pid $$" >&2; while :; do sleep 0.05; done`;
+  const worker = startWorker(service, { spaceId: 'work-loses', script, options: BEATS });
+  await pidOf(worker);
+  // The heartbeats of the worker are refused from here on. It has no room, so it does not claim the job again.
+  await step(service, id, 'release');
+  await step(service, id, 'claim');
+  await step(service, id, 'ack');
+  await worker.shows(`${id} work lost: `);
+  expect(await read(service, id)).toMatchObject({ status: 'running', result: null });
+  await step(service, id, 'complete', { result: 'of the other worker' });
+  expect(await read(service, id)).toMatchObject({ status: 'completed', result: 'of the other worker' });
+});
+
+it('work completes no job that another worker has', async () => {
+  const { id } = await createJob(service, 'work-late');
+  const worker = startWorker(service, { spaceId: 'work-late', script: UNTIL_USR1, options: ['--heartbeat', '600'] });
+  const pid = await pidOf(worker);
+  for (const verb of ['release', 'claim', 'ack']) await step(service, id, verb);
+  process.kill(pid, 'SIGUSR1');
+  await worker.shows(`${id} work lost: Job was handed to another worker`);
+  await step(service, id, 'complete', { result: 'of the other worker' });
+  expect(await read(service, id)).toMatchObject({ result: 'of the other worker' });
+});
+
+it('work sends heartbeats for a program that reports nothing', async () => {
+  const { id } = await createJob(service, 'work-silent');
+  const worker = startWorker(service, { spaceId: 'work-silent', script: UNTIL_TERM, options: BEATS });
+  await pidOf(worker);
+  const times = new Set<string>();
+  await until(async () => times.add((await read(service, id)).updatedAt).size >= 3);
+  expect(historyOf(await read(service, id))).toEqual(['created', 'delivered', 'acked']);
+  await step(service, id, 'kill');
+  await worker.shows('lost');
+});
+
+it('work lets running programs finish on SIGTERM, and claims no more jobs', async () => {
+  const { id } = await createJob(service, 'work-drains');
+  const worker = startWorker(service, { spaceId: 'work-drains', script: UNTIL_USR1, options: ['--drain', '600'] });
+  const pid = await pidOf(worker);
+  signal(worker, 'SIGTERM');
+  await until(() => worker.err().includes('stopping: 1 running, no more polls'));
+  const { id: next } = await createJob(service, 'work-drains');
+  process.kill(pid, 'SIGUSR1');
+  expect(await worker.exit()).toBe(0);
+  expect(await read(service, id)).toMatchObject({ status: 'completed', result: 1 });
+  expect(historyOf(await read(service, next))).toEqual(['created']);
+});
+
+it.each([
+  ['ends at SIGTERM', UNTIL_TERM],
+  ['ignores SIGTERM', STUBBORN],
+])(
+  'work releases the job of a program that is not done after --drain and %s, without an attempt',
+  async (_, script) => {
     const { id } = await createJob(service, 'work-released', { maxRetries: 0 });
     const worker = startWorker(service, { spaceId: 'work-released', script, options: ['--drain', '0'] });
     const pid = await pidOf(worker);
@@ -111,38 +110,38 @@ describe('SIGTERM to the worker', () => {
       ['released', { reason: 'worker stops' }],
     ]);
     await step(service, id, 'kill'); // So that the next case does not claim it.
-  });
+  },
+);
 
-  it('completes the job of a program that finishes its work at SIGTERM', async () => {
-    const { id } = await createJob(service, 'work-finishes');
-    const script = `trap 'echo 3; exit 0' TERM; echo "pid $$" >&2; while :; do sleep 0.05; done`;
-    const worker = startWorker(service, { spaceId: 'work-finishes', script, options: ['--drain', '0'] });
-    await pidOf(worker);
-    signal(worker, 'SIGTERM');
-    expect(await worker.exit()).toBe(0);
-    expect(await read(service, id)).toMatchObject({ status: 'completed', result: 3 });
-  });
+it('work completes the job of a program that finishes on SIGTERM', async () => {
+  const { id } = await createJob(service, 'work-finishes');
+  const script = `trap 'echo 3; exit 0' TERM; echo "pid $$" >&2; while :; do sleep 0.05; done`;
+  const worker = startWorker(service, { spaceId: 'work-finishes', script, options: ['--drain', '0'] });
+  await pidOf(worker);
+  signal(worker, 'SIGTERM');
+  expect(await worker.exit()).toBe(0);
+  expect(await read(service, id)).toMatchObject({ status: 'completed', result: 3 });
+});
 
-  it('ends programs at once and releases their jobs at the second signal', async () => {
-    const ids = [await createJob(service, 'work-twice'), await createJob(service, 'work-twice')].map(({ id }) => id);
-    const options = ['--drain', '600', '--concurrency', '2'];
-    const worker = startWorker(service, { spaceId: 'work-twice', script: STUBBORN, options });
-    await until(() => (worker.err().match(/pid \d+/g) ?? []).length === 2);
-    signal(worker, 'SIGTERM');
-    await until(() => worker.err().includes('stopping: 2 running'));
-    signal(worker, 'SIGTERM');
-    expect(await worker.exit()).toBe(143);
-    for (const id of ids) expect(await whenIn(service, 'pending', id)).toMatchObject({ attemptNumber: 0 });
-  });
+it('work ends programs at once and releases their jobs on the second signal', async () => {
+  const ids = [await createJob(service, 'work-twice'), await createJob(service, 'work-twice')].map(({ id }) => id);
+  const options = ['--drain', '600', '--concurrency', '2'];
+  const worker = startWorker(service, { spaceId: 'work-twice', script: STUBBORN, options });
+  await until(() => (worker.err().match(/pid \d+/g) ?? []).length === 2);
+  signal(worker, 'SIGTERM');
+  await until(() => worker.err().includes('stopping: 2 running'));
+  signal(worker, 'SIGTERM');
+  expect(await worker.exit()).toBe(143);
+  for (const id of ids) expect(await whenIn(service, 'pending', id)).toMatchObject({ attemptNumber: 0 });
+});
 
-  it('ends an idle worker, whose poll takes no job with it', async () => {
-    const worker = startWorker(service, { spaceId: 'work-idle', script: 'echo 1' });
-    const { id } = await createJob(service, 'work-idle');
-    await whenIn(service, 'completed', id);
-    signal(worker, 'SIGTERM');
-    expect(await worker.exit()).toBe(0);
-    // The service may give the job to the poll that has just ended, and then takes it back.
-    const { id: next } = await createJob(service, 'work-idle');
-    expect(await whenIn(service, 'pending', next)).toMatchObject({ attemptNumber: 0 });
-  });
+it('work exits while idle, and its poll takes no job with it', async () => {
+  const worker = startWorker(service, { spaceId: 'work-idle', script: 'echo 1' });
+  const { id } = await createJob(service, 'work-idle');
+  await whenIn(service, 'completed', id);
+  signal(worker, 'SIGTERM');
+  expect(await worker.exit()).toBe(0);
+  // The service may give the job to the poll that has just ended, and then takes it back.
+  const { id: next } = await createJob(service, 'work-idle');
+  expect(await whenIn(service, 'pending', next)).toMatchObject({ attemptNumber: 0 });
 });

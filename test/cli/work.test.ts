@@ -32,23 +32,23 @@ describe('how a program ends', () => {
     ['JSON and more', `echo '{} {}'`, { output: '{} {}\n' }],
     ['its payload', 'cat', { image: 'a.png' }],
     ['its variables', 'echo "[\\"$YARDMASTER_ATTEMPT\\", \\"$YARDMASTER_CHECKPOINT\\"]"', ['1', '']],
-  ])('completes the job of a program that exits with 0 after writing %s', async (_, script, result) => {
+  ])('work completes the job of a program that exits with 0 after writing %s', async (_, script, result) => {
     const { id } = await createScript(script, { payload: { image: 'a.png' } });
     expect(await whenIn(service, 'completed', id)).toMatchObject({ result, attemptNumber: 1 });
   });
 
-  it('completes a job with the first 32 KB of a long text, and cuts no character', async () => {
+  it('work completes a job with the first 32 KB of a long text, and cuts no character', async () => {
     const { id } = await createScript(`printf x; yes é | head -c 300000 | tr -d '\\n'`);
     const { result } = await whenIn(service, 'completed', id);
     expect(result).toEqual({ output: `x${'é'.repeat(16_383)}`, truncated: true });
   });
 
-  it('gives the id of the job to its program', async () => {
+  it('work passes the id of the job to its program', async () => {
     const { id } = await createScript(`echo "\\"$YARDMASTER_JOB_ID\\""`);
     expect((await whenIn(service, 'completed', id)).result).toBe(id);
   });
 
-  it('retries a job whose program exits with 75, and gives its checkpoint to the next attempt', async () => {
+  it('work retries a job whose program exits with 75, and passes its checkpoint to the next attempt', async () => {
     const script =
       'echo "checkpoint [7]" >&3; echo busy >&2; test $YARDMASTER_ATTEMPT = 2 || exit 75; echo $YARDMASTER_CHECKPOINT';
     const { id } = await createScript(script, { maxRetries: 1 });
@@ -57,7 +57,7 @@ describe('how a program ends', () => {
     expect(historyOf(job)).toContain('retried');
   });
 
-  it('ends a job for good when its program exits with 65, whatever retries are left', async () => {
+  it('work makes a job dead when its program exits with 65, even if retries are left', async () => {
     const { id } = await createScript('echo "no image" >&2; exit 65', { maxRetries: 5 });
     expect(await whenIn(service, 'dead', id)).toMatchObject({ attemptNumber: 1, error: 'no image' });
   });
@@ -66,17 +66,17 @@ describe('how a program ends', () => {
     ['the end of the standard error', 'seq 1 30 >&2; exit 3', Array.from({ length: 20 }, (_, i) => i + 11).join('\n')],
     ['the exit code, without a standard error', 'exit 3', 'the program exited with code 3'],
     ['the signal that ended it', 'kill -SEGV $$', 'the program was ended by SIGSEGV'],
-  ])('fails a job with %s as its error', async (_, script, error) => {
+  ])('work fails a job with %s as its error', async (_, script, error) => {
     const { id } = await createScript(script);
     expect(await whenIn(service, 'dead', id)).toMatchObject({ attemptNumber: 1, error });
   });
 
-  it('retries a job whose program exits with any other code', async () => {
+  it('work retries a job whose program exits with any other code', async () => {
     const { id } = await createScript('test $YARDMASTER_ATTEMPT = 2 || exit 3', { maxRetries: 1 });
     expect(await whenIn(service, 'completed', id)).toMatchObject({ attemptNumber: 2 });
   });
 
-  it('fails a job whose result is refused, with the reason', async () => {
+  it('work fails a job whose result is refused, with the reason', async () => {
     const { id } = await createScript(
       `printf '['; for i in $(seq 70); do printf '['; done; for i in $(seq 71); do printf ']'; done`,
     );
@@ -84,7 +84,7 @@ describe('how a program ends', () => {
     expect(error).toContain('the result was refused: result ');
   });
 
-  it('ends processes that a program has left behind with its outputs open', async () => {
+  it('work ends processes that a program has left behind with its outputs open', async () => {
     const { id } = await createScript('sleep 300 & echo \\"$!\\"');
     const { result } = await whenIn(service, 'completed', id);
     await until(() => !isAlive(Number(result)));
@@ -94,7 +94,7 @@ describe('how a program ends', () => {
 describe('what a program reports', () => {
   afterEach(endAll);
 
-  it('passes on lines of file descriptor 3 in their order', async () => {
+  it('work reports lines of file descriptor 3 in their order', async () => {
     const lines = [
       'progress 12.5% Reading',
       'checkpoint {"page": 7}',
@@ -119,7 +119,7 @@ describe('what a program reports', () => {
     ]);
   });
 
-  it('goes on after malformed lines, and reports them on its standard error and in the log of the job', async () => {
+  it('work continues after malformed report lines, and logs them on stderr and in the log of the job', async () => {
     const script = `printf 'progress 400 x\\nshout hello\\ncheckpoint {\\n\\nlog loud x\\nprogress 40' >&3; echo 1`;
     const { id } = await createJob(service, 'work-malformed');
     const worker = startWorker(service, { spaceId: 'work-malformed', script });
@@ -135,7 +135,7 @@ describe('what a program reports', () => {
     expect(job).toMatchObject({ result: 1, progress: { percent: 40, message: '40%' } });
   });
 
-  it('goes on when the service refuses a report', async () => {
+  it('work continues after the service refuses a report', async () => {
     const { id } = await createJob(service, 'work-refused');
     const script = `printf 'checkpoint "%s"\\nevent 1\\n' "$(head -c 100000 /dev/zero | tr '\\0' x)" >&3; echo 2`;
     const worker = startWorker(service, { spaceId: 'work-refused', script });
@@ -153,7 +153,7 @@ describe('a worker and its service', () => {
   const proxy = withProxy(service);
   afterEach(endAll);
 
-  it('claims only jobs of its names, and names itself', async () => {
+  it('work claims only jobs of its names, and sends its worker id', async () => {
     const { id: other } = await createJob(service, 'work-names', { name: 'crop' });
     const { id } = await createJob(service, 'work-names', { name: 'resize' });
     const options = ['--name', 'resize', '--worker-id', 'w-1'];
@@ -167,7 +167,7 @@ describe('a worker and its service', () => {
     expect(await worker.exit()).toBe(130);
   });
 
-  it('reports the end of a program after the service was away', async () => {
+  it('work reports the end of a program after an outage of the service', async () => {
     const { id } = await createJob(service, 'work-away');
     const worker = startWorker(proxy, { spaceId: 'work-away', script: UNTIL_USR1 });
     const pid = await pidOf(worker);
@@ -178,7 +178,7 @@ describe('a worker and its service', () => {
     expect(await whenIn(service, 'completed', id)).toMatchObject({ result: 1, attemptNumber: 1 });
   });
 
-  it('releases the job and exits with 1 when the program cannot be started', async () => {
+  it('work releases the job and exits with 1 when its program cannot be started', async () => {
     const { id } = await createJob(service, 'work-absent');
     const run = yardmaster(['work', '--space', 'work-absent', '--exec', './absent'], asAdmin(service));
     const [code, , err] = await run.end();
@@ -186,7 +186,7 @@ describe('a worker and its service', () => {
     expect(await read(service, id)).toMatchObject({ status: 'pending', attemptNumber: 0 });
   });
 
-  it('exits with 1 and the reason when its key may not claim jobs', async () => {
+  it('work exits with 1 and the reason when its key may not claim jobs', async () => {
     const { key } = await service.key(['jobs:read']);
     const worker = startWorker(service, { spaceId: 'work-forbidden', env: { YARDMASTER_API_KEY: key } });
     expect(await worker.end()).toEqual([1, [], 'yardmaster: Missing required scope: jobs:poll\n']);

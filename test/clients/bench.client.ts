@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { runBench } from '../support/bench.js';
 
-it('the benchmark of the dashboard measures tasks on each of its pages', async () => {
+it('the dashboard benchmark measures tasks on each page of the dashboard', async () => {
   const { dashboard } = await runBench('dashboard', '--jobs 100 --running 2 --rate 50 --seconds 1');
   expect(dashboard).toEqual(
     ['jobs of the space', 'one of its jobs', 'all spaces'].map((what) =>
@@ -12,7 +12,7 @@ it('the benchmark of the dashboard measures tasks on each of its pages', async (
 });
 
 // Those in Go and Python are left out, because their build and their installation need a network.
-it('measures every contestant of the benchmark of a job', async () => {
+it('the benchmark of a job measures every contestant', async () => {
   const options =
     '--only cycle,loops,cycleByFifties,scripts --jobs 50 --clients 4 --rounds 1 --leave-out faktory,asynq';
   const { cpu, scripts } = await runBench('speed', options);
@@ -25,7 +25,7 @@ it('measures every contestant of the benchmark of a job', async () => {
   expect(scripts).toHaveLength(7);
 });
 
-it('measures the workers of the benchmark of the SDKs', async () => {
+it('the benchmark of the SDKs measures their workers', async () => {
   const options = '--jobs 100 --rate 100 --seconds 0.5 --rounds 1 --leave-out go,asynq,python';
   const { cpu } = await runBench('sdk', options);
   expect(cpu.map(({ load, who }: { load: string; who: string }) => `${load}: ${who}`)).toEqual(

@@ -93,7 +93,7 @@ it('the documented page shows the latest progress and the end of a job when it i
   await untilShown(await watch(id), ['Done', '100 %'], 1);
 });
 
-it('the documented page connects again after an outage of the gateway and nginx, and shows the missed events', async () => {
+it('the documented page reconnects after an outage of the gateway and nginx, and shows the missed events', async () => {
   const id = await site.job();
   await run(id);
   await progress(id, 10, 'Begun');
@@ -117,7 +117,7 @@ it('the documented page connects again after an outage of the gateway and nginx,
   await untilShown(page, ['Done', '100 %'], 1);
 });
 
-it('the documented page shows only that a job has ended when its stream does not report how, and does not connect again', async () => {
+it('the documented page shows only that a job ended when its stream does not report how, and does not reconnect', async () => {
   // A fake gateway: the real one would close the stream up to a minute later.
   const { url } = await serve(
     () => undefined,

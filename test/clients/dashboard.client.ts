@@ -42,7 +42,7 @@ describe.each([
     return new URL(headers.location as string, at);
   }
 
-  it('serves the page, and all files that it loads, compressed and with their policy', async () => {
+  it('serves the dashboard through nginx, and all files that it loads, compressed and with their policy', async () => {
     const url = await pageUrl();
     const page = await http.call('GET', url.pathname);
     expect(page).toMatchObject({ status: 200, headers: { 'cache-control': 'no-cache' } });
@@ -66,7 +66,7 @@ describe.each([
     expect((await http.call('GET', script.pathname, { headers: known })).status).toBe(304);
   });
 
-  it('leads from the URL of the page to the API and to the streams', async () => {
+  it('the URL of the dashboard behind nginx leads to the API and to the streams', async () => {
     const url = await pageUrl();
     const jobs = new URL('../api/v1/spaces/shown/jobs', url);
     const created = await http.call('POST', jobs.pathname, { key: ADMIN_KEY, body: { name: 'work' } });
@@ -92,7 +92,7 @@ describe.each([
     expect((await nginx.log('access')) + (await nginx.log('error'))).not.toContain(token);
   });
 
-  it('shows the page in Chromium, whose policy allows streams of the origin and no others', async () => {
+  it('shows the dashboard behind nginx in Chromium, whose policy allows only streams of the origin', async () => {
     const chromium = await Chromium.start();
     try {
       const page = await chromium.open(`${nginx.url}${prefix}/ui`, RECORD);
@@ -118,9 +118,12 @@ describe.each([
     }
   });
 
-  it.each(['/metrics', '/readyz', '/uix', '/ui/..%2fmetrics', '/ui/../metrics'])('does not expose %s', async (path) => {
-    const { status, text } = await http.call('GET', `${prefix}${path}`);
-    expect(status).toBe(404);
-    expect(text).not.toContain('yardmaster_');
-  });
+  it.each(['/metrics', '/readyz', '/uix', '/ui/..%2fmetrics', '/ui/../metrics'])(
+    'nginx does not expose %s beside the dashboard',
+    async (path) => {
+      const { status, text } = await http.call('GET', `${prefix}${path}`);
+      expect(status).toBe(404);
+      expect(text).not.toContain('yardmaster_');
+    },
+  );
 });

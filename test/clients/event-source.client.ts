@@ -40,7 +40,7 @@ async function runningJob(): Promise<string> {
   return id;
 }
 
-it('gets each event once across two killed gateways, and asks no more after the end', async () => {
+it('an EventSource gets each event once across two killed gateways, and stops after the end', async () => {
   const id = await runningJob();
   const page = await watch(id);
   await until(async () => (await seen(page)).length === 1);
@@ -63,7 +63,7 @@ it('gets each event once across two killed gateways, and asks no more after the 
   ]);
 });
 
-it('gets a job that has ended, and asks no more', async () => {
+it('an EventSource gets a job that has ended, and stops', async () => {
   const id = await runningJob();
   await site.call('POST', `/jobs/${id}/complete`);
   const page = await watch(id);
@@ -71,7 +71,7 @@ it('gets a job that has ended, and asks no more', async () => {
   expect((await seen(page)).map(([type]) => type)).toEqual(['init']);
 });
 
-it('gets events through nginx as they come', async () => {
+it('an EventSource gets events through nginx as they happen', async () => {
   const id = await runningJob();
   const response = await fetch(`${site.nginx.url}/api/v1/realtime/${id}`, {
     headers: { accept: 'text/event-stream', 'x-api-key': await site.key('jobs:read') },

@@ -89,7 +89,7 @@ it('the script of docs/logs.md appends the output of a program in batches', asyn
   expect(stored).toEqual([...lines, '', 'the last, without an end']);
 });
 
-it('the script of docs/logs.md truncates lines to the size of an entry, and prints the errors of the service', async () => {
+it('the script of docs/logs.md truncates lines to the size of an entry, and prints errors of the service', async () => {
   const { id } = await createJob(service, 'docs');
   const [script = ''] = blocks('bash');
   const long = ['x', '\u0001'].map((character) => character.repeat(5_000));
@@ -101,7 +101,7 @@ it('the script of docs/logs.md truncates lines to the size of an entry, and prin
   expect(refused.err).toMatch(/logs not stored: {"error":"Job not found","code":"JOB_NOT_FOUND"}\n+404/);
 });
 
-it('the script of docs/logs.md repeats a batch during any kind of outage of the service', async () => {
+it('the script of docs/logs.md resends a batch during any kind of outage of the service', async () => {
   const { id } = await createJob(service, 'docs');
   let requests = 0;
   const away = http.createServer((req, res) => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { installed } from '../support/installed.js';
 import { jobIn } from '../support/jobs.js';
 import { type ServiceOptions, startService, type TestService } from '../support/service.js';
@@ -17,33 +17,31 @@ async function check({ http }: TestService): Promise<void> {
 
 const APPS: { app: Required<ServiceOptions>['app'] }[] = [{ app: 'api' }, { app: 'gateway' }, { app: 'scheduler' }];
 
-describe('promtool check metrics', () => {
-  it.each(APPS)('accepts the metrics of the $app, idle and after some requests', async ({ app }) => {
-    const service = await startService({}, { app, isOwn: true });
-    try {
-      await check(service);
-      for (const path of ['/', '/livez', '/api/v1/jobs/x', '/api/v1/realtime/x', '/%zz']) {
-        await service.http.call('GET', path);
-      }
-      await check(service);
-    } finally {
-      await service.stop();
+it.each(APPS)('promtool accepts the metrics of the $app, idle and after some requests', async ({ app }) => {
+  const service = await startService({}, { app, isOwn: true });
+  try {
+    await check(service);
+    for (const path of ['/', '/livez', '/api/v1/jobs/x', '/api/v1/realtime/x', '/%zz']) {
+      await service.http.call('GET', path);
     }
-  });
+    await check(service);
+  } finally {
+    await service.stop();
+  }
+});
 
-  it('accepts the metrics of the standalone with jobs, streams and a callback', async () => {
-    const service = await startService({ CALLBACK_RETRY_DELAYS: '3600' });
-    try {
-      for (const status of ['pending', 'running', 'dead', 'killed'] as const) await jobIn(service, status, 'a:b.c_d-e');
-      const id = await jobIn(service, 'completed', 'other', { callbackUrl: 'http://127.0.0.1:1/' });
-      await service.call('POST', `/jobs/${id}/logs`, { body: ['line'] });
-      await service.call('GET', '/spaces/other/stats');
-      const client = await StreamClient.open(service.url, `/spaces/other?token=${ADMIN_KEY}`);
-      await check(service);
-      await client.close();
-      await check(service);
-    } finally {
-      await service.stop();
-    }
-  });
+it('promtool accepts the metrics of the standalone with jobs, streams and a callback', async () => {
+  const service = await startService({ CALLBACK_RETRY_DELAYS: '3600' });
+  try {
+    for (const status of ['pending', 'running', 'dead', 'killed'] as const) await jobIn(service, status, 'a:b.c_d-e');
+    const id = await jobIn(service, 'completed', 'other', { callbackUrl: 'http://127.0.0.1:1/' });
+    await service.call('POST', `/jobs/${id}/logs`, { body: ['line'] });
+    await service.call('GET', '/spaces/other/stats');
+    const client = await StreamClient.open(service.url, `/spaces/other?token=${ADMIN_KEY}`);
+    await check(service);
+    await client.close();
+    await check(service);
+  } finally {
+    await service.stop();
+  }
 });

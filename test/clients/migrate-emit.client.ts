@@ -55,7 +55,7 @@ function expected(value: unknown): unknown {
 const parsed = (lines: readonly string[]) => lines.map((line) => JSON.parse(line));
 const linesOf = (run: ProcessRun) => run.out().split('\n').slice(0, -1);
 
-it('shows requests of clients of emit.run, and the responses and messages that they get', async () => {
+it('docs/migrate-emit.md shows requests of clients of emit.run, and what they get', async () => {
   const [start, ...blocks] = await blocksOfPage();
   expect(start?.block).toBe('COMPAT=emit npm start\n');
   expect(blocks.filter(({ lines }) => lines.length > 0).length).toBeGreaterThan(5);

@@ -59,43 +59,41 @@ const PATH = '/api/v1/jobs/x/complete';
 const AWAY = { error: 'No process responded; the outcome of this request is unknown', code: 'UNAVAILABLE' };
 const body = { result: 'x'.repeat(100_000) };
 
-describe('call through nginx', () => {
-  it('goes to another process if the first one accepts no connection', async () => {
-    const { client } = await httpService(`127.0.0.1:${await freePort()}`, await startProcess('second', responds));
-    for (let i = 0; i < 10; i++) expect((await client.call('POST', PATH, { body })).status).toBe(200);
-    expect(got).toEqual(Array(10).fill('second POST'));
-  });
+it('nginx sends a call to another process if the first one accepts no connection', async () => {
+  const { client } = await httpService(`127.0.0.1:${await freePort()}`, await startProcess('second', responds));
+  for (let i = 0; i < 10; i++) expect((await client.call('POST', PATH, { body })).status).toBe(200);
+  expect(got).toEqual(Array(10).fill('second POST'));
+});
 
-  it.each(['POST', 'PATCH'])('is not repeated as a %s after the process broke the connection', async (method) => {
-    const { client } = await httpService(await startProcess('first', breaks), await startProcess('second', breaks));
-    const { status, body: response, headers } = await client.call(method, PATH, { body });
-    expect({ status, response, after: headers['retry-after'] }).toEqual({
-      status: 502,
-      response: AWAY,
-      after: '1',
-    });
-    expect(got).toHaveLength(1);
+it.each(['POST', 'PATCH'])('nginx does not repeat a %s after the process broke the connection', async (method) => {
+  const { client } = await httpService(await startProcess('first', breaks), await startProcess('second', breaks));
+  const { status, body: response, headers } = await client.call(method, PATH, { body });
+  expect({ status, response, after: headers['retry-after'] }).toEqual({
+    status: 502,
+    response: AWAY,
+    after: '1',
   });
+  expect(got).toHaveLength(1);
+});
 
-  it('is not repeated as a POST after the process broke a kept connection', async () => {
-    const { client } = await httpService(await startProcess('only', breaksKept));
-    const statuses: number[] = [];
-    for (let i = 0; i < 10; i++) statuses.push((await client.call('POST', PATH, { body })).status);
-    expect(new Set(statuses)).toEqual(new Set([200, 502]));
-    expect(got).toHaveLength(10);
-  });
+it('nginx does not repeat a POST after the process broke a kept connection', async () => {
+  const { client } = await httpService(await startProcess('only', breaksKept));
+  const statuses: number[] = [];
+  for (let i = 0; i < 10; i++) statuses.push((await client.call('POST', PATH, { body })).status);
+  expect(new Set(statuses)).toEqual(new Set([200, 502]));
+  expect(got).toHaveLength(10);
+});
 
-  it('is repeated as a GET at another process after the first one broke the connection', async () => {
-    const { client } = await httpService(await startProcess('first', breaks), await startProcess('second', responds));
-    for (let i = 0; i < 10; i++) expect((await client.call('GET', '/api/v1/jobs/x')).status).toBe(200);
-    expect(got.filter((call) => call === 'second GET')).toHaveLength(10);
-  });
+it('nginx repeats a GET at another process after the first one broke the connection', async () => {
+  const { client } = await httpService(await startProcess('first', breaks), await startProcess('second', responds));
+  for (let i = 0; i < 10; i++) expect((await client.call('GET', '/api/v1/jobs/x')).status).toBe(200);
+  expect(got.filter((call) => call === 'second GET')).toHaveLength(10);
+});
 
-  it('gets a JSON response if no process runs', async () => {
-    const { client } = await httpService(`127.0.0.1:${await freePort()}`);
-    const { status, body: response } = await client.call('POST', PATH, { body });
-    expect({ status, response }).toEqual({ status: 502, response: AWAY });
-  });
+it('nginx responds with JSON if no process runs', async () => {
+  const { client } = await httpService(`127.0.0.1:${await freePort()}`);
+  const { status, body: response } = await client.call('POST', PATH, { body });
+  expect({ status, response }).toEqual({ status: 502, response: AWAY });
 });
 
 describe('refusal by nginx itself', () => {
@@ -114,7 +112,7 @@ describe('refusal by nginx itself', () => {
     ['garbage', 'garbage\r\n\r\n'],
     ['a path with a NUL byte', 'GET /api/v1/jobs/%00 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
     ['two hosts', 'GET /api/v1/keys HTTP/1.1\r\nHost: x\r\nHost: y\r\nConnection: close\r\n\r\n'],
-  ])('returns 400 in the form of the API for %s', async (_, bytes) => {
+  ])('nginx returns 400 in the form of the API for %s', async (_, bytes) => {
     const { nginx } = await httpService(await startProcess('only', responds));
     const text = await send(nginx.url, bytes);
     expect(text).toMatch(/^HTTP\/1\.1 400 /);
@@ -125,7 +123,7 @@ describe('refusal by nginx itself', () => {
   it.each([
     ['a header', `GET /api/v1/keys HTTP/1.1\r\nHost: x\r\nx: ${'x'.repeat(20_000)}\r\nConnection: close\r\n\r\n`],
     ['a path', `GET /api/v1/jobs/${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`],
-  ])('returns 431 in the form of the API for %s over 16 KB', async (_, bytes) => {
+  ])('nginx returns 431 in the form of the API for %s over 16 KB', async (_, bytes) => {
     const { nginx } = await httpService(await startProcess('only', responds));
     const text = await send(nginx.url, bytes);
     expect(text).toMatch(/^HTTP\/1\.1 431 /);
@@ -135,7 +133,7 @@ describe('refusal by nginx itself', () => {
     });
   });
 
-  it('returns 413 with the limit for a body over 6 MB', async () => {
+  it('nginx returns 413 with the limit for a body over 6 MB', async () => {
     const { client } = await httpService(await startProcess('only', responds));
     const { status, body: response } = await client.call('POST', PATH, { raw: 'x'.repeat(6_300_000) });
     expect({ status, response }).toEqual({
@@ -155,7 +153,7 @@ describe('refusal by nginx itself', () => {
     '/api/v1/%2e%2e/%2e%2e/metrics',
     '//metrics',
     '/api/v2/x',
-  ])('returns 404 for the path %s', async (path) => {
+  ])('nginx returns 404 for the path %s', async (path) => {
     const { client } = await httpService(await startProcess('only', responds));
     const { status, body: response } = await client.call('GET', path);
     expect({ status, response }).toEqual({

@@ -41,14 +41,14 @@ describe('nginx in front of the service', () => {
   });
   afterAll(() => site?.stop()); // Undefined if the start failed.
 
-  it('passes the address of the client to the gateway, and ignores forged headers', async () => {
+  it('nginx passes the address of the client to the gateway, and ignores forged headers', async () => {
     const id = await site.job();
     expect(await open(site.nginx.url, id, '127.0.0.1').outcome).toBe(101);
     expect(await open(site.nginx.url, id, '127.0.0.1', { 'x-forwarded-for': '192.0.2.7' }).outcome).toBe(429);
     expect(await open(site.nginx.url, id, '127.0.0.2').outcome).toBe(101);
   });
 
-  it('writes no token to any log, while the gateway is up and while it is down', async () => {
+  it('nginx writes no token to any log, even while the gateway is down', async () => {
     const token = await site.key('jobs:read');
     const path = `spaces/${site.spaceId}?token=${token}`;
     const { ws, outcome } = open(site.nginx.url, path);
@@ -70,7 +70,7 @@ describe('nginx in front of the service', () => {
     expect(site.gatewayLog()).toContain('stream refused');
   });
 
-  it('lets the API refuse bodies that are too large, and does not expose probes', async () => {
+  it('nginx lets the API refuse bodies that are too large, and does not expose probes', async () => {
     const http = new HttpClient(site.nginx.url);
     const large = await http.call('POST', '/api/v1/spaces/demo/jobs', { key: ADMIN_KEY, raw: 'x'.repeat(1_500_000) });
     expect([large.status, large.body.code]).toEqual([413, 'TOO_LARGE']);
@@ -112,7 +112,7 @@ describe('nginx in front of an idle stream', () => {
     return ws;
   }
 
-  it('keeps the stream open while the gateway sends pings', async () => {
+  it('nginx keeps an idle stream open while the gateway sends pings', async () => {
     const ws = await openQuiet(200);
     let pings = 0;
     ws.on('ping', () => pings++);
@@ -122,7 +122,7 @@ describe('nginx in front of an idle stream', () => {
     expect(performance.now() - openedAt).toBeGreaterThan(2_000);
   });
 
-  it('closes the stream when the gateway sends no pings', async () => {
+  it('nginx closes an idle stream when the gateway sends no pings', async () => {
     const [code] = await once(await openQuiet(60_000), 'close');
     expect(code).toBe(1006);
   });

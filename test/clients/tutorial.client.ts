@@ -46,7 +46,7 @@ async function ready(run: ProcessRun, block: string, port: number) {
   );
 }
 
-it('shows blocks that work when each is pasted into a new terminal', async () => {
+it('every block of the tutorial works when it is pasted into a new terminal', async () => {
   const port = await freePort();
   const [start, ...blocks] = await blocksOfTutorial(port);
   expect(start).toBe('npm start\n');

@@ -35,7 +35,7 @@ function pollAlone(spaceId: string) {
   return { ids, close: () => call.destroy() };
 }
 
-it('gives jobs only to polls whose connections to nginx are open, whenever the others were closed', async () => {
+it('gives jobs only to polls whose connections to nginx are open, no matter when others closed', async () => {
   const polls = Array.from({ length: 40 }, () => pollAlone('left'));
   const [staying, leaving] = [polls.slice(0, 10), polls.slice(10)];
   // From before the request is sent until long after the poll waits.

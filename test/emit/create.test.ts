@@ -25,7 +25,7 @@ const receiver = withReceiver();
 const ALL = ['completed', 'dead', 'killed'];
 
 it.each(['api', 'gateway', 'scheduler', 'standalone'])(
-  'the %s does not start with another value of COMPAT',
+  'the %s refuses to start with an unknown value of COMPAT',
   async (app) => {
     const env = { ADMIN_API_KEY: ADMIN_KEY, REDIS_URL: sharedService().redisUrl, KEY_PREFIX: plain.prefix, PORT: '0' };
     const running = runApp(app, { ...env, COMPAT: 'Emit' });
@@ -34,7 +34,7 @@ it.each(['api', 'gateway', 'scheduler', 'standalone'])(
   },
 );
 
-it('gives a key with jobs:write the five scopes for which it stands', async () => {
+it('gives a key with jobs:write the five scopes that it includes', async () => {
   const scopes = ['jobs:fail', 'jobs:write', 'jobs:poll'];
   const { status, body } = await plain.call('POST', '/keys', { body: { name: 'writer', scopes } });
   const granted = ['jobs:fail', 'jobs:ack', 'jobs:progress', 'jobs:event', 'jobs:complete', 'jobs:poll'];
@@ -51,7 +51,7 @@ it('gives a key with jobs:write the five scopes for which it stands', async () =
   });
 });
 
-it('takes null as scheduledFor for none, and refuses what is not a time', async () => {
+it('accepts a null scheduledFor as absent, and refuses a value that is not a time', async () => {
   const create = (scheduledFor: unknown) =>
     plain.call('POST', '/spaces/times/jobs', { body: { name: 'work', scheduledFor } });
   const { status, body } = await create(null);
@@ -63,26 +63,24 @@ it('takes null as scheduledFor for none, and refuses what is not a time', async 
   }
 });
 
-describe('the callback of a killed job', () => {
-  it('is sent by default with COMPAT=emit, with the reason', async () => {
-    const callbackUrl = receiver.script('/killed', respondWith(204));
-    const { id } = await createJob(emit, 'ends', { callbackUrl });
-    await step(emit, id, 'kill', { reason: 'stop' });
-    const job = await settled(emit, id);
-    expect(job.callbackOn).toEqual(ALL);
-    expect(job.events.at(-1)).toMatchObject({ type: 'callback_sent', data: { attempt: 1, retryAttempt: 0 } });
-    const [request] = receiver.requestsTo('/killed');
-    expect(JSON.parse(String(request?.body))).toMatchObject({ status: 'killed', result: { reason: 'stop' } });
-  });
+it('COMPAT=emit sends the callback of a killed job by default, with the reason', async () => {
+  const callbackUrl = receiver.script('/killed', respondWith(204));
+  const { id } = await createJob(emit, 'ends', { callbackUrl });
+  await step(emit, id, 'kill', { reason: 'stop' });
+  const job = await settled(emit, id);
+  expect(job.callbackOn).toEqual(ALL);
+  expect(job.events.at(-1)).toMatchObject({ type: 'callback_sent', data: { attempt: 1, retryAttempt: 0 } });
+  const [request] = receiver.requestsTo('/killed');
+  expect(JSON.parse(String(request?.body))).toMatchObject({ status: 'killed', result: { reason: 'stop' } });
+});
 
-  it('is not sent when the create asks for other ends', async () => {
-    const { body } = await emit.call('POST', '/spaces/ends/jobs', { body: { name: 'a', callbackOn: ['dead'] } });
-    expect(body.callbackOn).toEqual(['dead']);
-  });
+it('COMPAT=emit sends no callback of a killed job if the create lists other ends', async () => {
+  const { body } = await emit.call('POST', '/spaces/ends/jobs', { body: { name: 'a', callbackOn: ['dead'] } });
+  expect(body.callbackOn).toEqual(['dead']);
+});
 
-  it('is not sent by default without COMPAT=emit', async () => {
-    expect(await createJob(usual, 'ends')).not.toHaveProperty('callbackOn');
-  });
+it('sends no callback of a killed job by default without COMPAT=emit', async () => {
+  expect(await createJob(usual, 'ends')).not.toHaveProperty('callbackOn');
 });
 
 describe('an idempotency key', () => {
@@ -90,7 +88,7 @@ describe('an idempotency key', () => {
   const create = (service: typeof emit, callbackOn?: string[]) =>
     service.call('POST', '/spaces/keyed/jobs', { body: { name: 'work', callbackOn }, headers });
 
-  it('names the same job in both modes, because its fingerprint is that of the body without defaults', async () => {
+  it('an idempotency key names the same job with and without COMPAT=emit', async () => {
     const first = await create(usual);
     const again = await create(emit);
     expect([first.status, again.status, again.headers['idempotent-replayed']]).toEqual([201, 201, 'true']);
@@ -99,7 +97,7 @@ describe('an idempotency key', () => {
   });
 });
 
-it('takes a job back when its timeoutSeconds are over, and says so to a late ack', async () => {
+it('COMPAT=emit takes a job back after its timeoutSeconds, and explains that to a late ack', async () => {
   const id = await jobIn(emit, 'delivered', 'windows', { timeoutSeconds: 0.2 });
   const isBack = async () => (await emit.call('GET', `/jobs/${id}`)).body.status === 'pending';
   await until(isBack);
@@ -108,7 +106,7 @@ it('takes a job back when its timeoutSeconds are over, and says so to a late ack
   );
 });
 
-it('names the delivery window in the OpenAPI document', async () => {
+it('COMPAT=emit names the delivery window in the OpenAPI document', async () => {
   const { info } = (await emit.call('GET', '/openapi.json')).body;
   expect(info.description).toContain('must be acked | the `timeoutSeconds` of the job |');
 });
@@ -117,7 +115,7 @@ describe('realtimeUrl', () => {
   const create = async (headers: Record<string, string>) =>
     (await emit.call('POST', '/spaces/urls/jobs', { body: { name: 'work' }, headers })).body;
 
-  it('is the URL of the stream of a job that was just created', async () => {
+  it('realtimeUrl is the URL of the stream of a job that was just created', async () => {
     const { id, realtimeUrl } = await create({});
     expect(realtimeUrl).toBe(`${emit.url.replace('http', 'ws')}/api/v1/realtime/${id}`);
     const client = await StreamClient.open(
@@ -135,13 +133,13 @@ describe('realtimeUrl', () => {
     ['ws://jobs.example.com', 'nonsense'],
     ['wss://jobs.example.com:8443', 'https'],
     ['wss://[2001:db8::1]:8443', 'https'],
-  ])('begins with %s when a proxy forwards that host and %s', async (base, proto) => {
+  ])('realtimeUrl begins with %s when a proxy forwards that host and %s', async (base, proto) => {
     const host = base.replace(/^wss?:\/\//, '');
     const { id, realtimeUrl } = await create({ host, 'x-forwarded-proto': proto });
     expect(realtimeUrl).toBe(`${base}/api/v1/realtime/${id}`);
   });
 
-  it('is only a path for a client that names no host, or an invalid one', async () => {
+  it('realtimeUrl is only a path for a client that names no host, or an invalid one', async () => {
     const body = '{"name":"work"}';
     const head = `x-api-key: ${ADMIN_KEY}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n`;
     for (const request of ['HTTP/1.0\r\n', 'HTTP/1.1\r\nHost: a/b?c\r\nConnection: close\r\n']) {
@@ -154,7 +152,7 @@ describe('realtimeUrl', () => {
     }
   });
 
-  it('is shown by the create alone, also when it returns another job', async () => {
+  it('realtimeUrl is returned only by a create, even one that returns an existing job', async () => {
     const unique = { key: 'one' };
     const { id } = await createJob(emit, 'urls', { unique });
     const { key } = await emit.key(['jobs:create']);
@@ -169,7 +167,7 @@ describe('realtimeUrl', () => {
     expect((await emit.call('GET', '/spaces/urls/jobs')).body[0]).not.toHaveProperty('realtimeUrl');
   });
 
-  it('is not shown without COMPAT=emit', async () => {
+  it('realtimeUrl is absent without COMPAT=emit', async () => {
     expect(await createJob(usual, 'urls')).not.toHaveProperty('realtimeUrl');
   });
 });

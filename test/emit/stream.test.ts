@@ -48,7 +48,7 @@ async function loseSubscriptions() {
 /** Stop reading, so that the gateway closes the stream but keeps its channel, and cuts it off some seconds later. */
 const stopReading = ({ ws }: StreamClient) => ws.pause();
 
-it('greets with the current seq and all seven counts, after the init', async () => {
+it('greets a client of a space with the current seq and all seven counts after the init', async () => {
   await jobIn(service, 'scheduled', space);
   await jobIn(service, 'running', space);
   for (const status of ['killed', 'killed', 'dead'] as const) await jobIn(service, status, space);
@@ -67,7 +67,7 @@ it('greets with the current seq and all seven counts, after the init', async () 
   ]);
 });
 
-it('numbers each message, and counts the jobs with those that change a status', async () => {
+it('numbers each message of a space, and adds the counts to those that change a status', async () => {
   const client = await openSpace();
   const { id } = await createJob(service, space, { maxRetries: 0 });
   await shown(client, 1);
@@ -113,13 +113,13 @@ it('numbers each message, and counts the jobs with those that change a status', 
   });
 });
 
-it('shows that a job was created for later', async () => {
+it('shows on the stream of a space that a job is scheduled', async () => {
   const client = await openSpace();
   await createJob(service, space, { delaySeconds: 60 });
   expect(await client.next('created')).toMatchObject({ status: 'scheduled', counts: { ...COUNTS, scheduled: 1 } });
 });
 
-it('gives all clients of a space the same numbers', async () => {
+it('sends all clients of a space the same numbers', async () => {
   const first = await openSpace();
   await createJob(service, space);
   await shown(first, 1);
@@ -131,7 +131,7 @@ it('gives all clients of a space the same numbers', async () => {
   );
 });
 
-it('says whether a client that connects again has missed messages', async () => {
+it('tells a client that reconnects whether it has missed messages', async () => {
   const watching = await openSpace();
   await createJob(service, space);
   await createJob(service, space);
@@ -155,7 +155,7 @@ it('says whether a client that connects again has missed messages', async () => 
   expect(missed).toEqual(Object.fromEntries(queries.map((query, i) => [query, i > 3])));
 });
 
-it('draws another instance id once no client has watched the space', async () => {
+it('draws a new instance id after no client has watched the space', async () => {
   const first = await openSpace();
   const { streamInstanceId } = first.messages[1];
   await first.close();
@@ -181,7 +181,7 @@ describe('while the jobs are counted', () => {
     return counter;
   }
 
-  it('keeps the order of messages, and counts once for all that came meanwhile', async () => {
+  it('keeps messages in order while jobs are counted, and counts once for all that arrive during that', async () => {
     const client = await openSpace();
     const counter = countCalls();
     const ids: string[] = [];
@@ -208,7 +208,7 @@ describe('while the jobs are counted', () => {
     );
   });
 
-  it('counts once for all jobs of a poll', async () => {
+  it('a stream of a space counts jobs once for all jobs of a poll', async () => {
     for (let n = 0; n < 10; n++) await createJob(service, space);
     const client = await openSpace();
     const counter = countCalls();
@@ -219,7 +219,7 @@ describe('while the jobs are counted', () => {
     expect(counter.calls).toBe(1);
   });
 
-  it('begins a new client after the messages that it must not get, and before those that it must', async () => {
+  it('starts a client that connects during a count between the messages that it missed and the next ones', async () => {
     const first = await openSpace();
     let second: StreamClient | undefined;
     delayReply(gateway.context.store.redis, 'evalsha', async () => {
@@ -232,7 +232,7 @@ describe('while the jobs are counted', () => {
     expect([await shown(first, 1), await shown(second as StreamClient, 1)]).toEqual([[message], [message]]);
   });
 
-  it('sends nothing from before a lost subscription to clients that come after it', async () => {
+  it('sends a client that connects after a lost subscription nothing from before it', async () => {
     const first = await openSpace();
     let second: StreamClient | undefined;
     delayReply(gateway.context.store.redis, 'evalsha', async () => {
@@ -252,7 +252,7 @@ describe('while the jobs are counted', () => {
     expect(numbersOf(first)).toEqual([]);
   });
 
-  it('closes the streams with 1012 when Redis does not count, and begins another instance', async () => {
+  it('closes streams of a space with 1012 when Redis fails to count, and starts a new instance', async () => {
     const client = await openSpace();
     await createJob(service, space);
     await shown(client, 1);
@@ -274,7 +274,7 @@ describe('while the jobs are counted', () => {
   });
 });
 
-it('begins another instance when the subscription was lost', async () => {
+it('starts a new instance of a space stream when the subscription was lost', async () => {
   const client = await openSpace();
   const { streamInstanceId } = client.messages[1];
   stopReading(client);
@@ -283,7 +283,7 @@ it('begins another instance when the subscription was lost', async () => {
   expect(again.messages[1]).toMatchObject({ seq: 0, missed: true });
 });
 
-it('sends job streams nothing more than without COMPAT=emit', async () => {
+it('sends job streams the same messages as without COMPAT=emit', async () => {
   const id = await jobIn(service, 'running', space);
   const client = await open(`/${id}?token=${ADMIN_KEY}`);
   await step(service, id, 'event', 1);
@@ -292,7 +292,7 @@ it('sends job streams nothing more than without COMPAT=emit', async () => {
   expect(client.types()).toEqual(['init', 'event']);
 });
 
-it('sends no number and no counts without COMPAT=emit, whatever the client asks for', async () => {
+it('sends no seq and no counts without COMPAT=emit, whatever the client requests', async () => {
   const client = await openPlain(`/spaces/plain?token=${ADMIN_KEY}&since=7&streamInstanceId=another`);
   await createJob(plain, 'plain');
   const created = await client.next('created');

@@ -35,14 +35,14 @@ const deadlineOf = async (id: string) => Number(await redis.zscore(store.keys.de
 const windowOf = async (id: string) => (await deadlineOf(id)) - (await deliveredAt(id));
 const setDeadline = (id: string, at: number) => redis.zadd(store.keys.deadlines(partitionOfJob(id)), at, id);
 
-it('is that of the job after a poll and after a claim', async () => {
+it('the delivery window is the timeoutSeconds of the job after a poll and a claim', async () => {
   const polled = await create();
   await pollJobs(store, 'windows', { count: 1, names: [] });
   const { id: claimed } = await deliver();
   expect([await windowOf(polled), await windowOf(claimed)]).toEqual([SECONDS * 1_000, SECONDS * 1_000]);
 });
 
-it('is opened again in full when a step of the clock has cut it short', async () => {
+it('a step of the clock that ends the delivery window early reopens it in full', async () => {
   const { id, partition } = await deliver();
   const now = await redisNow(store);
   await setDeadline(id, now - 1);
@@ -51,7 +51,7 @@ it('is opened again in full when a step of the clock has cut it short', async ()
   expect((await deadlineOf(id)) - now).toBeGreaterThanOrEqual(SECONDS * 1_000);
 });
 
-it('is opened again in full after the clock has stepped back', async () => {
+it('a step back of the clock reopens the delivery window in full', async () => {
   const { id, partition } = await deliver();
   const now = await redisNow(store);
   const ahead = now + 3_600_000_000;
@@ -62,7 +62,7 @@ it('is opened again in full after the clock has stepped back', async () => {
   expect([left >= SECONDS * 1_000, left < 3_600_000_000]).toEqual([true, true]);
 });
 
-it('is what fsck repairs a lost deadline with', async () => {
+it('fsck restores a lost deadline with the timeoutSeconds of the job', async () => {
   const { id, partition } = await deliver();
   await redis.zrem(store.keys.deadlines(partition), id);
   const kinds: string[] = [];

@@ -96,7 +96,7 @@ it('the checksums example survives kill -9 of a worker, and prints and writes wh
   expect([await keysOf(run), isGroupAlive(run.child)]).toEqual([[], false]);
 });
 
-it('the checksums example reports a file that it cannot read with the reason, and exits with 1', async () => {
+it('the checksums example exits with 1 and the reason when it cannot read a file', async () => {
   const folder = await folderOf('unreadable', { one: '1', two: '2' });
   const readable = await pathsOf(folder);
   // Not even root can read the file: readdir returns another name for a name that is not UTF-8.
@@ -119,7 +119,7 @@ describe('run of the checksums example that is stopped while its worker reads a 
     return run;
   }
 
-  it('releases the job, revokes the key, and leaves no process', async () => {
+  it('the checksums example releases the job, revokes the key, and leaves no process when it is stopped', async () => {
     const run = await startLong('interrupted');
     process.kill(-(run.child.pid as number), 'SIGINT');
     expect([await run.exit(), run.err()]).toEqual([1, expect.stringContaining('Stopped by SIGINT\n')]);
@@ -127,7 +127,7 @@ describe('run of the checksums example that is stopped while its worker reads a 
     expect([await keysOf(run), isGroupAlive(run.child)]).toEqual([[], false]);
   });
 
-  it('leaves no worker when only the main process is killed', async () => {
+  it('the checksums example leaves no worker when only its main process is killed', async () => {
     const run = await startLong('killed');
     run.child.kill('SIGKILL');
     // The worker writes to the same pipe, which closes only when it has ended too.
@@ -149,7 +149,7 @@ it.each([
     1,
     'Start the service with npm start',
   ],
-])('the checksums example with "%s" and %j exits with %i and says what to do', async (line, env, code, text) => {
+])('the checksums example with "%s" and %j exits with %i and explains what to do', async (line, env, code, text) => {
   const run = start(line.split(' ').filter(Boolean), env);
   expect([await run.exit(), code === 0 ? run.out() : run.err()]).toEqual([code, expect.stringContaining(text)]);
 });

@@ -37,7 +37,7 @@ function bmp(width: number, height: number): Buffer {
   return Buffer.concat([head, Buffer.alloc(bytes, 0x80)]);
 }
 
-it('makes a thumbnail of each image, and the same files when it runs again', async () => {
+it('the thumbnails example makes a thumbnail of each image, and the same files when it runs again', async () => {
   const folder = join(runs.dir, 'images');
   await mkdir(folder);
   await writeFile(join(folder, 'large.bmp'), bmp(640, 480));
@@ -56,7 +56,7 @@ it('makes a thumbnail of each image, and the same files when it runs again', asy
   expect(await run()).toEqual(first);
 });
 
-it('exits with 1 and makes the job of an invalid image dead at once', async () => {
+it('the thumbnails example exits with 1 and makes the job of an invalid image dead at once', async () => {
   const folder = join(runs.dir, 'broken');
   await mkdir(folder);
   await writeFile(join(folder, 'good.bmp'), bmp(4, 4));
@@ -71,7 +71,7 @@ it('exits with 1 and makes the job of an invalid image dead at once', async () =
   expect(await readdir(join(folder, 'thumbnails'))).toEqual(['good.bmp.jpg']);
 });
 
-it('continues with the jobs of an interrupted run', async () => {
+it('the thumbnails example continues the jobs of an interrupted run', async () => {
   const folder = join(runs.dir, 'interrupted');
   await mkdir(folder);
   for (const name of ['1.bmp', '2.bmp']) await writeFile(join(folder, name), bmp(4, 4));
@@ -87,7 +87,7 @@ it('continues with the jobs of an interrupted run', async () => {
   expect(await runs.jobsOf('interrupted')).toMatchObject([{ status: 'completed' }, { status: 'completed' }]);
 });
 
-it('exits with 1 when a folder has no images', async () => {
+it('the thumbnails example exits with 1 when a folder has no images', async () => {
   const folder = join(runs.dir, 'no-images');
   await mkdir(folder);
   const { code, err } = await endOf(makeThumbnails('no-images', folder));

@@ -12,7 +12,7 @@ const service = withService({}, { isOwn: true });
 afterAll(endAll);
 
 it.each(['worker.mjs', 'worker-loop.mjs', 'worker-turn.mjs'])(
-  'completes a job by the worker of examples/%s',
+  'the worker of examples/%s completes a job',
   async (example) => {
     const { id } = await createJob(service, 'demo', { name: 'resize', payload: { image: 'cat.png', width: 320 } });
     const env = { YARDMASTER_URL: service.url, YARDMASTER_API_KEY: ADMIN_KEY };

@@ -20,49 +20,47 @@ beforeAll(async () => {
   made.pending = await jobIn(service, 'pending', SPACE, { name: 'crop', tags: ['big'] });
 });
 
-describe('List Jobs with filters', () => {
-  it.each([
-    ['', ['pending', 'killed', 'running', 'completed', 'dead']],
-    ['?order=asc', ['dead', 'completed', 'running', 'killed', 'pending']],
-    ['?order=desc&limit=1', ['pending']],
-    ['?status=dead&status=killed&status=dead', ['killed', 'dead']],
-    ['?status=dead&status=killed&status=pending&order=asc', ['dead', 'killed', 'pending']],
-    ['?name=crop', ['pending', 'dead']],
-    ['?name=crop&name=resize&order=asc', ['dead', 'completed', 'running', 'pending']],
-    ['?name=scan%20%26%20%22send%22', ['killed']],
-    ['?name=Crop', []],
-    ['?name=crop&status=dead', ['dead']],
-    ['?tag=eu', ['running', 'dead']],
-    ['?tag=eu&tag=big', ['running']],
-    ['?tag=eu&status=dead&status=pending', ['dead']],
-    ['?tag=big&name=crop', ['pending']],
-    ['?tag=e', []],
-    ['?q=dog.PNG', ['completed']],
-    ['?q=STRASSE', ['dead']],
-    ['?q=STRA%C3%9FE', ['dead']],
-    ['?q=STRASSEN', []],
-    ['?q=%22answer%22:42', ['completed']],
-    ['?q=%22broken%22', ['dead']],
-    ['?q=image&status=completed', ['completed']],
-    ['?q=resize', []],
-    ['?q=null', []],
-    ['?createdAfter=2020-01-01T00:00:00Z', ['pending', 'killed', 'running', 'completed', 'dead']],
-    ['?createdAfter=2999-01-01T00:00:00Z', []],
-    ['?createdBefore=2020-01-01T00:00:00Z', []],
-    ['?createdAfter=0000-01-01T00:00:00Z&createdBefore=9999-12-31T23:59:59Z&limit=2', ['pending', 'killed']],
-  ])('%s finds %j', async (query, names) => {
-    const { status, body } = await list(query);
-    expect([status, namesOf(body)]).toEqual([200, names]);
-  });
+it.each([
+  ['', ['pending', 'killed', 'running', 'completed', 'dead']],
+  ['?order=asc', ['dead', 'completed', 'running', 'killed', 'pending']],
+  ['?order=desc&limit=1', ['pending']],
+  ['?status=dead&status=killed&status=dead', ['killed', 'dead']],
+  ['?status=dead&status=killed&status=pending&order=asc', ['dead', 'killed', 'pending']],
+  ['?name=crop', ['pending', 'dead']],
+  ['?name=crop&name=resize&order=asc', ['dead', 'completed', 'running', 'pending']],
+  ['?name=scan%20%26%20%22send%22', ['killed']],
+  ['?name=Crop', []],
+  ['?name=crop&status=dead', ['dead']],
+  ['?tag=eu', ['running', 'dead']],
+  ['?tag=eu&tag=big', ['running']],
+  ['?tag=eu&status=dead&status=pending', ['dead']],
+  ['?tag=big&name=crop', ['pending']],
+  ['?tag=e', []],
+  ['?q=dog.PNG', ['completed']],
+  ['?q=STRASSE', ['dead']],
+  ['?q=STRA%C3%9FE', ['dead']],
+  ['?q=STRASSEN', []],
+  ['?q=%22answer%22:42', ['completed']],
+  ['?q=%22broken%22', ['dead']],
+  ['?q=image&status=completed', ['completed']],
+  ['?q=resize', []],
+  ['?q=null', []],
+  ['?createdAfter=2020-01-01T00:00:00Z', ['pending', 'killed', 'running', 'completed', 'dead']],
+  ['?createdAfter=2999-01-01T00:00:00Z', []],
+  ['?createdBefore=2020-01-01T00:00:00Z', []],
+  ['?createdAfter=0000-01-01T00:00:00Z&createdBefore=9999-12-31T23:59:59Z&limit=2', ['pending', 'killed']],
+])('lists with the filters %s the jobs %j', async (query, names) => {
+  const { status, body } = await list(query);
+  expect([status, namesOf(body)]).toEqual([200, names]);
+});
 
-  it('divides jobs by a time of creation into those before it, and those at it and later', async () => {
-    const { body } = await list('');
-    const at = body[2].createdAt;
-    const later = body.filter((job: Listed) => job.createdAt >= at);
-    const offset = encodeURIComponent(at.replace('Z', '+00:00'));
-    expect((await list(`?createdAfter=${offset}`)).body).toEqual(later);
-    expect((await list(`?createdBefore=${offset}`)).body).toEqual(body.slice(later.length));
-  });
+it('createdBefore and createdAfter divide jobs at a time of creation without an overlap or gap', async () => {
+  const { body } = await list('');
+  const at = body[2].createdAt;
+  const later = body.filter((job: Listed) => job.createdAt >= at);
+  const offset = encodeURIComponent(at.replace('Z', '+00:00'));
+  expect((await list(`?createdAfter=${offset}`)).body).toEqual(later);
+  expect((await list(`?createdBefore=${offset}`)).body).toEqual(body.slice(later.length));
 });
 
 describe('the next page of List Jobs', () => {
@@ -80,19 +78,22 @@ describe('the next page of List Jobs', () => {
     return pages;
   }
 
-  it.each(['cursor', 'link'] as const)('is found by its %s, and the last one has none', async (by) => {
-    expect(await pagesOf('?limit=2', by)).toEqual([['pending', 'killed'], ['running', 'completed'], ['dead']]);
-    expect(await pagesOf('?limit=5', by)).toEqual([['pending', 'killed', 'running', 'completed', 'dead']]);
-    expect(await pagesOf('?limit=2&status=dead&status=pending&status=running&order=asc', by)).toEqual([
-      ['dead', 'running'],
-      ['pending'],
-    ]);
-    const query = '?limit=1&name=scan%20%26%20%22send%22&name=crop&createdAfter=2020-01-01T00%3A00%3A00%2B01%3A00';
-    expect((await pagesOf(query, by)).flat()).toEqual(['pending', 'killed', 'dead']);
-    expect((await pagesOf('?limit=1&tag=eu&q=i', by)).flat()).toEqual(['dead']);
-  });
+  it.each(['cursor', 'link'] as const)(
+    'lists all pages when a client follows each %s, which the last page lacks',
+    async (by) => {
+      expect(await pagesOf('?limit=2', by)).toEqual([['pending', 'killed'], ['running', 'completed'], ['dead']]);
+      expect(await pagesOf('?limit=5', by)).toEqual([['pending', 'killed', 'running', 'completed', 'dead']]);
+      expect(await pagesOf('?limit=2&status=dead&status=pending&status=running&order=asc', by)).toEqual([
+        ['dead', 'running'],
+        ['pending'],
+      ]);
+      const query = '?limit=1&name=scan%20%26%20%22send%22&name=crop&createdAfter=2020-01-01T00%3A00%3A00%2B01%3A00';
+      expect((await pagesOf(query, by)).flat()).toEqual(['pending', 'killed', 'dead']);
+      expect((await pagesOf('?limit=1&tag=eu&q=i', by)).flat()).toEqual(['dead']);
+    },
+  );
 
-  it('follows a page that was found by its offset', async () => {
+  it('returns a cursor with a page that was requested by its offset', async () => {
     const { body, headers } = await list('?limit=2&offset=1');
     expect([namesOf(body), headers.link]).toEqual([
       ['killed', 'running'],
@@ -103,7 +104,7 @@ describe('the next page of List Jobs', () => {
     expect((await list('?offset=5')).body).toEqual([]);
   });
 
-  it('has no link when the link would be longer than proxies allow', async () => {
+  it('omits the link to the next page when it would be longer than proxies allow', async () => {
     const names = Array.from({ length: 30 }, (_, n) => `name=${n}${'x'.repeat(100)}`).join('&');
     const { headers } = await list(`?${names}&name=crop&limit=1`);
     expect([headers.link, headers['x-next-cursor']]).toEqual([undefined, expect.stringMatching(/^\d+$/)]);
@@ -113,7 +114,7 @@ describe('the next page of List Jobs', () => {
 describe('with CORS', () => {
   const cors = withService({ CORS_ORIGINS: '*' }, { app: 'api' });
 
-  it('lets pages of other origins read where the next page of a list is', async () => {
+  it('CORS lets pages of other origins read the cursor and link of the next page', async () => {
     const { headers } = await cors.call('GET', '/spaces/empty/jobs', { headers: { origin: 'https://example.com' } });
     const exposed = String(headers['access-control-expose-headers']).split(',');
     expect(exposed).toEqual(expect.arrayContaining(['x-next-cursor', 'link']));
@@ -152,12 +153,12 @@ describe('a query of List Jobs that is refused', () => {
     ['?createdAfter=2026-01-01T00:00:00Z&offset=1', OFFSET],
     ['?tags=a', 'unknown query parameter tags, did you mean tag?'],
     ['?Cursor=5', 'unknown query parameter Cursor, did you mean cursor?'],
-  ])('%s', async (query, sentence) => {
+  ])('refuses to list jobs with %s: %s', async (query, sentence) => {
     const { status, body } = await list(query);
     expect([status, body.error]).toEqual([400, sentence]);
   });
 
-  it('accepts an offset of 0 beside a cursor, and an offset beside one status', async () => {
+  it('accepts an offset of 0 with a cursor, and an offset with one status', async () => {
     expect((await list('?cursor=5&offset=0')).body).toEqual([]);
     expect(namesOf((await list('?status=dead&status=dead&offset=0')).body)).toEqual(['dead']);
     expect((await list('?status=dead&offset=1')).body).toEqual([]);

@@ -31,7 +31,7 @@ async function pagesOf(spaceId: string, query: string): Promise<string[][]> {
   return pages;
 }
 
-it('ends a page after 10 000 jobs that do not match, with a cursor that leads on', async () => {
+it('ends a page of a search after 10,000 jobs without a match, with a cursor to the next ones', async () => {
   const ids = await fill('many', 21_000, (n) => (n === 500 ? { note: 'Needle' } : {}));
   for (const query of ['q=needle', 'q=needle&name=n0&status=pending']) {
     const pages = await pagesOf('many', query);
@@ -58,7 +58,7 @@ it('finds a text in large payloads', async () => {
   expect(body.map(({ payload }: { payload: { n: string } }) => payload.n)).toEqual(['text 3']);
 });
 
-it('does not list a job that changed after its text was found', async () => {
+it('lists no job that changed after its text was found', async () => {
   const { redis, store } = service;
   const { id } = await createJob(service, 'changed', { payload: { text: 'needle' } });
   // The job changes between the commands that read its text and those that read the rest of it.
@@ -79,7 +79,7 @@ it('does not list a job that changed after its text was found', async () => {
   expect(reads).toBe(2);
 });
 
-it('skips an entry whose record is gone', async () => {
+it('skips an index entry without a record in a search', async () => {
   const { redis, store } = service;
   const { id: lost } = await createJob(service, 'lost', { tags: ['x'], payload: { text: 'needle' } });
   const { id: kept } = await createJob(service, 'lost', { tags: ['x'], payload: { text: 'needle' } });

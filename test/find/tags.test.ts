@@ -14,7 +14,7 @@ const idsWith = async (space: string, ...tags: string[]): Promise<string[]> => {
 
 const TAGS = ['eu', 'say "ü"/\u2028', ' '];
 
-it('shows tags in their order on the job, in lists, and not on jobs without any', async () => {
+it('shows tags in their order on a job and in lists, and none on an untagged job', async () => {
   const created = await createJob(service, 'shown', { tags: TAGS });
   const without = await createJob(service, 'shown', { tags: [] });
   expect([created, without]).toEqual([
@@ -26,7 +26,7 @@ it('shows tags in their order on the job, in lists, and not on jobs without any'
   expect([read.tags, listed[1].tags, 'tags' in listed[0], 'tags' in without]).toEqual([TAGS, TAGS, false, false]);
 });
 
-it('finds the jobs that have exactly these tags, each whole and in any order', async () => {
+it('finds the jobs that have all given tags as whole words', async () => {
   const make = async (...tags: string[]) => (await createJob(service, 'exact', { tags })).id;
   const both = await make('eu', 'west');
   const one = await make('west');
@@ -41,7 +41,7 @@ it('finds the jobs that have exactly these tags, each whole and in any order', a
   expect([await idsWith('exact', 'big', 'eu'), await idsWith('exact', 'big', 'west')]).toEqual([[], []]);
 });
 
-it('tags jobs of a list, and each of them alone', async () => {
+it('indexes the tags of each job in a list', async () => {
   const body = [{ name: 'a', tags: ['one'] }, { name: 'b' }, { name: 'c', tags: ['two', 'one'] }];
   const { status, body: created } = await service.call('POST', '/spaces/batch/jobs', { body });
   expect(status).toBe(201);
@@ -59,14 +59,14 @@ it('repeats a create with tags under its idempotency key, and refuses it with ot
   expect((await send(['y'])).body.code).toBe('IDEMPOTENCY_MISMATCH');
 });
 
-it('copies tags', async () => {
+it('copies tags with the job', async () => {
   const id = await jobIn(service, 'dead', 'copied', { tags: ['x'] });
   const { body } = await service.call('POST', `/jobs/${id}/copy`);
   expect(body.tags).toEqual(['x']);
   expect(await idsWith('copied', 'x')).toEqual([body.id, id]);
 });
 
-it('replaces tags together with the other options of a job that waits', async () => {
+it('replaces tags together with the other options of a pending job', async () => {
   const send = (tags?: string[]) =>
     service.call('POST', '/spaces/replaced/jobs', {
       body: { name: 'a', tags, unique: { key: 'k', onConflict: 'replace' } },
@@ -78,7 +78,7 @@ it('replaces tags together with the other options of a job that waits', async ()
   expect(await idsWith('replaced', 'kept')).toEqual([]);
 });
 
-it('forgets the tags of a job that is deleted or purged', async () => {
+it('removes the tags of a job that is deleted or purged from the index', async () => {
   const { store, redis } = service;
   const deleted = await jobIn(service, 'killed', 'gone', { tags: ['x'] });
   const purged = await jobIn(service, 'completed', 'gone', { tags: ['x'] });
@@ -91,7 +91,7 @@ it('forgets the tags of a job that is deleted or purged', async () => {
   expect(await redis.exists(store.keys.jobsByTag('gone', 'x'))).toBe(0);
 });
 
-it('keeps tags through retries and requeues', async () => {
+it('keeps tags of a job through retries and requeues', async () => {
   const id = await jobIn(service, 'dead', 'again', { tags: ['x'] });
   await step(service, id, 'requeue');
   const { body } = await service.call('GET', '/spaces/again/jobs?tag=x&status=pending');
@@ -110,12 +110,12 @@ describe('tags that are refused', () => {
     [['\ud800'], 'tags[0] must be well-formed Unicode'],
     [['a', 'b', 'a'], 'tags[2] must not be given twice'],
     [Array.from({ length: 11 }, (_, n) => `t${n}`), 'tags must have at most 10 tags'],
-  ])('%j is 400', async (tags, sentence) => {
+  ])('refuses the tags %j with 400: %s', async (tags, sentence) => {
     const { status, body } = await service.call('POST', '/spaces/refused/jobs', { body: { name: 'a', tags } });
     expect([status, body.error]).toEqual([400, sentence]);
   });
 
-  it('accepts ten tags of 64 characters', async () => {
+  it('accepts ten tags of 64 characters on a job', async () => {
     const tags = Array.from({ length: 10 }, (_, n) => `${n}${'🚂'.repeat(63)}`);
     expect(await createJob(service, 'refused', { tags })).toMatchObject({ tags });
   });

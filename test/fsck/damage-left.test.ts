@@ -18,83 +18,81 @@ async function expectLeft(faults: Short[], details: string[]) {
   }
 }
 
-describe('fsck of a record with a broken field', () => {
-  it.each([
-    ['pending', 'status', 'lost', 'status is impossible: lost'],
-    ['pending', 'status', null, 'status is missing'],
-    ['pending', 'space', 'elsewhere', 'space is impossible: elsewhere'],
-    ['pending', 'space', null, 'space is missing'],
-    ['pending', 'name', null, 'name is missing'],
-    ['pending', 'order', 'first', 'order is impossible: first'],
-    ['pending', 'order', '9007199254740993', 'order is impossible: 9007199254740993'],
-    ['pending', 'maxRetries', 'many', 'maxRetries is impossible: many'],
-    ['pending', 'timeoutSeconds', '0', 'timeoutSeconds is impossible: 0'],
-    ['pending', 'deliveredAt', '1700000000000', 'deliveredAt must be absent, because the job is pending'],
-    ['delivered', 'deliveredAt', null, 'deliveredAt is missing'],
-    ['delivered', 'startedAt', '1700000000000', 'startedAt must be absent, because the job is delivered'],
-    ['running', 'startedAt', 'now', 'startedAt is impossible: now'],
-    ['running', 'attempt', null, 'attempt is missing'],
-    ['running', 'attempt', '5', 'attempt is impossible: 5'],
-    ['dead', 'attempt', null, 'attempt is missing'],
-    ['delivered', 'deliveryTimeouts', 'many', 'deliveryTimeouts is impossible: many'],
-    ['delivered', 'takeBacks', '-1', 'takeBacks is impossible: -1'],
-    ['pending', 'missedWindowMs', '1.5', 'missedWindowMs is impossible: 1.5'],
-    ['running', 'eventsDropped', '-1', 'eventsDropped is impossible: -1'],
-    ['completed', 'result', null, 'result is missing'],
-    ['completed', 'startedAt', null, 'startedAt is missing'],
-    ['killed', 'updatedAt', null, 'updatedAt is missing'],
-    ['pending', 'unique', 'never return 0 k', 'unique is impossible: never return 0 k'],
-    ['pending', 'unique', 'ended wait 0 k', 'unique is impossible: ended wait 0 k'],
-    ['pending', 'unique', 'expired return 0 k', 'unique is impossible: expired return 0 k'],
-    ['pending', 'unique', 'ended return 60 k', 'unique is impossible: ended return 60 k'],
-    ['pending', 'unique', 'ended return 0 ', 'unique is impossible: ended return 0 '],
-    ['running', 'uniqueFreed', 'yes', 'uniqueFreed is impossible: yes'],
-    ['dead', 'kept', 'yes', 'kept is impossible: yes'],
-    ['pending', 'fingerprint', 'short', 'fingerprint is impossible: short'],
-    ['scheduled', 'scheduledFor', null, 'scheduledFor is missing'],
-    ['scheduled', 'scheduledFor', 'soon', 'scheduledFor is impossible: soon'],
-    ['scheduled', 'deliveredAt', '1700000000000', 'deliveredAt must be absent, because the job is scheduled'],
-    ['scheduled', 'startedAt', '1700000000000', 'startedAt must be absent, because the job is scheduled'],
-    ['pending', 'maxRunSeconds', '0', 'maxRunSeconds is impossible: 0'],
-    ['pending', 'maxRunSeconds', '604801', 'maxRunSeconds is impossible: 604801'],
-    ['running', 'runBy', '9000000000000', 'maxRunSeconds is missing'],
-    ['pending', 'startWithinSeconds', '-1', 'startWithinSeconds is impossible: -1'],
-    ['pending', 'startWithinSeconds', '31622401', 'startWithinSeconds is impossible: 31622401'],
-    ['running', 'startBy', '0', 'startWithinSeconds is missing'],
-    ['pending', 'startBy', '1.5', 'startBy is impossible: 1.5'],
-    ...['0', '1.5', '+5', '604801', '-604801', 'first'].map(
-      (value) => ['pending', 'priority', value, `priority is impossible: ${value}`] as const,
-    ),
-    ...[
-      '5',
-      '5 1 60',
-      '5 1 60 0 0',
-      ' 1 60 0',
-      ',5 1 60 0',
-      '5,,6 1 60 0',
-      '5, 1 60 0',
-      '-5 1 60 0',
-      '0x5 1 60 0',
-      '604801 1 60 0',
-      `${Array(21).fill(1).join()} 1 60 0`,
-      '5,6 2 60 0',
-      '5 0.5 60 0',
-      '5 11 60 0',
-      '5 1 604801 0',
-      '5 1 60 1.5',
-      '5 1 60 often',
-    ].map((value) => ['pending', 'retry', value, `retry is impossible: ${value.slice(0, 40)}`] as const),
-  ] as const)('reports a %s job in which %s is %s, and leaves it', async (status, field, value, detail) => {
-    const id = await jobIn(service, status, 'left');
-    const key = service.store.keys.job(id);
-    const before = await service.redis.hgetall(key);
-    if (value === null) await service.redis.hdel(key, field);
-    else await service.redis.hset(key, field, value);
-    await expectLeft([['record_broken', id, `{${PARTITION}}:job:${id}`, 'none']], [detail]);
-    await service.redis.del(key);
-    await service.redis.hset(key, before);
-    expect((await check(service.store)).short).toEqual([]);
-  });
+it.each([
+  ['pending', 'status', 'lost', 'status is impossible: lost'],
+  ['pending', 'status', null, 'status is missing'],
+  ['pending', 'space', 'elsewhere', 'space is impossible: elsewhere'],
+  ['pending', 'space', null, 'space is missing'],
+  ['pending', 'name', null, 'name is missing'],
+  ['pending', 'order', 'first', 'order is impossible: first'],
+  ['pending', 'order', '9007199254740993', 'order is impossible: 9007199254740993'],
+  ['pending', 'maxRetries', 'many', 'maxRetries is impossible: many'],
+  ['pending', 'timeoutSeconds', '0', 'timeoutSeconds is impossible: 0'],
+  ['pending', 'deliveredAt', '1700000000000', 'deliveredAt must be absent, because the job is pending'],
+  ['delivered', 'deliveredAt', null, 'deliveredAt is missing'],
+  ['delivered', 'startedAt', '1700000000000', 'startedAt must be absent, because the job is delivered'],
+  ['running', 'startedAt', 'now', 'startedAt is impossible: now'],
+  ['running', 'attempt', null, 'attempt is missing'],
+  ['running', 'attempt', '5', 'attempt is impossible: 5'],
+  ['dead', 'attempt', null, 'attempt is missing'],
+  ['delivered', 'deliveryTimeouts', 'many', 'deliveryTimeouts is impossible: many'],
+  ['delivered', 'takeBacks', '-1', 'takeBacks is impossible: -1'],
+  ['pending', 'missedWindowMs', '1.5', 'missedWindowMs is impossible: 1.5'],
+  ['running', 'eventsDropped', '-1', 'eventsDropped is impossible: -1'],
+  ['completed', 'result', null, 'result is missing'],
+  ['completed', 'startedAt', null, 'startedAt is missing'],
+  ['killed', 'updatedAt', null, 'updatedAt is missing'],
+  ['pending', 'unique', 'never return 0 k', 'unique is impossible: never return 0 k'],
+  ['pending', 'unique', 'ended wait 0 k', 'unique is impossible: ended wait 0 k'],
+  ['pending', 'unique', 'expired return 0 k', 'unique is impossible: expired return 0 k'],
+  ['pending', 'unique', 'ended return 60 k', 'unique is impossible: ended return 60 k'],
+  ['pending', 'unique', 'ended return 0 ', 'unique is impossible: ended return 0 '],
+  ['running', 'uniqueFreed', 'yes', 'uniqueFreed is impossible: yes'],
+  ['dead', 'kept', 'yes', 'kept is impossible: yes'],
+  ['pending', 'fingerprint', 'short', 'fingerprint is impossible: short'],
+  ['scheduled', 'scheduledFor', null, 'scheduledFor is missing'],
+  ['scheduled', 'scheduledFor', 'soon', 'scheduledFor is impossible: soon'],
+  ['scheduled', 'deliveredAt', '1700000000000', 'deliveredAt must be absent, because the job is scheduled'],
+  ['scheduled', 'startedAt', '1700000000000', 'startedAt must be absent, because the job is scheduled'],
+  ['pending', 'maxRunSeconds', '0', 'maxRunSeconds is impossible: 0'],
+  ['pending', 'maxRunSeconds', '604801', 'maxRunSeconds is impossible: 604801'],
+  ['running', 'runBy', '9000000000000', 'maxRunSeconds is missing'],
+  ['pending', 'startWithinSeconds', '-1', 'startWithinSeconds is impossible: -1'],
+  ['pending', 'startWithinSeconds', '31622401', 'startWithinSeconds is impossible: 31622401'],
+  ['running', 'startBy', '0', 'startWithinSeconds is missing'],
+  ['pending', 'startBy', '1.5', 'startBy is impossible: 1.5'],
+  ...['0', '1.5', '+5', '604801', '-604801', 'first'].map(
+    (value) => ['pending', 'priority', value, `priority is impossible: ${value}`] as const,
+  ),
+  ...[
+    '5',
+    '5 1 60',
+    '5 1 60 0 0',
+    ' 1 60 0',
+    ',5 1 60 0',
+    '5,,6 1 60 0',
+    '5, 1 60 0',
+    '-5 1 60 0',
+    '0x5 1 60 0',
+    '604801 1 60 0',
+    `${Array(21).fill(1).join()} 1 60 0`,
+    '5,6 2 60 0',
+    '5 0.5 60 0',
+    '5 11 60 0',
+    '5 1 604801 0',
+    '5 1 60 1.5',
+    '5 1 60 often',
+  ].map((value) => ['pending', 'retry', value, `retry is impossible: ${value.slice(0, 40)}`] as const),
+] as const)('fsck reports a %s job in which %s is %s, and leaves it', async (status, field, value, detail) => {
+  const id = await jobIn(service, status, 'left');
+  const key = service.store.keys.job(id);
+  const before = await service.redis.hgetall(key);
+  if (value === null) await service.redis.hdel(key, field);
+  else await service.redis.hset(key, field, value);
+  await expectLeft([['record_broken', id, `{${PARTITION}}:job:${id}`, 'none']], [detail]);
+  await service.redis.del(key);
+  await service.redis.hset(key, before);
+  expect((await check(service.store)).short).toEqual([]);
 });
 
 describe('fsck of a record with options, of which one is broken', () => {
@@ -110,7 +108,7 @@ describe('fsck of a record with options, of which one is broken', () => {
     ...(['scheduled', 'pending', 'delivered'] as const).map(
       (status) => [status, 'runBy', '9000000000000', `runBy must be absent, because the job is ${status}`] as const,
     ),
-  ] as const)('reports a %s job in which %s is %s, and leaves it', async (status, field, value, detail) => {
+  ] as const)('fsck reports a %s job whose option %s is %s, and leaves it', async (status, field, value, detail) => {
     const id = await jobIn(service, status, 'left', fields);
     const key = service.store.keys.job(id);
     if (value === null) await service.redis.hdel(key, field);
@@ -122,96 +120,94 @@ describe('fsck of a record with options, of which one is broken', () => {
   });
 });
 
-describe('fsck of a broken history', () => {
-  it.each([
-    ['that is gone', 'dead', [], 'history_incomplete', 'it is missing, although the job is dead'],
-    ['without its oldest events', 'running', ['["acked",1700000000000]'], 'history_incomplete', 'it begins with acked'],
-    [
-      'that ends in another status',
-      'pending',
-      ['["delivered",1700000000000]'],
-      'history_disagrees',
-      'the status is pending in the record and delivered in the history',
-    ],
-    [
-      'without the delivery before its release',
-      'pending',
-      ['["released",1700000000000,{"reason":null}]'],
-      'history_incomplete',
-      'it begins with released',
-    ],
-    [
-      'that ends in a retry at once',
-      'scheduled',
-      ['["delivered",1]', '["retried",2,{"error":{"scheduledFor":"2030-01-01T00:00:00.000Z"},"attemptNumber":1}]'],
-      'history_disagrees',
-      'the status is scheduled in the record and pending in the history',
-    ],
-    [
-      'that ends in a delayed retry',
-      'pending',
-      ['["delivered",1]', '["retried",2,{"error":1,"attemptNumber":1,"scheduledFor":"2030-01-01T00:00:00.000Z"}]'],
-      'history_disagrees',
-      'the status is pending in the record and scheduled in the history',
-    ],
-    [
-      'that ends in a delay',
-      'pending',
-      ['["rescheduled",2,{"scheduledFor":"2030-01-01T00:00:00.000Z","priority":5}]'],
-      'history_disagrees',
-      'the status is pending in the record and scheduled in the history',
-    ],
-    [
-      'that ends at its time',
-      'scheduled',
-      ['["ready",2]'],
-      'history_disagrees',
-      'the status is scheduled in the record and pending in the history',
-    ],
-    ['with an unreadable entry', 'running', ['nonsense'], 'history_unreadable', 'entry -1 is not valid'],
-  ] as const)('reports a history %s, and leaves it', async (_, status, entries, kind, detail) => {
-    const id = await jobIn(service, status, 'left');
-    const key = `${service.store.keys.job(id)}:events`;
-    const before = await service.redis.lrange(key, 0, -1);
-    await service.redis.del(key);
-    if (entries.length > 0) await service.redis.rpush(key, ...entries);
-    await expectLeft([[kind, id, `{${PARTITION}}:job:${id}:events`, 'none']], [detail]);
-    await service.redis.del(key);
-    if (before.length > 0) await service.redis.rpush(key, ...before);
-  });
+it.each([
+  ['that is gone', 'dead', [], 'history_incomplete', 'it is missing, although the job is dead'],
+  ['without its oldest events', 'running', ['["acked",1700000000000]'], 'history_incomplete', 'it begins with acked'],
+  [
+    'that ends in another status',
+    'pending',
+    ['["delivered",1700000000000]'],
+    'history_disagrees',
+    'the status is pending in the record and delivered in the history',
+  ],
+  [
+    'without the delivery before its release',
+    'pending',
+    ['["released",1700000000000,{"reason":null}]'],
+    'history_incomplete',
+    'it begins with released',
+  ],
+  [
+    'that ends in a retry at once',
+    'scheduled',
+    ['["delivered",1]', '["retried",2,{"error":{"scheduledFor":"2030-01-01T00:00:00.000Z"},"attemptNumber":1}]'],
+    'history_disagrees',
+    'the status is scheduled in the record and pending in the history',
+  ],
+  [
+    'that ends in a delayed retry',
+    'pending',
+    ['["delivered",1]', '["retried",2,{"error":1,"attemptNumber":1,"scheduledFor":"2030-01-01T00:00:00.000Z"}]'],
+    'history_disagrees',
+    'the status is pending in the record and scheduled in the history',
+  ],
+  [
+    'that ends in a delay',
+    'pending',
+    ['["rescheduled",2,{"scheduledFor":"2030-01-01T00:00:00.000Z","priority":5}]'],
+    'history_disagrees',
+    'the status is pending in the record and scheduled in the history',
+  ],
+  [
+    'that ends at its time',
+    'scheduled',
+    ['["ready",2]'],
+    'history_disagrees',
+    'the status is scheduled in the record and pending in the history',
+  ],
+  ['with an unreadable entry', 'running', ['nonsense'], 'history_unreadable', 'entry -1 is not valid'],
+] as const)('fsck reports a history %s, and leaves it', async (_, status, entries, kind, detail) => {
+  const id = await jobIn(service, status, 'left');
+  const key = `${service.store.keys.job(id)}:events`;
+  const before = await service.redis.lrange(key, 0, -1);
+  await service.redis.del(key);
+  if (entries.length > 0) await service.redis.rpush(key, ...entries);
+  await expectLeft([[kind, id, `{${PARTITION}}:job:${id}:events`, 'none']], [detail]);
+  await service.redis.del(key);
+  if (before.length > 0) await service.redis.rpush(key, ...before);
+});
 
-  it('reports a job that has lost the history of its schedule, and leaves it', async () => {
-    const id = await jobIn(service, 'scheduled', 'left', { delaySeconds: 0.1 });
-    const { store } = service;
-    await until(async () => (await promoteDue(store, PARTITION, await redisNow(store))).ready > 0);
-    await service.redis.del(`${service.store.keys.job(id)}:events`);
-    await expectLeft(
-      [['history_incomplete', id, `{${PARTITION}}:job:${id}:events`, 'none']],
-      ['it is missing, although it was scheduled'],
-    );
-    await service.redis.rpush(`${service.store.keys.job(id)}:events`, '["ready",1]');
-  });
+it('fsck reports a job that has lost the history of its schedule, and leaves it', async () => {
+  const id = await jobIn(service, 'scheduled', 'left', { delaySeconds: 0.1 });
+  const { store } = service;
+  await until(async () => (await promoteDue(store, PARTITION, await redisNow(store))).ready > 0);
+  await service.redis.del(`${service.store.keys.job(id)}:events`);
+  await expectLeft(
+    [['history_incomplete', id, `{${PARTITION}}:job:${id}:events`, 'none']],
+    ['it is missing, although it was scheduled'],
+  );
+  await service.redis.rpush(`${service.store.keys.job(id)}:events`, '["ready",1]');
+});
 
-  it('finds the status in a history that ends with heartbeats and callbacks', async () => {
-    const id = await jobIn(service, 'running', 'left');
-    for (const verb of ['progress', 'event', 'checkpoint']) {
-      const body = verb === 'progress' ? { percent: 1, message: 'on' } : { a: 1 };
-      expect((await service.call('POST', `/jobs/${id}/${verb}`, { body })).status).toBe(200);
-    }
-    await service.redis.rpush(`${service.store.keys.job(id)}:events`, ...Array(19).fill('["callback_sent",1,{}]'));
-    expect((await check(service.store)).short).toEqual([]);
-  });
+it('fsck finds the status in a history that ends with heartbeats and callbacks', async () => {
+  const id = await jobIn(service, 'running', 'left');
+  for (const verb of ['progress', 'event', 'checkpoint']) {
+    const body = verb === 'progress' ? { percent: 1, message: 'on' } : { a: 1 };
+    expect((await service.call('POST', `/jobs/${id}/${verb}`, { body })).status).toBe(200);
+  }
+  await service.redis.rpush(`${service.store.keys.job(id)}:events`, ...Array(19).fill('["callback_sent",1,{}]'));
+  expect((await check(service.store)).short).toEqual([]);
+});
 
-  it.each([
-    ['events', 'eventsDropped', 'events'],
-    ['logs', 'logsDropped', 'entries'],
-  ])('reports a job that has lost all its %s, and leaves it', async (part, field, what) => {
-    const id = await jobIn(service, 'pending', 'left');
-    await service.redis.hset(service.store.keys.job(id), field, 7);
-    const detail = `it has lost its oldest 7 ${what}, and the others too`;
-    await expectLeft([['entries_lost', id, `{${PARTITION}}:job:${id}:${part}`, 'none']], [detail]);
-    await service.redis.hdel(service.store.keys.job(id), field);
-  });
+it.each([
+  ['events', 'eventsDropped', 'events'],
+  ['logs', 'logsDropped', 'entries'],
+])('fsck reports a job that has lost all its %s, and leaves it', async (part, field, what) => {
+  const id = await jobIn(service, 'pending', 'left');
+  await service.redis.hset(service.store.keys.job(id), field, 7);
+  const detail = `it has lost its oldest 7 ${what}, and the others too`;
+  await expectLeft([['entries_lost', id, `{${PARTITION}}:job:${id}:${part}`, 'none']], [detail]);
+  await service.redis.hdel(service.store.keys.job(id), field);
 });
 
 describe('fsck of a wrong key', () => {
@@ -227,7 +223,7 @@ describe('fsck of a wrong key', () => {
     `{${PARTITION === '00' ? '01' : '00'}}:space:left/queue`,
     `{${partitionOf('job')}}:space:jobs`,
     `{${partitionOf('')}}:space:/jobs`,
-  ])('reports the unknown key %s, and leaves it', async (name) => {
+  ])('fsck reports the unknown key %s, and leaves it', async (name) => {
     await service.redis.set(`${service.prefix}:${name}`, 'x');
     await expectLeft([['key_unknown', null, name, 'none']], ['it is a string']);
     await service.redis.del(`${service.prefix}:${name}`);
@@ -240,13 +236,13 @@ describe('fsck of a wrong key', () => {
     ['{3f}:callbacks', 'zset', null],
     ['{3f}:due', 'zset', null],
     ['{keys}:records', 'hash', null],
-  ])('reports the key %s when it has another type, and leaves it', async (name, type, jobId) => {
+  ])('fsck reports the key %s when it has another type, and leaves it', async (name, type, jobId) => {
     await service.redis.set(`${service.prefix}:${name}`, 'x');
     await expectLeft([['key_wrong_type', jobId, name, 'none']], [`it is a string, and must be a ${type}`]);
     await service.redis.del(`${service.prefix}:${name}`);
   });
 
-  it('checks all other jobs when a key has another type', async () => {
+  it('fsck checks all other jobs when a key has another type', async () => {
     const hurt = await jobIn(service, 'running', 'left');
     const other = await jobIn(service, 'running', 'left');
     await writeHistory(service, hurt);
@@ -282,7 +278,7 @@ describe('fsck of a broken API key', () => {
     ...[{ previous: { secretHash, until: 'soon' } }, { previous: { secretHash: 'short', until } }],
   ];
 
-  it('finds no fault in a key that was rotated and has limits', async () => {
+  it('fsck finds no fault in an API key that was rotated and has limits', async () => {
     const key = withField({ rotations: 1, limits: { perSecond: 0.5, burst: 1 }, previous: { secretHash, until } });
     await service.redis.hset(service.store.keys.apiKeys, 'broken', key);
     expect((await check(service.store)).short).toEqual([]);
@@ -290,7 +286,7 @@ describe('fsck of a broken API key', () => {
   });
 
   it.each([...['{', '{}', '{"id":"other"}'], ...FIELDS.map(withField)])(
-    'reports an API key with the record %s, and leaves it',
+    'fsck reports an API key with the record %s, and leaves it',
     async (record) => {
       await service.key(['jobs:read']);
       await service.redis.hset(service.store.keys.apiKeys, 'broken', record);

@@ -43,13 +43,13 @@ it.each([
   ['0 for a name without jobs', () => service.redis.zadd(names, 0, 'rest'), ['rest: 0 instead of 0']],
   // As after an upgrade from a release that kept none.
   ['missing for all names', () => service.redis.del(names), ['a/b: 0 instead of 1', 'work: 0 instead of 2']],
-])('counts the jobs of each name again when a count is %s', async (_, harm, details) => {
+])('fsck recounts the jobs of each name when a count is %s', async (_, harm, details) => {
   await harm();
   await expectRepaired(wrong(details.length), details);
   expect(await service.redis.zrange(names, 0, -1, 'WITHSCORES')).toEqual(['a/b', '1', 'work', '2']);
 });
 
-it('counts the jobs of more names than fit into one step', async () => {
+it('fsck counts the jobs of more names than fit into one step', async () => {
   const jobs = Array.from({ length: 450 }, (_, n) => createJobRequest.parse({ name: `name-${n % 130}` }));
   for (const job of jobs) await createJob(service.store, space, job);
   await service.redis.zincrby(names, 1, 'name-0');
@@ -57,7 +57,7 @@ it('counts the jobs of more names than fit into one step', async () => {
   await expectRepaired(wrong(2), ['name-0: 5 instead of 4', 'name-129: 4 instead of 3']);
 });
 
-it('checks no counts of names while an index of the space has faults', async () => {
+it('fsck checks no counts of names while an index of the space has faults', async () => {
   const [id = ''] = await service.redis.zrange(service.store.keys.jobs(space), 0, 0);
   await service.redis.zrem(service.store.keys.jobs(space), id);
   await service.redis.zadd(names, 7, 'rest');
@@ -69,13 +69,13 @@ it('checks no counts of names while an index of the space has faults', async () 
   expect((await check(service.store)).short).toEqual([]);
 });
 
-it('removes the counts of names of a space without jobs', async () => {
+it('fsck removes the counts of names of a space without jobs', async () => {
   await service.redis.zadd(service.store.keys.names('nobody'), 3, 'work');
   space = 'nobody';
   await expectRepaired([['orphaned', null, keyOf('names'), 'possible']], ['nobody has no jobs']);
 });
 
-it('skips the counts of names of a space whose jobs are purged during the count', async () => {
+it('fsck skips the counts of names of a space whose jobs are purged during the count', async () => {
   for (let n = 0; n < 6; n++) await jobIn(service, 'killed', space);
   const killed = await service.redis.zrange(service.store.keys.jobsByStatus(space, 'killed'), 0, -1);
   const partition = partitionOf(space);

@@ -15,7 +15,7 @@ async function expectRepaired(faults: Short[], later: Short[] = []) {
   expect(await secondly(service)).toEqual([]);
 }
 
-it('removes all traces of a job without a record, and then its empty space', async () => {
+it('fsck removes all traces of a job without a record, and then its empty space', async () => {
   const partition = partitionOf('gone');
   const id = await jobIn(service, 'running', 'gone', { callbackUrl: 'https://example.com/hook' });
   await service.call('POST', `/jobs/${id}/event`, { body: { a: 1 } });
@@ -46,7 +46,7 @@ it('removes all traces of a job without a record, and then its empty space', asy
   expect(await service.redis.keys(`${service.prefix}:{${partition}}:*`)).toEqual([]);
 });
 
-it('removes a pending job without a record from the queues, so that a poll returns only other jobs', async () => {
+it('fsck removes a pending job without a record from the queues, so that a poll returns only other jobs', async () => {
   const partition = partitionOf('gone');
   const [lost, kept] = [await jobIn(service, 'pending', 'gone'), await jobIn(service, 'pending', 'gone')];
   await service.redis.del(service.store.keys.job(lost));
@@ -64,7 +64,7 @@ it('removes a pending job without a record from the queues, so that a poll retur
   await service.call('POST', `/jobs/${kept}/kill`);
 });
 
-it('removes a job from the indexes of another space', async () => {
+it('fsck removes a job from the indexes of another space', async () => {
   const id = await jobIn(service, 'pending', 'mine');
   // Of the same partition, so that a poll there would hand the job out.
   const other = Array.from({ length: 1_000 }, (_, n) => `other-${n}`).find(
@@ -77,20 +77,20 @@ it('removes a job from the indexes of another space', async () => {
   expect((await service.call('POST', '/spaces/mine/jobs/poll')).body.jobs).toHaveLength(1);
 });
 
-it('removes a space without jobs from the list of spaces', async () => {
+it('fsck removes a space without jobs from the list of spaces', async () => {
   const partition = partitionOf('empty');
   await service.redis.zadd(`${service.prefix}:{${partition}}:spaces`, 1, 'empty');
   await expectRepaired([['space_empty', null, `{${partition}}:spaces`, 'possible']]);
 });
 
-it('stores the number of partitions when it is missing', async () => {
+it('fsck stores the number of partitions when it is missing', async () => {
   await service.redis.del(service.store.keys.meta);
   expect((await check(service.store)).faults[0]?.detail).toBe('it should be 64');
   await expectRepaired([['partitions_missing', null, 'meta', 'possible']]);
   expect(await service.redis.hgetall(service.store.keys.meta)).toEqual({ partitions: '64' });
 });
 
-it('refuses a prefix without data, and another number of partitions, and writes nothing', async () => {
+it('fsck refuses a prefix without data or with another number of partitions, and writes nothing', async () => {
   const store = createStore(service.redis, { keyPrefix: `t-${randomUUID().slice(0, 8)}` });
   await expect(check(store, true)).rejects.toThrow('there is no key under the prefix');
   expect(await service.redis.exists(store.keys.meta)).toBe(0);
@@ -99,7 +99,7 @@ it('refuses a prefix without data, and another number of partitions, and writes 
   await service.redis.del(store.keys.meta);
 });
 
-it('lets a running operation go on that is not among the running ones', async () => {
+it('fsck continues a running operation that is missing from the list of running ones', async () => {
   const { store, redis } = service;
   const body = { action: 'kill', filter: { status: 'pending' } };
   const { id } = (await service.call('POST', '/spaces/stopped/operations', { body })).body;

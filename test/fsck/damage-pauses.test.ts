@@ -22,57 +22,55 @@ async function expectRepaired(faults: Short[]) {
   expect([(await check(service.store, true)).short, await secondly(service)]).toEqual([[], []]);
 }
 
-describe('fsck of pauses', () => {
-  it('finds no fault in jobs of a paused name that have left the queue of their space', async () => {
-    const ids = [(await createJob(service, space)).id, (await createJob(service, space, { priority: 9 })).id];
-    await call('pause', NAMES);
-    expect((await pollJobs(service.store, space, { count: 50, names: [] })).jobs).toEqual([]);
-    expect(await service.redis.exists(service.store.keys.queue(space))).toBe(0);
-    expect([(await check(service.store, true)).short, await secondly(service)]).toEqual([[], []]);
-    await call('resume');
-    const { jobs: claimed } = await pollJobs(service.store, space, { count: 50, names: [] });
-    expect(claimed.map(({ id }) => id).sort()).toEqual(ids.sort());
-  });
+it('fsck finds no fault in jobs of a paused name that have left the queue of their space', async () => {
+  const ids = [(await createJob(service, space)).id, (await createJob(service, space, { priority: 9 })).id];
+  await call('pause', NAMES);
+  expect((await pollJobs(service.store, space, { count: 50, names: [] })).jobs).toEqual([]);
+  expect(await service.redis.exists(service.store.keys.queue(space))).toBe(0);
+  expect([(await check(service.store, true)).short, await secondly(service)]).toEqual([[], []]);
+  await call('resume');
+  const { jobs: claimed } = await pollJobs(service.store, space, { count: 50, names: [] });
+  expect(claimed.map(({ id }) => id).sort()).toEqual(ids.sort());
+});
 
-  it('enters a job of a paused name in the queue of its name', async () => {
-    const { id } = await createJob(service, space);
-    await call('pause', NAMES);
-    await pollJobs(service.store, space, { count: 1, names: [] });
-    await service.redis.del(`${service.store.keys.queue(space)}/work`);
-    await expectRepaired([['entry_missing', id, keyOf(`space:${space}/queue/work`), 'possible']]);
-  });
+it('fsck adds a job of a paused name to the queue of its name', async () => {
+  const { id } = await createJob(service, space);
+  await call('pause', NAMES);
+  await pollJobs(service.store, space, { count: 1, names: [] });
+  await service.redis.del(`${service.store.keys.queue(space)}/work`);
+  await expectRepaired([['entry_missing', id, keyOf(`space:${space}/queue/work`), 'possible']]);
+});
 
-  it('enters a job in the queue of its space when its name is not paused any more', async () => {
-    const { id } = await createJob(service, space);
-    await call('pause', NAMES);
-    await pollJobs(service.store, space, { count: 1, names: [] });
-    await service.redis.del(service.store.keys.paused(space));
-    await expectRepaired([['entry_missing', id, keyOf(`space:${space}/queue`), 'possible']]);
-  });
+it('fsck adds a job to the queue of its space when its name is no longer paused', async () => {
+  const { id } = await createJob(service, space);
+  await call('pause', NAMES);
+  await pollJobs(service.store, space, { count: 1, names: [] });
+  await service.redis.del(service.store.keys.paused(space));
+  await expectRepaired([['entry_missing', id, keyOf(`space:${space}/queue`), 'possible']]);
+});
 
-  it('lets a sweep look after paused names again that it had forgotten', async () => {
-    await call('pause', NAMES);
-    await service.redis.del(service.store.keys.pauses(partitionOf(space)));
-    await expectRepaired([['pause_forgotten', null, keyOf('pauses'), 'possible']]);
-    await call('pause');
-    await call('resume');
-  });
+it('fsck restores the entry by which a sweep finds the paused names of a space', async () => {
+  await call('pause', NAMES);
+  await service.redis.del(service.store.keys.pauses(partitionOf(space)));
+  await expectRepaired([['pause_forgotten', null, keyOf('pauses'), 'possible']]);
+  await call('pause');
+  await call('resume');
+});
 
-  it('resumes a name whose pause has an impossible state', async () => {
-    const { id } = await createJob(service, space);
-    await call('pause', NAMES);
-    await pollJobs(service.store, space, { count: 1, names: [] });
-    await service.redis.hset(service.store.keys.paused(space), 'work', 'soon');
-    await expectRepaired([['pause_broken', null, keyOf(`space:${space}/paused`), 'possible']]);
-    await tendPauses(service.store, partitionOf(space));
-    expect((await pollJobs(service.store, space, { count: 1, names: [] })).jobs[0]?.id).toBe(id);
-  });
+it('fsck resumes a name whose pause has an impossible state', async () => {
+  const { id } = await createJob(service, space);
+  await call('pause', NAMES);
+  await pollJobs(service.store, space, { count: 1, names: [] });
+  await service.redis.hset(service.store.keys.paused(space), 'work', 'soon');
+  await expectRepaired([['pause_broken', null, keyOf(`space:${space}/paused`), 'possible']]);
+  await tendPauses(service.store, partitionOf(space));
+  expect((await pollJobs(service.store, space, { count: 1, names: [] })).jobs[0]?.id).toBe(id);
 });
 
 describe('fsck of settings', () => {
   const settings = { retention: { deadSeconds: 0 }, maxPending: 5 };
 
-  it('finds no fault in a job that ended while its space kept such jobs for ever, and one in a job that was not kept', async () => {
+  it('fsck accepts a job kept forever by its space, and reports one without the mark of being kept', async () => {
     await service.call('PATCH', `/spaces/${space}/settings`, { body: settings });
     const id = await jobIn(service, 'dead', space);
     expect((await check(service.store)).short).toEqual([]);
@@ -85,7 +83,7 @@ describe('fsck of settings', () => {
   it.each([
     ['that are not JSON', 'nonsense'],
     ['whose numbers are not those of their JSON', storedSettings(settings).replace('0', '7')],
-  ])('reports settings %s', async (_, text) => {
+  ])('fsck reports the settings of a space %s', async (_, text) => {
     const key = service.store.keys.settings(partitionOf(space));
     await service.redis.hset(key, space, text);
     const faults: Short[] = [['settings_broken', null, keyOf('settings'), 'none']];

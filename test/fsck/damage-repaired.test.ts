@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { STATUSES, type Status } from '@yardmaster/protocol';
 import { partitionOf, redisNow } from '@yardmaster/store';
 import { jobIn, step } from '../support/jobs.js';
@@ -370,7 +370,7 @@ const DAMAGES: Damage[] = [
 const pathOf = (key: string, partition: string) =>
   key.startsWith('{') ? `{${partition}}:${key.slice(1, -1)}` : `{${partition}}:space:damaged/${key}`;
 
-it('does not move the last order of a space into the future when a job there stands behind others', async () => {
+it('fsck does not move the last order of a space into the future for a job behind others', async () => {
   const { store, redis } = service;
   const id = await jobIn(service, 'pending', 'damaged', { priority: -600 });
   const spaces = store.keys.spaces(partitionOf('damaged'));
@@ -381,34 +381,32 @@ it('does not move the last order of a space into the future when a job there sta
   expect(await secondly(service)).toEqual([]);
 });
 
-describe('fsck of a damaged job', () => {
-  it.each(DAMAGES)(
-    'repairs the faults, after which the job works again, of a job that is $title',
-    async ({ status = 'pending', fields = {}, harm, faults, ofNoJob, alsoSpace }) => {
-      const { store, redis } = service;
-      const partition = partitionOf('damaged');
-      const base = store.keys.baseOf(partition);
-      const id = await jobIn(service, status, 'damaged', fields);
-      const own = (key: string) => base + key;
-      await harm({ id, redis, own, space: (index) => `${base}space:damaged/${index}` });
+it.each(DAMAGES)(
+  'fsck repairs all faults of a job that is $title, and the job works again',
+  async ({ status = 'pending', fields = {}, harm, faults, ofNoJob, alsoSpace }) => {
+    const { store, redis } = service;
+    const partition = partitionOf('damaged');
+    const base = store.keys.baseOf(partition);
+    const id = await jobIn(service, status, 'damaged', fields);
+    const own = (key: string) => base + key;
+    await harm({ id, redis, own, space: (index) => `${base}space:damaged/${index}` });
 
-      const expected = [...faults, ...(alsoSpace ? [[alsoSpace, '{spaces}'] as const] : [])]
-        .map(
-          ([kind, key]): Short => [kind, ofNoJob || kind === alsoSpace ? null : id, pathOf(key, partition), 'possible'],
-        )
-        .sort();
-      expect((await check(store)).short).toEqual(expected);
-      expect((await check(store, true)).short).toEqual(repaired(expected));
-      expect((await check(store, true)).short).toEqual([]);
-      expect(await secondly(service)).toEqual([]);
+    const expected = [...faults, ...(alsoSpace ? [[alsoSpace, '{spaces}'] as const] : [])]
+      .map(
+        ([kind, key]): Short => [kind, ofNoJob || kind === alsoSpace ? null : id, pathOf(key, partition), 'possible'],
+      )
+      .sort();
+    expect((await check(store)).short).toEqual(expected);
+    expect((await check(store, true)).short).toEqual(repaired(expected));
+    expect((await check(store, true)).short).toEqual([]);
+    expect(await secondly(service)).toEqual([]);
 
-      const [verb, body] = NEXT[status];
-      const response = await service.call('POST', `/jobs/${id}/${verb}`, { body });
-      expect(response.status).toBe(status === 'completed' || status === 'dead' ? 409 : 200);
-      // Nothing of it is left to be handed out.
-      await service.call('POST', `/jobs/${id}/kill`);
-      expect((await service.call('POST', '/spaces/damaged/jobs/poll', { body: { count: 50 } })).body.jobs).toEqual([]);
-      expect((await check(store)).short).toEqual([]);
-    },
-  );
-});
+    const [verb, body] = NEXT[status];
+    const response = await service.call('POST', `/jobs/${id}/${verb}`, { body });
+    expect(response.status).toBe(status === 'completed' || status === 'dead' ? 409 : 200);
+    // Nothing of it is left to be handed out.
+    await service.call('POST', `/jobs/${id}/kill`);
+    expect((await service.call('POST', '/spaces/damaged/jobs/poll', { body: { count: 50 } })).body.jobs).toEqual([]);
+    expect((await check(store)).short).toEqual([]);
+  },
+);

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, expect, it } from '@jest/globals';
 import { STATUSES } from '@yardmaster/protocol';
 import { newJobId, partitionOf } from '@yardmaster/store';
 import { jobIn } from '../support/jobs.js';
@@ -26,55 +26,53 @@ async function expectRepaired(kind: string, jobId: string, detail: string) {
   expect([(await check(service.store)).short, await secondly(service)]).toEqual([[], []]);
 }
 
-describe('fsck of tags', () => {
-  it('finds no fault in tagged jobs of each status', async () => {
-    for (const status of STATUSES) await jobIn(service, status, space, { tags: [TAG, 'jobs'] });
-    expect([(await check(service.store)).short, await secondly(service)]).toEqual([[], []]);
-  });
+it('fsck finds no fault in tagged jobs of any status', async () => {
+  for (const status of STATUSES) await jobIn(service, status, space, { tags: [TAG, 'jobs'] });
+  expect([(await check(service.store)).short, await secondly(service)]).toEqual([[], []]);
+});
 
-  it.each(STATUSES)('enters a %s job in the index of its tag', async (status) => {
-    const id = await jobIn(service, status, space, { tags: ['other', TAG] });
-    await service.redis.del(index());
-    await expectRepaired('entry_missing', id, `belongs at ${await orderOf(id)}`);
-    expect(await service.redis.zscore(index(), id)).toBe(await orderOf(id));
-  });
+it.each(STATUSES)('fsck adds a %s job to the index of its tag', async (status) => {
+  const id = await jobIn(service, status, space, { tags: ['other', TAG] });
+  await service.redis.del(index());
+  await expectRepaired('entry_missing', id, `belongs at ${await orderOf(id)}`);
+  expect(await service.redis.zscore(index(), id)).toBe(await orderOf(id));
+});
 
-  it('moves a job that is at a wrong place', async () => {
-    const id = await jobIn(service, 'pending', space, { tags: [TAG] });
-    await service.redis.zadd(index(), 5, id);
-    await expectRepaired('entry_misplaced', id, `at 5 instead of ${await orderOf(id)}`);
-  });
+it('fsck moves a job to its place in the index of its tag', async () => {
+  const id = await jobIn(service, 'pending', space, { tags: [TAG] });
+  await service.redis.zadd(index(), 5, id);
+  await expectRepaired('entry_misplaced', id, `at 5 instead of ${await orderOf(id)}`);
+});
 
-  it('removes a job that does not have the tag, but one of which the tag is a part', async () => {
-    const id = await jobIn(service, 'pending', space, { tags: [`${TAG}s`] });
-    await service.redis.zadd(index(), Number(await orderOf(id)), id);
-    await expectRepaired('entry_stray', id, 'the job does not have this tag');
-    expect(await service.redis.exists(index())).toBe(0);
-  });
+it('fsck removes a job from the index of a tag that is only a part of its tag', async () => {
+  const id = await jobIn(service, 'pending', space, { tags: [`${TAG}s`] });
+  await service.redis.zadd(index(), Number(await orderOf(id)), id);
+  await expectRepaired('entry_stray', id, 'the job does not have this tag');
+  expect(await service.redis.exists(index())).toBe(0);
+});
 
-  it('removes a job that does not exist', async () => {
-    await jobIn(service, 'pending', space, { tags: [TAG] });
-    const lost = newJobId(space);
-    await service.redis.zadd(index(), 5, lost);
-    await expectRepaired('entry_stray', lost, 'the job does not exist');
-  });
+it('fsck removes a job that does not exist from the index of a tag', async () => {
+  await jobIn(service, 'pending', space, { tags: [TAG] });
+  const lost = newJobId(space);
+  await service.redis.zadd(index(), 5, lost);
+  await expectRepaired('entry_stray', lost, 'the job does not exist');
+});
 
-  it.each(['', 'a\n', 'a\n\nb', 'a\nb\na', 'a\tb', Array.from({ length: 11 }, (_, n) => n).join('\n')])(
-    'reports a record with the tags %j, and leaves it',
-    async (tags) => {
-      const id = await jobIn(service, 'pending', space);
-      await service.redis.hset(service.store.keys.job(id), 'tags', tags);
-      for (const isRepairing of [false, true]) {
-        const { short } = await check(service.store, isRepairing);
-        expect(short).toEqual([['record_broken', id, `{${partitionOf(space)}}:job:${id}`, 'none']]);
-      }
-      await service.redis.hdel(service.store.keys.job(id), 'tags');
-    },
-  );
+it.each(['', 'a\n', 'a\n\nb', 'a\nb\na', 'a\tb', Array.from({ length: 11 }, (_, n) => n).join('\n')])(
+  'fsck reports a record with the tags %j, and leaves it',
+  async (tags) => {
+    const id = await jobIn(service, 'pending', space);
+    await service.redis.hset(service.store.keys.job(id), 'tags', tags);
+    for (const isRepairing of [false, true]) {
+      const { short } = await check(service.store, isRepairing);
+      expect(short).toEqual([['record_broken', id, `{${partitionOf(space)}}:job:${id}`, 'none']]);
+    }
+    await service.redis.hdel(service.store.keys.job(id), 'tags');
+  },
+);
 
-  it('reports an index without a tag as a key that does not belong to it', async () => {
-    await service.redis.zadd(index(''), 5, newJobId(space));
-    expect((await check(service.store)).short).toEqual([['key_unknown', null, keyOf(''), 'none']]);
-    await service.redis.del(index(''));
-  });
+it('fsck reports the index of an empty tag as an unknown key', async () => {
+  await service.redis.zadd(index(''), 5, newJobId(space));
+  expect((await check(service.store)).short).toEqual([['key_unknown', null, keyOf(''), 'none']]);
+  await service.redis.del(index(''));
 });

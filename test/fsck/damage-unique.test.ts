@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, expect, it } from '@jest/globals';
 import { STATUSES } from '@yardmaster/protocol';
 import { newJobId, partitionOf } from '@yardmaster/store';
 import { jobIn } from '../support/jobs.js';
@@ -29,86 +29,87 @@ async function expectRepaired(kind: string, jobId: string, detail: string) {
   expect(await secondly(service)).toEqual([]);
 }
 
-describe('fsck of unique keys', () => {
-  it('finds no fault in jobs of each status, with keys of each kind', async () => {
-    for (const until of ['ended', 'started', 'expired']) {
-      for (const status of STATUSES) {
-        const ttl = until === 'expired' ? { ttlSeconds: 60 } : {};
-        await withKey(status, { key: `${until} ${status}`, until, ...ttl });
-      }
+it('fsck finds no fault in jobs of any status with unique keys of any kind', async () => {
+  for (const until of ['ended', 'started', 'expired']) {
+    for (const status of STATUSES) {
+      const ttl = until === 'expired' ? { ttlSeconds: 60 } : {};
+      await withKey(status, { key: `${until} ${status}`, until, ...ttl });
     }
-    const id = await jobIn(service, 'running', space, { unique: { key: 'retried', until: 'started' } });
-    await retry(id);
-    expect([(await check(service.store)).short, await secondly(service)]).toEqual([[], []]);
-  });
+  }
+  const id = await jobIn(service, 'running', space, { unique: { key: 'retried', until: 'started' } });
+  await retry(id);
+  expect([(await check(service.store)).short, await secondly(service)]).toEqual([[], []]);
+});
 
-  it.each(['scheduled', 'pending', 'delivered', 'running'] as const)('enters the key of a %s job', async (status) => {
+it.each(['scheduled', 'pending', 'delivered', 'running'] as const)(
+  'fsck adds the unique key of a %s job',
+  async (status) => {
     const id = await withKey(status);
     await service.redis.del(hash());
     await expectRepaired('entry_missing', id, 'the job occupies its unique key');
     expect(await service.redis.hgetall(hash())).toEqual({ [FIELD]: id });
-  });
+  },
+);
 
-  it('enters the key of a job whose entry names a job that does not exist', async () => {
-    const id = await withKey('pending');
-    const lost = newJobId(space);
-    await service.redis.hset(hash(), FIELD, lost);
-    const { short } = await check(service.store, true);
-    expect(short.map(([kind, jobId]) => [kind, jobId])).toContainEqual(['entry_missing', id]);
-    expect([(await check(service.store)).short, await secondly(service)]).toEqual([[], []]);
-  });
+it('fsck adds the unique key of a job when its entry names a job that does not exist', async () => {
+  const id = await withKey('pending');
+  const lost = newJobId(space);
+  await service.redis.hset(hash(), FIELD, lost);
+  const { short } = await check(service.store, true);
+  expect(short.map(([kind, jobId]) => [kind, jobId])).toContainEqual(['entry_missing', id]);
+  expect([(await check(service.store)).short, await secondly(service)]).toEqual([[], []]);
+});
 
-  it.each(['completed', 'dead', 'killed'] as const)('removes the key of a %s job', async (status) => {
-    const id = await withKey(status);
-    await service.redis.hset(hash(), FIELD, id);
-    await expectRepaired('entry_wrong', id, `the job is ${status}`);
-  });
+it.each(['completed', 'dead', 'killed'] as const)('fsck removes the unique key of a %s job', async (status) => {
+  const id = await withKey(status);
+  await service.redis.hset(hash(), FIELD, id);
+  await expectRepaired('entry_wrong', id, `the job is ${status}`);
+});
 
-  it('removes a key that an ack has freed', async () => {
-    const id = await withKey('running', { until: 'started' });
-    await service.redis.hset(hash(), FIELD, id);
-    await expectRepaired('entry_wrong', id, 'the job has freed its unique key');
-  });
+it('fsck removes a unique key that an ack has freed', async () => {
+  const id = await withKey('running', { until: 'started' });
+  await service.redis.hset(hash(), FIELD, id);
+  await expectRepaired('entry_wrong', id, 'the job has freed its unique key');
+});
 
-  it('removes an entry that names a job that does not exist', async () => {
-    await jobIn(service, 'pending', space);
-    const lost = newJobId(space);
-    await service.redis.hset(hash(), FIELD, lost);
-    await expectRepaired('entry_stray', lost, 'the job does not exist');
-  });
+it('fsck removes the entry of a unique key that names a job that does not exist', async () => {
+  await jobIn(service, 'pending', space);
+  const lost = newJobId(space);
+  await service.redis.hset(hash(), FIELD, lost);
+  await expectRepaired('entry_stray', lost, 'the job does not exist');
+});
 
-  it('removes an entry whose job has another key, or none', async () => {
-    const id = await withKey('pending', { key: 'other' });
-    await service.redis.hset(hash(), FIELD, id);
-    await expectRepaired('entry_stray', id, 'the job does not have this unique key');
-    const without = await jobIn(service, 'pending', space);
-    await service.redis.hset(hash(), FIELD, without);
-    await expectRepaired('entry_stray', without, 'the job does not have this unique key');
-  });
+it('fsck removes the entry of a unique key whose job has another key, or none', async () => {
+  const id = await withKey('pending', { key: 'other' });
+  await service.redis.hset(hash(), FIELD, id);
+  await expectRepaired('entry_stray', id, 'the job does not have this unique key');
+  const without = await jobIn(service, 'pending', space);
+  await service.redis.hset(hash(), FIELD, without);
+  await expectRepaired('entry_stray', without, 'the job does not have this unique key');
+});
 
-  it('reports two jobs that occupy one key, and leaves them', async () => {
-    const first = await withKey('pending');
-    await service.redis.del(hash());
-    const second = await withKey('pending');
-    for (const isRepairing of [false, true]) {
-      const { short, faults } = await check(service.store, isRepairing);
-      expect(short).toEqual([['unique_twice', first, keyOf(), 'none']]);
-      expect(faults[0]?.detail).toBe(`job ${second} occupies the key too`);
-    }
-    await service.call('POST', `/jobs/${first}/kill`, { body: {} });
-    expect((await check(service.store)).short).toEqual([]);
-  });
+it('fsck reports two jobs that occupy one unique key, and leaves them', async () => {
+  const first = await withKey('pending');
+  await service.redis.del(hash());
+  const second = await withKey('pending');
+  for (const isRepairing of [false, true]) {
+    const { short, faults } = await check(service.store, isRepairing);
+    expect(short).toEqual([['unique_twice', first, keyOf(), 'none']]);
+    expect(faults[0]?.detail).toBe(`job ${second} occupies the key too`);
+  }
+  await service.call('POST', `/jobs/${first}/kill`, { body: {} });
+  expect((await check(service.store)).short).toEqual([]);
+});
 
-  it('accepts a job with fewer retries than it has had, because its request was replaced', async () => {
-    const id = await jobIn(service, 'running', space, { unique: { key: 'k' }, maxRetries: 5 });
-    await retry(id);
-    for (const verb of ['claim', 'ack']) await service.call('POST', `/jobs/${id}/${verb}`);
-    await retry(id);
-    const body = { name: 'work', maxRetries: 0, unique: { key: 'k', onConflict: 'replace' } };
-    expect((await service.call('POST', `/spaces/${space}/jobs`, { body })).body).toMatchObject({
-      id,
-      attemptNumber: 2,
-    });
-    expect([(await check(service.store)).short, await secondly(service)]).toEqual([[], []]);
+it('fsck accepts a job with fewer retries than it has had, because its request was replaced', async () => {
+  const id = await jobIn(service, 'running', space, { unique: { key: 'k' }, maxRetries: 5 });
+  await retry(id);
+  for (const verb of ['claim', 'ack']) await service.call('POST', `/jobs/${id}/${verb}`);
+  await retry(id);
+  const body = { name: 'work', maxRetries: 0, unique: { key: 'k', onConflict: 'replace' } };
+  expect((await service.call('POST', `/spaces/${space}/jobs`, { body })).body).toMatchObject({
+    id,
+    attemptNumber: 2,
   });
+  expect([(await check(service.store)).short, await secondly(service)]).toEqual([[], []]);
 });

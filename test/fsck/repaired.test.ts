@@ -19,7 +19,7 @@ const repair = async () =>
   (await check({ ...service.store, settings: { ...service.store.settings, deliveryTimeoutMs: 1_000 } }, true)).short;
 const lastOf = async (id: string) => (await readJob(service, id)).events.at(-1).type;
 
-it('times out a job after fsck has restored its lost deadline', async () => {
+it('a job times out after fsck has restored its lost deadline', async () => {
   const running = await jobIn(service, 'running', 'repaired', { timeoutSeconds: 1 });
   const delivered = await jobIn(service, 'delivered', 'repaired');
   for (const id of [running, delivered]) expect(await forget('deadlines', id)).toBe(1);
@@ -28,7 +28,7 @@ it('times out a job after fsck has restored its lost deadline', async () => {
   await until(async () => (await lastOf(running)) === 'retried' && (await lastOf(delivered)) === 'delivery_timeout');
 });
 
-it('makes a scheduled job pending after fsck has restored its lost time', async () => {
+it('a scheduled job becomes pending after fsck has restored its lost time', async () => {
   const id = await jobIn(service, 'scheduled', 'repaired');
   await service.redis.hset(service.store.keys.job(id), 'scheduledFor', 1);
   expect(await forget('due', id)).toBe(1);
@@ -37,7 +37,7 @@ it('makes a scheduled job pending after fsck has restored its lost time', async 
   await until(async () => (await lastOf(id)) === 'ready');
 });
 
-it('sends a lost callback exactly once after fsck has restored it', async () => {
+it('a lost callback is sent exactly once after fsck has restored it', async () => {
   const callbackUrl = receiver.script('/forgotten', respondWith(204));
   const id = await jobIn(service, 'completed', 'repaired');
   await service.redis.hset(service.store.keys.job(id), 'callbackUrl', callbackUrl);
@@ -46,7 +46,7 @@ it('sends a lost callback exactly once after fsck has restored it', async () => 
   expect(receiver.requestsTo('/forgotten')).toHaveLength(1);
 });
 
-it('repairs all faults while the memory of Redis is full', async () => {
+it('fsck repairs all faults while the memory of Redis is full', async () => {
   const redis = await startRedis();
   const full = await startService({}, { redis, app: 'api' });
   try {

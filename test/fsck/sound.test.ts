@@ -112,7 +112,7 @@ it.each<[title: string, status: Status, fields: Record<string, unknown>, steps: 
   ['killed', 'killed', EVERYTHING, [call('kill', { reason: 'enough' })]],
   ['killed while it was scheduled', 'killed', { ...EVERYTHING, ...LATER }, [call('kill')]],
   ['killed while it was delivered', 'killed', EVERYTHING, [claim, call('kill')]],
-])('finds no fault in a job that is %s', async (_, status, fields, steps) => {
+])('fsck finds no fault in a job that is %s', async (_, status, fields, steps) => {
   const { id } = await createJob(service, 'sound', fields);
   for (const each of steps) await each(id);
   expect((await getJob(service.store, ANY_SPACE, id)).status).toBe(status);
@@ -121,7 +121,7 @@ it.each<[title: string, status: Status, fields: Record<string, unknown>, steps: 
   if (!['completed', 'dead', 'killed'].includes(status)) await step(service, id, 'kill', {});
 });
 
-it('finds no fault in an installation with jobs in each status', async () => {
+it('fsck finds no fault in an installation with jobs in each status', async () => {
   const steps: Record<Status, Step[]> = {
     scheduled: [call('reschedule', LATER)],
     pending: [],

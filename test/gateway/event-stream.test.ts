@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { EventStreamClient } from '../support/event-stream-client.js';
 import { jobIn } from '../support/jobs.js';
 import { withService } from '../support/service.js';
@@ -28,124 +28,122 @@ const post = (verb: string, body?: unknown) => service.call('POST', `/jobs/${id}
 const key = { 'x-api-key': ADMIN_KEY };
 const idsOf = ({ events }: EventStreamClient) => events.map((event) => [event.data.type, event.id]);
 
-describe('an event stream of a job', () => {
-  it('sends the messages of the WebSocket, with the seq as id, and ends after the end of the job', async () => {
-    const client = await open(`/${id}`, key);
-    expect(client.response.status).toBe(200);
-    expect(Object.fromEntries(client.response.headers)).toMatchObject({
-      ...{ 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
-      'x-request-id': expect.any(String),
-    });
-    await post('progress', { percent: 40, message: 'a\nb' });
-    await service.call('POST', `/jobs/${id}/logs`, { body: ['line'] });
-    await post('complete', { result: { ok: true } });
-    expect(await client.end()).toBe('whole');
-    expect(idsOf(client)).toEqual([
-      ['init', '3'],
-      ['progress', '4'],
-      ['logs_appended', null],
-      ['completed', '5'],
-    ]);
-    expect(client.messages[1]).toEqual({
-      ...{ jobId: id, jobName: 'work', type: 'progress', status: 'running' },
-      ...{ data: { percent: 40, message: 'a\nb' }, timestamp: expect.any(String) },
-    });
+it('an event stream sends the messages of the WebSocket with the seq as id, and ends with the job', async () => {
+  const client = await open(`/${id}`, key);
+  expect(client.response.status).toBe(200);
+  expect(Object.fromEntries(client.response.headers)).toMatchObject({
+    ...{ 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
+    'x-request-id': expect.any(String),
   });
-
-  it('goes on after Last-Event-ID, which is newer than since, and is over for a client that has all', async () => {
-    await post('progress', { percent: 1, message: 'm' });
-    await post('event', 2);
-    const again = await open(`/${id}?since=2`, { ...key, 'last-event-id': '4' });
-    await until(() => again.messages.length === 2);
-    expect(idsOf(again)).toEqual([
-      ['init', '4'],
-      ['event', '5'],
-    ]);
-    await post('complete');
-    expect(await again.end()).toBe('whole');
-    const over = await open(`/${id}`, { ...key, 'last-event-id': again.lastId as string });
-    expect([over.response.status, await over.end(), over.events]).toEqual([204, 'whole', []]);
-    const late = await open(`/${id}`, key);
-    expect([await late.end(), late.types()]).toEqual(['whole', ['init']]);
-    expect((await open(`/${id}`, { ...key, 'last-event-id': late.lastId as string })).response.status).toBe(204);
-  });
-
-  it('is not over for a client that has more events than Redis', async () => {
-    await post('complete');
-    const client = await open(`/${id}`, { ...key, 'last-event-id': '99' });
-    expect([await client.end(), idsOf(client)]).toEqual(['whole', [['init', '4']]]);
-  });
-
-  it('is over although the history goes on with what no stream shows', async () => {
-    await post('fail', { error: 'x', retryable: false });
-    const client = await open(`/${id}`, { ...key, 'last-event-id': '3' });
-    await client.end();
-    const { redis, store } = service;
-    await redis.rpush(`${store.keys.job(id)}:events`, '["callback_failed",1,{}]', '["callback_failed",2,{}]');
-    expect((await open(`/${id}`, { ...key, 'last-event-id': '4' })).response.status).toBe(204);
-    expect((await open(`/${id}`, { ...key, 'last-event-id': '3' })).response.status).toBe(200);
-  });
-
-  it('shows a client without a key the progress, and hides how and when the job ended', async () => {
-    await post('progress', { percent: 1, message: 'm' });
-    const client = await open(`/${id}`);
-    expect(client.messages[0]).toEqual({
-      ...{ jobId: id, type: 'init', progress: { percent: 1, message: 'm' }, timestamp: expect.any(String) },
-    });
-    await post('progress', { percent: 2, message: 'm' });
-    await until(() => client.messages.length === 2);
-    await post('kill');
-    expect(client.events.map((event) => event.id)).toEqual(['0', '5']);
-    const again = await open(`/${id}`, { 'last-event-id': client.lastId as string });
-    expect([again.response.status, client.ended]).toEqual([200, null]);
-    await service.redis.hset(service.store.keys.job(id), 'updatedAt', Date.now() - 121_000);
-    expect((await open(`/${id}`, { 'last-event-id': client.lastId as string })).response.status).toBe(204);
-  });
-
-  it('takes the key from the query, too, as an EventSource sends it', async () => {
-    const client = await open(`/${id}?token=${ADMIN_KEY}`);
-    expect(client.messages[0]).toMatchObject({ type: 'init', status: 'running' });
-    expect((await open(`/${id}`, { authorization: `Bearer ${ADMIN_KEY}` })).messages[0]).toHaveProperty('status');
-  });
-
-  it.each([
-    ['a wrong key', () => `/${id}`, { 'x-api-key': 'wrong' }, 401, 'UNAUTHENTICATED'],
-    ['an empty token', () => `/${id}?token=`, {}, 401, 'UNAUTHENTICATED'],
-    ['an empty Bearer token', () => `/${id}`, { authorization: 'Bearer ' }, 401, 'UNAUTHENTICATED'],
-    ['no such job', () => '/zzz', key, 404, 'JOB_NOT_FOUND'],
-    ['a space without a key', () => '/spaces/watched', {}, 401, 'UNAUTHENTICATED'],
-    ['an unknown parameter', () => `/${id}?sinse=1`, key, 400, 'INVALID_REQUEST'],
-    [
-      'a type that it refuses',
-      () => `/${id}`,
-      { ...key, accept: 'text/html, text/event-stream; q=0' },
-      426,
-      'UPGRADE_REQUIRED',
-    ],
-    ['a Last-Event-ID that is no number', () => `/${id}`, { ...key, 'last-event-id': 'x' }, 400, 'INVALID_REQUEST'],
-  ])('is refused with %s', async (_, path, headers, status, code) => {
-    const response = await fetch(`${gateway.url}/api/v1/realtime${path()}`, {
-      headers: { accept: 'text/event-stream', ...headers } as Record<string, string>,
-    });
-    expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([status, code]);
-  });
-
-  it('may be read by pages of the allowed origins only', async () => {
-    const from = async (origin: string) =>
-      (await open(`/${id}`, { origin })).response.headers.get('access-control-allow-origin');
-    expect([await from(ORIGIN), await from('https://other.example')]).toEqual([ORIGIN, null]);
-  });
-
-  it('ends when its key is revoked, and when the gateway ends', async () => {
-    const { id: keyId, key: text } = await service.key(['jobs:read']);
-    const client = await open(`/${id}`, { 'x-api-key': text });
-    await service.call('DELETE', `/keys/${keyId}`);
-    expect(await client.end()).toBe('whole');
-    expect((await open(`/${id}`, { 'x-api-key': text })).response.status).toBe(401);
+  await post('progress', { percent: 40, message: 'a\nb' });
+  await service.call('POST', `/jobs/${id}/logs`, { body: ['line'] });
+  await post('complete', { result: { ok: true } });
+  expect(await client.end()).toBe('whole');
+  expect(idsOf(client)).toEqual([
+    ['init', '3'],
+    ['progress', '4'],
+    ['logs_appended', null],
+    ['completed', '5'],
+  ]);
+  expect(client.messages[1]).toEqual({
+    ...{ jobId: id, jobName: 'work', type: 'progress', status: 'running' },
+    ...{ data: { percent: 40, message: 'a\nb' }, timestamp: expect.any(String) },
   });
 });
 
-it('an event stream of a space has no ids, and filters', async () => {
+it('an event stream resumes after Last-Event-ID instead of since, and returns 204 if nothing is left', async () => {
+  await post('progress', { percent: 1, message: 'm' });
+  await post('event', 2);
+  const again = await open(`/${id}?since=2`, { ...key, 'last-event-id': '4' });
+  await until(() => again.messages.length === 2);
+  expect(idsOf(again)).toEqual([
+    ['init', '4'],
+    ['event', '5'],
+  ]);
+  await post('complete');
+  expect(await again.end()).toBe('whole');
+  const over = await open(`/${id}`, { ...key, 'last-event-id': again.lastId as string });
+  expect([over.response.status, await over.end(), over.events]).toEqual([204, 'whole', []]);
+  const late = await open(`/${id}`, key);
+  expect([await late.end(), late.types()]).toEqual(['whole', ['init']]);
+  expect((await open(`/${id}`, { ...key, 'last-event-id': late.lastId as string })).response.status).toBe(204);
+});
+
+it('an event stream does not return 204 to a client that has more events than Redis', async () => {
+  await post('complete');
+  const client = await open(`/${id}`, { ...key, 'last-event-id': '99' });
+  expect([await client.end(), idsOf(client)]).toEqual(['whole', [['init', '4']]]);
+});
+
+it('an event stream returns 204 if the history continues only with events that no stream shows', async () => {
+  await post('fail', { error: 'x', retryable: false });
+  const client = await open(`/${id}`, { ...key, 'last-event-id': '3' });
+  await client.end();
+  const { redis, store } = service;
+  await redis.rpush(`${store.keys.job(id)}:events`, '["callback_failed",1,{}]', '["callback_failed",2,{}]');
+  expect((await open(`/${id}`, { ...key, 'last-event-id': '4' })).response.status).toBe(204);
+  expect((await open(`/${id}`, { ...key, 'last-event-id': '3' })).response.status).toBe(200);
+});
+
+it('an event stream shows a client without a key the progress, and hides how and when the job ended', async () => {
+  await post('progress', { percent: 1, message: 'm' });
+  const client = await open(`/${id}`);
+  expect(client.messages[0]).toEqual({
+    ...{ jobId: id, type: 'init', progress: { percent: 1, message: 'm' }, timestamp: expect.any(String) },
+  });
+  await post('progress', { percent: 2, message: 'm' });
+  await until(() => client.messages.length === 2);
+  await post('kill');
+  expect(client.events.map((event) => event.id)).toEqual(['0', '5']);
+  const again = await open(`/${id}`, { 'last-event-id': client.lastId as string });
+  expect([again.response.status, client.ended]).toEqual([200, null]);
+  await service.redis.hset(service.store.keys.job(id), 'updatedAt', Date.now() - 121_000);
+  expect((await open(`/${id}`, { 'last-event-id': client.lastId as string })).response.status).toBe(204);
+});
+
+it('an event stream accepts the key in the query or as a Bearer token', async () => {
+  const client = await open(`/${id}?token=${ADMIN_KEY}`);
+  expect(client.messages[0]).toMatchObject({ type: 'init', status: 'running' });
+  expect((await open(`/${id}`, { authorization: `Bearer ${ADMIN_KEY}` })).messages[0]).toHaveProperty('status');
+});
+
+it.each([
+  ['a wrong key', () => `/${id}`, { 'x-api-key': 'wrong' }, 401, 'UNAUTHENTICATED'],
+  ['an empty token', () => `/${id}?token=`, {}, 401, 'UNAUTHENTICATED'],
+  ['an empty Bearer token', () => `/${id}`, { authorization: 'Bearer ' }, 401, 'UNAUTHENTICATED'],
+  ['no such job', () => '/zzz', key, 404, 'JOB_NOT_FOUND'],
+  ['a space without a key', () => '/spaces/watched', {}, 401, 'UNAUTHENTICATED'],
+  ['an unknown parameter', () => `/${id}?sinse=1`, key, 400, 'INVALID_REQUEST'],
+  [
+    'a type that it refuses',
+    () => `/${id}`,
+    { ...key, accept: 'text/html, text/event-stream; q=0' },
+    426,
+    'UPGRADE_REQUIRED',
+  ],
+  ['a Last-Event-ID that is no number', () => `/${id}`, { ...key, 'last-event-id': 'x' }, 400, 'INVALID_REQUEST'],
+])('an event stream is refused with %s', async (_, path, headers, status, code) => {
+  const response = await fetch(`${gateway.url}/api/v1/realtime${path()}`, {
+    headers: { accept: 'text/event-stream', ...headers } as Record<string, string>,
+  });
+  expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([status, code]);
+});
+
+it('an event stream can be read only by pages of the allowed origins', async () => {
+  const from = async (origin: string) =>
+    (await open(`/${id}`, { origin })).response.headers.get('access-control-allow-origin');
+  expect([await from(ORIGIN), await from('https://other.example')]).toEqual([ORIGIN, null]);
+});
+
+it('an event stream ends when its key is revoked', async () => {
+  const { id: keyId, key: text } = await service.key(['jobs:read']);
+  const client = await open(`/${id}`, { 'x-api-key': text });
+  await service.call('DELETE', `/keys/${keyId}`);
+  expect(await client.end()).toBe('whole');
+  expect((await open(`/${id}`, { 'x-api-key': text })).response.status).toBe(401);
+});
+
+it('an event stream of a space sends no ids, and filters by type', async () => {
   const client = await open('/spaces/watched?type=progress', key);
   await until(() => client.messages.length === 1);
   await post('event', 1);

@@ -21,11 +21,11 @@ async function shownBy(spaceId: string, filters: string): Promise<string[]> {
   return stream.messages.map(({ type, jobName = '' }) => `${type} ${jobName}`.trim());
 }
 
-it('shows only the jobs with the name that the query asks for', async () => {
+it('a stream of a space shows only the jobs with the name in its query', async () => {
   expect(await shownBy('one-name', '&name=crop')).toEqual(['init', 'created crop', 'killed crop']);
 });
 
-it('shows the jobs of each of several names, which may contain any character', async () => {
+it('a stream of a space shows the jobs of several names, which may contain any character', async () => {
   expect(await shownBy('two-names', '&name=crop&name=a%26b&type=killed')).toEqual([
     'init',
     'killed crop',
@@ -33,7 +33,7 @@ it('shows the jobs of each of several names, which may contain any character', a
   ]);
 });
 
-it('shows only the types that the query asks for, of jobs with any name', async () => {
+it('a stream of a space shows only the types in its query, of jobs with any name', async () => {
   expect(await shownBy('one-type', '&type=killed&type=dead')).toEqual([
     'init',
     'killed resize',
@@ -42,6 +42,6 @@ it('shows only the types that the query asks for, of jobs with any name', async 
   ]);
 });
 
-it('shows nothing but its init when no job has the name', async () => {
+it('a stream of a space shows only its init when no job has the name in its query', async () => {
   expect(await shownBy('no-name', '&name=other')).toEqual(['init']);
 });

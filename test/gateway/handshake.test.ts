@@ -91,7 +91,7 @@ describe.each(SERVERS)('%s', (_, url) => {
   const request = ({ path = () => `/${jobId}`, ...options }: Partial<Row> = {}) =>
     sendHandshake(url(), REALTIME + path(), options);
 
-  it.each(ORDINARY)('responds to $what with $status $code', async (row) => {
+  it.each(ORDINARY)('responds to the stream request $what with $status $code', async (row) => {
     const { headers, ...response } = await request(row);
     expect(response.body).toEqual({ error: expect.stringMatching(/./), code: row.code });
     expect(response.status).toBe(row.status);
@@ -108,14 +108,14 @@ describe.each(SERVERS)('%s', (_, url) => {
     expect(response.headers).toMatchObject(row.responseHeaders ?? {});
   });
 
-  it('responds to OPTIONS on a stream with the allowed methods, and to HEAD as to GET without a body', async () => {
+  it('responds to OPTIONS on a stream with the allowed methods, and to HEAD like a GET without a body', async () => {
     const options = await request({ method: 'OPTIONS', headers: PLAIN });
     expect(options).toMatchObject({ status: 204, headers: { allow: 'OPTIONS, GET, HEAD' }, body: null });
     const head = await request({ method: 'HEAD', headers: PLAIN });
     expect(head).toMatchObject({ status: 426, headers: { upgrade: 'websocket' } });
   });
 
-  it('returns the request id of the client, also when it refuses the stream', async () => {
+  it('returns the request id of the client, even when it refuses the stream', async () => {
     for (const row of [{ path: () => `/${UNKNOWN_JOB}` }, { headers: PLAIN }, {}]) {
       const { headers } = await request({ ...row, headers: { ...row.headers, 'x-request-id': 'mine-1' } });
       expect(headers['x-request-id']).toBe('mine-1');
@@ -214,18 +214,18 @@ describe('when requests share a connection with an upgrade', () => {
   }
   const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
 
-  it('sends complete responses to the requests before an upgrade', async () => {
+  it('sends complete responses to the requests before an upgrade on the same connection', async () => {
     const text = await send(job() + job() + upgrade(), (all) => all.includes('"type":"init"'));
     expect(statuses(text)).toEqual(['200', '200', '101']);
     expect(text.lastIndexOf('"events":')).toBeLessThan(text.indexOf('HTTP/1.1 101'));
   });
 
-  it('sends responses to the requests before an upgrade that it refuses', async () => {
+  it('sends responses to the requests before a refused upgrade on the same connection', async () => {
     const text = await send(job() + upgrade('?token=wrong'), (_, isClosed) => isClosed);
     expect(statuses(text)).toEqual(['200', '401']);
   });
 
-  it('ends the connection after a refused upgrade, even if the client continues to send', async () => {
+  it('ends the connection after a refused upgrade, even if the client keeps sending', async () => {
     const socket = await connect(service.url, { allowHalfOpen: true });
     socket.write(upgrade('?token=wrong'));
     await once(socket.resume(), 'end');
@@ -256,7 +256,7 @@ it.each([
   expect(response.body.error).toContain(error);
 });
 
-it('refuses filters of the stream of one job', async () => {
+it('refuses filters on the stream of a single job', async () => {
   const response = await sendHandshake(service.url, `${REALTIME}/${jobId}?name=work`);
   await expectRefusal(response, 400, 'INVALID_REQUEST');
   expect(response.body.error).toBe('unknown query parameter name');

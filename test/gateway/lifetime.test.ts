@@ -38,7 +38,7 @@ async function expectOpen(clients: StreamClient[]): Promise<void> {
 describe('when a key is revoked or expires', () => {
   const gateway = withGateway(service);
 
-  it('closes the streams of a revoked key with 1008 in every process, and no others', async () => {
+  it('closes only the streams of a revoked key with 1008, in every process', async () => {
     const [mine, other] = [await service.key(['jobs:read']), await service.key(['jobs:read'])];
     const closed = [...(await openAll(mine.key)), await open(`/${id}?token=${mine.key}`, gateway.url)];
     const kept = [...(await openAll(other.key)), ...(await openAll(ADMIN_KEY)), await open(`/${id}`)];
@@ -64,7 +64,7 @@ describe('when a key is revoked or expires', () => {
     for (const client of closed) expect(await client.end()).toEqual(REVOKED);
   });
 
-  it('keeps the streams of the admin key open when a client requests its revocation, because that key is not stored', async () => {
+  it('keeps the streams of the admin key open when its revocation is requested, because it is not stored', async () => {
     const mine = await service.key(['jobs:read']);
     const [closed] = await openAll(mine.key);
     const kept = await openAll(ADMIN_KEY);
@@ -101,7 +101,7 @@ describe('when a client sends messages', () => {
     ['a pong without a ping', (ws) => ws.pong('x')],
   ];
 
-  it.each(SMALL)('keeps the stream open when the client sends %s', async (_, send) => {
+  it.each(SMALL)('keeps a stream open when its client sends %s', async (_, send) => {
     const clients = [...(await openAll(ADMIN_KEY)), await open(`/${id}`)];
     for (const { ws } of clients) send(ws);
     await expectOpen(clients);
@@ -146,7 +146,7 @@ describe('the end of a progress stream', () => {
   });
 
   // The first of many random times would show when the job ended.
-  it('closes all progress streams that were open at the end of a job at the same random time', async () => {
+  it('closes all progress streams of a job that were open at its end at the same random time', async () => {
     const jobId = await jobIn(api, 'running', 'ends', { maxRetries: 0 });
     const clients = await Promise.all(Array.from({ length: 3 }, () => open(`/${jobId}`, gateway.url)));
     random.mockClear();
@@ -192,7 +192,7 @@ describe('the channels of streams', () => {
     await untilUnused(ofSpace());
   });
 
-  it('subscribes to a channel again for a client that comes while the last one leaves', async () => {
+  it('resubscribes to a channel for a client that connects while the last one leaves', async () => {
     for (let i = 0; i < 20; i++) {
       const first = await open(`/${id}`);
       const gone = first.close();
@@ -205,7 +205,7 @@ describe('the channels of streams', () => {
     await untilUnused(ofJob());
   });
 
-  it('unsubscribes from a channel after handshakes that were refused or that their clients gave up', async () => {
+  it('unsubscribes from a channel after its handshakes were refused or abandoned', async () => {
     const { key } = await service.key(['jobs:read'], { spaceId: 'elsewhere' });
     for (let i = 0; i < 20; i++) {
       expect((await sendHandshake(service.url, `${REALTIME}/${id}?token=${key}`)).status).toBe(403);

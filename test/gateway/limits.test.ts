@@ -90,7 +90,7 @@ async function fill({ limit, stream }: Counted): Promise<HandshakeResponse[]> {
 }
 
 describe.each(LIMITS)('the limit for streams of one %s', (of) => {
-  it('refuses a stream beyond the limit with 429 until another has ended', async () => {
+  it(`refuses a stream beyond the limit of one ${of} with 429 until another has ended`, async () => {
     const counted = await COUNTED[of]();
     const [first] = await fill(counted);
 
@@ -112,13 +112,13 @@ describe.each(LIMITS)('the limit for streams of one %s', (of) => {
     expect((await send(counted.stream(0))).status).toBe(429);
   });
 
-  it('does not count streams that were refused for another reason', async () => {
+  it(`does not count refused streams toward the limit of one ${of}`, async () => {
     const counted = await COUNTED[of]();
     for (let i = 0; i < 3 * counted.limit; i++) expect([403, 404]).toContain((await send(counted.refused)).status);
     expect(await fill(counted)).toHaveLength(counted.limit);
   });
 
-  it('does not count clients that disconnected before the response', async () => {
+  it(`does not count clients that disconnect before the response toward the limit of one ${of}`, async () => {
     const counted = await COUNTED[of]();
     for (let i = 0; i < 50; i++) {
       const request = counted.stream(i);
@@ -152,7 +152,7 @@ it('counts streams with a token by their key and not by their address', async ()
     expect((await send({ path: `/spaces/a?token=${await newKey()}`, from })).status).toBe(101);
 });
 
-it('keeps the last tenth of the streams of a job for clients with a key', async () => {
+it('reserves the last tenth of the streams of a job for clients with a key', async () => {
   const id = await newJob();
   for (let i = 0; i < 9; i++) expect((await send({ path: `/${id}`, from: newAddress() })).status).toBe(101);
   expect((await send({ path: `/${id}`, from: newAddress() })).status).toBe(429);
@@ -175,11 +175,14 @@ describe('X-Forwarded-For', () => {
     ['IPv6 of the same /64 with another port', '[2001:db9:1:6::1]:50001', '[2001:db9:1:6::2]:50002', true],
   ];
 
-  it.each(ROWS)('reads the client from X-Forwarded-For of a trusted proxy: %s', async (_, one, other, isSame) => {
-    const path = `/${await newJob()}`;
-    for (let i = 0; i < 2; i++) expect((await send({ path, from: one })).status).toBe(101);
-    expect((await send({ path, from: other })).status).toBe(isSame ? 429 : 101);
-  });
+  it.each(ROWS)(
+    'reads the client address from X-Forwarded-For of a trusted proxy: %s',
+    async (_, one, other, isSame) => {
+      const path = `/${await newJob()}`;
+      for (let i = 0; i < 2; i++) expect((await send({ path, from: one })).status).toBe(101);
+      expect((await send({ path, from: other })).status).toBe(isSame ? 429 : 101);
+    },
+  );
 
   const untrusting = withGateway(service, { STREAMS_PER_ADDRESS: '1', TRUSTED_PROXIES: '10.0.0.0/8' });
 

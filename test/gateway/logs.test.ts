@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, expect, it } from '@jest/globals';
 import { jobIn, writeHistory } from '../support/jobs.js';
 import { withRedis } from '../support/own-redis.js';
 import { withService } from '../support/service.js';
@@ -27,7 +27,7 @@ const post = (verb: string, body?: unknown) => service.call('POST', `/jobs/${id}
 const logsKey = () => `${service.store.keys.job(id)}:logs`;
 const historyKey = () => `${service.store.keys.job(id)}:events`;
 
-it('sends one message for one batch, with the time at which its entries were stored', async () => {
+it('sends one stream message per batch of logs, with the time at which its entries were stored', async () => {
   const client = await openJob();
   for (const count of [1, 4, 2]) await append(service, id, count);
   await until(() => logSeqsOf(client).includes(7));
@@ -40,7 +40,7 @@ it('sends one message for one batch, with the time at which its entries were sto
   expect(messages).toEqual([batch(1, 1), batch(2, 5), batch(6, 7)]);
 });
 
-it('counts entries that LOGS_PER_JOB drops at once, and sends a later client only the entries after them', async () => {
+it('counts entries in its message that LOGS_PER_JOB drops at once, and sends a later client only later ones', async () => {
   const early = await openJob();
   await append(service, id, LOGS_PER_JOB + 5);
   const late = await openJob();
@@ -53,7 +53,7 @@ it('counts entries that LOGS_PER_JOB drops at once, and sends a later client onl
   expect(late.dataOf('logs_appended')).toEqual([{ fromSeq: 16, toSeq: 16, count: 1 }]);
 });
 
-it('sends nothing for batches that are refused', async () => {
+it('sends no stream message for a refused batch of logs', async () => {
   const clients = [await openJob(), await openSpace()];
   for (const body of [[], ['good', { message: 'bad', level: 'loud' }]])
     expect((await post('logs', body)).status).toBe(400);
@@ -64,59 +64,57 @@ it('sends nothing for batches that are refused', async () => {
   }
 });
 
-describe('when messages are missing', () => {
-  it('sends each client exactly the logs that this client has missed', async () => {
-    const early = await openJob();
-    await append(service, id, 2);
-    // A client that connects after these entries begins after them.
-    await service.redis.rpush(logsKey(), ...storedEntries(3));
-    const late = await openJob();
-    const lateProgress = await open(`/${id}`);
-    await append(service, id, 1);
-    await until(() => [early, late].every((client) => logSeqsOf(client).includes(6)));
-    expect([logSeqsOf(early), logSeqsOf(late)]).toEqual([seqs(1, 6), [6]]);
-    expect(lateProgress.types()).toEqual(['init']);
-  });
+it('sends each client of a job exactly the logs that it has missed', async () => {
+  const early = await openJob();
+  await append(service, id, 2);
+  // A client that connects after these entries begins after them.
+  await service.redis.rpush(logsKey(), ...storedEntries(3));
+  const late = await openJob();
+  const lateProgress = await open(`/${id}`);
+  await append(service, id, 1);
+  await until(() => [early, late].every((client) => logSeqsOf(client).includes(6)));
+  expect([logSeqsOf(early), logSeqsOf(late)]).toEqual([seqs(1, 6), [6]]);
+  expect(lateProgress.types()).toEqual(['init']);
+});
 
-  it('sends an event that happened before an append before the append', async () => {
-    const client = await openJob();
-    await writeHistory(service, id);
-    await service.redis.rpush(historyKey(), '["event",1,"unpublished"]');
-    await service.redis.rpush(logsKey(), ...storedEntries(1));
-    await append(service, id, 1);
-    await until(() => logSeqsOf(client).includes(2) && client.types().includes('event'));
-    expect(client.types()).toEqual(['init', 'event', 'logs_appended']);
-    expect(client.messages.at(-1)?.data).toEqual({ fromSeq: 1, toSeq: 2, count: 2 });
-  });
+it('sends an event before an append of logs that happened after it', async () => {
+  const client = await openJob();
+  await writeHistory(service, id);
+  await service.redis.rpush(historyKey(), '["event",1,"unpublished"]');
+  await service.redis.rpush(logsKey(), ...storedEntries(1));
+  await append(service, id, 1);
+  await until(() => logSeqsOf(client).includes(2) && client.types().includes('event'));
+  expect(client.types()).toEqual(['init', 'event', 'logs_appended']);
+  expect(client.messages.at(-1)?.data).toEqual({ fromSeq: 1, toSeq: 2, count: 2 });
+});
 
-  it('reports missed logs although LOGS_PER_JOB has dropped them meanwhile', async () => {
-    const client = await openJob();
-    await append(service, id, 2);
-    await until(() => logSeqsOf(client).length === 2);
-    // One pipeline, so that the gateway cannot be back before: five more entries, of which only the last is kept.
-    await service.redis
-      .pipeline()
-      .call('CLIENT', 'KILL', 'TYPE', 'pubsub')
-      .rpush(logsKey(), ...storedEntries(5))
-      .ltrim(logsKey(), -1, -1)
-      .hset(service.store.keys.job(id), 'logsDropped', 6)
-      .exec();
-    await until(() => logSeqsOf(client).length > 2);
-    expect(logSeqsOf(client)).toEqual(seqs(1, 7));
-  });
+it('reports missed logs even if LOGS_PER_JOB has dropped them', async () => {
+  const client = await openJob();
+  await append(service, id, 2);
+  await until(() => logSeqsOf(client).length === 2);
+  // One pipeline, so that the gateway cannot be back before: five more entries, of which only the last is kept.
+  await service.redis
+    .pipeline()
+    .call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+    .rpush(logsKey(), ...storedEntries(5))
+    .ltrim(logsKey(), -1, -1)
+    .hset(service.store.keys.job(id), 'logsDropped', 6)
+    .exec();
+  await until(() => logSeqsOf(client).length > 2);
+  expect(logSeqsOf(client)).toEqual(seqs(1, 7));
+});
 
-  it('closes a stream with 1012 when Redis comes back with fewer logs than the client knows of', async () => {
-    const client = await openJob();
-    await append(service, id, 3);
-    await until(() => logSeqsOf(client).length === 3);
-    // As after a failover to a replica that lagged behind.
-    await service.redis.rpop(logsKey());
-    await service.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
-    expect(await client.end()).toEqual({ code: 1012, reason: 'messages may be missing' });
-    const next = await openJob();
-    expect(await append(service, id)).toMatchObject({ fromSeq: 3 });
-    expect(await next.next('logs_appended')).toMatchObject({ data: { fromSeq: 3, toSeq: 3, count: 1 } });
-  });
+it('closes a stream with 1012 when Redis returns with fewer logs than the client knows of', async () => {
+  const client = await openJob();
+  await append(service, id, 3);
+  await until(() => logSeqsOf(client).length === 3);
+  // As after a failover to a replica that lagged behind.
+  await service.redis.rpop(logsKey());
+  await service.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+  expect(await client.end()).toEqual({ code: 1012, reason: 'messages may be missing' });
+  const next = await openJob();
+  expect(await append(service, id)).toMatchObject({ fromSeq: 3 });
+  expect(await next.next('logs_appended')).toMatchObject({ data: { fromSeq: 3, toSeq: 3, count: 1 } });
 });
 
 it('sends nothing for an old message that is published again', async () => {

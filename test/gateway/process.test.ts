@@ -33,7 +33,7 @@ describe('a separate gateway', () => {
   const gateway = withGateway(api, { ADMIN_API_KEY: undefined, LOG_LEVEL: 'trace' });
   const open = withStreams(gateway);
 
-  it('streams jobs of the API to clients with keys of the API, without an admin key', async () => {
+  it('a separate gateway streams jobs of the API to clients with keys of the API, without an admin key', async () => {
     const id = await jobIn(api, 'running', 'apart');
     const { key } = await api.key(['jobs:read']);
     const paths = [`/${id}`, `/${id}?token=${key}`, `/spaces/apart?token=${key}`];
@@ -45,7 +45,7 @@ describe('a separate gateway', () => {
     expect((await sendHandshake(gateway.url, `/api/v1/realtime/${id}?token=${ADMIN_KEY}`)).status).toBe(401);
   });
 
-  it('never logs a token', async () => {
+  it('a separate gateway never logs a token', async () => {
     const { id, key } = await api.key(['jobs:read']);
     const wrong = `ym_${id}_${'0'.repeat(64)}`;
     await open(`/spaces/logged?token=${key}`);
@@ -67,10 +67,13 @@ describe('a separate gateway', () => {
     ['GET', '/', notFound],
     ['GET', '/api/v1/spaces/x/jobs', notFound],
     ['POST', '/api/v1/spaces/x/jobs', notFound],
-  ])('responds to %s %s as a ready process without the paths of the API', async (method, path, response) => {
-    const headers = { connection: undefined, upgrade: undefined, 'x-api-key': ADMIN_KEY };
-    expect(await sendHandshake(gateway.url, path, { method, headers })).toMatchObject(response);
-  });
+  ])(
+    'a separate gateway responds to %s %s as a ready process without the paths of the API',
+    async (method, path, response) => {
+      const headers = { connection: undefined, upgrade: undefined, 'x-api-key': ADMIN_KEY };
+      expect(await sendHandshake(gateway.url, path, { method, headers })).toMatchObject(response);
+    },
+  );
 });
 
 /** Stop a process while clients watch. One of them does not respond to the close, so the process must cut it off. */
@@ -93,7 +96,7 @@ async function stopWhileWatched(app: 'gateway' | 'standalone') {
   return { closes, late, exitCode, silent: silent.bytes().toString('latin1') };
 }
 
-it('the gateway and the standalone close every stream with 1001 on SIGTERM, refuse new ones with 503, and exit 0', async () => {
+it('the gateway and the standalone close every stream with 1001 on SIGTERM, refuse new ones, and exit with 0', async () => {
   const outcomes = await Promise.all((['gateway', 'standalone'] as const).map(stopWhileWatched));
   for (const { closes, late, exitCode, silent } of outcomes) {
     expect(closes).toEqual(Array(4).fill({ code: 1001, reason: 'server is stopping' }));

@@ -60,7 +60,7 @@ describe('while the snapshot of a job is read', () => {
   const ROWS = [event, logs, both(event, end), both(logs, end)];
 
   it.each(ROWS)(
-    'sends $what that came during a snapshot, although no later event shows the gap',
+    'sends $what from the time of a snapshot, although no later event shows the gap',
     async ({ act, messages }) => {
       await append(service, id, 2);
       delayReply(gateway.context.store.redis, 'evalsha', async () => {
@@ -73,7 +73,7 @@ describe('while the snapshot of a job is read', () => {
     },
   );
 
-  it.each(ROWS)('sends $what that came during a snapshot, despite a lost connection', async ({ act, messages }) => {
+  it.each(ROWS)('sends $what from the time of a snapshot despite a lost connection', async ({ act, messages }) => {
     await append(service, id, 2);
     delayReply(gateway.context.store.redis, 'evalsha', async () => {
       await loseConnection();
@@ -85,7 +85,7 @@ describe('while the snapshot of a job is read', () => {
     expect(shown(client)).toEqual([INIT, ...messages]);
   });
 
-  it('does not send again what the snapshot contains, although its message came after the subscription', async () => {
+  it('sends nothing twice that the snapshot contains, although its message came after the subscription', async () => {
     delayCommand(gateway.context.store.redis, 'evalsha', async () => {
       await post('event', 'in the snapshot');
       await append(service, id, 3);
@@ -110,24 +110,22 @@ describe('while the snapshot of a job is read', () => {
   });
 });
 
-describe('while the init of a space stream is made', () => {
-  it('sends events that come before the init of a space stream after it', async () => {
-    delayReply(gateway.context.store.redis, 'time', async () => {
-      await post('event', 'in between');
-      await gateway.untilReceived();
-    });
-    const client = await openSpace();
-    expect(await client.next('event')).toMatchObject({ data: 'in between' });
-    expect(client.types()).toEqual(['init', 'event']);
+it('sends events that arrive before the init of a space stream after it', async () => {
+  delayReply(gateway.context.store.redis, 'time', async () => {
+    await post('event', 'in between');
+    await gateway.untilReceived();
   });
+  const client = await openSpace();
+  expect(await client.next('event')).toMatchObject({ data: 'in between' });
+  expect(client.types()).toEqual(['init', 'event']);
+});
 
-  it('closes a space stream with 1012 when the connection is lost before its init', async () => {
-    delayReply(gateway.context.store.redis, 'time', async () => {
-      await loseConnection();
-      await until(() => !gateway.context.subscriptions.isSubscribed(service.store.keys.spaceChannel('race')));
-    });
-    expect(await (await openSpace()).end()).toMatchObject({ code: 1012 });
+it('closes a space stream with 1012 when the connection is lost before its init', async () => {
+  delayReply(gateway.context.store.redis, 'time', async () => {
+    await loseConnection();
+    await until(() => !gateway.context.subscriptions.isSubscribed(service.store.keys.spaceChannel('race')));
   });
+  expect(await (await openSpace()).end()).toMatchObject({ code: 1012 });
 });
 
 describe('while missed events of a job are replayed', () => {
@@ -145,7 +143,7 @@ describe('while missed events of a job are replayed', () => {
     ['before Redis reads the history', delayCommand],
   ];
 
-  it.each(WAYS_TO_DELAY)('sends missed events and logs once when more come %s', async (_, delay) => {
+  it.each(WAYS_TO_DELAY)('sends missed events and logs once when more arrive %s', async (_, delay) => {
     const client = await openJob();
     delay(bulk(), 'evalsha', async () => {
       await append(service, id, 2);
@@ -162,7 +160,7 @@ describe('while missed events of a job are replayed', () => {
   });
 
   it.each(WAYS_TO_DELAY)(
-    'sends missed logs before the end of their job when more logs and the end come %s',
+    'sends missed logs before the end of their job when more logs and the end arrive %s',
     async (_, delay) => {
       const client = await openJob();
       delay(bulk(), 'evalsha', async () => {
@@ -195,7 +193,7 @@ describe('while missed events of a job are replayed', () => {
     expect(before.findLast(({ type }) => type === 'logs_appended')?.data.toSeq).toBeGreaterThanOrEqual(4);
   });
 
-  it('sends all logs when more messages come during a replay than the gateway keeps', async () => {
+  it('sends all logs when more messages arrive during a replay than the gateway keeps', async () => {
     const client = await openJob();
     delayReply(bulk(), 'evalsha', async () => {
       for (let n = 0; n < 300; n++) await append(service, id, 1);
@@ -206,7 +204,7 @@ describe('while missed events of a job are replayed', () => {
     expect(logSeqsOf(client)).toEqual(seqs(1, 302));
   });
 
-  it('sends a client that connects during a replay only what this client has missed', async () => {
+  it('sends a client that connects during a replay only what it has missed', async () => {
     const first = await openJob();
     let second: StreamClient | undefined;
     delayReply(bulk(), 'evalsha', async () => {
@@ -263,7 +261,7 @@ describe('while missed events of a job are replayed', () => {
     expect(client.dataOf('event').map(([n]) => n)).toEqual(seqs(0, 300));
   });
 
-  it('tries again when too many reads wait', async () => {
+  it('retries a replay when too many reads wait', async () => {
     const client = await openJob();
     const overloaded = new YardmasterError('OVERLOADED');
     const slots = jest.spyOn(gateway.context.store, 'withReadSlot');
@@ -274,7 +272,7 @@ describe('while missed events of a job are replayed', () => {
     slots.mockRestore();
   });
 
-  it('continues a replay when the connection is lost', async () => {
+  it('continues a replay of missed events when the connection is lost', async () => {
     const client = await openJob();
     delayReply(bulk(), 'evalsha', async () => {
       await loseConnection();
@@ -288,7 +286,7 @@ describe('while missed events of a job are replayed', () => {
   });
 });
 
-it('closes a stream with 1012 when Redis lost an event that was sent, even if the next one precedes the confirmation', async () => {
+it('closes a stream with 1012 when Redis lost a sent event, even if the next one precedes the confirmation', async () => {
   const client = await openJob();
   await post('event', 'shown');
   await client.next('event');

@@ -78,7 +78,7 @@ it('pings a client every 25 s and keeps it while it responds', async () => {
   expect(socket.terminate).not.toHaveBeenCalled();
 });
 
-it('cuts off a client that does not respond to two pings', async () => {
+it('disconnects a client that does not respond to two pings', async () => {
   const { socket } = open();
   await pass(74);
   expect(socket.ping).toHaveBeenCalledTimes(2);
@@ -87,7 +87,7 @@ it('cuts off a client that does not respond to two pings', async () => {
   expect(socket.terminate).toHaveBeenCalledTimes(1);
 });
 
-it('cuts off a client that does not respond to a close within 5 s', async () => {
+it('disconnects a client that does not respond to a close within 5 s', async () => {
   const { session, socket } = open();
   session.close(1008);
   expect(socket.close).toHaveBeenCalledWith(1008, 'API key is no longer valid');

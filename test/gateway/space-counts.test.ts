@@ -32,7 +32,7 @@ it('a stream of a space sends its counts with init and after changes, at most on
   expect(client.types().filter((type) => type !== 'counts')).toEqual(['init']);
 });
 
-it('a stream of a space learns of a deleted job, which causes no message, a little later', async () => {
+it('a stream of a space sends new counts soon after a job is deleted, which causes no message', async () => {
   const id = await jobIn(service, 'completed', 'space-counts-emptied');
   const client = await open(`/spaces/space-counts-emptied?token=${ADMIN_KEY}&counts=1`);
   expect(client.messages[0].counts.completed).toBe(1);
@@ -40,7 +40,7 @@ it('a stream of a space learns of a deleted job, which causes no message, a litt
   await until(() => countsOf(client).at(-1)?.counts.completed === 0);
 });
 
-it('a stream without counts=1 has none', async () => {
+it('a stream of a space sends no counts without counts=1', async () => {
   const client = await open(`/spaces/space-without-counts?token=${ADMIN_KEY}&counts=0`);
   await createJob(service, 'space-without-counts');
   await client.next('created');

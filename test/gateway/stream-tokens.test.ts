@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { EventStreamClient } from '../support/event-stream-client.js';
 import { createJob, jobIn } from '../support/jobs.js';
 import { withService } from '../support/service.js';
@@ -23,104 +23,102 @@ async function refusalOf(token: string, path: string): Promise<number> {
   return response.status;
 }
 
-describe('a stream token', () => {
-  it('opens the streams of its jobs, with its scope, and no others', async () => {
-    const [id, other] = [await jobIn(service, 'running', 'tokens'), await jobIn(service, 'running', 'tokens')];
-    const [full, progress] = [
-      await tokenFor({ scope: 'jobs:read', jobIds: [id] }),
-      await tokenFor({ scope: 'jobs:read:progress', jobIds: [id] }),
-    ];
-    expect((await openWith(full, `/${id}`)).messages[0]).toMatchObject({ type: 'init', status: 'running' });
-    expect((await openWith(progress, `/${id}`)).messages[0]).not.toHaveProperty('status');
-    expect([await refusalOf(full, `/${other}`), await refusalOf(full, '/spaces/tokens')]).toEqual([403, 403]);
-  });
-
-  it('opens the streams of jobs with its tag, and shows only those on the stream of a space', async () => {
-    const { id } = await createJob(service, 'tokens', { tags: ['a', 'b'] });
-    const { id: other } = await createJob(service, 'tokens', { tags: ['c'] });
-    const token = await tokenFor({ scope: 'jobs:read', tag: 'b' });
-    const space = await openWith(token, '/spaces/tokens');
-    await openWith(token, `/${id}`);
-    expect(await refusalOf(token, `/${other}`)).toBe(403);
-    for (const jobId of [other, id]) await service.call('POST', `/jobs/${jobId}/kill`);
-    await space.next('killed');
-    expect(space.messages.slice(1).map(({ jobId, type }) => [jobId, type])).toEqual([[id, 'killed']]);
-    // The counts are of all jobs.
-    const { response } = await EventStreamClient.open(gateway.url, `/spaces/tokens?token=${token}&counts=1`);
-    expect(response.status).toBe(403);
-  });
-
-  it('opens the stream of its space, and of its jobs, also when its key is of every space', async () => {
-    const [id, other] = [await jobIn(service, 'running', 'tokens'), await jobIn(service, 'running', 'elsewhere')];
-    const token = await tokenFor({ scope: 'jobs:read', spaceId: 'tokens' });
-    await openWith(token, '/spaces/tokens');
-    await openWith(token, `/${id}`);
-    expect([await refusalOf(token, '/spaces/elsewhere'), await refusalOf(token, `/${other}`)]).toEqual([403, 403]);
-    const ofProgress = await tokenFor({ scope: 'jobs:read:progress', spaceId: 'tokens' });
-    expect([await refusalOf(ofProgress, '/spaces/tokens'), await refusalOf(ofProgress, `/${id}`)]).toEqual([403, 200]);
-  });
-
-  it('has at most the rights of the key that made it', async () => {
-    const { key } = await service.key(['jobs:read:progress'], { spaceId: 'tokens' });
-    const bySpace = { scope: 'jobs:read:progress', spaceId: 'elsewhere' };
-    expect((await request({ scope: 'jobs:read', spaceId: 'tokens' }, key)).status).toBe(403);
-    expect((await request(bySpace, key)).status).toBe(403);
-    expect((await request({ ...bySpace, spaceId: 'tokens' }, (await service.key(['jobs:ack'])).key)).status).toBe(403);
-    const other = await jobIn(service, 'running', 'elsewhere');
-    const token = await tokenFor({ scope: 'jobs:read:progress', jobIds: [other] }, key);
-    expect(await refusalOf(token, `/${other}`)).toBe(403);
-  });
-
-  it('ends with its key: its streams are closed, and no others are opened', async () => {
-    const id = await jobIn(service, 'running', 'tokens');
-    const { id: keyId, key } = await service.key(['jobs:read']);
-    const token = await tokenFor({ scope: 'jobs:read', jobIds: [id] }, key);
-    const client = await openWith(token, `/${id}`);
-    await service.call('DELETE', `/keys/${keyId}`);
-    expect(await client.end()).toMatchObject({ code: 1008 });
-    expect(await refusalOf(token, `/${id}`)).toBe(401);
-  });
-
-  it('outlives a rotation of its key during the overlap only', async () => {
-    const id = await jobIn(service, 'running', 'tokens');
-    const { id: keyId, key } = await service.key(['jobs:read']);
-    const token = await tokenFor({ scope: 'jobs:read', jobIds: [id] }, key);
-    const rotate = (overlapSeconds: number) =>
-      service.call('POST', `/keys/${keyId}/rotate`, { body: { overlapSeconds } });
-    const { key: next } = (await rotate(3_600)).body;
-    expect(await refusalOf(token, `/${id}`)).toBe(200);
-    const later = await tokenFor({ scope: 'jobs:read', jobIds: [id] }, next);
-    const client = await openWith(token, `/${id}`);
-    await rotate(3_600);
-    expect(await client.end()).toMatchObject({ code: 1008 });
-    expect([await refusalOf(token, `/${id}`), await refusalOf(later, `/${id}`)]).toEqual([401, 200]);
-  });
-
-  it('expires, at the latest with its key', async () => {
-    const { key } = await service.key(['jobs:read'], { expiresAt: new Date(Date.now() + 100_000).toISOString() });
-    const { body } = await request({ scope: 'jobs:read', spaceId: 'tokens', expiresInSeconds: 86_400 }, key);
-    expect(Date.parse(body.expiresAt)).toBeLessThanOrEqual(Date.now() + 100_000);
-    const made = await request({ scope: 'jobs:read', spaceId: 'tokens' });
-    expect(Date.parse(made.body.expiresAt) - Date.now()).toBeGreaterThan(880_000);
-  });
-
-  it.each([
-    ['another grant', (token: string) => token.replace(/_[^_]+_([^_]+)$/, '_e30_$1')],
-    ['another key', (token: string) => token.replace('_admin_', '_aaaaaaaa_')],
-    ['another signature', (token: string) => `${token.slice(0, -2)}${token.endsWith('AA') ? 'BB' : 'AA'}`],
-    ['nothing after its prefix', () => 'ymst_'],
-  ])('is refused with %s', async (_, changed) => {
-    const token = changed(await tokenFor({ scope: 'jobs:read', spaceId: 'tokens' }));
-    expect(await refusalOf(token, '/spaces/tokens')).toBe(401);
-  });
-
-  it('is no API key', async () => {
-    const key = await tokenFor({ scope: 'jobs:read', spaceId: 'tokens' });
-    expect((await service.call('GET', '/spaces/tokens/jobs', { key })).status).toBe(401);
-  });
+it('a stream token opens only the streams of its jobs, with its scope', async () => {
+  const [id, other] = [await jobIn(service, 'running', 'tokens'), await jobIn(service, 'running', 'tokens')];
+  const [full, progress] = [
+    await tokenFor({ scope: 'jobs:read', jobIds: [id] }),
+    await tokenFor({ scope: 'jobs:read:progress', jobIds: [id] }),
+  ];
+  expect((await openWith(full, `/${id}`)).messages[0]).toMatchObject({ type: 'init', status: 'running' });
+  expect((await openWith(progress, `/${id}`)).messages[0]).not.toHaveProperty('status');
+  expect([await refusalOf(full, `/${other}`), await refusalOf(full, '/spaces/tokens')]).toEqual([403, 403]);
 });
 
-it('refuses a request for a token that names nothing, or two things, or is misspelt', async () => {
+it('a stream token of a tag opens the streams of its jobs, and shows only those on the stream of a space', async () => {
+  const { id } = await createJob(service, 'tokens', { tags: ['a', 'b'] });
+  const { id: other } = await createJob(service, 'tokens', { tags: ['c'] });
+  const token = await tokenFor({ scope: 'jobs:read', tag: 'b' });
+  const space = await openWith(token, '/spaces/tokens');
+  await openWith(token, `/${id}`);
+  expect(await refusalOf(token, `/${other}`)).toBe(403);
+  for (const jobId of [other, id]) await service.call('POST', `/jobs/${jobId}/kill`);
+  await space.next('killed');
+  expect(space.messages.slice(1).map(({ jobId, type }) => [jobId, type])).toEqual([[id, 'killed']]);
+  // The counts are of all jobs.
+  const { response } = await EventStreamClient.open(gateway.url, `/spaces/tokens?token=${token}&counts=1`);
+  expect(response.status).toBe(403);
+});
+
+it('a stream token opens the stream of its space and of its jobs, even if its key is of every space', async () => {
+  const [id, other] = [await jobIn(service, 'running', 'tokens'), await jobIn(service, 'running', 'elsewhere')];
+  const token = await tokenFor({ scope: 'jobs:read', spaceId: 'tokens' });
+  await openWith(token, '/spaces/tokens');
+  await openWith(token, `/${id}`);
+  expect([await refusalOf(token, '/spaces/elsewhere'), await refusalOf(token, `/${other}`)]).toEqual([403, 403]);
+  const ofProgress = await tokenFor({ scope: 'jobs:read:progress', spaceId: 'tokens' });
+  expect([await refusalOf(ofProgress, '/spaces/tokens'), await refusalOf(ofProgress, `/${id}`)]).toEqual([403, 200]);
+});
+
+it('a stream token has at most the rights of the key that created it', async () => {
+  const { key } = await service.key(['jobs:read:progress'], { spaceId: 'tokens' });
+  const bySpace = { scope: 'jobs:read:progress', spaceId: 'elsewhere' };
+  expect((await request({ scope: 'jobs:read', spaceId: 'tokens' }, key)).status).toBe(403);
+  expect((await request(bySpace, key)).status).toBe(403);
+  expect((await request({ ...bySpace, spaceId: 'tokens' }, (await service.key(['jobs:ack'])).key)).status).toBe(403);
+  const other = await jobIn(service, 'running', 'elsewhere');
+  const token = await tokenFor({ scope: 'jobs:read:progress', jobIds: [other] }, key);
+  expect(await refusalOf(token, `/${other}`)).toBe(403);
+});
+
+it('a stream token ends with its key: its streams are closed, and no others open', async () => {
+  const id = await jobIn(service, 'running', 'tokens');
+  const { id: keyId, key } = await service.key(['jobs:read']);
+  const token = await tokenFor({ scope: 'jobs:read', jobIds: [id] }, key);
+  const client = await openWith(token, `/${id}`);
+  await service.call('DELETE', `/keys/${keyId}`);
+  expect(await client.end()).toMatchObject({ code: 1008 });
+  expect(await refusalOf(token, `/${id}`)).toBe(401);
+});
+
+it('a stream token outlives a rotation of its key only during the overlap', async () => {
+  const id = await jobIn(service, 'running', 'tokens');
+  const { id: keyId, key } = await service.key(['jobs:read']);
+  const token = await tokenFor({ scope: 'jobs:read', jobIds: [id] }, key);
+  const rotate = (overlapSeconds: number) =>
+    service.call('POST', `/keys/${keyId}/rotate`, { body: { overlapSeconds } });
+  const { key: next } = (await rotate(3_600)).body;
+  expect(await refusalOf(token, `/${id}`)).toBe(200);
+  const later = await tokenFor({ scope: 'jobs:read', jobIds: [id] }, next);
+  const client = await openWith(token, `/${id}`);
+  await rotate(3_600);
+  expect(await client.end()).toMatchObject({ code: 1008 });
+  expect([await refusalOf(token, `/${id}`), await refusalOf(later, `/${id}`)]).toEqual([401, 200]);
+});
+
+it('a stream token expires with its key at the latest', async () => {
+  const { key } = await service.key(['jobs:read'], { expiresAt: new Date(Date.now() + 100_000).toISOString() });
+  const { body } = await request({ scope: 'jobs:read', spaceId: 'tokens', expiresInSeconds: 86_400 }, key);
+  expect(Date.parse(body.expiresAt)).toBeLessThanOrEqual(Date.now() + 100_000);
+  const made = await request({ scope: 'jobs:read', spaceId: 'tokens' });
+  expect(Date.parse(made.body.expiresAt) - Date.now()).toBeGreaterThan(880_000);
+});
+
+it.each([
+  ['another grant', (token: string) => token.replace(/_[^_]+_([^_]+)$/, '_e30_$1')],
+  ['another key', (token: string) => token.replace('_admin_', '_aaaaaaaa_')],
+  ['another signature', (token: string) => `${token.slice(0, -2)}${token.endsWith('AA') ? 'BB' : 'AA'}`],
+  ['nothing after its prefix', () => 'ymst_'],
+])('a stream token is refused with %s', async (_, changed) => {
+  const token = changed(await tokenFor({ scope: 'jobs:read', spaceId: 'tokens' }));
+  expect(await refusalOf(token, '/spaces/tokens')).toBe(401);
+});
+
+it('a stream token is refused as an API key', async () => {
+  const key = await tokenFor({ scope: 'jobs:read', spaceId: 'tokens' });
+  expect((await service.call('GET', '/spaces/tokens/jobs', { key })).status).toBe(401);
+});
+
+it('refuses to create a stream token that names no target, two targets, or a misspelled one', async () => {
   const errorOf = async (body: object) => (await request({ scope: 'jobs:read', ...body })).body.error;
   const one = 'jobIds exactly one of jobIds, tag, spaceId is required';
   expect(await errorOf({})).toBe(one);

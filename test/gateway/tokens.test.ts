@@ -118,14 +118,14 @@ it.each(ROWS)('opens or refuses a stream by its token: %s', async (_, query, [jo
   });
 });
 
-it('names the scope that a key lacks', async () => {
+it('names the scope that the key of a refused stream lacks', async () => {
   const refusalOf = async (scope: string, path: string) =>
     (await sendHandshake(service.url, `/api/v1/realtime${path}${await withKey([scope])()}`)).body.error;
   expect(await refusalOf('jobs:create', `/${jobId}`)).toBe('Missing required scope: jobs:read:progress');
   expect(await refusalOf('jobs:read:progress', '/spaces/yard')).toBe('Missing required scope: jobs:read');
 });
 
-it('suggests the parameter that a misspelt one of a stream resembles', async () => {
+it('suggests the right name for a misspelled parameter of a stream', async () => {
   const { status, body } = await sendHandshake(service.url, `/api/v1/realtime/${jobId}?Token=x`);
   const error = 'unknown query parameter Token, did you mean token?';
   expect({ status, body }).toEqual({ status: 400, body: { error, code: 'INVALID_REQUEST' } });
@@ -135,7 +135,7 @@ it('opens the stream of a space with the parameters that clients of emit.run sen
   expect(await outcomeOf(`/spaces/yard?token=${ADMIN_KEY}&since=7&streamInstanceId=a`)).toBe('space');
 });
 
-it('ignores a key in the header x-api-key, since streams take it in the query', async () => {
+it('ignores the header x-api-key of a stream, which takes its key in the query', async () => {
   const headers = { 'x-api-key': ADMIN_KEY };
   const response = await sendHandshake(service.url, '/api/v1/realtime/spaces/yard', { headers });
   await expectRefusal(response, 401, 'UNAUTHENTICATED');
@@ -150,6 +150,6 @@ it.each([
   '*',
   'ff'.padEnd(28, 'a'),
   'x'.repeat(4_000),
-])('refuses a job id that no job has with 404: %s', async (id) => {
+])('refuses a stream with 404 for the unknown job %s', async (id) => {
   await expectRefusal(await sendHandshake(service.url, `/api/v1/realtime/${id}`), 404, 'JOB_NOT_FOUND');
 });

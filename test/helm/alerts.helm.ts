@@ -84,7 +84,7 @@ function firing(series: Series, expected: string[], instance = 'yard') {
   return afterAnHour(Object.fromEntries(all), [{ query, samples }], groups);
 }
 
-it('renders alert rules that promtool accepts', () => {
+it('the chart renders alert rules that promtool accepts', () => {
   const { status, output } = runPromtool(['check', 'rules', 'rules.json'], { 'rules.json': { groups } });
   expect({ status, output }).toEqual({
     status: 0,
@@ -92,24 +92,24 @@ it('renders alert rules that promtool accepts', () => {
   });
 });
 
-it('fires no alert for a healthy installation', () => {
+it('the chart fires no alert for a healthy installation', () => {
   expect(firing(HEALTHY, [])).toEqual(AS_EXPECTED);
 });
 
-it('has a faulty installation for each alert', () => {
+it('the tests simulate a faulty installation for each alert', () => {
   expect(groups[0].rules.map(({ alert }: Manifest) => alert).sort()).toEqual(Object.keys(WRONG).sort());
 });
 
-it.each(Object.entries(WRONG))('fires alert %s and no other', (alert, wrong) => {
+it.each(Object.entries(WRONG))('a faulty installation fires alert %s and no other', (alert, wrong) => {
   expect(firing({ ...HEALTHY, ...wrong }, [alert])).toEqual(AS_EXPECTED);
 });
 
-it('fires alert YardmasterErrors with gateways alone, which export no yardmaster_overloaded_total', () => {
+it('gateways alone, which export no yardmaster_overloaded_total, fire alert YardmasterErrors', () => {
   const { yardmaster_overloaded_total: _, ...gateways } = { ...HEALTHY, ...WRONG.YardmasterErrors };
   expect(firing(gateways, ['YardmasterErrors'])).toEqual(AS_EXPECTED);
 });
 
-it('fires no alert for the metrics of another release', () => {
+it('metrics of another release fire no alert', () => {
   const all = Object.assign({}, HEALTHY, ...Object.values(WRONG));
   expect(firing(all, ['YardmasterNoScheduler'], 'another')).toEqual(AS_EXPECTED);
 });

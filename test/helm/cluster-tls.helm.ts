@@ -36,7 +36,7 @@ afterAll(async () => {
   if (mounted) await rm(mounted, { recursive: true });
 });
 
-it('connects to a Redis cluster with the certificates that cluster-tls.yaml mounts', async () => {
+it('the API connects to a Redis cluster with the certificates that cluster-tls.yaml mounts', async () => {
   const manifests = render('cluster-tls.yaml');
   const container = containerOf(manifests, 'api');
   const [{ mountPath }] = container.volumeMounts;

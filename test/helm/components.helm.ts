@@ -15,7 +15,7 @@ describe.each(EACH)('chart with %s: %s', (file, component) => {
   const pod = deployment.spec.template;
   const [container] = pod.spec.containers;
 
-  it('has one selector for Deployment, Service and disruption budget, which matches its pods', () => {
+  it(`Deployment, Service and disruption budget of the ${component} share one selector, which matches its pods`, () => {
     const labels = selectorOf(component);
     expect(deployment.spec.selector).toEqual({ matchLabels: labels });
     expect(pod.metadata.labels).toMatchObject(labels);
@@ -28,7 +28,7 @@ describe.each(EACH)('chart with %s: %s', (file, component) => {
       expect(labelSelector.matchLabels).toEqual(labels);
   });
 
-  it('has either an autoscaler or a number of replicas', () => {
+  it(`the ${component} gets either an autoscaler or a number of replicas`, () => {
     const scalers = manifests.filter(
       ({ kind, metadata }) => kind === 'HorizontalPodAutoscaler' && metadata.name.endsWith(`-${component}`),
     );
@@ -44,7 +44,7 @@ describe.each(EACH)('chart with %s: %s', (file, component) => {
     }
   });
 
-  it('has all three probes on the port of its Service', () => {
+  it(`the container of the ${component} gets all three probes on the port of its Service`, () => {
     expect(container.ports).toEqual([{ name: 'http', containerPort: 8080 }]);
     expect(ofComponent(manifests, 'Service', component).spec.ports[0].targetPort).toBe('http');
     expect(container.startupProbe.httpGet).toEqual({ path: '/livez', port: 'http' });
@@ -52,14 +52,14 @@ describe.each(EACH)('chart with %s: %s', (file, component) => {
     expect(container.livenessProbe.httpGet).toEqual({ path: '/livez', port: 'http' });
   });
 
-  it('has a grace period longer than its sleep and its drain together', () => {
+  it(`the grace period of the ${component} covers its sleep and its drain together`, () => {
     const { data } = find(manifests, 'ConfigMap', '-config');
     const sleep = Number(/(\d+)\)$/.exec(container.lifecycle.preStop.exec.command.at(-1))?.[1]) / 1000;
     expect(sleep).toBeGreaterThanOrEqual(5);
     expect(pod.spec.terminationGracePeriodSeconds).toBe(sleep + Number(data.SHUTDOWN_SECONDS) + 10);
   });
 
-  it('runs without privileges', () => {
+  it(`the pods of the ${component} run without privileges`, () => {
     expect(pod.spec).toMatchObject({
       automountServiceAccountToken: false,
       enableServiceLinks: false,
@@ -82,7 +82,7 @@ describe.each(EACH)('chart with %s: %s', (file, component) => {
     });
   });
 
-  it('gets exactly the secrets that it needs', () => {
+  it(`the container of the ${component} gets exactly the secrets that it needs`, () => {
     const names = container.env.filter(({ valueFrom }: Manifest) => valueFrom).map(({ name }: Manifest) => name);
     const own = {
       api: ['ADMIN_API_KEY', 'CALLBACK_SIGNING_SECRET'],
@@ -100,9 +100,12 @@ describe('update of a release', () => {
     ['api', 0],
     ['gateway', 0],
     ['scheduler', 1],
-  ])('stops pods of the %s only down to %d below the replicas before new ones are ready', (component, atMost) => {
-    expect(ofComponent(manifests, 'Deployment', component).spec.strategy.rollingUpdate.maxUnavailable).toBe(atMost);
-  });
+  ])(
+    'an update stops pods of the %s only down to %d below the replicas before new ones are ready',
+    (component, atMost) => {
+      expect(ofComponent(manifests, 'Deployment', component).spec.strategy.rollingUpdate.maxUnavailable).toBe(atMost);
+    },
+  );
 
   const annotationsOf = (values: object) =>
     ofComponent(render({ ...TRIAL, ...values }), 'Deployment', 'gateway').spec.template.metadata.annotations;
@@ -111,23 +114,23 @@ describe('update of a release', () => {
     ['a variable', { config: { LOG_LEVEL: 'debug' } }],
     ['the drain', { shutdown: { drainSeconds: 30 } }],
     ['the admin key', { adminKey: { value: 'another-key-of-the-operator-with-32' } }],
-  ])('restarts the pods after a change of %s', (_, values) => {
+  ])('an update restarts the pods after a change of %s', (_, values) => {
     expect(annotationsOf(values)).not.toEqual(annotationsOf({}));
   });
 
-  it('restarts no pods without a change, although secrets differ when rendered without a cluster', () => {
+  it('an update without a change restarts no pods, although secrets rendered without a cluster differ', () => {
     expect(annotationsOf({})).toEqual(annotationsOf({}));
   });
 });
 
-it('runs two schedulers by default, whose liveness probes tolerate five minutes without Redis', () => {
+it('the chart runs two schedulers by default, whose liveness probes tolerate five minutes without Redis', () => {
   const manifests = rendered.get('minimal.yaml') as Manifest[];
   expect(ofComponent(manifests, 'Deployment', 'scheduler').spec.replicas).toBe(2);
   const { periodSeconds, failureThreshold } = containerOf(manifests, 'scheduler').livenessProbe;
   expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(300);
 });
 
-it('writes numbers, times and flags in the form that the processes read', () => {
+it('the chart writes numbers, times and flags in the form that the processes read', () => {
   const { data } = find(rendered.get('everything.yaml') as Manifest[], 'ConfigMap', '-config');
   expect(data).toMatchObject({
     MAX_BODY_BYTES: '2097152',
@@ -138,7 +141,7 @@ it('writes numbers, times and flags in the form that the processes read', () => 
   });
 });
 
-it('keeps selectors unchanged with any other values', () => {
+it('the selectors of the chart are unchanged with any other values', () => {
   const [minimal, everything] = ['minimal.yaml', 'everything.yaml'].map((file) => rendered.get(file) as Manifest[]);
   for (const component of COMPONENTS) {
     expect(ofComponent(everything as Manifest[], 'Deployment', component).spec.selector).toEqual(
@@ -150,7 +153,7 @@ it('keeps selectors unchanged with any other values', () => {
   expect(ofComponent(relabelled, 'Deployment', 'api').spec.template.metadata.labels).toEqual(selectorOf('api'));
 });
 
-it('labels everything with commonLabels, which every other label overrides', () => {
+it('commonLabels of the chart label every resource, and every other label overrides them', () => {
   const team = { team: 'platform' };
   for (const { metadata } of rendered.get('everything.yaml') as Manifest[]) {
     expect(metadata.labels).toMatchObject(team);
@@ -166,7 +169,7 @@ it('labels everything with commonLabels, which every other label overrides', () 
   }
 });
 
-it('truncates long names to the length that Kubernetes allows', () => {
+it('the chart truncates long names to the length that Kubernetes allows', () => {
   const release = 'a-release-whose-name-is-as-long-as-helm-takes-it-at-most';
   const names = render('everything.yaml').concat(render(TRIAL, { release: release.slice(0, 53) }));
   for (const { metadata } of names) expect(metadata.name.length).toBeLessThanOrEqual(53);

@@ -16,7 +16,7 @@ describe('exposure of a release', () => {
   const manifests = render('everything.yaml');
   const services = (component: string) => ofComponent(manifests, 'Service', component).metadata.name;
 
-  it('routes with Ingresses to the API, to the streams and to the dashboard, and to nothing else', () => {
+  it('Ingresses route only to the API, the streams and the dashboard', () => {
     expect(ingressPaths(manifests)).toEqual(
       ['jobs.example.com', 'jobs.example.org'].flatMap((host) => [
         [host, '/api/v1/', 'Prefix', services('api')],
@@ -26,7 +26,7 @@ describe('exposure of a release', () => {
     );
   });
 
-  it('neither serves nor routes to the dashboard when it is off', () => {
+  it('the chart neither serves nor routes to the dashboard when the dashboard is off', () => {
     const exposed = { ingress: { enabled: true, hosts: ['a.example.com'] } };
     const route = { httpRoute: { enabled: true, parentRefs: [{ name: 'public' }] } };
     const variableOf = (rendered: Manifest[]) => find(rendered, 'ConfigMap', '-config').data.UI;
@@ -37,7 +37,7 @@ describe('exposure of a release', () => {
     expect(JSON.stringify(find(off, 'HTTPRoute'))).not.toContain('/ui');
   });
 
-  it('keeps streams open beyond the time-outs of ingress-nginx, and their tokens out of its log', () => {
+  it('Ingresses keep streams open beyond the time-outs of ingress-nginx, and their tokens out of its log', () => {
     const { annotations } = find(manifests, 'Ingress', '-gateway').metadata;
     expect(annotations).toEqual({
       'example.com/dns': 'true',
@@ -51,7 +51,7 @@ describe('exposure of a release', () => {
   });
 
   it.each(['production.yaml', 'everything.yaml'])(
-    'lets bodies over the limit reach the API, which refuses them, with %s',
+    'Ingresses let bodies over the limit reach the API, which refuses them, with %s',
     (file) => {
       const rendered = render(file);
       const { annotations } = find(rendered, 'Ingress', '-api').metadata;
@@ -61,7 +61,7 @@ describe('exposure of a release', () => {
     },
   );
 
-  it('routes with an HTTPRoute to the API, to the streams and to the dashboard, without a time-out for streams', () => {
+  it('an HTTPRoute routes to the API, the streams and the dashboard, without a time-out for streams', () => {
     const { rules } = find(manifests, 'HTTPRoute').spec;
     const rows = rules.map(({ matches, timeouts, backendRefs: contextRefs }: Manifest) => [
       matches.map(({ path }: Manifest) => path.value),
@@ -74,7 +74,7 @@ describe('exposure of a release', () => {
     ]);
   });
 
-  it('renders no Ingress and no HTTPRoute by default', () => {
+  it('the chart renders no Ingress and no HTTPRoute by default', () => {
     const kinds = render(LEAST).map(({ kind }) => kind);
     expect(kinds.filter((kind) => ['Ingress', 'HTTPRoute'].includes(kind))).toEqual([]);
   });

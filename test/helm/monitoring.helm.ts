@@ -26,7 +26,7 @@ const metricsIn = (query: string) =>
   [...query.matchAll(/\b(?:yardmaster|nodejs|process)_\w+/g)].map(([name]) => name.replace(/_(bucket|sum|count)$/, ''));
 
 describe.each(QUERIES)('query of %s: %s', (_, query) => {
-  it('uses only existing metrics and labels', () => {
+  it('a query of alerts, dashboard or KEDA uses only existing metrics and labels', () => {
     const names = metricsIn(query);
     expect(names.length).toBeGreaterThan(0);
     expect(names.filter((name) => METRICS[name] === undefined)).toEqual([]);
@@ -36,7 +36,7 @@ describe.each(QUERIES)('query of %s: %s', (_, query) => {
     expect([...selected, ...grouped].filter((label) => !known.includes(label))).toEqual([]);
   });
 
-  it('aggregates by max what every scheduler exports', () => {
+  it('a query of alerts, dashboard or KEDA aggregates by max what every scheduler exports', () => {
     const gauges = [
       ...query.matchAll(
         /(\w+)(?: by \([^)]+\))?\s*\((yardmaster_(?:queue|callbacks_owed|callbacks_late|backlog)\w*)\{/g,
@@ -46,53 +46,51 @@ describe.each(QUERIES)('query of %s: %s', (_, query) => {
   });
 });
 
-describe('Grafana dashboard', () => {
-  it('shows every metric', () => {
-    const shown = new Set(panels.flatMap(({ targets }) => targets).flatMap(({ expr }: Manifest) => metricsIn(expr)));
-    expect([...shown].sort()).toEqual(Object.keys(METRICS).sort());
-  });
+it('the Grafana dashboard shows every metric', () => {
+  const shown = new Set(panels.flatMap(({ targets }) => targets).flatMap(({ expr }: Manifest) => metricsIn(expr)));
+  expect([...shown].sort()).toEqual(Object.keys(METRICS).sort());
+});
 
-  it('has only queries that Prometheus can parse', () => {
-    const queries: string[] = panels.flatMap(({ targets }) => targets).map(({ expr }: Manifest) => expr);
-    // Replace variables as Grafana does.
-    const filled = queries.map((query) =>
-      query.replaceAll(/\$__(rate_interval|range)/g, '5m').replaceAll(/\$\w+/g, '.*'),
-    );
-    expect(
-      afterAnHour(
-        {},
-        filled.map((query) => ({ query, samples: {} })),
-      ),
-    ).toEqual(AS_EXPECTED);
-  });
+it('the Grafana dashboard contains only queries that Prometheus can parse', () => {
+  const queries: string[] = panels.flatMap(({ targets }) => targets).map(({ expr }: Manifest) => expr);
+  // Replace variables as Grafana does.
+  const filled = queries.map((query) =>
+    query.replaceAll(/\$__(rate_interval|range)/g, '5m').replaceAll(/\$\w+/g, '.*'),
+  );
+  expect(
+    afterAnHour(
+      {},
+      filled.map((query) => ({ query, samples: {} })),
+    ),
+  ).toEqual(AS_EXPECTED);
+});
 
-  it('has variables for the data source, the namespace, the release and the space', () => {
-    const names = dashboard.templating.list.map(({ name }: Manifest) => name);
-    expect(names).toEqual(['datasource', 'namespace', 'release', 'space']);
-    for (const { datasource, targets } of panels) {
-      for (const source of [datasource, ...targets.map((target: Manifest) => target.datasource)]) {
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's own spelling of a variable
-        expect(source).toEqual({ type: 'prometheus', uid: '${datasource}' });
-      }
-      for (const { expr } of targets) expect(expr).toContain('namespace="$namespace"');
+it('the Grafana dashboard offers variables for the data source, the namespace, the release and the space', () => {
+  const names = dashboard.templating.list.map(({ name }: Manifest) => name);
+  expect(names).toEqual(['datasource', 'namespace', 'release', 'space']);
+  for (const { datasource, targets } of panels) {
+    for (const source of [datasource, ...targets.map((target: Manifest) => target.datasource)]) {
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's own spelling of a variable
+      expect(source).toEqual({ type: 'prometheus', uid: '${datasource}' });
     }
-  });
+    for (const { expr } of targets) expect(expr).toContain('namespace="$namespace"');
+  }
+});
 
-  it('has panels with unique ids that do not overlap', () => {
-    expect(new Set(dashboard.panels.map(({ id }: Manifest) => id)).size).toBe(dashboard.panels.length);
-    const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }: Manifest) =>
-      Array.from({ length: w * h }, (_, i) => `${x + (i % w)},${y + Math.floor(i / w)}`),
-    );
-    expect(new Set(cells).size).toBe(cells.length);
-    expect(Math.max(...cells.map((cell: string) => Number(cell.split(',')[0])))).toBe(23);
-  });
+it('the Grafana dashboard arranges panels with unique ids without overlap', () => {
+  expect(new Set(dashboard.panels.map(({ id }: Manifest) => id)).size).toBe(dashboard.panels.length);
+  const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }: Manifest) =>
+    Array.from({ length: w * h }, (_, i) => `${x + (i % w)},${y + Math.floor(i / w)}`),
+  );
+  expect(new Set(cells).size).toBe(cells.length);
+  expect(Math.max(...cells.map((cell: string) => Number(cell.split(',')[0])))).toBe(23);
+});
 
-  it('is rendered unchanged for the sidecar of Grafana', () => {
-    const { metadata, data } = find(everything, 'ConfigMap', '-dashboard');
-    expect(metadata.labels.grafana_dashboard).toBe('1');
-    expect(metadata.annotations).toEqual({ grafana_folder: 'Jobs' });
-    expect(Object.values<string>(data).map((json) => JSON.parse(json))).toEqual([dashboard]);
-  });
+it('the chart renders the Grafana dashboard unchanged for the sidecar of Grafana', () => {
+  const { metadata, data } = find(everything, 'ConfigMap', '-dashboard');
+  expect(metadata.labels.grafana_dashboard).toBe('1');
+  expect(metadata.annotations).toEqual({ grafana_folder: 'Jobs' });
+  expect(Object.values<string>(data).map((json) => JSON.parse(json))).toEqual([dashboard]);
 });
 
 describe('ServiceMonitor of a release', () => {
@@ -111,18 +109,18 @@ describe('ServiceMonitor of a release', () => {
     return services.map(({ metadata }) => metadata.name);
   }
 
-  it('selects the Services of the three components, and not those of Redis and other releases', () => {
+  it('the ServiceMonitor selects only the Services of the three components of its release', () => {
     expect(found(everything)).toEqual(COMPONENTS.map((component) => `dispatch-${component}`));
     expect(found(render(TRIAL, { release: 'another' }))).toEqual([]);
   });
 
-  it.each(COMPONENTS)('scrapes /metrics of %s on a port of its Service', (component) => {
+  it.each(COMPONENTS)('the ServiceMonitor scrapes /metrics of %s on a port of its Service', (component) => {
     const service = ofComponent(everything, 'Service', component);
     const port = portBehind(service, containerOf(everything, component), endpoint.port);
     expect([port, endpoint.path]).toEqual([8080, '/metrics']);
   });
 
-  it('scrapes pods that are not ready, while Services send no callers to them', () => {
+  it('the ServiceMonitor scrapes pods that are not ready, to which Services send no callers', () => {
     const manifests = render({ ...LEAST, monitoring: { serviceMonitor: { enabled: true } } });
     const { endpoints } = find(manifests, 'ServiceMonitor').spec;
     expect(endpoints).toEqual([{ port: 'http', path: '/metrics', interval: '30s' }]);
@@ -134,12 +132,12 @@ describe('ServiceMonitor of a release', () => {
   it.each([
     ['no time-out by default, because the operator refuses one above the interval', { interval: '5s' }],
     ['the time-out that is set', { interval: '1m', scrapeTimeout: '20s' }],
-  ])('sets for scrapes %s', (_, times) => {
+  ])('the ServiceMonitor sets for scrapes %s', (_, times) => {
     const manifests = render({ ...LEAST, monitoring: { serviceMonitor: { enabled: true, ...times } } });
     expect(find(manifests, 'ServiceMonitor').spec.endpoints).toEqual([{ port: 'http', path: '/metrics', ...times }]);
   });
 
-  it('adds the labels that rules and dashboard use, from labels of the Services', () => {
+  it('the ServiceMonitor adds the labels that rules and dashboard use, from labels of the Services', () => {
     const { targetLabels } = monitor.spec;
     const added = targetLabels.map((label: string) => label.replaceAll(/[./]/g, '_'));
     expect(added).toEqual(TARGET_LABELS.slice(2));
@@ -150,7 +148,7 @@ describe('ServiceMonitor of a release', () => {
     }
   });
 
-  it('adds no label of a metric, because Prometheus would rename it', () => {
+  it('the ServiceMonitor adds no label of a metric, which Prometheus would rename', () => {
     const added = [...TARGET_LABELS, 'job', 'instance', 'service', 'endpoint', 'container', 'node'];
     expect(Object.entries(METRICS).filter(([, labels]) => labels.some((label) => added.includes(label)))).toEqual([]);
   });
@@ -162,12 +160,12 @@ describe('runbooks of the alerts', () => {
     .groups[0].rules;
   const names = own.map(({ alert }) => alert).sort();
 
-  it('lists in docs/operate.md the alerts of the chart with their severities', () => {
+  it('docs/operate.md lists the alerts of the chart with their severities', () => {
     const rows = [...page.matchAll(/^\| \[`(Yardmaster\w+)`\]\(#(\w+)\) \| (\w+) \|/gm)].map(([, ...cells]) => cells);
     expect(rows).toEqual(own.map(({ alert, labels }) => [alert, alert.toLowerCase(), labels.severity]));
   });
 
-  it('explains each alert in docs/operate.md: what it means, what to look at, what to do', () => {
+  it('docs/operate.md explains each alert: what it means, what to look at, what to do', () => {
     const sections = [...page.matchAll(/^### (Yardmaster\w+)\n(.*?)(?=^##)/gms)] as unknown as string[][];
     expect(sections.map(([, alert]) => alert).sort()).toEqual(names);
     for (const [, alert, text = ''] of sections) {
@@ -176,7 +174,7 @@ describe('runbooks of the alerts', () => {
     }
   });
 
-  it('links each alert to its section of docs/operate.md, or of the page that the values name', () => {
+  it('each alert links to its section of docs/operate.md, or of the page that the values name', () => {
     const linksTo = (base: string, among: Manifest[]) =>
       expect(among.map(({ annotations }) => annotations.runbook_url)).toEqual(
         among.map(({ alert }) => `${base}#${alert.toLowerCase()}`),
@@ -189,12 +187,12 @@ describe('runbooks of the alerts', () => {
   });
 });
 
-it('scales the gateway by a metric that it exports', () => {
+it('the chart scales the gateway by a metric that the gateway exports', () => {
   const metric = ofComponent(everything, 'HorizontalPodAutoscaler', 'gateway').spec.metrics[1].pods.metric.name;
   expect(METRICS[metric]).toBeDefined();
 });
 
-it('renders no custom resources by default', () => {
+it('the chart renders no custom resources by default', () => {
   const kinds = render(LEAST).map(({ apiVersion }) => apiVersion.split('/')[0]);
   expect(new Set(kinds)).toEqual(new Set(['apps', 'policy', 'v1']));
 });

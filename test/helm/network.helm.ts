@@ -38,7 +38,7 @@ describe('network policy of the scheduler', () => {
   const reaches = reachOf(egress);
 
   it.each(['1.1.1.1', '93.184.216.34', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '2a00:1450:4001::200e'])(
-    'allows the public address %s',
+    'the network policy of the scheduler allows the public address %s',
     (address) => expect(reaches(address)).toBe(true),
   );
 
@@ -65,9 +65,11 @@ describe('network policy of the scheduler', () => {
     '2001:0:a00:1::1',
     '2001:db8::1',
     'ff02::1',
-  ])('forbids the internal address %s', (address) => expect(reaches(address)).toBe(false));
+  ])('the network policy of the scheduler forbids the internal address %s', (address) =>
+    expect(reaches(address)).toBe(false),
+  );
 
-  it('allows exactly the IPv4 and IPv6 addresses that the process considers public', () => {
+  it('the network policy of the scheduler allows exactly the addresses that the process considers public', () => {
     const octets = Array.from({ length: 256 }, (_, i) => i);
     const addresses = [
       ...octets.flatMap((a) => octets.map((b) => `${a}.${b}.255.254`)),
@@ -81,12 +83,12 @@ describe('network policy of the scheduler', () => {
     expect(addresses.filter((address) => reaches(address) !== isPublic(address))).toEqual([]);
   });
 
-  it('allows DNS, Redis and public addresses, and calls to its port', () => {
+  it('the network policy of the scheduler allows DNS, Redis and public addresses, and calls to its port', () => {
     expect(egress.map(({ ports }: Manifest) => ports)).toEqual([TO_DNS, [{ protocol: 'TCP', port: 6379 }], undefined]);
     expect(ingress).toEqual([{ ports: [{ protocol: 'TCP', port: 'http' }] }]);
   });
 
-  it('has only exceptions inside the network that they restrict', () => {
+  it('the network policy of the scheduler lists only exceptions inside the network that they restrict', () => {
     for (const { ipBlock } of egress[2].to) {
       const list = new BlockList();
       add(list, ipBlock.cidr);
@@ -102,14 +104,14 @@ describe('network policy of the scheduler', () => {
 });
 
 describe.each(['api', 'gateway'])('network policy of the %s', (component) => {
-  it('allows only DNS and Redis, and calls from every client to its port', () => {
+  it(`the network policy of the ${component} allows only DNS and Redis, and calls from every client to its port`, () => {
     const { policyTypes, egress, ingress } = policyOf(render({ ...LEAST, ...withPolicies }), component);
     expect(policyTypes).toEqual(['Ingress', 'Egress']);
     expect(egress.map(({ ports }: Manifest) => ports)).toEqual([TO_DNS, [{ protocol: 'TCP', port: 6379 }]]);
     expect(ingress).toEqual([{ ports: [{ protocol: 'TCP', port: 'http' }] }]);
   });
 
-  it('allows calls from the configured clients and from `helm test`', () => {
+  it(`the network policy of the ${component} allows calls from the configured clients and from \`helm test\``, () => {
     const { ingress } = policyOf(render('production.yaml'), component);
     expect(ingress).toHaveLength(1);
     expect(ingress[0].from).toHaveLength(4);
@@ -122,7 +124,7 @@ describe('network policy of the internal Redis', () => {
   const labelsOf = (component: string) =>
     ofComponent(manifests, component === 'redis' ? 'StatefulSet' : 'Deployment', component).spec.selector;
 
-  it('allows calls from the three components only, and no connections to others', () => {
+  it('the network policy of the internal Redis allows calls from the three components, and no outgoing ones', () => {
     const { ingress, egress } = policyOf(manifests, 'redis');
     expect(egress).toEqual([]);
     expect(ingress).toEqual([
@@ -133,10 +135,13 @@ describe('network policy of the internal Redis', () => {
     ]);
   });
 
-  it.each(COMPONENTS)('matches the rule that lets the %s connect to Redis', (component) => {
-    expect(policyOf(manifests, component).egress[1]).toEqual({
-      ports: [{ protocol: 'TCP', port: 6379 }],
-      to: [{ podSelector: labelsOf('redis') }],
-    });
-  });
+  it.each(COMPONENTS)(
+    'the network policy of the internal Redis matches the rule that lets the %s connect to it',
+    (component) => {
+      expect(policyOf(manifests, component).egress[1]).toEqual({
+        ports: [{ protocol: 'TCP', port: 6379 }],
+        to: [{ podSelector: labelsOf('redis') }],
+      });
+    },
+  );
 });

@@ -70,7 +70,7 @@ afterAll(async () => {
   await redis?.stop();
 });
 
-it('configures the internal Redis, which refuses clients without the password', async () => {
+it('the chart configures the internal Redis, which refuses clients without the password', async () => {
   const withoutPassword = new Redis(redis.port, '127.0.0.1', { lazyConnect: true, retryStrategy: null });
   withoutPassword.on('error', () => undefined); // The next line checks the error.
   await expect(withoutPassword.get('key')).rejects.toThrow('NOAUTH');
@@ -94,7 +94,7 @@ it('configures the internal Redis, which refuses clients without the password', 
 });
 
 describe.each(COMPONENTS)('rendered %s', (component) => {
-  it.each(['startup', 'readiness', 'liveness'])('passes its %s probe', async (name) => {
+  it.each(['startup', 'readiness', 'liveness'])(`the rendered ${component} passes its %s probe`, async (name) => {
     await until(async () => (await probe(component, name)) === 200);
   });
 });
@@ -110,13 +110,13 @@ describe('rendered ServiceMonitor', () => {
     return { status, names: [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name as string) };
   };
 
-  it.each(COMPONENTS)('scrapes the metrics of the %s', async (component) => {
+  it.each(COMPONENTS)('the rendered ServiceMonitor scrapes the metrics of the %s', async (component) => {
     const { status, names } = await scrape(component);
     expect(status).toBe(200);
     expect(names).toContain('yardmaster_build_info');
   });
 
-  it('scrapes every metric that the dashboard and the alerts use', async () => {
+  it('the rendered ServiceMonitor scrapes every metric that the dashboard and the alerts use', async () => {
     const exported = (await Promise.all(COMPONENTS.map(scrape))).flatMap(({ names }) => names);
     expect(Object.keys(METRICS).filter((name) => !exported.includes(name))).toEqual([]);
   });
@@ -129,7 +129,7 @@ it('the rendered API accepts the admin key', async () => {
   expect(created.status).toBe(201);
 });
 
-it('runs fsck in a pod by the command of docs/operate.md', async () => {
+it('the command of docs/operate.md runs fsck in a pod', async () => {
   const [, pod = '', command = ''] =
     /exec deploy\/yardmaster-(\w+) -- (node .*)$/m.exec(readFile('docs/operate.md')) ?? [];
   const environment = environmentOf(manifests, containerOf(manifests, pod));
@@ -137,7 +137,7 @@ it('runs fsck in a pod by the command of docs/operate.md', async () => {
   expect({ code: await fsck.exit, output: fsck.output() }).toMatchObject({ code: 0 });
 });
 
-it('passes `helm test` while all processes are ready', async () => {
+it('`helm test` passes while all processes are ready', async () => {
   const test = helmTest();
   expect({ code: await test.exit, output: test.output() }).toMatchObject({ code: 0 });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { CHART, KUBERNETES, readFile, SCHEMAS, template, tool, VALUE_SETS } from './chart.js';
 
 /** Names of the files of scripts/helm/schemas.mjs. */
@@ -15,37 +15,38 @@ function conforms(yaml: string, kubernetes: string) {
 
 const EACH = VALUE_SETS.flatMap((file) => KUBERNETES.map((kubernetes) => [file, kubernetes] as const));
 
-it.each(VALUE_SETS)('passes helm lint with %s', (file) => {
+it.each(VALUE_SETS)('the chart passes helm lint with %s', (file) => {
   const args = ['lint', '--strict', '--kube-version', KUBERNETES[1], CHART, '--values', `${CHART}/../examples/${file}`];
   const { status, stdout } = tool('helm', args);
   expect({ status, complaints: stdout.match(/^\[(WARNING|ERROR)\].*/gm) }).toEqual({ status: 0, complaints: null });
 });
 
-it.each(EACH)('renders only valid resources with known fields, with %s for Kubernetes %s', (file, kubernetes) => {
-  const { stdout, stderr } = template(file, { kubernetes });
-  expect(stderr).toBe('');
-  const { faults, valid } = conforms(stdout, kubernetes);
-  expect(faults).toEqual([]);
-  expect(valid).toBe(stdout.match(/^kind:/gm)?.length);
-});
+it.each(EACH)(
+  'the chart renders only valid resources with known fields, with %s for Kubernetes %s',
+  (file, kubernetes) => {
+    const { stdout, stderr } = template(file, { kubernetes });
+    expect(stderr).toBe('');
+    const { faults, valid } = conforms(stdout, kubernetes);
+    expect(faults).toEqual([]);
+    expect(valid).toBe(stdout.match(/^kind:/gm)?.length);
+  },
+);
 
-it('has an example for KEDA that conforms to its resource definition', () => {
+it('the example for KEDA conforms to its resource definition', () => {
   expect(conforms(readFile('helm/examples/keda.yaml'), KUBERNETES[1])).toEqual({ faults: [], valid: 1 });
 });
 
-describe('check of rendered resources', () => {
-  it.each([
-    ['an unknown field', 'spec:', 'spec:\n  replica: 2'],
-    ['a value of the wrong type', 'replicas: 2', 'replicas: many'],
-    ['a value that is not in the enumeration', 'imagePullPolicy: IfNotPresent', 'imagePullPolicy: 7'],
-  ])('refuses %s', (_, from, to) => {
-    const yaml = template('minimal.yaml').stdout;
-    const deployment = yaml.split(/^---$/m).find((text) => text.includes('kind: Deployment')) as string;
-    expect(conforms(deployment, KUBERNETES[1]).valid).toBe(1);
-    expect(conforms(deployment.replace(from, to), KUBERNETES[1]).valid).toBe(0);
-  });
+it.each([
+  ['an unknown field', 'spec:', 'spec:\n  replica: 2'],
+  ['a value of the wrong type', 'replicas: 2', 'replicas: many'],
+  ['a value that is not in the enumeration', 'imagePullPolicy: IfNotPresent', 'imagePullPolicy: 7'],
+])('the check of rendered resources refuses %s', (_, from, to) => {
+  const yaml = template('minimal.yaml').stdout;
+  const deployment = yaml.split(/^---$/m).find((text) => text.includes('kind: Deployment')) as string;
+  expect(conforms(deployment, KUBERNETES[1]).valid).toBe(1);
+  expect(conforms(deployment.replace(from, to), KUBERNETES[1]).valid).toBe(0);
 });
 
-it('refuses a Kubernetes that is too old', () => {
+it('the chart refuses a Kubernetes that is too old', () => {
   expect(template('minimal.yaml', { kubernetes: '1.26.9' }).stderr).toContain('requires kubeVersion: >=1.27.0-0');
 });

@@ -12,70 +12,68 @@ const decoded = (secret: Manifest): Record<string, string> =>
     Object.entries<string>(secret.data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]),
   );
 
-describe('secrets rendered without a cluster', () => {
-  it('are random and valid for the processes', () => {
-    const secrets = decoded(find(render(TRIAL), 'Secret'));
-    expect(secrets).toEqual({
-      'admin-api-key': expect.stringMatching(/^[A-Za-z0-9]{43}$/),
-      'callback-signing-secret': expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
-      'redis-password': expect.stringMatching(/^[A-Za-z0-9]{43}$/),
-      'redis-auth.conf': `requirepass ${secrets['redis-password']}\n`,
-      'redis-url': `redis://:${secrets['redis-password']}@yard-yardmaster-redis:6379`,
-    });
-    expect(decoded(find(render(TRIAL), 'Secret'))['admin-api-key']).not.toBe(secrets['admin-api-key']);
+it('secrets rendered without a cluster are random and valid for the processes', () => {
+  const secrets = decoded(find(render(TRIAL), 'Secret'));
+  expect(secrets).toEqual({
+    'admin-api-key': expect.stringMatching(/^[A-Za-z0-9]{43}$/),
+    'callback-signing-secret': expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
+    'redis-password': expect.stringMatching(/^[A-Za-z0-9]{43}$/),
+    'redis-auth.conf': `requirepass ${secrets['redis-password']}\n`,
+    'redis-url': `redis://:${secrets['redis-password']}@yard-yardmaster-redis:6379`,
   });
+  expect(decoded(find(render(TRIAL), 'Secret'))['admin-api-key']).not.toBe(secrets['admin-api-key']);
+});
 
-  it('are not rendered when existing Secrets are set for all', () => {
-    const manifests = render('production.yaml');
-    expect(manifests.filter(({ kind }) => kind === 'Secret')).toEqual([]);
-    const refs = COMPONENTS.flatMap((component) => containerOf(manifests, component).env).map(
-      ({ name, valueFrom }: Manifest) => [name, valueFrom.secretKeyRef.name, valueFrom.secretKeyRef.key].join(' '),
-    );
-    expect(new Set(refs)).toEqual(
-      new Set([
-        'REDIS_URL yardmaster-redis redis-url',
-        'ADMIN_API_KEY yardmaster-admin admin-api-key',
-        'CALLBACK_SIGNING_SECRET yardmaster-signing callback-signing-secret',
-      ]),
-    );
+it('no Secret is rendered when existing Secrets are set for all', () => {
+  const manifests = render('production.yaml');
+  expect(manifests.filter(({ kind }) => kind === 'Secret')).toEqual([]);
+  const refs = COMPONENTS.flatMap((component) => containerOf(manifests, component).env).map(
+    ({ name, valueFrom }: Manifest) => [name, valueFrom.secretKeyRef.name, valueFrom.secretKeyRef.key].join(' '),
+  );
+  expect(new Set(refs)).toEqual(
+    new Set([
+      'REDIS_URL yardmaster-redis redis-url',
+      'ADMIN_API_KEY yardmaster-admin admin-api-key',
+      'CALLBACK_SIGNING_SECRET yardmaster-signing callback-signing-secret',
+    ]),
+  );
+});
+
+it('a secret can be read from another key of an existing Secret', () => {
+  const manifests = render({ redis: { existingSecret: { name: 'stores', key: 'jobs' } } });
+  expect(containerOf(manifests, 'scheduler').env[0].valueFrom.secretKeyRef).toEqual({ name: 'stores', key: 'jobs' });
+});
+
+it('secrets set as values are stored in a Secret of the release', () => {
+  const given = {
+    url: 'rediss://:p%40ss@redis:6380',
+    key: 'a-key-of-the-operator-with-32-or-more',
+    signing: 'whsec_AAAA',
+  };
+  const manifests = render({
+    redis: { url: given.url },
+    adminKey: { value: given.key },
+    callbackSigning: { value: given.signing },
   });
-
-  it('can be read from another key of an existing Secret', () => {
-    const manifests = render({ redis: { existingSecret: { name: 'stores', key: 'jobs' } } });
-    expect(containerOf(manifests, 'scheduler').env[0].valueFrom.secretKeyRef).toEqual({ name: 'stores', key: 'jobs' });
-  });
-
-  it('are stored in a Secret of the release when they are set as values', () => {
-    const given = {
-      url: 'rediss://:p%40ss@redis:6380',
-      key: 'a-key-of-the-operator-with-32-or-more',
-      signing: 'whsec_AAAA',
-    };
-    const manifests = render({
-      redis: { url: given.url },
-      adminKey: { value: given.key },
-      callbackSigning: { value: given.signing },
-    });
-    const secret = find(manifests, 'Secret');
-    expect(secret.metadata.annotations).toBeUndefined();
-    for (const component of COMPONENTS) {
-      for (const { name, valueFrom } of containerOf(manifests, component).env) {
-        const { name: secretName, key } = valueFrom.secretKeyRef;
-        const expected = { REDIS_URL: given.url, ADMIN_API_KEY: given.key, CALLBACK_SIGNING_SECRET: given.signing }[
-          name as string
-        ];
-        expect(secretValue(manifests, secretName, key)).toBe(expected);
-      }
+  const secret = find(manifests, 'Secret');
+  expect(secret.metadata.annotations).toBeUndefined();
+  for (const component of COMPONENTS) {
+    for (const { name, valueFrom } of containerOf(manifests, component).env) {
+      const { name: secretName, key } = valueFrom.secretKeyRef;
+      const expected = { REDIS_URL: given.url, ADMIN_API_KEY: given.key, CALLBACK_SIGNING_SECRET: given.signing }[
+        name as string
+      ];
+      expect(secretValue(manifests, secretName, key)).toBe(expected);
     }
-  });
+  }
+});
 
-  it('contain no signing secret when signing is disabled', () => {
-    const manifests = render({ ...LEAST, callbackSigning: { enabled: false } });
-    const namesOf = (component: string) => containerOf(manifests, component).env.map(({ name }: Manifest) => name);
-    expect(namesOf('scheduler')).toEqual(['REDIS_URL']);
-    expect(namesOf('api')).toEqual(['REDIS_URL', 'ADMIN_API_KEY']);
-    expect(Object.keys(find(manifests, 'Secret').data)).toEqual(['admin-api-key']);
-  });
+it('the Secret of a release contains no signing secret when signing is disabled', () => {
+  const manifests = render({ ...LEAST, callbackSigning: { enabled: false } });
+  const namesOf = (component: string) => containerOf(manifests, component).env.map(({ name }: Manifest) => name);
+  expect(namesOf('scheduler')).toEqual(['REDIS_URL']);
+  expect(namesOf('api')).toEqual(['REDIS_URL', 'ADMIN_API_KEY']);
+  expect(Object.keys(find(manifests, 'Secret').data)).toEqual(['admin-api-key']);
 });
 
 describe('secrets installed in a cluster', () => {
@@ -102,7 +100,7 @@ describe('secrets installed in a cluster', () => {
   }
   const secrets = () => decoded(cluster.objects.get(generated));
 
-  it('are made once, and kept over upgrades', async () => {
+  it('secrets in a cluster are generated once, and kept over upgrades', async () => {
     await helm('install', TRIAL);
     const first = secrets();
     await helm('upgrade', TRIAL);
@@ -112,7 +110,7 @@ describe('secrets installed in a cluster', () => {
     expect(cluster.patched).toContain('/api/v1/namespaces/jobs/configmaps/yard-yardmaster-config');
   });
 
-  it('are kept over an uninstall, and used again by the next install', async () => {
+  it('secrets in a cluster survive an uninstall, and the next install uses them again', async () => {
     await helm('install', TRIAL);
     const first = secrets();
     await helm('uninstall', null);
@@ -121,7 +119,7 @@ describe('secrets installed in a cluster', () => {
     expect(secrets()).toEqual(first);
   });
 
-  it('are made when a later release needs them, and kept when a release does not need them', async () => {
+  it('secrets in a cluster are added when a later release needs them, and kept when it does not', async () => {
     await helm('install', { ...LEAST, callbackSigning: { enabled: false } });
     const first = secrets();
     expect(Object.keys(first)).toEqual(['admin-api-key']);
@@ -133,7 +131,7 @@ describe('secrets installed in a cluster', () => {
     expect(secrets()).toEqual(second);
   });
 
-  it('are not shown in the notes, which explain how to read them', async () => {
+  it('the notes of the chart show no secrets, and explain how to read them', async () => {
     const notes = await helm('install', TRIAL);
     const template = `'{{ index .data "admin-api-key" | base64decode }}'`;
     expect(notes).toContain(`get secret yard-yardmaster-generated -o go-template=${template}`);
@@ -141,7 +139,7 @@ describe('secrets installed in a cluster', () => {
     for (const secret of Object.values(secrets())) expect(notes).not.toContain(secret);
   });
 
-  it('are located by the notes if they already exist, and not mentioned if unused', async () => {
+  it('the notes of the chart locate existing secrets, and do not mention unused ones', async () => {
     const existingSecret = { name: 'admins', key: 'admin' };
     const notes = await helm('install', { ...LEAST, adminKey: { existingSecret } }, '--dry-run=client');
     expect(notes).toContain(`get secret admins -o go-template='{{ index .data "admin"`);

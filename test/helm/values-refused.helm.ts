@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { VARIABLES } from '@yardmaster/runtime';
 import { LEAST, readFile, TRIAL, template, VALUE_SETS } from './chart.js';
 
@@ -6,125 +6,119 @@ import { LEAST, readFile, TRIAL, template, VALUE_SETS } from './chart.js';
 const at = (path: string, value: unknown): object =>
   path.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as object;
 
-describe('chart values', () => {
-  it.each([
-    'apis',
-    'image.tags',
-    'redis.uri',
-    'redis.existingSecret.keys',
-    'redis.internal.maxMemory',
-    'redis.internal.persistence.class',
-    'adminKey.secret',
-    'config.RETENTION_SECOND',
-    'config.PORT',
-    'config.REDIS_URL',
-    'config.ADMIN_API_KEY',
-    'config.SHUTDOWN_SECONDS',
-    'shutdown.graceSeconds',
-    'api.replica',
-    'api.resources.limit',
-    'api.autoscaling.streams',
-    'gateway.autoscaling.streams.avarageValue',
-    'scheduler.probes.liveness.path',
-    'podSecurityContext.runAsUsr',
-    'securityContext.readOnlyRootFileSystem',
-    'config.UI',
-    'ui.path',
-    'ingress.gateway.annotation',
-    'httpRoute.timeouts.requests',
-    'networkPolicy.callbacks.except',
-    'monitoring.serviceMonitor.scrapeInterval',
-    'monitoring.rules.thresholds.deadJob',
-    'testPod.image',
-  ])('refuse the unknown value %s', (path) => {
-    const { status, stderr } = template({ ...LEAST, ...at(path, { of: 'no use' }) });
-    expect(status).not.toBe(0);
-    expect(stderr).toContain(`additional properties '${path.split('.').at(-1)}' not allowed`);
-  });
+it.each([
+  'apis',
+  'image.tags',
+  'redis.uri',
+  'redis.existingSecret.keys',
+  'redis.internal.maxMemory',
+  'redis.internal.persistence.class',
+  'adminKey.secret',
+  'config.RETENTION_SECOND',
+  'config.PORT',
+  'config.REDIS_URL',
+  'config.ADMIN_API_KEY',
+  'config.SHUTDOWN_SECONDS',
+  'shutdown.graceSeconds',
+  'api.replica',
+  'api.resources.limit',
+  'api.autoscaling.streams',
+  'gateway.autoscaling.streams.avarageValue',
+  'scheduler.probes.liveness.path',
+  'podSecurityContext.runAsUsr',
+  'securityContext.readOnlyRootFileSystem',
+  'config.UI',
+  'ui.path',
+  'ingress.gateway.annotation',
+  'httpRoute.timeouts.requests',
+  'networkPolicy.callbacks.except',
+  'monitoring.serviceMonitor.scrapeInterval',
+  'monitoring.rules.thresholds.deadJob',
+  'testPod.image',
+])('the chart refuses the unknown value %s', (path) => {
+  const { status, stderr } = template({ ...LEAST, ...at(path, { of: 'no use' }) });
+  expect(status).not.toBe(0);
+  expect(stderr).toContain(`additional properties '${path.split('.').at(-1)}' not allowed`);
 });
 
-describe('chart values', () => {
-  it.each([
-    ['api.replicas', 'two'],
-    ['api.replicas', 0],
-    ['api.replicas', 1.5],
-    ['scheduler.replicas', 1],
-    ['scheduler.autoscaling.minReplicas', 1],
-    ['gateway.autoscaling.enabled', 'yes'],
-    ['gateway.disruptionBudget.maxUnavailable', 0],
-    ['gateway.disruptionBudget.maxUnavailable', '150%'],
-    ['image.digest', 'latest'],
-    ['image.pullPolicy', 'Sometimes'],
-    ['redis.url', 'http://redis:6379'],
-    ['redis.url', 'redis.example:6379'],
-    ['redis.internal.maxmemory', '1 GB'],
-    ['adminKey.value', 'k'.repeat(31)],
-    ['callbackSigning.value', 'secret'],
-    ['config.LOG_LEVEL', 'loud'],
-    ['config.MAX_BODY_BYTES', '1 MB'],
-    ['config.EVENTS_PER_JOB', -1],
-    ['config.ANONYMOUS_STREAMS', 'no'],
-    ['config.KEY_PREFIX', 'a:b'],
-    ['shutdown.drainSeconds', 0],
-    ['shutdown.preStopSeconds', -1],
-    ['networkPolicy.redis.ports', []],
-    ['networkPolicy.callbacks.exceptIPv4', ['10.0.0.0']],
-    ['monitoring.serviceMonitor.interval', '30'],
-    ['monitoring.serviceMonitor.scrapeTimeout', '10'],
-    ['monitoring.rules.runbooks', 'docs/operate.md#'],
-    ['ui.enabled', 'yes'],
-    ['ingress.hosts', 'jobs.example.com'],
-    ['commonLabels', { team: 7 }],
-  ])('refuse %s: %j', (path, value) => {
-    const { status, stderr } = template({ ...LEAST, ...at(path, value) });
-    expect(status).not.toBe(0);
-    expect(stderr).toContain(`at '/${path.replaceAll('.', '/')}`);
-  });
+it.each([
+  ['api.replicas', 'two'],
+  ['api.replicas', 0],
+  ['api.replicas', 1.5],
+  ['scheduler.replicas', 1],
+  ['scheduler.autoscaling.minReplicas', 1],
+  ['gateway.autoscaling.enabled', 'yes'],
+  ['gateway.disruptionBudget.maxUnavailable', 0],
+  ['gateway.disruptionBudget.maxUnavailable', '150%'],
+  ['image.digest', 'latest'],
+  ['image.pullPolicy', 'Sometimes'],
+  ['redis.url', 'http://redis:6379'],
+  ['redis.url', 'redis.example:6379'],
+  ['redis.internal.maxmemory', '1 GB'],
+  ['adminKey.value', 'k'.repeat(31)],
+  ['callbackSigning.value', 'secret'],
+  ['config.LOG_LEVEL', 'loud'],
+  ['config.MAX_BODY_BYTES', '1 MB'],
+  ['config.EVENTS_PER_JOB', -1],
+  ['config.ANONYMOUS_STREAMS', 'no'],
+  ['config.KEY_PREFIX', 'a:b'],
+  ['shutdown.drainSeconds', 0],
+  ['shutdown.preStopSeconds', -1],
+  ['networkPolicy.redis.ports', []],
+  ['networkPolicy.callbacks.exceptIPv4', ['10.0.0.0']],
+  ['monitoring.serviceMonitor.interval', '30'],
+  ['monitoring.serviceMonitor.scrapeTimeout', '10'],
+  ['monitoring.rules.runbooks', 'docs/operate.md#'],
+  ['ui.enabled', 'yes'],
+  ['ingress.hosts', 'jobs.example.com'],
+  ['commonLabels', { team: 7 }],
+])('the chart refuses %s: %j', (path, value) => {
+  const { status, stderr } = template({ ...LEAST, ...at(path, value) });
+  expect(status).not.toBe(0);
+  expect(stderr).toContain(`at '/${path.replaceAll('.', '/')}`);
 });
 
 const URL = 'redis://:a:7000@redis.example/1';
 
-describe('chart values that contradict each other', () => {
-  it.each([
-    ['no Redis', {}, 'Yardmaster needs a Redis. Set one of:'],
-    ['a Secret and a URL', { redis: { url: URL, existingSecret: { name: 'redis' } } }, 'Only one of redis.'],
-    ['a URL and a Redis inside', { redis: { url: URL, internal: { enabled: true } } }, 'Only one of redis.'],
-    [
-      'two admin keys',
-      { ...TRIAL, adminKey: { value: 'k'.repeat(32), existingSecret: { name: 'admin' } } },
-      'Only one of adminKey.',
-    ],
-    [
-      'two signing secrets',
-      { ...TRIAL, callbackSigning: { value: 'whsec_AAAA', existingSecret: { name: 'signing' } } },
-      'Only one of callbackSigning.',
-    ],
-    [
-      'maxReplicas below minReplicas',
-      { ...TRIAL, api: { autoscaling: { minReplicas: 11 } } },
-      'api.autoscaling.minReplicas (11)',
-    ],
-    ['an Ingress without a host', { ...TRIAL, ingress: { enabled: true } }, 'ingress.hosts'],
-    ['an HTTPRoute without a Gateway', { ...TRIAL, httpRoute: { enabled: true } }, 'httpRoute.parentRefs'],
-    [
-      'a port that the policies do not allow',
-      { redis: { url: 'rediss+cluster://:a%40b@one,two:7001' }, networkPolicy: { enabled: true } },
-      'redis.url uses port 7001',
-    ],
-    [
-      'the port of Sentinels that the policies do not allow',
-      { redis: { url: 'redis+sentinel://one,two/primary' }, networkPolicy: { enabled: true } },
-      'redis.url uses port 26379',
-    ],
-  ])('are refused: %s', (_, values, message) => {
-    const { status, stderr } = template(values);
-    expect(status).not.toBe(0);
-    expect(stderr).toContain(message);
-  });
+it.each([
+  ['no Redis', {}, 'Yardmaster needs a Redis. Set one of:'],
+  ['a Secret and a URL', { redis: { url: URL, existingSecret: { name: 'redis' } } }, 'Only one of redis.'],
+  ['a URL and a Redis inside', { redis: { url: URL, internal: { enabled: true } } }, 'Only one of redis.'],
+  [
+    'two admin keys',
+    { ...TRIAL, adminKey: { value: 'k'.repeat(32), existingSecret: { name: 'admin' } } },
+    'Only one of adminKey.',
+  ],
+  [
+    'two signing secrets',
+    { ...TRIAL, callbackSigning: { value: 'whsec_AAAA', existingSecret: { name: 'signing' } } },
+    'Only one of callbackSigning.',
+  ],
+  [
+    'maxReplicas below minReplicas',
+    { ...TRIAL, api: { autoscaling: { minReplicas: 11 } } },
+    'api.autoscaling.minReplicas (11)',
+  ],
+  ['an Ingress without a host', { ...TRIAL, ingress: { enabled: true } }, 'ingress.hosts'],
+  ['an HTTPRoute without a Gateway', { ...TRIAL, httpRoute: { enabled: true } }, 'httpRoute.parentRefs'],
+  [
+    'a port that the policies do not allow',
+    { redis: { url: 'rediss+cluster://:a%40b@one,two:7001' }, networkPolicy: { enabled: true } },
+    'redis.url uses port 7001',
+  ],
+  [
+    'the port of Sentinels that the policies do not allow',
+    { redis: { url: 'redis+sentinel://one,two/primary' }, networkPolicy: { enabled: true } },
+    'redis.url uses port 26379',
+  ],
+])('the chart refuses contradictory values: %s', (_, values, message) => {
+  const { status, stderr } = template(values);
+  expect(status).not.toBe(0);
+  expect(stderr).toContain(message);
+});
 
-  it('are not detected wrongly in a password that looks like a port', () => {
-    expect(template({ redis: { url: URL }, networkPolicy: { enabled: true } }).stderr).toBe('');
-  });
+it('the chart finds no contradiction in a password that looks like a port', () => {
+  expect(template({ redis: { url: URL }, networkPolicy: { enabled: true } }).stderr).toBe('');
 });
 
 /** Every Redis URL that an example or the README of the chart shows. */
@@ -143,7 +137,7 @@ it.each([
   'redis+cluster://one:6379,two:6379',
   'rediss+cluster://user:password@one:6379',
   'unix:///run/redis.sock',
-])('accepts the Redis URL %s, as the processes do', (url) => {
+])('the chart accepts the Redis URL %s, as the processes do', (url) => {
   expect(template({ redis: { url } }).stderr).toBe('');
   expect(VARIABLES.REDIS_URL.schema.safeParse(url).success).toBe(true);
 });

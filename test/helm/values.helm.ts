@@ -22,7 +22,7 @@ const NOT_CONFIG = [
   'UI',
 ];
 
-it('documents every chart value in a comment, and in the README with its default', () => {
+it('every chart value is documented in a comment, and in the README with its default', () => {
   const { status, stderr } = spawnSync(process.execPath, ['scripts/helm/values.mjs', '--check'], {
     cwd: `${CHART}/../..`,
     encoding: 'utf8',
@@ -46,13 +46,13 @@ describe('schema of the chart values', () => {
     return Object.entries(value as object).flatMap(([key, inner]) => pathsOf(inner, `${path}.${key}`, properties[key]));
   }
 
-  it('has exactly the values of values.yaml', () => {
+  it('the schema of the chart values lists exactly the values of values.yaml', () => {
     // Variables that are not set have their own defaults; Helm adds `global`.
     const known = pathsIn(schema, '').filter((path) => path !== '.global' && !/^\.config\.(?!HOST)/.test(path));
     expect(known.sort()).toEqual(pathsOf(values, '', schema).sort());
   });
 
-  it('allows unknown fields only in objects that Kubernetes checks', () => {
+  it('the schema of the chart values allows unknown fields only in objects that Kubernetes checks', () => {
     const open: string[] = [];
     (function visit(node: Manifest, path: string) {
       if (node === null || typeof node !== 'object') return;
@@ -62,13 +62,13 @@ describe('schema of the chart values', () => {
     expect(open.sort()).toEqual(['/$defs/kubernetes', '/$defs/list/items', '/properties/global']);
   });
 
-  it('has every variable of the service that the chart does not set itself', () => {
+  it('the schema of the chart values lists every variable of the service that the chart does not set', () => {
     const known = Object.keys(schema.properties.config.properties);
     expect(known).toEqual(Object.keys(VARIABLES).filter((name) => !NOT_CONFIG.includes(name)));
   });
 });
 
-it('passes every variable on unchanged', () => {
+it('the chart passes every variable on unchanged', () => {
   const defaults = Object.entries(VARIABLES)
     .filter(([name, variable]) => variable.default !== null && !NOT_CONFIG.includes(name))
     .map(([name, variable]) => [name, variable.default as string]);
@@ -84,20 +84,20 @@ it('passes every variable on unchanged', () => {
   }
 });
 
-it.each(COMPONENTS)('renders a valid environment for the %s', (component) => {
+it.each(COMPONENTS)('the chart renders a valid environment for the %s', (component) => {
   for (const manifests of [render(TRIAL), render('everything.yaml')]) {
     const environment = environmentOf(manifests, containerOf(manifests, component));
     expect(() => readConfig(environment, Object.keys(VARIABLES) as VariableName[])).not.toThrow();
   }
 });
 
-it('names the version of the service that it installs', () => {
+it('the chart names the version of the service that it installs', () => {
   const { version } = JSON.parse(readFile('package.json'));
   expect(parse(readFile('helm/yardmaster/Chart.yaml'))).toMatchObject({ version, appVersion: version });
   expect(containerOf(render(LEAST), 'api').image).toBe(`ghcr.io/yardmaster/yardmaster:${version}`);
 });
 
-it('lists every example in the README of the chart', () => {
+it('the README of the chart lists every example', () => {
   const linked = [...readme.matchAll(/\(\.\.\/examples\/(.+?)\)/g)].map(([, file]) => file);
   expect(linked.sort()).toEqual(readdirSync(`${CHART}/../examples`).sort());
 });

@@ -16,14 +16,14 @@ it.each([
   ['from=2026-08-01T00:00:00Z&to=2026-08-01T06:00:01Z', 'from must be at most 360 steps of 60 seconds before to'],
   ['from=2026-01-01T00:00:00Z&step=3600', 'from must be at most 360 steps of 3600 seconds before to'],
   ['form=2026-08-01T00:00:00Z', 'unknown query parameter form, did you mean from?'],
-])('refuses a history with %s', async (query, error) => {
+])('refuses the history of a space with %s', async (query, error) => {
   expect(await historyOf(query)).toMatchObject({ status: 400, body: { error, code: 'INVALID_REQUEST' } });
 });
 
 it.each([
   ...['', 'step=3600', 'from=2026-08-01T00:00:00Z&to=2026-08-01T06:00:00Z'],
   'from=2026-08-01T10:00:30.000Z&to=2026-08-01T10:00:30.001Z',
-])('returns no points where nothing happened: %s', async (query) => {
+])('returns an empty history for a space without changes: %s', async (query) => {
   const step = query === 'step=3600' ? 3600 : 60;
   expect(await historyOf(query)).toMatchObject({ status: 200, body: { spaceId: 'any', step, points: [] } });
 });

@@ -24,7 +24,7 @@ async function shownBy(store: Store, spaceId = 'demo') {
 }
 const createdBy = async (store: Store) => (await shownBy(store)).work?.created ?? 0;
 
-it('adds a step once that was sent again because its reply was lost', async () => {
+it('adds a step of the history once when its flush is repeated because its reply was lost', async () => {
   const store = openStore();
   store.tally.counted('demo', 'work', 'created');
   await flushHistory(store); // Redis knows the script from now on.
@@ -44,7 +44,7 @@ it('adds a step once that was sent again because its reply was lost', async () =
   expect(store.tally.cells).toBe(0);
 });
 
-it('keeps its counts while Redis is full, and adds them later', async () => {
+it('keeps the counts of the history while Redis is full, and adds them later', async () => {
   const store = openStore();
   store.tally.counted('demo', 'work', 'created');
   expect((await flushHistory(store)).faults).toEqual([]);
@@ -60,7 +60,7 @@ it('keeps its counts while Redis is full, and adds them later', async () => {
   expect(await createdBy(store)).toBe(3);
 });
 
-it('counts names beyond the first 100 of a space together, in one process and in several', async () => {
+it('counts names beyond the first 100 of a space together in the history, in one process and in several', async () => {
   const store = openStore();
   const other = openStore(store.settings.keyPrefix);
   for (let n = 0; n < 150; n++) {
@@ -77,7 +77,7 @@ it('counts names beyond the first 100 of a space together, in one process and in
   if (Object.keys(shown).length === 101) expect(shown['*']?.created).toBe(200);
 });
 
-it('says that counts are lost beyond 10 000 pairs of space and name, and keeps the others', async () => {
+it('reports that counts of the history are lost beyond 10,000 pairs of space and name, and keeps the others', async () => {
   const store = openStore();
   for (let n = 0; n < 10_010; n++) store.tally.counted(`space-${n}`, 'work', 'created');
   expect(store.tally.cells).toBe(10_000);
@@ -89,7 +89,7 @@ it('says that counts are lost beyond 10 000 pairs of space and name, and keeps t
   expect(await flushHistory(store)).toEqual({ hasLost: false, faults: [] });
 });
 
-it('keeps minutes for 48 hours and hours for 35 days', async () => {
+it('keeps minutes of the history for 48 hours and hours for 35 days', async () => {
   const store = openStore();
   store.tally.counted('demo', 'work', 'created');
   await flushHistory(store);

@@ -17,7 +17,7 @@ function firstColumn(heading: string): string[] {
   return cells.flatMap((cell) => [...cell.matchAll(/`(.+?)`/g)].map(([, word]) => word as string)).sort();
 }
 
-it('shows every variable in docs/configuration.md with its default and its meaning, and no others', () => {
+it('docs/configuration.md shows exactly the existing variables with their default and meaning', () => {
   const rows = [...read('docs/configuration.md').matchAll(/^\| `([A-Z_]+)` \| (.+?) \| (.+?) \|$/gm)];
   expect(rows.map(([, name, byDefault, meaning]) => [name, byDefault, meaning]).sort()).toEqual(
     Object.entries(VARIABLES)
@@ -30,18 +30,18 @@ it('shows every variable in docs/configuration.md with its default and its meani
   );
 });
 
-it('shows the worker of examples/worker.mjs in the README', () => {
+it('the README shows the worker of examples/worker.mjs', () => {
   const [, shown] = /^```js\n(.*?)^```$/ms.exec(read('README.md')) ?? [];
   expect(read('examples/worker.mjs').replace(/^\/\/ .*\n/, '')).toBe(shown);
 });
 
-it('shows the workers of examples/ in docs/workers.md', () => {
+it('docs/workers.md shows the workers of examples/', () => {
   const [, ...shown] = [...read('docs/workers.md').matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code); // The first is of the SDK.
   const files = ['worker-loop', 'worker-turn'].map((name) => read(`examples/${name}.mjs`).replace(/^\/\/ .*\n/, ''));
   expect(shown).toEqual(files);
 });
 
-it('quotes in the README only figures that the linked page has', () => {
+it('the README quotes only figures that the linked page contains', () => {
   const [, promises = ''] = /^## What you may rely on\n(.*?)^## /ms.exec(read('README.md')) ?? [];
   const rows = [...promises.matchAll(/^\| \[.+?\]\((docs\/\w+\.md)#.+?\) \| (.+) \|$/gm)];
   expect(rows).toHaveLength(7);
@@ -53,7 +53,7 @@ it('quotes in the README only figures that the linked page has', () => {
   }
 });
 
-it('lists every endpoint with its scopes in the API reference', () => {
+it('the API reference lists every endpoint with its scopes', () => {
   const rows = [...read('docs/api.md').matchAll(/^\| (GET|POST|PATCH|DELETE) \| `(.+?)` \| (.+?) \|/gm)];
   const documented = rows.map(([, method, path, scopes]) => `${method} ${path} ${scopes}`).sort();
   const served = ENDPOINTS.map(
@@ -63,15 +63,15 @@ it('lists every endpoint with its scopes in the API reference', () => {
   expect(documented).toEqual(served.sort());
 });
 
-it('links the OpenAPI document in the README and the API reference', () => {
+it('the README and the API reference link the OpenAPI document', () => {
   for (const page of ['README.md', 'docs/api.md']) expect(read(page)).toContain('/api/v1/openapi.json');
 });
 
-it('lists every feature in the API reference', () => {
+it('the API reference lists every feature', () => {
   expect(firstColumn('# API reference')).toEqual([...FEATURES].sort());
 });
 
-it('lists every field of create and of a job in the API reference, and no others', () => {
+it('the API reference lists exactly the fields of create and of a job', () => {
   expect(firstColumn('### Create')).toEqual(
     [...(knownFieldsOf(createJobRequest) as Map<string, unknown>).keys()].sort(),
   );
@@ -80,7 +80,7 @@ it('lists every field of create and of a job in the API reference, and no others
   expect(firstColumn('## Job')).toEqual(Object.keys(fields).sort());
 });
 
-it('gives every row of a table in the docs as many cells as the row above, and every heading a blank line', () => {
+it('every table row in the docs has as many cells as the row above, and every heading a blank line', () => {
   const pages = ['README.md', 'CHANGELOG.md', ...readdirSync(pathOf('docs')).map((name) => `docs/${name}`)];
   const faults = pages
     .filter((page) => page.endsWith('.md'))
@@ -96,7 +96,7 @@ it('gives every row of a table in the docs as many cells as the row above, and e
   expect(faults).toEqual([]);
 });
 
-it('lists every error code with its status in the API reference', () => {
+it('the API reference lists every error code with its status', () => {
   const rows = [...read('docs/api.md').matchAll(/^\| (\d{3}) \| `([A-Z_]+)` \|/gm)];
   expect(rows.map(([, status, code]) => `${code} ${status}`).sort()).toEqual(
     Object.entries(ERRORS)
@@ -105,7 +105,7 @@ it('lists every error code with its status in the API reference', () => {
   );
 });
 
-it('draws every transition in the API reference', () => {
+it('the API reference draws every transition', () => {
   const drawn = [...read('docs/api.md').matchAll(/^ {2}(\w+) --> (\w+): (.+)$/gm)].flatMap(([, from, to, triggers]) =>
     // A comma may be in parentheses as well.
     (triggers as string).split(/, (?![^(]*\))/).map((trigger) => `${from} ${trigger} ${to}`),

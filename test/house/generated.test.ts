@@ -5,7 +5,7 @@ import { expect, it } from '@jest/globals';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-it('ships the scripts of the .lua files unchanged', () => {
+it('the generated scripts equal the .lua files', () => {
   expect(() => execFileSync(process.execPath, [`${root}scripts/lua/module.mjs`, '--check'])).not.toThrow();
 });
 
@@ -23,7 +23,7 @@ it.each(files)('%s parses no JSON, has fewer than 60 lines, and declares its inp
   expect(text).toMatch(/^-- KEYS .+\n-- ARGV .+\n(-- REPLY [A-Z_]+.*\n)+(-- ERRORS .+\n)?(-- WITH .+\n)?--\n-- [A-Z]/);
 });
 
-it('excludes only existing tests from the topology', async () => {
+it('the topology excludes only existing tests', async () => {
   const { EXCLUDED } = await import(`${root}test/topology/excluded.mjs`);
   expect(EXCLUDED.filter((file: string) => !existsSync(`${root}test/${file}.test.ts`))).toEqual([]);
 });

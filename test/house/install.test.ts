@@ -25,11 +25,11 @@ const VERSIONS: [name: string, version: string][] = [
   ['Kubernetes', found('helm/yardmaster/Chart.yaml', /kubeVersion: ">=(\d+\.\d+)/)],
 ];
 
-it.each(VERSIONS)('says in docs/install.md since which version %s works: %s', (name, version) => {
+it.each(VERSIONS)('docs/install.md states since which version %s works: %s', (name, version) => {
   expect(table).toContain(`${name} ${version} or later`);
 });
 
-it('says in docs/install.md with which versions the tests run', () => {
+it('docs/install.md states with which versions the tests run', () => {
   const kubernetes = found('test/helm/chart.ts', /KUBERNETES = \['(.+?)'\]/).split("', '");
   const nodes = found('.github/workflows/ci.yml', /node: \['(.+)'\]/).split("', '");
   const tools = read('scripts/helm/tools.mjs');
@@ -44,7 +44,7 @@ it('says in docs/install.md with which versions the tests run', () => {
   }
 });
 
-it('names in docs/releasing.md every job of the release, and in docs/install.md every place that is published', () => {
+it('docs/releasing.md names every job of the release, and docs/install.md every place that is published', () => {
   const { jobs } = parse(read('.github/workflows/release.yml'));
   const rows = [...read('docs/releasing.md').matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, job]) => job);
   expect(rows).toEqual(Object.keys(jobs));

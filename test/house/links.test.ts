@@ -27,11 +27,11 @@ const anchorsOf = (file: string) =>
       .replaceAll(' ', '-'),
   );
 
-it.each(pages)('%s has no conflict of a merge', (page) => {
+it.each(pages)('%s contains no merge conflict', (page) => {
   expect(readFileSync(join(root, page), 'utf8')).not.toMatch(/^(<{7}|>{7}) /m);
 });
 
-it.each(pages)('%s links only to files and headings that exist', (page) => {
+it.each(pages)('%s links only to existing files and headings', (page) => {
   const links = [...proseOf(join(root, page)).matchAll(/\]\((?!https?:)([^)\s]*)\)/g)].map(
     ([, link]) => link as string,
   );
@@ -44,7 +44,7 @@ it.each(pages)('%s links only to files and headings that exist', (page) => {
   expect(broken).toEqual([]);
 });
 
-it('lists every page of docs/ in docs/index.md', () => {
+it('docs/index.md lists every page of docs/', () => {
   const index = readFileSync(join(root, 'docs/index.md'), 'utf8');
   const files = readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md') && file !== 'index.md');
   expect(files.filter((file) => !index.includes(`](${relative('.', file)})`))).toEqual([]);

@@ -3,7 +3,7 @@ import { expect, it } from '@jest/globals';
 
 const read = (path: string) => JSON.parse(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'));
 
-it('locks a single version of ipaddr.js for the address guard, at the top level of node_modules', () => {
+it('package-lock.json locks a single version of ipaddr.js, at the top level of node_modules', () => {
   const pinned: string = read('apps/scheduler/package.json').dependencies['ipaddr.js'];
   expect(pinned).toMatch(/^\d+\.\d+\.\d+$/);
   const { packages } = read('package-lock.json');

@@ -26,7 +26,7 @@ describe('the schemas of stream messages', () => {
   const types = Object.keys(STREAM_TYPES);
   const inProgressScope = Object.entries(STREAM_TYPES).flatMap(([type, how]) => (how === 'withheld' ? [] : [type]));
 
-  it('have an option for each type that the stream sends, and no others', () => {
+  it('the schemas of stream messages have exactly one option for each type that the stream sends', () => {
     expect(typesOf(fullMessage)).toEqual(['init', ...types].sort());
     expect(typesOf(progressMessage)).toEqual(['init', ...inProgressScope].sort());
     expect(typesOf(spaceMessage)).toEqual(['init', 'counts', 'created', ...types].sort());
@@ -44,7 +44,7 @@ describe('the schemas of stream messages', () => {
     timestamp: '2026-01-31T09:30:00.766Z',
   };
 
-  it('accept fields that a later release adds', () => {
+  it('the schemas of stream messages accept fields that a later release adds', () => {
     const message = { ...dead, workerId: 7 };
     expect(streamMessage.parse(message)).toEqual(dead);
     expect(isMessage(message)).toBe(true);
@@ -61,7 +61,7 @@ describe('the schemas of stream messages', () => {
     ['a timestamp without milliseconds', { ...dead, timestamp: '2026-01-31T09:30:00Z' }],
     ['no job', { ...dead, jobId: undefined }],
     ['no name of the job', { ...dead, jobName: undefined }],
-  ])('refuse a message with %s', (_, message) => {
+  ])('the schemas of stream messages refuse %s', (_, message) => {
     expect(streamMessage.safeParse(message).success).toBe(false);
     expect(isMessage(JSON.parse(JSON.stringify(message)))).toBe(false);
   });

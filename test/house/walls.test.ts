@@ -93,7 +93,7 @@ function importsOf(file: string): string[] {
 describe.each(workspaces)('workspace %s', (workspace) => {
   const sources = sourcesOf(workspace);
 
-  it('has a list of allowed imports', () => {
+  it(`${workspace} has a list of allowed imports`, () => {
     expect(Object.keys(ALLOWED)).toContain(workspace);
     expect(sources.length).toBeGreaterThan(0);
   });
@@ -105,7 +105,7 @@ describe.each(workspaces)('workspace %s', (workspace) => {
     },
   );
 
-  it('declares exactly the packages that it imports', () => {
+  it(`${workspace} declares exactly the packages that it imports`, () => {
     const { dependencies = {}, devDependencies = {} } = JSON.parse(
       readFileSync(join(root, workspace, 'package.json'), 'utf8'),
     );
@@ -116,7 +116,7 @@ describe.each(workspaces)('workspace %s', (workspace) => {
     expect(Object.keys(declared).sort()).toEqual([...new Set(sources.flatMap(importsOf))].sort());
   });
 
-  it('reads process.env only in main.ts, and imports no path outside its folder', () => {
+  it(`${workspace} reads process.env only in main.ts, and imports no path outside its folder`, () => {
     for (const file of sources) {
       const text = readFileSync(file, 'utf8');
       if (!file.endsWith('/main.ts'))
@@ -127,7 +127,7 @@ describe.each(workspaces)('workspace %s', (workspace) => {
   });
 });
 
-it('apps/ui imports only types from the index of the protocol, whose schemas would be most of what a browser loads', () => {
+it('apps/ui imports only types from the index of the protocol, whose schemas a browser would have to load', () => {
   for (const file of sourcesOf('apps/ui')) {
     const imports = readFileSync(file, 'utf8').match(/\b(import|export)\b[^;]*?'@yardmaster\/protocol'/g) ?? [];
     expect(imports.filter((text) => !/^(import|export) type /.test(text))).toEqual([]);

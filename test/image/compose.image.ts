@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { VARIABLES } from '@yardmaster/runtime';
 import { validate } from 'dockerfile-utils';
 import { COMPOSE_FILE, passedOn, readCompose } from '../support/topology/compose.js';
@@ -25,50 +25,48 @@ const MEANT = [
   'no-unbound-port-interfaces', // The rule does not find the address in the default of the variable.
 ];
 
-describe('docker-compose.yml', () => {
-  it('conforms to the Compose Specification', () => {
-    expect(lint()).toEqual([]);
-  });
+it('docker-compose.yml conforms to the Compose Specification', () => {
+  expect(lint()).toEqual([]);
+});
 
-  it('uses the image of this version, and can build it', () => {
-    const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
-    for (const [, service] of ours) {
-      expect(service).toMatchObject({ image: `ghcr.io/yardmaster/yardmaster:${version}`, build: '.' });
-    }
-  });
+it('docker-compose.yml uses the image of this version, and can build it', () => {
+  const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
+  for (const [, service] of ours) {
+    expect(service).toMatchObject({ image: `ghcr.io/yardmaster/yardmaster:${version}`, build: '.' });
+  }
+});
 
-  it('passes on every variable except those that it sets itself', () => {
-    const fixed = ['PORT', 'HOST', 'REDIS_URL', 'DATA_DIR', 'CLOCK', 'TRUSTED_PROXIES', 'SHUTDOWN_SECONDS'];
-    const expected = Object.keys(VARIABLES).filter((name) => !fixed.includes(name));
-    for (const name of ['api', 'gateway', 'scheduler'])
-      expect({ name, passed: passedOn(compose.services[name] as never).sort() }).toEqual({
-        name,
-        passed: expected.sort(),
-      });
-  });
-
-  it.each(Object.keys(compose.services))('gives %s minimal privileges and a bounded log', (name) => {
-    expect(compose.services[name]).toMatchObject({
-      read_only: true,
-      cap_drop: ['ALL'],
-      security_opt: ['no-new-privileges:true'],
-      logging: { options: { 'max-size': expect.any(String) } },
+it('docker-compose.yml passes on every variable except those that it sets', () => {
+  const fixed = ['PORT', 'HOST', 'REDIS_URL', 'DATA_DIR', 'CLOCK', 'TRUSTED_PROXIES', 'SHUTDOWN_SECONDS'];
+  const expected = Object.keys(VARIABLES).filter((name) => !fixed.includes(name));
+  for (const name of ['api', 'gateway', 'scheduler'])
+    expect({ name, passed: passedOn(compose.services[name] as never).sort() }).toEqual({
+      name,
+      passed: expected.sort(),
     });
-  });
+});
 
-  it('gives each long-lived service a health check, a restart policy and a grace period', () => {
-    for (const [name, service] of Object.entries(compose.services).filter(([name]) => name !== 'secrets'))
-      expect({ name, service }).toMatchObject({
-        name,
-        service: { healthcheck: {}, restart: 'unless-stopped', stop_grace_period: expect.any(String) },
-      });
+it.each(Object.keys(compose.services))('docker-compose.yml gives %s minimal privileges and a bounded log', (name) => {
+  expect(compose.services[name]).toMatchObject({
+    read_only: true,
+    cap_drop: ['ALL'],
+    security_opt: ['no-new-privileges:true'],
+    logging: { options: { 'max-size': expect.any(String) } },
   });
+});
 
-  it('publishes a single port, to this machine only', () => {
-    const shown = Object.values(compose.services).flatMap((service) => (service as { ports?: string[] }).ports ?? []);
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: Compose writes variables like this
-    expect(shown).toEqual(['${YARDMASTER_ADDRESS:-127.0.0.1:8080}:80']);
-  });
+it('docker-compose.yml gives each long-lived service a health check, a restart policy and a grace period', () => {
+  for (const [name, service] of Object.entries(compose.services).filter(([name]) => name !== 'secrets'))
+    expect({ name, service }).toMatchObject({
+      name,
+      service: { healthcheck: {}, restart: 'unless-stopped', stop_grace_period: expect.any(String) },
+    });
+});
+
+it('docker-compose.yml publishes a single port, to this machine only', () => {
+  const shown = Object.values(compose.services).flatMap((service) => (service as { ports?: string[] }).ports ?? []);
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: Compose writes variables like this
+  expect(shown).toEqual(['${YARDMASTER_ADDRESS:-127.0.0.1:8080}:80']);
 });
 
 it('the Dockerfile passes a linter', () => {

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { freePort } from '../support/free-port.js';
 import { type RedisNode, startNode } from '../support/redis/node.js';
 import { until } from '../support/until.js';
@@ -102,102 +102,95 @@ async function createJob(url: string): Promise<string> {
   return ((await response.json()) as { id: string }).id;
 }
 
-describe('built image', () => {
-  it('has the metadata with which it is run', () => {
-    expect(image).toMatchObject({
-      cwd: '/app',
-      user: '1000:1000',
-      env: { NODE_ENV: 'production', HOST: '0.0.0.0', PORT: '8080' },
-      cmd: ['node', 'apps/standalone/dist/main.js'],
-      exposed: ['8080'],
-      stopSignal: 'SIGTERM',
-    });
-    const { version, description } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
-    expect(image.labels).toMatchObject({
-      'org.opencontainers.image.version': version,
-      'org.opencontainers.image.description': description,
-      'org.opencontainers.image.licenses': 'MIT',
-    });
+it('the built image has the metadata with which it runs', () => {
+  expect(image).toMatchObject({
+    cwd: '/app',
+    user: '1000:1000',
+    env: { NODE_ENV: 'production', HOST: '0.0.0.0', PORT: '8080' },
+    cmd: ['node', 'apps/standalone/dist/main.js'],
+    exposed: ['8080'],
+    stopSignal: 'SIGTERM',
   });
-
-  it('is smaller than the limit', () => {
-    const bytes = files.reduce((sum, file) => sum + lstatSync(join(app, file)).size, 0);
-    process.stdout.write(`The app takes ${(bytes / 1e6).toFixed(1)} MB in ${files.length} files\n`);
-    expect(bytes / 1e6).toBeLessThan(MOST_MB);
-  });
-
-  it('contains no sources, no tests, no build tools and no files of the build machine', () => {
-    const ours = files.filter((file) => !file.startsWith('node_modules/'));
-    expect(
-      ours.filter((file) =>
-        /\.(ts|lua|map|tsbuildinfo)$|(^|\/)(src|test|lua|scripts)(\/|$)|tsconfig|\.lock/.test(file),
-      ),
-    ).toEqual([]);
-    expect(ours.filter((file) => !file.includes('/'))).toEqual(['apps', 'node_modules', 'package.json', 'packages']);
-    const strange = [
-      '.env',
-      '.git/config',
-      '.data/admin-key',
-      'apps/api/dist/main.js',
-      'apps/api/node_modules/x',
-      'test/x.ts',
-    ];
-    expect(strange.filter((path) => !isIgnored(path))).toEqual([]);
-    expect(existsSync(join(app, 'packages/store/dist/script/scripts.generated.js'))).toBe(true);
-  });
-
-  it('contains exactly the production packages of the lock file', () => {
-    const packages = files.filter(
-      (file) =>
-        /(^|\/)node_modules\/(@[^/]+\/)?[^/@.][^/]*$/.test(file) && !lstatSync(join(app, file)).isSymbolicLink(),
-    );
-    expect(packages.length).toBeGreaterThan(50);
-    const installed = packages.filter((path) => existsSync(join(app, path, 'package.json')));
-    expect(installed.filter((path) => lock[path] === undefined || lock[path].dev)).toEqual([]);
-    expect(files.filter((file) => /node_modules\/(typescript|jest|@biomejs|@swc)$/.test(file))).toEqual([]);
-  });
-
-  it('contains no link to a path outside', () => {
-    const links = files.filter((file) => lstatSync(join(app, file)).isSymbolicLink());
-    expect(links.length).toBeGreaterThan(5);
-    const out = links.filter((link) => relative(realpathSync(app), realpathSync(join(app, link))).startsWith('..'));
-    expect(out).toEqual([]);
+  const { version, description } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
+  expect(image.labels).toMatchObject({
+    'org.opencontainers.image.version': version,
+    'org.opencontainers.image.description': description,
+    'org.opencontainers.image.licenses': 'MIT',
   });
 });
 
-describe('processes of the built image', () => {
-  it.each(['api', 'standalone'])(
-    '%s accepts a job, serves the dashboard, and exits with 0 on SIGTERM',
-    async (name) => {
-      const { child, ended, url } = await serve(
-        name === 'standalone' ? image.cmd : ['node', `apps/${name}/dist/main.js`],
-      );
-      await createJob(url);
-      expect((await fetch(`${url}/ui/`)).status).toBe(200);
-      child.kill('SIGTERM');
-      expect(await ended).toBe(0);
-    },
-  );
+it('the built image is smaller than its limit', () => {
+  const bytes = files.reduce((sum, file) => sum + lstatSync(join(app, file)).size, 0);
+  process.stdout.write(`The app takes ${(bytes / 1e6).toFixed(1)} MB in ${files.length} files\n`);
+  expect(bytes / 1e6).toBeLessThan(MOST_MB);
+});
 
-  it.each(['gateway', 'scheduler'])('%s becomes ready, and exits with 0 on SIGTERM', async (name) => {
-    const { child, ended } = await serve(['node', `apps/${name}/dist/main.js`]);
+it('the built image contains no sources, tests, build tools or files of the build machine', () => {
+  const ours = files.filter((file) => !file.startsWith('node_modules/'));
+  expect(
+    ours.filter((file) => /\.(ts|lua|map|tsbuildinfo)$|(^|\/)(src|test|lua|scripts)(\/|$)|tsconfig|\.lock/.test(file)),
+  ).toEqual([]);
+  expect(ours.filter((file) => !file.includes('/'))).toEqual(['apps', 'node_modules', 'package.json', 'packages']);
+  const strange = [
+    '.env',
+    '.git/config',
+    '.data/admin-key',
+    'apps/api/dist/main.js',
+    'apps/api/node_modules/x',
+    'test/x.ts',
+  ];
+  expect(strange.filter((path) => !isIgnored(path))).toEqual([]);
+  expect(existsSync(join(app, 'packages/store/dist/script/scripts.generated.js'))).toBe(true);
+});
+
+it('the built image contains only production packages of the lock file', () => {
+  const packages = files.filter(
+    (file) => /(^|\/)node_modules\/(@[^/]+\/)?[^/@.][^/]*$/.test(file) && !lstatSync(join(app, file)).isSymbolicLink(),
+  );
+  expect(packages.length).toBeGreaterThan(50);
+  const installed = packages.filter((path) => existsSync(join(app, path, 'package.json')));
+  expect(installed.filter((path) => lock[path] === undefined || lock[path].dev)).toEqual([]);
+  expect(files.filter((file) => /node_modules\/(typescript|jest|@biomejs|@swc)$/.test(file))).toEqual([]);
+});
+
+it('the built image contains no link to a path outside', () => {
+  const links = files.filter((file) => lstatSync(join(app, file)).isSymbolicLink());
+  expect(links.length).toBeGreaterThan(5);
+  const out = links.filter((link) => relative(realpathSync(app), realpathSync(join(app, link))).startsWith('..'));
+  expect(out).toEqual([]);
+});
+
+it.each(['api', 'standalone'])(
+  '%s in the built image accepts a job, serves the dashboard, and exits with 0 on SIGTERM',
+  async (name) => {
+    const { child, ended, url } = await serve(
+      name === 'standalone' ? image.cmd : ['node', `apps/${name}/dist/main.js`],
+    );
+    await createJob(url);
+    expect((await fetch(`${url}/ui/`)).status).toBe(200);
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
-  });
+  },
+);
 
-  it('the command line watches a job through a gateway until it ends', async () => {
-    const api = await serve(['node', 'apps/api/dist/main.js']);
-    const gateway = await serve(['node', 'apps/gateway/dist/main.js']);
-    const id = await createJob(api.url);
-    const env = { YARDMASTER_URL: gateway.url, YARDMASTER_API_KEY: ADMIN_KEY };
-    const watch = runIn(['node', 'apps/cli/bin/yardmaster.mjs', 'watch', id], env);
-    await until(() => watch.output().includes('init'));
-    await fetch(`${api.url}/api/v1/jobs/${id}/kill`, { method: 'POST', headers: { 'x-api-key': ADMIN_KEY } });
-    expect(await watch.ended).toBe(4);
-    expect(watch.output()).toContain('killed');
-  });
+it.each(['gateway', 'scheduler'])('%s in the built image becomes ready, and exits with 0 on SIGTERM', async (name) => {
+  const { child, ended } = await serve(['node', `apps/${name}/dist/main.js`]);
+  child.kill('SIGTERM');
+  expect(await ended).toBe(0);
+});
 
-  it('do not write to the file system of the image', () => {
-    expect(pathsIn(app)).toEqual(files);
-  });
+it('the command line in the built image watches a job through a gateway until it ends', async () => {
+  const api = await serve(['node', 'apps/api/dist/main.js']);
+  const gateway = await serve(['node', 'apps/gateway/dist/main.js']);
+  const id = await createJob(api.url);
+  const env = { YARDMASTER_URL: gateway.url, YARDMASTER_API_KEY: ADMIN_KEY };
+  const watch = runIn(['node', 'apps/cli/bin/yardmaster.mjs', 'watch', id], env);
+  await until(() => watch.output().includes('init'));
+  await fetch(`${api.url}/api/v1/jobs/${id}/kill`, { method: 'POST', headers: { 'x-api-key': ADMIN_KEY } });
+  expect(await watch.ended).toBe(4);
+  expect(watch.output()).toContain('killed');
+});
+
+it('the processes of the built image write nothing to its file system', () => {
+  expect(pathsIn(app)).toEqual(files);
 });

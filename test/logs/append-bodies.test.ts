@@ -33,29 +33,27 @@ const refuses = (batch: CallOptions, refusal: Refusal) => expectRefused(service,
 const NONE = invalid('logs must have at least one entry');
 const NO_JSON = ['["a",]', '[,"a"]', '["a"]["b"]', '["a"}', '["a', '{"logs":["a"', '{"logs":["a"]]', '{"logs" ["a"]}'];
 
-describe('JSON body of logs', () => {
-  it.each<[error: string, bodies: string[]]>([
-    ['body must be an array of entries, or an object with logs', ['null', '5', 'true', '"a line"', '""']],
-    ['logs is required', ['{}', '{"log":["a"]}', '{"message":"a"}', '{"__proto__":{"logs":["a"]}}']],
-    ['logs must be an array', ['{"logs":null}', '{"logs":"a"}', '{"logs":{"0":"a","length":1}}', '{"logs":5}']],
-    ['logs must have at least one entry', ['[]', ' [ ] ', '{"logs":[]}']],
-    ['logs must appear exactly once', ['{"logs":["a"],"logs":["b"]}']],
-    ['body must be valid JSON', [...NO_JSON, '[', 'nope', ' \n', '\0', '"a"\n"b"', '"a', '{"x":nope,"logs":["a"]}']],
-  ])('is refused with "%s"', async (error, bodies) => {
-    for (const raw of bodies) {
-      await refuses(asJson(raw), invalid(error));
-      await refuses(gzipped(asJson(raw)), invalid(error));
-    }
-  });
+it.each<[error: string, bodies: string[]]>([
+  ['body must be an array of entries, or an object with logs', ['null', '5', 'true', '"a line"', '""']],
+  ['logs is required', ['{}', '{"log":["a"]}', '{"message":"a"}', '{"__proto__":{"logs":["a"]}}']],
+  ['logs must be an array', ['{"logs":null}', '{"logs":"a"}', '{"logs":{"0":"a","length":1}}', '{"logs":5}']],
+  ['logs must have at least one entry', ['[]', ' [ ] ', '{"logs":[]}']],
+  ['logs must appear exactly once', ['{"logs":["a"],"logs":["b"]}']],
+  ['body must be valid JSON', [...NO_JSON, '[', 'nope', ' \n', '\0', '"a"\n"b"', '"a', '{"x":nope,"logs":["a"]}']],
+])('refuses a JSON body of logs with "%s"', async (error, bodies) => {
+  for (const raw of bodies) {
+    await refuses(asJson(raw), invalid(error));
+    await refuses(gzipped(asJson(raw)), invalid(error));
+  }
+});
 
-  it('is refused with more than 100 fields, or with one field that is larger than an entry may be', async () => {
-    const fields = (count: number) => Array.from({ length: count }, (_, n) => `"field-${n}":${n}`);
-    await refuses(asJson(`{${fields(100)},"logs":["a"]}`), invalid('body must have at most 100 fields'));
-    const note = asJson(`{"note":"${'x'.repeat(16_384)}","logs":["a"]}`);
-    await refuses(note, tooLarge('note must be at most 16384 bytes of JSON'));
-    const other = (await createJob(service, 'bodies')).id;
-    expect(await append(service, other, asJson(`{${fields(99)},"logs":["a"]}`))).toMatchObject(appended(1));
-  });
+it('refuses a JSON body of logs with more than 100 fields, or with a field larger than an entry', async () => {
+  const fields = (count: number) => Array.from({ length: count }, (_, n) => `"field-${n}":${n}`);
+  await refuses(asJson(`{${fields(100)},"logs":["a"]}`), invalid('body must have at most 100 fields'));
+  const note = asJson(`{"note":"${'x'.repeat(16_384)}","logs":["a"]}`);
+  await refuses(note, tooLarge('note must be at most 16384 bytes of JSON'));
+  const other = (await createJob(service, 'bodies')).id;
+  expect(await append(service, other, asJson(`{${fields(99)},"logs":["a"]}`))).toMatchObject(appended(1));
 });
 
 describe('batch of logs without entries', () => {
@@ -73,7 +71,7 @@ describe('batch of logs without entries', () => {
       `${JSON.stringify(raw)} as NDJSON`,
       asNdjson(raw),
     ]),
-  ])('is refused: %s', async (_, batch) => {
+  ])('refuses a batch of logs without entries: %s', async (_, batch) => {
     await refuses(batch, NONE);
   });
 });
@@ -88,7 +86,7 @@ describe('body of logs', () => {
     ['in the third line', bytes('"a"\n"b"\n"\xc3("\n'), asNdjson],
     ['truncated at the end of a line', bytes('"a"\n"\xf0\x9f\x9a'), asNdjson],
     ['as an overlong line feed', bytes('"a"\xc0\x8a"b"'), asNdjson],
-  ])('is refused for invalid UTF-8 %s', async (_, raw, as) => {
+  ])('refuses a body of logs with invalid UTF-8 %s', async (_, raw, as) => {
     await refuses(as(raw), invalid('body must be valid UTF-8'));
     await refuses(gzipped(as(raw)), invalid('body must be valid UTF-8'));
   });
@@ -110,7 +108,7 @@ describe('body of logs', () => {
     ['application/json; charset=latin1', NO_CHARSET],
     ['application/x-ndjson;charset=utf-16', NO_CHARSET],
     ['application/ndjson; charset=', NO_CHARSET],
-  ])('is refused with the Content-Type %s', async (type, refusal) => {
+  ])('refuses a body of logs with the Content-Type %s', async (type, refusal) => {
     await refuses({ raw: '["a"]', headers: { 'content-type': type } }, refusal);
   });
 
@@ -121,7 +119,7 @@ describe('body of logs', () => {
     ['gzip, gzip', gzipSync(gzipSync('["a"]'))],
     ['identity, gzip', gzipSync('["a"]')],
     ['*', Buffer.from('["a"]')],
-  ])('is refused with the Content-Encoding %s', async (encoding, raw) => {
+  ])('refuses a body of logs with the Content-Encoding %s', async (encoding, raw) => {
     const refusal = unsupported('Content-Encoding must be gzip or identity');
     await refuses({ raw, headers: { 'content-encoding': encoding } }, refusal);
   });
@@ -151,11 +149,11 @@ describe('gzip body of logs', () => {
     ['a wrong length', patched(-4, 9, 0, 0, 0)],
     ['a second member that is truncated', Buffer.concat([gzipSync('["a"]'), gzipSync(' ').subarray(0, -3)])],
     ['half of a large batch', HALF.subarray(0, HALF.length / 2)],
-  ])('is refused when it is %s', async (_, raw) => {
+  ])('refuses a gzip body of logs that is %s', async (_, raw) => {
     await refuses({ raw, headers: { 'content-encoding': 'gzip' } }, BROKEN);
   });
 
-  it('is refused when it is truncated at any byte', async () => {
+  it('refuses a gzip body of logs that is truncated at any byte', async () => {
     const { raw, headers } = gzipped(written('NDJSON', entriesOf(20)));
     for (let length = 1; length < raw.length; length++) {
       const { status, body } = await append(service, id, { raw: (raw as Buffer).subarray(0, length), headers });
@@ -204,7 +202,7 @@ describe('random batch of logs', () => {
   }
 
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9));
-  it(`is stored as JSON.parse reads it, or refused: SEED=${seed}`, async () => {
+  it(`stores a random batch of logs as JSON.parse reads it, or refuses it: SEED=${seed}`, async () => {
     const random = new Random(seed);
     const job = (await createJob(service, 'grammar')).id;
     const expected: string[] = [];

@@ -62,7 +62,7 @@ function appendInChunks({ raw, headers }: Batch, size: number): Promise<number |
 }
 
 describe.each(FORMS)('appending logs as $form', ({ write }) => {
-  it.each([1, 7, 1_000])('stores a batch of %i entries as sent, after the earlier entries', async (count) => {
+  it.each([1, 7, 1_000])('stores a batch of %i log entries as sent, after the earlier entries', async (count) => {
     await expectStored(write(entriesOf(count)), entriesOf(count));
   });
 
@@ -70,7 +70,7 @@ describe.each(FORMS)('appending logs as $form', ({ write }) => {
     // A chunk of one byte ends within characters, escapes, line ends and the header of gzip.
     { size: 1, entries: ['größer 🚂', { message: 'a\r\nb', source: '日本' }] },
     { size: 1_001, entries: entriesOf(300) },
-  ])('stores a batch that arrives in chunks of $size bytes', async ({ size, entries }) => {
+  ])('stores a batch of logs that arrives in chunks of $size bytes', async ({ size, entries }) => {
     expect(await appendInChunks(write(entries), size)).toBe(200);
     await expectRead(entries);
   });
@@ -98,32 +98,30 @@ describe('appending one log entry', () => {
     ['identity', { raw: array, headers: { 'content-encoding': 'identity' } }],
     ['gzip of two members', { ...encoded('gzip'), raw: Buffer.concat([gzipSync('['), gzipSync(`${text}]`)]) }],
     ['gzip that is stored, not deflated', { ...encoded('gzip'), raw: gzipSync(array, { level: 0 }) }],
-  ])('accepts %s', async (_, batch) => {
+  ])('accepts one log entry as %s', async (_, batch) => {
     await expectStored(batch, ['größer 🚂']);
   });
 });
 
-describe('appending logs as NDJSON', () => {
-  it.each([
-    ['line feeds', '"a"\n"b"'],
-    ['a line feed at the end', '"a"\n"b"\n'],
-    ['CRLF', '"a"\r\n"b"\r\n'],
-    ['blank lines before, between and after', '\n\n"a"\n\n\n"b"\n\n'],
-    ['blank lines of CRLF', '\r\n"a"\r\n\r\n"b"\r\n\r\n'],
-    ['lines of white space', '  \n"a"\n\t \n"b"\n '],
-    ['white space around its entries', '  "a"\t\n\t{ "message" : "b" } '],
-  ])('accepts %s', async (_, raw) => {
-    await expectStored(asNdjson(raw), ['a', 'b']);
-  });
+it.each([
+  ['line feeds', '"a"\n"b"'],
+  ['a line feed at the end', '"a"\n"b"\n'],
+  ['CRLF', '"a"\r\n"b"\r\n'],
+  ['blank lines before, between and after', '\n\n"a"\n\n\n"b"\n\n'],
+  ['blank lines of CRLF', '\r\n"a"\r\n\r\n"b"\r\n\r\n'],
+  ['lines of white space', '  \n"a"\n\t \n"b"\n '],
+  ['white space around its entries', '  "a"\t\n\t{ "message" : "b" } '],
+])('accepts NDJSON logs with %s', async (_, raw) => {
+  await expectStored(asNdjson(raw), ['a', 'b']);
+});
 
-  it('ends lines only at line feeds', async () => {
-    // JSON escapes the last three; the line contains the others unchanged.
-    const messages = ['a\u2028b', 'a\u2029b', 'a\u0085b', 'a\u000bb', 'a\nb', 'a\r\nb'];
-    await expectStored(written('NDJSON', messages), messages);
-  });
+it('ends lines of NDJSON logs only at line feeds', async () => {
+  // JSON escapes the last three; the line contains the others unchanged.
+  const messages = ['a\u2028b', 'a\u2029b', 'a\u0085b', 'a\u000bb', 'a\nb', 'a\r\nb'];
+  await expectStored(written('NDJSON', messages), messages);
+});
 
-  it('accepts 1 000 entries with any number of blank lines', async () => {
-    const entries = entriesOf(1_000);
-    await expectStored(asNdjson(entries.map((entry) => `${JSON.stringify(entry)}\n\n\n`).join('')), entries);
-  });
+it('accepts 1,000 NDJSON log entries with any number of blank lines', async () => {
+  const entries = entriesOf(1_000);
+  await expectStored(asNdjson(entries.map((entry) => `${JSON.stringify(entry)}\n\n\n`).join('')), entries);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import type { Status } from '@yardmaster/protocol';
 import { redisNow } from '@yardmaster/store';
 import { keysOf } from '../support/fsck.js';
@@ -91,22 +91,20 @@ it('numbers the logs of a job in one sequence from its creation to its end, and 
   expect((await read(id)).events.map(({ type }: { type: string }) => type)).toEqual(types);
 });
 
-describe('appending logs does not extend a window:', () => {
-  it.each([
-    { what: 'a running job whose worker only sends logs times out', status: 'running', becomes: 'dead', of: service },
-    {
-      what: 'a delivered job that gets logs but no ack is pending again',
-      status: 'delivered',
-      becomes: 'pending',
-      of: shortLived,
-    },
-  ] as const)('$what', async ({ status, becomes, of }) => {
-    const id = await jobIn(of, status, 'silent', { timeoutSeconds: 0.5, maxRetries: 0 });
-    let sent = 0;
-    await until(async () => {
-      await appendOk(of, id, ['still here'], ++sent);
-      return (await read(id, of)).status === becomes;
-    });
+it.each([
+  { what: 'a running job whose worker only sends logs times out', status: 'running', becomes: 'dead', of: service },
+  {
+    what: 'a delivered job that gets logs but no ack is pending again',
+    status: 'delivered',
+    becomes: 'pending',
+    of: shortLived,
+  },
+] as const)('an append of logs extends no window: $what', async ({ status, becomes, of }) => {
+  const id = await jobIn(of, status, 'silent', { timeoutSeconds: 0.5, maxRetries: 0 });
+  let sent = 0;
+  await until(async () => {
+    await appendOk(of, id, ['still here'], ++sent);
+    return (await read(id, of)).status === becomes;
   });
 });
 
@@ -116,7 +114,7 @@ it('keeps the logs of each job apart', async () => {
   for (const [n, id] of ids.entries()) expect(await readLogs(service, id)).toHaveLength(n + 1);
 });
 
-it('keeps the newest 10 000 log entries of a job, also of batches of 5 000', async () => {
+it('keeps the newest 10,000 log entries of a job, even from batches of 5,000', async () => {
   const { id } = await createJob(shortLived, 'many');
   const texts = (from: number, to: number) => range(from, to).map((n) => `"line ${n}"`);
   for (const from of [1, 5_001]) {

@@ -56,7 +56,7 @@ describe('batch of logs', () => {
   /** 1 000 messages of just under 5 MB together; the padding sets the exact size. */
   const largest = Array.from({ length: 1_000 }, (_, n) => `${n} `.padEnd(5_200, 'x'));
 
-  it('is accepted with 1 MB on the wire, and refused above that', async () => {
+  it('accepts a batch of logs with 1 MB on the wire, and refuses more', async () => {
     const messages = largest.slice(0, 150);
     const batch = written('an array', messages);
     const more = padded(batch, WIRE + 1);
@@ -68,29 +68,29 @@ describe('batch of logs', () => {
     await refuses({ raw: stored, headers: { ...more.headers, 'content-encoding': 'gzip' } }, OVER_WIRE);
   });
 
-  it.each(FORMAT_NAMES)('is accepted with 5 MB inflated, and refused above that, as %s', async (format) => {
+  it.each(FORMAT_NAMES)('accepts a batch of logs with 5 MB inflated, and refuses more, as %s', async (format) => {
     const batch = written(format, largest);
     await accepts(gzipped(padded(batch, INFLATED)), largest);
     await refuses(gzipped(padded(batch, INFLATED + 1)), OVER_INFLATED);
   });
 
-  it('is accepted with 5 MB in all members of its gzip together, and refused above that', async () => {
+  it('accepts a batch of logs with 5 MB in all members of its gzip together, and refuses more', async () => {
     const blank = gzipSync(' '.repeat(INFLATED / 2));
     const batch = (...members: Buffer[]) => ({ raw: Buffer.concat(members), headers: { 'content-encoding': 'gzip' } });
     await accepts(batch(blank, gzipSync('["a"]')), ['a']);
     await refuses(batch(blank, blank, gzipSync('["a"]')), OVER_INFLATED);
   });
 
-  it.each(FORMS)('is accepted with 1 000 entries, and refused above that, as $form', async ({ write }) => {
+  it.each(FORMS)('accepts a batch of 1,000 log entries, and refuses more, as $form', async ({ write }) => {
     expect(await append(service, await newJob(), write(entriesOf(1_000)))).toMatchObject(appended(1_000));
     await refuses(write(entriesOf(1_001)), OVER_COUNT);
   });
 
-  it.each(FORMAT_NAMES)('is refused with as many entries as fit into 5 MB, as %s', async (format) => {
+  it.each(FORMAT_NAMES)('refuses a batch of as many log entries as fit into 5 MB, as %s', async (format) => {
     await refuses(gzipped(FORMATS[format](Array<string>((INFLATED - 100) / 4).fill('""'))), OVER_COUNT);
   });
 
-  it('is refused as NDJSON for a line of several megabytes, whether or not the line ends', async () => {
+  it('refuses NDJSON logs with a line of several megabytes, whether or not the line ends', async () => {
     const line = `"${'x'.repeat(10 * WIRE)}"`;
     await refuses(gzipped(asNdjson(`"a"\n${line}\n"b"`)), OVER_INFLATED);
     await refuses(gzipped(asNdjson(line.slice(0, -1))), OVER_INFLATED);
@@ -132,7 +132,7 @@ describe('log entry', () => {
     ['keys of metadata', 3, (times) => ({ message: '', metadata: { ['日'.repeat(times)]: 1 } })],
   ];
 
-  it.each(MEASURES)('is accepted with 16 KB of JSON, and refused above that, made of %s', async (_, bytes, make) => {
+  it.each(MEASURES)('accepts a log entry of 16 KB of JSON, and refuses more, made of %s', async (_, bytes, make) => {
     const most = await mostOf(make);
     // The rest of the entry, such as the time of storage, also has some bytes.
     expect(most * bytes).toBeGreaterThan(LIMIT - 100);
@@ -147,7 +147,7 @@ describe('log entry', () => {
     }
   });
 
-  it('is measured by everything that is stored of it', async () => {
+  it('measures everything that is stored of a log entry', async () => {
     const job = await newJob();
     const part = 'x'.repeat(5_400);
     const metadata = { part };
@@ -163,7 +163,7 @@ describe('log entry', () => {
     ['escapes', (bytes) => `"${'\\u0061'.repeat(bytes / 6)}"`],
   ];
 
-  it.each(SPELLINGS)('is accepted when it is sent at three times its stored length, with %s', async (_, spell) => {
+  it.each(SPELLINGS)('accepts a log entry that is sent at three times its stored length, with %s', async (_, spell) => {
     for (const format of FORMAT_NAMES) {
       const batch = FORMATS[format](['"a"', spell(2.9 * LIMIT), '"b"']);
       expect(await append(service, await newJob(), batch)).toMatchObject(appended(3));
@@ -175,14 +175,14 @@ describe('log entry', () => {
     ['brackets', (bytes: number) => `${'['.repeat(bytes / 2)}${']'.repeat(bytes / 2)}`],
     ['text that is not JSON', (bytes: number) => 'x'.repeat(bytes)],
   ] as typeof SPELLINGS)(
-    'is refused without parsing when it is sent at more than four times the limit, with %s',
+    'refuses a log entry without parsing it when it is sent at more than four times the limit, with %s',
     async (_, spell) => {
       for (const format of FORMAT_NAMES)
         await refuses(FORMATS[format](['"a"', spell(4.1 * LIMIT), '"b"']), refusalOf(format));
     },
   );
 
-  it('is refused when it exceeds the limit only after it is written as JSON again', async () => {
+  it('refuses a log entry that exceeds the limit only after it is written as JSON again', async () => {
     // JSON.stringify writes 1e20 as 21 digits.
     const text = `{"message":"m","metadata":{"a":[${Array(1_500).fill('1e20')}]}}`;
     expect(text.length).toBeLessThan(LIMIT);

@@ -90,17 +90,17 @@ describe.each(FORMAT_NAMES)('batch of logs as %s', (format) => {
   const fine = Array<string>(7).fill('"fine"');
 
   it.each(FAULTS.map((fault, n) => ({ title: short(fault[0]), fault, index: [0, 3, 6][n % 3] as number })))(
-    'is refused for the entry $title at index $index',
+    'refuses a batch of logs for the entry $title at index $index',
     async ({ fault: [text, field, rule], index }) => {
       await refuses(FORMATS[format](fine.with(index, text)), invalid(`${nameOf(format, index, field)} ${rule}`));
     },
   );
 
-  it('is refused for its only entry', async () => {
+  it('refuses a batch of logs for its only entry', async () => {
     await refuses(FORMATS[format](['5']), invalid(`${nameOf(format, 0, '')} ${ENTRY}`));
   });
 
-  it('is refused for the last of 1 000 entries, gzipped', async () => {
+  it('refuses a gzipped batch of logs for the last of 1,000 entries', async () => {
     const texts = [...Array<string>(999).fill('"fine"'), '{"message":5}'];
     await refuses(gzipped(FORMATS[format](texts)), invalid(`${nameOf(format, 999, 'message')} ${STRING}`));
   });
@@ -113,7 +113,7 @@ describe.each(FORMAT_NAMES)('batch of logs as %s', (format) => {
     return { ...invalid(details[0]?.message as string), details };
   };
 
-  it('is refused for several entries, with a detail for each fault', async () => {
+  it('refuses a batch of logs for several entries, with a detail for each fault', async () => {
     const texts = ['"fine"', '{"message":5,"level":"loud","metadata":[]}', '"fine"', 'null', '{"source":5}'];
     const refusal = several([
       [1, 'message', STRING],
@@ -126,48 +126,46 @@ describe.each(FORMAT_NAMES)('batch of logs as %s', (format) => {
     await refuses(FORMATS[format](texts), refusal);
   });
 
-  it('is refused for 1 000 entries, with details of the first 20 faults', async () => {
+  it('refuses a batch of 1,000 faulty log entries with details of the first 20 faults', async () => {
     const texts = Array<string>(1_000).fill('{"message":5}');
     await refuses(FORMATS[format](texts), several(Array.from({ length: 20 }, (_, n) => [n, 'message', STRING])));
   });
 });
 
-describe('NDJSON batch of logs', () => {
-  it.each([
-    ['a word that is not JSON', '"a"\n\nb\n"c"', 3],
-    ['two entries on a line', '"a" "b"\n"c"', 1],
-    ['a comma between lines', '"a",\n"b"', 1],
-    ['an entry that continues on the next line', '"a"\n{"message":\n"b"', 2],
-    ['an incomplete line', '"a"\r\n\r\n{"message":"b"', 3],
-    ['a carriage return as line end', '"a"\r"b"', 1],
-    ['a NUL', '"a"\n\0\n"b"', 2],
-  ])('is refused for %s, with the number of the line', async (_, raw, line) => {
-    await refuses(asNdjson(raw), invalid(`line ${line} must be valid JSON`));
-  });
+it.each([
+  ['a word that is not JSON', '"a"\n\nb\n"c"', 3],
+  ['two entries on a line', '"a" "b"\n"c"', 1],
+  ['a comma between lines', '"a",\n"b"', 1],
+  ['an entry that continues on the next line', '"a"\n{"message":\n"b"', 2],
+  ['an incomplete line', '"a"\r\n\r\n{"message":"b"', 3],
+  ['a carriage return as line end', '"a"\r"b"', 1],
+  ['a NUL', '"a"\n\0\n"b"', 2],
+])('refuses NDJSON logs for %s, with the number of the line', async (_, raw, line) => {
+  await refuses(asNdjson(raw), invalid(`line ${line} must be valid JSON`));
+});
 
-  it.each([
-    ['blank lines', '\n\n"a"\n \n'],
-    ['blank lines of CRLF', '\r\n\r\n"a"\r\n\r\n'],
-  ])('is refused for a field, with the number of the line after %s', async (_, before) => {
-    await refuses(asNdjson(`${before}{"message":"m","level":"loud"}\n`), invalid(`line 5: level ${LEVEL}`));
-  });
+it.each([
+  ['blank lines', '\n\n"a"\n \n'],
+  ['blank lines of CRLF', '\r\n\r\n"a"\r\n\r\n'],
+])('refuses NDJSON logs for a field, with the number of the line after %s', async (_, before) => {
+  await refuses(asNdjson(`${before}{"message":"m","level":"loud"}\n`), invalid(`line 5: level ${LEVEL}`));
+});
 
-  it('is refused for several faults, including lines that are not JSON', async () => {
-    const messages = [
-      'line 1 must be valid JSON',
-      `line 3: level ${LEVEL}`,
-      'line 6 must be valid JSON',
-      `line 7 ${ENTRY}`,
-    ];
-    const details = messages.map((message) => ({ path: message.slice(0, message.indexOf(' must')), message }));
-    const raw = '{"message":\n\n{"message":"m","level":"loud"}\n"fine"\n\n"b"}\n5';
-    await refuses(asNdjson(raw), { ...invalid(messages[0] as string), details });
-  });
+it('refuses NDJSON logs for several faults, including lines that are not JSON', async () => {
+  const messages = [
+    'line 1 must be valid JSON',
+    `line 3: level ${LEVEL}`,
+    'line 6 must be valid JSON',
+    `line 7 ${ENTRY}`,
+  ];
+  const details = messages.map((message) => ({ path: message.slice(0, message.indexOf(' must')), message }));
+  const raw = '{"message":\n\n{"message":"m","level":"loud"}\n"fine"\n\n"b"}\n5';
+  await refuses(asNdjson(raw), { ...invalid(messages[0] as string), details });
+});
 
-  it('is refused when it is a JSON batch', async () => {
-    await refuses(asNdjson('["a","b"]'), invalid(`line 1 ${ENTRY}`));
-    await refuses(asNdjson('{"logs":["a"]}'), invalid('line 1: message is required'));
-  });
+it('refuses a JSON batch that is sent as NDJSON logs', async () => {
+  await refuses(asNdjson('["a","b"]'), invalid(`line 1 ${ENTRY}`));
+  await refuses(asNdjson('{"logs":["a"]}'), invalid('line 1: message is required'));
 });
 
 // Contract §2: path, key, scope, body, and then the job.
@@ -212,7 +210,7 @@ describe('batch of logs with several faults', () => {
     return [...different];
   }
 
-  it('is refused for the first fault in the order path, key, scope, body, job', async () => {
+  it('refuses a batch of logs for the first fault in the order path, key, scope, body, job', async () => {
     expect(await outcomes({ keys: [undefined, WRONG_KEY, key.all], paths: [`${id}/more`, `${id}/logs`] })).toEqual([
       '404 NOT_FOUND No such path',
     ]);

@@ -14,7 +14,7 @@ const docs = readFileSync(`${root}docs/logs.md`, 'utf8');
 
 const service = withService();
 
-it('stores what pino logs through the destination that docs/logs.md shows', async () => {
+it('the destination in docs/logs.md stores what pino logs', async () => {
   const { id } = await createJob(service, 'docs');
   const code = /```js\n(.*?)```/s.exec(docs)?.[1] as string;
   // In the folder of the tests, from which Node can resolve pino.
@@ -61,7 +61,7 @@ it('stores what pino logs through the destination that docs/logs.md shows', asyn
   ]);
 });
 
-it('lists the limits of logs in docs/logs.md with their defaults', () => {
+it('docs/logs.md lists the limits of logs with their defaults', () => {
   const rows = [...docs.matchAll(/^\| [^|]+ \| (?:the newest )?([\d ]+)(?: (MB|KB))? \| `(\w+)` \|$/gm)];
   const units: Record<string, number> = { MB: 1_048_576, KB: 1_024 };
   expect(rows.length).toBe(5);

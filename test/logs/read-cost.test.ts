@@ -34,7 +34,7 @@ async function costOf(read: () => Promise<void>) {
 it.each<[what: string, q: string, finds: number[]]>([
   ['nothing', 'none of these', []],
   ['one entry', 'unique', [5_000]],
-])('reads each of 10 000 log entries once, in few portions, for a search that finds %s', async (_, q, finds) => {
+])('reads each of 10,000 log entries once, in few portions, for a search that finds %s', async (_, q, finds) => {
   const { scripts, calls, bytes } = await costOf(async () => {
     const found = await walk('forwards', (bound) => readPage(service, jobId, { ...bound, q }));
     expect(seqsOf(found)).toEqual(finds);
@@ -45,7 +45,7 @@ it.each<[what: string, q: string, finds: number[]]>([
 });
 
 it.each<[query: Query]>([[{ after: 4_000 }], [{ before: 4_000 }], [{}]])(
-  'reads only the entries of the page for the query %j',
+  'reads only the log entries of the page for the query %j',
   async (query) => {
     const { scripts, calls, bytes } = await costOf(async () => {
       expect((await readPage(service, jobId, { ...query, limit: 100 })).logs).toHaveLength(100);

@@ -81,13 +81,13 @@ it.each<[query: Query, bound: number]>([
   [{ after: 5 }, 5],
   [{ before: LARGEST_SEQ }, LARGEST_SEQ],
   [{ q: 'x', level: 'info' }, 0],
-])('returns an empty page with the requested bound for a job without logs: %j', async (query, bound) => {
+])('returns an empty page of logs with the requested bound for a job without logs: %j', async (query, bound) => {
   const cursor = { mode: modeOf(query), oldestSeq: bound, newestSeq: bound, hasMore: false };
   expect(await readPage(service, empty, query)).toEqual({ logs: [], cursor });
 });
 
 it.each(['9007199254740993', '99999999999999999999', '9'.repeat(400)])(
-  'treats a bound beyond the precision of a double as after every log entry: %s',
+  'treats a log bound beyond the precision of a double as after every log entry: %s',
   async (bound) => {
     const before = await readPage(service, ten, `limit=2&before=${bound}`);
     expect(before.cursor).toEqual({ mode: 'before', oldestSeq: 9, newestSeq: 10, hasMore: true });
@@ -129,7 +129,7 @@ it.each<[shown: string[], queries: string[]]>([
     ['level=warning,critical', 'level=warn,%20warning&level=critical'],
   ],
   [ALL, ['&&&']],
-])('returns the levels %j for each spelling of the query', async (shown, queries) => {
+])('returns log entries of the levels %j for each spelling of the query', async (shown, queries) => {
   for (const query of queries) {
     const { logs } = await readPage(service, levels, query);
     expect({ query, shown: messagesOf(logs) }).toEqual({ query, shown });
@@ -158,14 +158,14 @@ describe('query of logs', () => {
     [LEVEL, ['level=warn&level=', 'level=warn&level=unknown', 'level=__proto__']],
     [LONG, [`q=${'x'.repeat(501)}`, `q=${encodeURIComponent('🚂'.repeat(501))}`]],
     ['q must have at most 32 terms', [`q=${Array(33).fill('x').join('+')}`]],
-  ])('is refused with "%s"', async (error, queries) => {
+  ])('refuses a query of logs with "%s"', async (error, queries) => {
     for (const query of queries) {
       const { status, body } = await service.call('GET', `/jobs/${levels}/logs?${query}`);
       expect({ query, status, body }).toEqual({ query, status: 400, body: { error, code: 'INVALID_REQUEST' } });
     }
   });
 
-  it('is refused with a detail for each of its faults', async () => {
+  it('refuses a query of logs with a detail for each of its faults', async () => {
     const { status, body } = await service.call('GET', `/jobs/${levels}/logs?limit=x&after=x&before=x&level=x&q=1&q=2`);
     const details = [LIMIT, AFTER, BEFORE, LEVEL, 'q must appear exactly once'].map((message) => ({
       path: message.split(' ')[0],
@@ -180,7 +180,7 @@ it.each([
   ['500 characters', 'x'.repeat(500), 'X'.repeat(600)],
   ['500 characters of two units each', '🚂'.repeat(500), `${'🚂'.repeat(500)}.`],
   ['32 terms', range(1, 32).join(' '), range(1, 40).join('-')],
-])('accepts a search with %s', async (_, q, message) => {
+])('accepts a search of logs with %s', async (_, q, message) => {
   const jobId = await jobWithLogs(service, ['other', message, 'x']);
   expect(messagesOf((await readPage(service, jobId, { q })).logs)).toEqual([message]);
 });

@@ -49,26 +49,29 @@ describe('random queries of random logs', () => {
     { seed: 1, first: 0 },
     { seed: 2, first: KEPT - 300 },
     { seed: Date.now(), first: KEPT - 300 },
-  ])('return the page that the model returns (seed $seed, from $first entries on)', async ({ seed, first }) => {
-    const random = new Random(seed);
-    let kept: StoredEntry[] = [];
-    const add = (batch: Omit<StoredEntry, 'seq'>[]) => {
-      const next = (kept.at(-1)?.seq ?? 0) + 1;
-      kept = [...kept, ...batch.map(({ level, message }, i) => ({ level, message, seq: next + i }))].slice(-KEPT);
-    };
-    while (kept.length < first) add(drawBatch(random));
-    const jobId = await jobWithLogs(service, kept);
+  ])(
+    'random queries of logs return the page that the model returns (seed $seed, from $first entries on)',
+    async ({ seed, first }) => {
+      const random = new Random(seed);
+      let kept: StoredEntry[] = [];
+      const add = (batch: Omit<StoredEntry, 'seq'>[]) => {
+        const next = (kept.at(-1)?.seq ?? 0) + 1;
+        kept = [...kept, ...batch.map(({ level, message }, i) => ({ level, message, seq: next + i }))].slice(-KEPT);
+      };
+      while (kept.length < first) add(drawBatch(random));
+      const jobId = await jobWithLogs(service, kept);
 
-    for (let batchNumber = 0; batchNumber < 30; batchNumber++) {
-      const batch = drawBatch(random);
-      await appendOk(service, jobId, batch, (kept.at(-1)?.seq ?? 0) + 1);
-      add(batch);
-      expect(await service.redis.llen(logsKey(service, jobId))).toBe(kept.length);
-      for (let n = 0; n < 12; n++) {
-        await expectResponse(jobId, kept, randomQuery(random, kept.at(-1)?.seq as number));
+      for (let batchNumber = 0; batchNumber < 30; batchNumber++) {
+        const batch = drawBatch(random);
+        await appendOk(service, jobId, batch, (kept.at(-1)?.seq ?? 0) + 1);
+        add(batch);
+        expect(await service.redis.llen(logsKey(service, jobId))).toBe(kept.length);
+        for (let n = 0; n < 12; n++) {
+          await expectResponse(jobId, kept, randomQuery(random, kept.at(-1)?.seq as number));
+        }
       }
-    }
-  });
+    },
+  );
 });
 
 // One portion is a round number of entries, and mistakes are likely at its ends.
@@ -132,26 +135,29 @@ describe('paging through logs while a worker appends and the oldest entries are 
     DIRECTIONS.map((direction) => ({ what, filter, passes, direction })),
   );
 
-  it.each(walks)('returns each entry that stays exactly once and in order, $direction with $what', async (row) => {
-    const { direction, filter, passes } = row;
-    const began = KEPT + 100;
-    const jobId = await jobWithLogs(service, range(1, began).map(entry));
-    const writer = startWriter(jobId, began + 1);
-    let known = began;
-    const found = await walk(direction, async (bound) => {
-      known = await writer.advanced();
-      return readPage(service, jobId, { ...filter, ...bound, limit: 200 });
-    });
-    const written = await writer.stop();
+  it.each(walks)(
+    'paging during appends and drops returns each entry that stays once and in order, $direction with $what',
+    async (row) => {
+      const { direction, filter, passes } = row;
+      const began = KEPT + 100;
+      const jobId = await jobWithLogs(service, range(1, began).map(entry));
+      const writer = startWriter(jobId, began + 1);
+      let known = began;
+      const found = await walk(direction, async (bound) => {
+        known = await writer.advanced();
+        return readPage(service, jobId, { ...filter, ...bound, limit: 200 });
+      });
+      const written = await writer.stop();
 
-    const seqs = seqsOf(found);
-    expect(messagesOf(found)).toEqual(seqs.map((n) => entry(n).message));
-    expect(seqs).toEqual([...new Set(seqs)].filter(passes).sort((a, b) => a - b));
-    // Forwards, entries that were stored before the last page was requested must be returned too.
-    const last = direction === 'forwards' ? known : began;
-    const missed = range(written - KEPT + 1, last).filter((n) => passes(n) && !seqs.includes(n));
-    expect(missed).toEqual([]);
-  });
+      const seqs = seqsOf(found);
+      expect(messagesOf(found)).toEqual(seqs.map((n) => entry(n).message));
+      expect(seqs).toEqual([...new Set(seqs)].filter(passes).sort((a, b) => a - b));
+      // Forwards, entries that were stored before the last page was requested must be returned too.
+      const last = direction === 'forwards' ? known : began;
+      const missed = range(written - KEPT + 1, last).filter((n) => passes(n) && !seqs.includes(n));
+      expect(missed).toEqual([]);
+    },
+  );
 });
 
 describe('paging through more megabytes of logs than one request searches', () => {
@@ -176,12 +182,15 @@ describe('paging through more megabytes of logs than one request searches', () =
     ['a level', { level: 'warn', limit: 500 }, range(1, COUNT).filter(isWarning)],
     ['no filter', { limit: 500 }, range(1, COUNT)],
   ];
-  it.each(WALKS)('returns each match exactly once in both directions, with %s', async (_, query, finds) => {
-    for (const direction of DIRECTIONS) {
-      const found = await walk(direction, (bound) => readPage(service, jobId, { ...query, ...bound }));
-      expect(seqsOf(found)).toEqual(finds);
-    }
-  });
+  it.each(WALKS)(
+    'paging through megabytes of logs returns each match once in both directions, with %s',
+    async (_, query, finds) => {
+      for (const direction of DIRECTIONS) {
+        const found = await walk(direction, (bound) => readPage(service, jobId, { ...query, ...bound }));
+        expect(seqsOf(found)).toEqual(finds);
+      }
+    },
+  );
 
   /** Read an empty page of a search that stopped early, and return its cursor. */
   async function stopped(query: Query) {
@@ -191,7 +200,7 @@ describe('paging through more megabytes of logs than one request searches', () =
     return cursor;
   }
 
-  it('returns how far a search has come, and stops it after about 8 MB', async () => {
+  it('returns how far a search of logs has come, and stops it after about 8 MB', async () => {
     const after = await stopped({ after: 2, q: '"needle 1100"' });
     expect(after).toMatchObject({ mode: 'after', oldestSeq: 2 });
     expect(after.newestSeq).toBeGreaterThan(2);
@@ -209,21 +218,24 @@ describe('paging through more megabytes of logs than one request searches', () =
     expect(latest.oldestSeq).toBeGreaterThan(COUNT - 600);
   });
 
-  it.each(DIRECTIONS)('advances a search %s without matches by at least 300 entries per page', async (towards) => {
-    await walk(towards, async (bound) => {
-      const from = bound.after ?? bound.before ?? COUNT + 1;
-      let page!: LogsPage;
-      // A slow service may stop earlier, so the query is repeated on a busy machine.
-      await until(async () => {
-        page = await readPage(service, jobId, { ...bound, level: 'fatal' });
-        const reached = towards === 'forwards' ? page.cursor.newestSeq : page.cursor.oldestSeq;
-        return !page.cursor.hasMore || Math.abs(reached - from) > 300;
+  it.each(DIRECTIONS)(
+    'advances a search of logs %s without matches by at least 300 entries per page',
+    async (towards) => {
+      await walk(towards, async (bound) => {
+        const from = bound.after ?? bound.before ?? COUNT + 1;
+        let page!: LogsPage;
+        // A slow service may stop earlier, so the query is repeated on a busy machine.
+        await until(async () => {
+          page = await readPage(service, jobId, { ...bound, level: 'fatal' });
+          const reached = towards === 'forwards' ? page.cursor.newestSeq : page.cursor.oldestSeq;
+          return !page.cursor.hasMore || Math.abs(reached - from) > 300;
+        });
+        return page;
       });
-      return page;
-    });
-  });
+    },
+  );
 
-  it('keeps the seq of the other end on a page that is partly filled', async () => {
+  it('keeps the seq of the other end of a page of a search that is partly filled', async () => {
     const forwards = await readPage(service, jobId, { after: 299, q: 'needle', limit: 5 });
     expect(forwards.cursor).toMatchObject({ oldestSeq: 300, hasMore: true });
     expect(forwards.cursor.newestSeq).toBeGreaterThan(forwards.logs.at(-1)?.seq as number);
@@ -232,7 +244,7 @@ describe('paging through more megabytes of logs than one request searches', () =
     expect(backwards.cursor.oldestSeq).toBeLessThan(backwards.logs[0]?.seq as number);
   });
 
-  it('reports no more entries once a search has reached the last entry', async () => {
+  it('reports no more entries once a search of logs has reached the last entry', async () => {
     const { cursor } = await readPage(service, jobId, { after: COUNT - 10, q: 'nothing' });
     expect(cursor).toEqual({ mode: 'after', oldestSeq: COUNT - 10, newestSeq: COUNT - 10, hasMore: false });
   });

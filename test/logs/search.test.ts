@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { withService } from '../support/service.js';
 import { jobWithLogs, messagesOf, readPage } from './reading.js';
 
@@ -12,85 +12,77 @@ async function expectFound(q: string, finds: string[], not: string[]): Promise<v
   expect(messagesOf((await readPage(service, jobId, { q })).logs)).toEqual(finds);
 }
 
-describe('search of logs', () => {
-  it.each<Search>([
-    ['disk', ['disk', 'a disk full', 'diskette', 'subdisk'], ['', 'disc', 'dis k']],
-    ['disk full', ['disk full', 'full disk', 'fulldisk'], ['disk', 'full']],
-    ['  disk \t full\n', ['full of disks'], ['disk', '  disk \t ']],
-    ['disk disk', ['one disk'], ['dis']],
-    ['日本', ['in 日本語'], ['日', '本日']],
-    ['🚂', ['a 🚂 came'], ['a 🚃 came']],
-    ['0', ['0', '10 ms'], ['1', 'null']],
-    ['x'.repeat(60), ['x'.repeat(60)], ['x'.repeat(59)]],
-  ])('finds messages that contain every term: %s', expectFound);
-});
+it.each<Search>([
+  ['disk', ['disk', 'a disk full', 'diskette', 'subdisk'], ['', 'disc', 'dis k']],
+  ['disk full', ['disk full', 'full disk', 'fulldisk'], ['disk', 'full']],
+  ['  disk \t full\n', ['full of disks'], ['disk', '  disk \t ']],
+  ['disk disk', ['one disk'], ['dis']],
+  ['日本', ['in 日本語'], ['日', '本日']],
+  ['🚂', ['a 🚂 came'], ['a 🚃 came']],
+  ['0', ['0', '10 ms'], ['1', 'null']],
+  ['x'.repeat(60), ['x'.repeat(60)], ['x'.repeat(59)]],
+])('finds log messages that contain every term: %s', expectFound);
 
-describe('search of logs', () => {
-  it.each<Search>([
-    ['"disk full"', ['the disk full of it'], ['full disk', 'disk  full', 'disk\nfull']],
-    ['"disk full" sda', ['sda: disk full', 'disk full: sda'], ['disk full', 'sda: full disk']],
-    ['sda "disk full', ['disk full: sda1'], ['disk of sda is full']],
-    ['"disk', ['disk'], ['"dis']],
-    ['"disk "', ['disk full'], ['disk', 'disk:']],
-    ['"  "', ['two  blanks'], ['one blank']],
-    ['"a\tb"', ['a\tb'], ['a b', 'a', 'b']],
-    ['"a\nb"', ['a\nb'], ['a\\nb', 'a b']],
-    ['it"s', ['it"s'], ["it's", 'its', 'it s']],
-    ['say" it', ['say"it'], ['say it']],
-    ['a"b c"d', ['a"b c"d', 'c"d a"b'], ['a"b', 'ab cd']],
-    ['{"a":1}', ['{"a":1}'], ['{a:1}']],
-    ["'disk full'", ["full' and 'disk"], ['disk full']],
-    ['“disk full”', ['full” “disk'], ['disk full']],
-    ['"disk"full', ['full of disks'], ['disk', 'full']],
-    ['"" disk', ['disk'], ['full']],
-  ])('treats a text in quotes as one term: %j', expectFound);
-});
+it.each<Search>([
+  ['"disk full"', ['the disk full of it'], ['full disk', 'disk  full', 'disk\nfull']],
+  ['"disk full" sda', ['sda: disk full', 'disk full: sda'], ['disk full', 'sda: full disk']],
+  ['sda "disk full', ['disk full: sda1'], ['disk of sda is full']],
+  ['"disk', ['disk'], ['"dis']],
+  ['"disk "', ['disk full'], ['disk', 'disk:']],
+  ['"  "', ['two  blanks'], ['one blank']],
+  ['"a\tb"', ['a\tb'], ['a b', 'a', 'b']],
+  ['"a\nb"', ['a\nb'], ['a\\nb', 'a b']],
+  ['it"s', ['it"s'], ["it's", 'its', 'it s']],
+  ['say" it', ['say"it'], ['say it']],
+  ['a"b c"d', ['a"b c"d', 'c"d a"b'], ['a"b', 'ab cd']],
+  ['{"a":1}', ['{"a":1}'], ['{a:1}']],
+  ["'disk full'", ["full' and 'disk"], ['disk full']],
+  ['“disk full”', ['full” “disk'], ['disk full']],
+  ['"disk"full', ['full of disks'], ['disk', 'full']],
+  ['"" disk', ['disk'], ['full']],
+])('treats a text in quotes as one term of a search of logs: %j', expectFound);
 
-describe('search of logs', () => {
-  it.each<Search>([
-    ['.', ['a.b'], ['axb', '']],
-    ['.*', ['grep .*'], ['anything', '*.']],
-    ['a*', ['a*b'], ['aaa', '']],
-    ['[ab]', ['in [ab] of'], ['a', 'b', 'ab']],
-    ['(', ['f('], ['f)']],
-    ['^a|c$', ['x^a|c$y'], ['a', 'c']],
-    ['\\', ['C:\\Windows'], ['C:/Windows', 'a\nb', 'a"b', '\u0001', 'é']],
-    ['\\\\server', ['\\\\server\\share'], ['\\server']],
-    ['%a', ['%a'], ['letters']],
-    ['%25', ['a%25b'], ['a%b', '25']],
-    ['-disk', ['no-disk'], ['disk', 'full']],
-    ['NOT disk', ['not a disk'], ['disk', 'full']],
-    ['disk OR full', ['disk or full'], ['disk', 'full']],
-    ['message:disk', ['message:disk'], ['disk']],
-    ['a+b', ['a+b'], ['a b', 'ab']],
-    ['a&b=c#d', ['?a&b=c#d'], ['a']],
-    ['warn,error', ['warn,error'], ['warn', 'error']],
-    ['__proto__', ['__proto__'], ['constructor']],
-  ])('treats special characters of other query languages literally: %s', expectFound);
-});
+it.each<Search>([
+  ['.', ['a.b'], ['axb', '']],
+  ['.*', ['grep .*'], ['anything', '*.']],
+  ['a*', ['a*b'], ['aaa', '']],
+  ['[ab]', ['in [ab] of'], ['a', 'b', 'ab']],
+  ['(', ['f('], ['f)']],
+  ['^a|c$', ['x^a|c$y'], ['a', 'c']],
+  ['\\', ['C:\\Windows'], ['C:/Windows', 'a\nb', 'a"b', '\u0001', 'é']],
+  ['\\\\server', ['\\\\server\\share'], ['\\server']],
+  ['%a', ['%a'], ['letters']],
+  ['%25', ['a%25b'], ['a%b', '25']],
+  ['-disk', ['no-disk'], ['disk', 'full']],
+  ['NOT disk', ['not a disk'], ['disk', 'full']],
+  ['disk OR full', ['disk or full'], ['disk', 'full']],
+  ['message:disk', ['message:disk'], ['disk']],
+  ['a+b', ['a+b'], ['a b', 'ab']],
+  ['a&b=c#d', ['?a&b=c#d'], ['a']],
+  ['warn,error', ['warn,error'], ['warn', 'error']],
+  ['__proto__', ['__proto__'], ['constructor']],
+])('treats special characters in a search of logs literally: %s', expectFound);
 
-describe('search of logs', () => {
-  it.each<Search>([
-    ['DISK', ['DISK', 'Disk', 'disk'], ['desk']],
-    ['"Disk FULL"', ['dISK full'], ['FULL disk']],
-    ['É', ['É', 'CAFÉ', 'café'], ['E', 'È', 'ê']],
-    ['ÆØÅ', ['æøå', 'ÆØÅ', 'Æøå'], ['aoa']],
-    ['straße', ['STRASSE', 'Straße', 'strasse'], ['strase']],
-    ['STRASSE', ['STRASSE', 'Straße', 'strasse'], ['strase']],
-    ['ὀδυσσεύς', ['ὈΔΥΣΣΕΎΣ', 'ὀδυσσεύσ', 'ὀδυσσεύς'], ['οδυσσευς']],
-    ['σ', ['Σ', 'σ', 'ς'], ['s', 'o']],
-    ['ς', ['Σ', 'σ', 'ς'], ['s', 'o']],
-    ['ПРИВЕТ', ['привет', 'Привет'], ['приве']],
-    ['ﬁ', ['file', 'FILE', 'ﬁle'], ['fle']],
-    ['ẞ', ['ß', 'SS', 'ss', 'ẞ'], ['s']],
-    ['k', ['K', '\u212a'], ['κ']],
-    ['å', ['Å', '\u212b'], ['a']],
-    ['ω', ['Ω', '\u2126'], ['o']],
-    ['ϴ', ['θ', 'Θ', 'ϴ'], ['o']],
-    ['i', ['I', 'İ'], ['l']],
-    ['𐐀', ['𐐨', '𐐀'], ['𐐩']],
-  ])('ignores upper and lower case: %s', expectFound);
-});
+it.each<Search>([
+  ['DISK', ['DISK', 'Disk', 'disk'], ['desk']],
+  ['"Disk FULL"', ['dISK full'], ['FULL disk']],
+  ['É', ['É', 'CAFÉ', 'café'], ['E', 'È', 'ê']],
+  ['ÆØÅ', ['æøå', 'ÆØÅ', 'Æøå'], ['aoa']],
+  ['straße', ['STRASSE', 'Straße', 'strasse'], ['strase']],
+  ['STRASSE', ['STRASSE', 'Straße', 'strasse'], ['strase']],
+  ['ὀδυσσεύς', ['ὈΔΥΣΣΕΎΣ', 'ὀδυσσεύσ', 'ὀδυσσεύς'], ['οδυσσευς']],
+  ['σ', ['Σ', 'σ', 'ς'], ['s', 'o']],
+  ['ς', ['Σ', 'σ', 'ς'], ['s', 'o']],
+  ['ПРИВЕТ', ['привет', 'Привет'], ['приве']],
+  ['ﬁ', ['file', 'FILE', 'ﬁle'], ['fle']],
+  ['ẞ', ['ß', 'SS', 'ss', 'ẞ'], ['s']],
+  ['k', ['K', '\u212a'], ['κ']],
+  ['å', ['Å', '\u212b'], ['a']],
+  ['ω', ['Ω', '\u2126'], ['o']],
+  ['ϴ', ['θ', 'Θ', 'ϴ'], ['o']],
+  ['i', ['I', 'İ'], ['l']],
+  ['𐐀', ['𐐨', '𐐀'], ['𐐩']],
+])('ignores case in a search of logs: %s', expectFound);
 
 it('searches only the messages of logs, not their other fields or the stored form', async () => {
   const jobId = await jobWithLogs(service, [

@@ -19,7 +19,7 @@ describe('FastHistogram', () => {
     ...UNUSUAL.map((label): Observed => [label, `of ${label}`, 0.05]),
   ];
 
-  it('is scraped like a histogram of prom-client, line for line, before and after each observation', async () => {
+  it('FastHistogram is scraped like a histogram of prom-client, line for line', async () => {
     const [ours, theirs] = [new Registry(), new Registry()];
     const labelNames: ('method' | 'route')[] = ['method', 'route'];
     const options = { name: 'took_seconds', help: 'How long "it" took \\ in all.\nEach time.', labelNames };
@@ -44,7 +44,7 @@ describe('createFastCounter', () => {
   const labelNames = ['from', 'to'] as const;
   const options = { name: 'moved_total', help: 'Jobs "moved".\nIn all.', labelNames };
 
-  it('is scraped like a counter of prom-client, line for line, at each scrape', async () => {
+  it('createFastCounter is scraped like a counter of prom-client, line for line', async () => {
     const [ours, theirs] = [new Registry(), new Registry()];
     const make = createFastCounter<'from' | 'to'>({ ...options, registers: [ours] });
     const counter = new Counter({ ...options, registers: [theirs] });
@@ -59,7 +59,7 @@ describe('createFastCounter', () => {
     }
   });
 
-  it('loses no addition that is made during a scrape', async () => {
+  it('createFastCounter loses no addition that is made during a scrape', async () => {
     const registry = new Registry();
     const series = createFastCounter<'from' | 'to'>({ ...options, registers: [registry] })({ from: 'a', to: 'b' });
     const scrapes = Array.from({ length: 20 }, () => {
@@ -75,7 +75,7 @@ describe('sharedRead', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('shares one read among all callers during it and in the second after it', async () => {
+  it('sharedRead shares one read among all callers during it and in the second after it', async () => {
     let readings = 0;
     const read = sharedRead(async () => ++readings);
     expect(await Promise.all([read(), read(), read()])).toEqual([1, 1, 1]);
@@ -85,7 +85,7 @@ describe('sharedRead', () => {
     expect(await read()).toBe(2);
   });
 
-  it('returns null when a read takes too long, and begins no other read meanwhile', async () => {
+  it('sharedRead returns null when a read takes too long, and starts no other read before its end', async () => {
     let readings = 0;
     const read = sharedRead(() => new Promise<number>(() => readings++));
     for (let round = 0; round < 2; round++) {
@@ -96,7 +96,7 @@ describe('sharedRead', () => {
     expect(readings).toBe(1);
   });
 
-  it('returns null when a read fails, and reads again at the next call', async () => {
+  it('sharedRead returns null when a read fails, and reads again at the next call', async () => {
     const outcomes = [Promise.reject(new Error('away')), Promise.resolve(7)];
     const read = sharedRead(() => outcomes.shift() as Promise<number>);
     expect([await read(), await read()]).toEqual([null, 7]);

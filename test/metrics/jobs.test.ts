@@ -98,7 +98,7 @@ describe('every row of the transition table', () => {
   });
 });
 
-it('counts a create as a move only if it made a job', async () => {
+it('counts a create as a move only if it created a job', async () => {
   const create = (headers: Record<string, string>, unique?: object) =>
     service.call('POST', '/spaces/repeated/jobs', { headers, body: { name: 'work', unique } });
   const key = { 'idempotency-key': 'k' };
@@ -117,7 +117,7 @@ it('counts a created job as moved from none, and a purged job as moved to none',
   }
 });
 
-it('counts no move for calls that are refused', async () => {
+it('counts no move for refused calls', async () => {
   const ids = [await jobIn(service, 'pending', 'refused'), await jobIn(service, 'completed', 'refused')];
   const moved = await movedBy(service, MOVES, async () => {
     for (const path of ids.flatMap((id) => ['ack', 'complete', 'keepalive'].map((verb) => `/jobs/${id}/${verb}`)))

@@ -24,7 +24,7 @@ it('observes each call to Redis once, by script or command', async () => {
   expect(moved).toEqual({ ...calls('ack', 2), ...calls('hmget') });
 });
 
-it('counts calls that Redis refuses for lack of memory, also those that still keep a job alive', async () => {
+it('counts calls that Redis refuses for lack of memory, even those that keep a job alive', async () => {
   const id = await jobIn(service, 'running', 'full');
   await service.redis.config('SET', 'maxmemory', '1mb');
   const moved = await movedBy(service, [ERRORS, 'yardmaster_logs_refused_total'], async () => {

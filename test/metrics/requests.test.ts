@@ -65,7 +65,7 @@ it('counts every route by its pattern', async () => {
   expect(routes.sort()).toEqual([...ROUTES.map(({ method, path }) => `${method} ${path}`), 'GET /metrics'].sort());
 });
 
-it('counts a request once when it is refused before it has a route, or because of its invalid body', async () => {
+it('counts a request once that is refused before it has a route, or because of its invalid body', async () => {
   const chunked = 'content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nno chunk\r\n';
   const moved = await requests(async () => {
     await service.http.call('GET', '/api/v1/jobs/%zz');
@@ -88,7 +88,7 @@ it('counts a request once when it is refused before it has a route, or because o
   });
 });
 
-it('counts invalid input once, however much of it follows a request that is being served', async () => {
+it('counts invalid input once, however many bytes follow a request that is being served', async () => {
   const create = `POST /api/v1/spaces/x/jobs HTTP/1.1\r\nhost: x\r\nx-api-key: ${ADMIN_KEY}\r\n`;
   const valid = `${create}content-type: application/json\r\ncontent-length: 15\r\n\r\n{"name":"work"}`;
   const moved = await requests(async () => {
@@ -99,7 +99,7 @@ it('counts invalid input once, however much of it follows a request that is bein
   expect(moved).toEqual({ ...SCRAPE, [series('POST', CREATE, 201)]: 1, [series('other', 'none', 400)]: 1 });
 });
 
-it('counts requests whose clients left before the response as 499, also behind another request', async () => {
+it('counts requests whose clients disconnect before the response as 499, even behind another request', async () => {
   // The client leaves once the server has asked for the body, without sending it.
   const head = `POST /api/v1/spaces/gone/jobs HTTP/1.1\r\nhost: x\r\nx-api-key: ${ADMIN_KEY}\r\nexpect: 100-continue\r\n`;
   const waits = `${head}content-type: application/json\r\ncontent-length: 9\r\n\r\n`;
@@ -113,7 +113,7 @@ it('counts requests whose clients left before the response as 499, also behind a
   await until(async () => (await count()) === before + 2);
 });
 
-it('counts handshakes, accepted and refused, by the kind of stream', async () => {
+it('counts accepted and refused handshakes by the kind of stream', async () => {
   const { id } = await createJob(service, 'streamed');
   const job = '/api/v1/realtime/:jobId';
   const space = '/api/v1/realtime/spaces/:spaceId';

@@ -51,45 +51,43 @@ async function attempt(callbackUrl: string): Promise<string> {
 const expectCounted = (callbackUrl: string, outcome: string): Promise<void> =>
   expectMoved(service, OTHER_OUTCOMES.map(attempts), () => attempt(callbackUrl), { [attempts(outcome)]: 1 });
 
-describe('callbacks', () => {
-  it('shows a callback in flight while it is attempted', async () => {
-    await until(async () => (await value('yardmaster_callbacks_in_flight')) === 1);
-  });
+it('shows a callback as in flight while it is attempted', async () => {
+  await until(async () => (await value('yardmaster_callbacks_in_flight')) === 1);
+});
 
-  it.each<[string, Behaviour]>([
-    ['2xx', respondWith(204)],
-    ['3xx', respondWith(302, { location: '/' })],
-    ['4xx', respondWith(404)],
-    ['5xx', respondWith(500)],
-    ['http', raw('HTTP/1.1 999 \r\n\r\n')],
-    ['http', raw('nonsense\r\n\r\n')],
-    ['network', reset],
-  ])('counts a callback as %s by the response of its receiver', async (outcome, behaviour) => {
-    await expectCounted(receiver.script(`/${outcome}`, behaviour), outcome);
-  });
+it.each<[string, Behaviour]>([
+  ['2xx', respondWith(204)],
+  ['3xx', respondWith(302, { location: '/' })],
+  ['4xx', respondWith(404)],
+  ['5xx', respondWith(500)],
+  ['http', raw('HTTP/1.1 999 \r\n\r\n')],
+  ['http', raw('nonsense\r\n\r\n')],
+  ['network', reset],
+])('counts a callback as %s by the response of its receiver', async (outcome, behaviour) => {
+  await expectCounted(receiver.script(`/${outcome}`, behaviour), outcome);
+});
 
-  it.each<[string, () => string]>([
-    ['tls', () => receiver.script('/tls', respondWith(200)).replace('http:', 'https:')],
-    ['dns', () => 'http://no-such-name.invalid/'],
-  ])('counts a callback as %s when it reaches no receiver', async (outcome, url) => {
-    await expectCounted(url(), outcome);
-  });
+it.each<[string, () => string]>([
+  ['tls', () => receiver.script('/tls', respondWith(200)).replace('http:', 'https:')],
+  ['dns', () => 'http://no-such-name.invalid/'],
+])('counts a callback as %s when it reaches no receiver', async (outcome, url) => {
+  await expectCounted(url(), outcome);
+});
 
-  it('counts a callback as pending until its outcome is final, and as late only when it is overdue', async () => {
-    const { redis, store } = service;
-    const counts = await Promise.all(PARTITION_TAGS.map((tag) => redis.zcard(store.keys.callbacks(tag))));
-    const before = counts.reduce((sum, count) => sum + count, 0);
-    const pending = () => value('yardmaster_callbacks_owed');
-    const id = await attempt(receiver.script('/later', respondWith(503)));
-    await until(async () => (await pending()) === before + 1);
-    expect(await value('yardmaster_callbacks_late_seconds')).toBe(0);
-    // METRICS_SPACES is 0, so no space is shown.
-    expect(byLabel(await scrape(service), 'yardmaster_queue_depth')).toEqual({});
-    expect(await value('yardmaster_queue_spaces_left_out')).toBe(2);
-    await redis.zrem(store.keys.callbacks(id.slice(0, 2)), id);
-    await redis.hset(store.keys.job(id), 'callbackAttempts', '1');
-    await until(async () => (await pending()) === before);
-  });
+it('counts a callback as pending until its outcome is final, and as late only when it is overdue', async () => {
+  const { redis, store } = service;
+  const counts = await Promise.all(PARTITION_TAGS.map((tag) => redis.zcard(store.keys.callbacks(tag))));
+  const before = counts.reduce((sum, count) => sum + count, 0);
+  const pending = () => value('yardmaster_callbacks_owed');
+  const id = await attempt(receiver.script('/later', respondWith(503)));
+  await until(async () => (await pending()) === before + 1);
+  expect(await value('yardmaster_callbacks_late_seconds')).toBe(0);
+  // METRICS_SPACES is 0, so no space is shown.
+  expect(byLabel(await scrape(service), 'yardmaster_queue_depth')).toEqual({});
+  expect(await value('yardmaster_queue_spaces_left_out')).toBe(2);
+  await redis.zrem(store.keys.callbacks(id.slice(0, 2)), id);
+  await redis.hset(store.keys.job(id), 'callbackAttempts', '1');
+  await until(async () => (await pending()) === before);
 });
 
 describe('a scheduler', () => {
@@ -129,7 +127,7 @@ describe('a scheduler', () => {
     await until(async () => ((await ages()).busy as number) > 3_600);
   });
 
-  it('shows the scheduled jobs of each space, which are not in the depth of its queue', async () => {
+  it('shows the scheduled jobs of each space apart from the depth of its queue', async () => {
     const request = createJobRequest.parse({ name: 'work', delaySeconds: 3_600 });
     for (let n = 0; n < 2; n++) await createFullJob(scheduler.store, 'future', request, null);
     await create('future');
@@ -139,7 +137,7 @@ describe('a scheduler', () => {
     expect(shown.get('yardmaster_queue_pending_jobs')).toBe(1);
   });
 
-  it('shows the spaces used last, spaces with pending jobs first, and how many it leaves out', async () => {
+  it('shows the most recently used spaces, those with pending jobs first, and how many it leaves out', async () => {
     for (const space of ['a', 'b', 'c', 'd', 'e', 'f']) {
       const created = Date.parse((await create(space)).createdAt);
       // Spaces of one millisecond are in any order.
@@ -153,7 +151,7 @@ describe('a scheduler', () => {
     await untilDepthsAre({ a: 1, c: 1, f: 0 });
   });
 
-  it('shows no more series and reads no more from Redis with more spaces, jobs and scrapes', async () => {
+  it('bounds its series and its reads from Redis, however many spaces, jobs and scrapes there are', async () => {
     await Promise.all(Array.from({ length: 200 }, (_, n) => create(`..:-_${n}:${'x'.repeat(100)}`)));
     await until(async () => (await value('yardmaster_queue_spaces_left_out')) === 197);
     expect(Object.keys(byLabel(await scrape(scheduler), 'yardmaster_queue_depth'))).toHaveLength(3);
@@ -197,7 +195,7 @@ describe('a scheduler', () => {
     expect(shown.get(`yardmaster_build_info{version="${VERSION}"}`)).toBe(1);
   }
 
-  it('responds to a scrape while Redis hangs, without what it reads from Redis', async () => {
+  it('responds to a scrape while Redis hangs, without the metrics that it reads from Redis', async () => {
     await create('away');
     await untilDepthsAre({ away: 1 });
     process.kill(redis.pid(), 'SIGSTOP');
@@ -206,7 +204,7 @@ describe('a scheduler', () => {
     expect(await value('yardmaster_backlog_up')).toBe(1);
   });
 
-  it('counts sweeps, shows the age of the last one, and counts those that fail while Redis is away', async () => {
+  it('counts sweeps, shows the age of the last one, and counts those that fail while Redis is down', async () => {
     const before = await scrape(scheduler);
     const movedTo = (name: string, by: number) =>
       until(async () => (await value(name)) > Number(before.get(name)) + by);

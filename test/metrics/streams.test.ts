@@ -114,7 +114,7 @@ it('counts streams by the code with which their clients close them, or by the fa
   expect(closes).toEqual({ 1000: 1, 1002: 1, 1005: 1, 1006: 1, 1007: 1, other: 1 });
 });
 
-it('counts a gap for each channel when Redis goes away, and the space streams that the gateway then closes', async () => {
+it('counts a gap for each channel when Redis goes down, and the space streams that the gateway then closes', async () => {
   await open(`/${await jobIn(service, 'running', 'gap')}`);
   await open(`/spaces/gap?${TOKEN}`);
   const before = await scrape(gateway);

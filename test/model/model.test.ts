@@ -55,13 +55,13 @@ describe.each([
   }
 
   it(
-    'returns for every call what the model of the specification returns',
+    'the store returns for every call what the model of the specification returns',
     () => playAll(usual.alone, { atOnce: false }),
     LONG_MS,
   );
 
   it(
-    'returns for concurrent calls what the model returns for them in some order',
+    'the store returns for concurrent calls what the model returns for them in some order',
     () => playAll(usual.atOnce, { atOnce: true }),
     LONG_MS,
   );

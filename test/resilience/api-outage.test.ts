@@ -36,7 +36,7 @@ const resume = async () => process.kill(redis.pid(), 'SIGCONT');
 it.each([
   ['is down', () => redis.halt(), () => redis.resume()],
   ['hangs', hang, resume],
-])('returns 503 on every endpoint while Redis %s, and serves again after the outage', async (_, begin, end) => {
+])('the API returns 503 on every endpoint while Redis %s, and serves again after the outage', async (_, begin, end) => {
   const id = await jobIn(service, 'running', 'outage');
   const called = await jobIn(service, 'running', 'outage'); // Its outcome is unknown.
   const { key } = await service.key(['jobs:read']);
@@ -59,7 +59,7 @@ it.each([
 const deadlineOf = async (id: string) =>
   Number(await service.redis.zscore(`${service.store.keys.baseOfJob(id)}deadlines`, id));
 
-it('refuses new jobs with STORAGE_FULL when Redis has no memory left, and lets running jobs continue and end', async () => {
+it('the API refuses new jobs with STORAGE_FULL when Redis has no memory left, and lets running jobs end', async () => {
   const running = await jobIn(service, 'running', 'full');
   const failing = await jobIn(service, 'running', 'full');
   const delivered = await jobIn(service, 'delivered', 'full');

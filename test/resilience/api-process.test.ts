@@ -57,13 +57,13 @@ it.each<[string, Record<string, string>, string[]]>([
       'SHUTDOWN_SECONDS must be a number of seconds above 0 to 3600',
     ],
   ],
-])('the API does not start %s', async (_, env, faults) => {
+])('the API refuses to start %s', async (_, env, faults) => {
   const api = run(env);
   expect(await api.ended()).toBe(1);
   expect(api.output()).toBe(['Configuration is not valid:', ...faults.map((fault) => `  ${fault}`), ''].join('\n'));
 });
 
-it('the API does not start when no client could ever authenticate, and starts once a key exists', async () => {
+it('the API refuses to start while no client could ever authenticate, and starts once a key exists', async () => {
   const env = { REDIS_URL, KEY_PREFIX: newPrefix() };
   const refused = run(env);
   expect(await refused.ended()).toBe(1);
@@ -78,7 +78,7 @@ it('the API does not start when no client could ever authenticate, and starts on
   expect(await api.stop()).toBe(0);
 });
 
-it('the API does not start on jobs with another number of partitions', async () => {
+it('the API refuses to start on jobs with another number of partitions', async () => {
   const env = { REDIS_URL, KEY_PREFIX: newPrefix(), ADMIN_API_KEY: ADMIN_KEY };
   await shared.redis.hset(`${env.KEY_PREFIX}:meta`, 'partitions', 32);
   const api = run(env);
@@ -86,7 +86,7 @@ it('the API does not start on jobs with another number of partitions', async () 
   expect(api.output()).toContain('Redis contains jobs in 32 partitions; this release uses 64');
 });
 
-it('the API does not start on jobs in the format of a newer release', async () => {
+it('the API refuses to start on jobs in the format of a newer release', async () => {
   const env = { REDIS_URL, KEY_PREFIX: newPrefix(), ADMIN_API_KEY: ADMIN_KEY };
   await shared.redis.hset(`${env.KEY_PREFIX}:meta`, 'partitions', 64, 'format', 2);
   const api = run(env);
@@ -96,7 +96,7 @@ it('the API does not start on jobs in the format of a newer release', async () =
   );
 });
 
-it('the API is live but not ready if Redis is down at its start, and serves once Redis is up', async () => {
+it('the API is live but not ready if Redis is down when it starts, and serves once Redis is up', async () => {
   const redis = await ownRedis();
   await redis.halt();
   const port = await freePort();
@@ -118,7 +118,7 @@ it('the API is live but not ready if Redis is down at its start, and serves once
   expect(await api.stop()).toBe(0);
 });
 
-it('the API warns of a Redis that may evict jobs or has no append-only file', async () => {
+it('the API warns about a Redis that may evict jobs or has no append-only file', async () => {
   const redis = await ownRedis({ 'maxmemory-policy': 'allkeys-lru', appendonly: 'no' });
   const api = run({ REDIS_URL: redis.url, ADMIN_API_KEY: ADMIN_KEY });
   await urlOf(api);
@@ -133,7 +133,7 @@ it('the API can be stopped while it waits for Redis', async () => {
   expect(await api.stop()).toBe(0);
 });
 
-it('the API can be stopped after the reader of its log has gone', async () => {
+it('the API can be stopped after the reader of its log has exited', async () => {
   const api = run({ REDIS_URL, ADMIN_API_KEY: ADMIN_KEY });
   await urlOf(api);
   api.child.stdout?.destroy();
@@ -141,7 +141,7 @@ it('the API can be stopped after the reader of its log has gone', async () => {
   expect(await api.stop()).toBe(0);
 });
 
-it('the API responds to every call whose connection the system had accepted before the stop', async () => {
+it('the API responds to every call whose connection the system accepted before the stop', async () => {
   const api = run({ REDIS_URL, ADMIN_API_KEY: ADMIN_KEY });
   const url = new URL(await urlOf(api));
   api.child.kill('SIGSTOP'); // As with a busy event loop: the system accepts the connections.

@@ -39,7 +39,7 @@ it.each([
   ['lose request', 'without options', {}],
   ['lose reply', 'with options', { priority: 1 }],
 ] as const)(
-  'stores each job of a list exactly once when connections %s again and again, and it is sent again with its key: %s',
+  'stores each job of a list once when connections %s repeatedly, and its client resends it with its key: %s',
   async (action, kind, options) => {
     const space = `${action} ${kind}`.replaceAll(' ', '-');
     const list = LIST.map((job) => ({ ...job, ...options }));
@@ -90,7 +90,7 @@ function denseList(): string {
 it.each([
   ['as they are', (list: string) => ({ raw: list })],
   ['compressed', (list: string) => ({ raw: gzipSync(list), headers: { 'content-encoding': 'gzip' } })],
-])('serves or refuses many dense lists %s with little memory', async (_, written) => {
+])('serves or refuses concurrent dense lists %s with little memory', async (_, written) => {
   const sent = written(denseList());
   const create = () => measured.call('POST', '/spaces/dense/jobs', sent);
   expect((await create()).status).toBe(201);

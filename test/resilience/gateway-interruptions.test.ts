@@ -49,7 +49,7 @@ const logsBehind = (count: number) => {
 const eventBehind = (data: string) => heartbeatJob(service.store, ANY_SPACE, id, { kind: 'event', data });
 
 describe('job stream whose connection to Redis is cut', () => {
-  it('sends every event and log entry once and in order, also after 20 cuts', async () => {
+  it('a job stream sends every event and log entry once and in order, even after 20 cuts', async () => {
     const [full, anonymous] = [await openJob(), await open(`/${id}`)];
     for (let cut = 0; cut < 20; cut++) {
       await cutAnd(() =>
@@ -84,13 +84,13 @@ describe('job stream whose connection to Redis is cut', () => {
     expect(full.closed).toBeNull();
   });
 
-  it('sends a missed event even if no event follows', async () => {
+  it('a job stream that was cut sends a missed event even if no event follows', async () => {
     const client = await openJob();
     await cutAnd(() => eventBehind('missed'));
     expect(await client.next('event')).toMatchObject({ data: 'missed' });
   });
 
-  it('sends missed logs in one message even if no event follows', async () => {
+  it('a job stream that was cut sends missed logs in one message even if no event follows', async () => {
     const client = await openJob();
     await append(service, id, 2);
     await until(() => logSeqsOf(client).length === 2);
@@ -107,7 +107,7 @@ describe('job stream whose connection to Redis is cut', () => {
     expect(new Date(timestamp).toISOString()).toBe(timestamp);
   });
 
-  it('sends missed logs before the end of the job, in one message with logs after the end', async () => {
+  it('a job stream that was cut sends missed logs before the end of the job, together with logs after the end', async () => {
     const client = await openJob();
     await cutAnd(() =>
       Promise.all([
@@ -135,7 +135,7 @@ describe('job stream whose connection to Redis is cut', () => {
     expect(before.map(({ status }) => status)).not.toContain('completed');
   });
 
-  it('sends missed logs at their place among hundreds of missed events', async () => {
+  it('a job stream that was cut sends missed logs at their place among hundreds of missed events', async () => {
     const client = await openJob();
     await writeHistory(service, id);
     const began = Date.now();
@@ -151,7 +151,7 @@ describe('job stream whose connection to Redis is cut', () => {
     ]);
   });
 
-  it('is closed with 1012 when Redis returns with another event than the last one before the init', async () => {
+  it('a job stream is closed with 1012 when Redis returns with another last event before the init', async () => {
     await post('event', 'before');
     const client = await openJob();
     await cutWith((pipeline) => pipeline.rpop(history()).rpush(history(), `["event",${Date.now() + 1_000},"another"]`));
@@ -181,7 +181,7 @@ describe('job stream whose connection to Redis is cut', () => {
     ['the job does not exist any more', (pipeline) => pipeline.flushall()],
   ];
 
-  it.each(LOSSES)('is closed with 1012 when %s', async (_, lose) => {
+  it.each(LOSSES)('a job stream is closed with 1012 when %s', async (_, lose) => {
     const client = await openJob();
     await post('event', 'seen');
     const { timestamp } = await client.next('event');
@@ -192,28 +192,26 @@ describe('job stream whose connection to Redis is cut', () => {
   });
 });
 
-describe('job stream that misses a message without a cut', () => {
-  it('sends the missing event from the history, in order', async () => {
-    const client = await openJob();
-    await post('event', 'first');
-    const { timestamp } = await client.next('event');
-    // An event whose message Redis never published.
-    await service.redis.rpush(history(), `["event",${Date.parse(timestamp)},"unpublished"]`);
-    await post('event', 'last');
-    await until(() => client.dataOf('event').includes('last'));
-    expect(client.dataOf('event')).toEqual(['first', 'unpublished', 'last']);
-  });
+it('a job stream sends an event that it missed without a cut from the history, in order', async () => {
+  const client = await openJob();
+  await post('event', 'first');
+  const { timestamp } = await client.next('event');
+  // An event whose message Redis never published.
+  await service.redis.rpush(history(), `["event",${Date.parse(timestamp)},"unpublished"]`);
+  await post('event', 'last');
+  await until(() => client.dataOf('event').includes('last'));
+  expect(client.dataOf('event')).toEqual(['first', 'unpublished', 'last']);
+});
 
-  it('never sends an old message again', async () => {
-    const [client, space] = [await openJob(), await openSpace()];
-    await post('event', 'first');
-    const message = await client.next('event');
-    const old = JSON.stringify({ ...message, seq: 4, spaceId: 'cut', at: Date.parse(message.timestamp) });
-    await service.redis.publish(service.store.keys.jobChannel(id), old);
-    await post('event', 'later');
-    await until(() => client.dataOf('event').includes('later') && space.dataOf('event').includes('later'));
-    expect(client.dataOf('event')).toEqual(['first', 'later']);
-  });
+it('a job stream never sends an old message again', async () => {
+  const [client, space] = [await openJob(), await openSpace()];
+  await post('event', 'first');
+  const message = await client.next('event');
+  const old = JSON.stringify({ ...message, seq: 4, spaceId: 'cut', at: Date.parse(message.timestamp) });
+  await service.redis.publish(service.store.keys.jobChannel(id), old);
+  await post('event', 'later');
+  await until(() => client.dataOf('event').includes('later') && space.dataOf('event').includes('later'));
+  expect(client.dataOf('event')).toEqual(['first', 'later']);
 });
 
 it('closes a space stream with 1012 when its connection to Redis is cut, and the next stream works', async () => {
@@ -244,7 +242,7 @@ it('closes space streams and keeps job streams complete when Redis restarts', as
 describe('gateway with the default Redis time-out', () => {
   const gateway = withGateway(service, { REDIS_TIMEOUT_SECONDS: undefined }, redis);
 
-  it('closes space streams and keeps job streams complete when Redis hangs with its connections open', async () => {
+  it('streams of a space are closed and job streams stay complete when Redis hangs with its connections open', async () => {
     const [client, space] = [await openJob(gateway.url), await openSpace(gateway.url)];
     process.kill(redis.pid(), 'SIGSTOP');
     await space.end().finally(() => process.kill(redis.pid(), 'SIGCONT'));

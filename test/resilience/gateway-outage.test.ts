@@ -23,7 +23,7 @@ const OUTAGES: [what: string, begin: (redis: OwnRedis) => unknown, end: (redis: 
 ];
 
 it.each(OUTAGES)(
-  'refuses streams with 503 and not 401 while Redis is %s, and counts none of them',
+  'the gateway refuses streams with 503 and not 401 while Redis is %s, and counts none of them',
   async (...outage) => {
     const [, begin, end] = outage;
     const id = await jobIn(service, 'running', 'away');

@@ -52,7 +52,7 @@ const ENOUGH = 400;
 const residentMegabytes = () =>
   Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${gateway.child.pid}/status`, 'utf8'))?.[1]) / 1024;
 
-it('disconnects clients that never read, sends the others everything, and uses little memory for both', async () => {
+it('the gateway disconnects clients that never read, sends the others everything, and uses little memory', async () => {
   // Together less than the 256 MB that may wait for all clients.
   const stuck = await Promise.all(Array.from({ length: 10 }, (_, n) => openStuck(n % 2 ? full() : space)));
   const [watcher, spaceWatcher] = [await open(full()), await open(space)];
@@ -84,7 +84,7 @@ it('disconnects clients that never read, sends the others everything, and uses l
   expect(logSeqsOf(next)).toEqual([last + 1]);
 });
 
-it('coalesces progress to the latest for a slow client, and sends everything else in order', async () => {
+it('the gateway coalesces progress for a slow client, and sends everything else in order', async () => {
   const slow = await openStuck(full());
   // Fill the sockets, so that later messages wait in the process.
   let sent = 0;
@@ -113,7 +113,7 @@ it('coalesces progress to the latest for a slow client, and sends everything els
   expect(slow.closed).toBeNull();
 });
 
-it('disconnects a client that sends pings without end and never reads', async () => {
+it('the gateway disconnects a client that sends pings without end and never reads', async () => {
   const pinging = await openStuck(full());
   const before = residentMegabytes();
   while (pinging.ws.readyState === WebSocket.OPEN) {
@@ -127,7 +127,7 @@ it('disconnects a client that sends pings without end and never reads', async ()
   expect(residentMegabytes() - before).toBeLessThan(100);
 });
 
-it('sends logs that are appended while a client gets 5 000 missed events', async () => {
+it('the gateway sends logs that are appended while a client gets 5,000 missed events', async () => {
   const client = await open(full());
   await writeHistory(service, id);
   const at = Date.now();

@@ -38,7 +38,7 @@ async function createAndKill(name: string): Promise<number> {
   return shown;
 }
 
-it('a process that is killed loses no count that was shown, and none is added twice', async () => {
+it('a killed process loses no count of the history that was shown, and none is added twice', async () => {
   const names = ['first', 'second', 'third'];
   const atKill = await Promise.all(names.map(createAndKill));
   await until(async () => (await createdBy('survivor')) === 3);

@@ -109,7 +109,7 @@ async function allIds(): Promise<string[]> {
   }
 }
 
-it('shows exactly what the histories of the jobs say, once several processes have added their counts', async () => {
+it('the history of a space shows what the histories of its jobs show, once several processes have flushed', async () => {
   const { service } = fleet;
   const ids = await load(new Random(24), 800);
   let jobs: JobWithEvents[] = [];

@@ -87,7 +87,7 @@ async function expectNothingStored(): Promise<void> {
   await appendOk(api, id, ['served']);
 }
 
-it('disconnects clients that send logs slowly or stop sending, while it serves others', async () => {
+it('disconnects clients that send logs slowly or stop sending, and keeps serving others', async () => {
   const batch = gzipped(written('NDJSON', entriesOf(1_000))).raw as Buffer;
   const silent = Array.from({ length: 15 }, () => startAppend({ ...JSON_TYPE, 'content-length': MB }));
   for (const each of silent) await each.write(Buffer.alloc(MB - 1, ' '));
@@ -124,7 +124,7 @@ describe('body of logs that never ends', () => {
     ['members of gzip', { ...JSON_TYPE, ...GZIP }, members(Buffer.alloc(MB))],
     ['members of gzip, of lines', { ...NDJSON_TYPE, ...GZIP }, members(lines)],
     ['bytes that are not gzip', { ...JSON_TYPE, ...GZIP }, blanks],
-  ])('is refused, and its client is disconnected: %s', async (_, headers, piece) => {
+  ])('refuses a body of logs that never ends, and disconnects its client: %s', async (_, headers, piece) => {
     const before = api.peakMegabytes();
     const senders = Array.from({ length: 10 }, () => startAppend({ ...headers, ...CHUNKED }));
     await Promise.all(
@@ -143,7 +143,7 @@ describe('batch of logs that arrives incompletely', () => {
   it.each([
     ['plain', NDJSON_TYPE, Buffer.from(plain.raw)],
     ['gzipped', { ...NDJSON_TYPE, ...GZIP }, gzipped(plain).raw as Buffer],
-  ])('is not stored: %s', async (_, headers, raw) => {
+  ])('stores nothing of a batch of logs that arrives incompletely: %s', async (_, headers, raw) => {
     const ended = startAppend({ ...headers, 'content-length': raw.length });
     await ended.write(raw.subarray(0, -1));
     ended.socket.end();
@@ -188,7 +188,7 @@ describe('clients that do not read responses', () => {
     return socket;
   }
 
-  it('do not block appends after they disconnect before a response', async () => {
+  it('clients that disconnect before a response do not block appends of logs', async () => {
     for (let n = 1; n <= 2; n++) {
       const before = await stored();
       const socket = sendUnread([readRequest(), ...Array.from({ length: 4 }, appendRequest)]);
@@ -198,7 +198,7 @@ describe('clients that do not read responses', () => {
     expect((await append(api, id, LARGE)).status).toBe(200);
   });
 
-  it('do not block large responses after they disconnect before reading one', async () => {
+  it('clients that disconnect before they read a large response do not block large responses', async () => {
     for (let n = 1; n <= 2; n++) {
       // The append is the last of the 16 requests that one connection may have in progress: once it is stored, all reads
       // before it have begun. Long reads run in order: once a later one has its response, the earlier ones have too.
@@ -213,7 +213,7 @@ describe('clients that do not read responses', () => {
     expect(responses).toEqual(responses.map(() => 200));
   });
 
-  it('do not block small responses while large ones wait for them', async () => {
+  it('clients that do not read large responses do not block small ones', async () => {
     // The first response of each connection may fit into the buffers of the system.
     for (let n = 0; n < 20; n++) sendUnread([readRequest(), readRequest(), readRequest()]);
     await until(async () => (await readStatus(`/jobs/${id}/logs?limit=500`)) === 503);

@@ -73,7 +73,7 @@ async function untilReplied<T>(act: () => Promise<T>): Promise<T> {
   return (reply as { value: T }).value;
 }
 
-it('changes each job once when the reply to each call of an operation is lost', async () => {
+it('an operation changes each job once when the reply to each of its calls is lost', async () => {
   const redis = connectTo(`redis://127.0.0.1:${proxy.port}`);
   const store = createStore(redis, { keyPrefix: 'lost' });
   const spaceId = 'op-lost';
@@ -108,7 +108,7 @@ it('changes each job once when the reply to each call of an operation is lost', 
 });
 
 it(
-  'changes each job once while schedulers and Redis are killed',
+  'an operation changes each job once while schedulers and Redis are killed',
   async () => {
     const fleet = await startFleet({ schedulers: 2, redis: { url: `redis://127.0.0.1:${node.port}` } });
     const { store, redis } = fleet.service;

@@ -43,7 +43,7 @@ it('the standalone restarts its redis-server after a crash with every job that i
   expect(await stop()).toBe(0);
 });
 
-it('the standalone makes a new admin key if the file of the key is empty', async () => {
+it('the standalone creates a new admin key if the file of the key is empty', async () => {
   await mkdir(dataDir(), { recursive: true });
   await writeFile(join(dataDir(), 'admin-key'), '');
   const { key, call } = await start();
@@ -52,7 +52,7 @@ it('the standalone makes a new admin key if the file of the key is empty', async
 });
 
 it.each([[['SIGHUP']], [['SIGTERM', 'SIGINT']]] as NodeJS.Signals[][][])(
-  'the standalone also stops its redis-server when it gets %j',
+  'the standalone stops its redis-server when it gets %j',
   async (signals) => {
     const { child, ended } = await start();
     const pid = await redisPidOf(dataDir());
@@ -72,7 +72,7 @@ it('the standalone refuses a data folder that another standalone uses, and does 
   expect((await first.call('GET', '/spaces/x/jobs')).status).toBe(200);
 });
 
-it('exactly one of four standalones serves when all start concurrently after a crash, and the others refuse', async () => {
+it('exactly one of four standalones that start concurrently after a crash serves, and the others refuse', async () => {
   await mkdir(join(dataDir(), 'redis'), { recursive: true });
   await writeFile(join(dataDir(), 'redis/owner-1.json'), JSON.stringify({ pid: 2 ** 30 })); // No process has this id.
   const rivals = [1, 2, 3, 4].map(() => launch());
@@ -85,7 +85,7 @@ it('exactly one of four standalones serves when all start concurrently after a c
   }
 });
 
-it('the standalone does not start on a port in use, and leaves no socket of Redis', async () => {
+it('the standalone refuses to start on a port in use, and leaves no socket of Redis', async () => {
   const { port } = new URL((await start()).url);
   const otherDir = `${dataDir()}-2`;
   const { ended, output } = launch({ PORT: port, DATA_DIR: otherDir });

@@ -50,7 +50,7 @@ describe.each(['settle', 'turn'] as const)('the call %s', (kind) => {
     ['lose request', 1],
     ['lose request', 10],
   ] as const)(
-    'completes each job exactly once when connections %s and it is sent again with %i jobs',
+    `${kind} completes each job once when connections %s and it is sent again with %i jobs`,
     async (...row) => {
       const [action, size] = row;
       const space = `${kind}-${action.replace(' ', '-')}-${size}`;

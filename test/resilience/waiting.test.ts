@@ -34,7 +34,7 @@ it('gives a waiting poll a job that came while the connection for messages was l
   expect(idsOf(await waiting)).toHaveLength(1);
 });
 
-it('gives each of several waiting polls a job that came in such a gap', async () => {
+it('gives each of several waiting polls a job that came while the connection for messages was lost', async () => {
   const waiting = [['work'], ['work'], [], ['other']].map((types) => poll(withoutChecks, 'gaps', { types }));
   await untilWaiting(withoutChecks, 4);
   // The poll for any name gets the oldest.
@@ -42,7 +42,7 @@ it('gives each of several waiting polls a job that came in such a gap', async ()
   expect((await Promise.all(waiting)).flatMap(idsOf)).toHaveLength(4);
 });
 
-it('gives a waiting poll a job of which no message was ever published', async () => {
+it('gives a waiting poll a job whose message was never published', async () => {
   const { keys } = service.store;
   const { id } = await createJob(service, 'silent');
   const queues = [keys.queue('silent'), `${keys.queue('silent')}/work`];
@@ -63,7 +63,7 @@ it('returns a job whose end came while the connection for messages was lost', as
   expect((await waiting).body).toMatchObject({ status: 'completed', result: 'done' });
 });
 
-it('keeps calls waiting while Redis is away, and wakes them once it is back', async () => {
+it('keeps calls waiting while Redis is down, and wakes them once it is back', async () => {
   const id = await jobIn(service, 'running', 'outage');
   const waiting = poll(api, 'outage');
   const reading = api.call('GET', `/jobs/${id}?waitSeconds=20`);
@@ -95,7 +95,7 @@ describe('a fleet of 1 000 waiting workers at four processes', () => {
     for (const process of processes) expect(await process.stop()).toBe(0);
   });
 
-  it('gets each of 1 000 jobs exactly once', async () => {
+  it('1,000 workers that wait at four processes get each of 1,000 jobs exactly once', async () => {
     const { prefix } = service;
     for (let i = 0; i < 4; i++) {
       const variables = { ...LONG_REDIS_TIMEOUT, REDIS_URL: redis.url, KEY_PREFIX: prefix, ADMIN_API_KEY: ADMIN_KEY };

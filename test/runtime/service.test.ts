@@ -68,14 +68,14 @@ it('stops every service when one of them cannot be stopped, and throws its error
   expect(calls).toEqual(['start a', 'start b', 'stop b', 'stop a']);
 });
 
-it('stops once when it is asked to stop twice', async () => {
+it('stops services once when stop is called twice', async () => {
   const composed = compose('all', [[service('a')]]);
   await composed.start();
   await Promise.all([composed.stop(1_000), composed.stop(1_000)]);
   expect(calls).toEqual(['start a', 'stop a']);
 });
 
-it('gives a later group only the time that is left', async () => {
+it('passes only the time that is left to a later group of services', async () => {
   const left: number[] = [];
   const noting = (withinMs: number) => void left.push(withinMs);
   const first = service('first', { stop: async (withinMs) => noting(withinMs) });

@@ -24,7 +24,7 @@ describe('an attempt at a callback', () => {
     metrics: { began() {}, ended() {} },
   };
 
-  it('an attempt waits while another attempt at the same callback is being made', async () => {
+  it('an attempt waits while another attempt at the same callback is in progress', async () => {
     let finish = () => {};
     const callbackUrl = receiver.script('/twice', (response) => {
       finish = () => response.end();
@@ -40,7 +40,7 @@ describe('an attempt at a callback', () => {
     expect(receiver.requestsTo('/twice')).toHaveLength(1);
   });
 
-  it('an attempt records its outcome once Redis takes writes again', async () => {
+  it('an attempt at a callback records its outcome once Redis accepts writes again', async () => {
     const hasty = redis.duplicate(); // Its commands time out soon.
     const callbackUrl = receiver.script('/recorded', async (response) => {
       hasty.options.commandTimeout = 200; // Set only here, because on a busy machine the attempt would not begin.
@@ -64,7 +64,7 @@ describe('an attempt at a callback', () => {
     expect(attemptsOf(await getJob(tested.store, ANY_SPACE, jobId))).toEqual(historyOf(callbackUrl, [sent(200)]));
   });
 
-  it('an attempt leaves no timer behind', async () => {
+  it('an attempt at a callback leaves no timer behind', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
     const callbackUrl = receiver.script('/timers', respondWith(204));
     const ids = await Promise.all(Array.from({ length: 20 }, () => tested.completeWithCallback({ callbackUrl })));

@@ -106,7 +106,7 @@ describe('the guard', () => {
     },
   );
 
-  it('the start check accepts the address guard as it is', () => {
+  it('the start check accepts the real address guard', () => {
     expect(() => checkGuard()).not.toThrow();
   });
 });
@@ -235,94 +235,92 @@ function urlOf(entry: Entry): string {
   return `http://${name}:${traps.port}/name-${count}`;
 }
 
-describe('a name', () => {
-  it.each<[what: string, entry: Entry]>([
-    ['127.0.0.1', ['127.0.0.1']],
-    ['::1', ['::1']],
-    ['0.0.0.0', ['0.0.0.0']],
-    ['a private one', ['10.0.0.1']],
-    ['that of metadata', ['169.254.169.254']],
-    ['one mapped to IPv6', ['::ffff:127.0.0.1']],
-    ['one of NAT64', ['64:ff9b::7f00:1']],
-    ['that of an alias of localhost', { cname: 'localhost', addresses: ['127.0.0.1', '::1'] }],
-    ['that of an alias', { cname: 'inside.test', addresses: ['127.0.0.1'] }],
-    ['not public in the second place', [PUBLIC, '::1']],
-    ['not public in the first place', ['::1', PUBLIC]],
-    ['not public in the other family', [PUBLIC, '127.0.0.1']],
-    ['not public in the last place of 200', [...MANY, '::1']],
-    ['public only later', (lookUp) => (lookUp === 1 ? ['127.0.0.1'] : [PUBLIC])],
-  ])('a callback does not connect to a name whose address is %s', async (_, entry) => {
-    const connections = traps.connections();
-    expect(await posts.guarded(urlOf(entry))).toEqual(NOT_PUBLIC);
-    expect(await posts.guarded(urlOf(entry).replace('http:', 'https:'))).toEqual(NOT_PUBLIC);
-    expect(traps.connections()).toBe(connections);
-  });
+it.each<[what: string, entry: Entry]>([
+  ['127.0.0.1', ['127.0.0.1']],
+  ['::1', ['::1']],
+  ['0.0.0.0', ['0.0.0.0']],
+  ['a private one', ['10.0.0.1']],
+  ['that of metadata', ['169.254.169.254']],
+  ['one mapped to IPv6', ['::ffff:127.0.0.1']],
+  ['one of NAT64', ['64:ff9b::7f00:1']],
+  ['that of an alias of localhost', { cname: 'localhost', addresses: ['127.0.0.1', '::1'] }],
+  ['that of an alias', { cname: 'inside.test', addresses: ['127.0.0.1'] }],
+  ['not public in the second place', [PUBLIC, '::1']],
+  ['not public in the first place', ['::1', PUBLIC]],
+  ['not public in the other family', [PUBLIC, '127.0.0.1']],
+  ['not public in the last place of 200', [...MANY, '::1']],
+  ['public only later', (lookUp) => (lookUp === 1 ? ['127.0.0.1'] : [PUBLIC])],
+])('a callback does not connect to a name whose address is %s', async (_, entry) => {
+  const connections = traps.connections();
+  expect(await posts.guarded(urlOf(entry))).toEqual(NOT_PUBLIC);
+  expect(await posts.guarded(urlOf(entry).replace('http:', 'https:'))).toEqual(NOT_PUBLIC);
+  expect(traps.connections()).toBe(connections);
+});
 
-  // An attempt that looked a name up once to check it and once more to connect would reach the trap.
-  it.concurrent.each<[to: string, then: Records]>([
-    ['::1', ['::1']],
-    ['127.0.0.1', ['127.0.0.1']],
-    ['both', ['127.0.0.1', '::1']],
-  ])('a callback does not connect to a name that changes from a public address to %s', async (_, then) => {
-    const connections = traps.connections();
-    const url = urlOf((lookUp) => (lookUp === 1 ? [PUBLIC] : then));
-    expect(await posts.guarded(url)).toMatchObject({ error: expect.not.stringMatching('address is not public') });
-    expect(await posts.guarded(url)).toEqual(NOT_PUBLIC);
-    expect(traps.connections()).toBe(connections);
-  });
+// An attempt that looked a name up once to check it and once more to connect would reach the trap.
+it.concurrent.each<[to: string, then: Records]>([
+  ['::1', ['::1']],
+  ['127.0.0.1', ['127.0.0.1']],
+  ['both', ['127.0.0.1', '::1']],
+])('a callback does not connect to a name that changes from a public address to %s', async (_, then) => {
+  const connections = traps.connections();
+  const url = urlOf((lookUp) => (lookUp === 1 ? [PUBLIC] : then));
+  expect(await posts.guarded(url)).toMatchObject({ error: expect.not.stringMatching('address is not public') });
+  expect(await posts.guarded(url)).toEqual(NOT_PUBLIC);
+  expect(traps.connections()).toBe(connections);
+});
 
-  it('each attempt at a callback looks its name up again', async () => {
-    const url = urlOf((lookUp) => (lookUp === 1 ? 'NXDOMAIN' : ['127.0.0.1']));
-    expect(await posts.guarded(url)).toEqual(UNKNOWN_HOST);
-    expect(await posts.guarded(url)).toEqual(NOT_PUBLIC);
-  });
+it('each attempt at a callback looks its name up again', async () => {
+  const url = urlOf((lookUp) => (lookUp === 1 ? 'NXDOMAIN' : ['127.0.0.1']));
+  expect(await posts.guarded(url)).toEqual(UNKNOWN_HOST);
+  expect(await posts.guarded(url)).toEqual(NOT_PUBLIC);
+});
 
-  it.each<[what: string, entry: Entry, reaches: 'v4' | 'v6']>([
-    ['127.0.0.1', ['127.0.0.1'], 'v4'],
-    ['::1', ['::1'], 'v6'],
-    ['that of an alias', { cname: 'localhost', addresses: ['127.0.0.1'] }, 'v4'],
-    ['the first of 200', MANY_LOOPBACK, 'v4'],
-    ['one mapped to IPv6', ['::ffff:127.0.0.1'], 'v4'],
-    ['behind another that refuses', ['127.0.0.2', '127.0.0.1'], 'v4'],
-    ['behind one of the other family that refuses', ['127.0.0.2', '::1'], 'v6'],
-  ])(
-    'a callback to a name whose address is %s reaches its receiver when private addresses are allowed',
-    async (_, entry, reaches) => {
-      const trap = traps[reaches];
-      if (!trap) return; // This machine has no IPv6.
-      const url = urlOf(entry);
-      trap.script(`/name-${count}`, respondWith(204));
-      expect(await posts.open(url)).toEqual(NO_CONTENT);
-      const [request] = trap.requestsTo(`/name-${count}`);
-      expect(request?.headers).toContainEqual([expect.stringMatching(/^host$/i), `name-${count}.test:${traps.port}`]);
-    },
-  );
+it.each<[what: string, entry: Entry, reaches: 'v4' | 'v6']>([
+  ['127.0.0.1', ['127.0.0.1'], 'v4'],
+  ['::1', ['::1'], 'v6'],
+  ['that of an alias', { cname: 'localhost', addresses: ['127.0.0.1'] }, 'v4'],
+  ['the first of 200', MANY_LOOPBACK, 'v4'],
+  ['one mapped to IPv6', ['::ffff:127.0.0.1'], 'v4'],
+  ['behind another that refuses', ['127.0.0.2', '127.0.0.1'], 'v4'],
+  ['behind one of the other family that refuses', ['127.0.0.2', '::1'], 'v6'],
+])(
+  'a callback to a name whose address is %s reaches its receiver when private addresses are allowed',
+  async (_, entry, reaches) => {
+    const trap = traps[reaches];
+    if (!trap) return; // This machine has no IPv6.
+    const url = urlOf(entry);
+    trap.script(`/name-${count}`, respondWith(204));
+    expect(await posts.open(url)).toEqual(NO_CONTENT);
+    const [request] = trap.requestsTo(`/name-${count}`);
+    expect(request?.headers).toContainEqual([expect.stringMatching(/^host$/i), `name-${count}.test:${traps.port}`]);
+  },
+);
 
-  it.each([
-    ['dot.test', 'dot.test.'],
-    ['capital.test', 'CAPITAL.TEST'],
-    ['xn--bcher-kva.test', 'bücher.test'],
-    ['xn--bcher-kva.test', 'xn--bcher-kva.test'],
-    ['_a.under_score.test', '_a.under_score.test'],
-    ['1.test', '1.test'],
-  ])('a receiver with the name %s is reached by a callback to %s', async (known, written) => {
-    dns.entries.set(known, ['127.0.0.1']);
-    const path = `/${encodeURIComponent(written)}`;
-    traps.v4.script(path, respondWith(204));
-    expect(await posts.open(`http://${written}:${traps.port}${path}`)).toEqual(NO_CONTENT);
-    expect(traps.v4.requestsTo(path)).toHaveLength(1);
-  });
+it.each([
+  ['dot.test', 'dot.test.'],
+  ['capital.test', 'CAPITAL.TEST'],
+  ['xn--bcher-kva.test', 'bücher.test'],
+  ['xn--bcher-kva.test', 'xn--bcher-kva.test'],
+  ['_a.under_score.test', '_a.under_score.test'],
+  ['1.test', '1.test'],
+])('a receiver with the name %s is reached by a callback to %s', async (known, written) => {
+  dns.entries.set(known, ['127.0.0.1']);
+  const path = `/${encodeURIComponent(written)}`;
+  traps.v4.script(path, respondWith(204));
+  expect(await posts.open(`http://${written}:${traps.port}${path}`)).toEqual(NO_CONTENT);
+  expect(traps.v4.requestsTo(path)).toHaveLength(1);
+});
 
-  it('an attempt fails when all addresses of a name refuse the connection', async () => {
-    const gone = await startTraps();
-    await gone.close();
-    dns.entries.set('gone.test', ['127.0.0.1', '::1']);
-    expect(await posts.open(`http://gone.test:${gone.port}/`)).toEqual(CONNECTION_REFUSED);
-  });
+it('an attempt fails when all addresses of a name refuse the connection', async () => {
+  const gone = await startTraps();
+  await gone.close();
+  dns.entries.set('gone.test', ['127.0.0.1', '::1']);
+  expect(await posts.open(`http://gone.test:${gone.port}/`)).toEqual(CONNECTION_REFUSED);
 });
 
 // The other checks refuse every other bad address first. Only a Unix socket passes them, so this test uses one.
-it('a connection to a peer without a public address is cut before anything is written', async () => {
+it('a callback connection to a peer without a public address is cut before anything is written', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'yardmaster-agent-'));
   const socketPath = join(dir, 's');
   let received = '';
@@ -374,21 +372,21 @@ describe('a service without CALLBACK_ALLOW_PRIVATE', () => {
   );
 
   it.each(['here', 'localhost'] as const)(
-    'a service reaches private addresses when it listens on a loopback address: %s',
+    'a service that listens on a loopback address reaches private callback addresses: %s',
     async (on) => {
       const url = traps.v4.script(`/${on}`, respondWith(204));
       expect(await attemptsTo(services[on], url)).toEqual(historyOf(url, [sent(204)]));
     },
   );
 
-  it('a service reaches no private address when it listens on others', async () => {
+  it('a service that listens on other addresses reaches no private callback address', async () => {
     const connections = traps.connections();
     for (const url of [traps.v4.script('/everywhere', respondWith(204)), urlOf(['127.0.0.1']), urlOf([PUBLIC, '::1'])])
       expect(await attemptsTo(services.everywhere, url)).toEqual(historyOf(url, REFUSED));
     expect(traps.connections()).toBe(connections);
   });
 
-  it('a scheduler without an API reaches no private address, wherever it listens', async () => {
+  it('a scheduler without an API reaches no private callback address, wherever it listens', async () => {
     const { store } = services.scheduler;
     const callbackUrl = traps.v4.script('/scheduler', respondWith(204));
     const [id] = (await runMany(store, 'addresses', 1, { callbackUrl })) as [string];

@@ -104,13 +104,16 @@ describe('an attempt at a callback', () => {
     ...rows(status(500), { 'an endless body': endless('HTTP/1.1 500 No\r\n\r\n', 'x') }),
   ];
 
-  it.concurrent.each(ROWS)('an attempt that gets $what has outcome $outcome', async ({ what, behaves, outcome }) => {
-    const path = `/${encodeURIComponent(what)}${'statusCode' in outcome ? outcome.statusCode : ''}`;
-    expect(await post(receiver.script(path, behaves))).toEqual(outcome);
-    expect(receiver.requestsTo(path)).toHaveLength(1);
-  });
+  it.concurrent.each(ROWS)(
+    'an attempt at a callback that gets $what has outcome $outcome',
+    async ({ what, behaves, outcome }) => {
+      const path = `/${encodeURIComponent(what)}${'statusCode' in outcome ? outcome.statusCode : ''}`;
+      expect(await post(receiver.script(path, behaves))).toEqual(outcome);
+      expect(receiver.requestsTo(path)).toHaveLength(1);
+    },
+  );
 
-  it.concurrent('an attempt reads only a little of a body', async () => {
+  it.concurrent('an attempt at a callback reads only the start of a body', async () => {
     let written = () => Number.POSITIVE_INFINITY;
     const url = receiver.script('/measured', (response, socket) => {
       written = () => socket.bytesWritten;
@@ -122,12 +125,12 @@ describe('an attempt at a callback', () => {
     expect(written()).toBeLessThan(32_000_000);
   });
 
-  it.concurrent('an attempt returns Retry-After as it came', async () => {
+  it.concurrent('an attempt at a callback returns Retry-After unchanged', async () => {
     const url = receiver.script('/retry-after', respondWith(503, { 'retry-after': 'soon' }));
     expect(await post(url)).toEqual({ statusCode: 503, retryAfter: 'soon' });
   });
 
-  it.concurrent('an attempt fails when the connection is refused, or closed at once', async () => {
+  it.concurrent('an attempt at a callback fails when the connection is refused, or closed at once', async () => {
     const gone = await startReceiver();
     await gone.close();
     expect(await post(gone.script('/'))).toEqual(CONNECTION_REFUSED);
@@ -137,7 +140,7 @@ describe('an attempt at a callback', () => {
     await closing.close();
   });
 
-  it.concurrent('an attempt sends nothing over TLS to a receiver without a valid certificate', async () => {
+  it.concurrent('an attempt at a callback sends nothing over TLS to a receiver without a valid certificate', async () => {
     const untrusted = noStatus('tls', 'TLS failed (DEPTH_ZERO_SELF_SIGNED_CERT)');
     expect(await post(secure.script('/self-signed', respondWith(204)))).toEqual(untrusted);
     const plain = receiver.script('/plain', respondWith(204)).replace('http:', 'https:');
@@ -204,13 +207,13 @@ describe('the next attempt', () => {
   const DELAYS = [5, 30, 120, 600, 3_600, 21_600];
   const first = { made: 0, delays: DELAYS, nowMs: NOW, chance: 0.5 };
 
-  it('the next attempt is made after the statuses 408, 425, 429 and 5xx, and after no others', () => {
+  it('a callback is attempted again after the statuses 408, 425, 429 and 5xx, and after no others', () => {
     const statuses = Array.from({ length: 900 }, (_, n) => 100 + n);
     const retried = statuses.filter((statusCode) => retryDelayMs(status(statusCode), first) !== null);
     expect(retried).toEqual([408, 425, 429, ...statuses.filter((code) => code >= 500 && code < 600)]);
   });
 
-  it('the next attempt is made after a failure unless that is final', () => {
+  it('a callback is attempted again after a failure unless it is final', () => {
     expect(retryDelayMs({ error: 'x', fault: 'network', isFinal: false }, first)).toBe(5_000);
     expect(retryDelayMs({ error: 'x', fault: 'refused', isFinal: true }, first)).toBeNull();
   });
@@ -247,7 +250,7 @@ describe('the next attempt', () => {
     ['86401', 86_400_000],
     ['99999999999999999999', 86_400_000],
     ['Fri, 31 Dec 9999 23:59:59 GMT', 86_400_000],
-  ])('the next attempt with Retry-After: %s comes after %s ms instead of 5 000', (retryAfter, ms) => {
+  ])('the next attempt with Retry-After: %s comes after %s ms instead of 5,000', (retryAfter, ms) => {
     for (const statusCode of [408, 425, 429, 500, 503])
       expect(retryDelayMs({ statusCode, retryAfter }, first)).toBe(ms);
     expect(retryDelayMs({ statusCode: 404, retryAfter }, first)).toBeNull();

@@ -106,13 +106,13 @@ describe('the body of a callback (spec §6.3.2)', () => {
     ['ü', 125_000],
     ['🚂', 60_000],
     ['"', 120_000],
-  ])('the body of a callback may be as large as results are: %s, %i times', async (letter, times) => {
+  ])('the body of a callback may be as large as a result: %s, %i times', async (letter, times) => {
     const result = letter.repeat(times);
     const { job, text } = await endJob('complete', JSON.stringify({ result }));
     expect(text === bodyOf(job, result)).toBe(true); // Not toBe on the texts, which would print them all.
   });
 
-  it.concurrent('the body of a callback says that the job timed out', async () => {
+  it.concurrent('the body of a callback tells that the job timed out', async () => {
     const path = freshPath();
     const callbackUrl = receiver.script(path, respondWith(204));
     const fields = { callbackUrl, maxRetries: 0, timeoutSeconds: 0.01 };
@@ -121,7 +121,7 @@ describe('the body of a callback (spec §6.3.2)', () => {
     expect(receiver.requestsTo(path).map(({ body }) => body.toString())).toEqual([bodyOf(job, { error })]);
   });
 
-  it.concurrent('the body of a callback says how often the job was run, and every attempt sends the same body', async () => {
+  it.concurrent('the body of a callback tells how often the job ran, and every attempt sends the same body', async () => {
     const path = freshPath();
     const callbackUrl = receiver.script(path, respondWith(500));
     const { id } = await createJob(service, 'requests', { callbackUrl });
@@ -158,7 +158,7 @@ function expectHeaders(request: Received, others: Record<string, string> = {}) {
 
 describe('the headers of a callback (spec §6.3.3)', () => {
   it.concurrent.each([null, {}])(
-    'a callback of a job with callbackHeaders %j has only our headers',
+    'a callback of a job with callbackHeaders %j has only the headers of the service',
     async (callbackHeaders) => {
       expectHeaders((await endJob('complete', '{}', { callbackHeaders })).request);
     },
@@ -193,7 +193,7 @@ describe('the headers of a callback (spec §6.3.3)', () => {
     { 'user-agent': 'mine', 'content-type': 'text/plain' },
     { 'User-Agent': 'mine', 'Content-Type': 'text/plain' },
     { 'CONTENT-TYPE': 'application/x-www-form-urlencoded', 'uSER-aGENT': '' },
-  ])('callbackHeaders %j do not replace our Content-Type and User-Agent', async (given) => {
+  ])('callbackHeaders %j do not replace Content-Type and User-Agent of a callback', async (given) => {
     const { request } = await endJob('complete', '{}', { callbackHeaders: { ...given, Authorization: 'x' } });
     expectHeaders(request, { authorization: 'x' });
   });
@@ -289,7 +289,7 @@ describe('a callback of a service with master secrets', () => {
     }
   });
 
-  it('a callback keeps its webhook-id over the retries, and each retry is signed again', async () => {
+  it('a callback keeps its webhook-id over the retries, and each retry has a new signature', async () => {
     const callbackUrl = receiver.script('/signed', respondWith(500), respondWith(204));
     const id = await jobIn(signing, 'completed', 'requests', { callbackUrl });
     await settled(signing, id);
@@ -338,7 +338,7 @@ describe('a callback of a service with master secrets', () => {
     }
   });
 
-  it('a signed callback also carries callbackHeaders and our headers', async () => {
+  it('a signed callback carries callbackHeaders and the headers of the service', async () => {
     const callbackHeaders = { Authorization: 'Bearer x' };
     const { request } = await endJob('complete', '{}', { callbackHeaders }, signing);
     const signature = Object.entries(namedHeaders(request)).filter(([name]) => name.startsWith('webhook-'));
@@ -350,7 +350,7 @@ describe('a callback of a service with master secrets', () => {
 describe('docs/callbacks.md', () => {
   const blockOf = (language: string) => new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(docs)?.[1] as string;
 
-  it('docs/callbacks.md shows a request whose signature is right', () => {
+  it('docs/callbacks.md shows a request with a valid signature', () => {
     const [head, body = ''] = blockOf('http').trimEnd().split('\n\n');
     const header = (name: string) => new RegExp(`^${name}: (.+)$`, 'm').exec(head as string)?.[1] as string;
     const at = new Date(Number(header('webhook-timestamp')) * 1000);
@@ -372,7 +372,7 @@ describe('docs/callbacks.md', () => {
     expect(seconds.join()).toBe(VARIABLES.CALLBACK_RETRY_DELAYS.default);
   });
 
-  it('docs/callbacks.md shows a receiver that verifies what we send with the secret that the API shows', async () => {
+  it('docs/callbacks.md shows a receiver that verifies a callback with the secret that the API shows', async () => {
     const { body } = await signing.call('GET', '/spaces/requests/callback-secret');
     expect(body).toEqual({ secrets: [SECRET, OTHER_SECRET] });
     const PORT = String(await freePort());

@@ -149,51 +149,49 @@ describe('the response to a callback', () => {
   });
 });
 
-describe('the history of a job (spec §6.3.4)', () => {
-  it('a job shows each attempt at its callback as an event, and nothing else of it changes', async () => {
-    const waiting: ServerResponse[] = [];
-    const callbackUrl = receiver.script('/waiting', (response) => waiting.push(response));
-    const id = await jobIn(service, 'completed', 'history', { callbackUrl });
-    await until(() => waiting.length === 1);
-    const { events: eventsBefore, ...before } = await readJob(service, id);
-    waiting[0]?.writeHead(500).end();
-    await until(() => waiting.length === 2);
-    waiting[1]?.writeHead(500).end();
-    const { events, ...after } = await settled(service, id);
+it('a job shows each attempt at its callback as an event, and nothing else of it changes', async () => {
+  const waiting: ServerResponse[] = [];
+  const callbackUrl = receiver.script('/waiting', (response) => waiting.push(response));
+  const id = await jobIn(service, 'completed', 'history', { callbackUrl });
+  await until(() => waiting.length === 1);
+  const { events: eventsBefore, ...before } = await readJob(service, id);
+  waiting[0]?.writeHead(500).end();
+  await until(() => waiting.length === 2);
+  waiting[1]?.writeHead(500).end();
+  const { events, ...after } = await settled(service, id);
 
-    expect(after).toEqual(before);
-    expect(before.updatedAt).toBe(before.completedAt);
-    const typesBefore = eventsBefore.map(({ type }: { type: string }) => type);
-    expect(typesBefore).toEqual(['created', 'delivered', 'acked', 'completed']);
-    const createdAt = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    const common = { jobId: id, spaceId: 'history', createdAt };
-    const attempts = historyOf(callbackUrl, [sent(500, 1, true), sent(500, 2)]);
-    expect(events).toEqual([
-      ...eventsBefore,
-      ...attempts.map((event, i) => ({ id: `${id}.${5 + i}`, ...common, ...event })),
-    ]);
-  });
+  expect(after).toEqual(before);
+  expect(before.updatedAt).toBe(before.completedAt);
+  const typesBefore = eventsBefore.map(({ type }: { type: string }) => type);
+  expect(typesBefore).toEqual(['created', 'delivered', 'acked', 'completed']);
+  const createdAt = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  const common = { jobId: id, spaceId: 'history', createdAt };
+  const attempts = historyOf(callbackUrl, [sent(500, 1, true), sent(500, 2)]);
+  expect(events).toEqual([
+    ...eventsBefore,
+    ...attempts.map((event, i) => ({ id: `${id}.${5 + i}`, ...common, ...event })),
+  ]);
+});
 
-  it('a callback is pending until the attempt that settles it, and no longer', async () => {
-    const waiting: ServerResponse[] = [];
-    const callbackUrl = receiver.script('/pending', (response) => waiting.push(response));
-    const id = await jobIn(service, 'completed', 'pending', { callbackUrl });
-    const due = () => service.redis.zscore(service.store.keys.callbacks(id.slice(0, 2)), id);
-    await until(() => waiting.length === 1);
-    expect(await due()).toMatch(/^\d+$/);
-    waiting[0]?.writeHead(204).end();
-    await settled(service, id);
-    expect(await due()).toBeNull();
-  });
+it('a callback is pending until the attempt that settles it, and no longer', async () => {
+  const waiting: ServerResponse[] = [];
+  const callbackUrl = receiver.script('/pending', (response) => waiting.push(response));
+  const id = await jobIn(service, 'completed', 'pending', { callbackUrl });
+  const due = () => service.redis.zscore(service.store.keys.callbacks(id.slice(0, 2)), id);
+  await until(() => waiting.length === 1);
+  expect(await due()).toMatch(/^\d+$/);
+  waiting[0]?.writeHead(204).end();
+  await settled(service, id);
+  expect(await due()).toBeNull();
+});
 
-  it('only the history of a job shows attempts at its callback: streams do not', async () => {
-    const stream = await StreamClient.open(service.url, `/spaces/streams?token=${ADMIN_KEY}`);
-    const callbackUrl = receiver.script('/streams', respondWith(204));
-    const id = await jobIn(service, 'completed', 'streams', { callbackUrl });
-    await settled(service, id);
-    await jobIn(service, 'killed', 'streams');
-    await stream.next('killed');
-    expect(stream.types()).toEqual(['init', 'created', 'delivered', 'acked', 'completed', 'created', 'killed']);
-    await stream.close();
-  });
+it('only the history of a job shows attempts at its callback: streams do not', async () => {
+  const stream = await StreamClient.open(service.url, `/spaces/streams?token=${ADMIN_KEY}`);
+  const callbackUrl = receiver.script('/streams', respondWith(204));
+  const id = await jobIn(service, 'completed', 'streams', { callbackUrl });
+  await settled(service, id);
+  await jobIn(service, 'killed', 'streams');
+  await stream.next('killed');
+  expect(stream.types()).toEqual(['init', 'created', 'delivered', 'acked', 'completed', 'created', 'killed']);
+  await stream.close();
 });

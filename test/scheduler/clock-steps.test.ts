@@ -99,152 +99,148 @@ const stepsOf = async ({ metrics }: ReturnType<typeof startScheduler>) =>
     found.slice(1).join(' '),
   );
 
-describe('a step forward of the clock of Redis', () => {
-  it('a step forward ends no attempt: each job with no heartbeat since gets one more window, and then times out', async () => {
-    const scheduler = startScheduler(1);
-    const running = await bringTo('running', { timeoutSeconds: 600 });
-    const delivered = await bringTo('delivered');
-    const short = await bringTo('running', { timeoutSeconds: 0.5 });
+it('a step forward ends no attempt: each job with no heartbeat since gets one more window, and then times out', async () => {
+  const scheduler = startScheduler(1);
+  const running = await bringTo('running', { timeoutSeconds: 600 });
+  const delivered = await bringTo('delivered');
+  const short = await bringTo('running', { timeoutSeconds: 0.5 });
+  await scheduler.runOnce();
+  await stepTo(HOUR_S);
+  await scheduler.runOnce();
+  await expectWindow(running, 600_000);
+  await expectWindow(delivered, DELIVERY_MS);
+  expect([await statusOf(running), await statusOf(delivered)]).toEqual(['running', 'delivered']);
+  await until(async () => {
     await scheduler.runOnce();
-    await stepTo(HOUR_S);
+    return (await statusOf(short)) === 'pending';
+  });
+  const { events } = await getJob(store, ANY_SPACE, short);
+  const [ackedAt, retriedAt] = events.slice(2).map(({ createdAt }) => Date.parse(createdAt));
+  expect((retriedAt as number) - (ackedAt as number)).toBeGreaterThan(HOUR_S * 1_000 + 500);
+  expect(warnings).toEqual([[expect.objectContaining({ broughtBack: 0 }), 'the clock of redis has stepped']]);
+  expect(warnings[0]?.[0].steppedMs).toBeGreaterThan(HOUR_S * 1_000 - 60_000);
+  expect(await stepsOf(scheduler)).toEqual(['forward 1']);
+  expect(await fsck(store.redis as Redis, prefix)).toEqual([]);
+});
+
+it('a step forward changes nothing for a job with a heartbeat after it', async () => {
+  const scheduler = startScheduler(1);
+  await scheduler.runOnce();
+  await stepTo(HOUR_S);
+  await scheduler.runOnce();
+  const id = await bringTo('running', { timeoutSeconds: 0.001 });
+  await until(async () => {
     await scheduler.runOnce();
-    await expectWindow(running, 600_000);
-    await expectWindow(delivered, DELIVERY_MS);
-    expect([await statusOf(running), await statusOf(delivered)]).toEqual(['running', 'delivered']);
-    await until(async () => {
-      await scheduler.runOnce();
-      return (await statusOf(short)) === 'pending';
-    });
-    const { events } = await getJob(store, ANY_SPACE, short);
-    const [ackedAt, retriedAt] = events.slice(2).map(({ createdAt }) => Date.parse(createdAt));
-    expect((retriedAt as number) - (ackedAt as number)).toBeGreaterThan(HOUR_S * 1_000 + 500);
-    expect(warnings).toEqual([[expect.objectContaining({ broughtBack: 0 }), 'the clock of redis has stepped']]);
-    expect(warnings[0]?.[0].steppedMs).toBeGreaterThan(HOUR_S * 1_000 - 60_000);
-    expect(await stepsOf(scheduler)).toEqual(['forward 1']);
-    expect(await fsck(store.redis as Redis, prefix)).toEqual([]);
-  });
-
-  it('a step forward changes nothing for a job that had a heartbeat since', async () => {
-    const scheduler = startScheduler(1);
-    await scheduler.runOnce();
-    await stepTo(HOUR_S);
-    await scheduler.runOnce();
-    const id = await bringTo('running', { timeoutSeconds: 0.001 });
-    await until(async () => {
-      await scheduler.runOnce();
-      return (await statusOf(id)) === 'pending';
-    });
-  });
-
-  it('a step forward between a reading of the clock and the script that ends attempts ends no attempt', async () => {
-    const id = await bringTo('running', { timeoutSeconds: 600 });
-    const before = await redisNow(store);
-    await stepTo(HOUR_S);
-    expect(await expireDue(store, PARTITION, before)).toMatchObject({ timedOut: 0, reopened: 0 });
-    expect(await statusOf(id)).toBe('running');
-  });
-
-  it('a scheduler that has just started ends no attempt after a step forward before its start', async () => {
-    const [old, fresh] = [startScheduler(1), startScheduler(2, { isNew: true })];
-    const id = await bringTo('running', { timeoutSeconds: 600 });
-    await old.runOnce();
-    await stepTo(HOUR_S);
-    await fresh.runOnce(); // It cannot distinguish a step from a time in which no scheduler was running.
-    expect(await statusOf(id)).toBe('running');
-    await old.runOnce();
-    const silent = await bringTo('running', { timeoutSeconds: 0.001 });
-    await until(async () => {
-      await fresh.runOnce();
-      return (await statusOf(silent)) === 'pending';
-    });
-    expect(await statusOf(id)).toBe('running');
-    await expectWindow(id, 600_000);
-  });
-
-  it('a step forward is marked once, by the first scheduler to notice it', async () => {
-    const [first, second] = [startScheduler(1), startScheduler(2)];
-    for (const each of [first, second]) await each.runOnce();
-    await stepTo(HOUR_S);
-    await first.runOnce();
-    const marked = await store.redis.get(store.keys.stepped(PARTITION));
-    expect(marked).not.toBeNull();
-    await until(async () => (await redisNow(store)) > Number(marked));
-    await second.runOnce();
-    expect(await store.redis.get(store.keys.stepped(PARTITION))).toBe(marked);
-    expect([await stepsOf(first), await stepsOf(second)]).toEqual([['forward 1'], ['forward 1']]);
-  });
-
-  it('a step forward is marked although Redis has no memory left', async () => {
-    await store.redis.config('SET', 'maxmemory', '1');
-    try {
-      await expect(store.redis.set('any', 'x')).rejects.toThrow('OOM');
-      expect(await markStep(store, PARTITION, 0)).toBe(true);
-    } finally {
-      await store.redis.config('SET', 'maxmemory', '0');
-    }
-  });
-
-  it('a jump of the clock while no scheduler was running is not a step: jobs that are due then time out', async () => {
-    const id = await bringTo('running', { timeoutSeconds: 600 });
-    await stepTo(HOUR_S);
-    const scheduler = startScheduler(1);
-    for (let n = 0; n < 2; n++) await scheduler.runOnce(); // The first sweep only reads the clock.
-    expect(await statusOf(id)).toBe('pending');
-    expect(warnings).toEqual([]);
+    return (await statusOf(id)) === 'pending';
   });
 });
 
-describe('a step back of the clock of Redis', () => {
-  it('a step back makes no job wait for as long as the step: each gets one more window from then on', async () => {
-    const scheduler = startScheduler(1);
-    const running = await bringTo('running', { timeoutSeconds: 600 });
-    const delivered = await bringTo('delivered');
-    await scheduler.runOnce();
-    await stepTo(-HOUR_S);
-    await scheduler.runOnce();
-    await expectWindow(running, 600_000);
-    await expectWindow(delivered, DELIVERY_MS);
-    const steppedMs = expect.any(Number);
-    expect(warnings).toEqual([[{ steppedMs, broughtBack: 2 }, 'the clock of redis has stepped']]);
-    expect(await stepsOf(scheduler)).toEqual(['back 1']);
-    expect(await fsck(store.redis as Redis, prefix)).toEqual([]);
-  });
+it('a step forward between a reading of the clock and the script that ends attempts ends no attempt', async () => {
+  const id = await bringTo('running', { timeoutSeconds: 600 });
+  const before = await redisNow(store);
+  await stepTo(HOUR_S);
+  expect(await expireDue(store, PARTITION, before)).toMatchObject({ timedOut: 0, reopened: 0 });
+  expect(await statusOf(id)).toBe('running');
+});
 
-  it('a step back is repaired by a scheduler that starts after it', async () => {
-    const ids = await Promise.all(Array.from({ length: 250 }, () => bringTo('running', { timeoutSeconds: 600 })));
-    await stepTo(-HOUR_S);
-    await startScheduler(1).runOnce();
-    for (const id of ids) await expectWindow(id, 600_000);
-    expect(warnings).toEqual([[{ broughtBack: 250 }, expect.stringContaining('while no scheduler was watching it')]]);
+it('a scheduler that has just started ends no attempt after a step forward before its start', async () => {
+  const [old, fresh] = [startScheduler(1), startScheduler(2, { isNew: true })];
+  const id = await bringTo('running', { timeoutSeconds: 600 });
+  await old.runOnce();
+  await stepTo(HOUR_S);
+  await fresh.runOnce(); // It cannot distinguish a step from a time in which no scheduler was running.
+  expect(await statusOf(id)).toBe('running');
+  await old.runOnce();
+  const silent = await bringTo('running', { timeoutSeconds: 0.001 });
+  await until(async () => {
+    await fresh.runOnce();
+    return (await statusOf(silent)) === 'pending';
   });
+  expect(await statusOf(id)).toBe('running');
+  await expectWindow(id, 600_000);
+});
 
-  it('a scheduler that starts shortens no window opened when DELIVERY_TIMEOUT_SECONDS was longer', async () => {
-    store = createStore(store.redis, { keyPrefix: prefix, deliveryTimeoutMs: HOUR_S * 1_000 });
-    const id = await bringTo('delivered');
-    await startScheduler(1).runOnce();
-    expect(await dueIn(id)).toBeGreaterThan(DELIVERY_MS);
-  });
+it('a step forward is marked once, by the first scheduler to notice it', async () => {
+  const [first, second] = [startScheduler(1), startScheduler(2)];
+  for (const each of [first, second]) await each.runOnce();
+  await stepTo(HOUR_S);
+  await first.runOnce();
+  const marked = await store.redis.get(store.keys.stepped(PARTITION));
+  expect(marked).not.toBeNull();
+  await until(async () => (await redisNow(store)) > Number(marked));
+  await second.runOnce();
+  expect(await store.redis.get(store.keys.stepped(PARTITION))).toBe(marked);
+  expect([await stepsOf(first), await stepsOf(second)]).toEqual([['forward 1'], ['forward 1']]);
+});
 
-  it('a reading of the clock from before a step back ends nothing early', async () => {
-    const before = await redisNow(store);
-    await stepTo(-HOUR_S);
-    const id = await bringTo('running', { timeoutSeconds: 600 });
-    await expireDue(store, PARTITION, before);
-    expect(await statusOf(id)).toBe('running');
-  });
+it('a step forward is marked although Redis has no memory left', async () => {
+  await store.redis.config('SET', 'maxmemory', '1');
+  try {
+    await expect(store.redis.set('any', 'x')).rejects.toThrow('OOM');
+    expect(await markStep(store, PARTITION, 0)).toBe(true);
+  } finally {
+    await store.redis.config('SET', 'maxmemory', '0');
+  }
+});
 
-  it('a step back after a step forward does not postpone time-outs again and again', async () => {
-    const scheduler = startScheduler(1);
+it('a jump of the clock while no scheduler was running is not a step: jobs that are due then time out', async () => {
+  const id = await bringTo('running', { timeoutSeconds: 600 });
+  await stepTo(HOUR_S);
+  const scheduler = startScheduler(1);
+  for (let n = 0; n < 2; n++) await scheduler.runOnce(); // The first sweep only reads the clock.
+  expect(await statusOf(id)).toBe('pending');
+  expect(warnings).toEqual([]);
+});
+
+it('a step back of the clock makes no job wait for its length: each window starts once more', async () => {
+  const scheduler = startScheduler(1);
+  const running = await bringTo('running', { timeoutSeconds: 600 });
+  const delivered = await bringTo('delivered');
+  await scheduler.runOnce();
+  await stepTo(-HOUR_S);
+  await scheduler.runOnce();
+  await expectWindow(running, 600_000);
+  await expectWindow(delivered, DELIVERY_MS);
+  const steppedMs = expect.any(Number);
+  expect(warnings).toEqual([[{ steppedMs, broughtBack: 2 }, 'the clock of redis has stepped']]);
+  expect(await stepsOf(scheduler)).toEqual(['back 1']);
+  expect(await fsck(store.redis as Redis, prefix)).toEqual([]);
+});
+
+it('a step back is repaired by a scheduler that starts after it', async () => {
+  const ids = await Promise.all(Array.from({ length: 250 }, () => bringTo('running', { timeoutSeconds: 600 })));
+  await stepTo(-HOUR_S);
+  await startScheduler(1).runOnce();
+  for (const id of ids) await expectWindow(id, 600_000);
+  expect(warnings).toEqual([[{ broughtBack: 250 }, expect.stringContaining('while no scheduler was watching it')]]);
+});
+
+it('a scheduler that starts shortens no window opened when DELIVERY_TIMEOUT_SECONDS was longer', async () => {
+  store = createStore(store.redis, { keyPrefix: prefix, deliveryTimeoutMs: HOUR_S * 1_000 });
+  const id = await bringTo('delivered');
+  await startScheduler(1).runOnce();
+  expect(await dueIn(id)).toBeGreaterThan(DELIVERY_MS);
+});
+
+it('a reading of the clock from before a step back ends nothing early', async () => {
+  const before = await redisNow(store);
+  await stepTo(-HOUR_S);
+  const id = await bringTo('running', { timeoutSeconds: 600 });
+  await expireDue(store, PARTITION, before);
+  expect(await statusOf(id)).toBe('running');
+});
+
+it('a step back after a step forward does not postpone time-outs repeatedly', async () => {
+  const scheduler = startScheduler(1);
+  await scheduler.runOnce();
+  await stepTo(HOUR_S);
+  await scheduler.runOnce();
+  await stepTo(0);
+  await scheduler.runOnce();
+  const id = await bringTo('running', { timeoutSeconds: 0.001 });
+  await until(async () => {
     await scheduler.runOnce();
-    await stepTo(HOUR_S);
-    await scheduler.runOnce();
-    await stepTo(0);
-    await scheduler.runOnce();
-    const id = await bringTo('running', { timeoutSeconds: 0.001 });
-    await until(async () => {
-      await scheduler.runOnce();
-      return (await statusOf(id)) === 'pending';
-    });
+    return (await statusOf(id)) === 'pending';
   });
 });
 

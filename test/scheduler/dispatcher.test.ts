@@ -37,50 +37,48 @@ function createDispatcher() {
   return { dispatcher, begun, postponed, accepted };
 }
 
-describe('the dispatcher of one scheduler', () => {
-  it('the dispatcher accepts at most 5 000 callbacks for one host, and still has room for other hosts', async () => {
-    const { dispatcher, accepted } = createDispatcher();
-    const toOne = Array.from({ length: 5_001 }, () => callbackTo('one.example'));
-    for (const callback of toOne) dispatcher.dispatch(callback);
-    expect(dispatcher.isFull()).toBe(false);
-    const other = callbackTo('other.example');
-    dispatcher.dispatch(other);
-    await setImmediate();
-    const all = await accepted();
-    expect(all).toHaveLength(5_001);
-    expect(all).toContain(other);
-    expect(all).not.toContain(toOne.at(-1));
+it('the dispatcher accepts at most 5,000 callbacks for one host, and still has room for other hosts', async () => {
+  const { dispatcher, accepted } = createDispatcher();
+  const toOne = Array.from({ length: 5_001 }, () => callbackTo('one.example'));
+  for (const callback of toOne) dispatcher.dispatch(callback);
+  expect(dispatcher.isFull()).toBe(false);
+  const other = callbackTo('other.example');
+  dispatcher.dispatch(other);
+  await setImmediate();
+  const all = await accepted();
+  expect(all).toHaveLength(5_001);
+  expect(all).toContain(other);
+  expect(all).not.toContain(toOne.at(-1));
+});
+
+it('the dispatcher handles a callback once that is dispatched twice', async () => {
+  const { dispatcher, accepted } = createDispatcher();
+  const callback = callbackTo('one.example');
+  for (let n = 0; n < 2; n++) dispatcher.dispatch({ ...callback });
+  await setImmediate();
+  expect(await accepted()).toEqual([callback]);
+});
+
+it('a dispatcher that stops finishes callbacks that are being sent and postpones the others', async () => {
+  const { dispatcher, begun, postponed } = createDispatcher();
+  const [sending, waiting] = [callbackTo('one.example'), callbackTo('one.example')];
+  dispatcher.dispatch(sending);
+  dispatcher.dispatch(waiting);
+  await until(() => begun.length === 1);
+
+  let isStopped = false;
+  const stopped = dispatcher.stop(STOP_MS).then(() => {
+    isStopped = true;
   });
+  expect(dispatcher.isFull()).toBe(true);
+  dispatcher.dispatch(callbackTo('other.example'));
+  await setImmediate();
+  expect({ isStopped, postponed }).toEqual({ isStopped: false, postponed: [] });
 
-  it('the dispatcher handles a callback once that is dispatched twice', async () => {
-    const { dispatcher, accepted } = createDispatcher();
-    const callback = callbackTo('one.example');
-    for (let n = 0; n < 2; n++) dispatcher.dispatch({ ...callback });
-    await setImmediate();
-    expect(await accepted()).toEqual([callback]);
-  });
-
-  it('a dispatcher that stops finishes the callbacks being sent and postpones the others', async () => {
-    const { dispatcher, begun, postponed } = createDispatcher();
-    const [sending, waiting] = [callbackTo('one.example'), callbackTo('one.example')];
-    dispatcher.dispatch(sending);
-    dispatcher.dispatch(waiting);
-    await until(() => begun.length === 1);
-
-    let isStopped = false;
-    const stopped = dispatcher.stop(STOP_MS).then(() => {
-      isStopped = true;
-    });
-    expect(dispatcher.isFull()).toBe(true);
-    dispatcher.dispatch(callbackTo('other.example'));
-    await setImmediate();
-    expect({ isStopped, postponed }).toEqual({ isStopped: false, postponed: [] });
-
-    begun[0]?.end();
-    await stopped;
-    expect(begun).toHaveLength(1);
-    expect(postponed).toEqual([[waiting, 0]]);
-  });
+  begun[0]?.end();
+  await stopped;
+  expect(begun).toHaveLength(1);
+  expect(postponed).toEqual([[waiting, 0]]);
 });
 
 describe('the relay of one scheduler', () => {
@@ -114,15 +112,13 @@ describe('the relay of one scheduler', () => {
   });
 });
 
-describe('the wake-ups of callbacks', () => {
-  it('a wake-up of an earlier release, which has no host, is left to the relay', async () => {
-    const worker = new EventEmitter();
-    const bullMq = { queue: () => ({}), worker: () => worker } as unknown as BullMq;
-    const woken: HostCallback[] = [];
-    await createWakeups(bullMq, (callback) => woken.push(callback)).start();
-    const callback = callbackTo('one.example');
-    const { host: _, ...withoutHost } = callback;
-    for (const data of [withoutHost, callback]) worker.emit('completed', { data });
-    expect(woken).toEqual([callback]);
-  });
+it('a wake-up of a callback without a host, as earlier releases sent it, is left to the relay', async () => {
+  const worker = new EventEmitter();
+  const bullMq = { queue: () => ({}), worker: () => worker } as unknown as BullMq;
+  const woken: HostCallback[] = [];
+  await createWakeups(bullMq, (callback) => woken.push(callback)).start();
+  const callback = callbackTo('one.example');
+  const { host: _, ...withoutHost } = callback;
+  for (const data of [withoutHost, callback]) worker.emit('completed', { data });
+  expect(woken).toEqual([callback]);
 });

@@ -50,7 +50,7 @@ describe('callbacks to several receivers', () => {
     expect(called.sort()).toEqual(ids.sort());
   });
 
-  it('a receiver gets as many callbacks at once as allowed while others do too, and never more', async () => {
+  it('each of several receivers gets as many concurrent callbacks as allowed, and never more', async () => {
     const waiting = receivers.map((): ServerResponse[] => []);
     let most = 0;
     const urls = receivers.map((receiver, n) =>

@@ -30,7 +30,7 @@ describe('the limiter of hosts', () => {
     };
   }
 
-  it('the limiter begins the allowed work of a host at once, and the next when some has ended', async () => {
+  it('the limiter starts the allowed work of a host at once, and the next when some has ended', async () => {
     const { run, begun, end } = limiterOf({ perHost: 2 });
     run('a', 5);
     expect(await begun()).toBe('aa');
@@ -73,7 +73,7 @@ describe('the limiter of hosts', () => {
     expect(limiter.hasRoom('d')).toBe(false);
   });
 
-  it('the limiter has room again when work has ended, and when it has failed', async () => {
+  it('the limiter has room again when work has ended or failed', async () => {
     const { limiter, run, begun, end } = limiterOf({ capacity: 2 });
     run('a');
     expect(limiter.hasRoom('a')).toBe(false);

@@ -16,7 +16,7 @@ const poll = async (spaceId: string, fields = {}): Promise<string[]> => {
   return body.jobs.map(({ id }: { id: string }) => id);
 };
 
-it('is a number of seconds by which a job counts as older, over all names', async () => {
+it('a priority of n lets a job count as n seconds older, over all names', async () => {
   const ids: Record<string, string> = {};
   for (const [n, priority] of [0, -1, 600, 599, 0].entries()) {
     ids[n] = await create('prio-head-start', { priority, name: n % 2 === 0 ? 'even' : 'odd' });
@@ -26,7 +26,7 @@ it('is a number of seconds by which a job counts as older, over all names', asyn
   expect(await poll('prio-head-start', { types: ['odd', 'even'] })).toEqual([2, 3, 0, 4, 1].map((n) => ids[n]));
 });
 
-it('does not put a job before one that has waited for longer than the head start', async () => {
+it('a priority does not put a job before one that has waited longer than the head start', async () => {
   const old = await create('prio-ages');
   await until(async () => Date.now() - Date.parse((await read(old)).createdAt) > 1_200);
   const young = await create('prio-ages', { priority: 1 });
@@ -39,7 +39,7 @@ it.each<[event: string, happens: (id: string) => Promise<unknown>]>([
   ['a release', (id) => call(id, 'release')],
   ['a delivery time-out', (id) => makeDue(service, id)],
   ['its new time', (id) => call(id, 'release', { delaySeconds: 0.1 })],
-])('is kept after %s', async (event, happens) => {
+])('a job keeps its priority after %s', async (event, happens) => {
   const space = `prio-kept-after-${event.replaceAll(' ', '-')}`;
   const urgent = await jobIn(service, 'delivered', space, { priority: 600 });
   const other = await create(space);
@@ -48,7 +48,7 @@ it.each<[event: string, happens: (id: string) => Promise<unknown>]>([
   expect(await poll(space)).toEqual([urgent, other]);
 });
 
-it('is changed by a create that replaces the job, which keeps its place by creation', async () => {
+it('a create that replaces a job changes its priority and keeps its place by creation', async () => {
   const unique = { key: 'one', onConflict: 'replace' };
   const first = await create('prio-replaced', { unique, priority: 600 });
   const second = await create('prio-replaced', { priority: 300 });
@@ -58,7 +58,7 @@ it('is changed by a create that replaces the job, which keeps its place by creat
   expect(await poll('prio-replaced')).toEqual([second, first, third]);
 });
 
-it('is not part of the age of the oldest pending job', async () => {
+it('the age of the oldest pending job does not include its priority', async () => {
   await create('prio-age', { priority: 604_800 });
   const { body } = await service.call('GET', '/spaces/prio-age/stats');
   expect(body.oldestPendingAgeSeconds).toBeLessThan(600_000);

@@ -31,7 +31,7 @@ function withOldGuard(): string {
 }
 
 it.each(['scheduler', 'standalone'])(
-  'the %s does not start with a version of ipaddr.js that treats some private networks as public, and says so',
+  'the %s refuses to start with a version of ipaddr.js that treats some private networks as public',
   async (app) => {
     const env = { REDIS_URL: sharedService().redisUrl, KEY_PREFIX: 'old-guard', PORT: '0', ADMIN_API_KEY: ADMIN_KEY };
     const { ended, output } = runApp(app, { ...env, NODE_OPTIONS: withOldGuard() }, ROOT); // Not bundled.
@@ -158,7 +158,7 @@ describe('a scheduler', () => {
   });
 });
 
-it('a scheduler is live but not ready while it has not watched the clock of Redis for long enough', async () => {
+it('a scheduler is live but not ready until it has watched the clock of Redis for long enough', async () => {
   // It measures the time by its monotonic clock, which is slow here.
   const NODE_OPTIONS = preload('const now = performance.now.bind(performance); performance.now = () => now() / 1_000;');
   const scheduler = await startService({ NODE_OPTIONS }, { app: 'scheduler' });
@@ -199,7 +199,7 @@ describe('schedulers whose clocks are wrong', () => {
     await until(async () => (await nextTick()) < 2);
   });
 
-  it('a scheduler whose clock is an hour behind works beside others', async () => {
+  it('a scheduler whose clock is an hour behind works alongside others', async () => {
     await startWithClock(-3_600);
     const callbackUrl = receiver.script('/behind', respondWith(503), respondWith(204));
     const fields = { callbackUrl, timeoutSeconds: 1, maxRetries: 0 };

@@ -31,70 +31,68 @@ async function attempted(from: TestService, id: string, times: number) {
   return readJob(from, id);
 }
 
-describe('redelivery', () => {
-  it.each(['completed', 'dead'] as const)('a redelivered callback of a %s job is attempt 2', async (status) => {
-    const path = `/again/${status}`;
-    const callbackUrl = receiver.script(path, respondWith(410), respondWith(204));
-    const id = await jobIn(service, status, 'again', { callbackUrl });
-    const { events: _, ...before } = await settled(service, id);
-    expect(await redeliver(service, id)).toMatchObject(DONE);
-    const { events, ...after } = await attempted(service, id, 2);
-    expect(attemptsOf({ events })).toEqual(historyOf(callbackUrl, [sent(410), sent(204, 2)]));
-    expect(after).toEqual(before);
-    const [first, second] = receiver.requestsTo(path);
-    expect(second?.body).toEqual(first?.body);
-  });
+it.each(['completed', 'dead'] as const)('a redelivered callback of a %s job is attempt 2', async (status) => {
+  const path = `/again/${status}`;
+  const callbackUrl = receiver.script(path, respondWith(410), respondWith(204));
+  const id = await jobIn(service, status, 'again', { callbackUrl });
+  const { events: _, ...before } = await settled(service, id);
+  expect(await redeliver(service, id)).toMatchObject(DONE);
+  const { events, ...after } = await attempted(service, id, 2);
+  expect(attemptsOf({ events })).toEqual(historyOf(callbackUrl, [sent(410), sent(204, 2)]));
+  expect(after).toEqual(before);
+  const [first, second] = receiver.requestsTo(path);
+  expect(second?.body).toEqual(first?.body);
+});
 
-  it('a redelivery has all retries ahead, however many were made before', async () => {
-    const callbackUrl = receiver.script('/all', respondWith(503));
-    const id = await jobIn(service, 'completed', 'all', { callbackUrl });
-    for (const times of [2, 4]) {
-      await attempted(service, id, times);
-      await redeliver(service, id);
-    }
-    const job = await attempted(service, id, 6);
-    const attempts = [1, 2, 3, 4, 5, 6].map((attempt) => sent(503, attempt, attempt % 2 !== 0));
-    expect(attemptsOf(job)).toEqual(historyOf(callbackUrl, attempts));
-    expect(job.updatedAt).toBe(job.completedAt);
-  });
+it('a redelivery has all retries ahead, however many were made before', async () => {
+  const callbackUrl = receiver.script('/all', respondWith(503));
+  const id = await jobIn(service, 'completed', 'all', { callbackUrl });
+  for (const times of [2, 4]) {
+    await attempted(service, id, times);
+    await redeliver(service, id);
+  }
+  const job = await attempted(service, id, 6);
+  const attempts = [1, 2, 3, 4, 5, 6].map((attempt) => sent(503, attempt, attempt % 2 !== 0));
+  expect(attemptsOf(job)).toEqual(historyOf(callbackUrl, attempts));
+  expect(job.updatedAt).toBe(job.completedAt);
+});
 
-  it('a redelivery replaces the waiting retry once, however often it is requested at once', async () => {
-    const callbackUrl = receiver.script('/instead', respondWith(503), respondWith(204));
-    const id = await jobIn(hourly, 'completed', 'instead', { callbackUrl });
-    await attempted(hourly, id, 1);
-    // All commands go in one write, so that no scheduler's command comes between.
-    for (const { text } of [redeliver_callback, begin_callback]) await hourly.redis.script('LOAD', text);
-    hourly.redis.stream.cork();
-    const all = [1, 2, 3, 4, 5].map(() => redeliverCallback(hourly.store, ANY_SPACE, id));
-    // A scheduler whose wake-up for that retry is due sends the same command.
-    const retry = beginCallback(hourly.store, { jobId: id, series: 0 });
-    hourly.redis.stream.uncork();
-    await Promise.all(all);
-    expect(await retry).toEqual({ waitMs: null });
-    const job = await settled(hourly, id);
-    await sendLaterCallback(hourly, receiver, 'instead');
-    expect(attemptsOf(job)).toEqual(historyOf(callbackUrl, [sent(503, 1, true), sent(204, 2)]));
-    expect(receiver.requestsTo('/instead')).toHaveLength(2);
-    expect(await hourly.redis.zcard(hourly.store.keys.callbacks(id.slice(0, 2)))).toBe(0);
-  });
+it('a redelivery replaces the waiting retry once, even if it is requested concurrently', async () => {
+  const callbackUrl = receiver.script('/instead', respondWith(503), respondWith(204));
+  const id = await jobIn(hourly, 'completed', 'instead', { callbackUrl });
+  await attempted(hourly, id, 1);
+  // All commands go in one write, so that no scheduler's command comes between.
+  for (const { text } of [redeliver_callback, begin_callback]) await hourly.redis.script('LOAD', text);
+  hourly.redis.stream.cork();
+  const all = [1, 2, 3, 4, 5].map(() => redeliverCallback(hourly.store, ANY_SPACE, id));
+  // A scheduler whose wake-up for that retry is due sends the same command.
+  const retry = beginCallback(hourly.store, { jobId: id, series: 0 });
+  hourly.redis.stream.uncork();
+  await Promise.all(all);
+  expect(await retry).toEqual({ waitMs: null });
+  const job = await settled(hourly, id);
+  await sendLaterCallback(hourly, receiver, 'instead');
+  expect(attemptsOf(job)).toEqual(historyOf(callbackUrl, [sent(503, 1, true), sent(204, 2)]));
+  expect(receiver.requestsTo('/instead')).toHaveLength(2);
+  expect(await hourly.redis.zcard(hourly.store.keys.callbacks(id.slice(0, 2)))).toBe(0);
+});
 
-  it('a redelivery requested during an attempt follows it once, whichever scheduler gets the message', async () => {
-    const waiting: ServerResponse[] = [];
-    const callbackUrl = receiver.script('/waiting', (response) => waiting.push(response), respondWith(204));
-    const id = await jobIn(hourly, 'completed', 'waiting', { callbackUrl });
-    await until(() => waiting.length === 1);
-    for (let n = 0; n < 5; n++) {
-      expect(await redeliver(hourly, id)).toMatchObject(DONE);
-      await sendLaterCallback(hourly, receiver, 'waiting');
-    }
-    expect(receiver.requestsTo('/waiting')).toHaveLength(1);
-    waiting[0]?.writeHead(204).end();
-    const job = await attempted(hourly, id, 2);
+it('a redelivery requested during an attempt follows it once, whichever scheduler gets the message', async () => {
+  const waiting: ServerResponse[] = [];
+  const callbackUrl = receiver.script('/waiting', (response) => waiting.push(response), respondWith(204));
+  const id = await jobIn(hourly, 'completed', 'waiting', { callbackUrl });
+  await until(() => waiting.length === 1);
+  for (let n = 0; n < 5; n++) {
+    expect(await redeliver(hourly, id)).toMatchObject(DONE);
     await sendLaterCallback(hourly, receiver, 'waiting');
-    expect(attemptsOf(await readJob(hourly, id))).toEqual(historyOf(callbackUrl, [sent(204), sent(204, 2)]));
-    expect(job.updatedAt).toBe(job.completedAt);
-    expect(receiver.requestsTo('/waiting')).toHaveLength(2);
-  });
+  }
+  expect(receiver.requestsTo('/waiting')).toHaveLength(1);
+  waiting[0]?.writeHead(204).end();
+  const job = await attempted(hourly, id, 2);
+  await sendLaterCallback(hourly, receiver, 'waiting');
+  expect(attemptsOf(await readJob(hourly, id))).toEqual(historyOf(callbackUrl, [sent(204), sent(204, 2)]));
+  expect(job.updatedAt).toBe(job.completedAt);
+  expect(receiver.requestsTo('/waiting')).toHaveLength(2);
 });
 
 describe('refusals of redelivery', () => {

@@ -54,7 +54,7 @@ it('an ended job is kept for a week unless RETENTION_SECONDS says otherwise', as
   expect(Number(deadline)).toBe(Date.parse(completedAt) + 604_800_000);
 });
 
-it('a job that has not ended is kept', async () => {
+it('a job that has not ended is kept beyond the retention', async () => {
   const statuses = ['pending', 'delivered', 'running'] as const;
   const ids = await Promise.all(statuses.map((status) => jobIn(service, status, 'open')));
   const ended = await jobIn(service, 'completed', 'open');
@@ -75,7 +75,7 @@ it('an ended job is kept until its callback is settled', async () => {
   await until(() => isGone(id));
 });
 
-it('ended jobs are kept for ever with a retention of 0', async () => {
+it('ended jobs are kept forever with a retention of 0', async () => {
   const kept = [
     await jobIn(keeping, 'completed', 'kept'),
     await jobIn(keeping, 'dead', 'kept'),
@@ -92,7 +92,7 @@ it('ended jobs are kept for ever with a retention of 0', async () => {
   expect(await keeping.redis.zcard(keeping.store.keys.deadlines(brief.slice(0, 2)))).toBe(0);
 });
 
-it('a scheduler removes expired API keys when it starts, and no others', async () => {
+it('a scheduler removes only expired API keys when it starts', async () => {
   const { redis, store, prefix } = standing;
   const kept = await standing.key(['jobs:read'], { expiresAt: '2999-01-01T00:00:00.000Z' });
   const expired = await standing.key(['jobs:read']);

@@ -32,7 +32,7 @@ describe('a scheduled job', () => {
     ['a delay', () => ({ delaySeconds: 0.8 })],
     ['a time', () => ({ scheduledFor: inSeconds(0.8) })],
   ];
-  it.concurrent.each(WAYS)('becomes claimable after %s, and never earlier', async (_, fields) => {
+  it.concurrent.each(WAYS)('a scheduled job becomes claimable after %s, and never earlier', async (_, fields) => {
     const jobs = await Promise.all(Array.from({ length: 8 }, () => createJob(service, 'sched-ready', fields())));
     for (const created of jobs) {
       expect(created).toMatchObject({ status: 'scheduled', attemptNumber: 0, deliveredAt: null });
@@ -44,7 +44,7 @@ describe('a scheduled job', () => {
     }
   });
 
-  it('is not delivered by a poll or a claim, and says its status', async () => {
+  it('a poll or a claim does not deliver a scheduled job, and the claim shows its status', async () => {
     const { id } = await createJob(service, 'sched-later', { delaySeconds: 3_600 });
     expect(await poll('sched-later')).toEqual([]);
     const { status, body } = await call(id, 'claim');
@@ -54,7 +54,7 @@ describe('a scheduled job', () => {
     });
   });
 
-  it('is counted apart from pending jobs, and only when there is one', async () => {
+  it('the statistics count scheduled jobs apart from pending ones, and only if there are any', async () => {
     const counts = async () => (await service.call('GET', '/spaces/sched-counted-later/stats')).body;
     await createJob(service, 'sched-counted-later');
     expect((await counts()).jobs).toEqual({
@@ -75,7 +75,7 @@ describe('a scheduled job', () => {
     expect(listed.body).toMatchObject([{ id, status: 'scheduled', scheduledFor: expect.any(String) }]);
   });
 
-  it('goes to the end of the queue when its time comes', async () => {
+  it('a scheduled job is put at the end of the queue at its time', async () => {
     const { id: late } = await createJob(service, 'sched-order', { delaySeconds: 0.3 });
     const { id: early } = await createJob(service, 'sched-order');
     await readReady(late);
@@ -84,7 +84,7 @@ describe('a scheduled job', () => {
     expect(listed.body.map((job: { id: string }) => job.id)).toEqual([early, late]); // newest first, by creation
   });
 
-  it('can be killed, and does not become claimable afterwards', async () => {
+  it('a scheduled job that is killed never becomes claimable', async () => {
     const { id } = await createJob(service, 'sched-killed', { delaySeconds: 0.2 });
     expect((await call(id, 'kill', { reason: 'no' })).body).toEqual({ success: true });
     const marker = await createJob(service, 'sched-killed', { delaySeconds: 0.2 });
@@ -96,14 +96,14 @@ describe('a scheduled job', () => {
     ['a delay of 0', { delaySeconds: 0 }],
     ['a time in the past', { scheduledFor: '2020-01-01T00:00:00+01:00' }],
     ['null for both', { scheduledFor: null, delaySeconds: null }],
-  ])('is pending at once with %s', async (_, fields) => {
+  ])('a created job is pending at once with %s', async (_, fields) => {
     const job = await createJob(service, 'sched-now', fields);
     expect(job).toMatchObject({ status: 'pending' });
     expect(job).not.toHaveProperty('scheduledFor');
     expect(typesOf(await read(job.id))).toEqual(['created']);
   });
 
-  it('is returned as it is now by a create that is sent again', async () => {
+  it('a repeated create returns the current state of a scheduled job', async () => {
     const headers = { 'idempotency-key': 'later' };
     const body = { name: 'work', delaySeconds: 3_600 };
     const create = () => service.call('POST', '/spaces/sched-again/jobs', { body, headers });
@@ -116,39 +116,37 @@ describe('a scheduled job', () => {
   });
 });
 
-describe('rescheduling', () => {
-  it.each(['scheduled', 'pending'] as const)('gives a %s job another time', async (from) => {
-    const id = await jobIn(service, from, 'sched-another-time');
-    const scheduledFor = inSeconds(7_200);
-    expect((await call(id, 'reschedule', { scheduledFor })).body).toEqual({ success: true });
-    const job = await read(id);
-    expect(job).toMatchObject({ status: 'scheduled', scheduledFor });
-    expect(job.events.at(-1)).toMatchObject({ type: 'rescheduled', data: { scheduledFor } });
-    expect(await poll('sched-another-time')).toEqual([]);
-  });
+it.each(['scheduled', 'pending'] as const)('a reschedule sets another time for a %s job', async (from) => {
+  const id = await jobIn(service, from, 'sched-another-time');
+  const scheduledFor = inSeconds(7_200);
+  expect((await call(id, 'reschedule', { scheduledFor })).body).toEqual({ success: true });
+  const job = await read(id);
+  expect(job).toMatchObject({ status: 'scheduled', scheduledFor });
+  expect(job.events.at(-1)).toMatchObject({ type: 'rescheduled', data: { scheduledFor } });
+  expect(await poll('sched-another-time')).toEqual([]);
+});
 
-  it('brings a scheduled job forward, which is claimable when the new time comes', async () => {
-    const { id } = await createJob(service, 'sched-forward', { delaySeconds: 3_600 });
-    await call(id, 'reschedule', { delaySeconds: 0.2 });
-    expect(typesOf(await readReady(id))).toEqual(['created', 'rescheduled', 'ready']);
-  });
+it('a reschedule brings a scheduled job forward, and the job is claimable at the new time', async () => {
+  const { id } = await createJob(service, 'sched-forward', { delaySeconds: 3_600 });
+  await call(id, 'reschedule', { delaySeconds: 0.2 });
+  expect(typesOf(await readReady(id))).toEqual(['created', 'rescheduled', 'ready']);
+});
 
-  it('forgets a time for which the job has not waited', async () => {
-    const { id } = await createJob(service, 'sched-forgets', { delaySeconds: 3_600 });
-    await call(id, 'reschedule', { delaySeconds: 0 });
-    expect(await read(id)).not.toHaveProperty('scheduledFor');
-  });
+it('a reschedule to now removes the scheduled time of a job', async () => {
+  const { id } = await createJob(service, 'sched-forgets', { delaySeconds: 3_600 });
+  await call(id, 'reschedule', { delaySeconds: 0 });
+  expect(await read(id)).not.toHaveProperty('scheduledFor');
+});
 
-  it('puts a job at the end of the queue with a delay of 0, with its new head start', async () => {
-    const ids: string[] = [];
-    for (const n of [0, 1, 2]) ids.push((await createJob(service, 'sched-end', { payload: { n } })).id);
-    const [first = '', second = '', third = ''] = ids;
-    await call(first, 'reschedule', { delaySeconds: 0 });
-    await call(third, 'reschedule', { delaySeconds: 0, priority: 60 });
-    expect((await read(third)).events.at(-1).data).toEqual({ scheduledFor: null, priority: 60 });
-    expect(await read(third)).not.toHaveProperty('scheduledFor');
-    expect(await poll('sched-end')).toEqual([third, second, first]);
-  });
+it('a reschedule with a delay of 0 puts a job at the end of the queue, with its new head start', async () => {
+  const ids: string[] = [];
+  for (const n of [0, 1, 2]) ids.push((await createJob(service, 'sched-end', { payload: { n } })).id);
+  const [first = '', second = '', third = ''] = ids;
+  await call(first, 'reschedule', { delaySeconds: 0 });
+  await call(third, 'reschedule', { delaySeconds: 0, priority: 60 });
+  expect((await read(third)).events.at(-1).data).toEqual({ scheduledFor: null, priority: 60 });
+  expect(await read(third)).not.toHaveProperty('scheduledFor');
+  expect(await poll('sched-end')).toEqual([third, second, first]);
 });
 
 describe('a unique key', () => {
@@ -156,7 +154,7 @@ describe('a unique key', () => {
   const create = async (spaceId: string, fields: object) =>
     (await service.call('POST', `/spaces/${spaceId}/jobs`, { body: { name: 'work', unique, ...fields } })).body;
 
-  it('is occupied by a scheduled job, whose request and time are replaced in place', async () => {
+  it('a scheduled job occupies its unique key, and a replacing create changes its request and time in place', async () => {
     const first = await create('sched-unique', { delaySeconds: 3_600, payload: { n: 1 }, priority: 5 });
     const scheduledFor = inSeconds(7_200);
     const second = await create('sched-unique', { scheduledFor, payload: { n: 2 } });
@@ -166,7 +164,7 @@ describe('a unique key', () => {
     expect(events.at(-1)).toMatchObject({ type: 'replaced', data: { scheduledFor } });
   });
 
-  it('replaces a scheduled job by a pending one, at the end of the queue, and a pending one by a scheduled one', async () => {
+  it('a replacing create makes a scheduled job pending at the end of the queue, and a pending one scheduled', async () => {
     const { id } = await create('sched-both', { delaySeconds: 3_600 });
     const { id: other } = await createJob(service, 'sched-both');
     expect(await create('sched-both', {})).toMatchObject({ id, status: 'pending' });

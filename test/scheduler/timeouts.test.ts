@@ -46,63 +46,61 @@ const SIGNS: [verb: string, body?: unknown][] = [
   ['keepalive', undefined],
 ];
 
-describe('an execution time-out', () => {
-  // Stored times are rounded down, so some microseconds may be missing from an equal number of milliseconds.
-  it.concurrent.each([50, 200, 450, 1_000, 1_337])(
-    'an attempt times out once its worker has been silent for %i ms, and never earlier',
-    async (windowMs) => {
-      const fields = { timeoutSeconds: windowMs / 1_000, maxRetries: 1 };
-      const ids = await Promise.all(Array.from({ length: 8 }, () => jobIn(service, 'running', 'silent', fields)));
-      for (const id of ids) {
-        const job = await readAfter('retried', id);
-        expect(typesOf(job)).toEqual(['created', 'delivered', 'acked', 'retried']);
-        expect(timeOf(job.events[3]) - timeOf(job.events[2])).toBeGreaterThan(windowMs);
-      }
-    },
-  );
-
-  it.each(SIGNS)('each %s postpones the execution time-out', async (verb, body) => {
-    const id = await jobIn(service, 'running', 'signs', { timeoutSeconds: 60, maxRetries: 0 });
-    const ackedAt = timeOf((await read(id)).events[2]);
-    expect(await dueAt(id)).toBe(ackedAt + 60_000);
-    await until(async () => (await redisNow(service.store)) > ackedAt);
-    const from = await redisNow(service.store);
-    expect((await step(id, verb, body)).status).toBe(200);
-    const to = await redisNow(service.store);
-    expect(await dueAt(id)).toBeGreaterThanOrEqual(from + 60_000);
-    expect(await dueAt(id)).toBeLessThanOrEqual(to + 60_000);
-    await timeOut(id, 'dead');
-  });
-
-  // The attempt is over, so its worker must not change anything any more (contract §2). Once another worker has acked
-  // the job, it is running again, and calls do not show who makes them.
-  it.each([
-    ['pending', 1],
-    ['delivered', 1],
-    ['dead', 0],
-  ])('every call of a worker whose attempt timed out gets 409 while the job is %s', async (jobStatus, maxRetries) => {
-    const id = await jobIn(service, 'running', 'late', { maxRetries });
-    await timeOut(id, maxRetries === 0 ? 'dead' : 'retried');
-    if (jobStatus === 'delivered') await step(id, 'claim');
-    const before = await read(id);
-    for (const [verb, body] of [...SIGNS, ['complete', { result: 1 }], ['fail', { error: 'x' }]] as const) {
-      const { status, body: response } = await step(id, verb, body);
-      const error = { error: 'Job is not running', code: 'JOB_NOT_RUNNING', jobStatus };
-      expect({ verb, status, response }).toEqual({ verb, status: 409, response: error });
+// Stored times are rounded down, so some microseconds may be missing from an equal number of milliseconds.
+it.concurrent.each([50, 200, 450, 1_000, 1_337])(
+  'an attempt times out once its worker has been silent for %i ms, and never earlier',
+  async (windowMs) => {
+    const fields = { timeoutSeconds: windowMs / 1_000, maxRetries: 1 };
+    const ids = await Promise.all(Array.from({ length: 8 }, () => jobIn(service, 'running', 'silent', fields)));
+    for (const id of ids) {
+      const job = await readAfter('retried', id);
+      expect(typesOf(job)).toEqual(['created', 'delivered', 'acked', 'retried']);
+      expect(timeOf(job.events[3]) - timeOf(job.events[2])).toBeGreaterThan(windowMs);
     }
-    expect(await read(id)).toEqual(before);
-  });
+  },
+);
 
-  it('an execution time-out changes no job that is pending or delivered, or that has ended', async () => {
-    const statuses = ['pending', 'delivered', 'completed', 'dead', 'killed'] as const;
-    const fields = { timeoutSeconds: 4, maxRetries: 0 };
-    const ids = await Promise.all(statuses.map((status) => jobIn(service, status, 'others', fields)));
-    const runAndKilled = await jobIn(service, 'running', 'others', { ...fields, timeoutSeconds: 60 });
-    await step(runAndKilled, 'kill');
-    const before = await Promise.all([...ids, runAndKilled].map((id) => read(id)));
-    await readAfter('dead', await jobIn(service, 'running', 'others', fields));
-    expect(await Promise.all([...ids, runAndKilled].map((id) => read(id)))).toEqual(before);
-  });
+it.each(SIGNS)('each %s call postpones the execution time-out', async (verb, body) => {
+  const id = await jobIn(service, 'running', 'signs', { timeoutSeconds: 60, maxRetries: 0 });
+  const ackedAt = timeOf((await read(id)).events[2]);
+  expect(await dueAt(id)).toBe(ackedAt + 60_000);
+  await until(async () => (await redisNow(service.store)) > ackedAt);
+  const from = await redisNow(service.store);
+  expect((await step(id, verb, body)).status).toBe(200);
+  const to = await redisNow(service.store);
+  expect(await dueAt(id)).toBeGreaterThanOrEqual(from + 60_000);
+  expect(await dueAt(id)).toBeLessThanOrEqual(to + 60_000);
+  await timeOut(id, 'dead');
+});
+
+// The attempt is over, so its worker must not change anything any more (contract §2). Once another worker has acked
+// the job, it is running again, and calls do not show who makes them.
+it.each([
+  ['pending', 1],
+  ['delivered', 1],
+  ['dead', 0],
+])('every call of a worker whose attempt timed out gets 409 while the job is %s', async (jobStatus, maxRetries) => {
+  const id = await jobIn(service, 'running', 'late', { maxRetries });
+  await timeOut(id, maxRetries === 0 ? 'dead' : 'retried');
+  if (jobStatus === 'delivered') await step(id, 'claim');
+  const before = await read(id);
+  for (const [verb, body] of [...SIGNS, ['complete', { result: 1 }], ['fail', { error: 'x' }]] as const) {
+    const { status, body: response } = await step(id, verb, body);
+    const error = { error: 'Job is not running', code: 'JOB_NOT_RUNNING', jobStatus };
+    expect({ verb, status, response }).toEqual({ verb, status: 409, response: error });
+  }
+  expect(await read(id)).toEqual(before);
+});
+
+it('an execution time-out changes no job that is pending or delivered, or that has ended', async () => {
+  const statuses = ['pending', 'delivered', 'completed', 'dead', 'killed'] as const;
+  const fields = { timeoutSeconds: 4, maxRetries: 0 };
+  const ids = await Promise.all(statuses.map((status) => jobIn(service, status, 'others', fields)));
+  const runAndKilled = await jobIn(service, 'running', 'others', { ...fields, timeoutSeconds: 60 });
+  await step(runAndKilled, 'kill');
+  const before = await Promise.all([...ids, runAndKilled].map((id) => read(id)));
+  await readAfter('dead', await jobIn(service, 'running', 'others', fields));
+  expect(await Promise.all([...ids, runAndKilled].map((id) => read(id)))).toEqual(before);
 });
 
 describe('a delivery time-out', () => {

@@ -10,22 +10,25 @@ const SCOPES = {
   ...{ keepalive: 'jobs:keepalive', complete: 'jobs:complete', fail: 'jobs:fail', release: 'jobs:fail' },
 };
 
-it.each([...new Set(Object.values(SCOPES))])('allows a key with %s only the actions of this scope', async (scope) => {
-  const { key } = await service.key([scope]);
-  const ids = await Promise.all(
-    ACTIONS.map((action) => jobIn(service, action === 'ack' ? 'delivered' : 'running', 'scopes')),
-  );
-  const items = ACTIONS.map((action, i) => itemOf(ids[i] as string, action));
-  const { status, body } = await settle(service, 'scopes', items, { key });
-  const expected = ACTIONS.map((action, i) =>
-    SCOPES[action] === scope
-      ? { jobId: ids[i], success: true }
-      : { jobId: ids[i], success: false, error: `Missing required scope: ${SCOPES[action]}`, code: 'FORBIDDEN' },
-  );
-  expect({ status, results: body.results }).toEqual({ status: 200, results: expected });
-});
+it.each([...new Set(Object.values(SCOPES))])(
+  'settle allows a key with %s only the actions of this scope',
+  async (scope) => {
+    const { key } = await service.key([scope]);
+    const ids = await Promise.all(
+      ACTIONS.map((action) => jobIn(service, action === 'ack' ? 'delivered' : 'running', 'scopes')),
+    );
+    const items = ACTIONS.map((action, i) => itemOf(ids[i] as string, action));
+    const { status, body } = await settle(service, 'scopes', items, { key });
+    const expected = ACTIONS.map((action, i) =>
+      SCOPES[action] === scope
+        ? { jobId: ids[i], success: true }
+        : { jobId: ids[i], success: false, error: `Missing required scope: ${SCOPES[action]}`, code: 'FORBIDDEN' },
+    );
+    expect({ status, results: body.results }).toEqual({ status: 200, results: expected });
+  },
+);
 
-it('refuses a key with none of the scopes, and a poll without jobs:poll', async () => {
+it('settle refuses a key with none of the scopes, and poll one without jobs:poll', async () => {
   const id = await jobIn(service, 'running', 'scopes');
   const [none, worker] = [await service.key(['jobs:read', 'jobs:poll']), await service.key(['jobs:complete'])];
   expect((await settle(service, 'scopes', [itemOf(id, 'complete')], { key: none.key })).status).toBe(403);
@@ -36,7 +39,7 @@ it('refuses a key with none of the scopes, and a poll without jobs:poll', async 
   expect((await read(service, id)).status).toBe('running');
 });
 
-it('refuses autoAck without jobs:ack, and settles and claims nothing then', async () => {
+it('poll refuses autoAck without jobs:ack, and then settles and claims nothing', async () => {
   const [id, next] = [await jobIn(service, 'running', 'auto'), await createJob(service, 'auto')];
   const { key } = await service.key(['jobs:poll', 'jobs:complete']);
   const { status, body } = await poll(service, 'auto', { autoAck: true, settle: [itemOf(id, 'complete')] }, { key });
@@ -46,7 +49,7 @@ it('refuses autoAck without jobs:ack, and settles and claims nothing then', asyn
   expect(withoutAck.body).toMatchObject({ jobs: [{ id: next.id }], settled: [{ success: true }] });
 });
 
-it('refuses a key of another space before it reads an outcome', async () => {
+it('settle and poll refuse a key of another space before they read an outcome', async () => {
   const id = await jobIn(service, 'running', 'own');
   const { key } = await service.key(['jobs:worker'], { spaceId: 'other' });
   const refusal = { status: 403, body: { error: 'The API key is bound to another space', code: 'FORBIDDEN' } };

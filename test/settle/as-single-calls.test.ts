@@ -35,7 +35,7 @@ const cells = Object.values(TOKENS).flatMap((token) => ACTIONS.map((action) => (
 const rows = Object.keys(OPTIONS).flatMap((options) => Object.keys(STEPS).map((status) => [status, options] as const));
 
 it.each(rows)(
-  'does to a %s job that %s what the single calls do, for few jobs and for many',
+  'settle does to a %s job that %s what the single calls do, for few jobs and for many',
   async (status, options) => {
     const spaceId = `twins-${status}`;
     const fields = () => ({ maxRetries: 1, ...OPTIONS[options]?.() });
@@ -64,7 +64,7 @@ it.each(rows)(
   },
 );
 
-it.each(ACTIONS)('refuses %s of a job that does not exist as the single call does', async (action: Action) => {
+it.each(ACTIONS)('settle refuses %s of a job that does not exist as the single call does', async (action: Action) => {
   const missing = `${(await jobAfter(service, 'missing', [])).slice(0, 2)}${'a'.repeat(26)}`;
   for (const token of Object.values(TOKENS)) {
     const expected = resultOf(missing, await single(service, missing, action, token));
@@ -76,7 +76,7 @@ it.each(ACTIONS)('refuses %s of a job that does not exist as the single call doe
   }
 });
 
-it('completes a job that reports progress in the same call, and resends what was done already', async () => {
+it('settle completes a job that reports progress in the same call, even when it is sent again', async () => {
   const ids = await Promise.all(Array.from({ length: 3 }, () => jobAfter(service, 'twice', ['claim', 'ack'])));
   const actions: Action[] = ['keepalive', 'progress', 'complete', 'complete', 'fail'];
   const [byCalls, few, many] = ids as [string, string, string];

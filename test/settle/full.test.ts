@@ -23,26 +23,29 @@ const isStored = (action: string) => ['progress', 'checkpoint', 'event'].include
 const newJobs = () =>
   Promise.all(ACTIONS.map((action) => jobIn(service, action === 'ack' ? 'delivered' : 'running', 'full')));
 
-it.each(['in one call', 'one by one'])('refuses only reports that need memory when Redis is full, %s', async (how) => {
-  const ids = await newJobs();
-  const items = ACTIONS.map((action, i) => itemOf(ids[i] as string, action, '0.0'));
-  const portions = how === 'in one call' ? [items] : items.map((item) => [item]);
-  const results = await whenFull(async () => {
-    const all = [];
-    for (const portion of portions) all.push(...(await settle(service, 'full', portion)).body.results);
-    return all;
-  });
-  const FULL = { success: false, code: 'STORAGE_FULL', error: expect.any(String) };
-  expect(results).toEqual(
-    ACTIONS.map((action, i) => ({ jobId: ids[i], ...(isStored(action) ? FULL : { success: true }) })),
-  );
-  for (const [i, action] of ACTIONS.entries())
-    expect((await read(service, ids[i] as string)).status).toBe(
-      action in STATUS_AFTER ? STATUS_AFTER[action as keyof typeof STATUS_AFTER] : 'running',
+it.each(['in one call', 'one by one'])(
+  'settle refuses only reports that need memory when Redis is full, %s',
+  async (how) => {
+    const ids = await newJobs();
+    const items = ACTIONS.map((action, i) => itemOf(ids[i] as string, action, '0.0'));
+    const portions = how === 'in one call' ? [items] : items.map((item) => [item]);
+    const results = await whenFull(async () => {
+      const all = [];
+      for (const portion of portions) all.push(...(await settle(service, 'full', portion)).body.results);
+      return all;
+    });
+    const FULL = { success: false, code: 'STORAGE_FULL', error: expect.any(String) };
+    expect(results).toEqual(
+      ACTIONS.map((action, i) => ({ jobId: ids[i], ...(isStored(action) ? FULL : { success: true }) })),
     );
-});
+    for (const [i, action] of ACTIONS.entries())
+      expect((await read(service, ids[i] as string)).status).toBe(
+        action in STATUS_AFTER ? STATUS_AFTER[action as keyof typeof STATUS_AFTER] : 'running',
+      );
+  },
+);
 
-it.each([1, 8])('settles and claims %s jobs with autoAck when Redis is full', async (count) => {
+it.each([1, 8])('poll settles and claims %s jobs with autoAck when Redis is full', async (count) => {
   const space = `full-${count}`;
   const fields = { maxRunSeconds: 50, startWithinSeconds: 90, unique: { key: 'k', until: 'started' } };
   const done = await jobIn(service, 'running', space);

@@ -21,7 +21,7 @@ const CALLS = [
 
 const refusal = (jobId: string, code: string, error: string) => ({ jobId, success: false, error, code });
 
-it.each([3, 100])('returns %s results in order, whatever becomes of the jobs', async (count) => {
+it.each([3, 100])('settle returns %s results in order, even for refused jobs', async (count) => {
   const ours = await Promise.all(Array.from({ length: count - 2 }, () => running()));
   const other = await running('elsewhere');
   const [nobody, nonsense] = [`${ours[0]?.slice(0, 2)}${'a'.repeat(26)}`, 'nonsense'];
@@ -42,8 +42,9 @@ it.each([3, 100])('returns %s results in order, whatever becomes of the jobs', a
   for (const id of ours.slice(0, -1)) expect((await read(service, id)).status).toBe('completed');
 });
 
-describe('a job that is not of the space', () => {
-  it.each([1, 6])('is refused as FORBIDDEN, of the same partition or not, beside %s others', async (count) => {
+it.each([1, 6])(
+  'settle refuses jobs of other spaces as FORBIDDEN, in the same partition or not, beside %s others',
+  async (count) => {
     const { store } = service;
     const home = store.keys.baseOfSpace(SPACE);
     const names = Array.from({ length: 20_000 }, (_, i) => `space-${i}`);
@@ -62,8 +63,8 @@ describe('a job that is not of the space', () => {
       ...ours.map(() => undefined),
     ]);
     for (const id of foreign) expect((await read(service, id)).status).toBe('running');
-  });
-});
+  },
+);
 
 describe.each(CALLS)('a call with %s', (list, call, max) => {
   const FAULTS: [what: string, item: unknown, path: string, rule?: RegExp][] = [
@@ -90,18 +91,21 @@ describe.each(CALLS)('a call with %s', (list, call, max) => {
     ['a flag that is no boolean', { jobId: 'a', action: 'fail', error: 'x', retryable: 'no' }, '.retryable'],
   ];
 
-  it.each(FAULTS)('is refused with 400 for %s, and does nothing', async (_, item, path, rule = /must|is required/) => {
-    const id = await running();
-    const { status, body } = await call(service, SPACE, [complete(id), item, complete(id)]);
-    expect({ status, code: body.code }).toEqual({ status: 400, code: 'INVALID_REQUEST' });
-    const named = `${list}[1]${path}`;
-    expect(body.error.startsWith(`${named} `)).toBe(true);
-    expect(body.error).toMatch(rule);
-    for (const { path: each } of body.details ?? []) expect(each).toMatch(named.slice(0, list.length + 3));
-    expect((await read(service, id)).status).toBe('running');
-  });
+  it.each(FAULTS)(
+    `refuses an item of ${list} with 400 for %s, and does nothing`,
+    async (_, item, path, rule = /must|is required/) => {
+      const id = await running();
+      const { status, body } = await call(service, SPACE, [complete(id), item, complete(id)]);
+      expect({ status, code: body.code }).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+      const named = `${list}[1]${path}`;
+      expect(body.error.startsWith(`${named} `)).toBe(true);
+      expect(body.error).toMatch(rule);
+      for (const { path: each } of body.details ?? []) expect(each).toMatch(named.slice(0, list.length + 3));
+      expect((await read(service, id)).status).toBe('running');
+    },
+  );
 
-  it(`takes ${max} outcomes and refuses more, doing nothing`, async () => {
+  it(`accepts ${max} items of ${list}, and refuses more without doing anything`, async () => {
     const id = await running();
     const many = (count: number) => Array.from({ length: count }, () => ({ jobId: id, action: 'keepalive' }));
     const { status, body } = await call(service, SPACE, [complete(id), ...many(max)]);
@@ -114,7 +118,7 @@ describe.each(CALLS)('a call with %s', (list, call, max) => {
     );
   });
 
-  it.each([null, {}, 'complete', 5])('refuses a list that is %j', async (value) => {
+  it.each([null, {}, 'complete', 5])(`refuses %j as the list ${list}`, async (value) => {
     const { status, body } = await call(service, SPACE, value);
     expect({ status, error: body.error }).toEqual({ status: 400, error: `${list} must be an array of objects` });
   });
@@ -136,7 +140,7 @@ describe.each(CALLS)('a call with %s', (list, call, max) => {
     [{ action: 'release', delaySecond: 1 }, 'delaySecond', 'delaySeconds'],
   ];
 
-  it.each(UNKNOWN)('lists the unknown field of %j, or refuses it', async (item, field, hint) => {
+  it.each(UNKNOWN)(`lists the unknown field of %j in ${list}, or refuses it`, async (item, field, hint) => {
     const id = await running();
     const items = [
       { jobId: id, action: 'keepalive', data: undefined },
@@ -150,7 +154,7 @@ describe.each(CALLS)('a call with %s', (list, call, max) => {
     expect({ status, ignored: headers['x-ignored-fields'] }).toEqual({ status: 200, ignored: path });
   });
 
-  it('lists no field inside free JSON', async () => {
+  it(`lists no unknown field inside free JSON of ${list}`, async () => {
     const free = { a: { b: [{ c: 1 }] } };
     const id = await running();
     const items = [

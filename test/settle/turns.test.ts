@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { createJob, jobIn, step } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -14,7 +14,7 @@ const idsOf = (jobs: { id: string }[]) => jobs.map(({ id }) => id);
 const typesOf = ({ events }: { events: { type: string }[] }) => events.map(({ type }) => type);
 
 it.each([1, 6])(
-  'settles first, and then claims, so that it can claim a job that it released, beside %s',
+  'poll settles before it claims, so that it can claim a job that it released, beside %s',
   async (count) => {
     const space = newSpace();
     const done = await Promise.all(Array.from({ length: count }, () => jobIn(service, 'running', space)));
@@ -28,14 +28,14 @@ it.each([1, 6])(
   },
 );
 
-it('returns settled only to a poll that settles', async () => {
+it('poll returns settled only if it settles', async () => {
   const space = newSpace();
   expect((await poll(service, space)).body).toEqual({ jobs: [] });
   expect((await poll(service, space, { autoAck: true })).body).toEqual({ jobs: [] });
   expect((await poll(service, space, { settle: [] })).body).toEqual({ jobs: [], settled: [] });
 });
 
-it('claims when an outcome is refused, and claims only the names that it asks for', async () => {
+it('poll claims the requested names even if an outcome is refused', async () => {
   const space = newSpace();
   const pending = await createJob(service, space);
   const wanted = await createJob(service, space, { name: 'resize' });
@@ -50,8 +50,9 @@ it('claims when an outcome is refused, and claims only the names that it asks fo
   ]);
 });
 
-describe('a poll with autoAck', () => {
-  it.each([1, 7])('returns %s running jobs, with both events and the token of their delivery', async (count) => {
+it.each([1, 7])(
+  'poll with autoAck returns %s running jobs, with both events and the token of their delivery',
+  async (count) => {
     const space = newSpace();
     for (let n = 0; n < count; n++) await createJob(service, space, { maxRetries: 1 });
     const { body } = await poll(service, space, { count, autoAck: true });
@@ -67,130 +68,124 @@ describe('a poll with autoAck', () => {
         expect((await single(service, job.id, action, '0.0')).body).toEqual({ success: true });
       expect(typesOf(await read(service, job.id)).slice(3)).toEqual(['completed']);
     }
-  });
+  },
+);
 
-  it('starts an attempt as an ack does: its limits, the time to start and the unique key', async () => {
-    const space = newSpace();
-    const fields = {
-      maxRunSeconds: 50,
-      startWithinSeconds: 90,
-      unique: { key: 'k', until: 'started' },
-      timeoutSeconds: 70,
+it('poll with autoAck starts an attempt as an ack does: its limits, the time to start and the unique key', async () => {
+  const space = newSpace();
+  const fields = {
+    maxRunSeconds: 50,
+    startWithinSeconds: 90,
+    unique: { key: 'k', until: 'started' },
+    timeoutSeconds: 70,
+  };
+  const { redis, store } = service;
+  const acked = await jobIn(service, 'running', space, fields);
+  const { id } = await createJob(service, space, fields);
+  expect(idsOf((await poll(service, space, { autoAck: true })).body.jobs)).toEqual([id]);
+  const recordOf = async (jobId: string) => {
+    const { startBy, runBy, updatedAt, uniqueFreed, attempt, status } = await redis.hgetall(store.keys.job(jobId));
+    const partition = jobId.slice(0, 2);
+    const deadline = await redis.zscore(store.keys.deadlines(partition), jobId);
+    const due = await redis.zscore(store.keys.due(partition), jobId);
+    return {
+      startBy,
+      uniqueFreed,
+      attempt,
+      status,
+      due,
+      run: Number(runBy) - Number(updatedAt),
+      isRun: deadline === runBy,
     };
-    const { redis, store } = service;
-    const acked = await jobIn(service, 'running', space, fields);
-    const { id } = await createJob(service, space, fields);
-    expect(idsOf((await poll(service, space, { autoAck: true })).body.jobs)).toEqual([id]);
-    const recordOf = async (jobId: string) => {
-      const { startBy, runBy, updatedAt, uniqueFreed, attempt, status } = await redis.hgetall(store.keys.job(jobId));
-      const partition = jobId.slice(0, 2);
-      const deadline = await redis.zscore(store.keys.deadlines(partition), jobId);
-      const due = await redis.zscore(store.keys.due(partition), jobId);
-      return {
-        startBy,
-        uniqueFreed,
-        attempt,
-        status,
-        due,
-        run: Number(runBy) - Number(updatedAt),
-        isRun: deadline === runBy,
-      };
-    };
-    const expected = {
-      startBy: '0',
-      uniqueFreed: '1',
-      attempt: '1',
-      status: 'running',
-      due: null,
-      run: 50_000,
-      isRun: true,
-    };
-    expect([await recordOf(acked), await recordOf(id)]).toEqual([expected, expected]);
-    expect((await createJob(service, space, fields)).id).not.toBe(id);
-  });
+  };
+  const expected = {
+    startBy: '0',
+    uniqueFreed: '1',
+    attempt: '1',
+    status: 'running',
+    due: null,
+    run: 50_000,
+    isRun: true,
+  };
+  expect([await recordOf(acked), await recordOf(id)]).toEqual([expected, expected]);
+  expect((await createJob(service, space, fields)).id).not.toBe(id);
 });
 
-describe('a poll with ackWithinSeconds', () => {
-  it('gives the jobs that window, shows it to a late ack, and not to the next delivery', async () => {
-    const space = newSpace();
-    const { redis, store } = service;
-    const { id } = await createJob(service, space);
-    const partition = id.slice(0, 2);
-    const windowOf = async () =>
-      Number(await redis.zscore(store.keys.deadlines(partition), id)) -
-      Number(await redis.hget(store.keys.job(id), 'deliveredAt'));
-    await poll(service, space, { ackWithinSeconds: 300 });
-    expect(await windowOf()).toBe(300_000);
-    await step(service, id, 'release');
-    await poll(service, space);
-    expect(await windowOf()).toBe(30_000);
-    await step(service, id, 'release');
-    await poll(service, space, { ackWithinSeconds: 300 });
-    await redis.hset(store.keys.job(id), 'deliveredAt', 1_000_000);
-    await redis.zadd(store.keys.deadlines(partition), 1_300_000, id);
-    await until(async () => (await read(service, id)).status === 'pending');
-    const hint = 'Job was not acked within 300 s of its delivery and is pending again';
-    expect((await single(service, id, 'ack')).body).toMatchObject({ code: 'JOB_NOT_DELIVERED', hint });
-    for (const count of [1, 6]) {
-      const { body } = await settle(service, space, Array(count).fill(itemOf(id, 'ack')));
-      expect(body.results).toEqual(Array(count).fill(expect.objectContaining({ code: 'JOB_NOT_DELIVERED', hint })));
-    }
-    await poll(service, space);
-    expect(await windowOf()).toBe(30_000);
-  });
-
-  it.each([0, 0.5, 3_601, '5'])('refuses %j', async (ackWithinSeconds) => {
-    const { status, body } = await poll(service, 'any', { ackWithinSeconds });
-    expect({ status, code: body.code }).toEqual({ status: 400, code: 'INVALID_REQUEST' });
-    expect(body.error).toMatch(/^ackWithinSeconds must/);
-  });
+it('poll with ackWithinSeconds sets the delivery window, shows it to a late ack, and not to the next delivery', async () => {
+  const space = newSpace();
+  const { redis, store } = service;
+  const { id } = await createJob(service, space);
+  const partition = id.slice(0, 2);
+  const windowOf = async () =>
+    Number(await redis.zscore(store.keys.deadlines(partition), id)) -
+    Number(await redis.hget(store.keys.job(id), 'deliveredAt'));
+  await poll(service, space, { ackWithinSeconds: 300 });
+  expect(await windowOf()).toBe(300_000);
+  await step(service, id, 'release');
+  await poll(service, space);
+  expect(await windowOf()).toBe(30_000);
+  await step(service, id, 'release');
+  await poll(service, space, { ackWithinSeconds: 300 });
+  await redis.hset(store.keys.job(id), 'deliveredAt', 1_000_000);
+  await redis.zadd(store.keys.deadlines(partition), 1_300_000, id);
+  await until(async () => (await read(service, id)).status === 'pending');
+  const hint = 'Job was not acked within 300 s of its delivery and is pending again';
+  expect((await single(service, id, 'ack')).body).toMatchObject({ code: 'JOB_NOT_DELIVERED', hint });
+  for (const count of [1, 6]) {
+    const { body } = await settle(service, space, Array(count).fill(itemOf(id, 'ack')));
+    expect(body.results).toEqual(Array(count).fill(expect.objectContaining({ code: 'JOB_NOT_DELIVERED', hint })));
+  }
+  await poll(service, space);
+  expect(await windowOf()).toBe(30_000);
 });
 
-describe('a poll with workerId', () => {
-  it.each([
-    ['complete', {}],
-    ['fail', { error: 'x' }],
-    ['release', {}],
-  ])('is shown by the job until %s', async (verb, body) => {
-    const space = newSpace();
-    const { id } = await createJob(service, space);
-    await poll(service, space, { workerId: 'w-17 "ä"' });
-    expect(await read(service, id)).toMatchObject({ status: 'delivered', workerId: 'w-17 "ä"' });
-    await step(service, id, 'ack');
-    expect(await read(service, id)).toMatchObject({ status: 'running', workerId: 'w-17 "ä"' });
-    await step(service, id, verb, body);
-    expect(await read(service, id)).not.toHaveProperty('workerId');
-    if (verb === 'complete') return;
-    await step(service, id, 'claim');
-    expect(await read(service, id)).not.toHaveProperty('workerId');
-  });
+it.each([0, 0.5, 3_601, '5'])('poll refuses ackWithinSeconds of %j', async (ackWithinSeconds) => {
+  const { status, body } = await poll(service, 'any', { ackWithinSeconds });
+  expect({ status, code: body.code }).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+  expect(body.error).toMatch(/^ackWithinSeconds must/);
 });
 
-describe('a poll that settles and may wait', () => {
-  it('returns at once with a refusal', async () => {
-    const space = newSpace();
-    const { id } = await createJob(service, 'another');
-    const { body } = await poll(api, space, { waitSeconds: 20, settle: [itemOf(id, 'complete')] });
-    expect(body).toMatchObject({ jobs: [], settled: [{ jobId: id, success: false }] });
-  });
+it.each([
+  ['complete', {}],
+  ['fail', { error: 'x' }],
+  ['release', {}],
+])('a job shows the workerId of its poll until %s', async (verb, body) => {
+  const space = newSpace();
+  const { id } = await createJob(service, space);
+  await poll(service, space, { workerId: 'w-17 "ä"' });
+  expect(await read(service, id)).toMatchObject({ status: 'delivered', workerId: 'w-17 "ä"' });
+  await step(service, id, 'ack');
+  expect(await read(service, id)).toMatchObject({ status: 'running', workerId: 'w-17 "ä"' });
+  await step(service, id, verb, body);
+  expect(await read(service, id)).not.toHaveProperty('workerId');
+  if (verb === 'complete') return;
+  await step(service, id, 'claim');
+  expect(await read(service, id)).not.toHaveProperty('workerId');
+});
 
-  it('waits when all is settled, and returns what it settled with the job that came', async () => {
-    const space = newSpace();
-    const done = await jobIn(service, 'running', space);
-    const waiting = poll(api, space, {
-      waitSeconds: 20,
-      autoAck: true,
-      workerId: 'w',
-      settle: [itemOf(done, 'complete')],
-    });
-    await untilWaiting(api, 1);
-    expect((await read(service, done)).status).toBe('completed');
-    const { id } = await createJob(service, space);
-    const { body } = await waiting;
-    expect({ ids: idsOf(body.jobs), settled: body.settled }).toEqual({
-      ids: [id],
-      settled: [{ jobId: done, success: true }],
-    });
-    expect(await read(service, id)).toMatchObject({ status: 'running', workerId: 'w' });
+it('poll that settles and may wait returns at once with a refusal', async () => {
+  const space = newSpace();
+  const { id } = await createJob(service, 'another');
+  const { body } = await poll(api, space, { waitSeconds: 20, settle: [itemOf(id, 'complete')] });
+  expect(body).toMatchObject({ jobs: [], settled: [{ jobId: id, success: false }] });
+});
+
+it('poll that settles and may wait waits if all is settled, and then returns both results and jobs', async () => {
+  const space = newSpace();
+  const done = await jobIn(service, 'running', space);
+  const waiting = poll(api, space, {
+    waitSeconds: 20,
+    autoAck: true,
+    workerId: 'w',
+    settle: [itemOf(done, 'complete')],
   });
+  await untilWaiting(api, 1);
+  expect((await read(service, done)).status).toBe('completed');
+  const { id } = await createJob(service, space);
+  const { body } = await waiting;
+  expect({ ids: idsOf(body.jobs), settled: body.settled }).toEqual({
+    ids: [id],
+    settled: [{ jobId: done, success: true }],
+  });
+  expect(await read(service, id)).toMatchObject({ status: 'running', workerId: 'w' });
 });

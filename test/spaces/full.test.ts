@@ -6,7 +6,7 @@ import { withService } from '../support/service.js';
 const redis = withRedis();
 const service = withService({}, { redis, app: 'api' });
 
-it('changes settings, pauses and resumes while Redis is full', async () => {
+it('changes settings of a space, pauses and resumes it while Redis is full', async () => {
   const { id } = await createJob(service, 'full');
   const call = async (verb: string, body: object, method = 'POST') =>
     (await service.call(method, `/spaces/full/${verb}`, { body })).status;

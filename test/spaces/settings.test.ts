@@ -23,132 +23,125 @@ const create = (body: object, headers = {}) =>
   service.call('POST', `/spaces/${space}/jobs`, { body: { name: 'work', ...body }, headers });
 const FULL = { status: 429, body: { code: 'SPACE_FULL' } };
 
-describe('settings of a space', () => {
-  it('are merged, are set back with null, and show only what is set', async () => {
-    expect(await read()).toEqual({});
-    const retry = { delaySeconds: [1, 2], jitter: 0.2 };
-    expect(await change({ retention: { deadSeconds: 60 }, maxPending: 5, defaults: { retry } })).toMatchObject({
-      status: 200,
-      body: { retention: { deadSeconds: 60 }, maxPending: 5, defaults: { retry: { delaySeconds: [1, 2] } } },
-    });
-    await change({ retention: { completedSeconds: 0.5 }, defaults: { maxRetries: 0 }, requireDeliveryToken: true });
-    const all = {
-      retention: { completedSeconds: 0.5, deadSeconds: 60 },
-      maxPending: 5,
-      defaults: { maxRetries: 0, retry: { delaySeconds: [1, 2] } },
-      requireDeliveryToken: true,
-    };
-    expect(await read()).toEqual(all);
-    expect((await change({ maxPending: null, retention: { deadSeconds: null }, defaults: null })).body).toEqual({
-      retention: { completedSeconds: 0.5 },
-      requireDeliveryToken: true,
-    });
-    await change({ retention: { completedSeconds: null }, requireDeliveryToken: null });
-    expect(await read()).toEqual({});
-    expect((await service.call('PATCH', `/spaces/${space}/settings`)).body).toEqual({});
+it('changed settings of a space are merged, reset by null, and shown only if they are set', async () => {
+  expect(await read()).toEqual({});
+  const retry = { delaySeconds: [1, 2], jitter: 0.2 };
+  expect(await change({ retention: { deadSeconds: 60 }, maxPending: 5, defaults: { retry } })).toMatchObject({
+    status: 200,
+    body: { retention: { deadSeconds: 60 }, maxPending: 5, defaults: { retry: { delaySeconds: [1, 2] } } },
   });
-
-  it('keep every one of several changes at once', async () => {
-    const changes = [{ maxPending: 3 }, { anonymousStreams: false }, { retention: { deadSeconds: 7 } }];
-    const all = await Promise.all([...changes, { defaults: { maxRetries: 9 } }].map((one) => change(one)));
-    expect(all.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    expect(await read()).toEqual({
-      maxPending: 3,
-      anonymousStreams: false,
-      retention: { deadSeconds: 7 },
-      defaults: { maxRetries: 9 },
-    });
+  await change({ retention: { completedSeconds: 0.5 }, defaults: { maxRetries: 0 }, requireDeliveryToken: true });
+  const all = {
+    retention: { completedSeconds: 0.5, deadSeconds: 60 },
+    maxPending: 5,
+    defaults: { maxRetries: 0, retry: { delaySeconds: [1, 2] } },
+    requireDeliveryToken: true,
+  };
+  expect(await read()).toEqual(all);
+  expect((await change({ maxPending: null, retention: { deadSeconds: null }, defaults: null })).body).toEqual({
+    retention: { completedSeconds: 0.5 },
+    requireDeliveryToken: true,
   });
+  await change({ retention: { completedSeconds: null }, requireDeliveryToken: null });
+  expect(await read()).toEqual({});
+  expect((await service.call('PATCH', `/spaces/${space}/settings`)).body).toEqual({});
+});
 
-  it.each([
-    [{ maxPendin: 5 }, 'unknown field maxPendin, did you mean maxPending?'],
-    [{ retention: { deadSecond: 5 } }, 'unknown field retention.deadSecond, did you mean deadSeconds?'],
-    [
-      { defaults: { retry: { delaySeconds: 1, facto: 2 } } },
-      'unknown field defaults.retry.facto, did you mean factor?',
-    ],
-    [{ maxPending: -1 }, 'maxPending must be an integer between 0 and 1000000000'],
-    [{ maxPending: '5' }, 'maxPending must be an integer between 0 and 1000000000'],
-    [{ retention: 5 }, 'retention must be an object'],
-    [{ retention: { killedSeconds: -1 } }, 'retention.killedSeconds must be a number between 0 and 3162240000'],
-    [{ defaults: { maxRetries: 101 } }, 'defaults.maxRetries must be an integer between 0 and 100'],
-    [{ defaults: { timeoutSeconds: 0 } }, 'defaults.timeoutSeconds must be a number above 0 and at most 86400'],
-    [{ defaults: { retry: {} } }, 'defaults.retry.delaySeconds is required'],
-    [{ anonymousStreams: 'no' }, 'anonymousStreams must be a boolean'],
-    [{ requireDeliveryToken: 1 }, 'requireDeliveryToken must be a boolean'],
-    [[], 'body must be an object'],
-  ])('refuses %j, and changes nothing', async (body, error) => {
-    expect(await change(body)).toMatchObject({ status: 400, body: { error, code: 'INVALID_REQUEST' } });
-    expect(await read()).toEqual({});
-  });
-
-  it('stay when the space has no jobs', async () => {
-    await change({ maxPending: 5 });
-    const id = await jobIn(service, 'killed', space);
-    expect((await service.call('DELETE', `/jobs/${id}`)).status).toBe(200);
-    expect(await read()).toEqual({ maxPending: 5 });
-  });
-
-  it('reach another process by a message, and without one a little later', async () => {
-    const createThere = async () =>
-      (await other.call('POST', `/spaces/${space}/jobs`, { body: { name: 'work' } })).status;
-    await change({ maxPending: 0 });
-    await until(async () => (await createThere()) === 429);
-    const key = service.store.keys.settings(partitionOf(space));
-    await service.redis.multi().hdel(key, space).hincrby(key, '', 1).exec(); // No message tells of it.
-    await until(async () => (await createThere()) === 201);
+it('concurrent changes to the settings of a space are all kept', async () => {
+  const changes = [{ maxPending: 3 }, { anonymousStreams: false }, { retention: { deadSeconds: 7 } }];
+  const all = await Promise.all([...changes, { defaults: { maxRetries: 9 } }].map((one) => change(one)));
+  expect(all.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect(await read()).toEqual({
+    maxPending: 3,
+    anonymousStreams: false,
+    retention: { deadSeconds: 7 },
+    defaults: { maxRetries: 9 },
   });
 });
 
-describe('maxPending', () => {
-  it('refuses creates from so many pending jobs on, until one is claimed', async () => {
-    await change({ maxPending: 2 });
-    for (const _ of [1, 2]) expect((await create({})).status).toBe(201);
-    expect(await create({})).toMatchObject(FULL);
-    expect(await create({ delaySeconds: 60 })).toMatchObject(FULL);
-    expect(await create({ priority: 5 })).toMatchObject(FULL);
-    await service.call('POST', `/spaces/${space}/jobs/poll`, { body: {} });
-    expect((await create({})).status).toBe(201);
-    expect((await create({})).status).toBe(429);
-    await change({ maxPending: null });
-    expect((await create({})).status).toBe(201);
-  });
+it.each([
+  [{ maxPendin: 5 }, 'unknown field maxPendin, did you mean maxPending?'],
+  [{ retention: { deadSecond: 5 } }, 'unknown field retention.deadSecond, did you mean deadSeconds?'],
+  [{ defaults: { retry: { delaySeconds: 1, facto: 2 } } }, 'unknown field defaults.retry.facto, did you mean factor?'],
+  [{ maxPending: -1 }, 'maxPending must be an integer between 0 and 1000000000'],
+  [{ maxPending: '5' }, 'maxPending must be an integer between 0 and 1000000000'],
+  [{ retention: 5 }, 'retention must be an object'],
+  [{ retention: { killedSeconds: -1 } }, 'retention.killedSeconds must be a number between 0 and 3162240000'],
+  [{ defaults: { maxRetries: 101 } }, 'defaults.maxRetries must be an integer between 0 and 100'],
+  [{ defaults: { timeoutSeconds: 0 } }, 'defaults.timeoutSeconds must be a number above 0 and at most 86400'],
+  [{ defaults: { retry: {} } }, 'defaults.retry.delaySeconds is required'],
+  [{ anonymousStreams: 'no' }, 'anonymousStreams must be a boolean'],
+  [{ requireDeliveryToken: 1 }, 'requireDeliveryToken must be a boolean'],
+  [[], 'body must be an object'],
+])('settings of a space refuse %j, and are unchanged', async (body, error) => {
+  expect(await change(body)).toMatchObject({ status: 400, body: { error, code: 'INVALID_REQUEST' } });
+  expect(await read()).toEqual({});
+});
 
-  it('says how many jobs of a list are stored, and lets a repetition complete the list', async () => {
-    await change({ maxPending: 3 });
-    const list = Array.from({ length: 5 }, (_, n) => ({ name: `work-${n}` }));
-    const headers = { 'idempotency-key': `list-${space}` };
-    const send = () => service.call('POST', `/spaces/${space}/jobs`, { body: list, headers });
-    expect(await send()).toMatchObject({ status: 429, body: { code: 'SPACE_FULL', stored: 3 } });
-    expect(await send()).toMatchObject({ status: 429, body: { code: 'SPACE_FULL', stored: 3 } });
-    await change({ maxPending: 5 });
-    const { status, body } = await send();
-    expect([status, body.length]).toEqual([201, 5]);
-    expect((await service.call('GET', `/spaces/${space}/stats`)).body.jobs.pending).toBe(5);
-  });
+it('settings of a space are kept when it has no jobs', async () => {
+  await change({ maxPending: 5 });
+  const id = await jobIn(service, 'killed', space);
+  expect((await service.call('DELETE', `/jobs/${id}`)).status).toBe(200);
+  expect(await read()).toEqual({ maxPending: 5 });
+});
 
-  it('still finds the job of an idempotency key or a unique key', async () => {
-    await change({ maxPending: 1 });
-    const headers = { 'idempotency-key': `again-${space}` };
-    const { body } = await create({ unique: { key: 'k' } }, headers);
-    expect(await create({ unique: { key: 'k' } }, headers)).toMatchObject({ status: 201, body: { id: body.id } });
-    expect(await create({ unique: { key: 'k' } })).toMatchObject({ status: 200, body: { id: body.id } });
-    expect(await create({ unique: { key: 'other' } })).toMatchObject(FULL);
-  });
+it('changed settings reach another process by a message, and soon without one', async () => {
+  const createThere = async () =>
+    (await other.call('POST', `/spaces/${space}/jobs`, { body: { name: 'work' } })).status;
+  await change({ maxPending: 0 });
+  await until(async () => (await createThere()) === 429);
+  const key = service.store.keys.settings(partitionOf(space));
+  await service.redis.multi().hdel(key, space).hincrby(key, '', 1).exec(); // No message tells of it.
+  await until(async () => (await createThere()) === 201);
+});
 
-  it('refuses copies, but no job that waits again', async () => {
-    const id = await jobIn(service, 'running', space);
-    await change({ maxPending: 0 });
-    expect(await service.call('POST', `/jobs/${id}/copy`)).toMatchObject(FULL);
-    await step(service, id, 'release');
-    expect((await service.call('GET', `/jobs/${id}`)).body.status).toBe('pending');
-  });
+it('maxPending refuses creates beyond its number of pending jobs until one is claimed', async () => {
+  await change({ maxPending: 2 });
+  for (const _ of [1, 2]) expect((await create({})).status).toBe(201);
+  expect(await create({})).toMatchObject(FULL);
+  expect(await create({ delaySeconds: 60 })).toMatchObject(FULL);
+  expect(await create({ priority: 5 })).toMatchObject(FULL);
+  await service.call('POST', `/spaces/${space}/jobs/poll`, { body: {} });
+  expect((await create({})).status).toBe(201);
+  expect((await create({})).status).toBe(429);
+  await change({ maxPending: null });
+  expect((await create({})).status).toBe(201);
+});
+
+it('maxPending reports how many jobs of a list are stored, and a repeated call completes the list', async () => {
+  await change({ maxPending: 3 });
+  const list = Array.from({ length: 5 }, (_, n) => ({ name: `work-${n}` }));
+  const headers = { 'idempotency-key': `list-${space}` };
+  const send = () => service.call('POST', `/spaces/${space}/jobs`, { body: list, headers });
+  expect(await send()).toMatchObject({ status: 429, body: { code: 'SPACE_FULL', stored: 3 } });
+  expect(await send()).toMatchObject({ status: 429, body: { code: 'SPACE_FULL', stored: 3 } });
+  await change({ maxPending: 5 });
+  const { status, body } = await send();
+  expect([status, body.length]).toEqual([201, 5]);
+  expect((await service.call('GET', `/spaces/${space}/stats`)).body.jobs.pending).toBe(5);
+});
+
+it('maxPending still lets a create return the job of an idempotency key or a unique key', async () => {
+  await change({ maxPending: 1 });
+  const headers = { 'idempotency-key': `again-${space}` };
+  const { body } = await create({ unique: { key: 'k' } }, headers);
+  expect(await create({ unique: { key: 'k' } }, headers)).toMatchObject({ status: 201, body: { id: body.id } });
+  expect(await create({ unique: { key: 'k' } })).toMatchObject({ status: 200, body: { id: body.id } });
+  expect(await create({ unique: { key: 'other' } })).toMatchObject(FULL);
+});
+
+it('maxPending refuses copies, but no job that returns to the queue', async () => {
+  const id = await jobIn(service, 'running', space);
+  await change({ maxPending: 0 });
+  expect(await service.call('POST', `/jobs/${id}/copy`)).toMatchObject(FULL);
+  await step(service, id, 'release');
+  expect((await service.call('GET', `/jobs/${id}`)).body.status).toBe('pending');
 });
 
 describe('defaults', () => {
   const DEFAULTS = { maxRetries: 7, timeoutSeconds: 12.5, retry: { delaySeconds: 4 }, maxRunSeconds: 99 };
 
-  it('hold for fields that a create leaves out, also in a list', async () => {
+  it('the default options of a space fill fields that a create omits, even in a list', async () => {
     await change({ defaults: DEFAULTS });
     const { body } = await create({ retry: null });
     expect(body).toMatchObject(DEFAULTS);
@@ -164,7 +157,7 @@ describe('defaults', () => {
     expect(jobs).toMatchObject([DEFAULTS, { ...DEFAULTS, maxRetries: 3 }]);
   });
 
-  it('do not count for the fingerprint of an idempotency key, and a replay shows the job as it is', async () => {
+  it('the default options of a space change no idempotency fingerprint, and a replay shows the stored job', async () => {
     const headers = { 'idempotency-key': `defaults-${space}` };
     await change({ defaults: DEFAULTS });
     const first = await create({}, headers);
@@ -190,19 +183,22 @@ describe('requireDeliveryToken', () => {
     ['release', 'running', {}],
   ] as const;
 
-  it.each(CALLS)('refuses %s without a token, and accepts it with one', async (verb, status, body) => {
-    const id = await jobIn(service, status, space);
-    await change({ requireDeliveryToken: true });
-    const call = (headers = {}) => service.call('POST', `/jobs/${id}/${verb}`, { body, headers });
-    expect(await call()).toMatchObject({
-      status: 400,
-      body: { error: 'x-delivery-token is required in this space', code: 'INVALID_REQUEST' },
-    });
-    expect((await service.call('GET', `/jobs/${id}`)).body.status).toBe(status);
-    expect((await call({ 'x-delivery-token': '0.0' })).status).toBe(200);
-  });
+  it.each(CALLS)(
+    'requireDeliveryToken refuses %s without a token, and accepts it with one',
+    async (verb, status, body) => {
+      const id = await jobIn(service, status, space);
+      await change({ requireDeliveryToken: true });
+      const call = (headers = {}) => service.call('POST', `/jobs/${id}/${verb}`, { body, headers });
+      expect(await call()).toMatchObject({
+        status: 400,
+        body: { error: 'x-delivery-token is required in this space', code: 'INVALID_REQUEST' },
+      });
+      expect((await service.call('GET', `/jobs/${id}`)).body.status).toBe(status);
+      expect((await call({ 'x-delivery-token': '0.0' })).status).toBe(200);
+    },
+  );
 
-  it('refuses outcomes without a token in settle and poll, and does nothing', async () => {
+  it('requireDeliveryToken refuses outcomes without a token in settle and poll, which then do nothing', async () => {
     const [first, second] = [await jobIn(service, 'running', space), await jobIn(service, 'running', space)];
     await change({ requireDeliveryToken: true });
     const outcomes = [
@@ -222,7 +218,7 @@ describe('requireDeliveryToken', () => {
     expect((await service.call('GET', `/jobs/${first}`)).body.status).toBe('running');
   });
 
-  it('leaves other spaces of the partition alone, and tells nothing to keys of other spaces', async () => {
+  it('requireDeliveryToken changes no other space of the partition, and reveals nothing to keys of other spaces', async () => {
     let twin = space;
     for (let n = 0; twin === space || partitionOf(twin) !== partitionOf(space); n++) twin = `${space}-twin-${n}`;
     await change({ requireDeliveryToken: true });
@@ -248,7 +244,7 @@ describe('retention', () => {
     return deadline === null ? null : Number(deadline) - Date.parse(updatedAt);
   };
 
-  it('is that of the outcome for jobs that end from now on, whichever call or sweep ends them', async () => {
+  it('retention of a space applies by outcome to jobs that end after its change, whatever ends them', async () => {
     const before = await jobIn(service, 'killed', space);
     await change({ retention: { completedSeconds: 1000.5, deadSeconds: 2000, killedSeconds: 3000 } });
     const settled = await jobIn(service, 'running', space);
@@ -265,7 +261,7 @@ describe('retention', () => {
     expect(await keptMs(before)).toBe(7 * 86_400_000);
   });
 
-  it('is for ever with 0, and that of the service for outcomes that are not set', async () => {
+  it('a retention of 0 keeps jobs forever, and outcomes without one have that of the service', async () => {
     await change({ retention: { deadSeconds: 0 } });
     const kept = await jobIn(service, 'dead', space);
     expect(await keptMs(kept)).toBeNull();
@@ -278,15 +274,13 @@ describe('retention', () => {
   });
 });
 
-describe('anonymousStreams', () => {
-  it('refuses streams without a token, although the service allows them, and accepts those with one', async () => {
-    const { id } = await createJob(service, space);
-    await (await open(`/${id}`)).close();
-    await change({ anonymousStreams: false });
-    await expect(open(`/${id}`)).rejects.toThrow('no stream');
-    const { key } = await service.key(['jobs:read:progress']);
-    await open(`/${id}?token=${key}`);
-    await change({ anonymousStreams: null });
-    await open(`/${id}`);
-  });
+it('anonymousStreams false refuses streams without a token, although the service allows them', async () => {
+  const { id } = await createJob(service, space);
+  await (await open(`/${id}`)).close();
+  await change({ anonymousStreams: false });
+  await expect(open(`/${id}`)).rejects.toThrow('no stream');
+  const { key } = await service.key(['jobs:read:progress']);
+  await open(`/${id}?token=${key}`);
+  await change({ anonymousStreams: null });
+  await open(`/${id}`);
 });

@@ -67,7 +67,7 @@ it('a manual clock stands still, and ends windows and delays only when it is adv
   expect(body.jobs.map(({ id }: { id: string }) => id)).toEqual([running, scheduled]);
 });
 
-it('a delay is over when a manual clock is advanced by just that delay', async () => {
+it('a delay is over when a manual clock is advanced by exactly that delay', async () => {
   const standalone = await start({ CLOCK: 'manual' });
   await create(standalone, { delaySeconds: 3_600 });
   const poll = standalone.call('POST', '/spaces/clock/jobs/poll', { waitSeconds: 20 });
@@ -75,7 +75,7 @@ it('a delay is over when a manual clock is advanced by just that delay', async (
   expect((await poll).body.jobs).toHaveLength(1);
 });
 
-it('a manual clock makes the next attempt of a callback due', async () => {
+it('advancing a manual clock makes the next attempt of a callback due', async () => {
   const standalone = await start({ CLOCK: 'manual', CALLBACK_RETRY_DELAYS: '3600', CALLBACK_ALLOW_PRIVATE: 'true' });
   const callbackUrl = receiver.script('/due', respondWith(500), respondWith(200));
   const id = await create(standalone, { callbackUrl });
@@ -89,7 +89,7 @@ it('a manual clock makes the next attempt of a callback due', async () => {
   expect(receiver.requestsTo('/due')).toHaveLength(2);
 });
 
-it('a manual clock continues where it was after a restart', async () => {
+it('a manual clock continues where it stopped after a restart', async () => {
   const first = await start({ CLOCK: 'manual' });
   const now = await advance(first, 86_400);
   await first.stop();
@@ -105,7 +105,7 @@ it.each([
   expect([refused.status, refused.body]).toEqual([400, { error, code: 'INVALID_REQUEST' }]);
 });
 
-it('a manual clock is advanced only with a key that has keys:manage', async () => {
+it('a manual clock can be advanced only with a key that has keys:manage', async () => {
   const standalone = await start({ CLOCK: 'manual' });
   const { key } = (await standalone.call('POST', '/keys', { name: 'worker', scopes: ['jobs:worker'] })).body;
   expect((await clock({ url: standalone.url, key }, { advanceSeconds: 1 })).status).toBe(403);
@@ -122,7 +122,7 @@ it('no process has /test/clock unless its clock is manual', async () => {
   }
 });
 
-it('a standalone with a manual clock does not start on a Redis that others may use', async () => {
+it('a standalone with a manual clock refuses to start on a Redis that others may use', async () => {
   const running = launch({ CLOCK: 'manual', REDIS_URL: sharedService().redisUrl });
   expect(await running.ended()).toBe(1);
   expect(running.output()).toContain('CLOCK must be redis when REDIS_URL is set');

@@ -13,7 +13,7 @@ const OWN_KEY = 'a-key-of-my-own-choice-just-long';
 
 const { dataDir, launch, start } = withStandalones();
 
-it('the standalone serves, prints a command that works when pasted, and keeps its key and jobs over a restart', async () => {
+it('the standalone prints a command that works when pasted, and keeps its key and jobs over a restart', async () => {
   const first = await start();
   const line = /^\s+(curl .+)$/m.exec(first.output())?.[1] as string;
   const shell = spawn('sh', ['-c', line], { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -45,7 +45,7 @@ it('the standalone serves, prints a command that works when pasted, and keeps it
   expect(await second.stop()).toBe(0);
 });
 
-it('the standalone uses REDIS_URL, ADMIN_API_KEY and HOST, and starts no Redis of its own', async () => {
+it('the standalone uses REDIS_URL, ADMIN_API_KEY and HOST, and then starts no Redis', async () => {
   const standalone = await start({
     REDIS_URL: sharedService().redisUrl,
     ADMIN_API_KEY: OWN_KEY,
@@ -62,7 +62,7 @@ it('the standalone uses REDIS_URL, ADMIN_API_KEY and HOST, and starts no Redis o
   expect(await standalone.stop()).toBe(0);
 });
 
-it('the standalone lists each fault of its configuration once and does not start', async () => {
+it('the standalone lists each fault of its configuration once and refuses to start', async () => {
   const faulty = { REDIS_URL: 'http://x', PORT: 'eighty', CALLBACK_SIGNING_SECRET: 'whsec_', LOG_LEVEL: 'loud' };
   const { ended, output } = launch({ ...faulty, ADMIN_API_KEY: OWN_KEY.slice(1) });
   expect(await ended()).toBe(1);

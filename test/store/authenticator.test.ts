@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeEach, expect, it } from '@jest/globals';
 import { ConnectionSubscriptions } from '@yardmaster/redis';
 import { Authenticator, createKey, createStore, revokeKey, type Store } from '@yardmaster/store';
 import { Redis } from 'ioredis';
@@ -37,7 +37,7 @@ function countReads(of: Store): () => number {
   return () => reads;
 }
 
-it('reads a valid API key from Redis once, and grants what its scopes cover', async () => {
+it('the authenticator reads a valid API key from Redis once, and grants what its scopes cover', async () => {
   const { key, id } = await createKey(store, { ...request, spaceId: 'mine' });
   const authenticator = new Authenticator(store);
   const reads = countReads(store);
@@ -51,7 +51,7 @@ it('reads a valid API key from Redis once, and grants what its scopes cover', as
   expect(reads()).toBe(1);
 });
 
-it('reads a cached API key again after cacheMs', async () => {
+it('the authenticator reads a cached API key again after cacheMs', async () => {
   const { key } = await createKey(store, request);
   const authenticator = new Authenticator(store, { cacheMs: 50 });
   const reads = countReads(store);
@@ -59,7 +59,7 @@ it('reads a cached API key again after cacheMs', async () => {
   await until(async () => (await authenticator.authenticate(key)) !== null && reads() === 2);
 });
 
-it('caches no more API keys than its capacity', async () => {
+it('the authenticator caches no more API keys than its capacity', async () => {
   const keys = await Promise.all([1, 2, 3].map(() => createKey(store, request)));
   const authenticator = new Authenticator(store, { capacity: 2 });
   const reads = countReads(store);
@@ -76,57 +76,55 @@ it('stores no secret of an API key', async () => {
   expect(stored).not.toContain(key.split('_')[2]);
 });
 
-describe('revoked API key', () => {
-  it('is refused by an authenticator that had cached it, as soon as the revocation is published', async () => {
-    const { key, id } = await createKey(store, request);
-    const authenticator = new Authenticator(store);
-    await authenticator.listen(new ConnectionSubscriptions(connect()));
-    const revoked: string[] = [];
-    authenticator.onEnded((keyId) => revoked.push(keyId));
-    expect(await authenticator.authenticate(key)).not.toBeNull();
+it('a revoked API key is refused by an authenticator that had cached it once the revocation is published', async () => {
+  const { key, id } = await createKey(store, request);
+  const authenticator = new Authenticator(store);
+  await authenticator.listen(new ConnectionSubscriptions(connect()));
+  const revoked: string[] = [];
+  authenticator.onEnded((keyId) => revoked.push(keyId));
+  expect(await authenticator.authenticate(key)).not.toBeNull();
 
-    await revokeKey(store, id);
+  await revokeKey(store, id);
 
-    await until(() => revoked.length > 0);
-    expect(revoked).toEqual([id]);
-    expect(await authenticator.authenticate(key)).toBeNull();
-  });
-
-  it('is not cached by a read that was in progress at its revocation', async () => {
-    const { key, id } = await createKey(store, request);
-    const authenticator = new Authenticator(store);
-    await authenticator.listen(new ConnectionSubscriptions(connect()));
-    const revoked: string[] = [];
-    authenticator.onEnded((keyId) => revoked.push(keyId));
-    // The reply, in which the key is still valid, is delayed until the revocation was received.
-    const other = createStore(connect(), store.settings);
-    const hget = store.redis.hget.bind(store.redis);
-    store.redis.hget = (async (...args: Parameters<typeof hget>) => {
-      const reply = await hget(...args);
-      await revokeKey(other, id);
-      await until(() => revoked.length > 0);
-      return reply;
-    }) as typeof store.redis.hget;
-
-    expect(await authenticator.authenticate(key)).toBeNull();
-    store.redis.hget = hget;
-    expect(await authenticator.authenticate(key)).toBeNull();
-  });
-
-  it('is refused after a lost connection, although the message of its revocation was missed', async () => {
-    const { key, id } = await createKey(store, request);
-    const authenticator = new Authenticator(store);
-    const subscriber = connect();
-    await authenticator.listen(new ConnectionSubscriptions(subscriber));
-    expect(await authenticator.authenticate(key)).not.toBeNull();
-    await store.redis.hdel(store.keys.apiKeys, id); // Revoked without a message.
-    expect(await authenticator.authenticate(key)).not.toBeNull();
-    subscriber.disconnect(true);
-    await until(async () => (await authenticator.authenticate(key)) === null);
-  });
+  await until(() => revoked.length > 0);
+  expect(revoked).toEqual([id]);
+  expect(await authenticator.authenticate(key)).toBeNull();
 });
 
-it('returns which of many API keys are no longer valid, also for broken records', async () => {
+it('a revoked API key is not cached by a read that was in progress at its revocation', async () => {
+  const { key, id } = await createKey(store, request);
+  const authenticator = new Authenticator(store);
+  await authenticator.listen(new ConnectionSubscriptions(connect()));
+  const revoked: string[] = [];
+  authenticator.onEnded((keyId) => revoked.push(keyId));
+  // The reply, in which the key is still valid, is delayed until the revocation was received.
+  const other = createStore(connect(), store.settings);
+  const hget = store.redis.hget.bind(store.redis);
+  store.redis.hget = (async (...args: Parameters<typeof hget>) => {
+    const reply = await hget(...args);
+    await revokeKey(other, id);
+    await until(() => revoked.length > 0);
+    return reply;
+  }) as typeof store.redis.hget;
+
+  expect(await authenticator.authenticate(key)).toBeNull();
+  store.redis.hget = hget;
+  expect(await authenticator.authenticate(key)).toBeNull();
+});
+
+it('a revoked API key is refused after a reconnection, although the message of its revocation was missed', async () => {
+  const { key, id } = await createKey(store, request);
+  const authenticator = new Authenticator(store);
+  const subscriber = connect();
+  await authenticator.listen(new ConnectionSubscriptions(subscriber));
+  expect(await authenticator.authenticate(key)).not.toBeNull();
+  await store.redis.hdel(store.keys.apiKeys, id); // Revoked without a message.
+  expect(await authenticator.authenticate(key)).not.toBeNull();
+  subscriber.disconnect(true);
+  await until(async () => (await authenticator.authenticate(key)) === null);
+});
+
+it('returns which of many API keys are no longer valid, even for broken records', async () => {
   const keys = await Promise.all(Array.from({ length: 600 }, () => createKey(store, request)));
   const [revoked, expired, broken] = keys.slice(498).map(({ id }) => id) as [string, string, string];
   await revokeKey(store, revoked);

@@ -40,7 +40,7 @@ it('reads an empty backlog when nothing is stored', async () => {
   });
 });
 
-it('reads the backlog with as many commands for 2 000 jobs as for 100', async () => {
+it('reads the backlog with as many commands for 2,000 jobs as for 100', async () => {
   for (let n = 0; n < 100; n++) await create('many');
   const before = await callsOf(10);
   // Per partition (64): number of spaces, latest spaces, number of callbacks, first callback; per space: its queue, its
@@ -72,7 +72,7 @@ it('counts scheduled jobs apart from pending ones', async () => {
   ]);
 });
 
-it.each([604_800, -604_800])('leaves a head start of %i s out of the age of the next job', async (priority) => {
+it.each([604_800, -604_800])('the age of the next job excludes its head start of %i s', async (priority) => {
   const spaceId = `priority-${priority}`;
   const { job } = await create(spaceId, { priority });
   await redis.zincrby(store.keys.queue(spaceId), -3_600_000 * 1_024, job.id);

@@ -31,7 +31,7 @@ describe('pending callbacks', () => {
   const relay = () => relayCallbacks(tested.store, tag);
   const lookAt = (id: string, at: number | string) => redis.zadd(tested.store.keys.callbacks(tag), at, id);
 
-  it('are published when their jobs end', async () => {
+  it('the end of a job publishes its pending callback', async () => {
     const channel = tested.store.keys.pendingChannel(tag);
     const subscriber = redis.duplicate();
     const published: string[][] = [];
@@ -43,7 +43,7 @@ describe('pending callbacks', () => {
     subscriber.disconnect();
   });
 
-  it('of killed jobs are enqueued again if an earlier release has dropped them, until an attempt was made', async () => {
+  it('a sweep enqueues a dropped callback of a killed job again, until an attempt was made', async () => {
     const { store } = tested;
     const request = createJobRequest.parse({ name: 'work', callbackUrl: HOOK, callbackOn: ['killed'] });
     const { id } = await createJob(store, 'calling', request);
@@ -62,7 +62,7 @@ describe('pending callbacks', () => {
     expect(await redis.zcard(store.keys.due(tag))).toBe(0);
   });
 
-  it('are returned to one relay each, the oldest first, at most 100 at a time', async () => {
+  it('each pending callback is returned to one relay, the oldest first, at most 100 at a time', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 105; n++) ids.push(await tested.completeWithCallback());
     // Some jobs ended in the same millisecond, so set an order.
@@ -78,7 +78,7 @@ describe('pending callbacks', () => {
     ]);
   });
 
-  it('are dropped when the job has no record, and an outcome for that job is not recorded', async () => {
+  it('a callback of a job without a record is dropped, and its outcome is not recorded', async () => {
     const id = newJobId('calling');
     await lookAt(id, 1);
     expect(await relay()).toEqual({ isMore: false, callbacks: [], overdue: [] });
@@ -86,7 +86,7 @@ describe('pending callbacks', () => {
     for (const key of await keysOf(redis, tested.prefix)) expect(await redis.zcard(key)).toBe(0);
   });
 
-  it('only accept the outcome of the attempt with the latest lease', async () => {
+  it('a pending callback accepts only the outcome of the attempt with the latest lease', async () => {
     const { begin, record, makeDue } = tested;
     const id = await tested.completeWithCallback();
     const first = (await begin(id)) as CallbackAttempt;

@@ -28,7 +28,7 @@ async function clockOffBy(ms: number) {
 }
 
 describe.each(['create', 'poll', 'claim'] as const)('store call %s with a deadline', (name) => {
-  it('changes nothing after the deadline, and doubts the clock if the reply was fast', async () => {
+  it(`${name} changes nothing after its deadline, and doubts the clock if the reply was fast`, async () => {
     const { clock, calls, contents } = await clockOffBy(-60_000);
     const before = await contents();
     await expect(calls[name]()).rejects.toMatchObject({ code: 'OVERLOADED' });
@@ -38,7 +38,7 @@ describe.each(['create', 'poll', 'claim'] as const)('store call %s with a deadli
     expect(clock.reportTooLate.mock.calls[0]?.[0]).toBeLessThanOrEqual(48_000);
   });
 
-  it('is executed before the deadline', async () => {
+  it(`${name} is executed before its deadline`, async () => {
     const { clock, calls, contents } = await clockOffBy(600_000);
     const before = await contents();
     await calls[name]();

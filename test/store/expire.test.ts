@@ -56,7 +56,7 @@ describe('expireDue', () => {
     broken: [],
   };
 
-  it('skips a job whose record is broken, and tries it again later', async () => {
+  it('expireDue skips a job whose record is broken, and retries it later', async () => {
     const store = storeWith();
     const [broken, whole] = [await run(store, { timeoutSeconds: 0.001 }), await run(store, { timeoutSeconds: 0.001 })];
     await redis.hset(store.keys.job(broken), 'maxRetries', 'many');
@@ -68,7 +68,7 @@ describe('expireDue', () => {
     expect(deadline).toBeGreaterThan((await redisNow(store)) + 30_000);
   });
 
-  it('purges ended jobs with all their keys, and a space with its last job', async () => {
+  it('expireDue purges ended jobs with all their keys, and a space with its last job', async () => {
     const store = storeWith({ retentionMs: 1 });
     await completeJob(store, ANY_SPACE, await run(store), { ok: true });
     await failJob(store, ANY_SPACE, await run(store, { maxRetries: 0 }), { error: 'broken' });
@@ -81,7 +81,7 @@ describe('expireDue', () => {
     expect(await keysOf(redis, prefix)).toEqual([]);
   });
 
-  it('expires each deadline exactly once in portions, also with concurrent sweeps, and skips ids without a record', async () => {
+  it('expireDue expires each deadline once in portions, even in concurrent sweeps, and skips ids without a record', async () => {
     const store = storeWith({ deliveryTimeoutMs: 1 });
     for (let n = 0; n < 250; n++) await create(store);
     while ((await poll(store)).length > 0);

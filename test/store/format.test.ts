@@ -4,7 +4,7 @@ import { storeUnderTest, withConnection } from './store-under-test.js';
 
 const redis = withConnection();
 
-it('raises the format only on request, to the highest that the release supports', async () => {
+it('raises the stored format only on request, to the highest that the release supports', async () => {
   const { store } = storeUnderTest(redis);
   await prepareRedis(store);
   expect(await readFormat(store, 2)).toBe(1);
@@ -13,13 +13,13 @@ it('raises the format only on request, to the highest that the release supports'
   expect(await raiseFormat(store, 2)).toBe(2);
 });
 
-it('does not raise the format at the start of a service', async () => {
+it('leaves the stored format unchanged when a service starts', async () => {
   const { store } = storeUnderTest(redis);
   for (let n = 0; n < 2; n++) await prepareRedis(store);
   expect(await redis.hget(store.keys.meta, 'format')).toBeNull();
 });
 
-it.each(['3', 'two'])('refuses format %s when 2 is the highest supported format', async (format) => {
+it.each(['3', 'two'])('refuses the stored format %s when 2 is the highest supported format', async (format) => {
   const { store } = storeUnderTest(redis);
   await redis.hset(store.keys.meta, 'format', format);
   await expect(readFormat(store, 2)).rejects.toThrow(`in format ${format}, made by a newer release`);

@@ -90,7 +90,7 @@ describe('history of a job', () => {
     ['claim ack', '1 created, 2 delivered, 3 acked'],
     ['claim ack keepalive', '1 created, 2 delivered, 3 acked'],
     ['claim ack keepalive complete', '1 created, 2 delivered, 3 acked, 4 completed'],
-  ])('is implied by the record, without a list, after: %s', async (steps, types) => {
+  ])('the record implies the history of a job without a list after: %s', async (steps, types) => {
     const id = await jobAfter(steps);
     expect(await typesOf(id)).toEqual(types.split(', '));
     expect(await redis.exists(`${tested.store.keys.job(id)}:events`)).toBe(0);
@@ -109,7 +109,7 @@ describe('history of a job', () => {
     ['claim ack fail', '2 delivered, 3 acked, 4 retried'],
     ['claim ack fail claim ack fail', '2 delivered, 3 acked, 4 retried, 5 delivered, 6 acked, 7 dead'],
     ['claim ack complete callback', '2 delivered, 3 acked, 4 completed, 5 callback_sent'],
-  ])('is completely in its list after: %s', async (steps, types) => {
+  ])('the list contains the complete history of a job after: %s', async (steps, types) => {
     const id = await jobAfter(steps, { maxRetries: 1 });
     expect(await typesOf(id)).toEqual(['1 created', ...types.split(', ')]);
     expect((await listOf(id)).map((entry) => JSON.parse(entry)[0])).toEqual(
@@ -117,7 +117,7 @@ describe('history of a job', () => {
     );
   });
 
-  it('is appended to a list that an earlier release has begun', async () => {
+  it('the history of a job is appended to a list that an earlier release has started', async () => {
     const id = await jobAfter('claim');
     const at = (await getJob(tested.store, ANY_SPACE, id)).deliveredAt as string;
     await redis.rpush(`${tested.store.keys.job(id)}:events`, `["delivered",${Date.parse(at)}]`);
@@ -129,7 +129,7 @@ describe('history of a job', () => {
   it.each([
     ['claim', 'deliveredAt', '2 delivered'],
     ['claim ack complete', 'startedAt', '2 delivered, 3 acked, 4 completed'],
-  ])('is still returned if the record has lost a time, after: %s', async (steps, field, types) => {
+  ])('the history of a job is still returned if the record has lost a time, after: %s', async (steps, field, types) => {
     const id = await jobAfter(steps);
     const job = tested.store.keys.job(id);
     const value = (await redis.hget(job, field)) as string;
@@ -144,7 +144,7 @@ describe('history of a job', () => {
     ['claim ack fail claim ack', 'an attempt has failed'],
     ['claim ack complete callback', 'its callback was attempted'],
     ['kill', 'the job is killed'],
-  ])('is reported as lost by fsck if its list is missing, after: %s', async (steps, why) => {
+  ])('fsck reports the history of a job as lost if its list is missing, after: %s', async (steps, why) => {
     const id = await jobAfter(steps);
     const key = `${tested.store.keys.job(id)}:events`;
     const entries = await listOf(id);

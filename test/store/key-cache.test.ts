@@ -38,89 +38,87 @@ async function authenticatorThatCached(key: string, options = {}): Promise<Authe
   return authenticator;
 }
 
-describe('API key that is cached by its text', () => {
-  it('is not cached after this process has revoked it', async () => {
-    const { key, id } = await make();
-    const authenticator = await authenticatorThatCached(key);
-    await authenticator.revoke(id);
-    expect(authenticator.cached(key)).toBeUndefined();
-    expect(await authenticator.authenticate(key)).toBeNull();
-  });
+it('forgets a cached API key after this process has revoked it', async () => {
+  const { key, id } = await make();
+  const authenticator = await authenticatorThatCached(key);
+  await authenticator.revoke(id);
+  expect(authenticator.cached(key)).toBeUndefined();
+  expect(await authenticator.authenticate(key)).toBeNull();
+});
 
-  it('is not cached after another process has published its revocation', async () => {
-    const { key, id } = await make();
-    const authenticator = await authenticatorThatCached(key);
-    await authenticator.listen(new ConnectionSubscriptions(connect()));
-    await authenticator.authenticate(key); // Cache it again: the subscription has cleared the cache.
-    const cachedAtRevocation: unknown[] = [];
-    authenticator.onEnded(() => cachedAtRevocation.push(authenticator.cached(key)));
-    expect(authenticator.cached(key)).toBeDefined();
-    await revokeKey(store, id);
-    await until(() => cachedAtRevocation.length > 0);
-    expect(cachedAtRevocation).toEqual([undefined]);
-  });
+it('forgets a cached API key after another process has published its revocation', async () => {
+  const { key, id } = await make();
+  const authenticator = await authenticatorThatCached(key);
+  await authenticator.listen(new ConnectionSubscriptions(connect()));
+  await authenticator.authenticate(key); // Cache it again: the subscription has cleared the cache.
+  const cachedAtRevocation: unknown[] = [];
+  authenticator.onEnded(() => cachedAtRevocation.push(authenticator.cached(key)));
+  expect(authenticator.cached(key)).toBeDefined();
+  await revokeKey(store, id);
+  await until(() => cachedAtRevocation.length > 0);
+  expect(cachedAtRevocation).toEqual([undefined]);
+});
 
-  it('is not cached after a lost connection, when a revocation may have been missed', async () => {
-    const { key, id } = await make();
-    const authenticator = await authenticatorThatCached(key);
-    const subscriber = connect();
-    await authenticator.listen(new ConnectionSubscriptions(subscriber));
+it('forgets a cached API key after a lost connection that may have hidden a revocation', async () => {
+  const { key, id } = await make();
+  const authenticator = await authenticatorThatCached(key);
+  const subscriber = connect();
+  await authenticator.listen(new ConnectionSubscriptions(subscriber));
+  await authenticator.authenticate(key);
+  await store.redis.hdel(store.keys.apiKeys, id); // Revoked without a message.
+  expect(authenticator.cached(key)).toBeDefined();
+  subscriber.disconnect(true);
+  await until(() => authenticator.cached(key) === undefined);
+  expect(await authenticator.authenticate(key)).toBeNull();
+});
+
+it('forgets a cached API key after Redis has reported its id as invalid', async () => {
+  const { key, id } = await make();
+  const authenticator = await authenticatorThatCached(key);
+  await revokeKey(store, id);
+  expect(authenticator.cached(key)).toBeDefined();
+  expect(await authenticator.oldestSecretsOf([id])).toEqual(new Map([[id, Number.POSITIVE_INFINITY]]));
+  expect(authenticator.cached(key)).toBeUndefined();
+});
+
+it('caches an API key no longer than it is valid', async () => {
+  const { key } = await make(new Date(Date.now() + 5_000).toISOString());
+  const authenticator = await authenticatorThatCached(key);
+  await until(() => authenticator.cached(key) === undefined);
+  // The read from Redis came slightly after the time of caching, so the key may be valid slightly longer.
+  await until(async () => (await authenticator.authenticate(key)) === null);
+  expect(authenticator.cached(key)).toBeUndefined();
+});
+
+it('caches an API key no longer than cacheMs', async () => {
+  const { key } = await make();
+  const authenticator = new Authenticator(store, { cacheMs: 100 });
+  await authenticator.authenticate(key);
+  await until(() => authenticator.cached(key) === undefined);
+  expect(await authenticator.authenticate(key)).not.toBeNull();
+});
+
+it('evicts a cached API key for newer keys above the capacity', async () => {
+  const [first, second, third] = [(await make()).key, (await make()).key, (await make()).key];
+  const authenticator = await authenticatorThatCached(first, { capacity: 2 });
+  await authenticator.authenticate(second);
+  await authenticator.authenticate(third);
+  const isCached = [first, second, third].map((key) => authenticator.cached(key) !== undefined);
+  expect(isCached).toEqual([false, true, true]);
+});
+
+it('a cached API key makes no other text valid, before or after it is cached', async () => {
+  const { key } = await make();
+  const wrong = [`${key.slice(0, -1)}x`, `${key}0`, key.slice(0, -1), ` ${key}`, key.toUpperCase(), ''];
+  const authenticator = new Authenticator(store, { cacheMs: HOUR });
+  const found = () => Promise.all(wrong.map((text) => authenticator.authenticate(text)));
+  const known = () => wrong.map((text) => authenticator.cached(text));
+  for (const isRightCached of [false, true]) {
+    expect(await found()).toEqual(wrong.map(() => null));
+    expect(known()).toEqual(wrong.map(() => undefined));
+    expect(authenticator.cached(key) !== undefined).toBe(isRightCached);
     await authenticator.authenticate(key);
-    await store.redis.hdel(store.keys.apiKeys, id); // Revoked without a message.
-    expect(authenticator.cached(key)).toBeDefined();
-    subscriber.disconnect(true);
-    await until(() => authenticator.cached(key) === undefined);
-    expect(await authenticator.authenticate(key)).toBeNull();
-  });
-
-  it('is not cached after Redis has reported its id as invalid', async () => {
-    const { key, id } = await make();
-    const authenticator = await authenticatorThatCached(key);
-    await revokeKey(store, id);
-    expect(authenticator.cached(key)).toBeDefined();
-    expect(await authenticator.oldestSecretsOf([id])).toEqual(new Map([[id, Number.POSITIVE_INFINITY]]));
-    expect(authenticator.cached(key)).toBeUndefined();
-  });
-
-  it('is not cached longer than it is valid', async () => {
-    const { key } = await make(new Date(Date.now() + 5_000).toISOString());
-    const authenticator = await authenticatorThatCached(key);
-    await until(() => authenticator.cached(key) === undefined);
-    // The read from Redis came slightly after the time of caching, so the key may be valid slightly longer.
-    await until(async () => (await authenticator.authenticate(key)) === null);
-    expect(authenticator.cached(key)).toBeUndefined();
-  });
-
-  it('is not cached longer than cacheMs', async () => {
-    const { key } = await make();
-    const authenticator = new Authenticator(store, { cacheMs: 100 });
-    await authenticator.authenticate(key);
-    await until(() => authenticator.cached(key) === undefined);
-    expect(await authenticator.authenticate(key)).not.toBeNull();
-  });
-
-  it('is evicted by newer keys above the capacity', async () => {
-    const [first, second, third] = [(await make()).key, (await make()).key, (await make()).key];
-    const authenticator = await authenticatorThatCached(first, { capacity: 2 });
-    await authenticator.authenticate(second);
-    await authenticator.authenticate(third);
-    const isCached = [first, second, third].map((key) => authenticator.cached(key) !== undefined);
-    expect(isCached).toEqual([false, true, true]);
-  });
-
-  it('does not make any other text valid, before or after it is cached', async () => {
-    const { key } = await make();
-    const wrong = [`${key.slice(0, -1)}x`, `${key}0`, key.slice(0, -1), ` ${key}`, key.toUpperCase(), ''];
-    const authenticator = new Authenticator(store, { cacheMs: HOUR });
-    const found = () => Promise.all(wrong.map((text) => authenticator.authenticate(text)));
-    const known = () => wrong.map((text) => authenticator.cached(text));
-    for (const isRightCached of [false, true]) {
-      expect(await found()).toEqual(wrong.map(() => null));
-      expect(known()).toEqual(wrong.map(() => undefined));
-      expect(authenticator.cached(key) !== undefined).toBe(isRightCached);
-      await authenticator.authenticate(key);
-    }
-  });
+  }
 });
 
 it('caches ADMIN_API_KEY from the start, and accepts no other text for it', async () => {
@@ -142,7 +140,7 @@ describe('API key cache', () => {
     until: Number.POSITIVE_INFINITY,
   });
 
-  it('does not cache the text of an entry that was removed while the text was checked', () => {
+  it('the API key cache ignores the text of an entry that was removed while the text was checked', () => {
     const cache = new KeyCache(10);
     const [before, after] = [entry(), entry()];
     cache.set('a', [before]);
@@ -154,7 +152,7 @@ describe('API key cache', () => {
     expect(cache.ofText('text')).toBeUndefined();
   });
 
-  it('removes the text of an entry together with the entry', () => {
+  it('the API key cache removes the text of an entry together with the entry', () => {
     const cache = new KeyCache(2);
     const known = (id: string) => {
       const one = entry();

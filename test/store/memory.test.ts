@@ -40,7 +40,7 @@ async function completeJobs(): Promise<void> {
   }
 }
 
-it('uses at most 1 300 bytes of Redis memory per pending and per completed job, including all keys', async () => {
+it('uses at most 1,300 bytes of Redis memory per pending and per completed job, including all keys', async () => {
   const empty = await usedMemory();
   await createJobs();
   const pending = ((await usedMemory()) - empty) / JOBS;

@@ -69,7 +69,7 @@ describe('observer of a store', () => {
     called = [];
   });
 
-  it('gets creation, poll, claim, ack and completion of jobs', async () => {
+  it('reports creation, poll, claim, ack and completion of jobs to the observer', async () => {
     const { id } = await create();
     await pollJobs(store, 'seen', { count: 5, names: [] });
     await pollJobs(store, 'seen', { count: 5, names: [] });
@@ -89,7 +89,7 @@ describe('observer of a store', () => {
     expect(called).toEqual(['create', 'poll', 'poll', 'claim', 'ack', 'heartbeat', 'complete']);
   });
 
-  it('gets the new status of a failed job and the old status of a killed job, once', async () => {
+  it('reports the new status of a failed job and the old status of a killed job to the observer once', async () => {
     const id = await run({ maxRetries: 1 });
     await failJob(store, ANY_SPACE, id, { error: 'first' });
     expect(observed).toEqual([['moved', 'running', 'pending', 1]]);
@@ -110,7 +110,7 @@ describe('observer of a store', () => {
     expect(observed).toEqual([['moved', 'running', 'killed', 1]]);
   });
 
-  it('gets a release, and calls without a delivery token in a later attempt', async () => {
+  it('reports a release, and late calls without a delivery token, to the observer', async () => {
     const id = await run({ maxRetries: 1 });
     await failJob(store, ANY_SPACE, id, { error: 'first' });
     await claimJob(store, ANY_SPACE, id);
@@ -128,7 +128,7 @@ describe('observer of a store', () => {
     ]);
   });
 
-  it('does not get transitions that were refused', async () => {
+  it('reports no refused transitions to the observer', async () => {
     const id = await run();
     await expect(ackJob(store, ANY_SPACE, id)).rejects.toMatchObject({ code: 'JOB_NOT_DELIVERED' });
     await completeJob(store, ANY_SPACE, id, null);
@@ -138,7 +138,7 @@ describe('observer of a store', () => {
     expect(observed).toEqual([]);
   });
 
-  it('gets every transition at a deadline, with its lag', async () => {
+  it('reports every transition at a deadline with its lag to the observer', async () => {
     store = observedStore(0, 1);
     await run({ timeoutSeconds: 0.001, maxRetries: 1 });
     await sweep();
@@ -182,7 +182,7 @@ describe('observer of a store', () => {
     expect(observed[0]).toEqual(['moved', 'completed', 'none', 1]);
   });
 
-  it('gets the number of appended log entries', async () => {
+  it('reports the number of appended log entries to the observer', async () => {
     const id = await run();
     await appendLogs(store, ANY_SPACE, id, [packLog({ message: 'a' } as never), packLog({ message: 'b' } as never)]);
     expect(observed).toEqual([['logged', 2]]);

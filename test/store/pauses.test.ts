@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, expect, it } from '@jest/globals';
 import { createJobRequest } from '@yardmaster/protocol';
 import {
   ANY_SPACE,
@@ -44,7 +44,7 @@ async function tendAll(): Promise<number[]> {
 }
 const paused = { names: ['slow'] };
 
-it('lets one poll look at 100 paused jobs more than it asks for, and reports whether there are more', async () => {
+it('one poll reads 100 paused jobs more than it asks for, and reports whether there are more', async () => {
   const poll = async () => {
     const { jobs, isMore } = await pollJobs(store, SPACE, { count: 2, names: [] });
     return [jobs.length, isMore, await size()];
@@ -61,116 +61,112 @@ it('lets one poll look at 100 paused jobs more than it asks for, and reports whe
   ]);
 });
 
-describe('the sweep', () => {
-  it('takes the jobs of a paused name out of the queue of its space in steps of 100', async () => {
-    await many('slow', 250);
-    await many('fast', 3);
-    expect(await isDue()).toEqual([]);
-    await pauseSpace(store, SPACE, paused);
-    expect(await isDue()).toEqual([PARTITION]);
-    expect(await tendAll()).toEqual([253, 153, 53, 3]);
-    expect(await fsck(redis, prefix)).toEqual([]);
-    expect((await pollJobs(store, SPACE, { count: 50, names: [] })).jobs).toHaveLength(3);
-    expect(await redis.zcard(`${store.keys.queue(SPACE)}/slow`)).toBe(250);
-  });
-
-  it('puts them back in their places in steps of 100, which any process can continue', async () => {
-    // Jobs at one place: each was created a second after the one before it, and has a second less of head start.
-    await many('slow', 250, (n) => ({ priority: n % 5 }));
-    await many('fast', 3);
-    const before = await queue();
-    await pauseSpace(store, SPACE, paused);
-    await tendAll();
-    await resumeSpace(store, SPACE, paused);
-    expect(await size()).toBe(103); // The first step is part of the resume.
-    expect(await fsck(redis, prefix)).toEqual([]);
-    expect(await tend()).toMatchObject({ isMore: true });
-    await Promise.all([tend(), tend(), tend()]);
-    expect(await queue()).toEqual(before);
-    expect(await redis.exists(store.keys.paused(SPACE), store.keys.pauses(PARTITION))).toBe(0);
-    expect(await isDue()).toEqual([]);
-  });
-
-  it('passes more jobs at one place than a step looks at', async () => {
-    const ids = await many('slow', 130);
-    const places = ids.flatMap((id) => [5_000, id]);
-    for (const key of [store.keys.queue(SPACE), `${store.keys.queue(SPACE)}/slow`]) await redis.zadd(key, ...places);
-    const last = await create('slow');
-    await pauseSpace(store, SPACE, paused);
-    await tendAll();
-    await resumeSpace(store, SPACE, paused);
-    await tendAll();
-    expect(await redis.zscore(store.keys.queue(SPACE), last)).not.toBeNull();
-    expect(await redis.exists(store.keys.paused(SPACE))).toBe(0);
-  });
-
-  it('begins again when a name is paused and resumed while its jobs are put back', async () => {
-    const ids = await many('slow', 250);
-    const before = await queue();
-    await pauseSpace(store, SPACE, paused);
-    await tendAll();
-    await resumeSpace(store, SPACE, paused);
-    await tend();
-    await pauseSpace(store, SPACE, paused);
-    expect(await claimJob(store, ANY_SPACE, ids[0] as string)).toMatchObject({ claimed: false, reason: 'paused' });
-    expect((await pollJobs(store, SPACE, { count: 50, names: [] })).jobs).toEqual([]);
-    await resumeSpace(store, SPACE, paused);
-    await tendAll();
-    expect(await queue()).toEqual(before);
-  });
-
-  it('looks again later for jobs of a paused name that came since', async () => {
-    await pauseSpace(store, SPACE, paused);
-    await tendAll();
-    expect(await isDue()).toEqual([]);
-    await many('slow', 3);
-    await redis.zadd(store.keys.pauses(PARTITION), 1, SPACE); // as if that time had come
-    expect(await tendAll()).toEqual([3, 0]);
-  });
-
-  it('leaves the queue of a space alone that is paused itself', async () => {
-    await many('slow', 3);
-    await pauseSpace(store, SPACE, paused);
-    await pauseSpace(store, SPACE, { names: null });
-    expect(await tendAll()).toEqual([3, 3]);
-    await resumeSpace(store, SPACE, { names: null });
-    expect((await pollJobs(store, SPACE, { count: 50, names: [] })).jobs).toHaveLength(3);
-  });
-
-  it('serves the spaces of a partition in turn', async () => {
-    let other = 'other';
-    for (let n = 0; partitionOf(other) !== PARTITION; n++) other = `other-${n}`;
-    await many('slow', 250);
-    await createFullJob(store, other, createJobRequest.parse({ name: 'slow' }), null);
-    for (const space of [SPACE, other]) await pauseSpace(store, space, paused);
-    await tend();
-    await tend();
-    expect(await redis.zcard(store.keys.queue(other))).toBe(0);
-  });
+it('the sweep takes the jobs of a paused name out of the queue of its space in steps of 100', async () => {
+  await many('slow', 250);
+  await many('fast', 3);
+  expect(await isDue()).toEqual([]);
+  await pauseSpace(store, SPACE, paused);
+  expect(await isDue()).toEqual([PARTITION]);
+  expect(await tendAll()).toEqual([253, 153, 53, 3]);
+  expect(await fsck(redis, prefix)).toEqual([]);
+  expect((await pollJobs(store, SPACE, { count: 50, names: [] })).jobs).toHaveLength(3);
+  expect(await redis.zcard(`${store.keys.queue(SPACE)}/slow`)).toBe(250);
 });
 
-describe('a poll', () => {
-  it('passes more jobs of paused names than one step takes out', async () => {
-    await many('slow', 130);
-    const other = await create('fast');
-    await pauseSpace(store, SPACE, paused);
-    const polls = [
-      (await pollJobs(store, SPACE, { count: 1, names: [] })).jobs,
-      (await pollJobs(store, SPACE, { count: 1, names: [] })).jobs,
-    ];
-    expect(polls.flat().map(({ id }) => id)).toEqual([other]);
-    expect(await fsck(redis, prefix)).toEqual([]);
-  });
+it('the sweep puts jobs of a resumed name back in their places in steps of 100, which any process continues', async () => {
+  // Jobs at one place: each was created a second after the one before it, and has a second less of head start.
+  await many('slow', 250, (n) => ({ priority: n % 5 }));
+  await many('fast', 3);
+  const before = await queue();
+  await pauseSpace(store, SPACE, paused);
+  await tendAll();
+  await resumeSpace(store, SPACE, paused);
+  expect(await size()).toBe(103); // The first step is part of the resume.
+  expect(await fsck(redis, prefix)).toEqual([]);
+  expect(await tend()).toMatchObject({ isMore: true });
+  await Promise.all([tend(), tend(), tend()]);
+  expect(await queue()).toEqual(before);
+  expect(await redis.exists(store.keys.paused(SPACE), store.keys.pauses(PARTITION))).toBe(0);
+  expect(await isDue()).toEqual([]);
+});
 
-  it('takes them out of the queue although it claims many others', async () => {
-    const ids: string[] = [];
-    for (let n = 0; n < 60; n++) {
-      await create('slow');
-      ids.push(await create('fast'));
-    }
-    await pauseSpace(store, SPACE, paused);
-    const { jobs: claimed } = await pollJobs(store, SPACE, { count: 50, names: [] });
-    expect(claimed.map(({ id }) => id)).toEqual(ids.slice(0, 50));
-    expect(await fsck(redis, prefix)).toEqual([]);
-  });
+it('the sweep continues past more jobs at one place than a step reads', async () => {
+  const ids = await many('slow', 130);
+  const places = ids.flatMap((id) => [5_000, id]);
+  for (const key of [store.keys.queue(SPACE), `${store.keys.queue(SPACE)}/slow`]) await redis.zadd(key, ...places);
+  const last = await create('slow');
+  await pauseSpace(store, SPACE, paused);
+  await tendAll();
+  await resumeSpace(store, SPACE, paused);
+  await tendAll();
+  expect(await redis.zscore(store.keys.queue(SPACE), last)).not.toBeNull();
+  expect(await redis.exists(store.keys.paused(SPACE))).toBe(0);
+});
+
+it('the sweep restarts when a name is paused and resumed while its jobs are put back', async () => {
+  const ids = await many('slow', 250);
+  const before = await queue();
+  await pauseSpace(store, SPACE, paused);
+  await tendAll();
+  await resumeSpace(store, SPACE, paused);
+  await tend();
+  await pauseSpace(store, SPACE, paused);
+  expect(await claimJob(store, ANY_SPACE, ids[0] as string)).toMatchObject({ claimed: false, reason: 'paused' });
+  expect((await pollJobs(store, SPACE, { count: 50, names: [] })).jobs).toEqual([]);
+  await resumeSpace(store, SPACE, paused);
+  await tendAll();
+  expect(await queue()).toEqual(before);
+});
+
+it('the sweep looks again later for new jobs of a paused name', async () => {
+  await pauseSpace(store, SPACE, paused);
+  await tendAll();
+  expect(await isDue()).toEqual([]);
+  await many('slow', 3);
+  await redis.zadd(store.keys.pauses(PARTITION), 1, SPACE); // as if that time had come
+  expect(await tendAll()).toEqual([3, 0]);
+});
+
+it('the sweep leaves the queue of a paused space unchanged', async () => {
+  await many('slow', 3);
+  await pauseSpace(store, SPACE, paused);
+  await pauseSpace(store, SPACE, { names: null });
+  expect(await tendAll()).toEqual([3, 3]);
+  await resumeSpace(store, SPACE, { names: null });
+  expect((await pollJobs(store, SPACE, { count: 50, names: [] })).jobs).toHaveLength(3);
+});
+
+it('the sweep serves the spaces of a partition in turn', async () => {
+  let other = 'other';
+  for (let n = 0; partitionOf(other) !== PARTITION; n++) other = `other-${n}`;
+  await many('slow', 250);
+  await createFullJob(store, other, createJobRequest.parse({ name: 'slow' }), null);
+  for (const space of [SPACE, other]) await pauseSpace(store, space, paused);
+  await tend();
+  await tend();
+  expect(await redis.zcard(store.keys.queue(other))).toBe(0);
+});
+
+it('a poll finds a job behind more jobs of paused names than one step takes out', async () => {
+  await many('slow', 130);
+  const other = await create('fast');
+  await pauseSpace(store, SPACE, paused);
+  const polls = [
+    (await pollJobs(store, SPACE, { count: 1, names: [] })).jobs,
+    (await pollJobs(store, SPACE, { count: 1, names: [] })).jobs,
+  ];
+  expect(polls.flat().map(({ id }) => id)).toEqual([other]);
+  expect(await fsck(redis, prefix)).toEqual([]);
+});
+
+it('a poll takes jobs of paused names out of the queue although it claims many others', async () => {
+  const ids: string[] = [];
+  for (let n = 0; n < 60; n++) {
+    await create('slow');
+    ids.push(await create('fast'));
+  }
+  await pauseSpace(store, SPACE, paused);
+  const { jobs: claimed } = await pollJobs(store, SPACE, { count: 50, names: [] });
+  expect(claimed.map(({ id }) => id)).toEqual(ids.slice(0, 50));
+  expect(await fsck(redis, prefix)).toEqual([]);
 });

@@ -6,18 +6,18 @@ import { randomBase32 } from '../../packages/store/src/partition.js';
 // The characters come from a pool of 8 192, which only the lengths 1 and 16 divide.
 const LENGTHS = [1, 5, 16, 26, 31, 100, 1_000];
 
-it('makes 10 000 different job ids with the partition of their space', () => {
+it('generates 10,000 different job ids with the partition of their space', () => {
   const ids = Array.from({ length: 10_000 }, () => newJobId('some-space'));
   expect(ids.filter((id) => !isJobId(id) || !id.startsWith(partitionOf('some-space')))).toEqual([]);
   expect(new Set(ids).size).toBe(10_000);
 });
 
-it.each(LENGTHS)('makes random texts of %i characters, also across refills of the pool', (characters) => {
+it.each(LENGTHS)('generates random texts of %i characters, even across refills of the pool', (characters) => {
   const texts = Array.from({ length: Math.ceil(50_000 / characters) }, () => randomBase32(characters));
   expect(texts.filter((text) => text.length !== characters || !/^[a-z2-7]+$/.test(text))).toEqual([]);
 });
 
-it('uses no random characters twice, for any sequence of lengths', () => {
+it('uses no random character twice, for any sequence of lengths', () => {
   const texts = Array.from({ length: 5_000 }, (_, n) => randomBase32(LENGTHS[n % 5] as number));
   const all = texts.join('');
   // Thirteen characters are 65 random bits, so no two of 79 000 such texts are equal by chance.

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { createReadLimiter } from '../../packages/store/src/limits/read-limiter.js';
 
 /** Make a limiter of four concurrent reads, each of which ends when the test calls `end`. */
@@ -26,47 +26,45 @@ function limiterOfFour(longestWaitMs = 60_000) {
   };
 }
 
-describe('read limiter', () => {
-  it('runs four reads concurrently, all of one owner if no other owner waits', async () => {
-    const { begin, started, end } = limiterOfFour();
-    const all = ['a1', 'a2', 'a3', 'a4', 'a5'].map(begin);
-    expect(started).toEqual(['a1', 'a2', 'a3', 'a4']);
-    await end('a2');
-    expect(started).toEqual(['a1', 'a2', 'a3', 'a4', 'a5']);
-    for (const name of started) await end(name);
-    expect(await Promise.all(all)).toEqual(Array(5).fill('done'));
-  });
+it('the read limiter runs four reads concurrently, all of one owner if no other owner waits', async () => {
+  const { begin, started, end } = limiterOfFour();
+  const all = ['a1', 'a2', 'a3', 'a4', 'a5'].map(begin);
+  expect(started).toEqual(['a1', 'a2', 'a3', 'a4']);
+  await end('a2');
+  expect(started).toEqual(['a1', 'a2', 'a3', 'a4', 'a5']);
+  for (const name of started) await end(name);
+  expect(await Promise.all(all)).toEqual(Array(5).fill('done'));
+});
 
-  it('prefers owners without a running read', async () => {
-    const { begin, started, end } = limiterOfFour();
-    for (const name of ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'b1', 'b2', 'c1']) void begin(name);
-    for (const name of ['a1', 'a2', 'a3', 'a4']) await end(name);
-    expect(started.slice(4)).toEqual(['b1', 'c1', 'a5', 'b2']);
-  });
+it('the read limiter prefers owners without a running read', async () => {
+  const { begin, started, end } = limiterOfFour();
+  for (const name of ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'b1', 'b2', 'c1']) void begin(name);
+  for (const name of ['a1', 'a2', 'a3', 'a4']) await end(name);
+  expect(started.slice(4)).toEqual(['b1', 'c1', 'a5', 'b2']);
+});
 
-  it('continues after a failed read', async () => {
-    const withReadSlot = createReadLimiter(1, 60_000);
-    const fails = withReadSlot('a', () => Promise.reject(new Error('no')));
-    await expect(fails).rejects.toThrow('no');
-    expect(await withReadSlot('a', () => Promise.resolve('yes'))).toBe('yes');
-  });
+it('the read limiter continues after a failed read', async () => {
+  const withReadSlot = createReadLimiter(1, 60_000);
+  const fails = withReadSlot('a', () => Promise.reject(new Error('no')));
+  await expect(fails).rejects.toThrow('no');
+  expect(await withReadSlot('a', () => Promise.resolve('yes'))).toBe('yes');
+});
 
-  it('refuses a read that has waited too long, and does not start it', async () => {
-    const { begin, started, end } = limiterOfFour(50);
-    const all = ['a1', 'a2', 'a3', 'a4', 'a5', 'b1'].map(begin);
-    expect(await Promise.all(all.slice(4))).toEqual(['OVERLOADED', 'OVERLOADED']);
-    for (const name of ['a1', 'a2', 'a3', 'a4']) await end(name);
-    expect(started).toEqual(['a1', 'a2', 'a3', 'a4']);
-  });
+it('the read limiter refuses a read that has waited too long, and does not start it', async () => {
+  const { begin, started, end } = limiterOfFour(50);
+  const all = ['a1', 'a2', 'a3', 'a4', 'a5', 'b1'].map(begin);
+  expect(await Promise.all(all.slice(4))).toEqual(['OVERLOADED', 'OVERLOADED']);
+  for (const name of ['a1', 'a2', 'a3', 'a4']) await end(name);
+  expect(started).toEqual(['a1', 'a2', 'a3', 'a4']);
+});
 
-  it('stops a long read between its steps once its caller has given up', async () => {
-    const steps = createReadLimiter(1, 20)('a', async ({ check, until }) => {
-      for (;;) {
-        check();
-        if (performance.now() > until + 60_000) return;
-        await new Promise((resolve) => setTimeout(resolve, 1));
-      }
-    });
-    await expect(steps).rejects.toMatchObject({ code: 'OVERLOADED' });
+it('the read limiter stops a long read between its steps once its caller has given up', async () => {
+  const steps = createReadLimiter(1, 20)('a', async ({ check, until }) => {
+    for (;;) {
+      check();
+      if (performance.now() > until + 60_000) return;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
   });
+  await expect(steps).rejects.toMatchObject({ code: 'OVERLOADED' });
 });

@@ -21,7 +21,7 @@ const REPLIES: [reply: string, code: string][] = [
   ['CLUSTERDOWN The cluster is down', 'UNAVAILABLE'],
 ];
 
-it.each(REPLIES)('maps the Redis error "%s" to %s, also inside a script of Redis 6.2', (reply, code) => {
+it.each(REPLIES)('maps the Redis error "%s" to %s, even inside a script of Redis 6.2', (reply, code) => {
   expect(codeOf(reply)).toBe(code);
   expect(codeOf(inScript(reply))).toBe(code);
 });
@@ -42,7 +42,7 @@ it.each([
   'ERR unknown command',
   'NOPERM this user has no permissions',
   'a bug that mentions OOM',
-])('does not map the error "%s", which is a bug or a mistake of the operator', (message) => {
+])('rethrows the error "%s", which is a bug or a mistake of the operator', (message) => {
   const error = new Error(message);
   expect(fromRedisError(error)).toBe(error);
 });

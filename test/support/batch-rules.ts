@@ -72,7 +72,7 @@ export function testBatches(service: TestService): void {
     );
   });
 
-  it('puts a list behind the jobs that exist, and before those that come', async () => {
+  it('puts a list behind existing jobs, and before later ones', async () => {
     const space = newSpace();
     const first = await create(space, { name: 'work' });
     const { body: many } = await create(space, [{ name: 'work' }, { name: 'work' }]);
@@ -103,7 +103,7 @@ export function testBatches(service: TestService): void {
     return Object.fromEntries(Object.entries(record).map(([field, value]) => [field, VARYING.has(field) ? '' : value]));
   };
 
-  it('orders a list by priority, and leaves jobs for later out of the queue', async () => {
+  it('orders a list by priority, and keeps scheduled jobs out of the queue', async () => {
     const space = newSpace();
     const { body } = await create(space, [
       { name: 'low', priority: -60 },
@@ -116,7 +116,7 @@ export function testBatches(service: TestService): void {
     expect(idsOf(await claim(space, 9))).toEqual([3, 1, 4, 0].map((n) => body[n].id));
   });
 
-  it('sends a created message for each job to the stream of the space', async () => {
+  it('sends a created message for each job of a list to the stream of the space', async () => {
     const space = newSpace();
     const { key } = await service.key(['jobs:read']);
     const stream = await openStream(`/spaces/${space}?token=${key}`);
@@ -137,7 +137,7 @@ export function testBatches(service: TestService): void {
     );
   });
 
-  it('returns the job that occupies a unique key, also one of the same list', async () => {
+  it('returns the job that occupies a unique key, even one of the same list', async () => {
     const space = newSpace();
     const unique = { key: 'k' };
     const { body: holder } = await create(space, { name: 'work', unique });
@@ -156,7 +156,7 @@ export function testBatches(service: TestService): void {
     expect((await service.call('GET', `/spaces/${space}/stats`)).body.jobs.total).toBe(3);
   });
 
-  it('replaces the job that occupies a unique key, also one of the same list', async () => {
+  it('replaces the job that occupies a unique key, even one of the same list', async () => {
     const space = newSpace();
     const unique = { key: 'k', onConflict: 'replace' };
     const { body: holder } = await create(space, { name: 'work', unique, delaySeconds: 3_600 });
@@ -211,7 +211,7 @@ export function testBatches(service: TestService): void {
     expect(seen).toEqual(all.map(({ payload }) => payload.n));
   });
 
-  it('returns the jobs of an earlier call with the same key, as they are now', async () => {
+  it('returns the current state of the jobs of an earlier call with the same idempotency key', async () => {
     const space = newSpace();
     const list = [{ name: 'a', payload: { n: 1 } }, { name: 'b' }, { name: 'a' }];
     const first = await create(space, list, 'again');
@@ -241,7 +241,7 @@ export function testBatches(service: TestService): void {
   it.each([
     ['without options', {}],
     ['with options', { delaySeconds: 60 }],
-  ])('stops at the job whose key was used with another body, in a list %s', async (_, fields) => {
+  ])('stops at the job whose idempotency key was used with another body, in a list %s', async (_, fields) => {
     const space = newSpace();
     const list = Array.from({ length: 150 }, (_, n) => ({ name: 'work', payload: { n }, ...fields }));
     const first = await create(space, list.slice(0, 121), 'mixed');

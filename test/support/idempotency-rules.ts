@@ -29,7 +29,7 @@ export function testIdempotencyKeys(service: TestService): void {
   const idsIn = async (space: string) =>
     (await service.call('GET', `/spaces/${space}/jobs`)).body.map(({ id }: { id: string }) => id);
 
-  it('returns the job as it is now when a create is sent again, without result, error and progress', async () => {
+  it('returns the current job when a create is repeated, without result, error and progress', async () => {
     const space = newSpace();
     const first = await created(space, 'key 1');
     const again = await create(space, 'key 1');
@@ -59,7 +59,7 @@ export function testIdempotencyKeys(service: TestService): void {
       },
     ],
     ['an unknown field', { ...BODY, later: true }],
-  ])('takes a body with %s for the same body', async (_, body) => {
+  ])('accepts %s in the body of a repeated create', async (_, body) => {
     const space = newSpace();
     const { id } = await created(space, 'k');
     const again = await create(space, 'k', body);
@@ -75,7 +75,7 @@ export function testIdempotencyKeys(service: TestService): void {
     ['callbackUrl', { ...BODY, callbackUrl: 'https://example.com/' }],
     ['callbackHeaders', { ...BODY, callbackHeaders: { a: 'b' } }],
     ['unique', { ...BODY, unique: { ...BODY.unique, until: 'ended' } }],
-  ])('refuses another %s with a key that was used', async (_, body) => {
+  ])('refuses another %s with an idempotency key that was used', async (_, body) => {
     const space = newSpace();
     const first = await created(space, 'k');
     const { status, body: refusal } = await create(space, 'k', body);
@@ -86,7 +86,7 @@ export function testIdempotencyKeys(service: TestService): void {
     expect((await create(space, 'k')).body).toEqual(first);
   });
 
-  it('creates a job again once the job of the key was purged', async () => {
+  it('creates a job again once the job of the idempotency key was purged', async () => {
     const space = newSpace();
     const { id } = await created(space, 'k');
     await step(service, id, 'kill', {});
@@ -97,7 +97,7 @@ export function testIdempotencyKeys(service: TestService): void {
     expect((await service.call('GET', `/jobs/${id}`)).body.events).toHaveLength(1);
   });
 
-  it('makes the id of the job from the secret of the installation, the space and the key', async () => {
+  it('derives the job id from the secret of the installation, the space and the idempotency key', async () => {
     const space = newSpace();
     const { id } = await created(space, 'a key');
     const secret = Buffer.from(
@@ -114,7 +114,7 @@ export function testIdempotencyKeys(service: TestService): void {
     expect(id).toBe(partitionOf(space) + characters.slice(0, 26).join(''));
   });
 
-  it('compares keys within a space, whichever API key sends them', async () => {
+  it('compares idempotency keys within a space, whichever API key sends them', async () => {
     const [space, other] = [newSpace(), newSpace()];
     const { id } = await created(space, 'k');
     expect((await created(other, 'k')).id.slice(2)).not.toBe(id.slice(2));
@@ -129,13 +129,13 @@ export function testIdempotencyKeys(service: TestService): void {
     ['of 256 characters', 'k'.repeat(256)],
     ['with a tab', 'a\tb'],
     ['not ASCII', 'clé'],
-  ])('refuses a key that is %s', async (_, key) => {
+  ])('refuses an idempotency key that is %s', async (_, key) => {
     const { status, body } = await create(newSpace(), key);
     const error = 'idempotency-key must be 1 to 255 printable ASCII characters';
     expect([status, body]).toEqual([400, { error, code: 'INVALID_REQUEST' }]);
   });
 
-  it('refuses a repeated key, and accepts one of 255 characters and one with a comma', async () => {
+  it('refuses a repeated idempotency key header, and accepts a key of 255 characters and one with a comma', async () => {
     const space = newSpace();
     const { status, body } = await create(space, ['a', 'a']);
     const error = 'idempotency-key must appear at most once';
@@ -144,7 +144,7 @@ export function testIdempotencyKeys(service: TestService): void {
     await created(space, 'a, a', { name: 'work' });
   });
 
-  it('creates one job for a key that many producers send at once', async () => {
+  it('creates one job for an idempotency key that producers send concurrently', async () => {
     const space = newSpace();
     const responses = await Promise.all(Array.from({ length: 24 }, () => create(space, 'k')));
     expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([201]));
@@ -152,7 +152,7 @@ export function testIdempotencyKeys(service: TestService): void {
     expect(await idsIn(space)).toEqual([responses[0]?.body.id]);
   });
 
-  it.each(['return', 'replace'])('does not remember a key whose create led to %s', async (onConflict) => {
+  it.each(['return', 'replace'])('does not store an idempotency key whose create led to %s', async (onConflict) => {
     const space = newSpace();
     const other = await jobIn(service, 'pending', space, { unique: { key: 'x', until: 'started' } });
     const body = { ...BODY, unique: { ...BODY.unique, onConflict } };
@@ -164,7 +164,7 @@ export function testIdempotencyKeys(service: TestService): void {
     expect((await created(space, 'k', body)).id).not.toBe(other);
   });
 
-  it('looks at the idempotency key before the unique key', async () => {
+  it('checks the idempotency key before the unique key', async () => {
     const space = newSpace();
     const body = { ...BODY, unique: { key: 'x', onConflict: 'reject' } };
     const { id } = await created(space, 'k', body);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { STATUSES, type Status } from '@yardmaster/protocol';
 import { newJobId } from '@yardmaster/store';
 import { jobIn, step } from './jobs.js';
@@ -29,7 +29,7 @@ export function testUniqueKeys(service: TestService): void {
   const rows = Object.entries(OCCUPIED).flatMap(([until, occupied]) =>
     STATUSES.map((status) => ({ until, status, is: occupied.includes(status) ? 'occupied' : 'free' })),
   );
-  it.each(rows)('a key until $until of a $status job is $is', async ({ until, status, is }) => {
+  it.each(rows)('a unique key until $until of a $status job is $is', async ({ until, status, is }) => {
     const space = newSpace();
     const unique = until === 'expired' ? { key: 'k', ...HOUR } : { key: 'k', until };
     const id = await jobIn(service, status, space, { unique, maxRetries: 0 });
@@ -38,7 +38,7 @@ export function testUniqueKeys(service: TestService): void {
     else expect([response.status, response.body.id, response.body.status]).toEqual([200, id, status]);
   });
 
-  it('keeps the key of a job that is retried, but not one that an ack has freed', async () => {
+  it('a retried job keeps its unique key, unless an ack has freed it', async () => {
     const space = newSpace();
     for (const [lasts, status] of [
       ['ended', 200],
@@ -50,7 +50,7 @@ export function testUniqueKeys(service: TestService): void {
     }
   });
 
-  it('frees an expired key after its time, and only for the next job', async () => {
+  it('frees an expired unique key after its time, and only for the next job', async () => {
     const space = newSpace();
     const { body: first } = await create(space, { key: 'k', until: 'expired', ttlSeconds: 1 });
     let second: { status: number; body: { id: string } } = { status: 0, body: { id: '' } };
@@ -65,7 +65,7 @@ export function testUniqueKeys(service: TestService): void {
     expect((await create(space, { key: 'k' })).body.id).toBe(second.body.id);
   });
 
-  it('does not free the key of the next job when an earlier job ends', async () => {
+  it('keeps the unique key of the next job when an earlier job ends', async () => {
     const space = newSpace();
     const first = await jobIn(service, 'running', space, { unique: { key: 'k', until: 'started' } });
     const { body: next } = await create(space, { key: 'k' });
@@ -73,7 +73,7 @@ export function testUniqueKeys(service: TestService): void {
     expect(await create(space, { key: 'k' })).toMatchObject({ status: 200, body: { id: next.id } });
   });
 
-  it('frees an expired key at the purge', async () => {
+  it('frees an expired unique key when its job is purged', async () => {
     const space = newSpace();
     const id = await jobIn(service, 'killed', space, { unique: { key: 'k', ...HOUR } });
     expect((await create(space, { key: 'k' })).status).toBe(200);
@@ -82,7 +82,7 @@ export function testUniqueKeys(service: TestService): void {
     expect((await create(space, { key: 'k' })).status).toBe(201);
   });
 
-  it('takes a key for free whose entry names no job, or a job with another key', async () => {
+  it('treats a unique key as free if its entry names no job, or a job with another key', async () => {
     const space = newSpace();
     const other = await jobIn(service, 'pending', space, { unique: { key: 'other' } });
     const index = service.store.keys.unique(space);
@@ -95,7 +95,7 @@ export function testUniqueKeys(service: TestService): void {
     expect(await service.redis.hgetall(index)).toEqual({ '4:workother': other });
   });
 
-  it('compares keys among the jobs of one name and one space', async () => {
+  it('compares unique keys among the jobs of one name and one space', async () => {
     const [space, other] = [newSpace(), newSpace()];
     expect((await create(space, { key: 'bc' }, { name: 'a' })).status).toBe(201);
     expect((await create(space, { key: 'c' }, { name: 'ab' })).status).toBe(201);
@@ -104,7 +104,7 @@ export function testUniqueKeys(service: TestService): void {
     expect((await create(space, { key: 'bc' }, { name: 'a' })).status).toBe(200);
   });
 
-  it('shows the members of unique that are not at their defaults', async () => {
+  it('shows the members of unique that differ from their defaults', async () => {
     const space = newSpace();
     for (const unique of [
       { key: 'ü "\n' },
@@ -122,85 +122,83 @@ export function testUniqueKeys(service: TestService): void {
     expect([Object.keys(body), Object.keys(await read(body.id))].flat()).not.toContain('unique');
   });
 
-  describe('on a conflict', () => {
-    it('returns the job to a key with jobs:read, and four fields to others', async () => {
-      const space = newSpace();
-      const id = await jobIn(service, 'completed', space, { unique: { key: 'k', ...HOUR }, payload: { n: 1 } });
-      const { events, ...job } = await read(id);
-      expect(job.result).not.toBeNull();
-      expect(await create(space, { key: 'k' })).toMatchObject({ status: 200, body: job });
-      for (const onConflict of ['return', 'replace']) {
-        const { status, body } = await create(space, { key: 'k', onConflict }, {}, await producer());
-        expect([status, body]).toEqual([200, { id, name: 'work', status: 'completed', createdAt: job.createdAt }]);
-      }
-    });
+  it('returns the job of a unique key to a caller with jobs:read, and four fields to others', async () => {
+    const space = newSpace();
+    const id = await jobIn(service, 'completed', space, { unique: { key: 'k', ...HOUR }, payload: { n: 1 } });
+    const { events, ...job } = await read(id);
+    expect(job.result).not.toBeNull();
+    expect(await create(space, { key: 'k' })).toMatchObject({ status: 200, body: job });
+    for (const onConflict of ['return', 'replace']) {
+      const { status, body } = await create(space, { key: 'k', onConflict }, {}, await producer());
+      expect([status, body]).toEqual([200, { id, name: 'work', status: 'completed', createdAt: job.createdAt }]);
+    }
+  });
 
-    it('refuses the create with reject, and names the other job', async () => {
-      const space = newSpace();
-      const jobId = await jobIn(service, 'running', space, { unique: { key: 'k' } });
-      const { status, body } = await create(space, { key: 'k', onConflict: 'reject' }, {}, await producer());
-      const error = 'Another job has this unique key';
-      expect([status, body]).toEqual([409, { error, code: 'JOB_NOT_UNIQUE', jobId, jobStatus: 'running' }]);
-    });
+  it('refuses a create with onConflict reject, and names the other job', async () => {
+    const space = newSpace();
+    const jobId = await jobIn(service, 'running', space, { unique: { key: 'k' } });
+    const { status, body } = await create(space, { key: 'k', onConflict: 'reject' }, {}, await producer());
+    const error = 'Another job has this unique key';
+    expect([status, body]).toEqual([409, { error, code: 'JOB_NOT_UNIQUE', jobId, jobStatus: 'running' }]);
+  });
 
-    it('replaces all of a pending job but its id, its place and its history', async () => {
-      const space = newSpace();
-      const fields = {
-        payload: { n: 1 },
-        maxRetries: 9,
-        timeoutSeconds: 9,
-        callbackUrl: 'https://example.com',
-        callbackHeaders: { a: 'b' },
-      };
-      const { body: first } = await create(space, { key: 'k', until: 'started' }, fields);
-      const last = await jobIn(service, 'pending', space);
-      const unique = { key: 'k', onConflict: 'replace' };
-      const { status, body } = await create(space, unique, { payload: { n: 2 }, timeoutSeconds: 7.5 });
-      const expected = {
-        ...first,
-        payload: { n: 2 },
-        maxRetries: 3,
-        timeoutSeconds: 7.5,
-        callbackUrl: null,
-        callbackHeaders: null,
-      };
-      expect([status, body]).toEqual([200, { ...expected, unique, updatedAt: body.updatedAt }]);
-      const { events, ...job } = await read(first.id);
-      expect(job).toEqual(body);
-      expect(events[1]).toEqual({
-        id: `${first.id}.2`,
-        jobId: first.id,
-        spaceId: space,
-        type: 'replaced',
-        data: null,
-        createdAt: body.updatedAt,
-      });
-      const { body: polled } = await service.call('POST', `/spaces/${space}/jobs/poll`, { body: { count: 2 } });
-      expect(polled.jobs.map(({ id }: { id: string }) => id)).toEqual([first.id, last]);
-      expect(polled.jobs[0]).toMatchObject({ payload: { n: 2 }, maxRetries: 3, timeoutSeconds: 7.5 });
+  it('replaces everything of a pending job except its id, its place and its history', async () => {
+    const space = newSpace();
+    const fields = {
+      payload: { n: 1 },
+      maxRetries: 9,
+      timeoutSeconds: 9,
+      callbackUrl: 'https://example.com',
+      callbackHeaders: { a: 'b' },
+    };
+    const { body: first } = await create(space, { key: 'k', until: 'started' }, fields);
+    const last = await jobIn(service, 'pending', space);
+    const unique = { key: 'k', onConflict: 'replace' };
+    const { status, body } = await create(space, unique, { payload: { n: 2 }, timeoutSeconds: 7.5 });
+    const expected = {
+      ...first,
+      payload: { n: 2 },
+      maxRetries: 3,
+      timeoutSeconds: 7.5,
+      callbackUrl: null,
+      callbackHeaders: null,
+    };
+    expect([status, body]).toEqual([200, { ...expected, unique, updatedAt: body.updatedAt }]);
+    const { events, ...job } = await read(first.id);
+    expect(job).toEqual(body);
+    expect(events[1]).toEqual({
+      id: `${first.id}.2`,
+      jobId: first.id,
+      spaceId: space,
+      type: 'replaced',
+      data: null,
+      createdAt: body.updatedAt,
     });
+    const { body: polled } = await service.call('POST', `/spaces/${space}/jobs/poll`, { body: { count: 2 } });
+    expect(polled.jobs.map(({ id }: { id: string }) => id)).toEqual([first.id, last]);
+    expect(polled.jobs[0]).toMatchObject({ payload: { n: 2 }, maxRetries: 3, timeoutSeconds: 7.5 });
+  });
 
-    it('removes the checkpoint of a replaced job, and keeps its attempts', async () => {
-      const space = newSpace();
-      const id = await jobIn(service, 'running', space, { unique: { key: 'k' } });
-      await step(service, id, 'checkpoint', { page: 7 });
-      await step(service, id, 'fail', { error: 'again' });
-      expect((await create(space, { key: 'k', onConflict: 'replace' }, { maxRetries: 0 })).body).toMatchObject({
-        id,
-        attemptNumber: 1,
-      });
-      const { body } = await service.call('POST', `/jobs/${id}/claim`);
-      expect(body.job).toMatchObject({ id, checkpoint: null, attemptNumber: 1, maxRetries: 0 });
+  it('removes the checkpoint of a replaced job, and keeps its attempts', async () => {
+    const space = newSpace();
+    const id = await jobIn(service, 'running', space, { unique: { key: 'k' } });
+    await step(service, id, 'checkpoint', { page: 7 });
+    await step(service, id, 'fail', { error: 'again' });
+    expect((await create(space, { key: 'k', onConflict: 'replace' }, { maxRetries: 0 })).body).toMatchObject({
+      id,
+      attemptNumber: 1,
     });
+    const { body } = await service.call('POST', `/jobs/${id}/claim`);
+    expect(body.job).toMatchObject({ id, checkpoint: null, attemptNumber: 1, maxRetries: 0 });
+  });
 
-    it.each(['delivered', 'running'] as const)('returns a %s job instead of replacing it', async (at) => {
-      const space = newSpace();
-      const id = await jobIn(service, at, space, { unique: { key: 'k' }, payload: { n: 1 } });
-      const before = await read(id);
-      const { status, body } = await create(space, { key: 'k', onConflict: 'replace' }, { payload: { n: 2 } });
-      expect([status, body.id, body.status, body.payload]).toEqual([200, id, at, { n: 1 }]);
-      expect(await read(id)).toEqual(before);
-    });
+  it.each(['delivered', 'running'] as const)('returns a %s job of a unique key instead of replacing it', async (at) => {
+    const space = newSpace();
+    const id = await jobIn(service, at, space, { unique: { key: 'k' }, payload: { n: 1 } });
+    const before = await read(id);
+    const { status, body } = await create(space, { key: 'k', onConflict: 'replace' }, { payload: { n: 2 } });
+    expect([status, body.id, body.status, body.payload]).toEqual([200, id, at, { n: 1 }]);
+    expect(await read(id)).toEqual(before);
   });
 
   it('leaves one job with the last payload after many replacements', async () => {
@@ -210,7 +208,7 @@ export function testUniqueKeys(service: TestService): void {
     expect(jobs).toMatchObject([{ payload: { n: 49 }, status: 'pending' }]);
   });
 
-  it('has at most one job that occupies a key while many producers create it and jobs end', async () => {
+  it('a unique key has at most one job while producers create it concurrently and jobs end', async () => {
     const space = newSpace();
     for (let round = 0; round < 10; round++) {
       const before = await create(space, { key: 'k' });

@@ -26,7 +26,7 @@ it('divides a job into its waits, deliveries and attempts', () => {
   ]);
 });
 
-it('leaves the last stretch of a job that goes on open', () => {
+it('leaves the last stretch of a running job open', () => {
   expect(shown(history('created', 'delivered', 'acked'))).toEqual([
     'waiting 0: 0–1 delivered',
     'delivered 0: 1–2 acked',
@@ -42,7 +42,7 @@ it('shows no attempt for a delivery that was never acked', () => {
   ]);
 });
 
-it('counts attempts from 1 again after a requeue, and leaves out the time before it', () => {
+it('counts attempts from 1 after a requeue, and omits the time before it', () => {
   const events = history('created', 'delivered', 'acked', 'dead', 'callback_failed', 'requeued', 'delivered', 'acked');
   expect(shown(events).slice(2)).toEqual([
     'running 1: 2–3 dead',
@@ -52,7 +52,7 @@ it('counts attempts from 1 again after a requeue, and leaves out the time before
   ]);
 });
 
-it('marks reports and checkpoints on the attempt in which they came', () => {
+it('marks reports and checkpoints on their attempt', () => {
   const events = history('created', 'delivered', 'acked', 'progress', 'checkpoint', 'completed');
   expect(stretchesOf(events).map(({ ticks }) => ticks)).toEqual([
     [],
@@ -64,7 +64,7 @@ it('marks reports and checkpoints on the attempt in which they came', () => {
   ]);
 });
 
-it('gives an attempt back that was released', () => {
+it('gives a released attempt back', () => {
   expect(shown(history('created', 'delivered', 'acked', 'released', 'delivered', 'acked')).slice(2)).toEqual([
     'running 1: 2–3 released',
     'waiting 0: 3–4 delivered',

@@ -19,7 +19,7 @@ const ENDS: [status: string, fields: Record<string, unknown>, end: (id: string) 
   ['killed', {}, (id) => step(service, id, 'kill', { reason: 'x' })],
 ];
 
-it.each(ENDS)('returns a job as soon as it is %s', async (status, fields, end) => {
+it.each(ENDS)('a waiting read returns a job as soon as it is %s', async (status, fields, end) => {
   const id = await jobIn(service, 'running', SPACE, fields);
   await inTime(withoutChecks, async () => {
     const waiting = withoutChecks.call('GET', `/jobs/${id}?waitSeconds=20`);
@@ -32,14 +32,14 @@ it.each(ENDS)('returns a job as soon as it is %s', async (status, fields, end) =
   });
 });
 
-it('returns a job that has ended at once, and one that has not when the time is over', async () => {
+it('a waiting read returns an ended job at once, and another one when the time is over', async () => {
   const ended = await jobIn(service, 'completed', SPACE);
   expect((await waitFor(ended)).body.status).toBe('completed');
   const running = await jobIn(service, 'running', SPACE);
   expect((await waitFor(running, 0.05)).body).toEqual((await service.call('GET', `/jobs/${running}`)).body);
 });
 
-it('returns a retried job only after its last attempt', async () => {
+it('a waiting read returns a retried job only after its last attempt', async () => {
   const id = await jobIn(service, 'running', SPACE, { maxRetries: 1 });
   const waiting = waitFor(id);
   await untilWaiting(api, 1);
@@ -57,7 +57,7 @@ it('responds to all calls that wait for the same job', async () => {
   expect((await Promise.all(waiting)).map(({ body }) => body.status)).toEqual(Array(10).fill('completed'));
 });
 
-it('lets streams and calls that wait share the channel of a job in one process', async () => {
+it('streams and waiting calls share the channel of a job in one process', async () => {
   const id = await jobIn(service, 'running', SPACE);
   const { key } = await service.key(['jobs:read']);
   const read = () => service.call('GET', `/jobs/${id}?waitSeconds=20`);
@@ -88,7 +88,7 @@ async function workOn(name: string): Promise<string> {
   return id;
 }
 
-it('creates a job and returns it with its result', async () => {
+it('a waiting create returns the job with its result', async () => {
   const waiting = create('?waitSeconds=20', { name: 'result' });
   await untilWaiting(api, 1);
   const id = await workOn('result');
@@ -98,13 +98,13 @@ it('creates a job and returns it with its result', async () => {
   expect(body.result).toBe('done');
 });
 
-it('creates a job and returns it as it is when the time is over', async () => {
+it('a waiting create returns the unfinished job when the time is over', async () => {
   const { status, body } = await create('?waitSeconds=0.05', { payload: { n: 1 } });
   expect({ status, job: body }).toMatchObject({ status: 201, job: { status: 'pending', payload: { n: 1 } } });
   expect(body.events).toBeUndefined();
 });
 
-it('returns the result again when the create is sent again', async () => {
+it('a repeated waiting create returns the result again', async () => {
   const headers = { 'idempotency-key': `key-${process.pid}` };
   const waiting = create('?waitSeconds=20', { name: 'again' }, { headers });
   await untilWaiting(api, 1);
@@ -115,7 +115,7 @@ it('returns the result again when the create is sent again', async () => {
   expect(second.headers['idempotent-replayed']).toBe('true');
 });
 
-it('waits for the job that occupies a unique key', async () => {
+it('a waiting create waits for the job that occupies the unique key', async () => {
   const unique = { key: 'k' };
   const { id } = await createJob(service, SPACE, { name: 'unique', unique });
   const waiting = create('?waitSeconds=20', { name: 'unique', unique });
@@ -125,7 +125,7 @@ it('waits for the job that occupies a unique key', async () => {
   expect({ status, body }).toMatchObject({ status: 200, body: { id, status: 'completed', result: 'done' } });
 });
 
-it('lets only a key with jobs:read wait for the end of a job that it creates', async () => {
+it('only a key with jobs:read can wait for the end of a job that it creates', async () => {
   const { key } = await service.key(['jobs:create']);
   const refused = await create('?waitSeconds=1', { name: 'unread' }, { key });
   expect(refused).toMatchObject({ status: 403, body: { error: 'Missing required scope: jobs:read' } });
@@ -136,14 +136,14 @@ it('lets only a key with jobs:read wait for the end of a job that it creates', a
   expect(list.filter(({ name }: { name: string }) => name === 'unread')).toHaveLength(1);
 });
 
-it('does not wait for a job that the key may not read', async () => {
+it('a call waits only for a job that its key may read', async () => {
   const id = await jobIn(service, 'running', SPACE);
   const { key } = await service.key(['jobs:read'], { spaceId: 'other' });
   const get = (path: string) => api.call('GET', `/jobs/${path}?waitSeconds=20`, { key });
   expect([(await get(id)).status, (await get('00aaaaaaaaaaaaaaaaaaaaaaaaaa')).status]).toEqual([403, 404]);
 });
 
-it('refuses a misspelt waitSeconds in a query', async () => {
+it('refuses a misspelled waitSeconds in a query', async () => {
   const { status, body } = await create('?waitSecond=1', {});
   expect({ status, body }).toMatchObject({
     status: 400,

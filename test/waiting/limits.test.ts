@@ -36,7 +36,7 @@ afterEach(async () => {
   await untilWaiting(api, 0);
 });
 
-it('refuses a call that would have to wait while as many wait as may, and no other', async () => {
+it('refuses only calls that would wait while the maximum number of calls waits', async () => {
   const spaceId = newSpace();
   const id = await jobIn(service, 'running', spaceId);
   const read = () => api.call('GET', `/jobs/${id}?waitSeconds=20`);
@@ -72,7 +72,7 @@ it('does not count waiting calls as requests in flight', async () => {
   expect(text).toMatch(/^yardmaster_http_requests_in_flight 0$/m);
 });
 
-it('does not count the time that a call waits in the duration of its request', async () => {
+it('excludes the time that a call waits from the duration of its request', async () => {
   const spaceId = newSpace();
   const sums = async () => {
     const { text } = await api.http.call('GET', '/metrics');
@@ -85,7 +85,7 @@ it('does not count the time that a call waits in the duration of its request', a
   expect(seconds).toBeLessThan(3);
 });
 
-it('forgets calls whose connection closes, and each of several on one connection', async () => {
+it('forgets waiting calls whose connection closes, and each of several on one connection', async () => {
   const spaceId = newSpace();
   await inTime(api, async () => {
     const raw = pollOn(api, spaceId, 2);
@@ -108,7 +108,7 @@ it('responds to waiting polls of one connection in order', async () => {
   expect(responses.map(({ text }) => JSON.parse(text).jobs[0].id)).toEqual(created.map(({ id }) => id));
 });
 
-it('releases jobs at once that it has claimed for a connection that is closed meanwhile', async () => {
+it('releases jobs at once that it has claimed for a closed connection', async () => {
   const spaceId = newSpace();
   const { redis } = api.context.store;
   const raw = pollOn(api, spaceId);
@@ -134,7 +134,7 @@ it('releases jobs at once that it has claimed for a connection that is closed me
 });
 
 it.each([{ autoAck: true }, { ackWithinSeconds: 3_600 }, { settle: [], workerId: 'w' }])(
-  'releases the jobs of a poll with %j that does not wait and is not sent',
+  'releases the jobs of a poll with %j whose connection closes before its response is sent',
   async (fields) => {
     const spaceId = newSpace();
     const { id } = await createJob(service, spaceId);
@@ -211,7 +211,7 @@ it('responds to all waiting calls when the process stops, and lets no new call w
   await stopped.stop();
 });
 
-it('responds to waiting calls on SIGTERM, and ends', async () => {
+it('responds to waiting calls on SIGTERM, and exits', async () => {
   const stopped = await startService({ KEY_PREFIX: service.prefix }, { app: 'api', isOwn: true, check: false });
   const waiting = Array.from({ length: 20 }, () => poll(stopped, newSpace()));
   await untilWaiting(stopped, 20);
@@ -220,7 +220,7 @@ it('responds to waiting calls on SIGTERM, and ends', async () => {
   await stopped.stop();
 });
 
-it('gives no job to a key that was revoked while its call waited', async () => {
+it('delivers no job to a key that was revoked while its call waited', async () => {
   const spaceId = newSpace();
   const { id: keyId, key } = await service.key(['jobs:poll']);
   const options = { key, body: { waitSeconds: 20 } };
@@ -233,7 +233,7 @@ it('gives no job to a key that was revoked while its call waited', async () => {
   expect((await service.call('GET', `/jobs/${id}`)).body.status).toBe('pending');
 });
 
-it('keeps a connection for other calls after a poll has waited on it', async () => {
+it('keeps a connection open for other calls after a poll has waited on it', async () => {
   await withRaw(api.url, async (raw) => {
     const spaceId = newSpace();
     const body = JSON.stringify({ waitSeconds: 0.01 });

@@ -75,13 +75,13 @@ it.each(TRIGGERS)('wakes a waiting poll when a job becomes claimable by %s', asy
   expect({ status: response.status, ids: idsOf(response) }).toEqual({ status: 200, ids: [id] });
 });
 
-it('does not wait when a job is pending', async () => {
+it('a poll returns at once when a job is pending', async () => {
   const spaceId = newSpace();
   const { id } = await createJob(service, spaceId);
   expect(idsOf(await poll(api, spaceId, { count: 10 }))).toEqual([id]);
 });
 
-it('finds jobs behind more paused ones than one script looks at', async () => {
+it('a poll finds jobs behind more paused ones than one script reads', async () => {
   const spaceId = newSpace();
   await createMany(spaceId, 'paused', 1_000);
   const ids = await createMany(spaceId, 'work', 3);
@@ -90,7 +90,7 @@ it('finds jobs behind more paused ones than one script looks at', async () => {
   expect(responses.flatMap(idsOf).sort()).toEqual(ids.sort());
 });
 
-it('returns the first job, and does not wait for more', async () => {
+it('a poll returns the first job, and does not wait for more', async () => {
   const spaceId = newSpace();
   const waiting = poll(api, spaceId, { count: 50 });
   await untilWaiting(api, 1);
@@ -123,7 +123,7 @@ it('gives jobs to waiting polls in the order in which they came', async () => {
   expect(await Promise.all(waiting)).toEqual(ids);
 });
 
-it('wakes as many polls as jobs come at once', async () => {
+it('wakes as many polls as jobs arrive at once', async () => {
   const spaceId = newSpace();
   const waiting = Array.from({ length: 20 }, () => poll(api, spaceId));
   await untilWaiting(api, 20);
@@ -153,7 +153,7 @@ it('wakes as many polls as a settle releases jobs', async () => {
   expect((await Promise.all(waiting)).flatMap(idsOf)).toHaveLength(3);
 });
 
-it('asks Redis nothing for a poll while others wait for the same names', async () => {
+it('sends Redis no request for a poll while others wait for the same names', async () => {
   const spaceId = newSpace();
   const polls = async () => {
     const { text } = await api.http.call('GET', '/metrics');
@@ -170,7 +170,7 @@ it('asks Redis nothing for a poll while others wait for the same names', async (
   expect((await Promise.all(waiting)).flatMap(idsOf)).toHaveLength(3);
 });
 
-it('responds without jobs when the time is over', async () => {
+it('a waiting poll returns no jobs when the time is over', async () => {
   const { status, body } = await poll(api, newSpace(), { waitSeconds: 0.05 });
   expect({ status, body }).toEqual({ status: 200, body: { jobs: [] } });
 });
@@ -185,7 +185,7 @@ it('serves other calls while polls wait', async () => {
   expect(idsOf(await waiting)).toHaveLength(1);
 });
 
-it('forgets a space soon after the last poll of it has ended', async () => {
+it('removes a space from memory soon after its last poll has ended', async () => {
   const channel = service.store.keys.wakeChannel(newSpace());
   const spaceId = channel.split('wake:')[1] as string;
   const waiting = poll(api, spaceId);
@@ -195,7 +195,7 @@ it('forgets a space soon after the last poll of it has ended', async () => {
   await until(() => !api.context.subscriptions.isSubscribed(channel));
 });
 
-it('serves more than 20 s as 20 s, and suggests waitSeconds for a misspelling', async () => {
+it('treats more than 20 s of waiting as 20 s, and suggests waitSeconds for a misspelling', async () => {
   expect(pollRequest.parse({ waitSeconds: 100 })).toMatchObject({ waitSeconds: 20 });
   expect(pollRequest.parse({})).toMatchObject({ waitSeconds: 0 });
   const options = { body: { waitSecond: 1 }, headers: { prefer: 'handling=strict' } };

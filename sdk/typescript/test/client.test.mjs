@@ -57,7 +57,7 @@ for (const [what, answer] of Object.entries(TEMPORARY))
   );
 
 withClient(
-  'a refused call is not sent again, and its error has all that the service said',
+  'a refused call is not sent again, and its error carries all that the service returned',
   () => [
     400,
     {
@@ -119,7 +119,7 @@ withClient(
     assert.rejects(client.handle('j1').result(), { code: 'JOB_DEAD', message: /disk full/, jobError: 'disk full' }),
 );
 
-test('a client without a key or a space says what to set', () => {
+test('a client without a key or a space explains what to set', () => {
   const { YARDMASTER_API_KEY: _, YARDMASTER_SPACE: __, ...env } = process.env;
   process.env = env;
   assert.throws(() => new Yardmaster({ space: 'demo' }), /option apiKey, or the variable YARDMASTER_API_KEY/);
@@ -128,7 +128,7 @@ test('a client without a key or a space says what to set', () => {
 });
 
 withClient(
-  'list follows the cursor through all pages, also through an empty one, with its filter',
+  'list follows the cursor through all pages, even an empty one, with its filter',
   ({ url }) => {
     const cursor = new URL(url, 'http://x').searchParams.get('cursor');
     if (cursor === null) return [200, [{ id: 'a' }, { id: 'b' }], { 'x-next-cursor': '1+' }];
@@ -166,7 +166,7 @@ withClient(
 );
 
 withClient(
-  'requeue, delete, stats, pause, resume, tags and stream tokens are the calls of the API',
+  'requeue, delete, stats, pause, resume, tags and stream tokens make the calls of the API',
   () => [200, { ...JOB, success: true }],
   async (client, { calls }) => {
     await client.requeue('j1', '5m');
@@ -195,7 +195,7 @@ withClient(
 const LIMITED = [429, { error: 'Too many calls', code: 'RATE_LIMITED' }, { 'retry-after': '0.2' }];
 
 withClient(
-  'copy is sent again when nothing was done, and not after a lost response',
+  'copy is sent again when it did nothing, but not after a lost response',
   (_, count) => [LIMITED, [201, JOB], [503, UNAVAILABLE], null][count - 1],
   async (client, { calls }) => {
     assert.equal((await client.copy('j0', { image: 'dog.png' })).id, 'j1');
@@ -209,7 +209,7 @@ withClient(
 );
 
 withClient(
-  'an operation is started once, waited for and cancelled',
+  'an operation is started once, waited for and canceled',
   ({ method }, count) => {
     if (count === 1) return null;
     if (method === 'DELETE') return [200, { success: true }];

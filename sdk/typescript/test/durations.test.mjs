@@ -11,8 +11,8 @@ for (const [duration, seconds] of [
   ['2h', 7_200],
   ['1d', 86_400],
 ])
-  test(`${duration} is ${seconds} s`, () => assert.equal(secondsOf(duration, 'delay'), seconds));
+  test(`the duration ${duration} means ${seconds} s`, () => assert.equal(secondsOf(duration, 'delay'), seconds));
 
 for (const duration of [-1, Number.NaN, Number.POSITIVE_INFINITY, '30', '5 minutes', '', null, undefined, '-1s'])
-  test(`${JSON.stringify(duration)} is no duration`, () =>
+  test(`refuses ${JSON.stringify(duration)} as a duration`, () =>
     assert.throws(() => secondsOf(duration, 'delay'), /^RangeError: delay must be a number of seconds/));

@@ -29,7 +29,7 @@ before(async () => {
 
 after(() => rm(folder, { recursive: true, force: true }));
 
-test('the package has its types, README and license, and nothing that nobody needs', () => {
+test('the npm package contains its types, README and license, and no unneeded files', () => {
   for (const path of ['dist/index.js', 'dist/index.d.ts', 'dist/testing.d.ts', 'dist/worker/heartbeat-thread.js'])
     assert.ok(files.includes(path), path);
   const others = files.filter((path) => !/^dist\/.*\.(js|d\.ts)$/.test(path)).sort();
@@ -76,7 +76,7 @@ test('a worker of the package sends heartbeats and warns while its event loop is
   );
 });
 
-test('a worker starts in a program with options of V8', async () => {
+test('a worker starts in a program that runs with options of V8', async () => {
   const fake = await startFakeJobs([jobOf('j', {})]);
   const { url, apiKey, space } = fake.options;
   await writeFile(join(folder, 'worker.mjs'), WORKER);
@@ -117,7 +117,7 @@ export const width: Promise<number> = client
 export const status: Promise<'completed' | 'failed' | 'released'> = run(() => 1, {}).then((done) => done.status);
 `;
 
-test('the types of the package fit a strict program, and a schema types the payload', async () => {
+test('the types of the package compile in a strict program, and a schema types the payload', async () => {
   await writeFile(join(folder, 'program.ts'), TYPES);
   const require = createRequire(import.meta.url);
   const { bin } = JSON.parse(await readFile(require.resolve('typescript/package.json'), 'utf8'));

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Killed, NonRetryable, RetryAfter } from '../dist/index.js';
 import { run } from '../dist/testing.js';
 
-test('a run records what a handler reports', async () => {
+test('a test run records what a handler reports', async () => {
   const done = await run(
     async ({ payload, attempt }, context) => {
       await context.progress(40, 'Resizing', { decode: 100, encode: { percent: 5, message: 'slow' } });
@@ -48,12 +48,12 @@ const ENDS = [
   ['a result that is no JSON', () => 1n, { status: 'failed', isRetryable: true, delaySeconds: undefined }],
 ];
 for (const [what, handler, end] of ENDS)
-  test(`a run tells ${what}`, async () => {
+  test(`a test run returns the outcome of ${what}`, async () => {
     const { status, isRetryable, delaySeconds } = await run(handler, null);
     assert.deepEqual({ status, isRetryable, delaySeconds }, end);
   });
 
-test('a payload that does not fit its schema fails for good, and names the field', async () => {
+test('a payload that does not fit its schema fails without retries, and the error names the field', async () => {
   const validate = () => ({ issues: [{ message: 'Expected a number', path: ['size', { key: 'width' }] }] });
   const schema = { '~standard': { version: 1, vendor: 'test', validate } };
   const { isRetryable, error } = await run(() => null, {}, { schema });
@@ -68,12 +68,12 @@ for (const [args, message] of [
   [[50, ''], /message must be a text/],
   [[50, 'x', { decode: -1 }], /subProgress\.decode/],
 ])
-  test(`progress(${JSON.stringify(args).slice(1, -1)}) is an error of the handler`, async () => {
+  test(`progress(${JSON.stringify(args).slice(1, -1)}) throws an error in the handler`, async () => {
     const { error } = await run((_, context) => context.progress(...args), null);
     assert.match(error.message, message);
   });
 
-test('a run can abort the handler as a worker does', async () => {
+test('a test run can abort the handler as a worker does', async () => {
   const controller = new AbortController();
   const handler = (_, { signal }) =>
     new Promise((resolve) => signal.addEventListener('abort', () => resolve(signal.reason.name)));

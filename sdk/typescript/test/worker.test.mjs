@@ -42,7 +42,7 @@ test('a worker ends with the error when its key is refused', async () => {
   );
 });
 
-test('a worker goes on after polls that a proxy answers, also with 404', async () => {
+test('a worker keeps polling after a proxy answers its polls, even with 404', async () => {
   const fake = await startFakeJobs([jobOf('j')], ({ url }, count) =>
     url.endsWith('/poll') && count < 3 ? [404, '<html>no backend</html>'] : undefined,
   );
@@ -55,7 +55,7 @@ test('a worker goes on after polls that a proxy answers, also with 404', async (
   assert.deepEqual(fake.outcomes, [{ jobId: 'j', deliveryToken: 'token of j', action: 'complete', result: 1 }]);
 });
 
-test('healthz is 200 while polls are answered, and the port is free after the run', async () => {
+test('/healthz returns 200 while polls are answered, and its port is free after the run', async () => {
   const fake = await startFakeJobs([]);
   const free = await startFake(() => null);
   const healthPort = Number(new URL(free.options.url).port);
@@ -73,7 +73,7 @@ test('healthz is 200 while polls are answered, and the port is free after the ru
   await assert.rejects(statusOf('/healthz'));
 });
 
-test('what handlers log is given to pino too, and is in the log of the job before its end', async () => {
+test('what handlers log reaches pino, and reaches the log of the job before the job ends', async () => {
   const fake = await startFakeJobs([jobOf('j')]);
   const lines = [];
   const onLog = toPino({ info: (fields, message) => lines.push([fields, message]) });
@@ -89,7 +89,7 @@ test('what handlers log is given to pino too, and is in the log of the job befor
   );
 });
 
-test('callbacks that throw do not break the worker', async () => {
+test('callbacks that throw do not stop the worker', async () => {
   const broken = () => {
     throw new Error('broken');
   };
@@ -99,7 +99,7 @@ test('callbacks that throw do not break the worker', async () => {
   assert.deepEqual(fake.outcomes.map(({ jobId, action }) => `${action} ${jobId}`).sort(), ['complete k', 'release j']);
 });
 
-test('a checkpoint that is not representable as JSON is an error of the handler', async () => {
+test('saving a checkpoint that cannot be written as JSON throws an error in the handler', async () => {
   const fake = await startFakeJobs([jobOf('j')]);
   const handler = (_, context) => context.save({ page: 1n });
   await work(fake, handler, { drain: '30s' }, () => until(() => fake.outcomes.length > 0));
@@ -107,7 +107,7 @@ test('a checkpoint that is not representable as JSON is an error of the handler'
   assert.deepEqual([action, /BigInt/.test(error)], ['fail', true]);
 });
 
-test('a second stop releases running jobs at once, and one invalid outcome does not hold up the others', async () => {
+test('a second stop releases running jobs at once, even if one outcome is invalid', async () => {
   const refuses = ({ url, body }) => {
     if (!url.endsWith('/settle') || !body.outcomes.some(({ jobId }) => jobId === 'bad')) return undefined;
     if (body.outcomes.every(({ action }) => action === 'ack' || action === 'keepalive')) return undefined;
@@ -134,7 +134,7 @@ test('a second stop releases running jobs at once, and one invalid outcome does 
   ]);
 });
 
-test('a payload that does not fit its schema fails the job for good, and names the field', async () => {
+test('a payload that does not fit its schema fails the job without retries, and the error names the field', async () => {
   const fake = await startFakeJobs([jobOf('j', { payload: { width: 'x' } })]);
   const issues = [{ message: 'expected a number', path: ['width'] }];
   const schema = { '~standard': { version: 1, vendor: 'test', validate: async () => ({ issues }) } };
@@ -151,7 +151,7 @@ test('a payload that does not fit its schema fails the job for good, and names t
   );
 });
 
-test('progress that is reported often is sent rarely, and the newest before the outcome', async () => {
+test('frequent progress is sent rarely, and the newest before the outcome', async () => {
   const fake = await startFakeJobs([jobOf('j')]);
   let lastedMs = 0;
   const handler = async (_, context) => {
@@ -168,7 +168,7 @@ test('progress that is reported often is sent rarely, and the newest before the 
   assert.ok(fake.outcomes.length <= lastedMs / 200 + 3, `${fake.outcomes.length} outcomes in ${lastedMs} ms`);
 });
 
-test('the last progress is sent although the log takes longer than the time between two reports', async () => {
+test('the last progress is sent even if the log takes longer than the interval between two reports', async () => {
   const answer = async ({ url }) => {
     if (!url.endsWith('/logs')) return undefined;
     await sleep(500);
@@ -188,7 +188,7 @@ test('the last progress is sent although the log takes longer than the time betw
   );
 });
 
-test('outcomes of a job keep their order when a call with several is refused', async () => {
+test('outcomes of a job keep their order when a call with several outcomes is refused', async () => {
   const answer = async ({ url, body }) => {
     if (url.endsWith('/progress')) await sleep(300); // Longer than the complete would take.
     const outcomes = body?.outcomes ?? body?.settle ?? [];
@@ -208,7 +208,7 @@ test('outcomes of a job keep their order when a call with several is refused', a
   );
 });
 
-test('a worker whose key is limited waits for Retry-After with every call, and loses no outcome', async () => {
+test('a worker whose key is rate limited honors Retry-After with every call, and loses no outcome', async () => {
   const limited = new Map();
   const times = new Map();
   const kindOf = ({ url, body }) => (url.endsWith('/settle') ? body.outcomes[0].action : url.split('/').at(-1));
@@ -239,7 +239,7 @@ test('a worker whose key is limited waits for Retry-After with every call, and l
 
 const isEphemeral = ({ url }) => url.endsWith('/event?ephemeral=true');
 
-test('an ephemeral event is sent once with the token, also when it has no response', async () => {
+test('an ephemeral event is sent once with the token, even if it gets no response', async () => {
   const answers = [null, [503, { error: 'x', code: 'OVERLOADED' }], [200, { success: true }]];
   const fake = await startFakeJobs([jobOf('j')], (call) => (isEphemeral(call) ? answers.shift() : undefined));
   const handler = async (_, context) => {
@@ -257,7 +257,7 @@ test('an ephemeral event is sent once with the token, also when it has no respon
   );
 });
 
-test('an ephemeral event aborts its handler when the job is killed, and throws what is not JSON or is refused', async () => {
+test('an ephemeral event aborts its handler when the job is killed, and throws if it is refused or not JSON', async () => {
   const refusals = [
     [413, { error: 'Too large', code: 'TOO_LARGE' }],
     [409, { error: 'Job has been killed', code: 'JOB_KILLED', jobStatus: 'killed' }],

@@ -10,7 +10,7 @@ const open = withDashboards(service);
 const jobOf = async (id: string) => (await service.call('GET', `/jobs/${id}`)).body;
 const statusOf = async (id: string) => (await jobOf(id)).status;
 
-it('creates a job with its further fields', async () => {
+it('creates a job with its optional fields from the dashboard', async () => {
   const dashboard = await open('#/spaces/act-create');
   await dashboard.click('New job …');
   await dashboard.fill('Name', 'resize');
@@ -25,7 +25,7 @@ it('creates a job with its further fields', async () => {
   });
 });
 
-it('keeps the dialog, and says why, when a job is not created', async () => {
+it('keeps the dialog open and shows why a job is not created', async () => {
   const dashboard = await open('#/spaces/act-create');
   await dashboard.click('New job …');
   await dashboard.fill('Name', 'resize');
@@ -45,7 +45,7 @@ it('keeps the dialog, and says why, when a job is not created', async () => {
   expect(await dashboard.names('dialog')).toEqual(['New job in act-create']);
 });
 
-it('says that no job is created when one has the unique key', async () => {
+it('shows that no job is created when another one has the unique key', async () => {
   const { id } = await createJob(service, 'act-unique', { unique: { key: 'one' } });
   const dashboard = await open('#/spaces/act-unique');
   await dashboard.click('New job …');
@@ -66,7 +66,7 @@ it('kills a running job with a reason', async () => {
   expect(events.at(-1)).toMatchObject({ type: 'killed', data: { reason: 'not needed' } });
 });
 
-it('does nothing when a dialog is cancelled or left by Escape', async () => {
+it('changes nothing when a dialog is canceled or left by Escape', async () => {
   const id = await jobIn(service, 'running', 'act-cancel');
   const dashboard = await open(`#/jobs/${id}`);
   await dashboard.click('Kill …');
@@ -97,7 +97,7 @@ it('requeues a job with a delay', async () => {
   expect(await statusOf(id)).toBe('scheduled');
 });
 
-it('names the conflict when a job has changed meanwhile', async () => {
+it('shows the conflict when a job has changed since its dialog opened', async () => {
   const id = await jobIn(service, 'dead', 'act-conflict');
   const dashboard = await open(`#/jobs/${id}`);
   await dashboard.click('Delete …');
@@ -128,7 +128,7 @@ it('copies a job with another payload', async () => {
   expect(await jobOf(copy)).toMatchObject({ copyOf: id, payload: { page: 2 }, tags: ['eu'], status: 'pending' });
 });
 
-it('deletes an ended job and goes to its space', async () => {
+it('deletes an ended job and opens its space', async () => {
   const { id: other } = await createJob(service, 'act-delete');
   const id = await jobIn(service, 'completed', 'act-delete');
   const dashboard = await open(`#/jobs/${id}`);

@@ -32,7 +32,7 @@ it.each([
   ['Requeue', 'dead', ['pending', 'pending', 'dead']],
   ['Kill', 'running', ['killed', 'killed', 'running']],
   ['Delete', 'completed', ['gone', 'gone', 'completed']],
-] as const)('%s changes the selected jobs and no others', async (verb, status, after) => {
+] as const)('%s changes only the selected jobs', async (verb, status, after) => {
   const space = `many-selected-${verb.toLowerCase()}`;
   const { ids, statuses } = await jobsIn(space, [status], [status], [status]);
   const dashboard = await open(`#/spaces/${space}`);
@@ -45,7 +45,7 @@ it.each([
   expect(await statuses()).toEqual(after);
 });
 
-it('selects all jobs of the page, of which each action takes those that it can change, and none again', async () => {
+it('selects all jobs of the page, offers each action for the jobs that it can change, and unselects all', async () => {
   await jobsIn('many-all', ['dead'], ['pending'], ['running']);
   const dashboard = await open('#/spaces/many-all');
   await dashboard.click('Select all jobs of the page');
@@ -54,7 +54,7 @@ it('selects all jobs of the page, of which each action takes those that it can c
   await dashboard.find('Delete all that match …');
 });
 
-it('counts and requeues all jobs that match a filter, and no others', async () => {
+it('counts and requeues exactly the jobs that match a filter', async () => {
   const { statuses } = await jobsIn(
     'many-filter',
     ['dead', { name: 'invoice', tags: ['eu'], payload: { card: 'visa' } }],
@@ -109,7 +109,7 @@ it('requeues a group of the overview without a job that only mentions its error'
   expect(await statuses()).toEqual(['dead', ...Array(8).fill('pending')]);
 });
 
-it('finds dead jobs by the beginning of a long error', async () => {
+it('finds dead jobs by the start of a long error', async () => {
   const error = `long ${'x'.repeat(401)}${'😀'.repeat(200)}`;
   for (let n = 0; n < 9; n++) {
     const id = await jobIn(service, 'running', 'many-long', { maxRetries: 0 });
@@ -120,7 +120,7 @@ it('finds dead jobs by the beginning of a long error', async () => {
   await dashboard.waitForTexts('tbody td:nth-child(4)', Array(9).fill('dead'));
 });
 
-it('cannot start an operation that would change nothing', async () => {
+it('disables an operation that would change no jobs', async () => {
   await jobsIn('many-none', ['completed']);
   const dashboard = await open('#/spaces/many-none');
   await dashboard.click('Requeue all that match …');
@@ -133,7 +133,7 @@ describe('with an API that has no scheduler, so that a long operation stops on i
   const api = withService({}, { app: 'api' });
   const openThere = withDashboards(api);
 
-  it('cancels an operation that runs', async () => {
+  it('cancels a running operation from the dashboard', async () => {
     const space = 'many-cancel';
     const body = Array(1_000).fill({ name: 'work' });
     for (let i = 0; i < 5; i++) await api.call('POST', `/spaces/${space}/jobs`, { body });
@@ -148,7 +148,7 @@ describe('with an API that has no scheduler, so that a long operation stops on i
   });
 });
 
-it('exports all jobs that match, one JSON object a line', async () => {
+it('exports all jobs that match a filter, one JSON object per line', async () => {
   const { ids } = await jobsIn('many-export', ['dead', { payload: { a: '\n"ü' } }], ['dead'], ['pending']);
   await createJob(service, 'many-export');
   const dashboard = await open('#/spaces/many-export?status=dead');

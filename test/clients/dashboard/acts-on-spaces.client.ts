@@ -47,7 +47,7 @@ it('pauses and resumes a name of a space, and a name without jobs', async () => 
   expect(await pausedIn('spaces-names')).toBeUndefined();
 });
 
-it('changes only the edited settings, and sets emptied ones back', async () => {
+it('changes only the edited settings of a space, and resets emptied ones to their defaults', async () => {
   const space = 'spaces-settings';
   await service.call('PATCH', `/spaces/${space}/settings`, { body: { maxPending: 10, defaults: { maxRetries: 7 } } });
   const dashboard = await open(`#/spaces/${space}/settings`);
@@ -67,7 +67,7 @@ it('changes only the edited settings, and sets emptied ones back', async () => {
   });
 });
 
-it('discards edits, and says why a setting is refused', async () => {
+it('discards edits of settings, and shows why a setting is refused', async () => {
   const dashboard = await open('#/spaces/spaces-refused/settings');
   await dashboard.fill('maxRetries', '101');
   await dashboard.click('Save 1 change');

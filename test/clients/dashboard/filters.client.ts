@@ -21,7 +21,7 @@ it.each([
   'before=Infinity',
   'tag=',
   'name=',
-])('a page with the filter %s shows no jobs and no button for all of them', async (filter) => {
+])('a page with the invalid filter %s shows no jobs and no button to change them', async (filter) => {
   await jobIn(service, 'pending', 'filters-misspelt');
   const dashboard = await open(`#/spaces/filters-misspelt?status=pending&${filter}`);
   await dashboard.waitFor(`The address has a filter that this page does not know: ${filter}.`);
@@ -30,7 +30,7 @@ it.each([
   await dashboard.find('Kill all that match …');
 });
 
-it('shows several names, and a time that is not in the list', async () => {
+it('shows a filter with several names and with a time that is not in the list', async () => {
   for (const name of ['cut', 'glue', 'sew']) await jobIn(service, 'pending', 'filters-shown', { name });
   const dashboard = await open('#/spaces/filters-shown?name=cut&name=sew&since=5');
   await dashboard.waitForTexts('tbody td:nth-child(3)', ['sew', 'cut']);
@@ -38,7 +38,7 @@ it('shows several names, and a time that is not in the list', async () => {
   expect(await dashboard.page.evaluate(chosen('created'))).toBe('last 5 h');
 });
 
-it('says each part of a filter by itself, so that right-to-left text in it moves no other', async () => {
+it('isolates each part of a filter in the dialog, so that right-to-left text moves no other part', async () => {
   const tag = '\u202eevil';
   await jobIn(service, 'pending', 'filters-direction', { tags: [tag], payload: { note: 'abc' } });
   const dashboard = await open(`#/spaces/filters-direction?q=abc&tag=${encodeURIComponent(tag)}`);

@@ -113,7 +113,7 @@ describe.each([1400, 420])('in a window of %i px', (width) => {
   );
 });
 
-it('shows markup as text, and every kind of text in the live page of a job', async () => {
+it('shows markup as plain text, and every kind of text on the live page of a job', async () => {
   const { id } = await createJob(service, SPACE);
   await step(service, id, 'claim');
   await step(service, id, 'ack');
@@ -131,7 +131,7 @@ it('shows markup as text, and every kind of text in the live page of a job', asy
   }
 });
 
-it('shows hostile progress to a person with a link', async () => {
+it('shows hostile progress safely to a person with a shared link', async () => {
   const { id } = await createJob(service, SPACE);
   await step(service, id, 'claim');
   await step(service, id, 'ack');

@@ -20,7 +20,7 @@ const focusIsOn = (dashboard: Dashboard, name: Name) =>
     return focused !== null && hasName(focused, name);
   });
 
-it('signs in, opens a space, filters it, opens a job, requeues it and goes back', async () => {
+it('signs in, opens a space, filters it, opens a job, requeues it and goes back by keyboard', async () => {
   const id = await jobIn(service, 'dead', 'keyboard-requeue');
   await createJob(service, 'keyboard-requeue');
   const dashboard = await open('', { key: null });
@@ -48,7 +48,7 @@ it('signs in, opens a space, filters it, opens a job, requeues it and goes back'
   await dashboard.waitForTexts('tbody td:nth-child(4)', ['pending', 'pending']);
 });
 
-it('selects two jobs by j and x and deletes them', async () => {
+it('selects two jobs with j and x and deletes them by keyboard', async () => {
   const ids: string[] = [];
   for (let i = 0; i < 3; i++) ids.push(await jobIn(service, 'completed', 'keyboard-delete'));
   const dashboard = await open('#/spaces/keyboard-delete');
@@ -64,7 +64,7 @@ it('selects two jobs by j and x and deletes them', async () => {
   expect(await left()).toMatchObject([{ id: ids[1] }]);
 });
 
-it('requeues the job of the row that has the focus, and of no other', async () => {
+it('r requeues only the job of the row that has the focus', async () => {
   const first = await jobIn(service, 'dead', 'keyboard-row');
   const last = await jobIn(service, 'dead', 'keyboard-row');
   const dashboard = await open('#/spaces/keyboard-row');
@@ -85,7 +85,7 @@ it('r does nothing in a list while no row has the focus', async () => {
   expect(await dashboard.names('dialog')).toEqual([]);
 });
 
-it('finds a job by its id with Ctrl+K, and the search field with a slash', async () => {
+it('finds a job by its id with Ctrl+K, and focuses the search field with a slash', async () => {
   const { id } = await createJob(service, 'keyboard-find');
   const dashboard = await open('#/spaces/keyboard-find');
   await dashboard.find(`Select ${id}`);
@@ -110,7 +110,7 @@ it.each([
       await dashboard.press('Enter');
     },
   ],
-])('the focus returns to where it was when a dialog is closed by %s', async (_, close) => {
+])('the focus returns to its previous element when a dialog is closed by %s', async (_, close) => {
   const id = await jobIn(service, 'running', 'keyboard-focus');
   const dashboard = await open(`#/jobs/${id}`);
   for (const [openIt, title] of [
@@ -127,7 +127,7 @@ it.each([
   expect(await statusOf(id)).toBe('running');
 });
 
-it('a dialog that is opened as soon as another one has gone stays open', async () => {
+it('a dialog stays open when it opens right after another one has closed', async () => {
   const dashboard = await open('#/');
   await dashboard.press('Control+k');
   await dashboard.waitForDialog(/^Find/);

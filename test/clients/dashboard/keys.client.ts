@@ -45,7 +45,7 @@ it('rotates a key without an overlap, so that only the new secret works', async 
   expect((await selfOf(key)).status).toBe(401);
 });
 
-it('goes on with the new secret after the rotation of the own key', async () => {
+it('stays signed in with the new secret after the own key is rotated', async () => {
   const { key } = await service.key(['keys:manage', 'jobs:read'], { name: 'mine' });
   const dashboard = await open('#/keys', { key });
   await dashboard.click('Rotate … mine');
@@ -57,7 +57,7 @@ it('goes on with the new secret after the rotation of the own key', async () => 
   await dashboard.find('Revoke … mine');
 });
 
-it('revokes a key', async () => {
+it('revokes a key in the dashboard', async () => {
   const { key } = await service.key(['jobs:read'], { name: 'revoked' });
   const dashboard = await open('#/keys');
   await dashboard.click('Revoke … revoked');
@@ -66,7 +66,7 @@ it('revokes a key', async () => {
   expect((await selfOf(key)).status).toBe(401);
 });
 
-it('signs out after the revocation of the own key', async () => {
+it('signs out after the own key is revoked', async () => {
   const { key } = await service.key(['keys:manage'], { name: 'own' });
   const dashboard = await open('#/keys', { key });
   await dashboard.click('Revoke … own');
@@ -84,7 +84,7 @@ it('shows the callback secret of a space', async () => {
   await dashboard.waitForNo(secretOf(MASTER, 'shop'));
 });
 
-it('shows acts of the dashboard in the audit', async () => {
+it('shows actions of the dashboard in the audit', async () => {
   const { key } = await service.key(['keys:manage', 'spaces:manage', 'jobs:read'], { name: 'auditor' });
   const dashboard = await open('#/spaces/audited/settings', { key });
   await dashboard.click('Pause the space …');
@@ -96,7 +96,7 @@ it('shows acts of the dashboard in the audit', async () => {
   await dashboard.waitFor(/\S*pause\S* audited-later/);
 });
 
-it('signs in with a valid key only, and forgets it at the sign-out', async () => {
+it('signs in only with a valid key, and forgets the key on sign-out', async () => {
   const dashboard = await open('', { key: null });
   await dashboard.fill('API key', 'ym_wrong_key');
   await dashboard.click('Sign in');

@@ -21,7 +21,7 @@ async function log(id: string, from: number, to: number, level = 'info'): Promis
   await step(service, id, 'logs', { logs });
 }
 
-it('shows attempts, progress, stages, checkpoint and result of a job while a worker works', async () => {
+it('shows attempts, progress, stages, checkpoint and result of a job live', async () => {
   const { id } = await createJob(service, SPACE, { maxRetries: 1 });
   const dashboard = await open(`#/jobs/${id}`);
   await dashboard.isLive();
@@ -56,7 +56,7 @@ it('shows attempts, progress, stages, checkpoint and result of a job while a wor
   await dashboard.waitForTexts('[aria-label=History] td:nth-child(2)', types);
 });
 
-it('shows the new job after one was deleted and created again with the same id', async () => {
+it('shows the new job after a job is deleted and created again with the same id', async () => {
   const create = () =>
     service.call('POST', `/spaces/${SPACE}/jobs`, {
       body: { name: 'work' },
@@ -71,7 +71,7 @@ it('shows the new job after one was deleted and created again with the same id',
   await dashboard.waitFor('work pending');
 });
 
-it('follows the logs of a job, until a person stops that', async () => {
+it('follows the logs of a job until the person stops it', async () => {
   const { id } = await createJob(service, SPACE);
   await step(service, id, 'claim');
   await step(service, id, 'ack');

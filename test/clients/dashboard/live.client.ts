@@ -14,7 +14,7 @@ const STATUS = 'tbody td:nth-child(4)';
 const shownIds = (dashboard: Dashboard): Promise<string[]> =>
   dashboard.page.evaluate(`[...document.querySelectorAll('tbody a.id')].map(({ title }) => title)`);
 
-it('the figures of a space are loaded when its row is in sight', async () => {
+it('the counts of a space are loaded only when its row is in sight', async () => {
   const spaces = Array.from({ length: 40 }, (_, n) => `zz-live-row-${10 + n}`);
   await Promise.all(spaces.map((space) => createJob(service, space)));
   const dashboard = await open();
@@ -27,73 +27,71 @@ it('the figures of a space are loaded when its row is in sight', async () => {
   await until(() => hasAsked('zz-live-row-49'));
 });
 
-describe('the jobs of a space', () => {
-  it('rows change in place while a worker works, and so do the counts', async () => {
-    const { id: other } = await createJob(service, 'live-rows');
-    const { id } = await createJob(service, 'live-rows', { maxRetries: 0 });
-    const dashboard = await open('#/spaces/live-rows');
-    await dashboard.waitForTexts(STATUS, ['pending', 'pending']);
-    await dashboard.isListLive();
-    for (const [verb, status] of [
-      ['claim', 'delivered'],
-      ['ack', 'running'],
-    ] as const) {
-      await step(service, id, verb);
-      await dashboard.waitForTexts(STATUS, [status, 'pending']);
-    }
-    await step(service, id, 'progress', { percent: 41, message: 'half way' });
-    await dashboard.waitForTexts('tbody td:nth-child(6)', ['41 % half way', '–']);
-    await dashboard.waitFor(/running 1/);
-    await step(service, id, 'fail', { error: 'no paper' });
-    await dashboard.waitForTexts('tbody td:nth-child(11)', ['no paper', '']);
-    await dashboard.waitForTexts(STATUS, ['dead', 'pending']);
-    await dashboard.waitFor(/running 0/);
-    await dashboard.waitFor(/dead 1/);
-    expect(await shownIds(dashboard)).toEqual([id, other]);
-  });
+it('rows and counts of a space change in place while a worker works', async () => {
+  const { id: other } = await createJob(service, 'live-rows');
+  const { id } = await createJob(service, 'live-rows', { maxRetries: 0 });
+  const dashboard = await open('#/spaces/live-rows');
+  await dashboard.waitForTexts(STATUS, ['pending', 'pending']);
+  await dashboard.isListLive();
+  for (const [verb, status] of [
+    ['claim', 'delivered'],
+    ['ack', 'running'],
+  ] as const) {
+    await step(service, id, verb);
+    await dashboard.waitForTexts(STATUS, [status, 'pending']);
+  }
+  await step(service, id, 'progress', { percent: 41, message: 'half way' });
+  await dashboard.waitForTexts('tbody td:nth-child(6)', ['41 % half way', '–']);
+  await dashboard.waitFor(/running 1/);
+  await step(service, id, 'fail', { error: 'no paper' });
+  await dashboard.waitForTexts('tbody td:nth-child(11)', ['no paper', '']);
+  await dashboard.waitForTexts(STATUS, ['dead', 'pending']);
+  await dashboard.waitFor(/running 0/);
+  await dashboard.waitFor(/dead 1/);
+  expect(await shownIds(dashboard)).toEqual([id, other]);
+});
 
-  it('new jobs wait until they are asked for, and no row moves', async () => {
-    const { id: first } = await createJob(service, 'live-new');
-    const dashboard = await open('#/spaces/live-new');
-    await dashboard.waitForTexts(STATUS, ['pending']);
-    await dashboard.isListLive();
-    const { id: second } = await createJob(service, 'live-new');
-    await dashboard.find(/^1 new$/);
-    const { id: third } = await createJob(service, 'live-new');
-    await dashboard.find(/^2 new$/);
-    expect(await shownIds(dashboard)).toEqual([first]);
-    await dashboard.click(/^2 new$/);
-    await until(async () => (await shownIds(dashboard)).length === 3);
-    expect(await shownIds(dashboard)).toEqual([third, second, first]);
-    await dashboard.waitForNo(/\d new /);
-  });
+it('new jobs wait behind a button, and no row moves', async () => {
+  const { id: first } = await createJob(service, 'live-new');
+  const dashboard = await open('#/spaces/live-new');
+  await dashboard.waitForTexts(STATUS, ['pending']);
+  await dashboard.isListLive();
+  const { id: second } = await createJob(service, 'live-new');
+  await dashboard.find(/^1 new$/);
+  const { id: third } = await createJob(service, 'live-new');
+  await dashboard.find(/^2 new$/);
+  expect(await shownIds(dashboard)).toEqual([first]);
+  await dashboard.click(/^2 new$/);
+  await until(async () => (await shownIds(dashboard)).length === 3);
+  expect(await shownIds(dashboard)).toEqual([third, second, first]);
+  await dashboard.waitForNo(/\d new /);
+});
 
-  it('counts as new only jobs that belong to the filter', async () => {
-    await createJob(service, 'live-filter', { name: 'shown' });
-    const dashboard = await open('#/spaces/live-filter?name=shown&status=pending');
-    await dashboard.waitForTexts(STATUS, ['pending']);
-    await dashboard.isListLive();
-    await createJob(service, 'live-filter', { name: 'other' });
-    await createJob(service, 'live-filter', { name: 'shown', delaySeconds: 3600 });
-    await createJob(service, 'live-filter', { name: 'shown' });
-    await dashboard.find(/^(up to )?1 new$/);
-  });
+it('only new jobs that match the filter are counted', async () => {
+  await createJob(service, 'live-filter', { name: 'shown' });
+  const dashboard = await open('#/spaces/live-filter?name=shown&status=pending');
+  await dashboard.waitForTexts(STATUS, ['pending']);
+  await dashboard.isListLive();
+  await createJob(service, 'live-filter', { name: 'other' });
+  await createJob(service, 'live-filter', { name: 'shown', delaySeconds: 3600 });
+  await createJob(service, 'live-filter', { name: 'shown' });
+  await dashboard.find(/^(up to )?1 new$/);
+});
 
-  it('does not count older jobs, which are on the next page, as new', async () => {
-    const { id } = await createJob(service, 'live-older');
-    const body = Array(100).fill({ name: 'work' });
-    await service.call('POST', '/spaces/live-older/jobs', { body });
-    const dashboard = await open('#/spaces/live-older');
-    await dashboard.find('Older');
-    await dashboard.isListLive();
-    await step(service, id, 'claim');
-    await createJob(service, 'live-older');
-    await dashboard.find(/^1 new$/);
-  });
+it('older jobs on the next page are not counted as new', async () => {
+  const { id } = await createJob(service, 'live-older');
+  const body = Array(100).fill({ name: 'work' });
+  await service.call('POST', '/spaces/live-older/jobs', { body });
+  const dashboard = await open('#/spaces/live-older');
+  await dashboard.find('Older');
+  await dashboard.isListLive();
+  await step(service, id, 'claim');
+  await createJob(service, 'live-older');
+  await dashboard.find(/^1 new$/);
 });
 
 describe('paused updates', () => {
-  it('still show what the person does', async () => {
+  it("paused updates still show the person's own changes", async () => {
     const id = await jobIn(service, 'running', 'live-pause-act');
     const dashboard = await open('#/spaces/live-pause-act');
     await dashboard.isListLive();
@@ -122,7 +120,7 @@ describe('paused updates', () => {
     ['a job that runs', async () => `#/jobs/${await jobIn(service, 'running', 'live-pause')}`],
     ['the operations', async () => '#/spaces/live-pause/operations'],
     ['the settings', async () => '#/spaces/live-pause/settings'],
-  ])('send no request from the screen of %s', async (_, hash) => {
+  ])('paused updates send no request from the screen of %s', async (_, hash) => {
     const id = await jobIn(service, 'running', 'live-pause');
     const dashboard = await open(await hash(), { before: FAST });
     await dashboard.waitFor('live-pause');
@@ -142,7 +140,7 @@ describe('paused updates', () => {
     expect(dashboard.seen.requests.slice(before)).toEqual([]);
   });
 
-  it('are caught up with when the page goes live', async () => {
+  it('the list catches up when paused updates go live again', async () => {
     const id = await jobIn(service, 'running', 'live-catch-up');
     const dashboard = await open('#/spaces/live-catch-up');
     await dashboard.waitForTexts(STATUS, ['running']);

@@ -21,7 +21,7 @@ const failing = (calls: RegExp) => `
 const BEGIN = `sessionStorage.setItem('away', '')`;
 const END = `sessionStorage.removeItem('away')`;
 
-it('loads the logs of an ended job again after a failure', async () => {
+it('loads the logs of an ended job after a failure is over', async () => {
   const id = await jobIn(service, 'running', 'outage-logs');
   await step(service, id, 'logs', { logs: [{ level: 'info', message: 'an entry' }] });
   await step(service, id, 'complete');
@@ -37,7 +37,7 @@ it('loads the logs of an ended job again after a failure', async () => {
   await dashboard.waitFor('an entry');
 });
 
-it('notices that the service is back on a page that loads nothing by itself', async () => {
+it('notices that the service is back on a page that does not refresh', async () => {
   const dashboard = await open('#/keys', { before: failing(/./) });
   await dashboard.waitFor('API keys');
   await dashboard.page.evaluate(BEGIN);
@@ -51,7 +51,7 @@ it('notices that the service is back on a page that loads nothing by itself', as
   await dashboard.waitForNo('This page shows what it last loaded');
 });
 
-it('goes on with the key of the tab when the service is back after a reload', async () => {
+it('stays signed in with the key of the tab when the service is back after a reload', async () => {
   const dashboard = await open('#/spaces/outage-reload', { before: failing(/keys\/self/) });
   await dashboard.page.evaluate(BEGIN);
   await dashboard.reload();
@@ -61,7 +61,7 @@ it('goes on with the key of the tab when the service is back after a reload', as
   expect(await dashboard.hash()).toBe('#/spaces/outage-reload');
 });
 
-it('says that a key is not valid when it has a character that no key has', async () => {
+it('reports that a key is invalid when it contains a character that no key has', async () => {
   const dashboard = await open('', { key: null });
   await dashboard.fill('API key', `${ADMIN_KEY}\u200b`);
   await dashboard.click('Sign in');

@@ -53,7 +53,7 @@ async function restart(dashboard: Dashboard): Promise<void> {
 
 const isSamePage = (dashboard: Dashboard) => dashboard.page.evaluate('window.isSamePage === true');
 
-it('the list of jobs recovers, and its rows are right', async () => {
+it('the list of jobs recovers from a restart of the service with correct rows', async () => {
   const worked = await jobIn(service, 'running', 'restart-jobs');
   const left = await jobIn(service, 'pending', 'restart-jobs');
   const dashboard = await open('#/spaces/restart-jobs');
@@ -68,7 +68,7 @@ it('the list of jobs recovers, and its rows are right', async () => {
   expect(await isSamePage(dashboard)).toBe(true);
 });
 
-it('the page of a job recovers, and its history has each event once', async () => {
+it('the page of a job recovers from a restart of the service, and its history has each event once', async () => {
   const id = await jobIn(service, 'running', 'restart-job');
   await step(service, id, 'progress', { percent: 10, message: 'begun' });
   const dashboard = await open(`#/jobs/${id}`);
@@ -84,7 +84,7 @@ it('the page of a job recovers, and its history has each event once', async () =
   expect(await isSamePage(dashboard)).toBe(true);
 });
 
-it('the spaces recover', async () => {
+it('the list of spaces recovers from a restart of the service', async () => {
   const id = await jobIn(service, 'running', 'restart-spaces');
   const dashboard = await open();
   await dashboard.find('restart-spaces');

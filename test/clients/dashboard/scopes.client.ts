@@ -26,7 +26,7 @@ describe('with a key that has only jobs:read', () => {
   const OF_JOBS = ['Export all that match'];
   const OF_JOB = ['Share progress …', 'Copy Id'];
 
-  it('no screen has a button that changes something', async () => {
+  it('no screen shows a button that changes something to a key that has only jobs:read', async () => {
     const { key } = await service.key(['jobs:read'], { name: 'viewer' });
     const dashboard = await open('', { key });
     /** Go to a place, and return the names of its buttons besides those of the frame. */
@@ -53,7 +53,7 @@ describe('with a key that has only jobs:read', () => {
     });
   });
 
-  it('no link leads to settings, keys or the audit', async () => {
+  it('no link leads to settings, keys or the audit with a key that has only jobs:read', async () => {
     const { key } = await service.key(['jobs:read']);
     const dashboard = await open(`#/spaces/${SPACE}`, { key });
     await dashboard.find('Operations');
@@ -75,7 +75,7 @@ describe('with a key that has only jobs:read', () => {
     ['POST', 'keys'],
     ['GET', 'audit'],
     ['GET', `spaces/${SPACE}/callback-secret`],
-  ])('the service refuses %s %s', async (method, path) => {
+  ])('the service refuses %s %s to a key that has only jobs:read', async (method, path) => {
     const { key } = await service.key(['jobs:read']);
     const body = method === 'POST' || method === 'PATCH' ? {} : undefined;
     const { status } = await service.call(method, `/${path.replace('$', ids.dead as string)}`, { key, body });
@@ -83,7 +83,7 @@ describe('with a key that has only jobs:read', () => {
   });
 });
 
-it('a key of one space sees only that space', async () => {
+it('a key of one space shows only that space in the dashboard', async () => {
   const { key } = await service.key(['jobs:read', 'jobs:manage'], { spaceId: SPACE });
   const dashboard = await open('', { key });
   await dashboard.find(SPACE);
@@ -99,31 +99,29 @@ it('a key of one space sees only that space', async () => {
   expect(await dashboard.texts('tbody')).toEqual([]);
 });
 
-describe('when the key is revoked, the page goes to the sign-in and says why', () => {
-  it.each([
-    ['the spaces', () => '#/', 'dead by'],
-    ['the jobs of a space', () => `#/spaces/${SPACE}`, 'broken'],
-    ['a job that runs', () => `#/jobs/${ids.running}`, 'work running'],
-    ['the operations', () => `#/spaces/${SPACE}/operations`, 'name none'],
-  ])('on %s', async (_, hash, shown) => {
-    const { id, key } = await service.key(['jobs:read'], { name: 'leaver' });
-    const dashboard = await open(hash(), { key });
-    await dashboard.waitFor(shown);
-    expect((await service.call('DELETE', `/keys/${id}`)).status).toBe(200);
-    await dashboard.waitFor('The key is no longer accepted');
-    await dashboard.find('Sign in');
-    expect(await dashboard.page.evaluate('sessionStorage.length')).toBe(0);
-  });
+it.each([
+  ['the spaces', () => '#/', 'dead by'],
+  ['the jobs of a space', () => `#/spaces/${SPACE}`, 'broken'],
+  ['a job that runs', () => `#/jobs/${ids.running}`, 'work running'],
+  ['the operations', () => `#/spaces/${SPACE}/operations`, 'name none'],
+])('signs out and explains why when the key is revoked on the page of %s', async (_, hash, shown) => {
+  const { id, key } = await service.key(['jobs:read'], { name: 'leaver' });
+  const dashboard = await open(hash(), { key });
+  await dashboard.waitFor(shown);
+  expect((await service.call('DELETE', `/keys/${id}`)).status).toBe(200);
+  await dashboard.waitFor('The key is no longer accepted');
+  await dashboard.find('Sign in');
+  expect(await dashboard.page.evaluate('sessionStorage.length')).toBe(0);
+});
 
-  it('and shows no dialog of before to the next person', async () => {
-    const { id, key } = await service.key(['keys:manage', 'jobs:read'], { name: 'leaver' });
-    const dashboard = await open(`#/jobs/${ids.running}`, { key });
-    await dashboard.click('Share progress …');
-    await dashboard.find('Make a link');
-    await service.call('DELETE', `/keys/${id}`);
-    await dashboard.waitFor('The key is no longer accepted');
-    await dashboard.signIn((await service.key(['jobs:read'], { name: 'next' })).key);
-    await dashboard.waitFor('key: next');
-    expect(await dashboard.names('dialog')).toEqual([]);
-  });
+it('shows no open dialog of a revoked key to the next person who signs in', async () => {
+  const { id, key } = await service.key(['keys:manage', 'jobs:read'], { name: 'leaver' });
+  const dashboard = await open(`#/jobs/${ids.running}`, { key });
+  await dashboard.click('Share progress …');
+  await dashboard.find('Make a link');
+  await service.call('DELETE', `/keys/${id}`);
+  await dashboard.waitFor('The key is no longer accepted');
+  await dashboard.signIn((await service.key(['jobs:read'], { name: 'next' })).key);
+  await dashboard.waitFor('key: next');
+  expect(await dashboard.names('dialog')).toEqual([]);
 });

@@ -144,14 +144,14 @@ async function documentedMessage(kind: Kind) {
   return ajv.compile({ ...document, oneOf });
 }
 
-describe.each(STREAMS)('$stream', ({ kind }) => {
+describe.each(STREAMS)('$stream', ({ kind, stream }) => {
   const rows = SCENARIOS.map((scenario) => {
     const type = scenario.live[0]?.type;
     const outcome = type === undefined ? 'begins with the state of a job that is' : outcomeFor(kind, type);
     return { scenario, what: scenario.what, outcome };
   });
 
-  it.each(rows)('$outcome $what', async ({ scenario }) => {
+  it.each(rows)(`${stream} $outcome $what`, async ({ scenario }) => {
     const result = (await results.get(scenario)) as Result;
     const { messages } = result.clients[kind];
     const { timestamp } = messages[0];
@@ -166,7 +166,7 @@ describe.each(STREAMS)('$stream', ({ kind }) => {
     expect(Date.parse(timestamp)).toBeLessThanOrEqual(result.to);
   });
 
-  it('sends only messages that the AsyncAPI document has, and the schemas of the protocol accept without a change', async () => {
+  it(`${stream} sends only documented messages, which the protocol schemas accept unchanged`, async () => {
     const isDocumented = await documentedMessage(kind);
     for (const { clients } of await Promise.all(results.values())) {
       const { messages } = clients[kind];
@@ -178,35 +178,31 @@ describe.each(STREAMS)('$stream', ({ kind }) => {
   });
 });
 
-describe('events that are read from the history', () => {
-  it.each(SCENARIOS)('are the same as those that were published: $what', async (scenario) => {
-    const { job, clients } = (await results.get(scenario)) as Result;
-    const { events } = await readSince(service.store, job.id, 2);
-    const read = events.filter(({ type }) => isStreamType(type));
-    const published = clients.space.messages.filter(({ type }) => type !== 'init' && type !== 'logs_appended');
-    expect(
-      read.slice(read.length - published.length).map(({ seq: _, at, ...message }) => ({ ...message, at })),
-    ).toEqual(published.map(({ timestamp, ...message }) => ({ ...message, at: Date.parse(timestamp) })));
-  });
-});
-
-describe('the end of a job stream', () => {
-  it.each(SCENARIOS.filter(hasEnded))(
-    'closes every job stream that shows the end of its job with 1000 and no reason: $what',
-    async (scenario) => {
-      const { clients } = (await results.get(scenario)) as Result;
-      const { space, ...onJob } = clients;
-      for (const [kind, { closed }] of Object.entries(onJob)) {
-        // A stream whose end is hidden was still open, and its client closed it, unless its random time was short.
-        const codes = isHidden(kind as Kind, scenario) ? [1000, 1005] : [1000];
-        expect(closed?.reason).toBe('');
-        expect(codes).toContain(closed?.code);
-      }
-      // A space stream stays open until its client closes it without a code.
-      expect(space.closed).toEqual({ code: 1005, reason: '' });
-    },
+it.each(SCENARIOS)('events read from the history equal those that were published: $what', async (scenario) => {
+  const { job, clients } = (await results.get(scenario)) as Result;
+  const { events } = await readSince(service.store, job.id, 2);
+  const read = events.filter(({ type }) => isStreamType(type));
+  const published = clients.space.messages.filter(({ type }) => type !== 'init' && type !== 'logs_appended');
+  expect(read.slice(read.length - published.length).map(({ seq: _, at, ...message }) => ({ ...message, at }))).toEqual(
+    published.map(({ timestamp, ...message }) => ({ ...message, at: Date.parse(timestamp) })),
   );
 });
+
+it.each(SCENARIOS.filter(hasEnded))(
+  'closes every job stream that shows the end of its job with 1000 and no reason: $what',
+  async (scenario) => {
+    const { clients } = (await results.get(scenario)) as Result;
+    const { space, ...onJob } = clients;
+    for (const [kind, { closed }] of Object.entries(onJob)) {
+      // A stream whose end is hidden was still open, and its client closed it, unless its random time was short.
+      const codes = isHidden(kind as Kind, scenario) ? [1000, 1005] : [1000];
+      expect(closed?.reason).toBe('');
+      expect(codes).toContain(closed?.code);
+    }
+    // A space stream stays open until its client closes it without a code.
+    expect(space.closed).toEqual({ code: 1005, reason: '' });
+  },
+);
 
 it('unsubscribes from the channels of jobs that have ended once it has closed their streams', async () => {
   const all = await Promise.all(results.values());
@@ -216,7 +212,7 @@ it('unsubscribes from the channels of jobs that have ended once it has closed th
   for (const channel of channels) await until(async () => (await subscribers(channel)) === 0);
 });
 
-it('shows that a job was created on the stream of its space only', async () => {
+it('shows the creation of a job on the stream of its space only', async () => {
   const space = await open(`/spaces/birth?token=${keys.full}`);
   const { id, createdAt } = await createJob(service, 'birth', { name: JOB_NAME });
   const full = await open(`/${id}?token=${keys.full}`);
@@ -241,7 +237,7 @@ it('shows that a job was created on the stream of its space only', async () => {
   expect(anonymous.types()).toEqual(['init', 'progress']);
 });
 
-it('shows on the stream of a space that a job was created for later', async () => {
+it('shows the creation of a scheduled job on the stream of its space', async () => {
   const space = await open(`/spaces/later?token=${keys.full}`);
   await createJob(service, 'later', DELAY);
   expect(await space.next('created')).toMatchObject({ status: 'scheduled', data: null });

@@ -59,7 +59,7 @@ describe.each([
   );
   const open = withStreams(service);
 
-  it('may do exactly what the service needs', async () => {
+  it('the ACL user of docs/operate.md may do exactly what the service needs', async () => {
     const callbackUrl = receiver.script('/ended', respondWith(200));
 
     const { id: keyId, key } = await service.key(['jobs:read']);

@@ -141,7 +141,7 @@ it('expires jobs in other slots of a cluster while a slot with a due job moves',
   await until(async () => (await statusOf(early)) === 'dead');
 });
 
-it('does not repeat commands that a broken cluster connection left without a reply', async () => {
+it('repeats no commands that a broken cluster connection left without a reply', async () => {
   const space = 'lost-replies';
   await createJob(service, space);
   const { from } = await moveOf(space);
@@ -163,7 +163,7 @@ it('does not repeat commands that a broken cluster connection left without a rep
   expect(body.map(({ status }: { status: string }) => status)).toEqual(['pending']);
 });
 
-it('reads the last replies of a cluster node that the client drops, and connects to the node again', async () => {
+it('reads the last replies of a cluster node that the client drops, and reconnects to the node', async () => {
   const client = await connect();
   const owner = await ownerOf(redis, await slotOf(redis, 'asked'));
   await client.set('asked', 0);
@@ -198,7 +198,7 @@ function subscriptionsOf(client: Cluster): ClusterSubscriptions {
   return subscriptions;
 }
 
-it('receives messages of a channel until it is removed, and of other channels of the slot after that', async () => {
+it('receives messages of a cluster channel until it is removed, and then only of other channels of the slot', async () => {
   const client = await connect();
   const subscriptions = subscriptionsOf(client);
   const [one, other] = ['{07}:one', '{07}:other'];
@@ -218,7 +218,7 @@ it('receives messages of a channel until it is removed, and of other channels of
   expect(heard).toEqual(['subscribed']);
 });
 
-it('refreshes the table of slots only while a channel is not subscribed', async () => {
+it('refreshes the table of cluster slots only while a channel is not subscribed', async () => {
   const client = await connect();
   const intervals = jest.spyOn(globalThis, 'setInterval');
   const subscriptions = subscriptionsOf(client);
@@ -238,7 +238,7 @@ it('refreshes the table of slots only while a channel is not subscribed', async 
   expect(asks).not.toHaveBeenCalled();
 });
 
-it('lets a process start while one primary is down, but not while all are down or one is too old', async () => {
+it('a process starts while one primary is down, but not while all are down or one is too old', async () => {
   const client = await connect();
   const primaries = client.nodes('master');
   // Connect first, because ioredis itself sends INFO while it connects.
@@ -254,7 +254,7 @@ it('lets a process start while one primary is down, but not while all are down o
   await expect(prepare()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 });
 
-it('keeps the last known settings of a primary that does not reply to the check', async () => {
+it('keeps the last known settings of a primary of a cluster that does not reply to the check', async () => {
   const client = await connect();
   const primaries = client.nodes('master');
   await Promise.all(primaries.map((node) => node.ping()));
@@ -274,7 +274,7 @@ it('keeps the last known settings of a primary that does not reply to the check'
   expect(store.storage.isSafe).toBe(true);
 });
 
-it('reports a channel as lost at a primary that has become a replica, until the new primary has it', async () => {
+it('reports a channel at a primary that became a replica as lost until the new primary has it', async () => {
   const client = await connect();
   const subscriptions = subscriptionsOf(client);
   const heard: string[] = [];

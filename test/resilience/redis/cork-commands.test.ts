@@ -57,7 +57,7 @@ describe.each([
 ])('commands over %s', (_, start) => {
   const redis = during<{ url: string; stop(): Promise<void> }>(start, ({ stop }) => stop());
 
-  it('are sent in one write per turn of the event loop', async () => {
+  it('sends Redis commands in one write per turn of the event loop', async () => {
     const client = (await connect(redis.url)) as Redis;
     const writes = countWrites(client.stream);
     await sendMany(client);
@@ -66,14 +66,14 @@ describe.each([
     expect(writes()).toBe(2);
   });
 
-  it('need more writes on a connection that does not cork, which proves that the count works', async () => {
+  it('sends Redis commands in more writes without corking, which proves that the count works', async () => {
     const client = (await connect(redis.url, 'worker')) as Redis;
     const writes = countWrites(client.stream);
     await sendMany(client);
     expect(writes()).toBeGreaterThan(1); // TLS itself combines commands during a write.
   });
 
-  it('are sent in the next turn of the event loop, also a single one', async () => {
+  it('sends a single Redis command in the next turn of the event loop', async () => {
     const client = (await connect(redis.url)) as Redis;
     const writes = countWrites(client.stream);
     const response = client.echo('alone');
@@ -83,7 +83,7 @@ describe.each([
     expect(await response).toBe('alone');
   });
 
-  it('are sent in one write also after a reconnection', async () => {
+  it('sends Redis commands in one write after a reconnection', async () => {
     const client = (await connect(redis.url)) as Redis;
     const before = client.stream;
     client.disconnect(true);
@@ -97,7 +97,7 @@ describe.each([
 describe('commands on a cluster', () => {
   const redis = during(startCluster, ({ stop }) => stop());
 
-  it('are sent in one write to each node per turn of the event loop', async () => {
+  it('sends commands to each node of a cluster in one write per turn of the event loop', async () => {
     const client = (await connect(redis.url)) as Cluster;
     const keys = Array.from({ length: 60 }, (_, n) => `key-${n}`);
     const setAll = () => Promise.all(keys.map((key) => client.set(key, key)));
@@ -133,18 +133,18 @@ describe('connection that ends while corked commands wait', () => {
     ['it is disconnected to connect again', (client) => client.disconnect(true)],
   ];
 
-  it.each(ENDS)('resolves or rejects each command as a connection of ioredis does when %s', async (_, end) => {
+  it.each(ENDS)('settles each corked command as a connection of ioredis does when %s', async (_, end) => {
     const batched = await outcomes(true, end);
     expect(batched).toEqual(await outcomes(false, end));
     expect(batched).toHaveLength(3);
   });
 
-  it('resolves all commands before it quits', async () => {
+  it('resolves all corked commands before it quits', async () => {
     const client = (await connect(redis.url)) as Redis;
     expect(await Promise.all([client.echo('a'), client.echo('b'), client.quit()])).toEqual(['a', 'b', 'OK']);
   });
 
-  it('sends later commands after it has connected again', async () => {
+  it('sends Redis commands after a reconnection when corked ones were lost', async () => {
     const client = (await connect(redis.url)) as Redis;
     const lost = client.echo('lost').catch(() => 'rejected');
     client.stream.destroy();

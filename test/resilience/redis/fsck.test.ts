@@ -26,7 +26,7 @@ describe.each([
     return { code, err: run.err(), summary: JSON.parse(lines.at(-1) ?? '{}') };
   };
 
-  it('finds and repairs every fault on every node', async () => {
+  it('fsck finds and repairs every fault on every node', async () => {
     for (const space of SPACES) {
       const id = await jobIn(service, 'pending', space);
       await service.redis.zrem(service.store.keys.queue(space), id);
@@ -43,7 +43,7 @@ describe.each([
     expect(await fsck()).toMatchObject({ code: 0, summary: { left: 0, repaired: 0 } });
   });
 
-  it('fails when another server takes over during a check, because it may have missed keys', async () => {
+  it('fsck fails when another server takes over during a check, because it may have missed keys', async () => {
     const serverOf = async () =>
       'primary' in redis
         ? redis.primary()

@@ -31,7 +31,7 @@ describe.each(KINDS)('the service on %s', (_, start) => {
 
   const withoutChecks = withApi(service, { redis, hasChecks: false });
 
-  it('runs jobs of most partitions from creation to completion', async () => {
+  it('the service runs jobs of most partitions from creation to completion', async () => {
     const ids = await Promise.all(
       SPACES.map(async (spaceId) => {
         const { id } = await createJob(service, spaceId);
@@ -58,7 +58,7 @@ describe.each(KINDS)('the service on %s', (_, start) => {
     ]);
   });
 
-  it('times out deliveries, sends callbacks, and wakes waiting calls in most partitions', async () => {
+  it('the service times out deliveries, sends callbacks, and wakes waiting calls in most partitions', async () => {
     const url = receiver.script('/ended', respondWith(200));
     const spaces = SPACES.slice(0, 20);
     const late = await Promise.all(spaces.map((spaceId) => jobIn(service, 'delivered', `${spaceId}-late`)));
@@ -77,7 +77,7 @@ describe.each(KINDS)('the service on %s', (_, start) => {
       await until(async () => (await service.call('GET', `/jobs/${id}`)).body.status === 'pending');
   });
 
-  it('streams events, and closes the stream when its API key is revoked', async () => {
+  it('the service streams events, and closes the stream when its API key is revoked', async () => {
     const { id: keyId, key } = await service.key(['jobs:read']);
     const stream = await StreamClient.open(service.url, `/spaces/watched?token=${key}`);
     const { id } = await createJob(service, 'watched');

@@ -91,7 +91,7 @@ it('rejects a script call when the connection is cut, and sends it only once', a
   expect(counted).toBe(1);
 });
 
-it('sends a script call to the cluster node of its key, also after a redirection', async () => {
+it('sends a script call to the cluster node of its key, even after a redirection', async () => {
   const cluster = await startCluster();
   try {
     const client = await connect(cluster.url, 'commands');
