@@ -1,7 +1,7 @@
-// node test/golden/make.mjs: write what this release leaves in Redis to test/golden/<version>.json. Run it as the last step
-// before a release. The file of a released version must never change again, because golden.test.ts checks every later
-// release with it. Until the release, run it again whenever what is stored changes.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// node test/golden/make.mjs <version>: write what this release leaves in Redis to test/golden/<version>.json. Run it as the
+// last step before a release. The file of a released version must never change again, because golden.test.ts checks every
+// later release with it. Until the release, run it again whenever what is stored changes.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root, setUp } from '../../scripts/set-up.mjs';
@@ -12,7 +12,8 @@ const { createRedis, findRedisServer, PrivateRedis } = await import('@yardmaster
 const { createLogger } = await import('@yardmaster/runtime');
 const y = await import('@yardmaster/store');
 
-const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const [version] = process.argv.slice(2);
+if (version === undefined) throw new Error('which version? For example: node test/golden/make.mjs 0.2.0');
 const PREFIX = 'golden';
 const SPACES = ['golden', 'golden:2', 'Few.of_it-all'];
 const HOOK = 'https://example.com/hook';
