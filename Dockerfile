@@ -40,11 +40,9 @@ RUN mkdir empty
 # The image contains only glibc, certificates and the files below: no shell and no package manager. Node is the binary
 # that ran the build.
 FROM gcr.io/distroless/cc-debian12:nonroot
-ARG VERSION=0.1.0
 LABEL org.opencontainers.image.title="Yardmaster" \
       org.opencontainers.image.description="Job dispatch over HTTP: spaces, pull workers, live progress streams, signed callbacks." \
-      org.opencontainers.image.licenses="MIT" \
-      org.opencontainers.image.version="${VERSION}"
+      org.opencontainers.image.licenses="MIT"
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=8080

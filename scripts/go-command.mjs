@@ -6,11 +6,9 @@ import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('../.cache/go/', import.meta.url));
 
-/** Modules by command. crane pushes images and serves a registry for rehearsals; actionlint checks the workflows. */
+/** Modules by command. actionlint checks the workflows. */
 const MODULES = {
   actionlint: 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.12',
-  cosign: 'github.com/sigstore/cosign/v3/cmd/cosign@v3.1.3',
-  crane: 'github.com/google/go-containerregistry/cmd/crane@v0.22.1',
   helm: 'helm.sh/helm/v3/cmd/helm@v3.22.0',
   kubeconform: 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0',
   'oapi-codegen': 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2',

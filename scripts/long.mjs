@@ -27,10 +27,10 @@ const SUITES = {
   clients: jest('test/clients'),
   dashboard: jest('test/clients/dashboard'),
   keyboard: jest('test/clients/dashboard', { DASHBOARD_DEVICE: 'keyboard' }),
-  // A tenth would take longer to build its tools than to run.
+  // A tenth of these would take longer to build their tools than to run.
+  release: { ...jest('test/release'), tenth: undefined },
   helm: { ...jest('test/helm'), before: 'scripts/helm/tools.mjs', tenth: undefined },
   image: jest('test/image'),
-  release: jest('test/release'),
   'topology-single': jest('test/topology', { TEST_TOPOLOGY_REDIS: 'single' }),
   'topology-tls': jest('test/topology', { TEST_TOPOLOGY_REDIS: 'tls' }),
   'topology-sentinel': jest('test/topology', { TEST_TOPOLOGY_REDIS: 'sentinel' }),

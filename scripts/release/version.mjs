@@ -1,85 +1,36 @@
-// The version of everything that is released: services, chart, command and SDKs have the same.
-//
-//   node scripts/release/version.mjs check              do all places have the version of package.json?
-//   node scripts/release/version.mjs check --tag v1.2.3  … and can it be released as this tag?
-//   node scripts/release/version.mjs set 1.2.3          write it into all places, and a heading into CHANGELOG.md
-//   node scripts/release/version.mjs notes              print what CHANGELOG.md says about it
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { hasUnreleased, release, sectionOf } from './changelog.mjs';
-import { faultsOf, placesOf, writePlaces } from './places.mjs';
+// node scripts/release/version.mjs: check that all parts of a release have the version of package.json, that the changelog
+// has its headings, and that Go accepts the name of its module. release-please writes the versions.
+import { readFileSync } from 'node:fs';
 
-/** A version that npm, Helm, Go and Python all accept: pre-releases are alpha, beta and rc, with a number. */
-const VERSION = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-(alpha|beta|rc)\.(0|[1-9]\d*))?$/;
+const read = (file) => readFileSync(file, 'utf8');
+const json = (file) => JSON.parse(read(file));
 
-const { values, positionals } = parseArgs({
-  options: { root: { type: 'string' }, tag: { type: 'string' }, date: { type: 'string' } },
-  allowPositionals: true,
-});
-const root = values.root ?? fileURLToPath(new URL('../../', import.meta.url));
-const read = (file) => readFileSync(join(root, file), 'utf8');
-const [verb, given] = positionals;
+const { version } = json('package.json');
+const { packages } = json('package-lock.json');
+const workspaces = Object.keys(packages).filter((path) => !path.includes('node_modules/'));
+const { 'extra-files': places } = json('release-please-config.json').packages['.'];
+const marked = places.filter(({ type }) => type === 'generic').map(({ path }) => path);
 
-/** Faults that matter only for a release. */
-function faultsOfRelease(version, tag) {
-  const [, path, major] = /^module (github\.com\/\S+?)(?:\/v(\d+))?$/m.exec(read('sdk/go/go.mod')) ?? [];
-  const wantedMajor = version.startsWith('0.') || version.startsWith('1.') ? undefined : version.split('.')[0];
-  const owner = /^github\.com\/([^/]+\/[^/]+)\//.exec(path ?? '')?.[1] ?? '';
-  const repository = process.env.GITHUB_REPOSITORY ?? owner;
-  const manifest = JSON.parse(read('sdk/typescript/package.json'));
-  const changes = sectionOf(read('CHANGELOG.md'), version);
-  return [
-    [tag !== `v${version}`, `the tag is ${tag}, and the version ${version}`],
-    [!changes, `CHANGELOG.md has no text below a heading "## ${version} - <date>"`],
-    [!existsSync(join(root, `test/golden/${version}.json`)), 'test/golden/make.mjs has not been run for this version'],
-    [major !== wantedMajor, `sdk/go/go.mod must end with /v${wantedMajor}, as Go demands from version 2 on`],
-    [repository.toLowerCase() !== owner.toLowerCase(), `sdk/go/go.mod is of ${owner}, and this is ${repository}`],
-    [
-      !manifest.repository.url.toLowerCase().endsWith(`github.com/${repository.toLowerCase()}.git`),
-      `sdk/typescript/package.json names another repository than ${repository}; npm checks that for its provenance`,
-    ],
-  ].flatMap(([isFault, text]) => (isFault ? [text] : []));
-}
+const headings = read('CHANGELOG.md').match(/^## .*$/gm) ?? [];
+const isReleased = json('.release-please-manifest.json')['.'] === version;
+const major = Number.parseInt(version, 10);
 
-function check() {
-  const { version } = JSON.parse(read('package.json'));
-  const faults = [
-    ...(VERSION.test(version) ? [] : [`${version} is not a version such as 1.2.3 or 1.2.3-rc.1`]),
-    ...faultsOf(placesOf(root, version)),
-    ...(hasUnreleased(read('CHANGELOG.md')) ? [] : ['CHANGELOG.md must begin with the heading "## Unreleased"']),
-    ...(values.tag === undefined ? [] : faultsOfRelease(version, values.tag)),
-  ];
-  for (const fault of faults) process.stderr.write(`${fault}\n`);
-  if (faults.length === 0) process.stdout.write(`${version}\n`);
-  return faults.length === 0 ? 0 : 1;
-}
+const faults = [
+  ...workspaces.flatMap((folder) => [
+    [json(`./${folder}/package.json`).version === version, `${folder}/package.json has another version`],
+    [packages[folder].version === version, `package-lock.json has another version of ${folder || 'the root'}`],
+  ]),
+  ...marked.flatMap((file) => {
+    const lines = read(file).match(/^.*x-release-please-version.*$/gm) ?? [''];
+    return lines.map((line) => [/\d+\.\d+\.\d+[-\w.]*/.exec(line)?.[0] === version, `${file} has another version`]);
+  }),
+  [headings[0] === '## Unreleased', 'CHANGELOG.md must begin with the heading "## Unreleased"'],
+  [
+    !isReleased || headings.some((each) => each.startsWith(`## ${version} - `)),
+    `CHANGELOG.md has no heading "## ${version} - <date>"`,
+  ],
+  [major < 2 || read('sdk/go/go.mod').includes(`/sdk/go/v${major}\n`), `sdk/go/go.mod must end with /v${major}`],
+].flatMap(([isRight, fault]) => (isRight ? [] : [fault]));
 
-function set(version) {
-  if (version === undefined || !VERSION.test(version)) {
-    process.stderr.write('which version? Write, for example: set 1.2.3, or set 1.2.3-rc.1\n');
-    return 2;
-  }
-  const places = placesOf(root, version);
-  const missing = faultsOf(places).filter((fault) => / has \d+ versions /.test(fault));
-  for (const fault of missing) process.stderr.write(`${fault}\n`);
-  if (missing.length > 0) return 1;
-  for (const file of writePlaces(root, places)) process.stdout.write(`${file}\n`);
-  const date = values.date ?? new Date().toISOString().slice(0, 10);
-  writeFileSync(join(root, 'CHANGELOG.md'), release(read('CHANGELOG.md'), version, date));
-  return 0;
-}
-
-function notes() {
-  process.stdout.write(`${sectionOf(read('CHANGELOG.md'), JSON.parse(read('package.json')).version) ?? ''}\n`);
-  return 0;
-}
-
-const verbs = { check, set, notes };
-if (!Object.hasOwn(verbs, verb ?? '')) {
-  process.stderr.write('write check, set or notes; the first lines of this file explain them\n');
-  process.exitCode = 2;
-} else {
-  process.exitCode = verbs[verb](given);
-}
+for (const fault of faults) process.stderr.write(`${fault}\n`);
+process.exitCode = faults.length === 0 ? 0 : 1;

@@ -14,7 +14,7 @@ import (
 )
 
 // Version of this SDK.
-const Version = "0.1.0"
+const Version = "0.1.0" // x-release-please-version
 
 const userAgent = "yardmaster-go/" + Version
 

@@ -54,4 +54,4 @@ __all__ = [
     "Yardmaster",
     "YardmasterError",
 ]
-__version__ = "0.1.0"
+__version__ = "0.1.0"  # x-release-please-version
