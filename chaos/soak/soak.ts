@@ -1,17 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { keysOf } from '../../test/support/fsck.js';
+import { INSPECTED } from '../../test/support/live-memory.js';
 import { Random } from '../../test/support/random.js';
 import { evidenceOf } from '../checker/checker.js';
 import { type Installation, startInstallation } from '../installation/installation.js';
 import { type Counts, countsOf, markdown, sentenceOf, sumOf } from '../runs/report.js';
 import { runFaults } from '../runs/run-faults.js';
-import { growth, leftIn, measure, type Points } from './growth.js';
+import { growth, leftIn, measure } from './growth.js';
 import { mixFaults, viewFor } from './mix.js';
 
 const EVERY_MS = 20_000;
-const FAULTS = 8; // Per lap.
-const RETENTION_SECONDS = 300; // Longer than a lap, because a lap checks all of its jobs at its end.
+const FAULTS = 2; // Per lap.
+const RETENTION_SECONDS = 120; // Longer than a lap, because a lap checks all of its jobs at its end.
 const PURGED_MS = RETENTION_SECONDS * 1_000 + 60_000; // Schedulers purge within this time.
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
@@ -19,13 +20,13 @@ const print = (text: string) => process.stdout.write(`${text}\n`);
 function optionsOf(args: string[]) {
   const text = { type: 'string' } as const;
   const { values } = parseArgs({ args, options: { minutes: text, seed: text, rate: text } });
-  const seed = Number(values.seed ?? 1 + Math.floor(Math.random() * 999_999));
-  return { minutes: Number(values.minutes ?? 60), seed, rate: Number(values.rate ?? 12) };
+  const { minutes = 60, rate = 12, seed = 1 + Math.floor(Math.random() * 999_999) } = values;
+  return { minutes: Number(minutes), seed: Number(seed), rate: Number(rate) };
 }
 
 /**
- * Apply faults to one installation for an hour, in laps. After each lap all work is drained, and the rules check it. The memory,
- * files and keys of the surviving processes and Redis must not grow.
+ * Apply faults to one installation for an hour, in laps. After each lap all work is drained, and the rules check it. The memory
+ * and files of the processes that no fault ends and the keys of Redis must not grow.
  *
  * @returns the exit code
  */
@@ -35,11 +36,11 @@ export async function soak(args: string[]): Promise<number> {
   const draw = await mixFaults(new Random(seed));
   const installation = await startInstallation({
     gateways: 2,
-    env: { RETENTION_SECONDS: String(RETENTION_SECONDS), NODE_OPTIONS: '--inspect=127.0.0.1:0' },
+    env: { RETENTION_SECONDS: String(RETENTION_SECONDS), ...INSPECTED },
     redisLines: ['lua-time-limit 200'],
   });
   const laps: Counts[] = [];
-  const points: Record<string, Points> = {};
+  const values: Record<string, number[]> = {};
 
   async function runLap(ofLap: number): Promise<void> {
     const faults = draw(FAULTS);
@@ -51,7 +52,7 @@ export async function soak(args: string[]): Promise<number> {
     const own = { laps: 1, faults: FAULTS, violations: violations.length, 'not judged': notJudged.length };
     laps.push({ ...own, ...countsOf(evidenceOf(record)) });
     for (const [what, value] of Object.entries(await measure(installation)))
-      points[what] = [...(points[what] ?? []), { at: Date.now(), value }];
+      values[what] = [...(values[what] ?? []), value];
   }
 
   try {
@@ -59,7 +60,7 @@ export async function soak(args: string[]): Promise<number> {
     await untilPurged(installation);
     const sum = sumOf(laps);
     const left = await leftIn(installation);
-    const growths = Object.entries(points).map(([what, all]) => ({ what, ...growth(what, all) }));
+    const growths = Object.entries(values).map(([what, all]) => ({ what, ...growth(what, all) }));
     const ofEnd = { 'keys left when all jobs were purged': left.keys.length, 'MB in Redis then': left.megabytes };
     const all = [...Object.entries({ ...sum, ...ofEnd }), ...growths.map(({ what, says }) => [what, says])];
     print(`\n${markdown([['what', 'in all laps'], ...all])}\n`);
