@@ -3,11 +3,18 @@ import { keysOf } from '../../test/support/fsck.js';
 import { liveMemoryOf } from '../../test/support/live-memory.js';
 import type { AppProcess } from '../installation/app-process.js';
 import type { Installation } from '../installation/installation.js';
+import { residentMb } from '../runs/measures.js';
 
 const megabytes = (bytes: number) => Number((bytes / 1_048_576).toFixed(3));
 
-/** Measure what must not grow: memory and files of the first process of each kind, clients and keys of Redis. */
-export async function measure(installation: Installation): Promise<Record<string, number>> {
+const filesOf = (pid: number) => readdirSync(`/proc/${pid}/fd`).length;
+
+/**
+ * Measure what must not grow: memory and files of the first process of each kind and of a worker, clients and keys of Redis.
+ *
+ * @param workerPid the worker's process
+ */
+export async function measure(installation: Installation, workerPid: number): Promise<Record<string, number>> {
   const { apis, gateways, schedulers, apps, connection, store } = installation;
   for (const { proxy } of apps) proxy.resetLost(); // Redis does not notice that they are lost.
   const all: Record<string, number> = {};
@@ -16,8 +23,10 @@ export async function measure(installation: Installation): Promise<Record<string
     all[`${app.name}: heap, MB`] = megabytes(heapBytes);
     all[`${app.name}: buffers, MB`] = megabytes(externalBytes);
     all[`${app.name}: beside the heap, MB`] = megabytes(besideBytes);
-    all[`${app.name}: open files`] = readdirSync(`/proc/${app.pid()}/fd`).length;
+    all[`${app.name}: open files`] = filesOf(app.pid());
   }
+  all['SDK: resident, MB'] = residentMb(workerPid);
+  all['SDK: open files'] = filesOf(workerPid);
   all['Redis: clients'] = Number(/^connected_clients:(\d+)/m.exec(await connection.info())?.[1]);
   all['Redis: keys of BullMQ'] = (await keysOf(connection, store.keys.bull)).length;
   return all;
@@ -39,7 +48,7 @@ const LAPS_TO_JUDGE = 6; // Fewer values cannot show growth.
 
 /** Growth that is tolerated, as a part of the value. */
 function toleratedOf(what: string): number {
-  if (what.endsWith('beside the heap, MB')) return 0.2; // The allocator keeps the memory of large bodies.
+  if (/beside the heap|resident/.test(what)) return 0.2; // The allocator keeps the memory of large bodies.
   return what.endsWith('MB') ? 0.03 : 0.1; // Code is compiled later in a short run, and pools of sockets vary.
 }
 

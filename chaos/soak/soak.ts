@@ -9,6 +9,7 @@ import { type Counts, countsOf, markdown, sentenceOf, sumOf } from '../runs/repo
 import { runFaults } from '../runs/run-faults.js';
 import { growth, leftIn, measure } from './growth.js';
 import { mixFaults, viewFor } from './mix.js';
+import { startSdkWorkers } from './sdk-workers.js';
 
 const EVERY_MS = 20_000;
 const FAULTS = 2; // Per lap.
@@ -19,9 +20,9 @@ const print = (text: string) => process.stdout.write(`${text}\n`);
 
 function optionsOf(args: string[]) {
   const text = { type: 'string' } as const;
-  const { values } = parseArgs({ args, options: { minutes: text, seed: text, rate: text } });
-  const { minutes = 60, rate = 12, seed = 1 + Math.floor(Math.random() * 999_999) } = values;
-  return { minutes: Number(minutes), seed: Number(seed), rate: Number(rate) };
+  const { values } = parseArgs({ args, options: { minutes: text, seed: text, rate: text, sdk: text } });
+  const { minutes = 60, rate = 12, sdk = 'TypeScript', seed = 1 + Math.floor(Math.random() * 999_999) } = values;
+  return { minutes: Number(minutes), seed: Number(seed), rate: Number(rate), sdk };
 }
 
 /**
@@ -31,7 +32,7 @@ function optionsOf(args: string[]) {
  * @returns the exit code
  */
 export async function soak(args: string[]): Promise<number> {
-  const { minutes, seed, rate } = optionsOf(args);
+  const { minutes, seed, rate, sdk } = optionsOf(args);
   print(`${minutes} minutes of mixed faults, seed ${seed}, ${rate} jobs per second`);
   const draw = await mixFaults(new Random(seed));
   const installation = await startInstallation({
@@ -39,6 +40,7 @@ export async function soak(args: string[]): Promise<number> {
     env: { RETENTION_SECONDS: String(RETENTION_SECONDS), ...INSPECTED },
     redisLines: ['lua-time-limit 200'],
   });
+  const workers = startSdkWorkers(sdk, installation);
   const laps: Counts[] = [];
   const values: Record<string, number[]> = {};
 
@@ -46,12 +48,17 @@ export async function soak(args: string[]): Promise<number> {
     const faults = draw(FAULTS);
     const viewOf = (fault: (typeof faults)[number]) => viewFor(fault, installation);
     const options = { seed: ofLap, rate, everyMs: EVERY_MS, viewOf, name: `${ofLap}-soak` };
-    const { record, violations, notJudged } = await runFaults(installation, faults, options);
-    print(`seed ${ofLap}: ${faults.map(({ name }) => name).join(' ')}: ${violations.length} violations`);
-    for (const violation of violations.slice(0, 10)) print(sentenceOf(violation));
-    const own = { laps: 1, faults: FAULTS, violations: violations.length, 'not judged': notJudged.length };
+    const [{ record, violations, notJudged }, checkSdk] = await Promise.all([
+      runFaults(installation, faults, options),
+      workers.runLap(),
+    ]);
+    const ofSdk = await checkSdk();
+    const found = [...violations.map(sentenceOf), ...ofSdk];
+    print(`seed ${ofLap}: ${faults.map(({ name }) => name).join(' ')}: ${found.length} violations`);
+    for (const sentence of found.slice(0, 10)) print(sentence);
+    const own = { laps: 1, faults: FAULTS, violations: found.length, 'not judged': notJudged.length };
     laps.push({ ...own, ...countsOf(evidenceOf(record)) });
-    for (const [what, value] of Object.entries(await measure(installation)))
+    for (const [what, value] of Object.entries(await measure(installation, workers.pid)))
       values[what] = [...(values[what] ?? []), value];
   }
 
@@ -69,6 +76,7 @@ export async function soak(args: string[]): Promise<number> {
     const isGood = sum.violations === 0 && left.keys.length === 0 && growths.every(({ grows }) => !grows);
     return isGood ? 0 : 1;
   } finally {
+    workers.stop();
     await installation.stop();
   }
 }
