@@ -7,8 +7,8 @@ import { SDK_SPACE } from '../load/plan.js';
 const DRIVER = '../../sdk/conformance/driver.mjs'; // It has no types.
 const { startDriver } = await import(DRIVER);
 
-const JOBS = 50; // Per lap.
-const EVERY_MS = 500;
+const JOBS = 24; // Per lap.
+const EVERY_MS = 1_000;
 const HANDLERS = {
   quick: [{ return: 1 }],
   busy: [{ progress: { percent: 50, message: 'half' } }, { logs: 20 }, { sleepMs: 200 }, { save: { page: 1 } }],
@@ -23,14 +23,14 @@ const OPTIONS = { timeoutSeconds: 5, maxRetries: 20 }; // A worker may lose its 
  * restarted in each lap. Their calls are not in the history, so the rules do not judge their jobs.
  */
 export function startSdkWorkers(language: string, { apis, key, store }: Installation) {
-  const { url } = apis[0] as AppProcess; // No fault kills it.
-  function start() {
+  const [first, last] = [apis[0], apis.at(-1)] as [AppProcess, AppProcess]; // Faults kill only the last one.
+  function start({ url }: AppProcess) {
     const driver = startDriver(language, { YARDMASTER_URL: url, YARDMASTER_API_KEY: key, YARDMASTER_SPACE: SDK_SPACE });
     driver.send({ do: 'start', worker: WORKER });
     return driver;
   }
-  const lasting = start();
-  let restarted = start();
+  const lasting = start(first);
+  let restarted = start(last);
 
   return {
     pid: lasting.pid as number,
@@ -39,7 +39,7 @@ export function startSdkWorkers(language: string, { apis, key, store }: Installa
       const old = restarted;
       for (let n = 0; n < JOBS; n++) {
         if (n === JOBS / 2) {
-          restarted = start();
+          restarted = start(last);
           old.signal('SIGTERM');
         }
         lasting.send({ do: 'create', as: `job ${n}`, name: NAMES[n % NAMES.length], options: OPTIONS });
