@@ -10,12 +10,11 @@ import * as growth from './growth/tables.mjs';
 import * as latency from './latency/tables.mjs';
 import * as schedule from './schedule/tables.mjs';
 import * as sdk from './sdk/tables.mjs';
-import * as soak from './soak/tables.mjs';
 import * as speed from './speed/tables.mjs';
 import * as waiting from './waiting/tables.mjs';
 
 /** Tables and charts by the name of the results' file. */
-const MADE = Object.entries({ speed, sdk, growth, latency, schedule, soak, waiting });
+const MADE = Object.entries({ speed, sdk, growth, latency, schedule, waiting });
 
 const REGION = /(<!-- table:([\w-]+) -->)[\s\S]*?(<!-- \/table -->)/g;
 const IMAGE = /!\[[^\]]*\]\(performance\/([\w-]+)\.svg\)/g;

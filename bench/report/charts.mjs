@@ -119,11 +119,10 @@ function scaleOf(type, values) {
  * Draw a chart of lines.
  *
  * @param series name, colour and points {x, y}
- * @param x label; type `linear`, `log` or `point` (words at even distances); ticks: their values
+ * @param x label; type `log` or `point` (words at even distances); ticks: their values
  * @param y label; type `linear`, which begins at 0, or `log`
- * @param dots false for lines of so many points that they would touch
  */
-export function lines({ series, x, y, dots = true, ...texts }) {
+export function lines({ series, x, y, ...texts }) {
   const points = series.flatMap(({ name, points: own }) => own.map((point) => ({ name, ...point })));
   const ends = series.map(({ name, points: own }) => {
     const [first, last] = [own[0], own.at(-1)];
@@ -152,7 +151,7 @@ export function lines({ series, x, y, dots = true, ...texts }) {
     marks: [
       ...(y.type === 'log' ? [] : [Plot.ruleY([0], { stroke: MUTED })]),
       Plot.line(points, { x: 'x', y: 'y', stroke: 'name', strokeWidth: 2 }),
-      ...(dots ? [Plot.dot(points, { x: 'x', y: 'y', fill: 'name', r: 3 })] : []),
+      Plot.dot(points, { x: 'x', y: 'y', fill: 'name', r: 3 }),
     ],
   });
 }

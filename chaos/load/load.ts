@@ -63,7 +63,7 @@ export async function startLoad({ installation, clients, history, seed, rate }: 
       ...timing,
       ...(unique && { unique }),
     };
-    const idempotencyKey = creates === 'once' ? null : `create ${n}`;
+    const idempotencyKey = creates === 'once' ? null : `create ${n} of ${seed}`; // Jobs of earlier loads are kept.
     return { client: 'producer', op: 'create', spaceId, idempotencyKey, sent };
   }
 

@@ -2,6 +2,7 @@ import type { TerminalStatus } from '@yardmaster/protocol';
 import { Random } from '../../test/support/random.js';
 
 export const SPACES = ['yard-a', 'yard-b', 'yard-c'];
+export const SDK_SPACE = 'yard-sdk'; // Of workers whose calls are not in the history (soak).
 export const NAMES = ['resize', 'crop', 'a/b:c'];
 
 /** What a worker does between the ack and the end of an attempt, and how likely it is. */

@@ -102,7 +102,8 @@ export function limitMemory({ figures, found }: FaultContext, apps: readonly App
   };
 }
 
-function residentMb(pid: number): number {
+/** Read the resident memory of a process, MB; 0 once it has ended. */
+export function residentMb(pid: number): number {
   try {
     const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
     return Math.round(Number(kilobytes ?? 0) / 1_024);

@@ -4,13 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { keysOf } from '../../test/support/fsck.js';
 import { Random } from '../../test/support/random.js';
 import { check, judge, type Record } from '../checker/checker.js';
-import { type Dump, dump } from '../checker/dump.js';
+import { type Dump, type DumpedJob, dump } from '../checker/dump.js';
 import { History } from '../checker/history.js';
 import { measureStalls } from '../checker/stalls.js';
 import type { Installation } from '../installation/installation.js';
 import { ROOT } from '../installation/release.js';
 import { createClients } from '../load/client.js';
 import { startLoad } from '../load/load.js';
+import { SDK_SPACE } from '../load/plan.js';
 import type { Finding, Outage, Violation } from '../rules/rule.js';
 import type { Fault, FaultContext, Figures, Run } from './fault.js';
 
@@ -112,14 +113,15 @@ export async function drained({ store, connection }: Installation, withinMs: num
 }
 
 /**
- * Read all stored data, with the jobs that were created since a time. Schedulers are paused meanwhile, because they purge old
- * jobs, and keys that are read one after the other would then disagree.
+ * Read all stored data, with the jobs that were created since a time, except those of SDKs. Schedulers are paused during this,
+ * because they purge old jobs, and keys that are read one after the other would then disagree.
  */
 async function dumpSince(began: number, { store, schedulers }: Installation): Promise<Dump> {
   for (const scheduler of schedulers) scheduler.pause();
   try {
     const all = await dump(store);
-    return { ...all, jobs: all.jobs.filter(({ createdAt }) => Date.parse(createdAt) >= began) };
+    const isJudged = ({ createdAt, spaceId }: DumpedJob) => Date.parse(createdAt) >= began && spaceId !== SDK_SPACE;
+    return { ...all, jobs: all.jobs.filter(isJudged) };
   } finally {
     for (const scheduler of schedulers) scheduler.resume();
   }

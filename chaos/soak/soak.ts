@@ -1,57 +1,65 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { keysOf } from '../../test/support/fsck.js';
+import { INSPECTED } from '../../test/support/live-memory.js';
 import { Random } from '../../test/support/random.js';
 import { evidenceOf } from '../checker/checker.js';
 import { type Installation, startInstallation } from '../installation/installation.js';
 import { type Counts, countsOf, markdown, sentenceOf, sumOf } from '../runs/report.js';
 import { runFaults } from '../runs/run-faults.js';
-import { growth, leftIn, measure, type Points } from './growth.js';
+import { growth, leftIn, measure } from './growth.js';
 import { mixFaults, viewFor } from './mix.js';
+import { startSdkWorkers } from './sdk-workers.js';
 
 const EVERY_MS = 20_000;
-const FAULTS = 8; // Per lap.
-const RETENTION_SECONDS = 300; // Longer than a lap, because a lap checks all of its jobs at its end.
+const FAULTS = 2; // Per lap.
+const RETENTION_SECONDS = 120; // Longer than a lap, because a lap checks all of its jobs at its end.
 const PURGED_MS = RETENTION_SECONDS * 1_000 + 60_000; // Schedulers purge within this time.
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
 function optionsOf(args: string[]) {
   const text = { type: 'string' } as const;
-  const { values } = parseArgs({ args, options: { minutes: text, seed: text, rate: text } });
-  const seed = Number(values.seed ?? 1 + Math.floor(Math.random() * 999_999));
-  return { minutes: Number(values.minutes ?? 60), seed, rate: Number(values.rate ?? 12) };
+  const { values } = parseArgs({ args, options: { minutes: text, seed: text, rate: text, sdk: text } });
+  const { minutes = 60, rate = 12, sdk = 'TypeScript', seed = 1 + Math.floor(Math.random() * 999_999) } = values;
+  return { minutes: Number(minutes), seed: Number(seed), rate: Number(rate), sdk };
 }
 
 /**
- * Apply faults to one installation for an hour, in laps. After each lap all work is drained, and the rules check it. The memory,
- * files and keys of the surviving processes and Redis must not grow.
+ * Apply faults to one installation for an hour, in laps. After each lap all work is drained, and the rules check it. The memory
+ * and files of the processes that no fault ends and the keys of Redis must not grow.
  *
  * @returns the exit code
  */
 export async function soak(args: string[]): Promise<number> {
-  const { minutes, seed, rate } = optionsOf(args);
+  const { minutes, seed, rate, sdk } = optionsOf(args);
   print(`${minutes} minutes of mixed faults, seed ${seed}, ${rate} jobs per second`);
   const draw = await mixFaults(new Random(seed));
   const installation = await startInstallation({
     gateways: 2,
-    env: { RETENTION_SECONDS: String(RETENTION_SECONDS), NODE_OPTIONS: '--inspect=127.0.0.1:0' },
+    env: { RETENTION_SECONDS: String(RETENTION_SECONDS), ...INSPECTED },
     redisLines: ['lua-time-limit 200'],
   });
+  const workers = startSdkWorkers(sdk, installation);
   const laps: Counts[] = [];
-  const points: Record<string, Points> = {};
+  const values: Record<string, number[]> = {};
 
   async function runLap(ofLap: number): Promise<void> {
     const faults = draw(FAULTS);
     const viewOf = (fault: (typeof faults)[number]) => viewFor(fault, installation);
     const options = { seed: ofLap, rate, everyMs: EVERY_MS, viewOf, name: `${ofLap}-soak` };
-    const { record, violations, notJudged } = await runFaults(installation, faults, options);
-    print(`seed ${ofLap}: ${faults.map(({ name }) => name).join(' ')}: ${violations.length} violations`);
-    for (const violation of violations.slice(0, 10)) print(sentenceOf(violation));
-    const own = { laps: 1, faults: FAULTS, violations: violations.length, 'not judged': notJudged.length };
+    const [{ record, violations, notJudged }, checkSdk] = await Promise.all([
+      runFaults(installation, faults, options),
+      workers.runLap(),
+    ]);
+    const ofSdk = await checkSdk();
+    const found = [...violations.map(sentenceOf), ...ofSdk];
+    print(`seed ${ofLap}: ${faults.map(({ name }) => name).join(' ')}: ${found.length} violations`);
+    for (const sentence of found.slice(0, 10)) print(sentence);
+    const own = { laps: 1, faults: FAULTS, violations: found.length, 'not judged': notJudged.length };
     laps.push({ ...own, ...countsOf(evidenceOf(record)) });
-    for (const [what, value] of Object.entries(await measure(installation)))
-      points[what] = [...(points[what] ?? []), { at: Date.now(), value }];
+    for (const [what, value] of Object.entries(await measure(installation, workers.pid)))
+      values[what] = [...(values[what] ?? []), value];
   }
 
   try {
@@ -59,7 +67,7 @@ export async function soak(args: string[]): Promise<number> {
     await untilPurged(installation);
     const sum = sumOf(laps);
     const left = await leftIn(installation);
-    const growths = Object.entries(points).map(([what, all]) => ({ what, ...growth(what, all) }));
+    const growths = Object.entries(values).map(([what, all]) => ({ what, ...growth(what, all) }));
     const ofEnd = { 'keys left when all jobs were purged': left.keys.length, 'MB in Redis then': left.megabytes };
     const all = [...Object.entries({ ...sum, ...ofEnd }), ...growths.map(({ what, says }) => [what, says])];
     print(`\n${markdown([['what', 'in all laps'], ...all])}\n`);
@@ -68,6 +76,7 @@ export async function soak(args: string[]): Promise<number> {
     const isGood = sum.violations === 0 && left.keys.length === 0 && growths.every(({ grows }) => !grows);
     return isGood ? 0 : 1;
   } finally {
+    workers.stop();
     await installation.stop();
   }
 }

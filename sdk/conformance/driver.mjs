@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Commands that start the programs. `npm run test:long -- conformance` builds that of Go. */
+/** Commands that start the programs. `npm run test:long -- conformance` builds that of Go, and installs what that of Python needs. */
 export const LANGUAGES = {
   TypeScript: [process.execPath, here('../typescript/conformance/driver.mjs')],
-  Python: [process.env.YARDMASTER_PYTHON ?? 'python3', here('../python/conformance/driver.py')],
+  Python: [here('../../.cache/sdk/python/bin/python'), here('../python/conformance/driver.py')],
   Go: [here('../../.cache/sdk/go-driver')],
 };
 

@@ -65,10 +65,9 @@ const FAULTS = {
  * Start a proxy.
  *
  * @param upstream URL of the service
- * @param drawFault draws a fault for a request that has none, or null
  * @returns its `url`; `calls`, counts of actions so far; `add(fault)` with `{proxy, on, times, …}`; `clear()` and `close()`
  */
-export async function startProxy(upstream, drawFault = () => undefined) {
+export async function startProxy(upstream) {
   const { hostname, port } = new URL(upstream);
   const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
   const calls = {};
@@ -79,7 +78,7 @@ export async function startProxy(upstream, drawFault = () => undefined) {
   function faultFor(actions) {
     const fault = faults.find(({ on }) => on === 'any' || actions.includes(on));
     if (fault !== undefined && --fault.times <= 0) faults = faults.filter((each) => each !== fault);
-    return fault ?? drawFault();
+    return fault;
   }
 
   function count(actions) {

@@ -11,8 +11,8 @@ export const API_KEY = 'key-of-the-conformance-tests-of-yardmaster';
 const PATIENCE_MS = 60_000;
 
 /** Wait until a condition is true. @throws with the text, if it never is */
-export async function until(condition, what, patienceMs = PATIENCE_MS) {
-  for (const end = Date.now() + patienceMs; ; await delay(15)) {
+export async function until(condition, what) {
+  for (const end = Date.now() + PATIENCE_MS; ; await delay(15)) {
     const value = await condition();
     if (value) return value;
     if (Date.now() > end) throw new Error(`never: ${what}`);

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { yardmaster } from '../cli/yardmaster.js';
+import type { LiveMemory } from '../support/live-memory.js';
 import type { RunningProcess } from '../support/process.js';
 import { until } from '../support/until.js';
-import type { FuzzedService, Inspector } from './service.js';
+import type { FuzzedService } from './service.js';
 
 /** Log lines that no request may cause. */
 const BAD_LINE = /request failed|unhandled|uncaught|"level":(50|60)|DeprecationWarning|MaxListeners|FATAL/i;
@@ -27,13 +28,11 @@ async function storedComplaints({ redisUrl }: FuzzedService): Promise<string[]> 
   return code === 0 ? [] : [`fsck ended with ${code}: ${command.out()}${command.err()}`];
 }
 
-export type Memory = Awaited<ReturnType<Inspector['read']>>;
-
 /** Bytes by which memory may grow after the first third; more than compiled code and full pools need. */
 const MAY_GROW_BYTES = 4 * 1_048_576;
 
 /** Compare the memory at the end with that after the first third, to find growth with each request. */
-export function memoryComplaints(samples: Memory[]): string[] {
+export function memoryComplaints(samples: LiveMemory[]): string[] {
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined || samples.length < 3) return [];
   const parts = (['heapBytes', 'externalBytes'] as const).filter((part) => last[part] - first[part] > MAY_GROW_BYTES);

@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
-import { aftermathComplaints, type Memory, memoryComplaints } from './aftermath.js';
+import { type LiveMemory, liveMemoryOf } from '../support/live-memory.js';
+import { aftermathComplaints, memoryComplaints } from './aftermath.js';
 import { anyRequests, nameOf } from './request.js';
-import { type Inspector, startFuzzed } from './service.js';
+import { startFuzzed } from './service.js';
 import { send, type Trial } from './trial.js';
 
 /** Requests in progress at once. */
@@ -56,13 +57,12 @@ function failureText(failed: Trial, smallest: Trial, { seed, index }: { seed: nu
  * @param args of the command line
  * @returns exit code: 0 without failures
  */
-export async function fuzz(args: string[], prepareInspector: () => Promise<Inspector>): Promise<number> {
+export async function fuzz(args: string[]): Promise<number> {
   const { seed, from, requests } = readOptions(args);
   print(`seed ${seed}, requests ${from} to ${from + requests - 1}`);
-  const inspector = await prepareInspector();
-  const service = await startFuzzed(inspector);
+  const service = await startFuzzed();
   /** Of the API, after each third. */
-  const memory: Memory[] = [];
+  const memory: LiveMemory[] = [];
   /** Responses by status. */
   const responses: Record<number, number> = {};
   const count = (status: number) => {
@@ -94,13 +94,13 @@ export async function fuzz(args: string[], prepareInspector: () => Promise<Inspe
     while (next < from + requests && failures < MOST_FAILURES) {
       const index = next++;
       await sendOne(index);
-      if ((index + 1 - from) % Math.ceil(requests / 3) === 0) memory.push(await inspector.read());
+      if ((index + 1 - from) % Math.ceil(requests / 3) === 0) memory.push(await liveMemoryOf(service.api.output()));
     }
   }
 
   try {
     await Promise.all(Array.from({ length: CONCURRENT_REQUESTS }, work));
-    memory.push(await inspector.read());
+    memory.push(await liveMemoryOf(service.api.output()));
     const after = [...memoryComplaints(memory), ...(await aftermathComplaints(service))];
     for (const complaint of after) print(`AFTERWARDS ${complaint}`);
     print(`responses by status: ${JSON.stringify(responses)}`);

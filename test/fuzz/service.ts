@@ -1,15 +1,10 @@
 import { HttpClient } from '../support/http.js';
+import { INSPECTED } from '../support/live-memory.js';
 import { startRedis } from '../support/own-redis.js';
 import { type RunningProcess, runApp } from '../support/process.js';
 import type { TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 import { BOUND_SCOPES, CALLS_SPACE, JOBS_SPACE } from './keys.js';
-
-/** Reads the memory of a process after a garbage collection (bench/soak/live-memory.mjs). */
-export interface Inspector {
-  env: Record<string, string>;
-  read(): Promise<{ heapBytes: number; externalBytes: number }>;
-}
 
 /** The service as users run it: Redis, an API and a scheduler, each a process. */
 export interface FuzzedService extends Pick<TestService, 'call'> {
@@ -26,12 +21,12 @@ export interface FuzzedService extends Pick<TestService, 'call'> {
   stop(): Promise<void>;
 }
 
-export async function startFuzzed(inspector: Inspector): Promise<FuzzedService> {
+export async function startFuzzed(): Promise<FuzzedService> {
   const redis = await startRedis();
   const admin = 'admin-key-of-the-fuzzer-of-yardmaster';
   const env = { PORT: '0', ADMIN_API_KEY: admin, REDIS_URL: redis.url, DELIVERY_TIMEOUT_SECONDS: '86400' };
   const scheduler = runApp('scheduler', env);
-  const api = runApp('api', { ...env, ...inspector.env });
+  const api = runApp('api', { ...env, ...INSPECTED });
   const url = () => /"url":"([^"]+)"/.exec(api.output())?.[1] as string;
   await until(() => url() !== undefined || api.child.exitCode !== null);
   const http = new HttpClient(url());

@@ -1,4 +1,4 @@
-// npm run test:release: check the workflows, build the packages of a release, and install them. This needs Go and Python,
+// npm run test:long -- release: check the workflows, build the packages of a release, and install them. This needs Go and Python,
 // so the tests have the names *.release.ts, which npm test does not match.
 import base from '../../jest.config.mjs';
 import { goCommand } from '../../scripts/go-command.mjs';
