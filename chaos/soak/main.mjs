@@ -3,5 +3,6 @@ import '../../scripts/typescript.mjs';
 import { setUp } from '../../scripts/set-up.mjs';
 
 setUp();
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1)); // That ends the installation.
 const { soak } = await import('./soak.ts');
 process.exitCode = await soak(process.argv.slice(2));
