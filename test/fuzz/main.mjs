@@ -1,8 +1,7 @@
-// npm run test:fuzz [-- --short] [--seed S] [--requests N] [--from I]: malformed and unusual requests to every endpoint.
+// npm run test:fuzz [-- --short] [--seed S] [--requests N] [--path P]: unusual bodies, and bytes that are only nearly HTTP.
 import '../../scripts/typescript.mjs';
 import { setUp } from '../../scripts/set-up.mjs';
 
 setUp();
-const { prepareInspector } = await import('../../bench/soak/live-memory.mjs');
 const { fuzz } = await import('./fuzz.ts');
-process.exitCode = await fuzz(process.argv.slice(2), prepareInspector);
+process.exitCode = await fuzz(process.argv.slice(2));
