@@ -1,112 +1,89 @@
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
-import { type LiveMemory, liveMemoryOf } from '../support/live-memory.js';
-import { aftermathComplaints, memoryComplaints } from './aftermath.js';
-import { anyRequests, nameOf } from './request.js';
-import { startFuzzed } from './service.js';
-import { send, type Trial } from './trial.js';
+import { INSPECTED, liveMemoryOf } from '../support/live-memory.js';
+import { Contract } from '../support/openapi.js';
+import { startRedis } from '../support/own-redis.js';
+import { startService } from '../support/service.js';
+import { until } from '../support/until.js';
+import { anyRequests, type FuzzRequest } from './requests.js';
+import { send } from './trial.js';
 
-/** Requests in progress at once. */
-const CONCURRENT_REQUESTS = 4;
+/** Connections at once. */
+const CONNECTIONS = 4;
 
-/** Failures after which a run ends, because more would show nothing new. */
-const MOST_FAILURES = 20;
+/** Parts of a run, after each of which memory is measured. */
+const PARTS = 3;
 
 /** Requests that are sent to shrink one failure. */
-const SHRINK_TRIES = 200;
+const SHRINK_TRIES = 50;
 
-/** Bytes of a request that are shown. */
-const SHOWN_BYTES = 1_500;
+/** Bytes by which memory may grow in a run; more than compiled code and full pools need. */
+const MAY_GROW_BYTES = 4 * 1_048_576;
+
+/** Lines of output that no request may cause: errors, and warnings of Node. */
+const BAD_LINE = /^.*"level":"(?:error|fatal)".*$|^\(node:.*$/gm;
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
 /** Read the options. The same seed draws the same requests; the default is the date. `--short` is the set that CI runs. */
 function readOptions(args: string[]) {
   const text = { type: 'string' } as const;
-  const options = { seed: text, from: text, requests: text, short: { type: 'boolean' } } as const;
-  const { short = false, ...given } = parseArgs({ args, options }).values;
+  const options = { seed: text, path: text, requests: text, short: { type: 'boolean' } } as const;
+  const { short = false, path, ...given } = parseArgs({ args, options }).values;
   const today = new Date().toISOString().slice(0, 10).replaceAll('-', '');
-  const texts = { seed: short ? '1' : today, from: '0', requests: short ? '3000' : '20000', ...given };
-  const numbers = { seed: Number(texts.seed), from: Number(texts.from), requests: Number(texts.requests) };
-  if (Object.values(numbers).every(Number.isSafeInteger)) return numbers;
-  throw new Error('--seed, --from and --requests must be whole numbers');
-}
-
-const shown = ({ raw, complaints }: Trial) => [
-  ...complaints.map((complaint) => `  ${complaint}`),
-  `  sent: ${JSON.stringify(raw.toString('latin1', 0, SHOWN_BYTES))}${raw.length > SHOWN_BYTES ? ` … (${raw.length} bytes)` : ''}`,
-];
-
-/** Return the kind of a failure, without the parts that differ between requests. */
-const kindOf = ({ complaints }: Trial) => complaints[0]?.slice(0, 24);
-
-/** Describe a failure with the command that repeats it, and the smallest request that fails in the same way. */
-function failureText(failed: Trial, smallest: Trial, { seed, index }: { seed: number; index: number }): string {
-  const what = failed.requests.map(({ route, oddity, place }) => `${nameOf(route)} (odd: ${oddity}; job ${place})`);
-  return [
-    `FAILED ${what.join(', then ')}`,
-    ...shown(failed),
-    `  again: npm run test:long -- fuzz --seed ${seed} --from ${index} --requests 1`,
-    ...(smallest === failed ? [] : ['  smaller:', ...shown(smallest)]),
-  ].join('\n');
+  const { seed, requests } = { seed: short ? '1' : today, requests: short ? '2000' : '20000', ...given };
+  if (/^\d+$/.test(seed) && /^\d+$/.test(requests)) return { seed: Number(seed), requests: Number(requests), path };
+  throw new Error('--seed and --requests must be whole numbers');
 }
 
 /**
- * Send unusual requests to a service of real processes, and check each response by the specification.
+ * Send unusual requests to a service of its own, and check the responses and what is left afterwards.
  *
  * @param args of the command line
  * @returns exit code: 0 without failures
  */
 export async function fuzz(args: string[]): Promise<number> {
-  const { seed, from, requests } = readOptions(args);
-  print(`seed ${seed}, requests ${from} to ${from + requests - 1}`);
-  const service = await startFuzzed();
-  /** Of the API, after each third. */
-  const memory: LiveMemory[] = [];
-  /** Responses by status. */
-  const responses: Record<number, number> = {};
-  const count = (status: number) => {
-    responses[status] = (responses[status] ?? 0) + 1;
-  };
-  let next = from;
+  const { seed, requests, path } = readOptions(args);
+  print(`seed ${seed}, ${requests} requests`);
+  const redis = await startRedis();
+  const service = await startService(INSPECTED, { redis, isOwn: true });
+  const output = () => service.process?.output() ?? '';
+  async function live() {
+    const { heapBytes, externalBytes, sockets } = await liveMemoryOf(output());
+    return { bytes: heapBytes + externalBytes, sockets };
+  }
+  const contract = new Contract((await service.call('GET', '/openapi.json')).body);
+  const property = fc.asyncProperty(fc.limitShrink(anyRequests, SHRINK_TRIES), (some) => send(service, contract, some));
   let failures = 0;
-
-  /** Send the requests of a number; if they fail, fast-check sends smaller ones. */
-  async function sendOne(index: number): Promise<void> {
-    const failed: Trial[] = [];
-    let tries = 0;
-    const property = fc.asyncProperty(anyRequests, async (requests) => {
-      if (tries++ > SHRINK_TRIES) return true;
-      const trial = await send(service, requests);
-      if (tries === 1) trial.statuses.forEach(count);
-      const isFailure = trial.complaints.length > 0 && kindOf(failed[0] ?? trial) === kindOf(trial);
-      if (isFailure) failed.push(trial);
-      return !isFailure;
-    });
-    const run = await fc.check(property, { seed: Math.imul(seed + 1, 0x9e3779b1) ^ index, numRuns: 1 });
-    if (!run.failed) return;
-    if (failed.length === 0) throw run.errorInstance;
+  const fail = (text: string) => {
     failures++;
-    print(failureText(failed[0] as Trial, failed.at(-1) as Trial, { seed, index }));
+    print(`FAILED ${text}`);
+  };
+  async function check(parameters: fc.Parameters<[FuzzRequest[]]>) {
+    const run = await fc.check(property, parameters);
+    const again = `npm run test:long -- fuzz --seed ${run.seed} --path ${run.counterexamplePath}`;
+    if (run.failed) fail(`${run.errorInstance}\n  again: ${again}`);
   }
 
-  async function work(): Promise<void> {
-    while (next < from + requests && failures < MOST_FAILURES) {
-      const index = next++;
-      await sendOne(index);
-      if ((index + 1 - from) % Math.ceil(requests / 3) === 0) memory.push(await liveMemoryOf(service.api.output()));
-    }
+  const bytes: number[] = [];
+  const numRuns = Math.ceil(requests / PARTS / CONNECTIONS);
+  if (path) await check({ seed, path, endOnFailure: true });
+  for (let part = 0; part < PARTS && !path && failures === 0; part++) {
+    const seeds = Array.from({ length: CONNECTIONS }, (_, n) => seed * 100 + part * CONNECTIONS + n);
+    await Promise.all(seeds.map((each) => check({ seed: each, numRuns })));
+    if (failures === 0) bytes.push((await live()).bytes);
   }
 
-  try {
-    await Promise.all(Array.from({ length: CONCURRENT_REQUESTS }, work));
-    memory.push(await liveMemoryOf(service.api.output()));
-    const after = [...memoryComplaints(memory), ...(await aftermathComplaints(service))];
-    for (const complaint of after) print(`AFTERWARDS ${complaint}`);
-    print(`responses by status: ${JSON.stringify(responses)}`);
-    print(`${failures + after.length} failures (seed ${seed})`);
-    return failures + after.length === 0 ? 0 : 1;
-  } finally {
-    await service.stop();
-  }
+  service.http.close();
+  let left = { bytes: 0, sockets: 0 };
+  const isGone = async () => {
+    left = await live();
+    return left.sockets === 0 && left.bytes < Math.min(...bytes, left.bytes) + MAY_GROW_BYTES;
+  };
+  await until(isGone).catch(() => fail(`afterwards: ${JSON.stringify(left)}; after each part: ${bytes} bytes`));
+  await service.stop().catch((error) => fail(`${error}`)); // It runs fsck.
+  for (const line of output().match(BAD_LINE) ?? []) fail(line);
+  await redis.stop();
+  print(`${failures} failures; live memory in bytes: ${bytes}, ${left.bytes}`);
+  return failures === 0 ? 0 : 1;
 }

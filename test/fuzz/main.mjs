@@ -1,4 +1,4 @@
-// npm run test:long -- fuzz [-- --short] [--seed S] [--requests N] [--from I]: malformed and unusual requests to every endpoint.
+// npm run test:long -- fuzz [-- --short] [--seed S] [--requests N] [--path P]: unusual bodies, and bytes that are only nearly HTTP.
 import '../../scripts/typescript.mjs';
 import { setUp } from '../../scripts/set-up.mjs';
 

@@ -1,142 +1,149 @@
-import { type CreateJobRequest, createJobRequest, uniqueRequest } from '@yardmaster/protocol';
-import { STORE_DEFAULTS } from '@yardmaster/store';
-import { create, newWorld } from '../model/index.js';
+import { jobIn } from '../support/jobs.js';
+import type { Contract } from '../support/openapi.js';
 import { RawClient, type RawResponse } from '../support/raw-client.js';
-import { type Expected, expectedOf } from './expected.js';
-import { CALLS_SPACE } from './keys.js';
-import { bytesOf, type FuzzRequest } from './request.js';
-import { isOverload, isWanted, responseComplaints } from './response-rules.js';
-import type { FuzzedService } from './service.js';
-import { createTwin, differences, type Json, pick, type Twin, twinComplaints } from './twins.js';
+import { ADMIN_KEY, type TestService } from '../support/service.js';
+import { readBody, writeBody } from './readers.js';
+import type { FuzzRequest } from './requests.js';
 
-/** Requests that are sent together on one connection, and their outcome. */
-export interface Trial {
-  requests: readonly FuzzRequest[];
+/** Silence after which the service counts as hanging. It closes such a connection after 35 s. */
+const HANGS_AFTER_MS = 20_000;
+
+/** A header of each request. */
+const AGENT = 'agent-of-the-fuzzer';
+
+/** Internal details, which no error may show. */
+const INTERNAL =
+  /node_modules|node:|\.(js|ts|lua|mjs)\b|\bat \w[\w.]* \(|redis|\blua\b|\bzod\b|ERR_|HPE_|WRONGTYPE|NOSCRIPT|Error:|Unexpected token|in JSON at|Invalid (input|option|key|type|string)|expected .*received|Too (big|small):|incorrect header|unexpected end|\[object \w|\bundefined\b|\/(tmp|home|app|usr)\//i;
+
+/** A request with a job and a space of its own. */
+interface Prepared {
+  request: FuzzRequest;
+  /** Id of the request, and of its space. */
+  id: string;
   raw: Buffer;
-  statuses: number[];
-  complaints: string[];
+  /** The value of its body; null when it must be refused. */
+  read: { value: unknown } | null;
+  /** Whether that is a value that the endpoint accepts, or needs none. */
+  isValid: boolean;
+  /** Return what the request may change, as text. */
+  look(): Promise<string>;
+  before: string;
 }
 
-/** Silence after which the service counts as hanging: its limit is 2 s, but a busy machine needs longer. */
-const HANGS_AFTER_MS = 60_000;
+type Rule = [isMet: boolean, complaint: string];
 
-type Prepared = { request: FuzzRequest; twin: Twin | null; raw: Buffer; expected: Expected };
+let requests = 0;
 
-/** Create the job or the key of a request, and write the request as bytes. */
-async function prepare(service: FuzzedService, request: FuzzRequest): Promise<Prepared> {
-  const { text } = request.target;
-  const twin = /\{(job|encodedJob)\}/.test(text) ? await createTwin(service, request.place) : null;
-  const job = twin?.id ?? '';
-  const names = { ...service.keys, job, encodedJob: `%${job.charCodeAt(0).toString(16)}${job.slice(1)}` };
-  const spare = { name: 'spare', scopes: ['jobs:ack'] };
-  const key = text.includes('{key}') ? (await service.call('POST', '/keys', { body: spare })).body.id : '';
+async function prepare(service: TestService, request: FuzzRequest): Promise<Prepared> {
+  const { reader, framing } = request;
+  const id = `fuzz-${requests++}`;
+  const jobId = await jobIn(service, 'running', id);
+  const fill = (path: string) => path.replace(':spaceId', id).replace(':jobId', jobId);
+  const valid = writeBody(reader, request.body, jobId);
+  const text = request.text(valid);
+  const wire = request.gzip?.(text) ?? text;
+  const lines = [
+    `${reader.method} /api/v1${fill(reader.path)} HTTP/1.1`,
+    ...['host: yard', `x-api-key: ${ADMIN_KEY}`, `user-agent: ${AGENT}`, `x-request-id: ${id}`],
+    ...[`content-type: ${reader.type}`, ...(request.gzip ? ['content-encoding: gzip'] : [])],
+    framing.lines.replaceAll('{n}', `${wire.length}`),
+  ];
+  const head = Buffer.from(lines.join('\r\n'));
+  const body = framing.end === undefined ? [wire] : [...chunksOf(wire), Buffer.from(framing.end)];
+  const read = readBody(reader, wire, request.gzip !== null);
+  const look = async () => (await service.call('GET', fill(reader.changes))).text;
   return {
-    request,
-    twin,
-    raw: bytesOf(request, { ...names, key, operation: service.operationId }),
-    expected: expectedOf(request),
+    ...{ request, id, read, look, before: await look() },
+    raw: Buffer.concat([framing.head?.(head) ?? head, Buffer.from('\r\n\r\n'), ...body]),
+    isValid: reader.limits === null || JSON.stringify(read) === JSON.stringify(readBody(reader, valid, false)),
   };
 }
 
-/** Send requests on a connection of their own, and check the responses. */
-export async function send(service: FuzzedService, requests: readonly FuzzRequest[]): Promise<Trial> {
-  const prepared = await Promise.all(requests.map((request) => prepare(service, request)));
+/** Write a body as two chunks, which must not be empty. */
+const chunksOf = (body: Buffer) =>
+  [body.subarray(0, body.length / 2), body.subarray(body.length / 2)]
+    .filter(({ length }) => length > 0)
+    .flatMap((chunk) => [Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n')]);
+
+/**
+ * Send requests together on one connection, and check the responses and what they have changed.
+ *
+ * @param requests all except the last are framed as usual
+ * @throws when something is wrong; the message shows what was sent
+ */
+export async function send(service: TestService, contract: Contract, requests: FuzzRequest[]): Promise<void> {
+  const prepared: Prepared[] = [];
+  for (const request of requests) prepared.push(await prepare(service, request));
   const raw = Buffer.concat(prepared.map((each) => each.raw));
   const isWhole = requests.every(({ framing }) => framing.is === 'whole');
-  const methods = requests.map(({ method }) => method);
-  const client = new RawClient(service.http.url, methods);
-  const complaints: string[] = [];
+  const client = new RawClient(service.url);
+  let isHanging = false;
   client.socket.setTimeout(HANGS_AFTER_MS, () => {
-    complaints.push('no response and no close');
+    isHanging = true;
     client.socket.destroy();
   });
   client.socket.write(raw);
-  // Closing after an incomplete request shows the service that no more bytes will come.
+  // The end shows that no more bytes will come. The service may then close the connection without a response.
   if (!isWhole) client.socket.end();
   const responses = isWhole ? await client.receive(requests.length) : await client.closed();
   client.socket.destroy();
 
-  const { rest } = client.received;
-  if (isWhole && rest.length > 0) complaints.push(`more bytes than the responses: ${rest.toString('latin1', 0, 200)}`);
-  const isEnded = responses.some(({ headers }) => headers.connection === 'close');
-  const isClear = prepared.every(({ expected }) => expected.outcomes !== null);
-  if (isWhole && isClear && !isEnded && responses.length < requests.length)
-    complaints.push('closed without a response');
-  for (const [n, response] of responses.slice(0, requests.length).entries())
-    complaints.push(...(await complaintsAbout(service, prepared[n] as Prepared, response)));
-  return { requests, raw, statuses: responses.map(({ status }) => status), complaints };
-}
-
-async function complaintsAbout(service: FuzzedService, prepared: Prepared, response: RawResponse): Promise<string[]> {
-  const { request, expected, raw } = prepared;
-  const { outcomes } = expected;
-  const sent = `${raw}${request.body?.text?.toString('utf8', 0, 2_000_000)}`;
-  const complaints = responseComplaints(response, request.method, sent);
-  if (outcomes === null || isOverload(response)) return complaints;
-  if (!outcomes.some((outcome) => isWanted(response, request.method, outcome))) {
-    const wanted = outcomes.map(({ status, code, at }) => `${status} ${code} ${at.join('|')}`.slice(0, 200));
-    complaints.push(
-      `returned ${response.status} ${response.text.slice(0, 300)}; expected ${[...new Set(wanted)].join(' or ')}`,
-    );
+  const ids = prepared.map(({ id }) => id);
+  const answered = responses.map(({ headers }) => headers['x-request-id'] as string);
+  const rules: Rule[] = [
+    [!isHanging, 'no response and no close'],
+    [!isWhole || `${answered}` === `${ids}`, `responses to ${answered} instead of ${ids}`],
+  ];
+  for (const each of prepared) {
+    // Only the last request may be so broken that its response has another id.
+    const other = each.id === ids.at(-1) ? responses.find((_, n) => !ids.includes(answered[n] as string)) : undefined;
+    rules.push(...(await rulesFor(each, responses[answered.indexOf(each.id)] ?? other ?? null, contract)));
   }
-  if (complaints.length > 0) return complaints;
-  return readBack(service, prepared, response).catch((error: Error) => [`cannot be read back: ${error.message}`]);
+  const complaints = rules.filter(([isMet]) => !isMet).map(([, complaint]) => complaint);
+  if (complaints.length === 0) return;
+  const sent = JSON.stringify(raw.toString('latin1', 0, 1_500));
+  throw new Error([...complaints.map((text) => text.slice(0, 1_500)), `${raw.length} bytes: ${sent}`].join('\n  '));
 }
 
-/** Fields whose values are compared as the schema returns them. */
-const PARSED = [
-  'callbackOn',
-  'scheduledFor',
-  'delaySeconds',
-  'retry',
-  'maxRunSeconds',
-  'startWithinSeconds',
-  'priority',
-  'tags',
-];
-
-const DEFAULTS = { payload: null, maxRetries: 3, timeoutSeconds: 300, callbackUrl: null, callbackHeaders: null };
-
-function createComplaints(value: unknown, response: Json): string[] {
-  const { unique = null } = value as { unique?: object | null };
-  const fields = { ...DEFAULTS, ...pick(value, ['name', ...Object.keys(DEFAULTS)]) };
-  const options = pick(createJobRequest.parse(value), PARSED);
-  const request = { ...fields, ...options, unique: unique && uniqueRequest.parse(unique) } as CreateJobRequest;
-  const world = newWorld(STORE_DEFAULTS, Date.now());
-  return differences('response', response, create(world, { id: response.id as string, space: CALLS_SPACE, request }));
+async function rulesFor(prepared: Prepared, response: RawResponse | null, contract: Contract): Promise<Rule[]> {
+  const { request, read, isValid, before } = prepared;
+  const { reader, framing } = request;
+  const after = await prepared.look();
+  const isWhole = framing.is === 'whole';
+  const isUnreadable = reader.limits !== null && (framing.is === 'cut' || (isWhole && read === null));
+  const mustBeRefused = framing.is === 'refused' || isUnreadable;
+  const isUnchanged: Rule = [before === after, `it is refused, but has changed ${before} to ${after}`];
+  if (response === null) return mustBeRefused ? [isUnchanged] : [];
+  if (response.status >= 400) return [isUnchanged, ...refusalRules(prepared, response, contract)];
+  const sent = JSON.stringify(reader.sent(read?.value));
+  const stored = JSON.stringify(reader.stored(JSON.parse(after)));
+  return [
+    [!mustBeRefused, `it must be refused: ${response.status} ${response.text}`],
+    // Of a value that is changed, but readable, only its endpoint knows whether it accepts it.
+    [!isWhole || sent === stored || (!isValid && before === after), `it has stored ${stored} instead of ${sent}`],
+  ];
 }
 
-const LARGEST = { percent: 100, maxRetries: 100, timeoutSeconds: 86_400 };
-
-/** Check that the response to a list shows the jobs of the list. */
-function listComplaints(items: unknown[], jobs: Json): string[] {
-  const namesOf = (list: unknown) => JSON.stringify((list as { name: string }[]).map(({ name }) => name));
-  return namesOf(items) === namesOf(jobs) ? [] : [`a list of ${namesOf(items)} became ${namesOf(jobs)}`];
-}
-
-/** Check accepted values by the limits of the specification, independent of the schemas. */
-const limitComplaints = (value: Json): string[] =>
-  Object.entries(LARGEST)
-    .filter(([field, most]) => (value[field] as number) < 0 || (value[field] as number) > most)
-    .map(([field]) => `${field} ${value[field]} was accepted`);
-
-/** Compare an accepted or refused request with what is stored now. */
-async function readBack(
-  service: FuzzedService,
-  { twin, expected }: Prepared,
-  response: RawResponse,
-): Promise<string[]> {
-  const { route, value } = expected;
-  const served = route !== null && response.status < 300 ? { route, value, response: response.text } : null;
-  const complaints = served ? [value].flat().flatMap((it) => limitComplaints(Object(it))) : [];
-  if (twin) return [...complaints, ...(await twinComplaints(service, twin, served))];
-  // With 200 the response is another job, which has the unique key.
-  if (served?.route.status !== 201 || response.status === 200) return complaints;
-  const body = JSON.parse(response.text);
-  if (served.route.operation === 'createJob') {
-    return [...complaints, ...(Array.isArray(value) ? listComplaints(value, body) : createComplaints(value, body))];
-  }
-  // Delete the key, because the list of keys would grow with the run.
-  await service.call('DELETE', `/keys/${body.id}`);
-  return complaints;
+function refusalRules({ request, raw, isValid }: Prepared, response: RawResponse, contract: Contract): Rule[] {
+  const { reader, framing } = request;
+  const { status, headers, text } = response;
+  const body = JSON.parse(text);
+  const isOverloaded = body.code === 'OVERLOADED';
+  const isWhole = framing.is === 'whole';
+  const shown = `${Object.values(headers)}\n${text}`;
+  const [detail = ''] = INTERNAL.exec(text) ?? [];
+  // With another head, it may be a request to another endpoint.
+  const faults =
+    framing.is === 'any'
+      ? contract.faults('/components/schemas/Error', body)
+      : contract.faultsOf(contract.operation(reader), { status, headers, body });
+  const rules: Rule[] = [
+    [!isWhole || !isValid || isOverloaded, 'it must be accepted'],
+    [status < 500 || isOverloaded, 'a fault of the service'],
+    [status !== 408, 'it waited for more, although the whole request or its end was sent'],
+    [raw.includes(detail), `an internal detail: ${detail}`],
+    [!shown.includes(AGENT) && !shown.includes(ADMIN_KEY), 'a header of the request'],
+    [faults.length === 0, faults.join()],
+  ];
+  return rules.map(([isMet, complaint]) => [isMet, `${complaint}: ${status} ${text}`]);
 }

@@ -17,7 +17,7 @@ import { reschedule } from './waiting.js';
 import { newWorld, Refusal, type World } from './world.js';
 
 /** Fields of the bodies of fail, release and requeue about the next attempt; those left out have their default. */
-export type CallOptions = RetryFields & { delaySeconds?: number | null };
+type CallOptions = RetryFields & { delaySeconds?: number | null };
 
 type JobCall = (world: World, of: OfWorker, data: JsonValue, options: CallOptions) => unknown;
 
@@ -73,7 +73,7 @@ export function callJob(
 const RUN: JobVerb[] = ['claim', 'ack'];
 
 /** The calls that bring a job without retries from its creation to a status. */
-export const CALLS_TO: Record<Status, readonly JobVerb[]> = {
+const CALLS_TO: Record<Status, readonly JobVerb[]> = {
   scheduled: [],
   pending: [],
   delivered: ['claim'],

@@ -4,11 +4,12 @@ import { WebSocket } from 'ws';
 /** Variables of a process whose memory is to be measured. It prints the port of its inspector, which it chooses itself. */
 export const INSPECTED = { NODE_OPTIONS: '--inspect=127.0.0.1:0' };
 
-/** What is left after a collection: on the heap, in buffers outside it, and all resident memory beside the heap. */
+/** What is left after a collection: on the heap, in buffers outside it, all resident memory beside the heap, open sockets. */
 export interface LiveMemory {
   heapBytes: number;
   externalBytes: number;
   besideBytes: number;
+  sockets: number;
 }
 
 /**
@@ -24,7 +25,8 @@ const COLLECT = `(() => {
   gc();
   gc();
   const { heapUsed, heapTotal, external, rss } = process.memoryUsage();
-  return { heapBytes: heapUsed, externalBytes: external, besideBytes: rss - heapTotal };
+  const sockets = process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+  return { heapBytes: heapUsed, externalBytes: external, besideBytes: rss - heapTotal, sockets };
 })()`;
 
 /**

@@ -14,11 +14,7 @@ export class RawClient {
   #received = Buffer.alloc(0);
   #wake: () => void = () => undefined;
 
-  /** @param methods of the requests that will be sent, where some are HEAD */
-  constructor(
-    url: string,
-    readonly methods: readonly string[] = [],
-  ) {
+  constructor(url: string) {
     const { hostname, port } = new URL(url);
     this.socket = net.connect({ port: Number(port), host: hostname, noDelay: true });
     this.socket.on('data', (bytes: Buffer) => {
@@ -33,7 +29,7 @@ export class RawClient {
   get received(): { responses: RawResponse[]; rest: Buffer } {
     const responses: RawResponse[] = [];
     for (let rest = this.#received; ; ) {
-      const found = responseIn(rest, this.methods[responses.length]);
+      const found = responseIn(rest);
       if (found === null) return { responses, rest };
       rest = rest.subarray(found.bytes);
       if (found.response.status >= 200) responses.push(found.response);
