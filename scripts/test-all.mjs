@@ -34,6 +34,7 @@ const SUITES = [
   { script: 'test:faults' },
   { script: 'test:resends', short: ['--calls', '100'] },
   { script: 'test:stale-workers', short: ['--times', '50'] },
+  { script: 'bench:instructions' },
   { script: 'check' },
 ];
 
