@@ -7,14 +7,15 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import * as growth from './growth/tables.mjs';
+import * as instructions from './instructions/tables.mjs';
 import * as latency from './latency/tables.mjs';
 import * as schedule from './schedule/tables.mjs';
 import * as sdk from './sdk/tables.mjs';
 import * as speed from './speed/tables.mjs';
 import * as waiting from './waiting/tables.mjs';
 
-/** Tables and charts by the name of the results' file. */
-const MADE = Object.entries({ speed, sdk, growth, latency, schedule, waiting });
+/** Tables and charts by the name of the results' file, unless they name another one. */
+const MADE = Object.entries({ speed, sdk, growth, latency, schedule, waiting, instructions });
 
 const REGION = /(<!-- table:([\w-]+) -->)[\s\S]*?(<!-- \/table -->)/g;
 const IMAGE = /!\[[^\]]*\]\(performance\/([\w-]+)\.svg\)/g;
@@ -23,7 +24,8 @@ const { values } = parseArgs({ options: { check: { type: 'boolean' } } });
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
 const read = (relative) => readFileSync(path(relative), 'utf8');
 
-const results = Object.fromEntries(MADE.map(([name]) => [name, JSON.parse(read(`bench/results/${name}.json`))]));
+const readResults = ([name, { file = `bench/results/${name}.json` }]) => [name, JSON.parse(read(file))];
+const results = Object.fromEntries(MADE.map(readResults));
 
 function make(kind, name) {
   const [bench, from] = MADE.find(([, made]) => Object.hasOwn(made[kind] ?? {}, name)) ?? [];

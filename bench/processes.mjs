@@ -40,6 +40,9 @@ export async function until(condition, withinMs = 60_000) {
   }
 }
 
+/** Find the redis-server of all runs, the one that `npm start` uses. */
+export const findRedis = () => findRedisServer(path('../.cache/redis'), (line) => process.stderr.write(`${line}\n`));
+
 /**
  * Start a Redis for this run, with a client and a store.
  *
@@ -47,18 +50,31 @@ export async function until(condition, withinMs = 60_000) {
  *   because the copied pages of the fork would make one contestant slower
  * @param options.logLevel of the client; 'fatal' for a bench that stops Redis on purpose
  * @param options.overTcp whether contestants use TCP, as in an installation, which costs more than a Unix socket
+ * @param options.under a command that runs redis-server, as words: valgrind with its options
+ * @param options.others further settings of redis-server
+ * @param options.commandTimeoutMs how long a command of the client may take; as in an installation when left out
  */
-export async function startRedis({ persistence = 'off', overTcp = false, logLevel = 'error' } = {}) {
-  const binary = await findRedisServer(path('../.cache/redis'), (line) => process.stderr.write(`${line}\n`));
+export async function startRedis({
+  persistence = 'off',
+  overTcp = false,
+  logLevel = 'error',
+  under = [],
+  others = {},
+  commandTimeoutMs,
+} = {}) {
+  const found = await findRedis();
+  // The last word is redis-server. An env(1) that sets its environment may come before it.
+  const [command, ...args] = [found.command, ...found.args].toSpliced(-1, 0, ...under);
   const dir = await mkdtemp(join(tmpdir(), 'yardmaster-bench-'));
   const settings = {
+    ...others,
     appendonly: persistence === 'off' ? 'no' : 'yes',
     ...(persistence !== 'off' && { appendfsync: persistence, 'auto-aof-rewrite-percentage': '0' }),
     ...(overTcp && { port: String(await freePort()) }),
   };
-  const server = new PrivateRedis({ binary, dataDir: dir, settings });
+  const server = new PrivateRedis({ binary: { command, args }, dataDir: dir, settings });
   await server.start();
-  const redis = createRedis(server.url, 'commands', createLogger('bench', logLevel));
+  const redis = createRedis(server.url, 'commands', createLogger('bench', logLevel), commandTimeoutMs);
   await redis.connect();
   let isStopped = false;
   return {

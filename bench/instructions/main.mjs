@@ -1,0 +1,117 @@
+// npm run bench:instructions [-- --record] [--runs 1] [--json]
+//
+// Count the instructions that Redis takes for the scripts of each call of a job's life, and exit with 1 when a call takes more than
+// its bound in bounds.json. With --record, write the bounds, which are medians of five starts of Redis. It needs valgrind, and
+// takes about a minute for each start. Other work on the machine makes it slower, and does not change the counts.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createStore } from '@yardmaster/store';
+import { median } from '../meter.mjs';
+import { readOptions } from '../report/command-line.mjs';
+import { figure, figures, markdownTable, text, whole } from '../report/tables.mjs';
+import { endPeriod, readVersions, startCountingRedis, startLua } from './callgrind.mjs';
+import { CALLS, prepareOthers } from './calls.mjs';
+
+const FILE = new URL('bounds.json', import.meta.url);
+const RECORD = 'npm run bench:instructions -- --record';
+
+/** Part of its bound by which a call may take more. Counts of two starts of Redis differ by half of it at most, with rare exceptions. */
+const TOLERANCE = 0.01;
+
+/** Calls that are counted, and calls before them that are not. A call for many jobs is counted for as many jobs or more. */
+const COUNTED = 100;
+const WARM_UP = 5;
+
+const { json, record, runs } = readOptions({ record: false, runs: 0 });
+// One start is enough, unless a call is above its bound. The median of three then tells whether that start was an exception.
+const least = runs || (record ? 5 : 1);
+const most = runs || (record ? 5 : 3);
+
+/** Return the instructions of one call. */
+async function measure({ redis, count }, store, { jobs = 1, prepare = () => [], call }) {
+  const [warmUp, counted] = jobs === 1 ? [WARM_UP, COUNTED] : [1, Math.ceil((4 * COUNTED) / jobs)];
+  await redis.flushall();
+  // Without any key that expires, Redis skips a look-up at each access to a key. Every installation has some.
+  await redis.set('expires', '', 'EX', 86_400);
+  const prepared = await prepare(store, (warmUp + counted) * jobs);
+  await prepareOthers(store);
+  await startLua(redis);
+  const callNext = (n) => call(store, jobs === 1 ? prepared[n] : prepared.slice(n * jobs, (n + 1) * jobs), n);
+  for (let n = 0; n < warmUp; n++) await callNext(n);
+  await endPeriod(redis);
+  await count();
+  for (let n = warmUp; n < warmUp + counted; n++) await callNext(n);
+  return (await count()) / counted;
+}
+
+/** Start a Redis, and measure all calls. @returns instructions by the name of the call */
+async function measureAll() {
+  const server = await startCountingRedis();
+  // A call always has a deadline, which is never over, and jitter is always the same.
+  const clock = { after: () => Date.now() + 3_600_000, reportTooLate: () => undefined };
+  const store = createStore(server.redis, {}, { clock, random: () => 0.5 });
+  try {
+    const counts = {};
+    for (const [name, call] of Object.entries(CALLS)) counts[name] = await measure(server, store, call);
+    return counts;
+  } finally {
+    await server.stop();
+  }
+}
+
+/** End the process, because nothing can be measured. @param why and what to do about it */
+function giveUp(why) {
+  process.stderr.write(`${why}\n`);
+  process.exit(2);
+}
+
+const versions = await readVersions();
+const bounds = JSON.parse(readFileSync(FILE, 'utf8'));
+if (versions.valgrind === null) giveUp('valgrind is missing. On Debian, install it with: apt-get install valgrind');
+if (!record && versions.redis !== bounds.redis) {
+  const advice = `Record bounds of your own without your change, and measure your change against them: ${RECORD}`;
+  giveUp(`The bounds are for ${bounds.redis}, and this is ${versions.redis}, whose counts differ. ${advice}`);
+}
+
+const isAbove = ({ change }) => !(change <= TOLERANCE);
+const measured = [];
+let rows = [];
+while (measured.length < least || (measured.length < most && rows.some(isAbove))) {
+  measured.push(await measureAll());
+  rows = Object.keys(CALLS).map((name) => {
+    const count = Math.round(median(measured.map((counts) => counts[name])));
+    const bound = bounds.instructions[name];
+    return { name, count, bound, change: count / bound - 1 };
+  });
+}
+
+const results = { ...versions, instructions: Object.fromEntries(rows.map(({ name, count }) => [name, count])) };
+const asJson = `${JSON.stringify(results, null, 2)}\n`;
+const percent = (part) => `${part < 0 ? '−' : '+'}${figure(Math.abs(part) * 100, 1)}%`;
+const table = markdownTable(rows, [
+  text('call', ({ name }) => name),
+  figures('instructions', ({ count }) => whole(count)),
+  figures('bound', ({ bound }) => (bound === undefined ? '' : whole(bound))),
+  figures('change', ({ change }) => (Number.isNaN(change) ? '' : percent(change))),
+]);
+process.stdout.write(json ? asJson : `${table}\n\n`);
+
+if (record) {
+  writeFileSync(FILE, asJson);
+  process.stderr.write('The bounds are recorded. Run npm run bench:docs to show them in docs/performance.md.\n');
+} else {
+  const above = rows.filter(isAbove);
+  const below = rows.filter(({ change }) => change < -TOLERANCE);
+  const lines = [...above, ...below].map(({ name, count, bound, change }) =>
+    bound === undefined
+      ? `${name} has no bound.`
+      : `${name} takes ${whole(count)} instructions, which is ${percent(change)} against its bound of ${whole(bound)}.`,
+  );
+  for (const of of ['build', 'valgrind'])
+    if (lines.length > 0 && versions[of] !== bounds[of])
+      lines.push(`The bounds are for another ${of}: ${bounds[of]}, and this is ${versions[of]}.`);
+  if (below.length > 0) lines.push(`Calls have become cheaper. Record their new bounds: ${RECORD}`);
+  if (above.length > 0)
+    lines.push(`Calls cost too much. Make them cheaper, or accept their cost as new bounds: ${RECORD}`);
+  process.stderr.write(lines.map((line) => `${line}\n`).join(''));
+  process.exitCode = above.length > 0 ? 1 : 0;
+}
