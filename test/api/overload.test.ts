@@ -13,8 +13,8 @@ const HOST = 'Host: localhost\r\n';
 const READ_AT_ONCE = 65_536;
 
 /** A server like ours that responds to each request with its path and body, but only when the test allows it. */
-const paused = during(startPaused, async ({ server }) => {
-  server.closeAllConnections();
+const paused = during(startPaused, async ({ server, sockets }) => {
+  for (const socket of sockets) socket.destroy();
   server.close();
 });
 

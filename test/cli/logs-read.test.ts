@@ -408,13 +408,15 @@ describe('logs of a service with unusual responses', () => {
   });
 
   it('logs ends even if a server switches protocols and keeps the connection open', async () => {
+    const sockets: net.Socket[] = [];
     const server = net.createServer((socket) => {
-      socket.on('error', () => undefined);
+      sockets.push(socket.on('error', () => undefined));
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n');
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const run = logs({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }, 'job');
     expect(await run.end()).toEqual([1, [], 'yardmaster: the server responded with HTTP 101\n']);
+    for (const socket of sockets) socket.destroy();
     server.close();
   });
 

@@ -4,7 +4,13 @@ import { type ClientOptions, WebSocket } from 'ws';
 import { until } from './until.js';
 
 // Not imported: scripts that run without Jest load this module.
-const { afterEach } = globalThis as unknown as typeof Jest;
+const { afterAll, afterEach } = globalThis as unknown as Partial<typeof Jest>;
+
+/** Sockets that a test has left open. */
+const open = new Set<WebSocket>();
+afterAll?.(() => {
+  for (const ws of open) ws.terminate();
+});
 
 // biome-ignore lint/suspicious/noExplicitAny: tests compare whole messages; a schema here would hide differences
 type Message = any;
@@ -16,9 +22,11 @@ export class StreamClient {
   closed: { code: number; reason: string } | null = null;
 
   private constructor(readonly ws: WebSocket) {
+    open.add(ws);
     // Messages are text frames (spec §4.17), so a binary one equals no message that a test expects.
     ws.on('message', (data, isBinary) => this.messages.push(isBinary ? { data } : JSON.parse(data.toString())));
     ws.on('close', (code, reason) => {
+      open.delete(ws);
       this.closed = { code, reason: reason.toString() };
     });
     ws.on('error', () => undefined); // Shown by `closed`.
@@ -88,7 +96,7 @@ export class StreamClient {
  */
 export function withStreams(service: { readonly url: string }) {
   const clients: StreamClient[] = [];
-  afterEach(async () => {
+  afterEach?.(async () => {
     await Promise.all(clients.splice(0).map((client) => client.close()));
   });
   return async (path: string, url = service.url): Promise<StreamClient> => {
