@@ -18,7 +18,7 @@ const jest = (folder, env = {}, ...paths) => ({
 });
 
 /** A script that runs a suite, which counts as one test. Without `tenth`, only the whole form has it. */
-const script = (file, tenth, args = []) => ({ command: [file, ...args], env: {}, isJest: false, tenth });
+const script = (file, tenth) => ({ command: [file], env: {}, isJest: false, tenth });
 
 const language = (n) => ['--language', LANGUAGES[n % 3]];
 
@@ -44,8 +44,6 @@ const SUITES = {
   sdk: script('scripts/sdk/test.mjs', language),
   conformance: script('scripts/sdk/conformance.mjs', (n) => ['--tenth', `${n}`]),
   faults: script('chaos/main.mjs', (n) => ['--tenth', `${n}`]),
-  resends: script('chaos/tokens/main.mjs', () => ['--calls', '1000'], ['resends']),
-  'stale-workers': script('chaos/tokens/main.mjs', () => ['--times', '100'], ['stale-workers']),
   overload: script('bench/overload/main.mjs'),
   soak: script('chaos/soak/main.mjs'),
 };
