@@ -9,4 +9,3 @@ const instructions = ({ instructions }) =>
 
 export const file = 'bench/instructions/bounds.json';
 export const tables = { instructions };
-export const charts = {};

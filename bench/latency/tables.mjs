@@ -1,5 +1,4 @@
-// Tables and charts of `npm run bench:latency` for docs/performance.md.
-import { COLORS, lines } from '../report/charts.mjs';
+// Tables of `npm run bench:latency` for docs/performance.md.
 import { figure, figures, markdownTable, text, whole } from '../report/tables.mjs';
 
 /** Labels of the times, by their names in the results. */
@@ -14,9 +13,6 @@ const TIMED = {
   delivered: 'a worker that polls has the job',
   late: 'part of each: the load itself was late',
 };
-
-const PERCENTILES = { p50: 'p50', p90: 'p90', p99: 'p99', p999: 'p99.9' };
-const RATE_COLORS = [COLORS.blue, COLORS.purple, COLORS.orange, COLORS.green];
 
 const rateOf = ({ rate }) => `${whole(rate)} jobs/s`;
 const millis = (value) => figure(value, value < 10 ? 1 : 0);
@@ -40,20 +36,4 @@ const cores = ({ runs = [] }) =>
     figures('messages missing', ({ messagesMissing }) => whole(messagesMissing)),
   ]);
 
-const ack = ({ times, options }) =>
-  lines({
-    title: 'Time until the response to an ack',
-    subtitle: `from when it was due; ${options.seconds} s at each rate, which does not wait for responses; load and service on one machine`,
-    x: { label: 'percentile', type: 'point', domain: Object.values(PERCENTILES) },
-    y: { label: 'ms', type: 'log' },
-    series: times
-      .filter(({ what }) => what === 'ack')
-      .map((row, at) => ({
-        name: rateOf(row),
-        color: RATE_COLORS[at % RATE_COLORS.length],
-        points: Object.entries(PERCENTILES).map(([field, label]) => ({ x: label, y: row[field] })),
-      })),
-  });
-
 export const tables = { latency, 'latency-cores': cores };
-export const charts = { 'latency-ack': ack };

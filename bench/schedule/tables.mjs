@@ -28,4 +28,3 @@ const burst = ({ runs = [] }) =>
   ]);
 
 export const tables = { 'schedule-lateness': lateness, 'schedule-burst': burst };
-export const charts = {};

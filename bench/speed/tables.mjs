@@ -1,5 +1,4 @@
-// Tables and charts of `npm run bench` for docs/performance.md.
-import { COLORS, stackedBars } from '../report/charts.mjs';
+// Tables of `npm run bench` for docs/performance.md.
 import { figure, figures, markdownTable, percent, ratio, spread, text } from '../report/tables.mjs';
 
 const CONTESTANTS = {
@@ -23,11 +22,11 @@ const CONTESTANTS = {
 };
 
 const PROCESSES = {
-  api: { name: 'API process', color: COLORS.blue },
-  server: { name: 'Faktory server', color: COLORS.red },
-  client: { name: 'client process', color: COLORS.purple },
-  redis: { name: 'Redis', color: COLORS.orange },
-  scheduler: { name: 'scheduler', color: COLORS.green },
+  api: 'API process',
+  server: 'Faktory server',
+  client: 'client process',
+  redis: 'Redis',
+  scheduler: 'scheduler',
 };
 
 const LOADS = {
@@ -54,7 +53,7 @@ const ofLoads = ({ cpu = [] }, ...loads) => cpu.filter(({ load }) => loads.inclu
 
 const load = (label) => text(label, (row) => LOADS[row.load]);
 const who = (label) => text(label, (row) => CONTESTANTS[row.who]);
-const micros = (name) => figures(`${PROCESSES[name].name}, µs`, (row) => spread(row[name]));
+const micros = (name) => figures(`${PROCESSES[name]}, µs`, (row) => spread(row[name]));
 
 const cycle = (results) =>
   markdownTable(ofLoads(results, 'cycle', 'cycleByFifties'), [
@@ -71,7 +70,7 @@ function processesOf({ cpu }, { load: name, one, other, kinds }) {
     const row = cpu.find((some) => some.load === name && some.who === each);
     return kinds
       .filter((kind) => row[kind])
-      .map((kind) => PROCESSES[kind].name.replace(' process', ''))
+      .map((kind) => PROCESSES[kind].replace(' process', ''))
       .join(' and ');
   });
   return ofOne === ofOther ? ofOne : `${ofOne} ÷ ${ofOther}`;
@@ -95,7 +94,7 @@ const ratioTable = (results) =>
 const against = (results) =>
   markdownTable(results.ratios?.filter(isAgainst), [
     load('this checkout ÷ the other'),
-    text('of', ({ kinds }) => kinds.map((kind) => PROCESSES[kind].name).join(' and ')),
+    text('of', ({ kinds }) => kinds.map((kind) => PROCESSES[kind]).join(' and ')),
     figures('median', (row) => ratio(row.ratio[0], 3)),
     figures('its interval of 95 %', ({ interval }) => interval.map((value) => figure(value, 3)).join('–')),
     figures('pairs', ({ pairs }) => String(pairs)),
@@ -163,18 +162,6 @@ const scripts = (results) =>
     text('commands', commandsOf),
   ]);
 
-const jobCost = (results) =>
-  stackedBars({
-    title: 'CPU per job, by process',
-    subtitle: `create, poll, ack, complete; ${results.options.payload} bytes of payload; medians of ${results.options.rounds} rounds`,
-    unit: 'µs of CPU per job',
-    parts: Object.values(PROCESSES),
-    bars: ofLoads(results, 'cycle').map((row) => ({
-      label: CONTESTANTS[row.who],
-      values: Object.keys(PROCESSES).map((name) => row[name]?.[0] ?? 0),
-    })),
-  });
-
 export const tables = {
   cycle,
   'cycle-ratios': ratioTable,
@@ -185,4 +172,3 @@ export const tables = {
   'idle-fleet': idleFleet,
   loops,
 };
-export const charts = { 'job-cost': jobCost };
