@@ -57,9 +57,14 @@ export function createReadLimiter(atOnce: number, withinMs: number): WithReadSlo
     new Promise((resolve, reject) => {
       const now = performance.now();
       const until = Math.min(callerWaitsUntil, now + withinMs);
-      const timer = setTimeout(() => reject(tooLate()), Math.max(0, until - now)).unref();
+      let isRefused = false; // A timer may fire up to a millisecond before `until`.
+      const refuse = () => {
+        isRefused = true;
+        reject(tooLate());
+      };
+      const timer = setTimeout(refuse, Math.max(0, until - now)).unref();
       const check = () => {
-        if (performance.now() > until) throw tooLate();
+        if (isRefused || performance.now() > until) throw tooLate();
       };
       waiting.push(owner, async () => {
         try {
