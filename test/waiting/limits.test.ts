@@ -133,6 +133,23 @@ it('releases jobs at once that it has claimed for a closed connection', async ()
   expect(idsOf(await poll(api, spaceId))).toEqual([id]);
 });
 
+it('responds with UNAVAILABLE to a waiting poll with autoAck once the reply with its jobs is lost', async () => {
+  const spaceId = newSpace();
+  const { redis } = api.context.store;
+  const response = poll(api, spaceId, { autoAck: true });
+  await untilWaiting(api, 1);
+  const original = redis.evalsha.bind(redis) as (...args: unknown[]) => Promise<unknown>;
+  redis.evalsha = (async (...args: unknown[]) => {
+    await original(...args);
+    throw new Error('Connection is closed.');
+  }) as never;
+  const { id } = await createJob(service, spaceId);
+  const { status, body } = await response;
+  redis.evalsha = original as never;
+  expect({ status, code: body.code }).toEqual({ status: 503, code: 'UNAVAILABLE' });
+  expect((await service.call('GET', `/jobs/${id}`)).body.status).toBe('running');
+});
+
 it.each([{ autoAck: true }, { ackWithinSeconds: 3_600 }, { settle: [], workerId: 'w' }])(
   'releases the jobs of a poll with %j whose connection closes before its response is sent',
   async (fields) => {

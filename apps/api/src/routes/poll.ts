@@ -41,7 +41,8 @@ export function waitForJobs(call: Call<PollRequest>, first: PolledJobs, waits: C
   const { settle: _done, ...request } = call.input;
   const { spaceId } = call;
   const again = (store: Store) => pollJobs(store, spaceId, request);
-  const waiting = waits.forJobs({ spaceId, names: request.names, count: request.count, poll: again });
+  const { names, count, autoAck } = request;
+  const waiting = waits.forJobs({ spaceId, names, count, autoAck, poll: again });
   return waiting.then((jobs) => ({ ...first, jobs }));
 }
 

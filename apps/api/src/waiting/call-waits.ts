@@ -27,6 +27,7 @@ export interface RepeatedPoll {
   /** Names of jobs to claim; empty for any. */
   names: readonly string[];
   count: number;
+  autoAck: boolean;
   poll(store: Store): Promise<Polled>;
 }
 
@@ -67,15 +68,15 @@ export class CallWaits {
    * Wait for the first jobs of a poll that has found none.
    *
    * @returns the jobs; empty when the wait is over
-   * @throws TOO_MANY_WAITERS, UNAUTHENTICATED
+   * @throws TOO_MANY_WAITERS, UNAUTHENTICATED; UNAVAILABLE when jobs may be running that this call cannot return
    */
-  async forJobs({ spaceId, names, count, poll }: RepeatedPoll): Promise<ClaimedJob[]> {
+  async forJobs({ spaceId, poll, ...wanted }: RepeatedPoll): Promise<ClaimedJob[]> {
     const { waiting, atRedis } = this.#options;
     if (this.#isOver) return [];
     const jobs = await new Promise<ClaimedJob[]>((resolve, reject) => {
       const state = { isPolled: false, isOver: false };
       const waiter: PollWaiter = {
-        ...{ ...state, names, count, poll: () => atRedis(poll) },
+        ...{ ...state, ...wanted, poll: () => atRedis(poll) },
         ...this.#begin(resolve, reject, () => waiting.ofSpace(spaceId).end(waiter)),
       };
       waiting.ofSpace(spaceId).add(waiter);

@@ -7,6 +7,8 @@ export interface PollWaiter {
   names: readonly string[];
   /** Most jobs that it may get. */
   count: number;
+  /** Whether its jobs are running once they are claimed. */
+  autoAck: boolean;
   /** Poll for the caller. */
   poll(): Promise<Polled>;
   resolve(jobs: ClaimedJob[]): void;

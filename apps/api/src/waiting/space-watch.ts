@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClaimedJob } from '@yardmaster/protocol';
 import { PollQueue, type PollWaiter, wants } from './poll-queue.js';
-import { isTransient } from './transient.js';
+import { isTransient, isUnknown } from './transient.js';
 import { Watch, type WatchOptions } from './watch.js';
 
 /** Time before the next poll when one failed because Redis is away or busy, milliseconds. */
@@ -124,7 +124,9 @@ export class SpaceWatch extends Watch {
     }
     this.#giveBack(taken);
     if (wasUnchecked) this.#unchecked.add(waiter);
-    if (!isTransient(outcome.error)) return this.#settle(waiter, () => waiter.reject(outcome.error));
+    // With autoAck, jobs that nobody has may be running now, so the caller must learn that the outcome is unknown.
+    if (!isTransient(outcome.error) || (waiter.autoAck && isUnknown(outcome.error)))
+      return this.#settle(waiter, () => waiter.reject(outcome.error));
     if (waiter.isOver) this.#settle(waiter, () => waiter.resolve([]));
     await delay(RETRY_MS, undefined, { ref: false });
   }
