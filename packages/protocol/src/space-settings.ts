@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { retry, retryOf, retryRequest } from './jobs/timing.js';
+import { retry, retryOf, retrySchema } from './jobs/timing.js';
 import { LIMITS } from './limits.js';
 import { boundedArray, integerBetween, nameFilter, numberBetween, secondsUpTo } from './schema/fields.js';
 import { count, success } from './schema/response-fields.js';
@@ -8,7 +8,7 @@ import { count, success } from './schema/response-fields.js';
 
 const anObject = { error: 'must be an object' };
 /** For the OpenAPI document: the rows of these bodies refuse unknown fields, as no other body does. */
-const EXACT = { additionalProperties: false };
+const EXACT = { additionalProperties: false } as const;
 
 /** Make a schema of a setting that a change may leave as it is, or set back with null. */
 const setting = <T extends z.ZodType>(schema: T, description: string) =>
@@ -41,7 +41,7 @@ export const settingsChange = z
             {
               maxRetries: setting(integerBetween(0, LIMITS.maxRetriesMax), 'As in Create Job'),
               timeoutSeconds: setting(secondsUpTo(LIMITS.timeoutSecondsMax), 'As in Create Job'),
-              retry: setting(retryRequest, 'As in Create Job, as a whole'),
+              retry: setting(retrySchema({ id: 'RetryDefaults', ...EXACT }), 'As in Create Job, as a whole'),
               maxRunSeconds: setting(secondsUpTo(LIMITS.maxRunSecondsMax), 'As in Create Job'),
             },
             anObject,

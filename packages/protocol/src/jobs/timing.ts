@@ -55,38 +55,42 @@ const checkedDelays = z.unknown().transform((value, ctx): number | number[] => {
 /** Default of `jitter`: each delay is multiplied by 0.8 to 1.2. */
 export const JITTER_DEFAULT = 0.2;
 
-/** Field `retry` of Create Job: how long to wait before each further attempt. */
-export const retryRequest = z
-  .object(
-    {
-      delaySeconds: describeAs(
-        checkedDelays,
-        z.union([retryDelay, z.array(retryDelay).min(1).max(LIMITS.retryDelays)]),
-      ).describe('Delay before each further attempt, or a delay for each, of which the last repeats; 0 for none'),
-      factor: numberBetween(1, LIMITS.retryFactorMax)
-        .nullable()
-        .default(null)
-        .describe('By how much each delay is longer than the one before it; default 1; not with a list of delays'),
-      maxDelaySeconds: numberBetween(0, LIMITS.retryDelaySecondsMax)
-        .nullable()
-        .default(null)
-        .describe(`Longest delay, after factor and jitter; default ${LIMITS.retryDelaySecondsMax}`),
-      jitter: numberBetween(0, 1)
-        .default(JITTER_DEFAULT)
-        .describe('Share of a delay by which it is shortened or lengthened at random'),
-    },
-    { error: 'must be an object' },
-  )
-  .refine(({ delaySeconds, factor }) => typeof delaySeconds === 'number' || factor === null, {
-    path: ['factor'],
-    error: 'must not be given with a list of delays',
-  })
-  .meta({
-    if: { properties: { delaySeconds: { type: 'array' } } },
-    // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
-    then: { properties: { factor: { type: 'null' } } },
-  })
-  .meta({ id: 'RetryRequest' });
+/** Make a schema of `retry`: how long to wait before each further attempt. */
+export const retrySchema = (meta: { id: string; additionalProperties?: false }) =>
+  z
+    .object(
+      {
+        delaySeconds: describeAs(
+          checkedDelays,
+          z.union([retryDelay, z.array(retryDelay).min(1).max(LIMITS.retryDelays)]),
+        ).describe('Delay before each further attempt, or a delay for each, of which the last repeats; 0 for none'),
+        factor: numberBetween(1, LIMITS.retryFactorMax)
+          .nullable()
+          .default(null)
+          .describe('By how much each delay is longer than the one before it; default 1; not with a list of delays'),
+        maxDelaySeconds: numberBetween(0, LIMITS.retryDelaySecondsMax)
+          .nullable()
+          .default(null)
+          .describe(`Longest delay, after factor and jitter; default ${LIMITS.retryDelaySecondsMax}`),
+        jitter: numberBetween(0, 1)
+          .default(JITTER_DEFAULT)
+          .describe('Share of a delay by which it is shortened or lengthened at random'),
+      },
+      { error: 'must be an object' },
+    )
+    .refine(({ delaySeconds, factor }) => typeof delaySeconds === 'number' || factor === null, {
+      path: ['factor'],
+      error: 'must not be given with a list of delays',
+    })
+    .meta({
+      if: { properties: { delaySeconds: { type: 'array' } } },
+      // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
+      then: { properties: { factor: { type: 'null' } } },
+    })
+    .meta(meta);
+
+/** Field `retry` of Create Job. */
+export const retryRequest = retrySchema({ id: 'RetryRequest' });
 export type RetryRequest = z.output<typeof retryRequest>;
 
 /** Field `retry` of a job: the members that are not at their defaults. */
