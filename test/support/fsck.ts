@@ -63,12 +63,15 @@ async function dump(redis: Redis, prefix: string): Promise<Dump> {
   return all;
 }
 
+/** Whether a key belongs to the history of a space. Processes write it a little after the calls that it counts. */
+export const isOfHistory = (name: string) => /\{..\}:(space:[^/]+\/history\/\d+\/\d+|counted:\w+)$/.test(name);
+
 /** Whether a key belongs to an operation on many jobs, which no index or record depends on. */
 const isOfOperations = (name: string) =>
   /^\{..\}:(operation:[a-z0-9]{28}|operations|space:[^/]+\/operations)$/.test(name);
 
 async function dumpKey(redis: Redis, key: string, name: string, all: Dump): Promise<void> {
-  if (/^\{..\}:(space:[^/]+\/history\/\d+\/\d+|counted:\w+)$/.test(name)) return; // They go by themselves.
+  if (isOfHistory(name)) return; // It expires.
   const [, id, part] = /^\{..\}:job:([a-z0-9]{28})(:events|:logs)?$/.exec(name) ?? [];
   const [, hash] = /^\{..\}:space:[^/]+\/(unique|paused)$/.exec(name) ?? [];
   if (id && part === ':logs') all.logged.push(id);
