@@ -10,10 +10,9 @@ import * as latency from './latency/tables.mjs';
 import * as schedule from './schedule/tables.mjs';
 import * as sdk from './sdk/tables.mjs';
 import * as speed from './speed/tables.mjs';
-import * as waiting from './waiting/tables.mjs';
 
 /** Tables by the name of the results' file, unless they name another one. */
-const MADE = Object.entries({ speed, sdk, latency, schedule, waiting, instructions });
+const MADE = Object.entries({ speed, sdk, latency, schedule, instructions });
 
 const REGION = /(<!-- table:([\w-]+) -->)[\s\S]*?(<!-- \/table -->)/g;
 
