@@ -143,8 +143,10 @@ export const SPACE_CALLS: readonly [
 
 /** Commands that a call sends only after another reply, so that both replies cannot be lost at once. */
 export const LATER = ['history', 'hset', 'set_settings', 'hgetall', 'replace_key'];
+/** Calls about all spaces or the history of one, whose commands share a connection and follow each other. */
+const OF_SPACES = ['listSpaces', 'getHistory', 'getStats'];
 export const isLater = ({ endpoint, runs }: { endpoint: string; runs: string }) =>
-  LATER.includes(runs) || (endpoint === 'listJobs' && runs === 'hmget');
+  LATER.includes(runs) || OF_SPACES.includes(endpoint) || (endpoint === 'listJobs' && runs === 'hmget');
 
 /** A command that each connection sends every second: another reply to it might be lost before all trials have begun. */
 export const PERIODIC = 'time';
