@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { replaceFile } from './replace-file.mjs';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const APPS = ['api', 'gateway', 'scheduler', 'standalone', 'cli'];
@@ -31,7 +32,7 @@ const keepAddresses = {
  */
 export async function bundleApps() {
   const folder = `${root}.cache/bundles/`;
-  await build({
+  const { outputFiles } = await build({
     entryPoints: APPS.map((app) => ({ in: `${root}apps/${app}/dist/main.js`, out: app })),
     outdir: folder,
     outExtension: { '.js': '.mjs' },
@@ -42,8 +43,10 @@ export async function bundleApps() {
     external: ['bufferutil', 'utf-8-validate'], // ws works without them.
     plugins: [keepAddresses],
     banner,
+    write: false,
     logLevel: 'warning',
   });
+  for (const { path, contents } of outputFiles) replaceFile(path, contents);
   return folder;
 }
 

@@ -1,9 +1,10 @@
 // Bundle the dashboard of apps/ui into apps/ui/dist/site: index.html, and files in assets/ whose names contain a hash of
 // their content, so that browsers may keep them for ever. Paths are relative, so that the pages work below any path.
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { replaceFile } from './replace-file.mjs';
 
 /** The licence of the packages in the bundle asks for this notice in every copy. */
 const LICENSES = '/*! Preact and @preact/signals: MIT License, Copyright (c) Jason Miller and Preact Team */';
@@ -51,16 +52,7 @@ export async function bundleUi() {
   }
 }
 
-/** Write a file, unless it has this content already. */
-function replace(path, contents) {
-  try {
-    if (readFileSync(path).equals(contents)) return;
-  } catch {
-    // It is new.
-  }
-  const draft = `${ui}dist/${basename(path)}.${process.pid}`; // Outside of the site, where a service would read it.
-  writeFileSync(draft, contents);
-  renameSync(draft, path);
-}
+/** Write a file of the site by way of a draft outside of it, because a service would read one in it. */
+const replace = (path, contents) => replaceFile(path, contents, `${ui}dist`);
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await bundleUi();
