@@ -83,7 +83,7 @@ async function dumpKey(redis: Redis, key: string, name: string, all: Dump): Prom
   else if (/^\{..\}:spaces$/.test(name)) {
     for (const [space, order] of await membersOf(redis, key))
       all.lastOrders.set(`${name.slice(0, 5)}${space}`, Number(order));
-  } else if (!/^(meta$|\{keys\}:(records|used)$|audit$|\{..\}:(stepped|settings|pauses)$|\{bull\}:)/.test(name))
+  } else if (!/^(meta$|\{keys\}:(records|used)$|\{audit\}$|\{..\}:(stepped|settings|pauses)$|\{bull\}:)/.test(name))
     all.unknown.push(key);
 }
 

@@ -69,7 +69,7 @@ const SPACE_INDEXES = new Set(['jobs', 'queue', ...STATUSES.map((status) => `sta
 /** Keys that exist once. */
 const OF_ALL = new Map([
   ['meta', 'meta'],
-  ['audit', 'audit'],
+  ['{audit}', 'audit'],
   ['{keys}:records', 'apiKeys'],
   ['{keys}:used', 'keyUses'],
 ] as const) as ReadonlyMap<string, 'meta' | 'audit' | 'apiKeys' | 'keyUses'>;

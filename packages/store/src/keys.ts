@@ -35,7 +35,7 @@ import { partitionOf, partitionOfJob } from './partition.js';
  * | `ym:{pp}:space:<s>/operations` | zset | operation id by epoch ms of its start | start | as its operations |
  * | `ym:{keys}:records` | hash | API key id → JSON | key administration | revocation |
  * | `ym:{keys}:used` | hash | API key id → epoch ms of its last use | each process of the API and the gateway, once a minute | revocation, expiry |
- * | `ym:audit` | stream | acts of operators, the newest 10 000: see audit/acts.ts | each act | never |
+ * | `ym:{audit}` | stream | acts of operators, the newest 10 000: see audit/acts.ts | each act | never |
  * | `ym:{bull}:*` | BullMQ's | the scheduler's ticks and wake-ups, all of which may be lost | scheduler | BullMQ |
  */
 export function keyMap(prefix: string) {
@@ -87,7 +87,8 @@ export function keyMap(prefix: string) {
     /** Channel: the partition of a space whose settings have just changed. */
     settingsChannel: `${prefix}:{settings}:changed`,
     keyUses: `${prefix}:{keys}:used`,
-    audit: `${prefix}:audit`,
+    /** With a hash tag, as the first key of each script must have: see run-script.ts. */
+    audit: `${prefix}:{audit}`,
     /**
      * Channel: the id of an API key that was just revoked; or, after a rotation, the id, a blank, and the number of the
      * oldest secret that is still accepted. A process of an earlier release knows no key by that text.

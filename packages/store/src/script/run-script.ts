@@ -90,7 +90,8 @@ interface ScriptText {
 /**
  * Lines that stop a script while its slot moves to another node. Some of a job's keys may then be on one node, and some
  * on the other. Redis notices that key by key, so a script would stop half-way, after its first writes. Two keys that
- * never exist show it beforehand: both the node that gives the slot away and the node that gets it refuse them.
+ * never exist show it beforehand: both the node that gives the slot away and the node that gets it refuse them. The first
+ * key must have a hash tag, so that these two are in its slot.
  */
 const SLOT_GUARD = `local probe = redis.pcall('EXISTS', KEYS[1] .. '?1', KEYS[1] .. '?2')
 if type(probe) == 'table' and probe.err then return { 'SLOT_MOVING', probe.err } end
