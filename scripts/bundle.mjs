@@ -1,4 +1,4 @@
-// Bundle each process and the command into one file, for tests: a process then starts in a third of the CPU time, because it
+// Bundle each process and the command into one file, for tests: a process then starts in half of the CPU time, because it
 // loads one module instead of 300 to 1,000. What is shipped is not bundled, because scanners of images find packages by folder;
 // the suites of the image, the chart and the topology start that.
 import { readFileSync } from 'node:fs';

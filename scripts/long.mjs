@@ -4,9 +4,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { root, setUp } from './set-up.mjs';
+import { JEST, root, setUp } from './set-up.mjs';
 
-const JEST = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
 const LANGUAGES = ['TypeScript', 'Python', 'Go'];
 
 /** A suite of jest, of which a tenth is a shard of its files. */
@@ -59,16 +58,22 @@ const tenth = option('--tenth');
 const firstOther = args.findIndex((arg) => SUITES[arg] === undefined);
 const named = firstOther < 0 ? args : args.slice(0, firstOther);
 const others = args.slice(named.length);
-const refusal =
-  others.length > 0 && named.length !== 1
-    ? `no such suite: ${others[0]}; there are ${Object.keys(SUITES).join(', ')}`
-    : !(atOnce >= 1)
-      ? '--at-once must be a number'
-      : tenth !== undefined && !/^([1-9]|10)$/.test(tenth)
-        ? '--tenth must be a number from 1 to 10'
-        : null;
-if (refusal !== null) {
-  process.stderr.write(`${refusal}\n`);
+const hasTenth = (name) => SUITES[name].tenth !== undefined;
+
+/** Return why the arguments are wrong; null when they are right. */
+function refusal() {
+  if (others.length > 0 && named.length !== 1)
+    return `no such suite: ${others[0]}; there are ${Object.keys(SUITES).join(', ')}`;
+  if (!(atOnce >= 1)) return '--at-once must be a number';
+  if (tenth === undefined) return null;
+  if (!/^([1-9]|10)$/.test(tenth)) return '--tenth must be a number from 1 to 10';
+  const whole = named.filter((name) => !hasTenth(name));
+  return whole.length > 0 ? `there is no tenth of ${whole.join(', ')}` : null;
+}
+
+const refused = refusal();
+if (refused !== null) {
+  process.stderr.write(`${refused}\n`);
   process.exit(2);
 }
 
@@ -120,7 +125,7 @@ async function runSuite(name) {
 setUp();
 mkdirSync(outcomes, { recursive: true });
 const waiting = (named.length > 0 ? named : Object.keys(SUITES)).filter(
-  (name) => tenth === undefined || SUITES[name].tenth !== undefined,
+  (name) => tenth === undefined || hasTenth(name),
 );
 const rows = [];
 async function runOthers() {

@@ -6,6 +6,13 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../', import.meta.url));
 
+/** Arguments of Node.js that run jest. It runs ES modules only with the first; the second hides the warning about it. */
+export const JEST = [
+  '--experimental-vm-modules',
+  '--disable-warning=ExperimentalWarning',
+  `${root}node_modules/jest/bin/jest.js`,
+];
+
 const stampFile = `${root}node_modules/.yardmaster-installed`;
 
 const read = (path) => {

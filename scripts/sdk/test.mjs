@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { goCommand } from '../go-command.mjs';
 import { pythonCommands } from '../python.mjs';
-import { setUp } from '../set-up.mjs';
+import { JEST, setUp } from '../set-up.mjs';
 
 const path = (relative) => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
 
@@ -49,9 +49,7 @@ const CHECKS = {
 
 /** The example in a language that `npm test` does not need. */
 const example = (name) => {
-  const node = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
-  const jest = [path('node_modules/jest/bin/jest.js'), '--config', path('test/examples/jest.config.mjs'), name];
-  return [process.execPath, [...node, ...jest]];
+  return [process.execPath, [...JEST, '--config', path('test/examples/jest.config.mjs'), name]];
 };
 
 /** The programs of README and docs, in an empty folder. */

@@ -1,4 +1,4 @@
-// npm run test:long -- mutation [--tenth N] [--only text] [--write]: whether the tests notice 300 small changes to the sources.
+// npm run test:long -- mutation [--only text] [--write]: whether the tests notice 300 small changes to the sources.
 //
 // mutants.json has the changes, which Stryker's instrumenter 9.6.1 drew with seed 17, each with the test file that failed because
 // of it, or null for a survivor. Each change is made alone, in a copy of HEAD, and its test file must fail again; otherwise all
@@ -10,18 +10,17 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { transformSync } from '@swc/core';
-import { root } from '../../scripts/set-up.mjs';
+import { JEST, root } from '../../scripts/set-up.mjs';
 import '../../scripts/typescript.mjs';
 
 const { killOnExit } = await import('../support/kill-on-exit.ts');
 
 const COPIES = 2;
 const LIMIT_MS = 900_000; // A mutant may loop forever.
-const JEST = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
 const file = new URL('mutants.json', import.meta.url);
 
 const { values } = parseArgs({
-  options: { tenth: { type: 'string' }, only: { type: 'string', default: '' }, write: { type: 'boolean' } },
+  options: { only: { type: 'string', default: '' }, write: { type: 'boolean' } },
 });
 const say = (line) => process.stdout.write(`${line}\n`);
 // A signal must also end the tests that this process runs: the `exit` event does.
@@ -30,10 +29,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () =>
 const all = JSON.parse(readFileSync(file, 'utf8'));
 const nameOf = ({ source, before, original, replacement }) =>
   `${source}: ${before.trim()}[${original} → ${replacement}]`.replaceAll(/\s+/g, ' ').slice(0, 180);
-const chosen = all.filter(
-  (mutant, i) =>
-    nameOf(mutant).includes(values.only) && (values.tenth === undefined || i % 10 === Number(values.tenth) - 1),
-);
+const chosen = all.filter((mutant) => nameOf(mutant).includes(values.only));
 
 /** Make a copy of the commit at HEAD, with packages of its own, and compile it. */
 function makeCopy(number) {
@@ -76,7 +72,7 @@ async function failure(folder, testFile) {
 /** Make a change in a copy, and run tests. @returns 'gone', 'killed' or 'survived'; the mutant then has its killer */
 async function tryMutant(folder, mutant) {
   const { source, before, original, replacement, killer } = mutant;
-  const path = join(root, source);
+  const path = join(folder, source);
   const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
   const parts = text.split(before + original);
   if (parts.length !== 2) return 'gone';

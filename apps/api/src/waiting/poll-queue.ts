@@ -7,7 +7,7 @@ export interface PollWaiter {
   names: readonly string[];
   /** Most jobs that it may get. */
   count: number;
-  /** Whether its jobs are running once they are claimed. */
+  /** Whether jobs start running when they are claimed. */
   autoAck: boolean;
   /** Poll for the caller. */
   poll(): Promise<Polled>;

@@ -124,7 +124,7 @@ export class SpaceWatch extends Watch {
     }
     this.#giveBack(taken);
     if (wasUnchecked) this.#unchecked.add(waiter);
-    // With autoAck, jobs that nobody has may be running now, so the caller must learn that the outcome is unknown.
+    // With autoAck, jobs may be running now that no worker received, so the caller must learn that the outcome is unknown.
     if (!isTransient(outcome.error) || (waiter.autoAck && isUnknown(outcome.error)))
       return this.#settle(waiter, () => waiter.reject(outcome.error));
     if (waiter.isOver) this.#settle(waiter, () => waiter.resolve([]));
