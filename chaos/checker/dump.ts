@@ -1,4 +1,3 @@
-import { fsck as checkStored } from '@yardmaster/fsck';
 import type { JobWithEvents, LogEntry, LogsQuery } from '@yardmaster/protocol';
 import { ANY_SPACE, getJob, readLogs, redisNow, type Store } from '@yardmaster/store';
 import type { Redis } from 'ioredis';
@@ -15,7 +14,7 @@ export interface DumpedJob extends JobWithEvents {
 export interface Dump {
   at: number; // Redis' clock, epoch milliseconds.
   jobs: DumpedJob[];
-  /** Disagreements of records, indexes and histories, a sentence each, from the fsck of the tests and of the product. */
+  /** Disagreements of records, indexes and histories, by fsck, a sentence each. */
   fsck: string[];
 }
 
@@ -36,7 +35,5 @@ export async function dump(store: Store): Promise<Dump> {
     const stored = { deadline: deadline === null ? null : Number(deadline), isCallbackPending: pending !== null };
     jobs.push({ ...job, ...stored, logs: (await readLogs(store, ANY_SPACE, id, ALL_LOGS)).logs });
   }
-  const found = await fsck(redis, prefix);
-  await checkStored(store, { onFault: ({ kind, key, detail }) => void found.push(`${kind}: ${key}: ${detail}`) });
-  return { at, jobs, fsck: found };
+  return { at, jobs, fsck: await fsck(store) };
 }

@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from '@jest/globals';
+import { createStore } from '@yardmaster/store';
 import { type Counting, startCounting } from '../resilience/restore/counting.js';
 import { startSteadyLoad } from '../resilience/restore/load.js';
 import { connectTo } from '../support/connect.js';
@@ -36,6 +37,6 @@ it('a rolling restart under 200 jobs a second fails no call and misses no event'
   expect(counting.reconnects()).toBeGreaterThan(0);
   expect([...load.completed].sort()).toEqual([...load.created].sort());
   const redis = connectTo(topology.redisUrl);
-  expect(await fsck(redis, topology.prefix)).toEqual([]);
+  expect(await fsck(createStore(redis, { keyPrefix: topology.prefix }))).toEqual([]);
   redis.disconnect();
 }, 180_000);

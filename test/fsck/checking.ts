@@ -1,7 +1,6 @@
+import { expect } from '@jest/globals';
 import { type Fault, type FsckProgress, fsck } from '@yardmaster/fsck';
 import type { Store } from '@yardmaster/store';
-import { fsck as secondOpinion } from '../support/fsck.js';
-import type { TestService } from '../support/service.js';
 
 /** A fault in short: what, which job, which key without the prefix, what became of it. */
 export type Short = [kind: string, jobId: string | null, key: string, repair: string];
@@ -29,8 +28,23 @@ export async function check(store: Store, isRepairing = false, onFault = async (
   return { faults, short: short.sort(), seen };
 }
 
-/** What is wrong by the checker of the tests, which was written before and apart. Only of a quiet Redis. */
-export const secondly = ({ redis, prefix }: TestService) => secondOpinion(redis, prefix);
-
 /** The same faults, repaired. */
 export const repaired = (short: Short[]): Short[] => short.map(([kind, id, key]) => [kind, id, key, 'done']);
+
+/**
+ * Expect just these faults, that one run repairs them, and that nothing is left then.
+ *
+ * @param details all their details, if these matter
+ * @param later faults that are found only once these are repaired
+ */
+export async function expectRepaired(
+  store: Store,
+  faults: Short[],
+  { details, later = [] }: { details?: string[]; later?: Short[] } = {},
+): Promise<void> {
+  const found = await check(store);
+  expect(found.short).toEqual(faults.sort());
+  if (details) expect(found.faults.map(({ detail }) => detail).sort()).toEqual(details.sort());
+  expect((await check(store, true)).short).toEqual(repaired([...faults, ...later].sort()));
+  expect((await check(store, true)).short).toEqual([]);
+}

@@ -3,7 +3,7 @@ import { createJobRequest } from '@yardmaster/protocol';
 import { createJob, expireDue, partitionOf, redisNow } from '@yardmaster/store';
 import { jobIn } from '../support/jobs.js';
 import { withService } from '../support/service.js';
-import { check, repaired, type Short, secondly } from './checking.js';
+import { check, expectRepaired, type Short } from './checking.js';
 
 let names: string;
 let space: string;
@@ -23,15 +23,6 @@ beforeEach(async () => {
 
 const keyOf = (index: string) => `{${partitionOf(space)}}:space:${space}/${index}`;
 
-async function expectRepaired(faults: Short[], details: string[]) {
-  const found = await check(service.store);
-  expect(found.short).toEqual(faults);
-  expect(found.faults.map(({ detail }) => detail).sort()).toEqual(details);
-  expect((await check(service.store, true)).short).toEqual(repaired(faults));
-  expect((await check(service.store, true)).short).toEqual([]);
-  expect(await secondly(service)).toEqual([]);
-}
-
 const wrong = (count: number) =>
   Array.from({ length: count }, (): Short => ['name_count_wrong', null, keyOf('names'), 'possible']);
 
@@ -45,7 +36,7 @@ it.each([
   ['missing for all names', () => service.redis.del(names), ['a/b: 0 instead of 1', 'work: 0 instead of 2']],
 ])('fsck recounts the jobs of each name when a count is %s', async (_, harm, details) => {
   await harm();
-  await expectRepaired(wrong(details.length), details);
+  await expectRepaired(service.store, wrong(details.length), { details });
   expect(await service.redis.zrange(names, 0, -1, 'WITHSCORES')).toEqual(['a/b', '1', 'work', '2']);
 });
 
@@ -54,7 +45,7 @@ it('fsck counts the jobs of more names than fit into one step', async () => {
   for (const job of jobs) await createJob(service.store, space, job);
   await service.redis.zincrby(names, 1, 'name-0');
   await service.redis.zincrby(names, 1, 'name-129');
-  await expectRepaired(wrong(2), ['name-0: 5 instead of 4', 'name-129: 4 instead of 3']);
+  await expectRepaired(service.store, wrong(2), { details: ['name-0: 5 instead of 4', 'name-129: 4 instead of 3'] });
 });
 
 it('fsck checks no counts of names while an index of the space has faults', async () => {
@@ -72,7 +63,9 @@ it('fsck checks no counts of names while an index of the space has faults', asyn
 it('fsck removes the counts of names of a space without jobs', async () => {
   await service.redis.zadd(service.store.keys.names('nobody'), 3, 'work');
   space = 'nobody';
-  await expectRepaired([['orphaned', null, keyOf('names'), 'possible']], ['nobody has no jobs']);
+  await expectRepaired(service.store, [['orphaned', null, keyOf('names'), 'possible']], {
+    details: ['nobody has no jobs'],
+  });
 });
 
 it('fsck skips the counts of names of a space whose jobs are purged during the count', async () => {

@@ -4,17 +4,9 @@ import { createStore, partitionOf } from '@yardmaster/store';
 import { isOfHistory } from '../support/fsck.js';
 import { jobIn } from '../support/jobs.js';
 import { withService } from '../support/service.js';
-import { check, repaired, type Short, secondly } from './checking.js';
+import { check, expectRepaired, repaired, type Short } from './checking.js';
 
 const service = withService({}, { app: 'api', isOwn: true });
-
-/** @param later faults that are found only once these are repaired */
-async function expectRepaired(faults: Short[], later: Short[] = []) {
-  expect((await check(service.store)).short).toEqual(faults.sort());
-  expect((await check(service.store, true)).short).toEqual(repaired([...faults, ...later].sort()));
-  expect((await check(service.store, true)).short).toEqual([]);
-  expect(await secondly(service)).toEqual([]);
-}
 
 it('fsck removes all traces of a job without a record, and then its empty space', async () => {
   const partition = partitionOf('gone');
@@ -53,13 +45,14 @@ it('fsck removes a pending job without a record from the queues, so that a poll 
   const [lost, kept] = [await jobIn(service, 'pending', 'gone'), await jobIn(service, 'pending', 'gone')];
   await service.redis.del(service.store.keys.job(lost));
   await expectRepaired(
+    service.store,
     ['jobs', 'queue', 'queue/work', 'status/pending'].map((index) => [
       'entry_stray',
       lost,
       `{${partition}}:space:gone/${index}`,
       'possible',
     ]),
-    [['name_count_wrong', null, `{${partition}}:space:gone/names`, 'possible']],
+    { later: [['name_count_wrong', null, `{${partition}}:space:gone/names`, 'possible']] },
   );
   const { jobs } = (await service.call('POST', '/spaces/gone/jobs/poll', { body: { count: 50 } })).body;
   expect(jobs.map(({ id }: { id: string }) => id)).toEqual([kept]);
@@ -74,7 +67,10 @@ it('fsck removes a job from the indexes of another space', async () => {
   );
   const keys = [`space:${other}/queue`, `space:${other}/jobs`].map((key) => `{${partitionOf('mine')}}:${key}`);
   for (const key of keys) await service.redis.zadd(`${service.prefix}:${key}`, 1, id);
-  await expectRepaired(keys.map((key) => ['entry_stray', id, key, 'possible']));
+  await expectRepaired(
+    service.store,
+    keys.map((key) => ['entry_stray', id, key, 'possible']),
+  );
   expect((await service.call('POST', `/spaces/${other}/jobs/poll`)).body.jobs).toEqual([]);
   expect((await service.call('POST', '/spaces/mine/jobs/poll')).body.jobs).toHaveLength(1);
 });
@@ -82,13 +78,13 @@ it('fsck removes a job from the indexes of another space', async () => {
 it('fsck removes a space without jobs from the list of spaces', async () => {
   const partition = partitionOf('empty');
   await service.redis.zadd(`${service.prefix}:{${partition}}:spaces`, 1, 'empty');
-  await expectRepaired([['space_empty', null, `{${partition}}:spaces`, 'possible']]);
+  await expectRepaired(service.store, [['space_empty', null, `{${partition}}:spaces`, 'possible']]);
 });
 
 it('fsck stores the number of partitions when it is missing', async () => {
   await service.redis.del(service.store.keys.meta);
   expect((await check(service.store)).faults[0]?.detail).toBe('it should be 64');
-  await expectRepaired([['partitions_missing', null, 'meta', 'possible']]);
+  await expectRepaired(service.store, [['partitions_missing', null, 'meta', 'possible']]);
   expect(await service.redis.hgetall(service.store.keys.meta)).toEqual({ partitions: '64' });
 });
 
@@ -108,6 +104,8 @@ it('fsck continues a running operation that is missing from the list of running 
   expect((await check(store)).short).toEqual([]);
   const running = store.keys.operations(partitionOf('stopped'));
   await redis.del(running);
-  await expectRepaired([['operation_stopped', null, `{${partitionOf('stopped')}}:operation:${id}`, 'possible']]);
+  await expectRepaired(service.store, [
+    ['operation_stopped', null, `{${partitionOf('stopped')}}:operation:${id}`, 'possible'],
+  ]);
   expect(await redis.zrange(running, 0, -1)).toEqual([id]);
 });

@@ -4,7 +4,7 @@ import { PARTITION_TAGS, partitionOf } from '@yardmaster/store';
 import { jobIn } from '../support/jobs.js';
 import { Random } from '../support/random.js';
 import { withService } from '../support/service.js';
-import { check, secondly } from './checking.js';
+import { check } from './checking.js';
 
 const service = withService({}, { app: 'api', isOwn: true });
 
@@ -50,11 +50,9 @@ it.each([1, 2, 3])(
 
     const found = await check(service.store);
     expect(found.short.length).toBeGreaterThan(10);
-    expect((await secondly(service)).length).toBeGreaterThan(10);
     const repair = await check(service.store, true);
     expect(new Set(repair.short.map(([, , , what]) => what))).toEqual(new Set(['done']));
     expect((await check(service.store)).short).toEqual([]);
-    expect(await secondly(service)).toEqual([]);
 
     // Each is handed out that is pending, and once.
     const pending: string[] = [];

@@ -87,6 +87,7 @@ it('counts a callback as pending until its outcome is final, and as late only wh
   expect(await value('yardmaster_queue_spaces_left_out')).toBe(2);
   await redis.zrem(store.keys.callbacks(id.slice(0, 2)), id);
   await redis.hset(store.keys.job(id), 'callbackAttempts', '1');
+  await redis.hdel(store.keys.job(id), 'callbackDueAt', 'callbackLeasedUntil');
   await until(async () => (await pending()) === before);
 });
 

@@ -13,7 +13,7 @@ import { until } from '../support/until.js';
 const redis = withConnection();
 const receiver = withReceiver();
 const tested = storeUnderTest(redis);
-afterEach(async () => expect(await fsck(redis, tested.prefix)).toEqual([]));
+afterEach(async () => expect(await fsck(tested.store)).toEqual([]));
 
 describe('an attempt at a callback', () => {
   const options = {

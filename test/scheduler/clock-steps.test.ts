@@ -120,7 +120,7 @@ it('a step forward ends no attempt: each job with no heartbeat since gets one mo
   expect(warnings).toEqual([[expect.objectContaining({ broughtBack: 0 }), 'the clock of redis has stepped']]);
   expect(warnings[0]?.[0].steppedMs).toBeGreaterThan(HOUR_S * 1_000 - 60_000);
   expect(await stepsOf(scheduler)).toEqual(['forward 1']);
-  expect(await fsck(store.redis as Redis, prefix)).toEqual([]);
+  expect(await fsck(store)).toEqual([]);
 });
 
 it('a step forward changes nothing for a job with a heartbeat after it', async () => {
@@ -204,7 +204,7 @@ it('a step back of the clock makes no job wait for its length: each window start
   const steppedMs = expect.any(Number);
   expect(warnings).toEqual([[{ steppedMs, broughtBack: 2 }, 'the clock of redis has stepped']]);
   expect(await stepsOf(scheduler)).toEqual(['back 1']);
-  expect(await fsck(store.redis as Redis, prefix)).toEqual([]);
+  expect(await fsck(store)).toEqual([]);
 });
 
 it('a step back is repaired by a scheduler that starts after it', async () => {

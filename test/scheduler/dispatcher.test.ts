@@ -97,7 +97,7 @@ describe('the relay of one scheduler', () => {
     const found = await accepted();
     expect(found.map(({ jobId }) => jobId).sort()).toEqual(ids.sort());
     for (const callback of found) expect(callback).toMatchObject({ series: 0, host: 'hooks.example:8443' });
-    expect(await fsck(redis, tested.prefix)).toEqual([]);
+    expect(await fsck(tested.store)).toEqual([]);
   });
 
   it('the relay leaves callbacks due in Redis when its dispatcher is full', async () => {

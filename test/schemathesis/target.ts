@@ -51,7 +51,7 @@ export async function startTarget(): Promise<Target> {
     output: api.output,
     async stop() {
       await api.stop();
-      const faults = await fsck(service.redis, PREFIX);
+      const faults = await fsck(service.store);
       await service.stop();
       await redis.stop();
       return faults;

@@ -26,7 +26,7 @@ describe('pending callbacks', () => {
   beforeEach(() => {
     tested = storeUnderTest(redis);
   });
-  afterEach(async () => expect(await fsck(redis, tested.prefix)).toEqual([]));
+  afterEach(async () => expect(await fsck(tested.store)).toEqual([]));
 
   const relay = () => relayCallbacks(tested.store, tag);
   const lookAt = (id: string, at: number | string) => redis.zadd(tested.store.keys.callbacks(tag), at, id);

@@ -132,10 +132,10 @@ async function stopCleanly(running: RunningProcess): Promise<void> {
 }
 
 /** Check that records, indexes and histories agree. A running service may change them while they are read, so try again. */
-async function checkConsistency({ redis, prefix }: TestService): Promise<void> {
+async function checkConsistency({ store }: TestService): Promise<void> {
   let faults: string[] = [];
   const isGood = async () => {
-    faults = await fsck(redis, prefix);
+    faults = await fsck(store);
     return faults.length === 0;
   };
   await until(isGood).catch((cause) => {

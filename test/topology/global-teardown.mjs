@@ -16,6 +16,7 @@ export default async function tearDown() {
   const { topology } = globalThis;
   if (topology === undefined) return; // It did not start.
   const { connectTo } = await import('../support/connect.ts');
+  const { createStore } = await import('@yardmaster/store');
   const { fsck } = await import('../support/fsck.ts');
   const faults = [];
   for (const each of topology.processes) {
@@ -24,7 +25,7 @@ export default async function tearDown() {
   }
   await keepLogs(topology);
   const redis = connectTo(topology.redisUrl);
-  faults.push(...(await fsck(redis, topology.prefix)));
+  faults.push(...(await fsck(createStore(redis, { keyPrefix: topology.prefix }))));
   redis.disconnect();
   await topology.stop();
   if (faults.length > 0) throw new Error(`The topology left faults behind:\n${faults.join('\n')}`);
