@@ -1,9 +1,9 @@
-// npm run test:long -- mutation [--only text] [--write]: whether the tests notice 300 small changes to the sources.
+// npm run test:long -- mutation [--tenth N] [--only text] [--write]: whether the tests still notice small changes to the sources.
 //
-// mutants.json has the changes, which Stryker's instrumenter 9.6.1 drew with seed 17, each with the test file that failed because
-// of it, or null for a survivor. Each change is made alone, in a copy of HEAD, and its test file must fail again; otherwise all
-// of npm test runs until a file fails. The run fails when a mutant survives that did not. --write records the files that failed,
-// and leaves out changes whose source is gone.
+// mutants.json has 300 changes, which Stryker's instrumenter 9.6.1 drew with seed 17, each with a test file that failed because of
+// it, or null for a survivor. Each of the former is made alone, in a copy of HEAD, and its test file must fail again; if it does
+// not, all of npm test runs until a file fails. The run fails when a mutant survives. --write tries survivors as well, which takes
+// hours, records the files that failed, and leaves out changes whose source is gone.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const LIMIT_MS = 900_000; // A mutant may loop forever.
 const file = new URL('mutants.json', import.meta.url);
 
 const { values } = parseArgs({
-  options: { only: { type: 'string', default: '' }, write: { type: 'boolean' } },
+  options: { only: { type: 'string', default: '' }, tenth: { type: 'string' }, write: { type: 'boolean' } },
 });
 const say = (line) => process.stdout.write(`${line}\n`);
 // A signal must also end the tests that this process runs: the `exit` event does.
@@ -29,7 +29,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () =>
 const all = JSON.parse(readFileSync(file, 'utf8'));
 const nameOf = ({ source, before, original, replacement }) =>
   `${source}: ${before.trim()}[${original} → ${replacement}]`.replaceAll(/\s+/g, ' ').slice(0, 180);
-const chosen = all.filter((mutant) => nameOf(mutant).includes(values.only));
+const chosen = all
+  .filter((mutant) => nameOf(mutant).includes(values.only) && (values.write || mutant.killer !== null))
+  .filter((_, n) => values.tenth === undefined || n % 10 === Number(values.tenth) - 1);
 
 /** Make a copy of the commit at HEAD, with packages of its own, and compile it. */
 function makeCopy(number) {
