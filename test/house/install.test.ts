@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
 import { parse } from 'yaml';
@@ -51,4 +52,40 @@ it('docs/releasing.md names every job of the release, and docs/install.md every 
   for (const place of ['ghcr.io/yardmaster/yardmaster', 'ghcr.io/yardmaster/charts/yardmaster', 'yardmaster-sdk']) {
     expect(page).toContain(place);
   }
+});
+
+const readJson = (path: string) => JSON.parse(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'));
+
+it('package-lock.json locks a single version of ipaddr.js, at the top level of node_modules', () => {
+  const pinned: string = readJson('apps/scheduler/package.json').dependencies['ipaddr.js'];
+  expect(pinned).toMatch(/^\d+\.\d+\.\d+$/);
+  const { packages } = readJson('package-lock.json');
+  expect(packages['node_modules/ipaddr.js'].version).toBe(pinned);
+  const nested = Object.keys(packages).filter((path) => /^(apps|packages)\/.+\/ipaddr\.js$/.test(path));
+  expect(nested).toEqual([]);
+});
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+it('the generated scripts equal the .lua files', () => {
+  expect(() => execFileSync(process.execPath, [`${root}scripts/lua/module.mjs`, '--check'])).not.toThrow();
+});
+
+const files = ['packages/store/src', 'packages/fsck/src'].flatMap((folder) =>
+  readdirSync(`${root}${folder}`, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.lua'))
+    .map((file) => `${folder}/${file}`),
+);
+
+it.each(files)('%s parses no JSON, has fewer than 60 lines, and declares its inputs and replies', (file) => {
+  const text = readFileSync(root + file, 'utf8');
+  expect(text).not.toMatch(/cjson|cmsgpack|^#!/m);
+  expect(text.split('\n').length).toBeLessThan(60);
+  if (file.includes('/lua/')) return;
+  expect(text).toMatch(/^-- KEYS .+\n-- ARGV .+\n(-- REPLY [A-Z_]+.*\n)+(-- ERRORS .+\n)?(-- WITH .+\n)?--\n-- [A-Z]/);
+});
+
+it('the topology excludes only existing tests', async () => {
+  const { EXCLUDED } = await import(`${root}test/topology/excluded.mjs`);
+  expect(EXCLUDED.filter((file: string) => !existsSync(`${root}test/${file}.test.ts`))).toEqual([]);
 });

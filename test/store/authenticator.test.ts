@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ConnectionSubscriptions } from '@yardmaster/redis';
 import { Authenticator, createKey, createStore, revokeKey, type Store } from '@yardmaster/store';
 import { Redis } from 'ioredis';
+import { type Entry, KeyCache } from '../../packages/store/src/api-keys/key-cache.js';
 import { sharedService } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
@@ -136,4 +137,153 @@ it('returns which of many API keys are no longer valid, even for broken records'
   const ended = [...(await authenticator.oldestSecretsOf(ids))].filter(([, oldest]) => oldest !== 0);
   const infinite = [revoked, expired, broken].map((id) => [id, Number.POSITIVE_INFINITY]);
   expect(ended.sort()).toEqual(infinite.sort());
+});
+
+const HOUR = 3_600_000;
+const make = (expiresAt: string | null = null) =>
+  createKey(store, { name: 'test', scopes: ['jobs:read'], spaceId: null, expiresAt });
+
+/** Make an authenticator that has cached a valid key for an hour. */
+async function authenticatorThatCached(key: string, options = {}): Promise<Authenticator> {
+  const authenticator = new Authenticator(store, { cacheMs: HOUR, ...options });
+  expect(authenticator.cached(key)).toBeUndefined();
+  expect(await authenticator.authenticate(key)).not.toBeNull();
+  expect(authenticator.cached(key)).toEqual(await authenticator.authenticate(key));
+  return authenticator;
+}
+
+it('forgets a cached API key after this process has revoked it', async () => {
+  const { key, id } = await make();
+  const authenticator = await authenticatorThatCached(key);
+  await authenticator.revoke(id);
+  expect(authenticator.cached(key)).toBeUndefined();
+  expect(await authenticator.authenticate(key)).toBeNull();
+});
+
+it('forgets a cached API key after another process has published its revocation', async () => {
+  const { key, id } = await make();
+  const authenticator = await authenticatorThatCached(key);
+  await authenticator.listen(new ConnectionSubscriptions(connect()));
+  await authenticator.authenticate(key); // Cache it again: the subscription has cleared the cache.
+  const cachedAtRevocation: unknown[] = [];
+  authenticator.onEnded(() => cachedAtRevocation.push(authenticator.cached(key)));
+  expect(authenticator.cached(key)).toBeDefined();
+  await revokeKey(store, id);
+  await until(() => cachedAtRevocation.length > 0);
+  expect(cachedAtRevocation).toEqual([undefined]);
+});
+
+it('forgets a cached API key after a lost connection that may have hidden a revocation', async () => {
+  const { key, id } = await make();
+  const authenticator = await authenticatorThatCached(key);
+  const subscriber = connect();
+  await authenticator.listen(new ConnectionSubscriptions(subscriber));
+  await authenticator.authenticate(key);
+  await store.redis.hdel(store.keys.apiKeys, id); // Revoked without a message.
+  expect(authenticator.cached(key)).toBeDefined();
+  subscriber.disconnect(true);
+  await until(() => authenticator.cached(key) === undefined);
+  expect(await authenticator.authenticate(key)).toBeNull();
+});
+
+it('forgets a cached API key after Redis has reported its id as invalid', async () => {
+  const { key, id } = await make();
+  const authenticator = await authenticatorThatCached(key);
+  await revokeKey(store, id);
+  expect(authenticator.cached(key)).toBeDefined();
+  expect(await authenticator.oldestSecretsOf([id])).toEqual(new Map([[id, Number.POSITIVE_INFINITY]]));
+  expect(authenticator.cached(key)).toBeUndefined();
+});
+
+it('caches an API key no longer than it is valid', async () => {
+  const { key } = await make(new Date(Date.now() + 5_000).toISOString());
+  const authenticator = await authenticatorThatCached(key);
+  await until(() => authenticator.cached(key) === undefined);
+  // The read from Redis came slightly after the time of caching, so the key may be valid slightly longer.
+  await until(async () => (await authenticator.authenticate(key)) === null);
+  expect(authenticator.cached(key)).toBeUndefined();
+});
+
+it('caches an API key no longer than cacheMs', async () => {
+  const { key } = await make();
+  const authenticator = new Authenticator(store, { cacheMs: 100 });
+  await authenticator.authenticate(key);
+  await until(() => authenticator.cached(key) === undefined);
+  expect(await authenticator.authenticate(key)).not.toBeNull();
+});
+
+it('evicts a cached API key for newer keys above the capacity', async () => {
+  const [first, second, third] = [(await make()).key, (await make()).key, (await make()).key];
+  const authenticator = await authenticatorThatCached(first, { capacity: 2 });
+  await authenticator.authenticate(second);
+  await authenticator.authenticate(third);
+  const isCached = [first, second, third].map((key) => authenticator.cached(key) !== undefined);
+  expect(isCached).toEqual([false, true, true]);
+});
+
+it('a cached API key makes no other text valid, before or after it is cached', async () => {
+  const { key } = await make();
+  const wrong = [`${key.slice(0, -1)}x`, `${key}0`, key.slice(0, -1), ` ${key}`, key.toUpperCase(), ''];
+  const authenticator = new Authenticator(store, { cacheMs: HOUR });
+  const found = () => Promise.all(wrong.map((text) => authenticator.authenticate(text)));
+  const known = () => wrong.map((text) => authenticator.cached(text));
+  for (const isRightCached of [false, true]) {
+    expect(await found()).toEqual(wrong.map(() => null));
+    expect(known()).toEqual(wrong.map(() => undefined));
+    expect(authenticator.cached(key) !== undefined).toBe(isRightCached);
+    await authenticator.authenticate(key);
+  }
+});
+
+it('caches ADMIN_API_KEY from the start, and accepts no other text for it', async () => {
+  const adminKey = 'admin-key-of-the-tests-of-yardmaster';
+  const authenticator = new Authenticator(store, { adminKey });
+  expect(authenticator.cached(adminKey)).toEqual(await authenticator.authenticate(adminKey));
+  expect([`${adminKey} `, adminKey.slice(1), '', 'admin'].map((text) => authenticator.cached(text))).toEqual(
+    Array.from({ length: 4 }, () => undefined),
+  );
+  expect(new Authenticator(store, { adminKey: '' }).cached('')).toBeUndefined();
+});
+
+describe('API key cache', () => {
+  const entry = (): Entry => ({
+    stored: { secretHash: '' },
+    principal: {
+      ...{ keyId: 'x', name: '', grants: new Set(), spaceId: null, expiresAt: null, limits: null, rotation: 0 },
+    },
+    until: Number.POSITIVE_INFINITY,
+  });
+
+  it('the API key cache ignores the text of an entry that was removed while the text was checked', () => {
+    const cache = new KeyCache(10);
+    const [before, after] = [entry(), entry()];
+    cache.set('a', [before]);
+    cache.delete('a');
+    cache.confirm('a', before, 'text');
+    expect(cache.ofText('text')).toBeUndefined();
+    cache.set('a', [after]);
+    cache.confirm('a', before, 'text');
+    expect(cache.ofText('text')).toBeUndefined();
+  });
+
+  it('the API key cache removes the text of an entry together with the entry', () => {
+    const cache = new KeyCache(2);
+    const known = (id: string) => {
+      const one = entry();
+      cache.set(id, [one]);
+      cache.confirm(id, one, `text of ${id}`);
+    };
+    const texts = () => ['a', 'b', 'c'].filter((id) => cache.ofText(`text of ${id}`));
+    known('a');
+    known('b');
+    known('c');
+    expect(texts()).toEqual(['b', 'c']);
+    cache.set('b', [entry()]);
+    expect(texts()).toEqual(['c']);
+    cache.delete('c');
+    expect(texts()).toEqual([]);
+    known('a');
+    cache.clear();
+    expect(texts()).toEqual([]);
+  });
 });

@@ -1,29 +1,174 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, expect, it } from '@jest/globals';
-import { createJobRequest } from '@yardmaster/protocol';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createJobRequest, type JobEvent } from '@yardmaster/protocol';
 import {
   ANY_SPACE,
   ackJob,
   claimJob,
+  completeJob,
   createJob,
   createStore,
+  expireDue,
+  failJob,
   getJob,
   heartbeatJob,
+  killJob,
+  partitionOf,
   prepareRedis,
+  readSince,
+  readSnapshot,
+  redisNow,
 } from '@yardmaster/store';
 import { Redis } from 'ioredis';
+import { fsck } from '../support/fsck.js';
 import { sharedService } from '../support/shared-service.js';
+import { type StoreUnderTest, storeUnderTest, withConnection } from './store-under-test.js';
+
+// A job that completes at the first attempt has no list of events: its record implies them. The list is written when any
+// other event happens.
+
+const redis = withConnection();
+
+describe('history of a job', () => {
+  let tested: StoreUnderTest;
+  beforeEach(() => {
+    tested = storeUnderTest(redis, { eventsPerJob: 10 });
+  });
+  afterEach(async () => expect(await fsck(tested.store)).toEqual([]));
+
+  const listOf = (id: string) => redis.lrange(`${tested.store.keys.job(id)}:events`, 0, -1);
+  const seqOf = ({ id }: JobEvent) => Number(id.split('.')[1]);
+
+  /** Return the events of a job, after checking that every reader returns the same. */
+  async function typesOf(id: string): Promise<string[]> {
+    const { store } = tested;
+    const { events, status } = await getJob(store, ANY_SPACE, id);
+    const seqs = events.map(seqOf);
+    const last = seqs.at(-1) as number;
+    expect(await readSnapshot(store, ANY_SPACE, id)).toMatchObject({ seq: last, status });
+    for (const fromSeq of [1, 2, 3, last, last + 1]) {
+      const since = await readSince(store, id, fromSeq);
+      const returned = since.events.map(({ seq, type, at, data }) => ({ seq, type, at, data }));
+      const later = events.filter((event) => seqOf(event) >= Math.max(2, fromSeq));
+      expect(returned).toEqual(
+        later.map((event) => ({
+          seq: seqOf(event),
+          type: event.type,
+          at: Date.parse(event.createdAt),
+          data: event.data,
+        })),
+      );
+      expect(since.lastSeq).toBe(last);
+    }
+    return events.map((event) => `${seqOf(event)} ${event.type}`);
+  }
+
+  const STEPS: Record<string, (id: string) => Promise<unknown>> = {
+    claim: (id) => claimJob(tested.store, ANY_SPACE, id),
+    ack: (id) => ackJob(tested.store, ANY_SPACE, id),
+    complete: (id) => completeJob(tested.store, ANY_SPACE, id, { ok: [] }),
+    keepalive: (id) => heartbeatJob(tested.store, ANY_SPACE, id, { kind: 'keepalive' }),
+    progress: (id) =>
+      heartbeatJob(tested.store, ANY_SPACE, id, { kind: 'progress', data: { percent: 1, message: 'on' } }),
+    checkpoint: (id) => heartbeatJob(tested.store, ANY_SPACE, id, { kind: 'checkpoint', data: {} }),
+    event: (id) => heartbeatJob(tested.store, ANY_SPACE, id, { kind: 'event', data: 1 }),
+    fail: (id) => failJob(tested.store, ANY_SPACE, id, { error: 'no' }),
+    kill: (id) => killJob(tested.store, ANY_SPACE, id, null),
+    async expire(id) {
+      await redis.zadd(tested.store.keys.deadlines(id.slice(0, 2)), 1, id);
+      await expireDue(tested.store, partitionOf('calling'), await redisNow(tested.store));
+    },
+    async callback(id) {
+      await tested.begin(id);
+      await tested.record(id, 1, null);
+    },
+  };
+  async function jobAfter(steps: string, fields = {}): Promise<string> {
+    const id = await tested.create(fields);
+    for (const step of steps.split(' ').filter(Boolean)) await STEPS[step]?.(id);
+    return id;
+  }
+
+  it.each([
+    ['', '1 created'],
+    ['claim', '1 created, 2 delivered'],
+    ['claim ack', '1 created, 2 delivered, 3 acked'],
+    ['claim ack keepalive', '1 created, 2 delivered, 3 acked'],
+    ['claim ack keepalive complete', '1 created, 2 delivered, 3 acked, 4 completed'],
+  ])('the record implies the history of a job without a list after: %s', async (steps, types) => {
+    const id = await jobAfter(steps);
+    expect(await typesOf(id)).toEqual(types.split(', '));
+    expect(await redis.exists(`${tested.store.keys.job(id)}:events`)).toBe(0);
+  });
+
+  it.each([
+    ['kill', '2 killed'],
+    ['claim kill', '2 delivered, 3 killed'],
+    ['claim ack kill', '2 delivered, 3 acked, 4 killed'],
+    ['claim expire', '2 delivered, 3 delivery_timeout'],
+    ['claim expire claim ack complete', '2 delivered, 3 delivery_timeout, 4 delivered, 5 acked, 6 completed'],
+    ['claim ack expire', '2 delivered, 3 acked, 4 retried'],
+    ['claim ack progress', '2 delivered, 3 acked, 4 progress'],
+    ['claim ack checkpoint complete', '2 delivered, 3 acked, 4 checkpoint, 5 completed'],
+    ['claim ack event event', '2 delivered, 3 acked, 4 event, 5 event'],
+    ['claim ack fail', '2 delivered, 3 acked, 4 retried'],
+    ['claim ack fail claim ack fail', '2 delivered, 3 acked, 4 retried, 5 delivered, 6 acked, 7 dead'],
+    ['claim ack complete callback', '2 delivered, 3 acked, 4 completed, 5 callback_sent'],
+  ])('the list contains the complete history of a job after: %s', async (steps, types) => {
+    const id = await jobAfter(steps, { maxRetries: 1 });
+    expect(await typesOf(id)).toEqual(['1 created', ...types.split(', ')]);
+    expect((await listOf(id)).map((entry) => JSON.parse(entry)[0])).toEqual(
+      types.split(', ').map((one) => one.split(' ')[1]),
+    );
+  });
+
+  it('the history of a job is appended to a list that an earlier release has started', async () => {
+    const id = await jobAfter('claim');
+    const at = (await getJob(tested.store, ANY_SPACE, id)).deliveredAt as string;
+    await redis.rpush(`${tested.store.keys.job(id)}:events`, `["delivered",${Date.parse(at)}]`);
+    for (const step of ['ack', 'complete']) await STEPS[step]?.(id);
+    expect(await typesOf(id)).toEqual(['1 created', '2 delivered', '3 acked', '4 completed']);
+    expect(await listOf(id)).toHaveLength(3);
+  });
+
+  it.each([
+    ['claim', 'deliveredAt', '2 delivered'],
+    ['claim ack complete', 'startedAt', '2 delivered, 3 acked, 4 completed'],
+  ])('the history of a job is still returned if the record has lost a time, after: %s', async (steps, field, types) => {
+    const id = await jobAfter(steps);
+    const job = tested.store.keys.job(id);
+    const value = (await redis.hget(job, field)) as string;
+    await redis.hdel(job, field);
+    expect(await typesOf(id)).toEqual(['1 created', ...types.split(', ')]);
+    await redis.hset(job, field, value);
+  });
+
+  it.each([
+    ['claim ack progress', 'its worker has reported'],
+    ['claim ack fail', 'an attempt has failed'],
+    ['claim ack fail claim ack', 'an attempt has failed'],
+    ['claim ack complete callback', 'its callback was attempted'],
+    ['kill', 'the job is killed'],
+  ])('fsck reports the history of a job as lost if its list is missing, after: %s', async (steps, why) => {
+    const id = await jobAfter(steps);
+    const key = `${tested.store.keys.job(id)}:events`;
+    const entries = await listOf(id);
+    await redis.del(key);
+    expect(await fsck(tested.store)).toContain(`history_incomplete: ${key}: it is missing, although ${why}`);
+    await redis.rpush(key, ...entries);
+  });
+});
 
 const connect = () => new Redis(sharedService().redisUrl.replace('unix://', ''), { disconnectTimeout: 50 });
-const [redis, reads] = [connect(), connect()];
+const [commands, reads] = [connect(), connect()];
 afterAll(() => {
-  redis.disconnect();
+  commands.disconnect();
   reads.disconnect();
 });
 
 it('returns each event once, and none after the snapshot, when a history is trimmed while it is read', async () => {
   const settings = { keyPrefix: `t-${randomUUID().slice(0, 8)}`, eventsPerJob: 351 };
-  const store = createStore(redis, settings, { bulk: reads });
+  const store = createStore(commands, settings, { bulk: reads });
   await prepareRedis(store); // Loads every script, so that each portion is one EVALSHA.
   const { id } = await createJob(store, 'trim', createJobRequest.parse({ name: 'work' }));
   await claimJob(store, ANY_SPACE, id);

@@ -1,5 +1,13 @@
 import { afterEach, expect, it, jest } from '@jest/globals';
-import { prepareRedis } from '@yardmaster/store';
+import {
+  createStore,
+  prepareRedis,
+  type RedisFault,
+  raiseFormat,
+  readFormat,
+  readRedisSettings,
+  redisFaultsOf,
+} from '@yardmaster/store';
 import { storeUnderTest, withConnection } from './store-under-test.js';
 
 const redis = withConnection();
@@ -29,4 +37,68 @@ it.each([
   [{ ...GOOD, cluster_enabled: '1' }, 'Redis is a node of a cluster: REDIS_URL must be redis+cluster://'],
 ])('refuses a Redis whose INFO is %j', async (info, error) => {
   await expect(prepare(info)).rejects.toThrow(error);
+});
+
+it('raises the stored format only on request, to the highest that the release supports', async () => {
+  const { store } = storeUnderTest(redis);
+  await prepareRedis(store);
+  expect(await readFormat(store, 2)).toBe(1);
+  expect(await raiseFormat(store, 2)).toBe(1);
+  expect(await readFormat(store, 2)).toBe(2);
+  expect(await raiseFormat(store, 2)).toBe(2);
+});
+
+it('leaves the stored format unchanged when a service starts', async () => {
+  const { store } = storeUnderTest(redis);
+  for (let n = 0; n < 2; n++) await prepareRedis(store);
+  expect(await redis.hget(store.keys.meta, 'format')).toBeNull();
+});
+
+it.each(['3', 'two'])('refuses the stored format %s when 2 is the highest supported format', async (format) => {
+  const { store } = storeUnderTest(redis);
+  await redis.hset(store.keys.meta, 'format', format);
+  await expect(readFormat(store, 2)).rejects.toThrow(`in format ${format}, made by a newer release`);
+  await expect(raiseFormat(store, 2)).rejects.toThrow('made by a newer release');
+  expect(await redis.hget(store.keys.meta, 'format')).toBe(format);
+});
+
+/** Read the settings of a Redis whose INFO has other values in some fields; null for a hidden field. */
+async function settingsWith(fields: Record<string, string | null>) {
+  const text = Object.entries(fields).reduce(
+    (info, [name, value]) =>
+      info.replace(new RegExp(`^${name}:.*$`, 'm'), () => (value === null ? '' : `${name}:${value}\r`)),
+    await redis.info(),
+  );
+  const stubbed = Object.assign(Object.create(redis), { info: async () => text });
+  const [settings] = await readRedisSettings(createStore(stubbed));
+  if (settings === undefined) throw new Error('no settings');
+  return settings;
+}
+
+// States that a Redis in a test cannot have, such as a full disk.
+it.each<[Record<string, string | null>, RedisFault[]]>([
+  [{}, []],
+  [{ maxmemory_policy: 'volatile-lru', maxmemory: '1000' }, ['evicts']],
+  [{ maxmemory_policy: 'allkeys-lfu', maxmemory: '0' }, []],
+  [{ maxmemory_policy: null, maxmemory: '1000' }, []],
+  [{ aof_last_write_status: 'err' }, ['aof_write']],
+  [{ aof_last_bgrewrite_status: 'err' }, ['aof_rewrite']],
+  [{ aof_enabled: '0', aof_last_write_status: 'err', aof_last_bgrewrite_status: 'err' }, []],
+  [{ aof_enabled: null, aof_last_write_status: null, aof_last_bgrewrite_status: null }, []],
+])('finds in INFO with %j exactly the faults %j', async (fields, faults) => {
+  expect(redisFaultsOf(await settingsWith({ aof_enabled: '1', ...fields }))).toEqual(faults);
+});
+
+it('reads no settings while Redis loads its file, when its INFO shows no append-only file', async () => {
+  await expect(settingsWith({ loading: '1', aof_enabled: '0' })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+});
+
+it.each<[before: string, now: string, RedisFault[]]>([
+  ['7', '7', []],
+  ['7', '8', ['evicted']],
+  ['7', '0', []], // Redis has restarted.
+])('compares the number of evicted keys with that of the previous check: %s, then %s', async (before, now, faults) => {
+  const [first, second] = [await settingsWith({ evicted_keys: before }), await settingsWith({ evicted_keys: now })];
+  expect(redisFaultsOf(first)).toEqual([]);
+  expect(redisFaultsOf(second, first)).toEqual(faults);
 });

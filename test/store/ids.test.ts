@@ -1,7 +1,16 @@
 import { expect, it } from '@jest/globals';
 import { isJobId } from '@yardmaster/protocol';
-import { newJobId, partitionOf } from '@yardmaster/store';
+import { createStore, newJobId, partitionOf } from '@yardmaster/store';
+import type { Redis } from 'ioredis';
 import { randomBase32 } from '../../packages/store/src/partition.js';
+import { isoOf } from '../../packages/store/src/time.js';
+
+it('every key that exists once has a hash tag, unless no script has it as its first key', () => {
+  const { keys } = createStore({} as Redis, { keyPrefix: 'p' });
+  const names = Object.entries(keys).flatMap(([name, key]) => (typeof key === 'string' ? [[name, key] as const] : []));
+  // On a cluster, a script asks for two more keys beside its first one, in the same slot.
+  expect(names.filter(([, key]) => !/\{\w+\}/.test(key)).map(([name]) => name)).toEqual(['meta', 'manualClock']);
+});
 
 // The characters come from a pool of 8 192, which only the lengths 1 and 16 divide.
 const LENGTHS = [1, 5, 16, 26, 31, 100, 1_000];
@@ -36,4 +45,20 @@ it('uses the 32 characters of random texts equally often', () => {
   // About 10 000 of each, plus or minus 100. A difference of 1 000 cannot be chance.
   expect([...counts.values()].filter((count) => Math.abs(count - 10_000) > 1_000)).toEqual([]);
   expect(counts.size).toBe(32);
+});
+
+it('formats times as Date does, regardless of the previously formatted time', () => {
+  const times = [
+    0, 1, 999, 1_000, -1, -1_000, 1_763_745_678_901, 1_763_745_678_902, 1_763_745_679_000, 5, 253_402_300_799_999,
+  ];
+  for (const first of times) {
+    for (const then of times) {
+      expect([isoOf(first), isoOf(String(then))]).toEqual([
+        new Date(first).toISOString(),
+        new Date(then).toISOString(),
+      ]);
+    }
+  }
+  expect(isoOf(1.5)).toBe('1970-01-01T00:00:00.001Z');
+  expect(() => isoOf('never')).toThrow(RangeError);
 });
