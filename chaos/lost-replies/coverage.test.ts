@@ -43,7 +43,7 @@ const OF_CLOCK_STEPS = ['bring_back', 'mark_step'];
 /** A step of a sweep for paused names, which the next sweep does again; test/store/pauses.test.ts interrupts them. */
 const OF_PAUSES = ['tend_pauses'];
 
-/** Scripts for several jobs, whose replies are lost in test/resilience: batch.test.ts and turn.test.ts. */
+/** Scripts for several jobs, whose replies are lost in test/resilience/batch.test.ts. */
 const OF_SEVERAL_JOBS = ['create_many', 'create_many_full', 'turn', 'turn_many'];
 
 /** Scripts of operations on many jobs, whose replies are lost in test/resilience/operations.test.ts. */

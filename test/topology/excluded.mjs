@@ -5,9 +5,8 @@
 const NO_SERVICE = [
   'api/parts',
   'cli/connection',
-  'cli/printable',
+  'cli/output',
   'cli/program',
-  'cli/screen',
   'gateway/sessions',
   'scheduler/callback-attempts',
   'scheduler/host-limiter',
@@ -17,7 +16,7 @@ const NO_SERVICE = [
 const OWN_REDIS = [
   'api/openapi-responses',
   'api/process-logs',
-  'api/redis-commands',
+  'api/round-trips',
   'cli/fsck',
   'gateway/logs',
   'gateway/process',

@@ -1,0 +1,103 @@
+import { beforeAll, expect, it } from '@jest/globals';
+import { createJob, jobIn } from '../support/jobs.js';
+import { withRedis } from '../support/own-redis.js';
+import { withService } from '../support/service.js';
+import { until } from '../support/until.js';
+import { callEndpoint, ENDPOINTS, targetFor } from './endpoints.js';
+
+// What the API sends to Redis. `npm run bench:instructions` counts what Redis does for it inside scripts. A Redis of its own,
+// and the API alone, so that only the calls send commands.
+const redis = withRedis();
+const service = withService({}, { redis, app: 'api' });
+
+const SPACE = 'counted';
+
+/** The endpoints of producers, workers and readers that send anything but one script. */
+const SENT: Record<string, string> = {
+  ...{ 'List Spaces': 'evalsha 1, zrangebyscore 64', 'Get Job Progress': 'hmget 1' },
+  ...{ 'Settle Jobs': '', 'Create Stream Token': '' }, // The former has no job of its space, and the latter is signed only.
+  // Their scripts, and that of an entry in the audit, for which the space of the job is read before.
+  ...{ 'Kill Job': 'evalsha 2, hget 1', 'Requeue Job': 'evalsha 2, hget 1', 'Delete Job': 'evalsha 2, hget 1' },
+  ...{ 'Start Operation': 'evalsha 3', 'Cancel Operation': 'evalsha 2' }, // The third reads the operation for the response.
+};
+
+/** What the connections of the API send by themselves, and what this test sends. */
+const IGNORED = ['ping', 'time', 'info', 'echo'];
+
+/** Return the commands that the API sends during `act`, by name. */
+async function commandsOf(act: () => Promise<void>): Promise<string> {
+  const monitor = await service.redis.monitor();
+  const counts = new Map<string, number>();
+  try {
+    const isSeen = new Promise<void>((resolve) => {
+      monitor.on('monitor', (_time: string, [name = '', text]: string[], source: string) => {
+        const command = name.toLowerCase();
+        if (command === 'echo' && text === 'seen') resolve();
+        if (source !== 'lua' && !IGNORED.includes(command)) counts.set(command, (counts.get(command) ?? 0) + 1);
+      });
+    });
+    await act();
+    await service.redis.echo('seen');
+    await isSeen;
+  } finally {
+    monitor.disconnect();
+  }
+  return [...counts]
+    .map(([name, count]) => `${name} ${count}`)
+    .sort()
+    .join(', ');
+}
+
+beforeAll(async () => {
+  await createJob(service, SPACE);
+});
+
+it.each(ENDPOINTS.filter(({ scopes }) => scopes[0]?.startsWith('jobs:')))(
+  '$name sends Redis one script, or what is listed',
+  async (endpoint) => {
+    const target = await targetFor(service, endpoint, SPACE);
+    const sent = await commandsOf(async () => {
+      const { status } = await callEndpoint(service, endpoint, target);
+      expect(status).toBe(endpoint.success ?? 200);
+    });
+    expect(sent).toBe(SENT[endpoint.name] ?? 'evalsha 1');
+  },
+);
+
+const listOf = (count: number) => Array.from({ length: count }, () => ({ name: 'work' }));
+const running = (count: number) => Promise.all(listOf(count).map(() => jobIn(service, 'running', SPACE)));
+const completing = async (count: number) => (await running(count)).map((jobId) => ({ jobId, action: 'complete' }));
+
+it.each<[scripts: number, what: string, path: string, body: () => unknown]>([
+  [1, 'a list of 100 jobs is created', 'jobs', () => listOf(100)],
+  [2, 'a list of 101 jobs is created', 'jobs', () => listOf(101)],
+  [1, '50 jobs are polled', 'jobs/poll', () => ({ count: 50 })],
+  [1, 'a poll that may wait finds a job', 'jobs/poll', () => ({ waitSeconds: 20 })],
+  [1, 'a job is completed and the next is claimed', 'jobs/poll', async () => ({ settle: await completing(1) })],
+  [1, '50 jobs are completed', 'jobs/settle', async () => ({ outcomes: await completing(50) })],
+])('the API sends Redis %i scripts when %s', async (scripts, _what, path, prepare) => {
+  const body = await prepare();
+  const sent = await commandsOf(async () => {
+    const { status } = await service.call('POST', `/spaces/${SPACE}/${path}`, { body });
+    expect([200, 201]).toContain(status);
+  });
+  expect(sent).toBe(`evalsha ${scripts}`);
+});
+
+it('reads an uncached API key from Redis, and then from its cache for a while', async () => {
+  const id = await jobIn(service, 'running', SPACE);
+  const { key } = await service.key(['jobs:read:progress']);
+  const read = async () => {
+    expect((await service.call('GET', `/jobs/${id}/progress`, { key })).status).toBe(200);
+  };
+  expect(await commandsOf(read)).toBe('hget 1, hmget 1');
+  await until(async () => (await commandsOf(read)) === 'hmget 1');
+});
+
+it('counts no job as created when Redis refused its creation', async () => {
+  await service.redis.config('SET', 'maxmemory', '1mb');
+  const { status } = await service.call('POST', '/spaces/refused/jobs', { body: { name: 'refused' } });
+  await service.redis.config('SET', 'maxmemory', '0');
+  expect(status).toBe(503);
+  expect((await service.call('GET', '/spaces/refused/stats')).body).toMatchObject({ jobs: { total: 0 }, names: [] });
+});
