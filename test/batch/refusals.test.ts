@@ -1,6 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from '@jest/globals';
-import { testBatches } from '../support/batch-rules.js';
+import { expect, it } from '@jest/globals';
 import type { CallOptions } from '../support/http.js';
 import { createJob } from '../support/jobs.js';
 import { withService } from '../support/service.js';
@@ -154,5 +153,3 @@ it('shows a caller without jobs:read only the public fields of an existing job',
   const { body } = await create({ body: [{ ...WORK, unique }], key }, 'known');
   expect(body).toEqual([{ id: job.id, spaceId: 'known', name: 'work', status: 'pending', createdAt: job.createdAt }]);
 });
-
-describe('a list of jobs', () => testBatches(service));
