@@ -1,35 +1,15 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { withApiProcess } from '../logs/api-process.js';
-import { during } from '../support/during.js';
 import { createJob } from '../support/jobs.js';
-import { startNode } from '../support/redis/node.js';
-import { startProxy } from '../support/redis/proxy.js';
+import { withProxiedNode } from '../support/redis/proxied-node.js';
 import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
 
 // Lists of jobs while their connection to Redis is cut, and lists that could use hundreds of megabytes of memory.
 
-const node = during(
-  () => startNode({ lines: (port) => [`port ${port}`] }),
-  (started) => started.stop(),
-);
-const proxy = during(
-  () => startProxy(node.port),
-  (started) => started.stop(),
-);
-const service = withService(
-  {},
-  {
-    app: 'api',
-    hasDefaultTimeouts: true,
-    redis: {
-      get url() {
-        return `redis://127.0.0.1:${proxy.port}`;
-      },
-    },
-  },
-);
+const { proxy, redis } = withProxiedNode();
+const service = withService({}, { app: 'api', hasDefaultTimeouts: true, redis });
 
 const LIST = Array.from({ length: 1_000 }, (_, n) => ({ name: 'work', payload: { n } }));
 const createJobs = (space: string, body: object[]) =>

@@ -18,9 +18,7 @@ import {
   step_operation,
 } from '../../packages/store/src/script/scripts.generated.js';
 import { connectTo } from '../support/connect.js';
-import { during } from '../support/during.js';
-import { startNode } from '../support/redis/node.js';
-import { startProxy } from '../support/redis/proxy.js';
+import { withProxiedNode } from '../support/redis/proxied-node.js';
 import { startFleet } from '../support/schedulers.js';
 import type { TestService } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -29,14 +27,7 @@ import { until } from '../support/until.js';
 //
 //   OPERATION_JOBS=1000000 npm run test:long -- resilience operations    with so many jobs; default 6 000
 
-const node = during(
-  () => startNode({ lines: (port) => [`port ${port}`] }),
-  (started) => started.stop(),
-);
-const proxy = during(
-  () => startProxy(node.port),
-  (started) => started.stop(),
-);
+const { node, proxy } = withProxiedNode();
 
 /** Time limit that is enough for a million jobs. */
 const LONG_MS = 3_600_000;

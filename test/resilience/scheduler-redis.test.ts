@@ -3,12 +3,10 @@ import { createJobRequest } from '@yardmaster/protocol';
 import { ANY_SPACE, createJob, getJob, partitionOf, pollJobs } from '@yardmaster/store';
 import { scrape } from '../metrics/scrape.js';
 import { respondWith } from '../support/behaviours.js';
-import { during } from '../support/during.js';
 import { jobIn, step } from '../support/jobs.js';
 import { withRedis } from '../support/own-redis.js';
 import { withReceiver } from '../support/receiver.js';
-import { startNode } from '../support/redis/node.js';
-import { startProxy } from '../support/redis/proxy.js';
+import { withProxiedNode } from '../support/redis/proxied-node.js';
 import { makeDue } from '../support/schedulers.js';
 import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -67,26 +65,9 @@ it('a scheduler expires every deadline and sends every callback while Redis has 
 const ROUND_TRIP_MS = 300;
 const PARTITIONS = 20;
 
-const node = during(
-  () => startNode({ lines: (port) => [`port ${port}`] }),
-  (started) => started.stop(),
-);
-const proxy = during(
-  () => startProxy(node.port),
-  (started) => started.stop(),
-);
+const { proxy, redis: farRedis } = withProxiedNode();
 afterEach(() => proxy.set('pass'));
-const far = withService(
-  {},
-  {
-    app: 'scheduler',
-    redis: {
-      get url() {
-        return `redis://127.0.0.1:${proxy.port}`;
-      },
-    },
-  },
-);
+const far = withService({}, { app: 'scheduler', redis: farRedis });
 
 it('a scheduler sweeps several partitions concurrently, so that round trips to a distant Redis do not add up', async () => {
   const spaces = new Map<string, string>();
