@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '../../test/support/until.js';
 import type { AppProcess } from '../installation/app-process.js';
-import { makeOlderRelease, makeOtherRelease } from '../installation/release.js';
+import { makeOtherRelease } from '../installation/release.js';
 import { isScript, runs } from '../installation/scripts.js';
 import { nextNumber } from '../load/own-jobs.js';
 import type { Finding } from '../rules/rule.js';
@@ -77,15 +77,6 @@ export const faults: Fault[] = [
         for (const one of [ours, theirs, other]) one?.cancel();
       };
     },
-  },
-  {
-    name: 'F30-older',
-    title: 'an older release runs beside this one',
-    promises: ['P15', 'P16'],
-    stops: ['one release'],
-    lastsMs: 10_000,
-    installation: { gateways: 2, makeOtherRelease: makeOlderRelease },
-    inject: async () => undefined,
   },
   {
     name: 'F16-from-start',

@@ -7,7 +7,7 @@ import { startSentinels } from '../../test/support/redis/sentinels.js';
 import { ADMIN_KEY } from '../../test/support/shared-service.js';
 import { until } from '../../test/support/until.js';
 import { type AppProcess, startApp } from './app-process.js';
-import { makeOlderRelease, type Release } from './release.js';
+import type { Release } from './release.js';
 
 export interface InstallationOptions {
   redisLines?: readonly string[]; // Lines of redis.conf, of a single server.
@@ -98,7 +98,6 @@ export async function startInstallation(options: InstallationOptions = {}) {
       apps,
       store: createStore(connection, { ...settings, redisTimeoutMs: 60_000 }), // Without a proxy.
       settings,
-      isOneRelease: options.makeOtherRelease !== makeOlderRelease, // Whether every process knows all calls and headers.
       key: ADMIN_KEY,
       stop,
     };

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +6,6 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 const APPS = ['api', 'gateway', 'scheduler'].map((name) => `apps/${name}`);
-const ARCHIVE_BYTES = 100_000_000; // At most.
 
 /** Compiled apps of another release. */
 export interface Release {
@@ -23,25 +21,6 @@ export async function makeOtherRelease(): Promise<Release> {
   return release;
 }
 
-/**
- * The commit of the older release. By default the last one before Redis had a format, time-outs of deliveries were counted and
- * callbacks were signed by space.
- */
-const OLDER = process.env.FAULT_OLDER || 'bd56be8754b753da6a8bc4c1aeba2f2451df9013';
-
-/** Build an older release from the history of the repository, with the installed modules of this one. */
-export async function makeOlderRelease(): Promise<Release> {
-  const root = await newFolder('older');
-  const archive = execFileSync('git', ['archive', OLDER, 'tsconfig.base.json', 'packages', ...APPS], {
-    cwd: ROOT,
-    maxBuffer: ARCHIVE_BYTES,
-  });
-  execFileSync('tar', ['x', '-C', root], { input: archive });
-  await linkModules(root);
-  execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-b', ...APPS], { cwd: root });
-  return { root, remove: () => rm(root, { recursive: true, force: true }) };
-}
-
 /** Copy this release into .cache, where Node finds the same modules. @param parts more folders, e.g. `src` */
 export async function copyRelease(name: string, parts: readonly string[] = []): Promise<Release> {
   const root = await newFolder(name);
@@ -53,7 +32,7 @@ export async function copyRelease(name: string, parts: readonly string[] = []): 
   return { root, remove: () => rm(root, { recursive: true, force: true }) };
 }
 
-/** List the folders that the apps of a release need: the apps, and all packages, whose names differ between releases. */
+/** List the folders that the apps of a release need. */
 const foldersOf = async (root: string) => [
   ...(await readdir(join(root, 'packages'))).map((name) => `packages/${name}`),
   ...APPS,

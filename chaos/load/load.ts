@@ -16,9 +16,8 @@ export interface LoadOptions {
   rate: number; // Jobs per second.
 }
 
-const OLDER = { creates: 'once', unique: null, timing: {}, together: 0 } as const; // An older release ignores all of these.
 const WORKERS = 12;
-const LOOPS = [runWorker, runSettlingWorker, runTurns]; // An older release knows only the first.
+const LOOPS = [runWorker, runSettlingWorker, runTurns];
 const WATCHERS = 2; // Per space.
 
 /** Producers, workers, operators, watchers and receivers of callbacks during a run. */
@@ -38,7 +37,6 @@ export async function startLoad({ installation, clients, history, seed, rate }: 
     planOf: (n) => planOf(seed, n),
     claimed: new Map(),
     text: () => `text-${++texts}`,
-    isOneRelease: installation.isOneRelease,
     isOver: () => isOver,
   };
   const busy = new Set<Promise<unknown>>();
@@ -46,9 +44,6 @@ export async function startLoad({ installation, clients, history, seed, rate }: 
     busy.add(work);
     void work.finally(() => busy.delete(work));
   }
-
-  /** Return the plan of the nth job, as far as this release can follow it. */
-  const plan = (n: number): JobPlan => ({ ...workers.planOf(n), ...(installation.isOneRelease ? {} : OLDER) });
 
   /** The number in the payload identifies the plan, so that any worker can follow it. */
   function requestOf({ n, spaceId, name, maxRetries, timeoutSeconds, receiving, ...more }: JobPlan): Request {
@@ -97,10 +92,10 @@ export async function startLoad({ installation, clients, history, seed, rate }: 
   async function produce(): Promise<void> {
     const began = performance.now();
     for (let n = 0; isCreating; ) {
-      const first = plan(n);
+      const first = workers.planOf(n);
       const { spaceId, creates, together } = first;
       const others = Array.from({ length: together }, (_, i) => ({
-        ...plan(n + 1 + i),
+        ...workers.planOf(n + 1 + i),
         spaceId,
         creates,
         unique: null,
@@ -114,8 +109,7 @@ export async function startLoad({ installation, clients, history, seed, rate }: 
   for (const spaceId of SPACES)
     for (let i = 1; i <= WATCHERS; i++) watchers.watchSpace(`watcher-${spaceId}-${i}`, spaceId);
   const producing = produce();
-  const loops = installation.isOneRelease ? LOOPS : [runWorker];
-  for (let i = 1; i <= WORKERS; i++) begin((loops[i % loops.length] as typeof runWorker)(`worker-${i}`, workers));
+  for (let i = 1; i <= WORKERS; i++) begin((LOOPS[i % LOOPS.length] as typeof runWorker)(`worker-${i}`, workers));
 
   /** Create no more jobs; workers, watchers and receivers continue. */
   async function stopCreating(): Promise<void> {

@@ -21,7 +21,6 @@ export interface WorkerContext {
   planOf(n: number): JobPlan;
   claimed: Map<number, number>; // How often each job was claimed, by n.
   text(): string; // A text that no other call sends, so that its effect can be found.
-  isOneRelease: boolean; // Whether every process knows delivery tokens and release.
   isOver(): boolean;
 }
 
@@ -89,9 +88,9 @@ const pause = ({ random }: WorkerContext) => delay(40 + random.below(80));
 
 const jobsOf = ({ outcome, body }: Call): Claimed[] => (outcome === 'ok' ? body.jobs : []);
 
-async function poll(client: string, { clients, random, isOneRelease }: WorkerContext) {
+async function poll(client: string, { clients, random }: WorkerContext) {
   const filter = random.chance(0.3) ? { types: [random.of(NAMES), random.of(NAMES)] } : {};
-  const waits = isOneRelease && random.chance(0.3) && { waitSeconds: 1 };
+  const waits = random.chance(0.3) && { waitSeconds: 1 };
   const sent = { count: 1 + random.below(3), ...filter, ...waits };
   const spaceId = random.of(SPACES);
   return { spaceId, jobs: jobsOf(await clients.call({ client, op: 'poll', spaceId, sent })) };
@@ -120,13 +119,13 @@ async function work(
   client: string,
   isAcked = false,
 ): Promise<void> {
-  const { random, isOneRelease } = context;
+  const { random } = context;
   const { n } = job.payload;
   const times = context.claimed.get(n) ?? 0;
   context.claimed.set(n, times + 1);
   const { attempts, usesToken } = context.planOf(n);
   const attempt = attempts[times] ?? LAST_ATTEMPT;
-  const token = usesToken && isOneRelease ? job.deliveryToken : null;
+  const token = usesToken ? job.deliveryToken : null;
   const report: Report = (op, sent) => call({ client, op, jobId: job.id, token, sent });
   const reportStep = (step: Step) => report(step, BODIES[step]?.(context.text()));
 
@@ -162,10 +161,9 @@ const MORE: { [how: string]: object } = {
   'releases until later': { delaySeconds: 0.5 },
 };
 
-async function end({ end: how }: AttemptPlan, report: Report, { text, isOneRelease }: WorkerContext): Promise<void> {
-  const isReleased = how.includes('releases') && isOneRelease;
-  const op = isReleased ? 'release' : how.includes('fails') ? 'fail' : 'complete';
-  const once = () => report(op, { ...BODIES[op]?.(text()), ...(isOneRelease && MORE[how]) });
+async function end({ end: how }: AttemptPlan, report: Report, { text }: WorkerContext): Promise<void> {
+  const op = how.includes('releases') ? 'release' : how.includes('fails') ? 'fail' : 'complete';
+  const once = () => report(op, { ...BODIES[op]?.(text()), ...MORE[how] });
   const ended = await once();
   if (how.endsWith('twice') || ended.outcome === 'unknown' || ended.outcome === 'not now') await once();
 }

@@ -6,7 +6,7 @@ import { creates } from './creates.js';
 import { deliveries } from './deliveries.js';
 import { effects, fencing, logs } from './effects.js';
 import { responses } from './responses.js';
-import { type PromiseId, type Rule, ruleForEachJob, type Stopped } from './rule.js';
+import { type PromiseId, type Rule, ruleForEachJob } from './rule.js';
 import { scopes, streams } from './streams.js';
 import { drained, lateness } from './time-outs.js';
 import { uniques } from './uniques.js';
@@ -22,13 +22,9 @@ const histories = ruleForEachJob('histories', 'P3', (one, { settings, outages })
   const { job, calls } = one;
   const keepalives = calls.filter(({ op, outcome }) => op === 'keepalive' && outcome === 'ok');
   const says = replay(job, settings, { keepalives, redeliveries: redeliveriesOf(one) });
-  const isExcused = (by: Stopped) => outages.some(({ stops }) => stops.includes(by));
-  if (says === null || (isEarlyRetry(says) && isExcused('clock')) || (isOfError(says) && isExcused('one release')))
-    return [];
+  if (says === null || (isEarlyRetry(says) && outages.some(({ stops }) => stops.includes('clock')))) return [];
   return [{ promise: promiseOf(says), says }];
 });
-
-const isOfError = (says: string) => says.startsWith('error is ');
 
 /** Whether a delay seems too short, as it does when the clock has stepped forward meanwhile. */
 const isEarlyRetry = (says: string) =>

@@ -37,12 +37,10 @@ export const callbacks = ruleForEachJob('callbacks', 'P6', (one, { settings, out
   // On a slow machine, a scheduler and the one that took over may both have been too late to record an attempt.
   const mayBeSlow = received.length <= recorded.length + REPEATED_AT_MOST;
   const during = { from: received[0]?.at ?? 0, until: (received.at(-1)?.at ?? 0) + UNRECORDED_AFTER_MS };
-  const isOneRelease = !outages.some(({ stops }) => stops.includes('one release'));
   const faults: [isSo: boolean | undefined, damage: Damage, says: string, during?: Span | false][] = [
     [received.some(({ at }) => at < Date.parse(end.createdAt)), 'other', 'came before its end'],
     [received.length === 0 && !job.callbackUrl.includes(UNREAD), 'lost', 'never came'],
-    // The release before names a callback in another way.
-    [new Set(received.map(({ id }) => id)).size > (isOneRelease ? 1 : 2), 'duplicated', 'came under several ids'],
+    [new Set(received.map(({ id }) => id)).size > 1, 'duplicated', 'came under several ids'],
     [received.some(({ id }) => id === null), 'other', 'came without an id'],
     [received.some(isOther), 'other', 'reported another end'],
     [recorded.length === 0, 'lost', 'has no recorded attempt'],

@@ -45,7 +45,7 @@ export const claimedJob = ruleForEachJob('claimed-job', 'P3', ({ job, claims: al
 
 /**
  * Return the delivery of a claimed job, or else the last one. A release may be followed by another one of the same attempt.
- * A job of an older release has no token; its delivery was during the call.
+ * A job of the examples has no token; its delivery was during the call.
  */
 const deliveryTo = (job: Body, { sentAt, endedAt }: Call, all: readonly Delivery[]): Delivery | undefined =>
   all.find(({ token }) => token === job.deliveryToken) ??
@@ -96,7 +96,7 @@ function waitsOf(one: StoredCase): Wait[] {
   return waits;
 }
 
-/** Whether this poll ended a wait. Polls that wait overlap, so the token tells; a job of an older release has none. */
+/** Whether this poll ended a wait. Polls that wait overlap, so the token tells; a job of the examples has none. */
 const ended = ({ until, token }: Wait, { call, job: { deliveryToken = token } }: Claim) =>
   call.op === 'poll' && call.sentAt <= until && call.endedAt >= until && deliveryToken === token;
 

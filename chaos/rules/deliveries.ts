@@ -40,7 +40,7 @@ export function deliveriesNobodyGot({ job, claims: all }: StoredCase): number[] 
   for (const { call, job: claimed } of all) {
     const isDuring = ({ at }: Delivery) => at >= call.sentAt - 1 && at <= call.endedAt + 1;
     const its = left.findIndex((one) => one.token === claimed.deliveryToken && isDuring(one));
-    const got = its < 0 ? left.findIndex(isDuring) : its; // A job of an older release has no token.
+    const got = its < 0 ? left.findIndex(isDuring) : its; // A job of the examples has no token.
     if (got >= 0) left.splice(got, 1); // The rule `claims` finds a delivery that two clients got.
   }
   return left.map(({ at }) => at);

@@ -29,8 +29,7 @@ export type Finding = Pick<Violation, 'says'> & Partial<Violation>;
 /**
  * A part that a fault makes unavailable. `room`: Redis refuses commands that need memory. `safety`: Redis may evict jobs.
  * `capacity`: the load is more than Redis or an API can serve. `hanging callbacks`: a scheduler that stops does not wait for a
- * receiver that hangs. `clock`: it steps forward, so that retries of callbacks are early. `one release`: an older
- * release does not store the error of an attempt that it retries, and names callbacks in another way.
+ * receiver that hangs. `clock`: it steps forward, so that retries of callbacks are early.
  */
 export type Stopped =
   | 'api'
@@ -41,8 +40,7 @@ export type Stopped =
   | 'safety'
   | 'capacity'
   | 'hanging callbacks'
-  | 'clock'
-  | 'one release';
+  | 'clock';
 
 /** The time in which a fault was active. */
 export interface Outage extends Span {
