@@ -74,17 +74,6 @@ const KINDS = {
     await delay(Math.ceil(1_000 - ((performance.now() + phase) % 1_000)));
     await connection.must(ask.poll(n, 1));
   },
-  smallFleet: (job) => KINDS.idleFleet(job),
-  /** Fifty jobs, created one by one, claimed by one poll, and completed one by one. */
-  async cycleByFifties({ connection, ask, n }) {
-    if (n % 50 !== 0) return;
-    for (let i = 0; i < 50; i++) await connection.must(ask.create(n));
-    const { jobs } = JSON.parse(await connection.must(ask.poll(n, 50)));
-    for (const { id } of jobs) {
-      await connection.must(ask.ack(id));
-      await connection.must(ask.complete(id));
-    }
-  },
 };
 
 const HALF = { percent: 50, message: 'half' };

@@ -63,7 +63,6 @@ const STARTERS = {
     const run = (options) => load.call('run', { ...options, urls: [urlFor(options)], key: 'none' });
     return { processes: { api: [full, empty], generator: [load] }, run };
   },
-  scripts: (run) => startInProcess('scripts', run),
 };
 
 /** Contestants that are another one with another kind of load. */

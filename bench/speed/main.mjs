@@ -1,19 +1,17 @@
 // npm run bench [-- --jobs 3000] [--clients 64] [--rounds 9] [--payload 200] [--persistence everysec|off|always] [--spaces 1]
-//               [--names 1] [--apis 1] [--only cycle,create,emptyPoll,idleFleet,smallFleet,…]
+//               [--names 1] [--apis 1] [--only cycle,loops,create,emptyPoll,idleFleet]
 //               [--node flags] [--leave-out faktory,asynq] [--against folder] [--against-node flags] [--starts 1]
-//               [--profile folder] [--guard] [--json]
+//               [--profile folder] [--json]
 //
 // Measure the CPU of a job, and compare it with contestants that take turns: BullMQ and Asynq, each in one process; a Faktory
-// server; a bare node:http server without Redis; one that only calls the scripts; the API as an ordinary Express app; the
-// scripts in pipelines. --against compares only with another checkout, and --starts says how often all processes are started for
-// it, in the other order each time; --profile writes a CPU profile of the API into a folder; --guard exits with 1 when
-// a call takes too much CPU of the API, relative to the bare server.
+// server; a bare node:http server without Redis; one that only calls the scripts; the API as an ordinary Express app. --against compares only with another checkout, and --starts says how often all processes are started for
+// it, in the other order each time; --profile writes a CPU profile of the API into a folder.
 import { resolve } from 'node:path';
 import { print, readOptions } from '../report/command-line.mjs';
 import { machineOf } from '../report/machine.mjs';
 import { startContestants } from './contestants.mjs';
 import { hasGo } from './go-contestants.mjs';
-import { cpuRows, ratioRows, scriptRows, takeTurns } from './measure.mjs';
+import { cpuRows, ratioRows, takeTurns } from './measure.mjs';
 import { tables } from './tables.mjs';
 
 const HTTP_SERVERS = ['yardmaster', 'plainExpress', 'bareRedis', 'bareHttp'];
@@ -22,13 +20,12 @@ const AGAINST_BARE = [['yardmaster', 'bareHttp', ['api']]];
 /** Loads by name: contestants; comparisons of CPU, with their processes; and differences from the options. */
 const LOADS = {
   cycle: {
-    who: ['yardmaster', 'plainExpress', 'bullmq', 'faktory', 'asynq', 'bareRedis', 'bareHttp', 'scripts'],
+    who: ['yardmaster', 'plainExpress', 'bullmq', 'faktory', 'asynq', 'bareRedis', 'bareHttp'],
     comparisons: [
       ['yardmaster', 'bullmq', ['api', 'client', 'redis']],
       ['yardmaster', 'bullmq', ['redis']],
       ['yardmaster', 'faktory', ['api', 'server', 'redis']],
       ['yardmaster', 'asynq', ['api', 'client', 'redis']],
-      ['scripts', 'bullmq', ['redis']],
       ['yardmaster', 'plainExpress', ['api', 'redis']],
       ['yardmaster', 'bareHttp', ['api']],
       ['yardmaster', 'bareRedis', ['api', 'redis']],
@@ -59,11 +56,6 @@ const LOADS = {
   // The cost of a thousand idle workers that poll once a second. While others have their turns, V8 releases most memory for new
   // objects. The polls of the lead let it allocate this memory again.
   idleFleet: { who: HTTP_SERVERS, comparisons: AGAINST_BARE, differs: { jobs: 4_000, clients: 1_000, lead: 4_000 } },
-  smallFleet: { who: HTTP_SERVERS, comparisons: AGAINST_BARE, differs: { jobs: 800, clients: 200, lead: 800 } },
-  cycleByFifties: {
-    who: ['yardmaster', 'plainExpress'],
-    comparisons: [['yardmaster', 'plainExpress', ['api', 'redis']]],
-  },
 };
 
 /** The contestants of --against. */
@@ -74,9 +66,6 @@ const TWO = {
     ['yardmaster', 'other', ['redis']],
   ],
 };
-
-/** For --guard: the highest ratio of the API's CPU to the bare server's. Usually it is 2.0 to 2.9. */
-const MOST = { emptyPoll: 3.5, create: 3.7 };
 
 const { json, ...options } = readOptions({
   jobs: 3_000,
@@ -93,10 +82,9 @@ const { json, ...options } = readOptions({
   node: '',
   'against-node': '',
   starts: 1,
-  guard: false,
   'leave-out': '',
 });
-const { against, guard } = options;
+const { against } = options;
 // With fewer than 21 pairs the interval is too wide to show 3 %.
 options.rounds ||= against ? 21 : 9;
 if (options.starts !== 1 && !(against && options.starts >= 6))
@@ -106,17 +94,14 @@ if (options.starts !== 1 && !(against && options.starts >= 6))
 
 function loadsToMeasure() {
   if (options.only) return options.only.split(',');
-  if (guard) return Object.keys(MOST);
-  return ['cycle', 'create', 'emptyPoll', 'idleFleet', ...(against ? [] : ['smallFleet', 'loops', 'scripts'])];
+  return ['cycle', 'create', 'emptyPoll', 'idleFleet', ...(against ? [] : ['loops'])];
 }
 const chosen = loadsToMeasure();
-const unknown = chosen.filter((name) => !(name in LOADS) && name !== 'scripts');
+const unknown = chosen.filter((name) => !(name in LOADS));
 if (unknown.length > 0) throw new Error(`no such load: ${unknown.join(', ')}`);
 
 function partsOf(name) {
-  if (name === 'scripts') return { who: ['scripts'] };
   if (against) return { ...LOADS[name], ...TWO };
-  if (guard) return { ...LOADS[name], who: ['yardmaster', 'bareHttp'], comparisons: AGAINST_BARE };
   const { who, comparisons, ...load } = LOADS[name];
   const isThere = (contestant) => !isLeftOut.has(contestant);
   return {
@@ -145,24 +130,15 @@ const start = (inOrder) =>
     against: against && { folder: resolve(against), flags: flagsOf(options['against-node']) },
   });
 
-/** Measure a load. @returns the turns of each contestant, by name; of `scripts`, its rows */
+/** Measure a load. @returns the turns of each contestant, by name */
 function measure(name, contestants) {
   const { who, callsPerJob = 1, differs } = partsOf(name);
   // Spaces for each load, because a poll must be empty where no job is created.
   const spaces = Array.from({ length: options.spaces }, (_, n) => `${name}-${n}`);
   const { clients, payload: payloadBytes, names } = options;
   const load = { kind: name, jobs: options.jobs * callsPerJob, clients, payloadBytes, spaces, names, ...differs };
-  if (name === 'scripts') return scriptRows(contestants.scripts, options.rounds, load);
   const some = Object.fromEntries(who.map((each) => [each, contestants[each]]));
   return takeTurns(some, options.rounds, load);
-}
-
-/** Report loads that take too much CPU. */
-function judge({ ratios }) {
-  for (const { load, ratio } of ratios.filter(({ load, ratio: [median] }) => median > MOST[load])) {
-    process.stderr.write(`${load}: ${ratio[0].toFixed(2)} times the bare server's CPU, at most ${MOST[load]}\n`);
-    process.exitCode = 1;
-  }
 }
 
 const results = { options, cpu: [], ratios: [] };
@@ -178,11 +154,8 @@ for (let n = 0; n < options.starts; n++) {
     await stop();
   }
 }
-const { scripts, ...loads } = measured;
-if (scripts) results.scripts = scripts[0];
-for (const [name, starts] of Object.entries(loads)) {
+for (const [name, starts] of Object.entries(measured)) {
   results.cpu.push(...cpuRows(name, starts));
   results.ratios.push(...ratioRows(name, starts, partsOf(name).comparisons));
 }
 print(results, tables, json);
-if (guard) judge(results);

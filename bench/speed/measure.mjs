@@ -62,35 +62,3 @@ export function ratioRows(load, starts, comparisons) {
     };
   });
 }
-
-/** Verbs in the order of a job, so that each finds as many jobs as it needs. */
-const VERBS = ['create', 'poll', 'ack', 'progress', 'complete', 'purge', 'emptyPoll'];
-
-/** Read how often Redis has run each command. */
-async function commandCalls(redis) {
-  const info = await redis.info('commandstats');
-  const calls = [...info.matchAll(/cmdstat_(\S+?):calls=(\d+)/g)].map(([, name, count]) => [name, Number(count)]);
-  return Object.fromEntries(calls.toSorted(([a], [b]) => a.localeCompare(b)));
-}
-
-/** Make a row for each script: µs of Redis' CPU for a call, and the commands in it. */
-export async function scriptRows(scripts, rounds, load) {
-  const [{ redis }] = scripts.processes.redis;
-  const micros = Object.fromEntries(VERBS.map((verb) => [verb, []]));
-  const commands = {};
-  for (let round = -1; round < rounds; round++) {
-    for (const verb of VERBS) {
-      const before = await commandCalls(redis);
-      const { cpu } = await turn(scripts, { ...load, kind: verb });
-      if (round >= 0) micros[verb].push(cpu.redis);
-      const calls = Object.entries(await commandCalls(redis)).map(([name, count]) => [
-        name,
-        Number(((count - (before[name] ?? 0)) / load.jobs).toFixed(2)),
-      ]);
-      commands[verb] = Object.fromEntries(
-        calls.filter(([name, count]) => count > 0 && name !== 'evalsha' && name !== 'info'),
-      );
-    }
-  }
-  return VERBS.map((verb) => ({ verb, redis: spreadOf(micros[verb]), commands: commands[verb] }));
-}

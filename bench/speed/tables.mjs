@@ -18,7 +18,6 @@ const CONTESTANTS = {
   faktory: 'Faktory',
   bareRedis: 'bare node:http, our scripts',
   bareHttp: 'bare node:http, no Redis',
-  scripts: 'our scripts, no HTTP',
 };
 
 const PROCESSES = {
@@ -34,19 +33,7 @@ const LOADS = {
   create: 'create',
   emptyPoll: 'poll, empty',
   idleFleet: 'poll, idle fleet of 1 000',
-  smallFleet: 'poll, idle fleet of 200',
-  cycleByFifties: 'a job, by fifties',
   loops: 'a job',
-};
-
-const VERBS = {
-  create: 'create',
-  poll: 'poll',
-  ack: 'ack',
-  progress: 'progress',
-  complete: 'complete',
-  purge: 'purge, of 100 jobs: for each',
-  emptyPoll: 'poll, empty',
 };
 
 const ofLoads = ({ cpu = [] }, ...loads) => cpu.filter(({ load }) => loads.includes(load));
@@ -56,7 +43,7 @@ const who = (label) => text(label, (row) => CONTESTANTS[row.who]);
 const micros = (name) => figures(`${PROCESSES[name]}, µs`, (row) => spread(row[name]));
 
 const cycle = (results) =>
-  markdownTable(ofLoads(results, 'cycle', 'cycleByFifties'), [
+  markdownTable(ofLoads(results, 'cycle'), [
     who('CPU per job'),
     ...Object.keys(PROCESSES).map(micros),
     // Without the scheduler, whose CPU is not for the measured jobs.
@@ -117,27 +104,14 @@ function calls(results) {
   ]);
 }
 
-const redisShare = (results) =>
-  markdownTable(
-    ofLoads(results, 'cycle', 'create', 'emptyPoll').filter(({ redis }) => redis),
-    [
-      load("Redis' share"),
-      who(''),
-      micros('redis'),
-      figures('of all CPU', ({ redis, together }) => percent(redis[0] / together[0])),
-    ],
-  );
-
-/** Workers of each fleet. */
-const FLEETS = { idleFleet: 1_000, smallFleet: 200 };
+const FLEET = 1_000; // Workers.
 
 const idleFleet = (results) =>
-  markdownTable(ofLoads(results, 'idleFleet', 'smallFleet'), [
-    figures('workers that poll once a second', (row) => figure(FLEETS[row.load])),
-    who(''),
+  markdownTable(ofLoads(results, 'idleFleet'), [
+    who('1 000 workers that poll once a second'),
     micros('api'),
     micros('redis'),
-    figures('of a core, API', (row) => percent((row.api[0] * FLEETS[row.load]) / 1e6)),
+    figures('of a core, API', (row) => percent((row.api[0] * FLEET) / 1e6)),
   ]);
 
 /** Ways to live a job: one call for each step, or fewer. */
@@ -149,26 +123,11 @@ const loops = (results) =>
     figures('load generator, µs', ({ generator }) => spread(generator)),
   ]);
 
-/** List the commands in a script, with their numbers. */
-const commandsOf = ({ commands }) =>
-  Object.entries(commands)
-    .map(([command, calls]) => (calls === 1 ? command : `${figure(calls, Number.isInteger(calls) ? 0 : 1)} ${command}`))
-    .join(', ');
-
-const scripts = (results) =>
-  markdownTable(results.scripts, [
-    text('script', ({ verb }) => VERBS[verb]),
-    figures("Redis' CPU, µs", ({ redis }) => spread(redis)),
-    text('commands', commandsOf),
-  ]);
-
 export const tables = {
   cycle,
   'cycle-ratios': ratioTable,
   against,
   calls,
-  'redis-share': redisShare,
-  scripts,
   'idle-fleet': idleFleet,
   loops,
 };
