@@ -4,18 +4,24 @@ import { createJobRequest } from '@yardmaster/protocol';
 import {
   ANY_SPACE,
   ackJob,
+  appendLogs,
+  claimJob,
   completeJob,
   createJob,
   createStore,
   expireDue,
   failJob,
   getJob,
+  heartbeatJob,
   killJob,
   PARTITION_TAGS,
+  packLog,
   partitionOf,
   pollJobs,
   redisNow,
+  releaseJob,
   type Store,
+  type StoreObserver,
   type StoreSettings,
 } from '@yardmaster/store';
 import { keysOf } from '../support/fsck.js';
@@ -99,4 +105,168 @@ describe('expireDue', () => {
 it('lists the tag of every partition', () => {
   expect(PARTITION_TAGS).toHaveLength(64);
   expect([PARTITION_TAGS[0], PARTITION_TAGS.at(-1)]).toEqual(['00', '3f']);
+});
+
+describe('observer of a store', () => {
+  /** Everything that was reported, except the calls. */
+  let observed: unknown[][];
+  let called: string[];
+  let store: Store;
+  const observer: StoreObserver = {
+    called: (name) => called.push(name),
+    failed: (...what) => observed.push(['failed', ...what]),
+    moved: (...what) => observed.push(['moved', ...what]),
+    delivered: (...what) => observed.push(['delivered', ...what]),
+    released: () => observed.push(['released']),
+    redelivered: (...what) => observed.push(['redelivered', ...what]),
+    unfenced: () => observed.push(['unfenced']),
+    expired: (lagMs) => observed.push(['expired', lagMs >= 0]),
+    promoted: (lagMs) => observed.push(['promoted', lagMs >= 0]),
+    logged: (...what) => observed.push(['logged', ...what]),
+    refusedLogs: () => observed.push(['refusedLogs']),
+    cutSearchShort: () => observed.push(['cutSearchShort']),
+  };
+  const settings = { keyPrefix: `t-observer-${process.pid}`, deliveryTimeoutMs: 1, retentionMs: 1 };
+  const observedStore = (retentionMs = 0, deliveryTimeoutMs = 60_000, maxDeliveries = 100) =>
+    createStore(redis, { ...settings, retentionMs, deliveryTimeoutMs, maxDeliveries }, { observer });
+  const create = (fields = {}) => createJob(store, 'seen', createJobRequest.parse({ name: 'work', ...fields }));
+  const run = async (fields = {}) => {
+    const { id } = await create(fields);
+    await claimJob(store, ANY_SPACE, id);
+    await ackJob(store, ANY_SPACE, id);
+    observed = [];
+    called = [];
+    return id;
+  };
+  /** Sweep until something has expired. */
+  const sweep = async () => {
+    await until(async () => {
+      await expireDue(store, partitionOf('seen'), await redisNow(store));
+      return observed.length > 0;
+    });
+  };
+  beforeEach(async () => {
+    store = observedStore();
+    observed = [];
+    called = [];
+  });
+
+  it('reports creation, poll, claim, ack and completion of jobs to the observer', async () => {
+    const { id } = await create();
+    await pollJobs(store, 'seen', { count: 5, names: [] });
+    await pollJobs(store, 'seen', { count: 5, names: [] });
+    await claimJob(store, ANY_SPACE, id);
+    await ackJob(store, ANY_SPACE, id);
+    await heartbeatJob(store, ANY_SPACE, id, { kind: 'keepalive' });
+    await completeJob(store, ANY_SPACE, id, null);
+    expect(observed).toEqual([
+      ['moved', 'none', 'pending', 1],
+      ['moved', 'pending', 'delivered', 1],
+      ['delivered', 'poll', 1],
+      ['delivered', 'poll', 0],
+      ['delivered', 'claim', 0],
+      ['moved', 'delivered', 'running', 1],
+      ['moved', 'running', 'completed', 1],
+    ]);
+    expect(called).toEqual(['create', 'poll', 'poll', 'claim', 'ack', 'heartbeat', 'complete']);
+  });
+
+  it('reports the new status of a failed job and the old status of a killed job to the observer once', async () => {
+    const id = await run({ maxRetries: 1 });
+    await failJob(store, ANY_SPACE, id, { error: 'first' });
+    expect(observed).toEqual([['moved', 'running', 'pending', 1]]);
+    await claimJob(store, ANY_SPACE, id);
+    await ackJob(store, ANY_SPACE, id);
+    observed = [];
+    await failJob(store, { ...ANY_SPACE, deliveryToken: '1.0' }, id, { error: 'second' });
+    const { id: other } = await create();
+    await killJob(store, ANY_SPACE, other, null);
+    await killJob(store, ANY_SPACE, other, null);
+    expect(observed).toEqual([
+      ['moved', 'running', 'dead', 1],
+      ['moved', 'none', 'pending', 1],
+      ['moved', 'pending', 'killed', 1],
+    ]);
+    const running = await run();
+    await killJob(store, ANY_SPACE, running, null);
+    expect(observed).toEqual([['moved', 'running', 'killed', 1]]);
+  });
+
+  it('reports a release, and late calls without a delivery token, to the observer', async () => {
+    const id = await run({ maxRetries: 1 });
+    await failJob(store, ANY_SPACE, id, { error: 'first' });
+    await claimJob(store, ANY_SPACE, id);
+    observed = [];
+    await ackJob(store, ANY_SPACE, id);
+    await ackJob(store, { ...ANY_SPACE, deliveryToken: '1.0' }, id); // Sent again.
+    await heartbeatJob(store, ANY_SPACE, id, { kind: 'keepalive' });
+    await releaseJob(store, { ...ANY_SPACE, deliveryToken: '1.0' }, id, {});
+    expect(observed).toEqual([
+      ['unfenced'],
+      ['moved', 'delivered', 'running', 1],
+      ['unfenced'],
+      ['moved', 'running', 'pending', 1],
+      ['released'],
+    ]);
+  });
+
+  it('reports no refused transitions to the observer', async () => {
+    const id = await run();
+    await expect(ackJob(store, ANY_SPACE, id)).rejects.toMatchObject({ code: 'JOB_NOT_DELIVERED' });
+    await completeJob(store, ANY_SPACE, id, null);
+    observed = [];
+    await expect(failJob(store, ANY_SPACE, id, { error: 'x' })).rejects.toMatchObject({ code: 'JOB_NOT_RUNNING' });
+    await expect(killJob(store, ANY_SPACE, id, null)).rejects.toMatchObject({ code: 'JOB_ENDED' });
+    expect(observed).toEqual([]);
+  });
+
+  it('reports every transition at a deadline with its lag to the observer', async () => {
+    store = observedStore(0, 1);
+    await run({ timeoutSeconds: 0.001, maxRetries: 1 });
+    await sweep();
+    expect(observed).toEqual([
+      ['moved', 'running', 'pending', 1],
+      ['expired', true],
+    ]);
+    const [retried] = (await pollJobs(store, 'seen', { count: 1, names: [] })).jobs;
+    observed = [];
+    await sweep();
+    expect(observed).toEqual([
+      ['moved', 'delivered', 'pending', 1],
+      ['redelivered', 1],
+      ['expired', true],
+    ]);
+    await claimJob(observedStore(), ANY_SPACE, retried?.id as string);
+    await killJob(observedStore(1), ANY_SPACE, retried?.id as string, null);
+    observed = [];
+    await sweep();
+    expect(observed).toEqual([
+      ['moved', 'killed', 'none', 1],
+      ['expired', true],
+    ]);
+    await run({ timeoutSeconds: 0.001, maxRetries: 0 });
+    store = observedStore(1);
+    await sweep();
+    expect(observed[0]).toEqual(['moved', 'running', 'dead', 1]);
+    observed = [];
+    await sweep();
+    expect(observed[0]).toEqual(['moved', 'dead', 'none', 1]);
+    store = observedStore(0, 1, 1);
+    await claimJob(store, ANY_SPACE, (await create()).id);
+    observed = [];
+    await sweep();
+    expect(observed[0]).toEqual(['moved', 'delivered', 'dead', 1]);
+    store = observedStore(1);
+    const ended = await run();
+    await completeJob(store, ANY_SPACE, ended, null);
+    observed = [];
+    await sweep();
+    expect(observed[0]).toEqual(['moved', 'completed', 'none', 1]);
+  });
+
+  it('reports the number of appended log entries to the observer', async () => {
+    const id = await run();
+    await appendLogs(store, ANY_SPACE, id, [packLog({ message: 'a' } as never), packLog({ message: 'b' } as never)]);
+    expect(observed).toEqual([['logged', 2]]);
+  });
 });

@@ -29,7 +29,6 @@ const OWN_REDIS = [
 const OWN_PROCESS = [
   'api/keys',
   'api/router',
-  'api/rejected-keys',
   'gateway/lifetime',
   'gateway/races',
   'logs/append-writers',
