@@ -39,13 +39,6 @@ const STARTERS = {
   yardmaster: (run) => startYardmaster(path('../..'), run),
   /** Another checkout, such as the commit before a change. */
   other: ({ against, ...run }) => startYardmaster(against.folder, { ...run, flags: against.flags }),
-  async plainExpress({ own, redis, load }) {
-    const server = await redis();
-    const api = await own(startServer(path('plain-express.mjs'), { REDIS_URL: server.url, LOG_LEVEL: 'info' }));
-    const to = { urls: [api.url], key: await keyOf(api) };
-    const run = (options) => load.call('run', { ...options, ...to });
-    return { processes: { api: [api], redis: [server], generator: [load] }, run };
-  },
   bullmq: (run) => startInProcess('bullmq', run),
   asynq: startAsynq,
   faktory: startFaktory,

@@ -4,7 +4,7 @@
 //               [--profile folder] [--json]
 //
 // Measure the CPU of a job, and compare it with contestants that take turns: BullMQ and Asynq, each in one process; a Faktory
-// server; a bare node:http server without Redis; one that only calls the scripts; the API as an ordinary Express app. --against compares only with another checkout, and --starts says how often all processes are started for
+// server; a bare node:http server without Redis; one that only calls the scripts. --against compares only with another checkout, and --starts says how often all processes are started for
 // it, in the other order each time; --profile writes a CPU profile of the API into a folder.
 import { resolve } from 'node:path';
 import { print, readOptions } from '../report/command-line.mjs';
@@ -14,19 +14,18 @@ import { hasGo } from './go-contestants.mjs';
 import { cpuRows, ratioRows, takeTurns } from './measure.mjs';
 import { tables } from './tables.mjs';
 
-const HTTP_SERVERS = ['yardmaster', 'plainExpress', 'bareRedis', 'bareHttp'];
+const HTTP_SERVERS = ['yardmaster', 'bareRedis', 'bareHttp'];
 const AGAINST_BARE = [['yardmaster', 'bareHttp', ['api']]];
 
 /** Loads by name: contestants; comparisons of CPU, with their processes; and differences from the options. */
 const LOADS = {
   cycle: {
-    who: ['yardmaster', 'plainExpress', 'bullmq', 'faktory', 'asynq', 'bareRedis', 'bareHttp'],
+    who: ['yardmaster', 'bullmq', 'faktory', 'asynq', 'bareRedis', 'bareHttp'],
     comparisons: [
       ['yardmaster', 'bullmq', ['api', 'client', 'redis']],
       ['yardmaster', 'bullmq', ['redis']],
       ['yardmaster', 'faktory', ['api', 'server', 'redis']],
       ['yardmaster', 'asynq', ['api', 'client', 'redis']],
-      ['yardmaster', 'plainExpress', ['api', 'redis']],
       ['yardmaster', 'bareHttp', ['api']],
       ['yardmaster', 'bareRedis', ['api', 'redis']],
       ['bareRedis', 'bullmq', ['api', 'client', 'redis']],

@@ -4,7 +4,6 @@ import { figure, figures, markdownTable, percent, ratio, spread, text } from '..
 const CONTESTANTS = {
   yardmaster: 'Yardmaster over HTTP',
   other: 'the other checkout',
-  plainExpress: 'the same, plain Express',
   turn: 'Yardmaster, two calls',
   batch10: 'Yardmaster, two calls for 10 jobs',
   batch50: 'Yardmaster, two calls for 50 jobs',

@@ -73,45 +73,22 @@ function post(path: string, body: string | Buffer, headers: Record<string, strin
 const framed = (headers: Record<string, string>, behind: string) =>
   Buffer.from(`${headOf(CREATE, { connection: 'close', ...headers })}\r\n${behind}`, 'latin1');
 const chunked = (behind: string) => framed({ ...JSON_TYPE, 'transfer-encoding': 'chunked' }, behind);
-const bare = (line: string, headers: string) => Buffer.from(`${line} HTTP/1.1\r\n${headers}connection: close\r\n\r\n`);
 const job = (fields: object) => JSON.stringify({ name: 'bad', payload: {}, ...fields });
-const many = (count: number, entry: unknown) => JSON.stringify({ logs: Array.from({ length: count }, () => entry) });
 
-/** Requests that must be refused with 4xx, by their fault. */
+/** Requests that must be refused with 4xx, by their fault: some for each part that refuses. `npm run test:long -- fuzz` has all kinds. */
 export const MALFORMED: Record<string, Buffer> = {
   'no JSON': post(CREATE, '{"name":'),
-  'nothing at all': post(CREATE, ''),
-  'no object': post(CREATE, '[]'),
   'no UTF-8': post(CREATE, Buffer.from([0x22, 0xff, 0xfe, 0x22])),
-  'half a surrogate': post(CREATE, Buffer.from([0x7b, 0x22, 0xed, 0xa0])),
   'too deep': post(CREATE, job({ payload: null }).replace('null', '['.repeat(200_000) + ']'.repeat(200_000))),
-  'deep, and open': post(CREATE, '['.repeat(500_000)),
-  'infinite number': post(CREATE, '{"name":"bad","payload":{"n":1e999}}'),
   'wrong types': post(CREATE, job({ name: 7, maxRetries: 'x', timeoutSeconds: -1 })),
-  'foreign callback': post(CREATE, job({ callbackUrl: 'gopher://example.com/' })),
-  'headers that break': post(CREATE, job({ callbackUrl: 'http://example.com/', callbackHeaders: { x: 'a\r\nb: c' } })),
   'payload too large': post(CREATE, job({ payload: { x: 'x'.repeat(300_000) } })),
   'body too large': post(CREATE, job({ payload: { x: 'x'.repeat(1_500_000) } })),
   'too many keys': post(CREATE, `{${Array.from({ length: 60_000 }, (_, i) => `"${i}":{}`).join(',')}}`),
-  'another type': post(CREATE, job({}), { 'content-type': 'text/html' }),
-  'another encoding': post(CREATE, job({}), { ...JSON_TYPE, 'content-encoding': 'br' }),
   'broken gzip': post(CREATE, gzipSync(job({})).subarray(0, 20), { ...JSON_TYPE, ...GZIP }),
   'gzip bomb': post(CREATE, gzipSync(Buffer.alloc(20_000_000, ' ')), { ...JSON_TYPE, ...GZIP }),
-  'count of 0': post(POLL, '{"count":0}'),
-  'count in words': post(POLL, '{"count":"many"}'),
   'bomb of logs': post(LOGS, gzipSync(Buffer.alloc(50_000_000, '{}\n')), { ...NDJSON_TYPE, ...GZIP }),
-  'too many logs': post(LOGS, many(5_000, 'x')),
-  'large log': post(LOGS, many(1, 'x'.repeat(20_000))),
-  'broken line of logs': post(LOGS, '"a"\n{"b"\n', NDJSON_TYPE),
   'two lengths': framed({ ...JSON_TYPE, 'content-length': '2', 'Content-Length': '5' }, '{}abc'),
-  'negative length': framed({ ...JSON_TYPE, 'content-length': '-1' }, '{}'),
-  'length and chunks': framed({ ...JSON_TYPE, 'content-length': '2', 'transfer-encoding': 'chunked' }, '0\r\n\r\n'),
-  'chunk without length': chunked('zz\r\n{}\r\n0\r\n\r\n'),
   'chunk too long': chunked(`${'f'.repeat(20)}\r\n`),
   'huge header': framed({ 'x-huge': 'x'.repeat(100_000) }, ''),
-  'broken header': framed({ 'x-broken\u0000': 'yes' }, ''),
-  'no host': bare(`GET ${CREATE}`, ''),
-  'broken path': bare('GET /api/v1/spaces/%zz/jobs', 'host: yard\r\n'),
   'no HTTP': Buffer.from('EHLO yard\r\n\r\n'),
-  'a TLS handshake': Buffer.from('16030100a5010000a10303', 'hex'),
 };

@@ -1,7 +1,7 @@
-import { connect } from 'node:net';
 import { expect, it } from '@jest/globals';
 import { ROUTES } from '@yardmaster/api';
 import { createJob } from '../support/jobs.js';
+import { RawClient, sendRaw } from '../support/raw-client.js';
 import { withService } from '../support/service.js';
 import { ADMIN_KEY } from '../support/shared-service.js';
 import { StreamClient } from '../support/stream-client.js';
@@ -19,18 +19,6 @@ const SCRAPE = { [series('GET', '/metrics', 200)]: 1 };
 const CREATE = '/api/v1/spaces/:spaceId/jobs';
 
 const requests = (act: () => Promise<unknown>) => movedBy(service, DURATION, act);
-
-/** Open a connection, send bytes, and collect the response. */
-function sendRaw(bytes: string) {
-  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
-  const sent = { socket, text: '' };
-  socket.on('data', (chunk) => {
-    sent.text += chunk;
-  });
-  socket.on('error', () => undefined);
-  socket.write(bytes);
-  return sent;
-}
 
 it('counts each response by the pattern of its path, its method and its status', async () => {
   const { id } = await createJob(service, 'counted');
@@ -75,8 +63,7 @@ it('counts a request once that is refused before it has a route, or because of i
       `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`,
       `POST /api/v1/spaces/x/jobs HTTP/1.1\r\nhost: x\r\nx-api-key: ${ADMIN_KEY}\r\n${chunked}`,
     ]) {
-      const { socket } = sendRaw(bytes);
-      await until(() => socket.closed);
+      await sendRaw(service.url, bytes);
     }
   });
   expect(moved).toEqual({
@@ -93,8 +80,7 @@ it('counts invalid input once, however many bytes follow a request that is being
   const valid = `${create}content-type: application/json\r\ncontent-length: 15\r\n\r\n{"name":"work"}`;
   const moved = await requests(async () => {
     // The server reads it in many pieces, and none of them is a request.
-    const sent = sendRaw(`${valid}nonsense\r\n\r\n${'x'.repeat(4_000_000)}`);
-    await until(() => sent.socket.closed);
+    await sendRaw(service.url, `${valid}nonsense\r\n\r\n${'x'.repeat(4_000_000)}`);
   });
   expect(moved).toEqual({ ...SCRAPE, [series('POST', CREATE, 201)]: 1, [series('other', 'none', 400)]: 1 });
 });
@@ -106,9 +92,11 @@ it('counts requests whose clients disconnect before the response as 499, even be
   const count = async () => (await scrape(service)).get(series('POST', CREATE, 499)) ?? 0;
   const before = await count();
   for (const bytes of [waits, `GET /livez HTTP/1.1\r\nhost: x\r\n\r\n${waits}`]) {
-    const sent = sendRaw(bytes);
-    await until(() => sent.text.includes('HTTP/1.1 100 Continue'));
-    sent.socket.resetAndDestroy();
+    const { socket } = new RawClient(service.url);
+    let text = '';
+    socket.on('data', (chunk) => (text += chunk)).write(bytes);
+    await until(() => text.includes('HTTP/1.1 100 Continue'));
+    socket.resetAndDestroy();
   }
   await until(async () => (await count()) === before + 2);
 });

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import net from 'node:net';
+import type net from 'node:net';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { withApiProcess } from '../logs/api-process.js';
 import { append, appendOk, entriesOf, gzipped, logsKey, written } from '../logs/entries.js';
 import { createJob } from '../support/jobs.js';
+import { RawClient } from '../support/raw-client.js';
 import { withService } from '../support/service.js';
 import { ADMIN_KEY } from '../support/shared-service.js';
 import { until } from '../support/until.js';
@@ -38,12 +39,10 @@ afterEach(async () => {
   open.clear();
 });
 
-function connect(): net.Socket {
-  const socket = net.connect(Number(new URL(api.url).port), '127.0.0.1');
-  socket.setNoDelay(true);
-  socket.on('error', () => undefined); // A reset also ends the connection.
-  open.add(socket);
-  return socket;
+function connect(): RawClient {
+  const client = new RawClient(api.url);
+  open.add(client.socket);
+  return client;
 }
 
 const head = (method: string, headers: Headers = {}, query = '') =>
@@ -55,11 +54,9 @@ const head = (method: string, headers: Headers = {}, query = '') =>
 
 /** Begin an append with these headers; the test writes the body. */
 function startAppend(headers: Headers) {
-  const socket = connect();
-  let received = '';
-  socket.on('data', (bytes) => (received += bytes.toString('latin1')));
+  const client = connect();
+  const { socket } = client;
   socket.write(head('POST', headers));
-  const status = () => Number(/^HTTP\/1\.1 (\d{3}) /.exec(received)?.[1] ?? 0);
   /** Write, and wait until the bytes are sent or the connection is closed. */
   const write = async (bytes: Buffer) => {
     await new Promise<void>((resolve) => socket.write(bytes, () => resolve()));
@@ -72,12 +69,8 @@ function startAppend(headers: Headers) {
     writeChunk: (bytes: Buffer) =>
       write(Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])),
     isClosed: () => socket.closed,
-    status,
     /** Wait for the end of the connection, and return the status of the response; 0 for none. */
-    async closed() {
-      await until(() => socket.closed);
-      return status();
-    },
+    closed: async () => (await client.closed())[0]?.status ?? 0,
   };
 }
 
@@ -105,7 +98,7 @@ it('disconnects clients that send logs slowly or stop sending, and keeps serving
     return [...silent, ...slow].every((each) => each.isClosed());
   }, 90_000);
 
-  expect([...silent, ...slow].map(({ status }) => status())).toEqual(Array(30).fill(408));
+  expect(await Promise.all([...silent, ...slow].map((each) => each.closed()))).toEqual(Array(30).fill(408));
   await expectNothingStored();
 });
 
@@ -182,7 +175,7 @@ describe('clients that do not read responses', () => {
 
   /** Send requests on one connection, and read nothing. */
   function sendUnread(requests: Buffer[]): net.Socket {
-    const socket = connect();
+    const { socket } = connect();
     socket.pause();
     socket.write(Buffer.concat(requests));
     return socket;
