@@ -46,13 +46,6 @@ function follow(call: Promise<unknown>): { outcome: unknown } {
 const aMoment = () => new Promise((resolve) => setTimeout(resolve, 150));
 const isIncr = ([command]: string[]) => command === 'incr';
 
-it('the proxy forwards bytes in chunks of any size', async () => {
-  const redis = await connect();
-  const large = 'ä\r\n$3\r\n*1\r\n'.repeat(50_000);
-  await redis.set('large', large);
-  expect(await redis.get('large')).toBe(large);
-});
-
 it('the proxy delays the bytes that it forwards', async () => {
   const redis = await connect();
   proxy.set({ delayMs: 60 });
@@ -100,20 +93,4 @@ it.each<[action: Interception['action'], end: 'cut' | 'silence', happens: string
   else await aMoment();
   expect([call.outcome, redis.status]).toEqual(end === 'cut' ? ['failed', 'end'] : ['waits', 'ready']);
   expect(await other.incr('n')).toBe(happens === null ? 1 : 2);
-});
-
-it('the proxy observes a command until the observation is canceled', async () => {
-  const redis = await connect();
-  const cancelled = proxy.intercept(isIncr, { action: 'observe' });
-  cancelled.cancel();
-  const observed = proxy.intercept(isIncr, { action: 'observe' });
-  expect(await redis.incr('n')).toBe(1);
-  await observed.happened;
-  expect(cancelled.at).toBeNull();
-});
-
-it('the proxy closes the connections of its clients when Redis stops', async () => {
-  const redis = await connect();
-  await node.kill();
-  await until(() => redis.status === 'end');
 });

@@ -109,12 +109,13 @@ it('serves a document of the streams that is valid AsyncAPI 3.0', () => {
   expect({ version: document.asyncapi, faults: validate.errors }).toEqual({ version: '3.0.0', faults: null });
 });
 
-it('serves the AsyncAPI document without a key, as JSON that clients may cache', async () => {
-  const { status, headers } = await service.http.call('GET', PATH);
+it.each(['openapi', 'asyncapi'])('serves %s.json without a key, as JSON that clients may cache', async (name) => {
+  const { status, headers } = await service.http.call('GET', `/api/v1/${name}.json`);
   expect(status).toBe(200);
   expect(headers).toMatchObject({
     'content-type': 'application/json; charset=utf-8',
     'cache-control': 'public, max-age=300',
+    'x-request-id': expect.any(String),
   });
 });
 

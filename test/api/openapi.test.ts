@@ -19,16 +19,6 @@ it('serves a document that is valid OpenAPI 3.1', async () => {
   expect(validator.version).toBe('3.1');
 });
 
-it('serves the OpenAPI document without a key, as JSON that clients may cache', async () => {
-  const { status, headers } = await service.http.call('GET', PATH);
-  expect(status).toBe(200);
-  expect(headers).toMatchObject({
-    'content-type': 'application/json; charset=utf-8',
-    'cache-control': 'public, max-age=300',
-    'x-request-id': expect.any(String),
-  });
-});
-
 it('serves the JSON Schema of stream messages without a key', async () => {
   const { status, headers, body } = await service.http.call('GET', '/api/v1/streams.schema.json');
   expect({ status, cache: headers['cache-control'] }).toEqual({ status: 200, cache: 'public, max-age=300' });

@@ -27,6 +27,15 @@ beforeEach(() => {
 
 const request = { name: 'test', scopes: ['jobs:read' as const], spaceId: null, expiresAt: null };
 
+/** Create an authenticator that hears of revocations, and the ids of keys that it has heard of. */
+async function listening() {
+  const authenticator = new Authenticator(store);
+  await authenticator.listen(new ConnectionSubscriptions(connect()));
+  const revoked: string[] = [];
+  authenticator.onEnded((keyId) => revoked.push(keyId));
+  return { authenticator, revoked };
+}
+
 /** Count how often the store reads a key from Redis. */
 function countReads(of: Store): () => number {
   let reads = 0;
@@ -79,10 +88,7 @@ it('stores no secret of an API key', async () => {
 
 it('a revoked API key is refused by an authenticator that had cached it once the revocation is published', async () => {
   const { key, id } = await createKey(store, request);
-  const authenticator = new Authenticator(store);
-  await authenticator.listen(new ConnectionSubscriptions(connect()));
-  const revoked: string[] = [];
-  authenticator.onEnded((keyId) => revoked.push(keyId));
+  const { authenticator, revoked } = await listening();
   expect(await authenticator.authenticate(key)).not.toBeNull();
 
   await revokeKey(store, id);
@@ -94,10 +100,7 @@ it('a revoked API key is refused by an authenticator that had cached it once the
 
 it('a revoked API key is not cached by a read that was in progress at its revocation', async () => {
   const { key, id } = await createKey(store, request);
-  const authenticator = new Authenticator(store);
-  await authenticator.listen(new ConnectionSubscriptions(connect()));
-  const revoked: string[] = [];
-  authenticator.onEnded((keyId) => revoked.push(keyId));
+  const { authenticator, revoked } = await listening();
   // The reply, in which the key is still valid, is delayed until the revocation was received.
   const other = createStore(connect(), store.settings);
   const hget = store.redis.hget.bind(store.redis);
