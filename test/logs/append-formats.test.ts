@@ -132,10 +132,6 @@ it('accepts 1,000 NDJSON log entries with any number of blank lines', async () =
   await expectStored(asNdjson(entries.map((entry) => `${JSON.stringify(entry)}\n\n\n`).join('')), entries);
 });
 
-beforeAll(async () => {
-  id = (await createJob(service, 'values')).id;
-});
-
 /** Append one entry of JSON text in every format, and read it. */
 async function roundTrip(text: string) {
   const { newestSeq } = (await readPage(service, id)).cursor;
