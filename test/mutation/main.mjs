@@ -16,7 +16,8 @@ import '../../scripts/typescript.mjs';
 const { killOnExit } = await import('../support/kill-on-exit.ts');
 
 const COPIES = 2;
-const LIMIT_MS = 900_000; // A mutant may loop forever.
+const ONE_FILE_MS = 120_000; // A mutant that lets each test wait is killed, too; so is one that loops forever.
+const ALL_MS = 900_000;
 const file = new URL('mutants.json', import.meta.url);
 
 const { values } = parseArgs({
@@ -64,7 +65,8 @@ async function failure(folder, testFile) {
   const forget = killOnExit({ pid: -child.pid });
   let output = '';
   child.stderr.on('data', (chunk) => (output += chunk));
-  const limit = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), LIMIT_MS);
+  const limitMs = testFile === null ? ALL_MS : ONE_FILE_MS;
+  const limit = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), limitMs);
   const [code] = await once(child, 'close');
   clearTimeout(limit);
   forget();
