@@ -1,5 +1,7 @@
 import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { listJobsQuery } from '@yardmaster/protocol';
+import { ANY_SPACE, listJobs } from '@yardmaster/store';
 import { limitCpu } from '../../test/support/slow-process.mjs';
 import { nextNumber } from '../load/own-jobs.js';
 import * as raw from '../load/raw-requests.js';
@@ -40,15 +42,14 @@ async function produce({ call }: FaultContext, sender: number, until: number): P
   }
 }
 
-/** Kill the jobs of the overload, so that the run can drain. */
-async function killAll({ call, history }: FaultContext): Promise<void> {
-  const created = history.ofKind('call').filter(({ op, spaceId }) => op === 'create' && spaceId === 'overload');
-  const left = created.flatMap(({ jobId }) => jobId ?? []);
-  const killOne = async () => {
-    for (let jobId = left.pop(); jobId; jobId = left.pop())
-      await call({ client: 'operator', op: 'kill', jobId, sent: { reason: jobId } });
-  };
-  await Promise.all(Array.from({ length: KILLS_AT_ONCE }, killOne));
+/** Kill the jobs of the overload, so that the run can drain. Those whose creates had no response are only in the store. */
+async function killAll({ call, installation: { store } }: FaultContext): Promise<void> {
+  const query = listJobsQuery.parse({ status: 'pending', limit: `${KILLS_AT_ONCE}` });
+  for (;;) {
+    const { jobs } = await listJobs(store, ANY_SPACE, 'overload', query);
+    if (jobs.length === 0) return;
+    await Promise.all(jobs.map(({ id }) => call({ client: 'operator', op: 'kill', jobId: id, sent: { reason: id } })));
+  }
 }
 
 export const faults: Fault[] = [
