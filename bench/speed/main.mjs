@@ -4,8 +4,9 @@
 //               [--profile folder] [--json]
 //
 // Measure the CPU of a job, and compare it with contestants that take turns: BullMQ and Asynq, each in one process; a Faktory
-// server; a bare node:http server without Redis; one that only calls the scripts. --against compares only with another checkout, and --starts says how often all processes are started for
-// it, in the other order each time; --profile writes a CPU profile of the API into a folder.
+// server; a bare node:http server without Redis; one that only calls the scripts. --against compares only with another checkout,
+// and --starts says how often all processes are started for it, in the other order each time; --profile writes a CPU profile of
+// the API into a folder.
 import { resolve } from 'node:path';
 import { print, readOptions } from '../report/command-line.mjs';
 import { machineOf } from '../report/machine.mjs';

@@ -3,17 +3,16 @@ import { ANY_SPACE, createStore, getJob, NO_OBSERVER } from '@yardmaster/store';
 import { createAgents } from '../../apps/scheduler/src/callbacks/agents.js';
 import { attemptCallback } from '../../apps/scheduler/src/callbacks/attempt.js';
 import { createResolver } from '../../apps/scheduler/src/callbacks/dns-lookup.js';
-import { storeUnderTest, withConnection } from '../store/store-under-test.js';
+import { fsckUnprepared, storeUnderTest, withConnection } from '../store/store-under-test.js';
 import { respondWith } from '../support/behaviours.js';
 import { attemptsOf, historyOf, sent } from '../support/callbacks.js';
-import { fsck } from '../support/fsck.js';
 import { withReceiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
 
 const redis = withConnection();
 const receiver = withReceiver();
 const tested = storeUnderTest(redis);
-afterEach(async () => expect(await fsck(tested.store)).toEqual([]));
+afterEach(async () => expect(await fsckUnprepared(tested.store)).toEqual([]));
 
 describe('an attempt at a callback', () => {
   const options = {

@@ -7,8 +7,7 @@ import type { BullMq } from '../../apps/scheduler/src/bullmq.js';
 import { CallbackDispatcher, type HostCallback } from '../../apps/scheduler/src/callbacks/dispatcher.js';
 import { createRelay } from '../../apps/scheduler/src/callbacks/relay.js';
 import { createWakeups } from '../../apps/scheduler/src/callbacks/wakeups.js';
-import { storeUnderTest, withConnection } from '../store/store-under-test.js';
-import { fsck } from '../support/fsck.js';
+import { fsckUnprepared, storeUnderTest, withConnection } from '../store/store-under-test.js';
 import { until } from '../support/until.js';
 
 const log = pino({ level: 'silent' });
@@ -97,7 +96,7 @@ describe('the relay of one scheduler', () => {
     const found = await accepted();
     expect(found.map(({ jobId }) => jobId).sort()).toEqual(ids.sort());
     for (const callback of found) expect(callback).toMatchObject({ series: 0, host: 'hooks.example:8443' });
-    expect(await fsck(tested.store)).toEqual([]);
+    expect(await fsckUnprepared(tested.store)).toEqual([]);
   });
 
   it('the relay leaves callbacks due in Redis when its dispatcher is full', async () => {

@@ -11,10 +11,10 @@ import {
   redisNow,
   relayCallbacks,
 } from '@yardmaster/store';
-import { fsck, keysOf } from '../support/fsck.js';
+import { keysOf } from '../support/fsck.js';
 import { subscribe } from '../support/subscribe.js';
 import { until } from '../support/until.js';
-import { HOOK, type StoreUnderTest, storeUnderTest, withConnection } from './store-under-test.js';
+import { fsckUnprepared, HOOK, type StoreUnderTest, storeUnderTest, withConnection } from './store-under-test.js';
 
 // The model test compares every verb of callbacks with the specification. These tests cover what it cannot reach.
 
@@ -26,7 +26,7 @@ describe('pending callbacks', () => {
   beforeEach(() => {
     tested = storeUnderTest(redis);
   });
-  afterEach(async () => expect(await fsck(tested.store)).toEqual([]));
+  afterEach(async () => expect(await fsckUnprepared(tested.store)).toEqual([]));
 
   const relay = () => relayCallbacks(tested.store, tag);
   const lookAt = (id: string, at: number | string) => redis.zadd(tested.store.keys.callbacks(tag), at, id);

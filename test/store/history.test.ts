@@ -20,9 +20,8 @@ import {
   redisNow,
 } from '@yardmaster/store';
 import { Redis } from 'ioredis';
-import { fsck } from '../support/fsck.js';
 import { sharedService } from '../support/shared-service.js';
-import { type StoreUnderTest, storeUnderTest, withConnection } from './store-under-test.js';
+import { fsckUnprepared, type StoreUnderTest, storeUnderTest, withConnection } from './store-under-test.js';
 
 // A job that completes at the first attempt has no list of events: its record implies them. The list is written when any
 // other event happens.
@@ -34,7 +33,7 @@ describe('history of a job', () => {
   beforeEach(() => {
     tested = storeUnderTest(redis, { eventsPerJob: 10 });
   });
-  afterEach(async () => expect(await fsck(tested.store)).toEqual([]));
+  afterEach(async () => expect(await fsckUnprepared(tested.store)).toEqual([]));
 
   const listOf = (id: string) => redis.lrange(`${tested.store.keys.job(id)}:events`, 0, -1);
   const seqOf = ({ id }: JobEvent) => Number(id.split('.')[1]);
@@ -154,7 +153,7 @@ describe('history of a job', () => {
     const key = `${tested.store.keys.job(id)}:events`;
     const entries = await listOf(id);
     await redis.del(key);
-    expect(await fsck(tested.store)).toContain(`history_incomplete: ${key}: it is missing, although ${why}`);
+    expect(await fsckUnprepared(tested.store)).toContain(`history_incomplete: ${key}: it is missing, although ${why}`);
     await redis.rpush(key, ...entries);
   });
 });

@@ -13,8 +13,7 @@ import {
   type Store,
   tendPauses,
 } from '@yardmaster/store';
-import { fsck } from '../support/fsck.js';
-import { storeUnderTest, withConnection } from './store-under-test.js';
+import { fsckUnprepared, storeUnderTest, withConnection } from './store-under-test.js';
 
 // No scheduler runs: each step is made here, as any process could make it.
 
@@ -68,7 +67,7 @@ it('the sweep takes the jobs of a paused name out of the queue of its space in s
   await pauseSpace(store, SPACE, paused);
   expect(await isDue()).toEqual([PARTITION]);
   expect(await tendAll()).toEqual([253, 153, 53, 3]);
-  expect(await fsck(store)).toEqual([]);
+  expect(await fsckUnprepared(store)).toEqual([]);
   expect((await pollJobs(store, SPACE, { count: 50, names: [] })).jobs).toHaveLength(3);
   expect(await redis.zcard(`${store.keys.queue(SPACE)}/slow`)).toBe(250);
 });
@@ -82,7 +81,7 @@ it('the sweep puts jobs of a resumed name back in their places in steps of 100, 
   await tendAll();
   await resumeSpace(store, SPACE, paused);
   expect(await size()).toBe(103); // The first step is part of the resume.
-  expect(await fsck(store)).toEqual([]);
+  expect(await fsckUnprepared(store)).toEqual([]);
   expect(await tend()).toMatchObject({ isMore: true });
   await Promise.all([tend(), tend(), tend()]);
   expect(await queue()).toEqual(before);
@@ -156,7 +155,7 @@ it('a poll finds a job behind more jobs of paused names than one step takes out'
     (await pollJobs(store, SPACE, { count: 1, names: [] })).jobs,
   ];
   expect(polls.flat().map(({ id }) => id)).toEqual([other]);
-  expect(await fsck(store)).toEqual([]);
+  expect(await fsckUnprepared(store)).toEqual([]);
 });
 
 it('a poll takes jobs of paused names out of the queue although it claims many others', async () => {
@@ -168,5 +167,5 @@ it('a poll takes jobs of paused names out of the queue although it claims many o
   await pauseSpace(store, SPACE, paused);
   const { jobs: claimed } = await pollJobs(store, SPACE, { count: 50, names: [] });
   expect(claimed.map(({ id }) => id)).toEqual(ids.slice(0, 50));
-  expect(await fsck(store)).toEqual([]);
+  expect(await fsckUnprepared(store)).toEqual([]);
 });

@@ -9,13 +9,15 @@ import {
   completeJob,
   createJob,
   createStore,
+  PARTITIONS,
   recordCallback,
   redisNow,
+  type Store,
   type StoreSettings,
 } from '@yardmaster/store';
 import type { Redis } from 'ioredis';
 import { connectTo } from '../support/connect.js';
-import { keysOf } from '../support/fsck.js';
+import { fsck, keysOf } from '../support/fsck.js';
 import { sharedService } from '../support/shared-service.js';
 
 export const HOOK = 'https://example.com/hook';
@@ -28,6 +30,12 @@ export function withConnection(): Redis {
     redis.disconnect();
   });
   return redis;
+}
+
+/** Check a store that no service has prepared, so that its number of partitions is not stored. */
+export async function fsckUnprepared(store: Store): Promise<string[]> {
+  await store.redis.hset(store.keys.meta, 'partitions', PARTITIONS);
+  return fsck(store);
 }
 
 /** Key prefixes of all stores of this test file. */

@@ -1,6 +1,6 @@
 import { fsck as checkStored } from '@yardmaster/fsck';
 import { primariesOf } from '@yardmaster/redis';
-import { PARTITIONS, type Store } from '@yardmaster/store';
+import type { Store } from '@yardmaster/store';
 import type { Redis } from 'ioredis';
 
 /**
@@ -9,9 +9,6 @@ import type { Redis } from 'ioredis';
  * @returns one sentence per fault
  */
 export async function fsck(store: Store): Promise<string[]> {
-  const { redis, keys } = store;
-  // As a service does when it starts.
-  if ((await redis.exists(keys.meta)) === 0) await redis.hset(keys.meta, 'partitions', PARTITIONS);
   const faults: string[] = [];
   await checkStored(store, { onFault: ({ kind, key, detail }) => void faults.push(`${kind}: ${key}: ${detail}`) });
   return faults;
