@@ -1,4 +1,4 @@
-// npm run test:long -- mutation [--tenth N] [--only text] [--write]: whether the tests still notice small changes to the sources.
+// npm run test:long -- mutation [--only text] [--write]: whether the tests still notice small changes to the sources.
 //
 // mutants.json has 300 changes, which Stryker's instrumenter 9.6.1 drew with seed 17, each with a test file that failed because of
 // it, or null for a survivor. Each of the former is made alone, in a copy of HEAD, and its test file must fail again; if it does
@@ -15,12 +15,13 @@ import '../../scripts/typescript.mjs';
 
 const { killOnExit } = await import('../support/kill-on-exit.ts');
 
+const COPIES = 2;
 const ONE_FILE_MS = 120_000; // A mutant that lets each test wait is killed, too; so is one that loops forever.
 const ALL_MS = 900_000;
 const file = new URL('mutants.json', import.meta.url);
 
 const { values } = parseArgs({
-  options: { only: { type: 'string', default: '' }, tenth: { type: 'string' }, write: { type: 'boolean' } },
+  options: { only: { type: 'string', default: '' }, write: { type: 'boolean' } },
 });
 const say = (line) => process.stdout.write(`${line}\n`);
 // A signal must also end the tests that this process runs: the `exit` event does.
@@ -29,9 +30,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () =>
 const all = JSON.parse(readFileSync(file, 'utf8'));
 const nameOf = ({ source, before, original, replacement }) =>
   `${source}: ${before.trim()}[${original} → ${replacement}]`.replaceAll(/\s+/g, ' ').slice(0, 180);
-const chosen = all
-  .filter((mutant) => nameOf(mutant).includes(values.only) && (values.write || mutant.killer !== null))
-  .filter((_, n) => values.tenth === undefined || n % 10 === Number(values.tenth) - 1);
+const chosen = all.filter((mutant) => nameOf(mutant).includes(values.only) && (values.write || mutant.killer !== null));
 
 /** Make a copy of the commit at HEAD, with packages of its own, and compile it. */
 function makeCopy(number) {
@@ -101,8 +100,7 @@ async function work(folder) {
   }
 }
 
-const copies = values.tenth === undefined ? 2 : 1; // In CI, another suite runs beside it.
-await Promise.all(Array.from({ length: copies }, (_, number) => work(makeCopy(number + 1))));
+await Promise.all(Array.from({ length: COPIES }, (_, number) => work(makeCopy(number + 1))));
 if (values.write) {
   const kept = all.filter(({ isGone }) => !isGone).map((mutant) => JSON.stringify(mutant));
   writeFileSync(file, `[\n${kept.join(',\n')}\n]\n`);
