@@ -9,7 +9,6 @@ import type { Redis } from 'ioredis';
  * @returns one sentence per fault
  */
 export async function fsck(store: Store): Promise<string[]> {
-  await store.redis.ping(); // Until a new connection to a cluster is ready, it knows no node.
   const faults: string[] = [];
   await checkStored(store, { onFault: ({ kind, key, detail }) => void faults.push(`${kind}: ${key}: ${detail}`) });
   return faults;

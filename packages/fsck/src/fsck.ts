@@ -45,8 +45,9 @@ const REMEMBERED = 10_000;
 export async function fsck(store: Store, options: FsckOptions): Promise<FsckProgress> {
   const { isRepairing = false, onFault, onProgress, signal } = options;
   const checked: CheckContext = { store, isRepairing };
-  const holders = await keyLocationsOf(store.redis);
+  // First, because a client of a cluster knows no server before its first command succeeds.
   const partitions = await partitionsOf(store);
+  const holders = await keyLocationsOf(store.redis);
   await retryUnavailable(() => readFormat(store));
   const progress: FsckProgress = {
     keys: 0,

@@ -53,6 +53,8 @@ async function* pairsOf(scan: Scan): AsyncGenerator<[string, string][]> {
  * same, no key moves to a place that was already searched.
  */
 export async function keyLocationsOf(redis: RedisClient): Promise<string> {
+  // The client drops a primary that was down, and adds it again only once it needs one of its slots.
+  if (redis instanceof Cluster) await new Promise((done) => redis.refreshSlotsCache(done));
   const primaries = primariesOf(redis);
   const infos = await Promise.all(
     primaries.map((primary) => retryUnavailable(() => withRedisErrors(primary.info('server')))),
