@@ -97,7 +97,8 @@ async function runSuite(name) {
   const whole = [
     ...command,
     ...(tenth === undefined ? [] : argsOfTenth(Number(tenth))),
-    ...(isJest ? ['--ci', '--json', `--outputFile=${file}`] : []),
+    // A list of what passed would hide why something failed.
+    ...(isJest ? ['--ci', '--verbose=false', '--json', `--outputFile=${file}`] : []),
     ...others,
   ];
   const began = performance.now();
