@@ -14,6 +14,18 @@ deliveries.finds('a delivery at another time', LATER, TWICE, second, tooLate, ou
 deliveries.finds('two deliveries to a poll for one job', /delivered at/, oneOfTwo);
 deliveries.finds('a delivery much later', /12:00:09/, 'delivered 9000', ...LOST, outage('redis', 90, 10_000, 'api-1'));
 deliveries.allows('a delivery whose response was lost', `${TWICE}, killed 2300 no`, lost('poll', 0), BRIEF);
+const waited = call('poll', 2_150, { sent: { waitSeconds: 1 }, endedAt: START + 3_300, body: { jobs: [] } });
+const DURING = outage('redis', 2_100, 2_300);
+deliveries.finds('a delivery to a poll that waited without an outage', LATER, TWICE, second, waited);
+const empty = call('poll', 2_150, { sent: {}, endedAt: START + 3_300, body: { jobs: [] } });
+deliveries.finds('a delivery to a poll that did not wait', LATER, TWICE, second, empty, DURING);
+deliveries.allows(
+  'a delivery to a poll that kept waiting in an outage',
+  `${TWICE}, killed 2300 no`,
+  second,
+  waited,
+  DURING,
+);
 
 const lateness = examplesOf('lateness');
 const silentAt = (at: number) => `delivered 100, acked 200, dead ${at} silent`;
