@@ -4,9 +4,6 @@ import { affects, type Evidence, type Outage, type Rule, type StoredCase, stored
 
 const UNDER_WAY_MS = 2_000; // Redis may run a command this long after its API gave up, or after the end of the outage.
 
-/** How long an API waits for the reply to a command. */
-const REPLY_MS = 1_000;
-
 /** A poll or claim of which a reply may have been lost. */
 interface LostClaim {
   jobId: string | null;
@@ -52,32 +49,25 @@ export function deliveriesNobodyGot({ job, claims: all }: StoredCase): number[] 
 /** List polls and claims that may have lost a reply, ordered by when they must have been executed. */
 const lostClaims = ({ calls, outages }: Evidence): LostClaim[] =>
   calls
-    .filter((call) => isLost(call) || hasWaitedOn(call, outages))
+    .filter(({ op }) => op === 'poll' || op === 'claim')
+    .filter((call) => call.outcome === 'unknown' || hasWaitedIn(call, outages))
     .map((call) => ({
       jobId: call.jobId,
       spaceId: call.spaceId,
       from: call.sentAt - 1,
       until: executedBy(call, outages),
-      room: call.op === 'claim' ? 1 : (call.sent?.count ?? 1) * (isLost(call) ? 1 : triesOf(call)),
+      room: (call.op === 'poll' ? (call.sent?.count ?? 1) : 1) * (call.outcome === 'ok' ? 2 : 1), // A wait has time for two losses.
     }))
     .sort((a, b) => a.until - b.until);
 
-const isLost = ({ op, outcome }: Call) => outcome === 'unknown' && (op === 'poll' || op === 'claim');
-
-/**
- * Whether a poll may have kept waiting after it had lost a reply. Its jobs are claimable again after their delivery window; with
- * autoAck there is none, so that such a poll fails.
- */
-const hasWaitedOn = ({ op, outcome, sent, api, sentAt, endedAt }: Call, outages: readonly Outage[]) =>
-  op === 'poll' &&
+/** Whether a poll may have waited on after a lost reply. With autoAck it fails then, because its jobs have no delivery window. */
+const hasWaitedIn = ({ outcome, sent, api, sentAt, endedAt }: Call, outages: readonly Outage[]) =>
   outcome === 'ok' &&
   sent?.waitSeconds > 0 &&
   sent.autoAck !== true &&
-  outages.some(
-    (it) => it.stops.includes('redis') && affects(it, api) && sentAt <= it.until + UNDER_WAY_MS && endedAt >= it.from,
-  );
-
-const triesOf = ({ sentAt, endedAt }: Call) => Math.ceil((endedAt - sentAt) / REPLY_MS);
+  outages
+    .filter((one) => one.stops.includes('redis') && affects(one, api))
+    .some(({ from, until }) => sentAt <= until + UNDER_WAY_MS && endedAt >= from);
 
 /** Return the time after which a call is not executed any more: commands may wait at a paused Redis. */
 function executedBy({ sentAt, endedAt }: Call, outages: readonly Outage[]): number {

@@ -15,7 +15,7 @@ const api = withApiProcess(service);
 let target: Target;
 let before: unknown;
 beforeAll(async () => {
-  target = { ...UNKNOWN, spaceId: 'target', jobId: await jobIn(service, 'running', 'target') };
+  target = { ...UNKNOWN, spaceId: 'of-bodies', jobId: await jobIn(service, 'running', 'of-bodies') };
   before = await stateOf(service, target);
 });
 

@@ -16,7 +16,7 @@ let before: unknown;
 /** The OpenAPI document; fields that it does not name are allowed in a request. */
 let contract: Contract;
 beforeAll(async () => {
-  target = { ...UNKNOWN, spaceId: 'target', jobId: await jobIn(service, 'running', 'target') };
+  target = { ...UNKNOWN, spaceId: 'of-fields', jobId: await jobIn(service, 'running', 'of-fields') };
   before = await stateOf(service, target);
   contract = new Contract((await service.call('GET', '/openapi.json')).body, { isClosed: false });
 });

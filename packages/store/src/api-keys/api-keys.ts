@@ -51,7 +51,7 @@ export async function createKey(
 
 /**
  * List the API keys that a caller may see, newest first, without secrets: all, or those of the space that the caller is
- * bound to.
+ * bound to. A key whose record is broken is left out.
  *
  * @throws UNAVAILABLE
  */
@@ -61,7 +61,8 @@ export async function listKeys(store: Store, { spaceId }: Caller = ANY_SPACE): P
     call(store, 'hgetall', store.redis.hgetall(store.keys.keyUses)),
   ]);
   return records
-    .map(readRecord)
+    .map(parsed)
+    .filter((key): key is StoredKey => key?.createdAt !== undefined) // fsck reports the others.
     .filter((key) => spaceId === null || key.spaceId === spaceId)
     .map((key) => shown(key, uses[key.id]))
     .sort((a, b) => b.createdAt.localeCompare(a.createdAt) || a.id.localeCompare(b.id));
