@@ -86,7 +86,7 @@ describe('with a key that has only jobs:read', () => {
 it('a key of one space shows only that space in the dashboard', async () => {
   const { key } = await service.key(['jobs:read', 'jobs:manage'], { spaceId: SPACE });
   const dashboard = await open('', { key });
-  await dashboard.find(SPACE);
+  await dashboard.waitFor(/dead by/); // The last part of the page to load.
   expect(await dashboard.text()).not.toContain('scopes-other');
   await dashboard.click(/^Find id/);
   await dashboard.fill('Id of a job', 'hidden');
