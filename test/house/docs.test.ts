@@ -5,6 +5,8 @@ import { expect, it } from '@jest/globals';
 import { FEATURES } from '@yardmaster/api';
 import { createJobRequest, ERRORS, jobWithEvents, knownFieldsOf, TRANSITIONS } from '@yardmaster/protocol';
 import { VARIABLES } from '@yardmaster/runtime';
+import GithubSlugger from 'github-slugger';
+import MarkdownIt from 'markdown-it';
 import { ENDPOINTS } from '../api/endpoints.js';
 
 const pathOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
@@ -81,22 +83,6 @@ it('the API reference lists exactly the fields of create and of a job', () => {
   expect(firstColumn('## Job')).toEqual(Object.keys(fields).sort());
 });
 
-it('every table row in the docs has as many cells as the row above, and every heading a blank line', () => {
-  const pages = ['README.md', 'CHANGELOG.md', ...readdirSync(pathOf('docs')).map((name) => `docs/${name}`)];
-  const faults = pages
-    .filter((page) => page.endsWith('.md'))
-    .flatMap((page) => {
-      const lines = read(page)
-        .replace(/^ *```.*?^ *```$/gms, '')
-        .split('\n');
-      const cells = (line: string) => line.match(/(?<!\\)\|/g)?.length;
-      const isFaulty = (line: string, above: string) =>
-        line.startsWith('#') ? above !== '' : line[0] === '|' && above[0] === '|' && cells(line) !== cells(above);
-      return lines.filter((line, i) => isFaulty(line, lines[i - 1] ?? '')).map((line) => `${page}: ${line}`);
-    });
-  expect(faults).toEqual([]);
-});
-
 it('the API reference lists every error code with its status', () => {
   const rows = [...read('docs/api.md').matchAll(/^\| (\d{3}) \| `([A-Z_]+)` \|/gm)];
   expect(rows.map(([, status, code]) => `${code} ${status}`).sort()).toEqual(
@@ -119,37 +105,54 @@ it('the API reference draws every transition', () => {
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-const FOLDERS = ['docs', 'chaos', 'examples', 'helm', 'test'];
-
 const pages = [
   ...readdirSync(root),
-  ...FOLDERS.flatMap((folder) =>
+  ...['docs', 'chaos', 'examples', 'helm', 'test', 'sdk', 'apps', 'bench'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
   ),
 ].filter((file) => file.endsWith('.md') && !file.includes('node_modules'));
 
-/** Remove code, which may look like links or headings. */
-const proseOf = (file: string) => readFileSync(file, 'utf8').replaceAll(/^```.*?^```$/gms, '');
+const markdown = new MarkdownIt({ html: true });
+
+/** Parse a page as GitHub does: its blocks, and the parts of their lines. */
+const tokensOf = (file: string) =>
+  markdown.parse(readFileSync(file, 'utf8'), {}).flatMap((token) => [token, ...(token.children ?? [])]);
 
 /** Anchors that GitHub makes of the headings of a page. */
-const anchorsOf = (file: string) =>
-  [...proseOf(file).matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
-    (heading as string)
-      .toLowerCase()
-      .replaceAll(/\]\(.*?\)/g, '')
-      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-      .replaceAll(' ', '-'),
-  );
+function anchorsOf(file: string): string[] {
+  const slugger = new GithubSlugger();
+  const tokens = markdown.parse(readFileSync(file, 'utf8'), {});
+  return tokens
+    .filter((_, i) => tokens[i - 1]?.type === 'heading_open')
+    .map(({ children }) => slugger.slug((children ?? []).map(({ content }) => content).join('')));
+}
 
-it.each(pages)('%s contains no merge conflict', (page) => {
-  expect(readFileSync(join(root, page), 'utf8')).not.toMatch(/^(<{7}|>{7}) /m);
+/** The line of the source that each heading and each table has once. */
+const LINES = { heading_open: /^#{1,6} /, table_open: /^\|[ :|-]*-[ :|-]*\|$/ };
+
+it.each(pages)('%s renders every heading, table and cell of its source, and no raw HTML', (page) => {
+  const tokens = tokensOf(join(root, page));
+  const lines = readFileSync(join(root, page), 'utf8')
+    .replaceAll(/^( *)```.*?^\1```$/gms, '')
+    .split('\n');
+  for (const [type, line] of Object.entries(LINES)) {
+    const sources = lines.filter((text) => line.test(text));
+    expect([type, tokens.filter((token) => token.type === type).length]).toEqual([type, sources.length]);
+  }
+  const cells = (line = '') => (line.startsWith('|') ? line.match(/(?<!\\)\|/g)?.length : 0);
+  expect(lines.filter((line, i) => cells(line) && cells(lines[i - 1]) && cells(line) !== cells(lines[i - 1]))).toEqual(
+    [],
+  );
+  const html = tokens.filter(({ type }) => type === 'html_block').map(({ content }) => content);
+  expect(html.filter((text) => !/^<(!--|p |\/?details|summary|img )/.test(text))).toEqual([]);
 });
 
 it.each(pages)('%s links only to existing files and headings', (page) => {
-  const links = [...proseOf(join(root, page)).matchAll(/\]\((?!https?:)([^)\s]*)\)/g)].map(
-    ([, link]) => link as string,
-  );
+  const links = tokensOf(join(root, page))
+    .map((token) => token.attrGet('href') ?? token.attrGet('src'))
+    .filter((link) => typeof link === 'string');
   const broken = links.filter((link) => {
+    if (/^(https?|mailto):/.test(link)) return false;
     const [path, anchor] = link.split('#') as [string, string?];
     const file = path === '' ? join(root, page) : join(root, dirname(page), path);
     if (!existsSync(file)) return true;
