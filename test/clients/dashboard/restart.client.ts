@@ -79,6 +79,7 @@ it('the page of a job recovers from a restart of the service, and its history ha
   await dashboard.waitFor('after the restart');
   await step(service, id, 'complete', { result: { pages: 3 } });
   await dashboard.waitFor('"pages": 3');
+  await dashboard.waitFor('100 % after the restart');
   const events = ['completed', 'progress', 'progress', 'acked', 'delivered', 'created'];
   await dashboard.waitForTexts('[aria-label=History] td:nth-child(2)', events);
   expect(await isSamePage(dashboard)).toBe(true);

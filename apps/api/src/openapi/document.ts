@@ -1,3 +1,5 @@
+import { SCOPES } from '@yardmaster/protocol';
+import { grantsOf } from '@yardmaster/protocol/scopes';
 import type { StoreSettings } from '@yardmaster/store';
 import type { SizeLimits } from '../body/sizes.js';
 import { ANY_KEY, type Route, TAGS } from '../routes/route.js';
@@ -148,12 +150,15 @@ export function descriptionOf({ sizes, kept }: Limits): string {
   return `${ABOUT}\n\n${table.join('\n')}`;
 }
 
+/** Scopes on jobs that `jobs:worker` does not include. */
+const NOT_FOR_WORKERS = SCOPES.filter((scope) => scope.startsWith('jobs:') && !grantsOf(['jobs:worker']).has(scope));
+
 const ABOUT = `Producers submit jobs to a space. Workers claim jobs, report progress, and complete or fail them.
 
-Every operation needs an API key in the header \`x-api-key\`, or as \`Authorization: Bearer\`, with one of the scopes that the operation names. \`jobs:worker\` includes all scopes on jobs except \`jobs:create\` and \`jobs:kill\`; \`jobs:read\` includes \`jobs:read:progress\`. A key that is bound to a space is refused with 403 in every other space.
+Every operation needs an API key in the header \`x-api-key\`, or as \`Authorization: Bearer\`, with one of the scopes that the operation names. \`jobs:worker\` includes all scopes on jobs except ${new Intl.ListFormat('en').format(NOT_FOR_WORKERS.map((scope) => `\`${scope}\``))}; \`jobs:read\` includes \`jobs:read:progress\`. A key that is bound to a space is refused with 403 in every other space.
 
 Every error is \`{error, code}\`: a message for people and a code for programs. Requests are checked in this order: path, key, scope, body, job. An unknown path is 404 \`NOT_FOUND\`. After a 503 \`UNAVAILABLE\` it is unknown whether the call took effect.
 
 Unknown fields of a body are ignored, and the response lists their paths in the header \`x-ignored-fields\`. A request with \`Prefer: handling=strict\` is refused with 400 instead. An unknown parameter of a query is always 400. Later releases may add fields to responses. \`HEAD\` works where \`GET\` does, and the response to \`OPTIONS\` is 204 with \`Allow\`. An \`x-request-id\` of up to 128 printable characters is sent back.
 
-\`GET /api/v1/info\` returns \`{service, version, features}\` without a key. Every process also serves \`GET /livez\`, \`/readyz\` and \`/metrics\` without a key: whether it works, whether it can serve requests, and its metrics for Prometheus. \`GET /api/v1/realtime/:jobId\` and \`GET /api/v1/realtime/spaces/:spaceId\` are streams over WebSocket, with the API key in the query parameter \`token\`. The first message, \`init\`, has the current state; then every event follows. Without a WebSocket handshake the response is 426 \`UPGRADE_REQUIRED\`, and beyond the limit of open streams it is 429 \`TOO_MANY_STREAMS\`. \`GET /api/v1/asyncapi.json\` describes the streams and needs no key.`;
+\`GET /api/v1/info\` returns \`{service, version, features}\` without a key. Every process also serves \`GET /livez\`, \`/readyz\` and \`/metrics\` without a key: whether it works, whether it can serve requests, and its metrics for Prometheus. \`GET /api/v1/realtime/:jobId\` and \`GET /api/v1/realtime/spaces/:spaceId\` are streams over WebSocket, with the API key in the query parameter \`token\`. With \`Accept: text/event-stream\`, they are server-sent events. The first message, \`init\`, has the current state; then every event follows. Any other request gets 426 \`UPGRADE_REQUIRED\`; beyond the limit of open streams it is 429 \`TOO_MANY_STREAMS\`. \`GET /api/v1/asyncapi.json\` describes the streams and needs no key.`;

@@ -1,4 +1,4 @@
-import type { Progress, Status } from '@yardmaster/protocol';
+import type { Job, Progress, Status } from '@yardmaster/protocol';
 import type { ComponentChildren } from 'preact';
 import { linkTo } from '../route.js';
 import { count, duration, secondsBetween, shortId, timeText } from './format.js';
@@ -37,6 +37,10 @@ export function Ago({ at }: { at: string }) {
     </time>
   );
 }
+
+/** Return the latest progress report of a job. A completed job is at 100, whatever its worker reported last. */
+export const progressOf = ({ status, progress }: Pick<Job, 'status' | 'progress'>): Progress | undefined =>
+  status === 'completed' && progress !== undefined ? { ...progress, percent: 100 } : progress;
 
 /** Show a report of progress as a bar. */
 export function ProgressBar({ progress, label }: { progress: Progress | undefined; label: string }) {

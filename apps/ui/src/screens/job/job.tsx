@@ -8,7 +8,7 @@ import { errorText } from '../../live/errors.js';
 import { useLoaded } from '../../live/use-loaded.js';
 import { useStream } from '../../live/use-stream.js';
 import { Copyable } from '../../parts/act.js';
-import { LoadError, ProgressBar, SpaceLink, Stages, StatusMark, Text, Time } from '../../parts/show.js';
+import { LoadError, ProgressBar, progressOf, SpaceLink, Stages, StatusMark, Text, Time } from '../../parts/show.js';
 import { linkTo } from '../../route.js';
 import { actsOf } from './acts.js';
 import { Data, Facts } from './data.js';
@@ -79,7 +79,7 @@ export function JobScreen({ jobId }: { jobId: string }) {
       </p>
       <Acts job={job} />
       <Why job={job} />
-      {job.progress && <ProgressBar progress={job.progress} label={job.id} />}
+      {job.progress && <ProgressBar progress={progressOf(job)} label={job.id} />}
       <Stages progress={job.progress} />
       <Lane events={job.events} />
       <Facts job={job} />

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { can } from '../../api/session.js';
 import { errorText } from '../../live/errors.js';
 import { duration, secondsBetween } from '../../parts/format.js';
-import { type Column, JobLink, ProgressBar, StatusMark, Table, Text, Time } from '../../parts/show.js';
+import { type Column, JobLink, ProgressBar, progressOf, StatusMark, Table, Text, Time } from '../../parts/show.js';
 import { actsOf } from '../job/acts.js';
 import type { JobList } from './list.js';
 import { select, selected } from './selection.js';
@@ -53,7 +53,7 @@ function SelectAll({ rows }: { rows: readonly ListedJob[] }) {
 }
 
 function JobRow({ job }: { job: ListedJob }) {
-  const { id, name, status, attemptNumber, maxRetries, progress, createdAt, updatedAt, error } = job;
+  const { id, name, status, attemptNumber, maxRetries, createdAt, updatedAt, error } = job;
   const [act] = actsOf(job).filter(({ isInRow }) => isInRow);
   return (
     <tr class={selected.value.has(id) ? 'selected' : undefined}>
@@ -80,7 +80,7 @@ function JobRow({ job }: { job: ListedJob }) {
         {attemptNumber}/{maxRetries + 1}
       </td>
       <td>
-        <ProgressBar progress={WAITING.includes(status) ? undefined : progress} label={id} />
+        <ProgressBar progress={WAITING.includes(status) ? undefined : progressOf(job)} label={id} />
       </td>
       <td class="number">{waitedText(job)}</td>
       <td class="number">{ranText(job)}</td>
