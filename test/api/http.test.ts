@@ -129,7 +129,7 @@ describe('headers of a response', () => {
   ];
 
   it.each(RESPONSES)(
-    'marks a %i response as JSON that ends with a newline, forbids caching and sniffing, and names no framework',
+    'marks a %i response as JSON that ends with a newline, links its error, forbids caching and names no framework',
     async (status, ask) => {
       const { headers, ...response } = await ask();
       expect({ status: response.status, end: response.text.at(-1) }).toEqual({ status, end: '\n' });
@@ -140,9 +140,12 @@ describe('headers of a response', () => {
         'x-content-type-options': 'nosniff',
         'x-request-id': expect.any(String),
       });
+      const page = 'https://github.com/yardmaster/yardmaster/blob/main/docs/errors.md';
+      const help = `<${page}#${response.body.code?.toLowerCase()}>; rel="help"`;
+      expect(headers.link).toBe(status < 400 ? undefined : help);
       const known = ['content-type', 'content-length', 'cache-control', 'x-content-type-options', 'x-request-id'];
-      const ofNode = ['date', 'connection', 'keep-alive', 'allow'];
-      expect(Object.keys(headers).filter((header) => ![...known, ...ofNode].includes(header))).toEqual([]);
+      const others = ['date', 'connection', 'keep-alive', 'allow', 'link'];
+      expect(Object.keys(headers).filter((header) => ![...known, ...others].includes(header))).toEqual([]);
     },
   );
 });

@@ -83,9 +83,9 @@ it('the API reference lists exactly the fields of create and of a job', () => {
   expect(firstColumn('## Job')).toEqual(Object.keys(fields).sort());
 });
 
-it('the API reference lists every error code with its status', () => {
-  const rows = [...read('docs/api.md').matchAll(/^\| (\d{3}) \| `([A-Z_]+)` \|/gm)];
-  expect(rows.map(([, status, code]) => `${code} ${status}`).sort()).toEqual(
+it('docs/errors.md explains every error code under a heading of its own, with its status', () => {
+  const sections = [...read('docs/errors.md').matchAll(/^### (\w+)\n\n\*\*(\d{3})/gm)];
+  expect(sections.map(([, code, status]) => `${code} ${status}`).sort()).toEqual(
     Object.entries(ERRORS)
       .map(([code, { status }]) => `${code} ${status}`)
       .sort(),

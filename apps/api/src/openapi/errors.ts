@@ -39,6 +39,11 @@ export const HEADERS = {
       'URL of the next page, relative to that of this one: `<?cursor=…>; rel="next"`; absent if it is very long',
     schema: { type: 'string' },
   },
+  Help: {
+    description: 'The explanation of the code: `<https://…#code>; rel="help"`',
+    required: true,
+    schema: { type: 'string' },
+  },
   PreferenceApplied: {
     description: '`handling=strict`, when the request has `Prefer: handling=strict`; otherwise absent',
     schema: { type: 'string' },
@@ -176,7 +181,7 @@ function errorResponse(codes: readonly ErrorCode[], examples?: Record<string, un
   const shown = examples ?? Object.fromEntries(codes.map((code) => [ERRORS[code].message, exampleOf(code)]));
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join('. Or '),
-    headers: { ...COMMON_HEADERS, ...headersOfStatus(status) },
+    headers: { ...COMMON_HEADERS, link: refTo('headers', 'Help'), ...headersOfStatus(status) },
     content: { [JSON_TYPE]: { schema: refTo('schemas', 'Error'), examples: namedExamples(shown) } },
   };
 }

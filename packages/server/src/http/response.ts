@@ -57,11 +57,19 @@ export function errorBody(error: YardmasterError): Record<string, unknown> {
 /** Most seconds in Retry-After. It is random, so that refused clients do not all return at once. */
 const RETRY_AFTER_AT_MOST = 5;
 
-/** Return the headers of an error: Retry-After, where a retry may help. */
-export function headersOf({ status, retryAfterSeconds }: YardmasterError): OutgoingHttpHeaders {
-  if (retryAfterSeconds !== null) return { 'retry-after': String(retryAfterSeconds) };
-  if (status === 429) return { 'retry-after': '1' };
-  return status === 503 ? { 'retry-after': String(1 + Math.floor(Math.random() * RETRY_AFTER_AT_MOST)) } : {};
+/** The page that explains each code. */
+const ERRORS_PAGE = 'https://github.com/yardmaster/yardmaster/blob/main/docs/errors.md';
+
+/** Return the headers of an error: a link to its explanation, and Retry-After where a retry may help. */
+export function headersOf({ code, status, retryAfterSeconds }: YardmasterError): OutgoingHttpHeaders {
+  const link = `<${ERRORS_PAGE}#${code.toLowerCase()}>; rel="help"`;
+  const seconds = retryAfterSeconds ?? secondsFor(status);
+  return seconds === null ? { link } : { link, 'retry-after': String(seconds) };
+}
+
+function secondsFor(status: number): number | null {
+  if (status === 429) return 1;
+  return status === 503 ? 1 + Math.floor(Math.random() * RETRY_AFTER_AT_MOST) : null;
 }
 
 /** Respond with an error of the catalogue. */
