@@ -23,12 +23,32 @@ beforeAll(async () => {
 afterAll(() => rm(dir, { recursive: true }));
 afterAll(endAll);
 
-/** Return the shell blocks of the tutorial, for this service and a folder and a port of the test. */
+/** Return the shell blocks of a page, with a folder of the test for the data. */
+async function blocksOf(page: string): Promise<string[]> {
+  const text = await readFile(root + page, 'utf8');
+  return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block?.replaceAll('.data/', `${dir}/`) ?? '');
+}
+
+it('every block of the README works when it is pasted into one terminal', async () => {
+  const [start, ...blocks] = await blocksOf('README.md');
+  const port = String(await freePort());
+  const url = `http://127.0.0.1:${port}`;
+  const env = { HOME: dir, DATA_DIR: dir, PORT: port, YARDMASTER_URL: url };
+  const terminal = runCommand('bash', ['--norc'], env);
+  terminal.child.stdin?.write(start);
+  await terminal.shows('Yardmaster is ready');
+  terminal.child.stdin?.write(blocks.join(''));
+  await terminal.shows('Resizing cat.png');
+  const completed = `${url}/api/v1/spaces/demo/jobs?status=completed`;
+  await until(async () => (await (await fetch(completed, { headers: { 'x-api-key': ADMIN_KEY } })).text()) !== '[]\n');
+  process.kill(-(terminal.child.pid as number), 'SIGTERM');
+  await terminal.exit();
+});
+
+/** Return the shell blocks of the tutorial, for this service and a port of the test. */
 async function blocksOfTutorial(port: number) {
-  const page = await readFile(`${root}docs/tutorial.md`, 'utf8');
-  return [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) =>
-    (block as string)
-      .replaceAll('.data/', `${dir}/`)
+  return (await blocksOf('docs/tutorial.md')).map((block) =>
+    block
       .replaceAll('http://127.0.0.1:8080', service.url)
       .replaceAll('3000', String(port))
       .replaceAll('npx yardmaster', `node ${root}apps/cli/bin/yardmaster.mjs`),

@@ -11,16 +11,17 @@ const pathOf = (example: string) => fileURLToPath(new URL(`../../examples/${exam
 const service = withService({}, { isOwn: true });
 afterAll(endAll);
 
-it.each(['worker.mjs', 'worker-loop.mjs', 'worker-turn.mjs'])(
-  'the worker of examples/%s completes a job',
-  async (example) => {
-    const { id } = await createJob(service, 'demo', { name: 'resize', payload: { image: 'cat.png', width: 320 } });
-    const env = { YARDMASTER_URL: service.url, YARDMASTER_API_KEY: ADMIN_KEY };
-    const worker = runCommand(process.execPath, [pathOf(example)], env);
-    await until(async () => (await service.call('GET', `/jobs/${id}`)).body.status === 'completed');
-    expect((await service.call('GET', `/jobs/${id}`)).body).toMatchObject({ attemptNumber: 1, result: { width: 320 } });
-    worker.child.kill();
-    await worker.exit();
-    expect([worker.out(), worker.err()]).toEqual(['', '']);
-  },
-);
+it.each([
+  ['worker.mjs', 'Resizing cat.png\n'],
+  ['worker-loop.mjs', ''],
+  ['worker-turn.mjs', ''],
+])('the worker of examples/%s completes a job', async (example, says) => {
+  const { id } = await createJob(service, 'demo', { name: 'resize', payload: { image: 'cat.png', width: 320 } });
+  const env = { YARDMASTER_URL: service.url, YARDMASTER_API_KEY: ADMIN_KEY };
+  const worker = runCommand(process.execPath, [pathOf(example)], env);
+  await until(async () => (await service.call('GET', `/jobs/${id}`)).body.status === 'completed');
+  expect((await service.call('GET', `/jobs/${id}`)).body).toMatchObject({ attemptNumber: 1, result: { width: 320 } });
+  worker.child.kill();
+  await worker.exit();
+  expect([worker.out(), worker.err()]).toEqual([says, '']);
+});
