@@ -139,15 +139,6 @@ describe('a key that is bound to a space and may manage keys', () => {
     expect(await create(key, { spaceId: 'other' })).toMatchObject(refused);
   });
 
-  it('stores no scope in Redis that would let an earlier release manage all keys with a key of one space', async () => {
-    const scopes: Scope[] = ['jobs:read', 'keys:manage', 'jobs:ack'];
-    const { id, key } = await manager(scopes);
-    await rotate(id, 60);
-    const record = JSON.parse((await service.redis.hget(service.store.keys.apiKeys, id)) as string);
-    expect(record.scopes).toEqual(['jobs:read', 'jobs:ack']);
-    expect((await service.call('GET', '/keys/self', { key })).body.scopes).toEqual(scopes);
-  });
-
   it('lets a key of one space grant only scopes that it has', async () => {
     const { key } = await manager(['keys:manage', 'jobs:worker']);
     expect((await create(key, { scopes: ['keys:manage', 'jobs:worker', 'jobs:read:progress'] })).status).toBe(201);

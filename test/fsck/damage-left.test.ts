@@ -252,13 +252,7 @@ describe('fsck of a broken API key', () => {
   const until = '2026-01-01T00:00:00.000Z';
   const withField = (field: object) => JSON.stringify({ ...valid, secretHash, ...field });
   const FIELDS = [
-    ...[
-      { rotations: 'one' },
-      { keysManageAt: 'last' },
-      { limits: { perSecond: 0, burst: 1 } },
-      { limits: { perSecond: 1 } },
-      { previous: {} },
-    ],
+    ...[{ rotations: 'one' }, { limits: { perSecond: 0, burst: 1 } }, { limits: { perSecond: 1 } }, { previous: {} }],
     ...[{ previous: { secretHash, until: 'soon' } }, { previous: { secretHash: 'short', until } }],
   ];
 

@@ -215,9 +215,6 @@ export function startRun({ now }: World, job: ModelJob): void {
 
 const DEFAULT_CALLBACK_ON = ['completed', 'dead'];
 
-/** A sweep looks so often whether the callback of a killed job was attempted: an earlier release may have dropped it. */
-export const REMIND_AFTER_MS = 10_000;
-
 /** End a job. Its deadline is now that of its purge. A killed job has a callback only on demand (spec §6.3). */
 function end(world: World, job: ModelJob, to: 'completed' | 'dead' | 'killed'): void {
   const { now, settings } = world;
@@ -227,5 +224,4 @@ function end(world: World, job: ModelJob, to: 'completed' | 'dead' | 'killed'): 
   if (callbackUrl === null || !(callbackOn ?? DEFAULT_CALLBACK_ON).includes(to)) return;
   const due = { dueAt: null, dueSince: now, relayAt: now };
   job.callback = { isPending: true, attempts: 0, series: 0, leasedUntil: null, ...due };
-  if (to === 'killed') job.remindAt = now + REMIND_AFTER_MS;
 }

@@ -1,15 +1,5 @@
 import { type Due, type Expired, PARTITION_TAGS, type Promoted, partitionOf } from '@yardmaster/store';
-import {
-  die,
-  failAttempt,
-  failStart,
-  isStartOver,
-  openWindow,
-  REMIND_AFTER_MS,
-  retryDelayMs,
-  startRun,
-  takeBack,
-} from './attempts.js';
+import { die, failAttempt, failStart, isStartOver, openWindow, retryDelayMs, startRun, takeBack } from './attempts.js';
 import { recordEvent } from './history.js';
 import { makeReady, msOf, promoteAt, startLimitOf } from './waiting.js';
 import { forget, jobsIn, type ModelJob, steppedAt, type World } from './world.js';
@@ -141,10 +131,6 @@ export function promote(world: World, { partition }: { partition: string }): Pro
 
 /** @param n number of the job in this step, from 1, in whose order jobs get into the queue */
 function promoteOne(world: World, job: ModelJob, n: number): 'ready' | 'notStarted' | null {
-  if (job.status === 'killed') {
-    job.remindAt = job.callback?.attempts === 0 ? world.now + REMIND_AFTER_MS : null;
-    return null;
-  }
   if (isStartOver(world, job)) {
     if (job.status !== 'delivered') {
       failStart(world, job);

@@ -53,7 +53,6 @@ export function create(
     deadline: null,
     callback: null,
     killReason: null,
-    remindAt: null,
     ...{ createdOrder: order, claimOrder: order },
   };
   world.jobs.set(id, job);

@@ -15,7 +15,7 @@ export function requeue(world: World, { job: id, caller, delaySeconds }: OfJob &
   if (job.status !== 'dead' && job.status !== 'killed') throw new Refusal('JOB_NOT_DEAD', job.status);
   if (mustOccupy(world, job)) occupyAgain(world, job);
   Object.assign(job, { attemptNumber: 0, error: null, deliveryTimeouts: 0, killReason: null });
-  Object.assign(job, { callback: null, remindAt: null, startBy: null, isStarted: false, isStartSwept: false });
+  Object.assign(job, { callback: null, startBy: null, isStarted: false, isStartSwept: false });
   job.takeBacks += 1;
   giveUp(job, { isTakenBack: true });
   const scheduledFor = timeOf(world, { scheduledFor: null, delaySeconds });

@@ -31,10 +31,9 @@ export function wait(world: World, job: ModelJob, scheduledFor: number | null, c
 /** Return until when a job must be acked for the first time; null for no limit. */
 export const startLimitOf = ({ startBy, isStarted }: ModelJob) => (isStarted ? null : startBy);
 
-/** Return when a sweep must look at a waiting job, a delivered one with a start limit, or a killed one; null for never. */
+/** Return when a sweep must look at a waiting job, or a delivered one with a start limit; null for never. */
 export function promoteAt(job: ModelJob): number | null {
   const limit = startLimitOf(job);
-  if (job.status === 'killed') return job.remindAt;
   if (job.status === 'scheduled') return Math.min(job.scheduledFor as number, limit ?? Number.POSITIVE_INFINITY);
   return job.status === 'pending' || (job.status === 'delivered' && !job.isStartSwept) ? limit : null;
 }

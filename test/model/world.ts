@@ -96,8 +96,6 @@ export interface ModelJob {
   callback: ModelCallback | null;
   /** Of a killed job. */
   killReason: string | null;
-  /** When a sweep looks whether the callback of a killed job was attempted; null for never. */
-  remindAt: number | null;
   /** Place in the space, by creation; see nextOrder. */
   createdOrder: number;
   /** Place in the queue of the space, without the head start. */

@@ -1,12 +1,9 @@
-import { EventEmitter } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { newJobId, type PendingCallback } from '@yardmaster/store';
 import { pino } from 'pino';
-import type { BullMq } from '../../apps/scheduler/src/bullmq.js';
 import { CallbackDispatcher, type HostCallback } from '../../apps/scheduler/src/callbacks/dispatcher.js';
 import { createRelay } from '../../apps/scheduler/src/callbacks/relay.js';
-import { createWakeups } from '../../apps/scheduler/src/callbacks/wakeups.js';
 import { fsckUnprepared, storeUnderTest, withConnection } from '../store/store-under-test.js';
 import { until } from '../support/until.js';
 
@@ -109,15 +106,4 @@ describe('the relay of one scheduler', () => {
     await relayTo(dispatcher).runOnce(id.slice(0, 2));
     expect(await due()).toBe(before);
   });
-});
-
-it('a wake-up of a callback without a host, as earlier releases sent it, is left to the relay', async () => {
-  const worker = new EventEmitter();
-  const bullMq = { queue: () => ({}), worker: () => worker } as unknown as BullMq;
-  const woken: HostCallback[] = [];
-  await createWakeups(bullMq, (callback) => woken.push(callback)).start();
-  const callback = callbackTo('one.example');
-  const { host: _, ...withoutHost } = callback;
-  for (const data of [withoutHost, callback]) worker.emit('completed', { data });
-  expect(woken).toEqual([callback]);
 });

@@ -1,16 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createJobRequest } from '@yardmaster/protocol';
-import {
-  ANY_SPACE,
-  type CallbackAttempt,
-  createJob,
-  killJob,
-  newJobId,
-  partitionOf,
-  promoteDue,
-  redisNow,
-  relayCallbacks,
-} from '@yardmaster/store';
+import { type CallbackAttempt, newJobId, partitionOf, redisNow, relayCallbacks } from '@yardmaster/store';
 import { keysOf } from '../support/fsck.js';
 import { subscribe } from '../support/subscribe.js';
 import { until } from '../support/until.js';
@@ -41,25 +30,6 @@ describe('pending callbacks', () => {
     await until(() => published.length > 0);
     expect(published).toEqual([[channel, '1']]);
     subscriber.disconnect();
-  });
-
-  it('a sweep enqueues a dropped callback of a killed job again, until an attempt was made', async () => {
-    const { store } = tested;
-    const request = createJobRequest.parse({ name: 'work', callbackUrl: HOOK, callbackOn: ['killed'] });
-    const { id } = await createJob(store, 'calling', request);
-    await killJob(store, ANY_SPACE, id, null);
-    const sweep = async () => {
-      await redis.zadd(store.keys.due(tag), 'XX', 1, id);
-      await promoteDue(store, tag, await redisNow(store));
-    };
-    await redis.zrem(store.keys.callbacks(tag), id);
-    await sweep();
-    expect((await relay()).callbacks).toMatchObject([{ jobId: id }]);
-    await redis.hset(store.keys.job(id), 'callbackAttempts', 1);
-    await redis.zrem(store.keys.callbacks(tag), id);
-    await sweep();
-    expect(await redis.zcard(store.keys.callbacks(tag))).toBe(0);
-    expect(await redis.zcard(store.keys.due(tag))).toBe(0);
   });
 
   it('each pending callback is returned to one relay, the oldest first, at most 100 at a time', async () => {

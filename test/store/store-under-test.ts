@@ -95,7 +95,7 @@ export function storeUnderTest(redis: Redis, settings: Partial<StoreSettings> = 
         {
           lease,
           type: 'callback_sent',
-          data: { url: HOOK, statusCode: 200, attempt, willRetry: retryMs !== null },
+          data: { url: HOOK, statusCode: 200, attempt, retryAttempt: attempt - 1, willRetry: retryMs !== null },
           retryMs,
         },
       ),

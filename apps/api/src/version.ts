@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 /** Version of this release, as the package has it. */
 export const VERSION: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
 
-/** What this release does beyond the first one, so that a client knows what an older service would ignore. */
+/** Optional parts of the API. A client that must also work with other versions checks here before it relies on one. */
 export const FEATURES = [
   'idempotency',
   'unique',

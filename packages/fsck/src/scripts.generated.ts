@@ -63,7 +63,6 @@ end`,
   if r.status == 'scheduled' then return mustBeAt(math.min(tonumber(r.scheduledFor), limit or math.huge)) end
   if r.status == 'pending' and limit then return mustBeAt(limit) end
   if r.status == 'delivered' and limit and scoreIn(due, r.id) then return mustBeAt(limit) end
-  if r.status == 'killed' and (not r.isCallbackKnown or wantsCallback('killed', redis.call('HGET', r.key, 'callbackUrl'), r.callbackOn)) then return end
   local why = r.status == 'pending' and ', and its start has no time limit' or ''
   mustNotBeIn(found, due, r.id, 'the job is ' .. r.status .. why)
 end`,
@@ -353,7 +352,7 @@ end`,
 };
 
 export const check_jobs = {
-  name: 'check_jobs', sha1: 'da00f74b16b783cce47b09161ff3d0a7c00d058a',
+  name: 'check_jobs', sha1: '3a3ed5da60d7f453cd6c76704eb9295b1edfa118',
   keyCount: 1,
   parameters: ({ keys, args, rest }: { keys: { deadlines: string }; args: { base: ScriptArgument; isRepairing: ScriptArgument; deliveryTimeoutMs: ScriptArgument; retentionMs: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.deadlines, args.base, args.isRepairing, args.deliveryTimeoutMs, args.retentionMs, ...rest],
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as string[][] }),
@@ -408,7 +407,7 @@ ${lua.LONGEST_DELIVERY_MS}\n    due = r.deliveredAt and math.min(tonumber(r.deli
     find(found, 'deadline_late', deadlines, detail, found.additions, function() replaceEntry(deadlines, r.id, formatInteger(due)) end)
   end
 end
-${store.startLimit}\n${store.wantsCallback}\n${lua.checkDue}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.happened}\nlocal function checkLists(found, r)
+${store.startLimit}\n${lua.checkDue}\n${store.wantsCallback}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.happened}\nlocal function checkLists(found, r)
   local history, logs = r.key .. ':events', r.key .. ':logs'
   if redis.call('EXISTS', history) == 1 then
 ${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.statusAfter}\n${lua.FIRST}\n${lua.checkList}\n    checkList(found, r, history)

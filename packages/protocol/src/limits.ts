@@ -91,8 +91,8 @@ export const LIMITS = {
 } as const;
 
 /**
- * Defaults of absent fields in a job's record. They must never change, because later releases read the records of
- * earlier ones. The scripts get these values at build time.
+ * Defaults of absent fields in a job's record. Never change them after a release, because stored records
+ * rely on them. The scripts get these values at build time.
  */
 export const RECORD_DEFAULTS = {
   maxRetries: 3,

@@ -2,8 +2,7 @@ import { withRedisErrors } from '@yardmaster/redis';
 import type { Store } from './store.js';
 
 /**
- * The highest storage format that this release knows. It also serves the format before it, so that releases can be
- * upgraded one process at a time. Only `yardmaster format raise` raises the stored format, once every process is new.
+ * The highest storage format that this version knows. Only `yardmaster format raise` raises the stored format, once every process is new.
  */
 export const FORMAT = 1;
 

@@ -25,7 +25,7 @@ import { partitionOf, partitionOfJob } from './partition.js';
  * | `ym:{pp}:counted:<process>` | string | number of the last step of counts that was added of a process | flush of a process | a day later |
  * | `ym:{pp}:spaces` | zset | space id by its last order score | create, retry | purge of its last job |
  * | `ym:{pp}:deadlines` | zset | job id by epoch ms at which something is due | transitions | transitions, expiry |
- * | `ym:{pp}:due` | zset | job id by epoch ms at which it becomes claimable, or its time to start is over; see also remindOfCallback | create, retry, release, reschedule, requeue | ack, kill, promotion |
+ * | `ym:{pp}:due` | zset | job id by epoch ms at which it becomes claimable, or its time to start is over | create, retry, release, reschedule, requeue | ack, kill, promotion |
  * | `ym:{pp}:pauses` | zset | space id by epoch ms at which a sweep looks after its paused and resumed names | pause, resume, tendPauses | tendPauses |
  * | `ym:{pp}:settings` | hash | space id → its settings, see storedSettings, also without jobs; empty → version of the hash | change of settings | change that sets all back; the version never |
  * | `ym:{pp}:stepped` | string | epoch ms at which a scheduler noticed that Redis' clock had stepped forward | scheduler | never |
@@ -74,8 +74,8 @@ export function keyMap(prefix: string) {
     counted: (partition: string, process: string) => `${base(partition)}counted:${process}`,
     /** Prefix of every key of BullMQ, without the `:` after it. */
     bull: `${prefix}:{bull}`,
-    /** Channel: a callback of this partition is pending. The first release named it `owed`, which must not change. */
-    pendingChannel: (partition: string) => `${base(partition)}owed`,
+    /** Channel: a callback of this partition is pending. */
+    pendingChannel: (partition: string) => `${base(partition)}pending`,
     /** Channels, not keys: PublishedMessage as JSON. */
     jobChannel: (jobId: string) => `${base(partitionOfJob(jobId))}stream:job:${jobId}`,
     spaceChannel: (spaceId: string) => `${base(partitionOf(spaceId))}stream:space:${spaceId}`,
@@ -91,7 +91,7 @@ export function keyMap(prefix: string) {
     audit: `${prefix}:{audit}`,
     /**
      * Channel: the id of an API key that was just revoked; or, after a rotation, the id, a blank, and the number of the
-     * oldest secret that is still accepted. A process of an earlier release knows no key by that text.
+     * oldest secret that is still accepted.
      */
     revocations: `${prefix}:{keys}:revoked`,
   };

@@ -131,7 +131,8 @@ export function beatOf(random: Random): Heartbeat {
 
 export function outcomeOf(random: Random): CallbackOutcome & { retryMs: number | null } {
   const retryMs = random.of([null, 5_000, 30_000]);
-  const of = { url: HOOK, attempt: random.between(1, 3), willRetry: retryMs !== null };
+  const attempt = random.between(1, 3);
+  const of = { url: HOOK, attempt, retryAttempt: attempt - 1, willRetry: retryMs !== null };
   return random.chance(0.5)
     ? { type: 'callback_sent', data: { ...of, statusCode: random.of([200, 503]) }, retryMs }
     : { type: 'callback_failed', data: { ...of, error: 'refused' }, retryMs };

@@ -33,9 +33,9 @@ export function waitsInQuery(request: CheckedRequest): CallWaits | null {
  */
 export function waitsInBody(input: unknown, request: CheckedRequest): CallWaits | null {
   const { waitSeconds, autoAck, ackWithinSeconds, settle } = input as PollRequest;
-  const isClassic = !autoAck && ackWithinSeconds === null && settle === undefined;
-  // A poll of the first release does not listen to its connection, so that it costs no more. But it looks at it.
-  return waitSeconds === 0 && isClassic ? null : callWaits(waitSeconds, request);
+  const isPlain = !autoAck && ackWithinSeconds === null && settle === undefined;
+  // A plain poll does not listen to its connection, which would cost more. It only checks it at the end.
+  return waitSeconds === 0 && isPlain ? null : callWaits(waitSeconds, request);
 }
 
 /** Release the jobs of a poll that does not wait and whose connection is closed already. */

@@ -71,7 +71,7 @@ async function create(request: CreateRequest, io: Io): Promise<Outcome> {
   const headers = {
     // With a key, the call can be sent again without making a second job.
     'idempotency-key': idempotencyKey ?? randomUUID(),
-    // An older service would otherwise ignore an option that it does not know.
+    // Otherwise the service would ignore an option that it does not know.
     prefer: 'handling=strict',
   };
   const job = await callJson<CreatedJob>(service, { method: 'POST', path: spacePath(spaceId, 'jobs'), body, headers });

@@ -34,10 +34,8 @@ export function createWakeups(bullMq: BullMq, onDue: (callback: HostCallback) =>
     async start() {
       worker = bullMq.worker<HostCallback>(NAME, async () => undefined, { concurrency: CONCURRENCY });
       // Pass the callback on only after BullMQ has removed its wake-up, because the attempt may end at once and set the
-      // same wake-up again. The wake-ups of earlier releases have no host; the relay finds those callbacks.
-      worker.on('completed', ({ data }) => {
-        if (data.host !== undefined) onDue(data);
-      });
+      // same wake-up again.
+      worker.on('completed', ({ data }) => onDue(data));
     },
     async stop(withinMs) {
       if (worker !== undefined) await within(withinMs, worker.close());

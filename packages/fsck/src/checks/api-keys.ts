@@ -26,7 +26,6 @@ function isApiKey(id: string, text: string): boolean {
       isTextOrNull(key.spaceId) &&
       (key.expiresAt === null || !Number.isNaN(Date.parse(String(key.expiresAt)))) &&
       isHash(key.secretHash) &&
-      (key.keysManageAt === undefined || Number.isSafeInteger(key.keysManageAt)) &&
       (key.rotations === undefined || Number.isSafeInteger(key.rotations)) &&
       (key.previous === undefined || isPrevious(key.previous)) &&
       (key.limits === undefined || isLimits(key.limits))

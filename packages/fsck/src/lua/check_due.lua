@@ -1,7 +1,5 @@
 -- Check the entry of a job in `due`: when it becomes claimable, or when its time to start is over. A delivered job may
--- keep the entry that it had while it was pending, because only its ack or a sweep removes it. An earlier release leaves
--- the entry of a job that it acks or kills. It is reported as well, because to remove it does no harm. A killed job with a
--- callback may have an entry, see remindOfCallback.
+-- keep the entry that it had while it was pending, because only its ack or a sweep removes it.
 local function checkDue(found, r, base)
   local due, limit = base .. 'due', startLimit({ attempt = r.attempt or DEFAULT_ATTEMPT }, r.startBy)
   local function mustBeAt(ms)
@@ -10,7 +8,6 @@ local function checkDue(found, r, base)
   if r.status == 'scheduled' then return mustBeAt(math.min(tonumber(r.scheduledFor), limit or math.huge)) end
   if r.status == 'pending' and limit then return mustBeAt(limit) end
   if r.status == 'delivered' and limit and scoreIn(due, r.id) then return mustBeAt(limit) end
-  if r.status == 'killed' and (not r.isCallbackKnown or wantsCallback('killed', redis.call('HGET', r.key, 'callbackUrl'), r.callbackOn)) then return end
   local why = r.status == 'pending' and ', and its start has no time limit' or ''
   mustNotBeIn(found, due, r.id, 'the job is ' .. r.status .. why)
 end

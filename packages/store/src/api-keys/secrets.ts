@@ -10,25 +10,11 @@ export interface StoredKey extends Omit<ApiKey, 'lastUsedAt'> {
   previous?: { secretHash: string; until: string };
 }
 
-/**
- * A key in Redis. That a key which is bound to a space may manage keys is not among its scopes there, but is their place in
- * the list: a process of an earlier release would let such a key manage the keys of every space.
- */
-type KeyRecord = StoredKey & { keysManageAt?: number };
-
 /** Write the record of a key. */
-export function recordOf(key: StoredKey): string {
-  const keysManageAt = key.scopes.indexOf('keys:manage');
-  if (key.spaceId === null || keysManageAt < 0) return JSON.stringify(key);
-  const record: KeyRecord = { ...key, scopes: key.scopes.toSpliced(keysManageAt, 1), keysManageAt };
-  return JSON.stringify(record);
-}
+export const recordOf = (key: StoredKey): string => JSON.stringify(key);
 
 /** Read the record of a key. @throws SyntaxError */
-export function readRecord(record: string): StoredKey {
-  const { keysManageAt, ...key } = JSON.parse(record) as KeyRecord;
-  return keysManageAt === undefined ? key : { ...key, scopes: key.scopes.toSpliced(keysManageAt, 0, 'keys:manage') };
-}
+export const readRecord = (record: string): StoredKey => JSON.parse(record);
 
 /** The caller as its API key defines it: what the key may do, and where. */
 export interface Principal {

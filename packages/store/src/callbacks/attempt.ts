@@ -94,8 +94,8 @@ export type AttemptedCallback = {
   url: string;
   /** Number of the attempt, from 1. */
   attempt: number;
-  /** The same from 0, which clients of emit.run read. Histories of earlier releases lack it. */
-  retryAttempt?: number;
+  /** The same from 0, which clients of emit.run read. */
+  retryAttempt: number;
   willRetry: boolean;
 };
 

@@ -4,7 +4,7 @@
 --
 -- Process the jobs of one partition that have waited for long enough, the earliest first: a scheduled job is pending, at
 -- the end of the queue; one whose time to start is over is dead. If a step of Redis' clock shortened that time, it begins
--- again, for a delivered job too. A callback of a killed job that was dropped is enqueued again.
+-- again, for a delivered job too.
 --   limit       at most 100; 50 take Redis some 2 ms
 --   dueBefore   see expire.lua
 --   counts      scheduled jobs now pending, scheduled ones now dead, pending ones now dead
@@ -21,7 +21,6 @@ local before, steppedAt = math.min(nowMs, tonumber(dueBefore)), lastStep(base, n
 local function promoteOne(id, n)
   local job, scheduledFor, priority, within, startBy = loadJob(base .. 'job:' .. id, base, id, 'scheduledFor', 'priority', 'startWithinSeconds', 'startBy')
   local status = job.status
-  if status == 'killed' then return renewCallback(job, nowMs) end
   if status ~= 'scheduled' and status ~= 'pending' and status ~= 'delivered' then
     if status and not IS_STATUS[status] then error('unknown status') end
     return nil -- it has moved on, or is gone

@@ -24,7 +24,6 @@ end
 if wantsCallback('killed', callbackUrl, callbackOn) then
   redis.call('HSET', jobKey, 'killReason', reason)
   enqueueCallback(job, nowMs)
-  remindOfCallback(job, nowMs)
 end
 recordEvent(job, nowText, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
 return { 'OK', job.status, job.space, job.name }

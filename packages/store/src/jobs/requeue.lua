@@ -26,7 +26,6 @@ if isDryRun ~= '' then return { 'OK', job.status, job.status } end
 
 local before = job.status
 redis.call('ZREM', base .. 'callbacks', jobId)
-redis.call('ZREM', base .. 'due', jobId) -- see remindOfCallback
 redis.call('HDEL', jobKey, 'attempt', 'result', 'error', 'deliveryTimeouts', 'startBy', 'killReason', 'kept',
   'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil')
 job.attempt = DEFAULT_ATTEMPT

@@ -2,27 +2,13 @@
 -- crash can happen in between. The message wakes the schedulers; their tick finds missed callbacks.
 local function enqueueCallback(job, nowMs)
   redis.call('ZADD', job.base .. 'callbacks', formatInteger(nowMs), job.id)
-  redis.call('PUBLISH', job.base .. 'owed', '1')
+  redis.call('PUBLISH', job.base .. 'pending', '1')
 end
 
 -- Check whether a job has a callback that follows this end.
 --   callbackOn   ends that its producer asked for; absent for the default
 local function wantsCallback(status, callbackUrl, callbackOn)
   return stored(callbackUrl) ~= nil and string.find(stored(callbackOn) or DEFAULT_CALLBACK_ON, status, 1, true) ~= nil
-end
-
--- Remind a sweep of the callback of a killed job, until an attempt at it was made: schedulers of an earlier release know
--- no such callback, and drop it.
-local function remindOfCallback(job, nowMs)
-  redis.call('ZADD', job.base .. 'due', formatInteger(nowMs + 10000), job.id)
-end
-
--- Enqueue the callback of a killed job again if it was dropped before its first attempt.
-local function renewCallback(job, nowMs)
-  local v = redis.call('HMGET', job.key, 'callbackUrl', 'callbackOn', 'callbackAttempts')
-  if stored(v[3]) or not wantsCallback('killed', v[1], v[2]) then return end
-  if not redis.call('ZSCORE', job.base .. 'callbacks', job.id) then enqueueCallback(job, nowMs) end
-  remindOfCallback(job, nowMs)
 end
 
 -- Read the state of the callback of a job; nil when none is pending.

@@ -21,7 +21,6 @@ local function purge(job, nowMs, unique)
   end
   local space = job.base .. 'space:' .. job.space
   redis.call('ZREM', deadlines, job.id)
-  if job.status == 'killed' then redis.call('ZREM', job.base .. 'due', job.id) end -- see remindOfCallback
   redis.call('ZREM', space .. '/jobs', job.id)
   redis.call('ZREM', space .. '/status/' .. job.status, job.id)
   if tonumber(redis.call('ZINCRBY', space .. '/names', -1, job.name)) <= 0 then redis.call('ZREM', space .. '/names', job.name) end

@@ -178,19 +178,10 @@ end`,
 end`,
   enqueueCallback: `local function enqueueCallback(job, nowMs)
   redis.call('ZADD', job.base .. 'callbacks', formatInteger(nowMs), job.id)
-  redis.call('PUBLISH', job.base .. 'owed', '1')
+  redis.call('PUBLISH', job.base .. 'pending', '1')
 end`,
   wantsCallback: `local function wantsCallback(status, callbackUrl, callbackOn)
   return stored(callbackUrl) ~= nil and string.find(stored(callbackOn) or 'completed dead', status, 1, true) ~= nil
-end`,
-  remindOfCallback: `local function remindOfCallback(job, nowMs)
-  redis.call('ZADD', job.base .. 'due', formatInteger(nowMs + 10000), job.id)
-end`,
-  renewCallback: `local function renewCallback(job, nowMs)
-  local v = redis.call('HMGET', job.key, 'callbackUrl', 'callbackOn', 'callbackAttempts')
-  if stored(v[3]) or not wantsCallback('killed', v[1], v[2]) then return end
-  if not redis.call('ZSCORE', job.base .. 'callbacks', job.id) then enqueueCallback(job, nowMs) end
-  remindOfCallback(job, nowMs)
 end`,
   loadCallback: `local function loadCallback(job)
   local hasEnded = job.status == 'completed' or job.status == 'dead' or job.status == 'killed'
@@ -564,7 +555,6 @@ end`,
   end
   local space = job.base .. 'space:' .. job.space
   redis.call('ZREM', deadlines, job.id)
-  if job.status == 'killed' then redis.call('ZREM', job.base .. 'due', job.id) end
   redis.call('ZREM', space .. '/jobs', job.id)
   redis.call('ZREM', space .. '/status/' .. job.status, job.id)
   if tonumber(redis.call('ZINCRBY', space .. '/names', -1, job.name)) <= 0 then redis.call('ZREM', space .. '/names', job.name) end
@@ -925,7 +915,7 @@ return { 'OK', nowText, callback.attempts + 1, formatInteger(lease), fields }
 } as const;
 
 export const record_callback = {
-  name: 'record_callback', sha1: '25c02acb21d7fd8e9972ab497ab982ce79adad80',
+  name: 'record_callback', sha1: '708685f1235329bb854464a967db7adb2ee0c32d',
   keyCount: 1,
   parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; series: ScriptArgument; lease: ScriptArgument; eventType: ScriptArgument; data: ScriptArgument; retryMs: ScriptArgument; againMs: ScriptArgument; eventsPerJob: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.series, args.lease, args.eventType, args.data, args.retryMs, args.againMs, args.eventsPerJob],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const } : { outcome: 'NOT_PENDING' as const }),
@@ -971,7 +961,7 @@ return { 'OK' }
 } as const;
 
 export const redeliver_callback = {
-  name: 'redeliver_callback', sha1: 'ef64ece160e6e409a8e8285b4ab34d273182026a',
+  name: 'redeliver_callback', sha1: '2348c2e1b6c707a9e87f0305bf9362d1356ca958',
   keyCount: 1,
   parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId],
   decode: () => ({}),
@@ -1053,7 +1043,7 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: '88a394be5c7c0afbbd00d1acb2b5f39f99a7308b',
+  name: 'expire', sha1: 'bb3d6520eb8710431f2c41a4be039360094f0985',
   keyCount: 1,
   parameters: ({ keys, args }: { keys: { deadlines: string }; args: { base: ScriptArgument; limit: ScriptArgument; maxDeliveries: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument; deliveryTimeoutMs: ScriptArgument; dueBefore: ScriptArgument; random: ScriptArgument } }): ScriptArgument[] => [keys.deadlines, args.base, args.limit, args.maxDeliveries, args.eventsPerJob, args.retentionMs, args.deliveryTimeoutMs, args.dueBefore, args.random],
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[], ended: r[5] as string[] }),
@@ -1081,7 +1071,6 @@ ${lua.replaceEntry}\n    replaceEntry(deadlines, job.id, formatInteger(nowMs + 6
   end
   local space = job.base .. 'space:' .. job.space
   redis.call('ZREM', deadlines, job.id)
-  if job.status == 'killed' then redis.call('ZREM', job.base .. 'due', job.id) end
   redis.call('ZREM', space .. '/jobs', job.id)
   redis.call('ZREM', space .. '/status/' .. job.status, job.id)
   if tonumber(redis.call('ZINCRBY', space .. '/names', -1, job.name)) <= 0 then redis.call('ZREM', space .. '/names', job.name) end
@@ -1149,11 +1138,19 @@ return { 'OK', 1 }
 } as const;
 
 export const promote = {
-  name: 'promote', sha1: '80767634ca750fa2dc9e44488a37271d8c8ec37a',
+  name: 'promote', sha1: '208be01a564ddbb7bf122f63c039d00d0dd4d1dd',
   keyCount: 1,
   parameters: ({ keys, args }: { keys: { due: string }; args: { base: ScriptArgument; limit: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument; dueBefore: ScriptArgument } }): ScriptArgument[] => [keys.due, args.base, args.limit, args.eventsPerJob, args.retentionMs, args.dueBefore],
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[], dead: r[5] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.wantsCallback}\n${lua.formatInteger}\n${lua.enqueueCallback}\n${lua.remindOfCallback}\n${lua.renewCallback}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.uniqueEntry}\n${lua.freeUnique}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.moveToStatusIndex}\nlocal function startRetention(job, nowMs, retentionMs)
+  if tonumber(retentionMs) > 0 then
+${lua.formatInteger}\n    redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + tonumber(retentionMs)), job.id)
+  else
+    redis.call('ZREM', job.base .. 'deadlines', job.id)
+    redis.call('HSET', job.key, 'kept', '1')
+  end
+end
+${lua.retentionIn}\n${lua.settingsText}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.formatInteger}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\nlocal function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
   local entry = '["' .. type .. '",' .. at .. kept .. ']'
@@ -1178,7 +1175,6 @@ local before, steppedAt = math.min(nowMs, tonumber(dueBefore)), lastStep(base, n
 local function promoteOne(id, n)
   local job, scheduledFor, priority, within, startBy = loadJob(base .. 'job:' .. id, base, id, 'scheduledFor', 'priority', 'startWithinSeconds', 'startBy')
   local status = job.status
-  if status == 'killed' then return renewCallback(job, nowMs) end
   if status ~= 'scheduled' and status ~= 'pending' and status ~= 'delivered' then
     if status and not IS_STATUS[status] then error('unknown status') end
     return nil
@@ -1329,7 +1325,7 @@ return { 'OK', attempt }
 } as const;
 
 export const complete = {
-  name: 'complete', sha1: '31aded2c89f784963137a2e0048270cbacbe6fb9',
+  name: 'complete', sha1: 'a7ab0ba17b271c0d4f55dcb34b7677cd969670ab',
   keyCount: 1,
   parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; deliveryToken: ScriptArgument; result: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument; mayDiffer: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryToken, args.result, args.eventsPerJob, args.retentionMs, args.mayDiffer],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]), space: r[2] as string, runMs: Number(r[3]), name: r[4] as string } : { outcome: 'UNCHANGED' as const }),
@@ -1387,7 +1383,7 @@ return { 'OK', job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job
 } as const;
 
 export const fail = {
-  name: 'fail', sha1: '79049101d75c2fe16c0868860da308f199868cf3',
+  name: 'fail', sha1: 'a881d24a47f2c089c4f9079f62ec4b78d7eeaf92',
   keyCount: 1,
   parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; deliveryToken: ScriptArgument; errorJson: ScriptArgument; isRetryable: ScriptArgument; retryAfterMs: ScriptArgument; random: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryToken, args.errorJson, args.isRetryable, args.retryAfterMs, args.random, args.eventsPerJob, args.retentionMs],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, status: r[1] as Status, attempt: Number(r[2]), space: r[3] as string, runMs: Number(r[4]), name: r[5] as string } : { outcome: 'UNCHANGED' as const }),
@@ -1488,7 +1484,7 @@ return { 'OK', job.attempt }
 } as const;
 
 export const release = {
-  name: 'release', sha1: '1cc361e3e0ef49a1eb94e921a5bc91aa722f6135',
+  name: 'release', sha1: 'c95a82fdfd50bdce5d2132018c91a392f7a1d177',
   keyCount: 1,
   parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; deliveryToken: ScriptArgument; reason: ScriptArgument; delay: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.deliveryToken, args.reason, args.delay, args.eventsPerJob, args.retentionMs],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status, attempt: Number(r[3]), space: r[4] as string, name: r[5] as string } : { outcome: 'UNCHANGED' as const }),
@@ -1660,7 +1656,7 @@ return { paused and id and claimed < wanted and 'MORE' or 'OK', unpack(values) }
 } as const;
 
 export const turn = {
-  name: 'turn', sha1: 'f98d987632560736a672814ddaeabf24a1b8490c',
+  name: 'turn', sha1: 'acb632e6740d045c520630d9c851377135814fbc',
   keyCount: 1,
   parameters: ({ keys, args, rest }: { keys: { queue: string }; args: { base: ScriptArgument; space: ScriptArgument; actions: ScriptArgument; count: ScriptArgument; deliveryTimeoutMs: ScriptArgument; isAcked: ScriptArgument; ackWithinMs: ScriptArgument; workerId: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument; random: ScriptArgument; notAfter: ScriptArgument; nameCount: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.queue, args.base, args.space, args.actions, args.count, args.deliveryTimeoutMs, args.isAcked, args.ackWithinMs, args.workerId, args.eventsPerJob, args.retentionMs, args.random, args.notAfter, args.nameCount, ...rest],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, values: r.slice(1) as (string | null)[] } : { outcome: 'MORE' as const, values: r.slice(1) as (string | null)[] }),
@@ -1914,7 +1910,7 @@ return { outcome, unpack(values) }
 } as const;
 
 export const turn_many = {
-  name: 'turn_many', sha1: '85ac1ec61676bff361fe57b47465bfb2e728b4ce',
+  name: 'turn_many', sha1: '29b301ec4ecfc9caa2112cb0e8402b578aafe78c',
   keyCount: 1,
   parameters: ({ keys, args, rest }: { keys: { queue: string }; args: { base: ScriptArgument; space: ScriptArgument; actions: ScriptArgument; count: ScriptArgument; deliveryTimeoutMs: ScriptArgument; isAcked: ScriptArgument; ackWithinMs: ScriptArgument; workerId: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument; random: ScriptArgument; notAfter: ScriptArgument; nameCount: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.queue, args.base, args.space, args.actions, args.count, args.deliveryTimeoutMs, args.isAcked, args.ackWithinMs, args.workerId, args.eventsPerJob, args.retentionMs, args.random, args.notAfter, args.nameCount, ...rest],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, values: r.slice(1) as (string | null)[] } : { outcome: 'MORE' as const, values: r.slice(1) as (string | null)[] }),
@@ -2437,7 +2433,7 @@ return { 'OK', table.concat(outcomes, '\\n') }
 } as const;
 
 export const delete_job = {
-  name: 'delete_job', sha1: '662e0eeaac00755d270df221e0ac5f2a8bc0529c',
+  name: 'delete_job', sha1: 'c28a8679895ce614ebc545b709ebe8f2f22dde06',
   keyCount: 1,
   parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId],
   decode: (r: unknown[]) => ({ before: r[1] as Status }),
@@ -2449,7 +2445,6 @@ ${lua.replaceEntry}\n${lua.formatInteger}\n    replaceEntry(deadlines, job.id, f
   end
   local space = job.base .. 'space:' .. job.space
   redis.call('ZREM', deadlines, job.id)
-  if job.status == 'killed' then redis.call('ZREM', job.base .. 'due', job.id) end
   redis.call('ZREM', space .. '/jobs', job.id)
   redis.call('ZREM', space .. '/status/' .. job.status, job.id)
   if tonumber(redis.call('ZINCRBY', space .. '/names', -1, job.name)) <= 0 then redis.call('ZREM', space .. '/names', job.name) end
@@ -2527,7 +2522,7 @@ return { 'OK', ids[at] and placeOf(at - 1) or '', unpack(rows) }
 } as const;
 
 export const kill = {
-  name: 'kill', sha1: '9329b741eab8e1c4f7128c40b3d6bc9f3b61ccfa',
+  name: 'kill', sha1: '42f1e621fa5928cf10ada781d6961a699938a93e',
   keyCount: 1,
   parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; reason: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.reason, args.eventsPerJob, args.retentionMs],
   decode: (r: unknown[]) => ({ before: r[1] as Status, space: r[2] as string, name: r[3] as string }),
@@ -2572,9 +2567,8 @@ if stored(unique) then
 ${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique, 'expired')
 end
 if wantsCallback('killed', callbackUrl, callbackOn) then
-${lua.formatInteger}\n${lua.enqueueCallback}\n${lua.remindOfCallback}\n  redis.call('HSET', jobKey, 'killReason', reason)
+${lua.formatInteger}\n${lua.enqueueCallback}\n  redis.call('HSET', jobKey, 'killReason', reason)
   enqueueCallback(job, nowMs)
-  remindOfCallback(job, nowMs)
 end
 recordEvent(job, nowText, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
 return { 'OK', job.status, job.space, job.name }
@@ -2672,7 +2666,7 @@ return { 'OK', droppedSeq + length, droppedSeq, logSeq, formatInteger(now()), v[
 } as const;
 
 export const requeue = {
-  name: 'requeue', sha1: 'd7c8ae00d02fbe20367c3855b87d2895d56e16df',
+  name: 'requeue', sha1: '4ae08efdf0ae64e11b6c9918e177e415c047796f',
   keyCount: 1,
   parameters: ({ keys, args }: { keys: { jobKey: string }; args: { base: ScriptArgument; jobId: ScriptArgument; keySpaceId: ScriptArgument; delay: ScriptArgument; isDryRun: ScriptArgument; eventsPerJob: ScriptArgument } }): ScriptArgument[] => [keys.jobKey, args.base, args.jobId, args.keySpaceId, args.delay, args.isDryRun, args.eventsPerJob],
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
@@ -2708,7 +2702,6 @@ if other and isOccupied then return { 'NOT_UNIQUE', other.id, other.status } end
 if isDryRun ~= '' then return { 'OK', job.status, job.status } end
 local before = job.status
 redis.call('ZREM', base .. 'callbacks', jobId)
-redis.call('ZREM', base .. 'due', jobId)
 redis.call('HDEL', jobKey, 'attempt', 'result', 'error', 'deliveryTimeouts', 'startBy', 'killReason', 'kept',
   'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil')
 job.attempt = '0'
@@ -2944,7 +2937,7 @@ return { 'STARTED', nowText }
 } as const;
 
 export const step_operation = {
-  name: 'step_operation', sha1: '650b64691c834453af239d454b0642b28e446916',
+  name: 'step_operation', sha1: '74d71f51e6d519cb92692366eedad68c71410535',
   keyCount: 1,
   parameters: ({ keys, args, rest }: { keys: { record: string }; args: { base: ScriptArgument; id: ScriptArgument; space: ScriptArgument; action: ScriptArgument; cursor: ScriptArgument; after: ScriptArgument; lowest: ScriptArgument; highest: ScriptArgument; most: ScriptArgument; mayChange: ScriptArgument; isDryRun: ScriptArgument; reason: ScriptArgument; delay: ScriptArgument; eventsPerJob: ScriptArgument; retentionMs: ScriptArgument; listed: ScriptArgument; tags: ScriptArgument; nameCount: ScriptArgument }; rest: readonly ScriptArgument[] }): ScriptArgument[] => [keys.record, args.base, args.id, args.space, args.action, args.cursor, args.after, args.lowest, args.highest, args.most, args.mayChange, args.isDryRun, args.reason, args.delay, args.eventsPerJob, args.retentionMs, args.listed, args.tags, args.nameCount, ...rest],
   decode: (r: unknown[]) => (r[0] === 'STEPPED' ? { outcome: 'STEPPED' as const, status: r[1] as string, changed: Number(r[2]), moves: r[3] as string[] } : { outcome: 'OVERTAKEN' as const }),
@@ -2986,7 +2979,6 @@ if other and isOccupied then return { 'NOT_UNIQUE', other.id, other.status } end
 if isDryRun ~= '' then return { 'OK', job.status, job.status } end
 local before = job.status
 redis.call('ZREM', base .. 'callbacks', jobId)
-redis.call('ZREM', base .. 'due', jobId)
 redis.call('HDEL', jobKey, 'attempt', 'result', 'error', 'deliveryTimeouts', 'startBy', 'killReason', 'kept',
   'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil')
 job.attempt = '0'
@@ -3035,9 +3027,8 @@ if stored(unique) then
 ${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique, 'expired')
 end
 if wantsCallback('killed', callbackUrl, callbackOn) then
-${lua.enqueueCallback}\n${lua.remindOfCallback}\n  redis.call('HSET', jobKey, 'killReason', reason)
+${lua.enqueueCallback}\n  redis.call('HSET', jobKey, 'killReason', reason)
   enqueueCallback(job, nowMs)
-  remindOfCallback(job, nowMs)
 end
 recordEvent(job, nowText, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
 return { 'OK', job.status, job.space, job.name }

@@ -40,7 +40,7 @@ const FINGERPRINT_CHARACTERS = 22;
 export function fingerprintOf(spaceId: string, request: CreateJobRequest): string {
   const { name, unique, retry, callbackOn, ...others } = request;
   const options = { ...others, ...(retry && { retry: retryOf(retry) }), callbackOn: callbackOnOf(callbackOn) };
-  // A field that a later release adds is left out in the same way, so that the fingerprint of an old body stays.
+  // A new field is left out at its default, so that the fingerprint of an old body stays.
   const given = Object.entries(options).filter(([field, value]) => value !== undefined && value !== DEFAULTS[field]);
   return digestOf([spaceId, name, unique && uniqueOf(unique), Object.fromEntries(given)]);
 }

@@ -15,8 +15,7 @@ import { uniqueOfStored } from '../unique.js';
  *
  * `payload`, `result`, `progress`, `checkpoint`, `error` and `callbackHeaders` are JSON text that Lua never parses,
  * because its JSON library would turn `[]` into `{}` and round big integers. A field that has its default value is left
- * out, see RECORD_DEFAULTS. Times are epoch milliseconds. `error` is that of the latest failed attempt. Records that an
- * earlier release wrote have it only for dead jobs.
+ * out, see RECORD_DEFAULTS. Times are epoch milliseconds. `error` is that of the latest failed attempt.
  *
  * The record has further fields:
  *
