@@ -1,6 +1,6 @@
 // npm run test:long [-- [--at-once N] [--tenth N] [suite …]]: run the suites that npm test leaves out, by default all, one after
 // the other or N at once. It prints their times, and a line `N passed, N failed`. Further arguments go to a suite that is named
-// alone: npm run test:long -- faults --help. --tenth runs a tenth of each, from 1 to 10, as CI does.
+// alone: npm run test:long -- faults --only F1. --tenth, from 1 to 10, runs part of each suite that has one, and skips the others.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ const jest = (folder, env = {}, ...paths) => ({
   tenth: (n) => ['--shard', `${n}/10`, '--passWithNoTests'],
 });
 
-/** A script that runs a suite, which counts as one test. Without `tenth`, only the whole form has it. */
+/** A script that runs a suite; it counts as one test. `tenth` returns the arguments for a tenth; without it, --tenth skips it. */
 const script = (file, tenth) => ({ command: [file], env: {}, isJest: false, tenth });
 
 const language = (n) => ['--language', LANGUAGES[n % 3]];

@@ -13,7 +13,7 @@ interface LostClaim {
   room: number; // How many more jobs may have been delivered to it.
 }
 
-/** A job is delivered only to a client that asked (P3): each delivery that no client got matches a lost response. */
+/** Check that jobs are delivered only to clients that asked (P3): what no client received must match a lost response. */
 export const deliveries: Rule = {
   name: 'deliveries',
   promise: 'P3',

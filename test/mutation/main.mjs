@@ -16,7 +16,7 @@ import '../../scripts/typescript.mjs';
 const { killOnExit } = await import('../support/kill-on-exit.ts');
 
 const COPIES = 2;
-const ONE_FILE_MS = 120_000; // A mutant that lets each test wait is killed, too; so is one that loops forever.
+const ONE_FILE_MS = 120_000; // Also ends mutants that hang or make every test wait.
 const ALL_MS = 900_000;
 const file = new URL('mutants.json', import.meta.url);
 
