@@ -161,3 +161,17 @@ it('docs/index.md lists every page of docs/', () => {
   const files = readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md') && file !== 'index.md');
   expect(files.filter((file) => !index.includes(`](${relative('.', file)})`))).toEqual([]);
 });
+
+it('comments in the sources cite only existing pages and headings', () => {
+  const sources = ['packages', 'apps', 'sdk'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+  );
+  const cited = sources
+    .filter((file) => /\.(ts|tsx|lua|go|py)$/.test(file) && !/node_modules|dist\/|site-packages/.test(file))
+    .flatMap((file) => read(file).match(/docs\/[\w-]+\.md(#[\w-]+)?/g) ?? []);
+  const broken = [...new Set(cited)].filter((link) => {
+    const [page, anchor] = link.split('#') as [string, string?];
+    return !existsSync(join(root, page)) || (anchor !== undefined && !anchorsOf(join(root, page)).includes(anchor));
+  });
+  expect(broken).toEqual([]);
+});

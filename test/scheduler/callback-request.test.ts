@@ -2,9 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { createJobRequest } from '@yardmaster/protocol';
 import { VARIABLES } from '@yardmaster/runtime';
-import { createJob as storeJob } from '@yardmaster/store';
 import { Webhook } from 'standardwebhooks';
 import { respondWith } from '../support/behaviours.js';
 import { attemptsOf, historyOf, masterOf, secretOf, sent, settled } from '../support/callbacks.js';
@@ -316,26 +314,6 @@ describe('a callback of a service with master secrets', () => {
     const [first, second] = receiver.requestsTo('/again').map((request) => namedHeaders(request)['webhook-id']);
     expect(first?.slice(0, 33)).toBe(second?.slice(0, 33));
     expect(first).not.toBe(second);
-  });
-
-  it('a callback never carries webhook- headers of the job, which an earlier release may have stored', async () => {
-    const given = {
-      'Webhook-Id': 'a',
-      'webhook-signature': 'v1,a',
-      'WEBHOOK-TIMESTAMP': '1',
-      'webhook-x': 'a',
-      'x-a': 'a',
-    };
-    for (const from of [service, signing]) {
-      const path = freshPath();
-      const create = createJobRequest.parse({ name: 'work', callbackUrl: receiver.script(path, respondWith(204)) });
-      const { id } = await storeJob(from.store, 'requests', { ...create, callbackHeaders: given });
-      for (const verb of ['claim', 'ack', 'complete']) await step(from, id, verb);
-      await settled(from, id);
-      const [request] = receiver.requestsTo(path) as [Received];
-      if (from === service) expectHeaders(request, { 'x-a': 'a' });
-      else expectSignature(request, id);
-    }
   });
 
   it('a signed callback carries callbackHeaders and the headers of the service', async () => {

@@ -17,7 +17,7 @@ export type HeaderName = keyof typeof REQUEST_HEADERS;
  * Return the value of a request header; null without the header.
  *
  * @throws INVALID_REQUEST
- * @see contract-2 §1
+ * @see docs/api.md#send-a-create-again
  */
 export function requestHeader({ headers, rawHeaders }: IncomingMessage, name: HeaderName): string | null {
   const value = headers[name];

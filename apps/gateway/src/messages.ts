@@ -111,7 +111,7 @@ type FieldsOf<Message> = Pick<ReportOf<Message>, keyof ReportOf<Message>>;
 /**
  * Return the full-scope message of an event.
  *
- * @see spec §6.1, "Full-scope message"
+ * @see docs/streams.md#messages
  */
 function fullMessageOf(event: PublishedMessage): FieldsOf<FullMessage> | null {
   const { jobId, jobName, type, status, data, at } = event;
@@ -122,7 +122,7 @@ function fullMessageOf(event: PublishedMessage): FieldsOf<FullMessage> | null {
 /**
  * Return the progress-scope message of an event.
  *
- * @see spec §6.1, "Progress-scope message", and rule 1
+ * @see docs/streams.md#messages
  */
 function progressMessageOf({ jobId, type, data, at }: PublishedMessage): ReportOf<ProgressMessage> | null {
   const inProgressScope = isStreamType(type) ? STREAM_TYPES[type] : 'withheld';

@@ -56,7 +56,7 @@ const CLOSE_WITHIN_MS = 5_000;
 /**
  * Create the streams of a process. A request on one of their paths becomes a session, or is refused as HTTP.
  *
- * @see spec §4.17, §4.18, §6.1
+ * @see docs/streams.md
  */
 export function createStreams({ context, config, log, pingMs, random }: StreamsOptions): Streams {
   const { stopping, metrics } = context;

@@ -48,9 +48,6 @@ const FORBIDDEN = new Set([
  */
 const OF_SIGNATURE = /^webhook-/i;
 
-/** Whether only the service may send a header, because receivers read signatures there. */
-export const isSignatureHeader = (header: string) => OF_SIGNATURE.test(header);
-
 /** `OF_SIGNATURE` without its flag, because JSON Schema has no flags. */
 const SHOWN_OF_SIGNATURE = OF_SIGNATURE.source.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
 
@@ -60,7 +57,7 @@ const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 function headerFault(header: string, value: unknown): string | null {
   if (!TOKEN.test(header)) return 'is not a valid header name';
-  if (FORBIDDEN.has(header.toLowerCase()) || isSignatureHeader(header)) return 'is a header that callers cannot set';
+  if (FORBIDDEN.has(header.toLowerCase()) || OF_SIGNATURE.test(header)) return 'is a header that callers cannot set';
   if (typeof value !== 'string') return 'must be a string';
   if (!FIELD_VALUE.test(value)) return 'has a character that a header cannot carry';
   return null;

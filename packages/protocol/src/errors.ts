@@ -5,7 +5,7 @@ import { count, jobStatus } from './schema/response-fields.js';
  * Every error that a caller can get: code → HTTP status and default sentence. The code is the same word in the Lua
  * scripts, in the throw, in the log and on the wire.
  *
- * @see spec §7, docs/api.md "Errors"
+ * @see docs/errors.md
  */
 export const ERRORS = {
   INVALID_REQUEST: { status: 400, message: 'Request is not valid' },

@@ -19,7 +19,7 @@ const keyLimits = exactObject({
 export type KeyLimits = z.output<typeof keyLimits>;
 
 /**
- * Body of Create Key (our addition, contract §5). Unlike elsewhere, an unknown field is refused, because a misspelt
+ * Body of Create Key. Unlike elsewhere, an unknown field is refused, because a misspelt
  * `spaceId` would create a key for every space.
  */
 export const createKeyRequest = exactObject({

@@ -1,6 +1,6 @@
 import { CALLBACK_ENDS } from './jobs/statuses.js';
 
-/** Numbers of spec §8 and of the contract that no deployment changes. Sizes in bytes are variables, `MAX_*_BYTES`. */
+/** Limits that no deployment changes. Sizes in bytes are variables, `MAX_*_BYTES`. */
 export const LIMITS = {
   nameCharacters: 128,
   spaceIdCharacters: 128,
@@ -9,7 +9,7 @@ export const LIMITS = {
   /** Jobs that one call creates. */
   createMax: 1_000,
   pollDefault: 1,
-  /** Two statements of the specification disagree (50 and 10); the contract says 50. */
+  /** Most jobs that one poll claims. */
   pollMax: 50,
   /** Our choice: one poll reads one queue per name, and a script loops over at most 100 things. */
   pollNames: 100,

@@ -1,5 +1,5 @@
-/** Scopes of spec §5.4, and our additions: `keys:manage` for API keys, `jobs:manage` for jobs that have ended, and
- * `spaces:manage` for the settings of spaces, and their pause. */
+/** Every scope. `keys:manage` is for API keys, `jobs:manage` for jobs that have ended, `spaces:manage` for the settings
+ * of spaces and their pause. @see docs/api.md#scopes */
 export const SCOPES = [
   'jobs:create',
   'jobs:read',
@@ -20,7 +20,7 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number];
 
-/** Scopes that include others. `jobs:worker` leaves out jobs:create, jobs:kill and jobs:manage on purpose (§5.5). */
+/** Scopes that include others. `jobs:worker` leaves out jobs:create, jobs:kill and jobs:manage on purpose. */
 const COVERS: Partial<Record<Scope, readonly Scope[]>> = {
   'jobs:read': ['jobs:read:progress'],
   'jobs:worker': [

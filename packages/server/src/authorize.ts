@@ -21,7 +21,7 @@ export function presentedKey({ headers }: IncomingMessage): unknown {
  *
  * @param presented what the request sends as its API key: see `presentedKey`; for streams the query parameter `token`
  * @throws UNAUTHENTICATED without a valid key; UNAVAILABLE when Redis does not reply
- * @see spec §5.1, §5.2
+ * @see docs/api.md#keys
  */
 export async function authenticate(
   { authenticator, reportRejectedKey }: KeyCheck,

@@ -27,7 +27,7 @@ const TYPES = [JSON_TYPE, 'application/x-ndjson', 'application/ndjson'] as const
  * @param bounds.unknown gets the unknown fields, also those of entries
  * @returns its entries, packed for storage
  * @throws TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST, UNAVAILABLE
- * @see spec §4.12
+ * @see docs/logs.md#append
  */
 export async function readLogBatch(
   req: IncomingMessage,

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type CreateJobRequest, TERMINAL_STATUSES } from '@yardmaster/protocol';
 
-// What a create does with COMPAT=emit, for clients of emit.run (contract-2 §7).
+// What a create does with COMPAT=emit, for clients of emit.run.
 
 /** A host as URLs have it: a name or an address, and a port. Node accepts other texts as well. */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i;

@@ -11,7 +11,7 @@ import { SPACES } from './spaces.js';
 import { STREAM_TOKENS } from './stream-tokens.js';
 import { WORK } from './work.js';
 
-/** Every endpoint below `/api/v1`, in the order of the OpenAPI document (spec §4; keys: contract §5). */
+/** Every endpoint below `/api/v1`, in the order of the OpenAPI document. */
 export const ROUTES: readonly Route[] = [
   ...JOBS,
   ...MANAGE,

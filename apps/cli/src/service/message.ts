@@ -10,7 +10,7 @@ import { printable } from '../terminal/printable.js';
 
 /** A message of any stream, ready to be shown: every text in it is printable. A field that the type lacks is null. */
 export interface StreamMessage {
-  /** Type as in spec §6.1. A later release may have types of its own. */
+  /** Type, see docs/streams.md#messages. A later release may have types of its own. */
   type: string;
   jobId: string | null;
   jobName: string | null;

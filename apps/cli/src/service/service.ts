@@ -18,7 +18,7 @@ export const isStreamToken = ({ token }: Service) => token?.startsWith(STREAM_TO
 /**
  * Return the address of a stream.
  *
- * @see spec §4.17, §4.18
+ * @see docs/streams.md
  */
 export function streamUrlOf({ url, token }: Service, subject: Subject, query: Query = {}): URL {
   const path =

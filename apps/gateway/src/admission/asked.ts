@@ -46,7 +46,7 @@ function decode(segment: string): string {
  * Read `/api/v1/realtime/:jobId?token=…` and `/api/v1/realtime/spaces/:spaceId?token=…`.
  *
  * @throws NOT_FOUND for another path, INVALID_REQUEST for an invalid space id
- * @see spec §4.17, §4.18
+ * @see docs/streams.md
  */
 export function readStreamUrl(url: string): StreamUrl {
   if (!isStreamUrl(url)) throw new YardmasterError('NOT_FOUND');

@@ -36,7 +36,7 @@ const ANONYMOUS: StreamCaller = { keyId: null, rotation: 0, spaceId: null, scope
  *
  * @param presented its API key or stream token; undefined without one
  * @throws UNAUTHENTICATED, FORBIDDEN, UNAVAILABLE
- * @see spec §5.2 to §5.4, §5.6
+ * @see docs/api.md#scopes
  */
 export async function callerOf(
   req: IncomingMessage,

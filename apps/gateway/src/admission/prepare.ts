@@ -28,7 +28,7 @@ export interface PrepareOptions {
  *
  * @returns null when nothing is left to be sent to a client that connects again by itself
  * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE; UNAUTHENTICATED without a token in a space that requires one
- * @see spec §6.1, "init message"
+ * @see docs/streams.md#messages
  */
 export async function prepareJobStream(
   jobId: string,

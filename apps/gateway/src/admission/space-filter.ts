@@ -13,7 +13,7 @@ export const FILTERS = ['name', 'type', 'tag'] as const;
  * @param tagOfToken tag that the jobs must have, too; null for none
  * @returns null without filters, for all events
  * @throws INVALID_REQUEST
- * @see contract-2 §5
+ * @see docs/streams.md
  */
 export function filterOf(query: URLSearchParams, tagOfToken: string | null): Filter | null {
   const names = new Set(query.getAll('name').map((value) => validate(nameFilter, value, 'name')));

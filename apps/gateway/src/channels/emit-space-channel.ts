@@ -9,7 +9,7 @@ import { STATUS_STAYS } from './space-counts.js';
 
 /**
  * The channel of one space with COMPAT=emit: its messages are numbered, and say how many jobs have each status when that
- * changes (contract-2 §7).
+ * changes.
  *
  * The numbers are those of this channel in this process, from its first subscriber to its last. `streamInstanceId` is
  * another one whenever messages may be missing.

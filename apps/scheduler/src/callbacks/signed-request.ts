@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
-import { callbackKeys, isSignatureHeader } from '@yardmaster/protocol';
+import { callbackKeys } from '@yardmaster/protocol';
 import type { CallbackAttempt } from '@yardmaster/store';
 
-/** Build the body of a callback: the same bytes at every attempt (spec §6.3.2). */
+/** Build the body of a callback: the same bytes at every attempt. */
 export function bodyOf(attempt: CallbackAttempt): string {
   const { jobId, spaceId, name, status, attemptNumber, endedAt, result } = attempt;
   const before = JSON.stringify({ jobId, spaceId, name, status, attemptNumber });
@@ -14,18 +14,15 @@ export function bodyOf(attempt: CallbackAttempt): string {
 const FIXED_HEADERS = { 'content-type': 'application/json', 'user-agent': 'Yardmaster/1.0' };
 
 /**
- * Build all headers of a callback, names in lower case. The job's headers take precedence over the others (spec
- * §6.3.3), but its signature headers are dropped. Create refuses such headers, but a job that an earlier release stored
- * may have some.
+ * Build all headers of a callback, names in lower case. The job's headers take precedence over the others; create refuses
+ * signature headers.
  */
 export function headersOf(
   attempt: CallbackAttempt,
   body: string,
   masterSecrets: readonly Buffer[],
 ): Record<string, string> {
-  const jobHeaders = Object.entries(attempt.headers)
-    .filter(([name]) => !isSignatureHeader(name))
-    .map(([name, value]) => [name.toLowerCase(), value] as const);
+  const jobHeaders = Object.entries(attempt.headers).map(([name, value]) => [name.toLowerCase(), value] as const);
   return { ...signatureOf(attempt, body, masterSecrets), ...Object.fromEntries(jobHeaders), ...FIXED_HEADERS };
 }
 

@@ -12,7 +12,7 @@ const cursor = describeAs(checkedCursor, z.string().regex(CURSOR));
 
 const ORDERS = ['asc', 'desc'] as const;
 
-/** Query of List Jobs (spec §4.2, contract-2 §4). */
+/** Query of List Jobs. */
 export const listJobsQuery = z
   .object({
     status: statusFilter.optional(),

@@ -8,7 +8,7 @@ import type { Status } from './statuses.js';
 /**
  * Types of the records in a job's history (`events` of Get Job). The first is always `created`.
  *
- * @see spec §2.2, §6.2
+ * @see docs/api.md#events
  */
 export const EVENT_TYPES = [
   'created',

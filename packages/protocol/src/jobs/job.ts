@@ -43,11 +43,11 @@ const listed = {
   updatedAt: instant.describe('Time of the latest event or keepalive; it does not change after the job has ended'),
 };
 
-/** A job in the response of List Jobs: without its callback and its history (spec §2.1). */
+/** A job in the response of List Jobs: without its callback and its history. */
 export const listedJob = z.object(listed).meta({ id: 'ListedJob' });
 export type ListedJob = z.output<typeof listedJob>;
 
-/** Response of List Jobs (spec §4.2). */
+/** Response of List Jobs. */
 export const jobList = z.array(listedJob).meta({ id: 'JobList' });
 
 const realtimeUrl = z
@@ -110,7 +110,7 @@ export type JobWithEvents = z.output<typeof jobWithEvents>;
 /** Form of a delivery token, as a regular expression. Clients treat a token as opaque. */
 export const DELIVERY_TOKEN = '^[0-9]{1,9}[.][0-9]{1,9}$';
 
-/** A job in the responses of poll and claim (spec §2.4). */
+/** A job in the responses of poll and claim. */
 export const claimedJob = z
   .object({
     id: jobIdField,
@@ -130,7 +130,7 @@ export const claimedJob = z
   .meta({ id: 'ClaimedJob' });
 export type ClaimedJob = z.output<typeof claimedJob>;
 
-/** Response of Claim Specific Job (spec §4.4). */
+/** Response of Claim Specific Job. */
 export const claimOutcome = z
   .discriminatedUnion('claimed', [
     z.object({ claimed: z.literal(true), job: claimedJob }).meta({ id: 'Claimed' }),
@@ -141,7 +141,7 @@ export const claimOutcome = z
   .meta({ id: 'ClaimOutcome' });
 export type ClaimOutcome = z.output<typeof claimOutcome>;
 
-/** Response of Get Job Progress (spec §4.6). */
+/** Response of Get Job Progress. */
 export const latestProgress = z
   .object({
     jobId: jobIdField,

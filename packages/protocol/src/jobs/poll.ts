@@ -16,7 +16,7 @@ const pollCount = z
 const ANY_NAME = 'an empty list means any name';
 
 /**
- * Body of Poll for Jobs (spec §4.3); an absent body counts as `{}`.
+ * Body of Poll for Jobs; an absent body counts as `{}`.
  *
  * The output's `names` are the first filter that is present (types, type, names, name), empty without a filter.
  */
@@ -63,7 +63,7 @@ export const pollRequest = z
   .meta({ id: 'Poll' });
 export type PollRequest = z.output<typeof pollRequest>;
 
-/** Response of Poll for Jobs (spec §4.3). */
+/** Response of Poll for Jobs. */
 export const polledJobs = z
   .object({
     jobs: z.array(claimedJob).describe('Oldest first; empty without a pending job'),

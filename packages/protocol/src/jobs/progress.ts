@@ -47,7 +47,7 @@ const subProgress = describeAs(
  * A progress report: percent 0 to 100 with decimals, a message for people, and optional stages.
  * Fields beyond these are dropped.
  *
- * @see spec §2.3, §4.9
+ * @see docs/api.md#while-a-job-runs
  */
 export const progressRequest = z
   .object(

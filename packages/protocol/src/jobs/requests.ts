@@ -63,7 +63,7 @@ const callbackOn = describeAs(
     .describe('Ends after which the callback is sent; default completed and dead'),
 );
 
-/** Body of Create Job (spec §4.1). */
+/** Body of Create Job. */
 export const createJobRequest = withSchedule(
   z.object(
     {
@@ -89,7 +89,7 @@ export const createJobRequest = withSchedule(
 ).meta({ id: 'CreateJob' });
 export type CreateJobRequest = z.output<typeof createJobRequest>;
 
-/** Body of Create Job for several jobs (contract-2 §3). It only describes: each job is checked by itself. */
+/** Body of Create Job for several jobs. It only describes: each job is checked by itself. */
 export const createJobsRequest = z
   .array(createJobRequest)
   .min(1)
@@ -97,7 +97,7 @@ export const createJobsRequest = z
   .describe('Jobs to create, in this order; `unique.onConflict` must not be `reject`')
   .meta({ id: 'CreateJobs' });
 
-/** Body of Checkpoint and of Custom Event (spec §4.10, §4.11): any JSON; an absent body is null. */
+/** Body of Checkpoint and of Custom Event: any JSON; an absent body is null. */
 export const dataRequest = jsonValue;
 
 const flag = describeAs(
@@ -105,7 +105,7 @@ const flag = describeAs(
   z.boolean(),
 );
 
-/** Query of Record an Event (contract-2 §5). */
+/** Query of Record an Event. */
 export const eventOptions = z.object({
   ephemeral: flag
     .default(false)
@@ -114,14 +114,14 @@ export const eventOptions = z.object({
     ),
 });
 
-/** Body of Complete Job (spec §4.13); an absent body or result is null. */
+/** Body of Complete Job; an absent body or result is null. */
 export const completeRequest = z
   .object({ result: jsonValue.default(null).describe('Any JSON value') }, anObject)
   .meta({ id: 'Completion' });
 
 const isMessage = (value: unknown): value is string | JsonObject => typeof value === 'string' || isJsonObject(value);
 
-/** Body of Fail Job (spec §4.14). */
+/** Body of Fail Job. */
 export const failRequest = z
   .object(
     {
@@ -148,19 +148,19 @@ export type FailRequest = z.output<typeof failRequest>;
 
 const reason = z.string({ error: 'must be a string' }).nullable().default(null).describe('Reason, for the history');
 
-/** Body of Release Job (contract-2 §1); an absent body or reason is null. */
+/** Body of Release Job; an absent body or reason is null. */
 export const releaseRequest = z.object({ reason, delaySeconds }, anObject).meta({ id: 'Release' });
 export type ReleaseRequest = z.output<typeof releaseRequest>;
 
-/** Body of Requeue Job (contract-2 §4); an absent body means now. */
+/** Body of Requeue Job; an absent body means now. */
 export const requeueRequest = z.object({ delaySeconds }, anObject).meta({ id: 'Requeue' });
 export type RequeueRequest = z.output<typeof requeueRequest>;
 
-/** Body of Copy Job (contract-2 §4); an absent body copies the payload too. */
+/** Body of Copy Job; an absent body copies the payload too. */
 export const copyRequest = z
   .object({ payload: jsonObject.nullable().optional().describe('Another payload; default that of the job') }, anObject)
   .meta({ id: 'Copy' });
 export type CopyRequest = z.output<typeof copyRequest>;
 
-/** Body of Kill Job (spec §4.15); an absent body or reason is null. */
+/** Body of Kill Job; an absent body or reason is null. */
 export const killRequest = z.object({ reason }, anObject).meta({ id: 'Kill' });

@@ -60,7 +60,7 @@ const LIST_RULE = 'must be an array of objects';
 /** Make a schema of a list of outcomes. */
 export const settleList = (max: number) => boundedArray(outcome, { max, what: 'outcomes', error: LIST_RULE });
 
-/** Body of Settle Jobs (contract-2 §3). */
+/** Body of Settle Jobs. */
 export const settleRequest = z.object({ outcomes: settleList(LIMITS.settleMax) }, anObject).meta({ id: 'Settle' });
 
 /** What a call did with one outcome: the response of the endpoint of its action. */

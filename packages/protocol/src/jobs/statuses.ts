@@ -1,4 +1,4 @@
-/** Every status a job can have, in the order of its life (spec §3, contract-2 §2). */
+/** Every status a job can have, in the order of its life. */
 export const STATUSES = ['scheduled', 'pending', 'delivered', 'running', 'completed', 'dead', 'killed'] as const;
 
 export type Status = (typeof STATUSES)[number];
@@ -20,7 +20,7 @@ export function isTerminal(status: string | null): status is TerminalStatus {
   return (TERMINAL_STATUSES as readonly (string | null)[]).includes(status);
 }
 
-/** What an operation does with each job that matches (contract-2 §4), and the statuses in which it can do it. */
+/** What an operation does with each job that matches, and the statuses in which it can do it. */
 export const OPERATION_ACTIONS = {
   requeue: ['dead', 'killed'],
   kill: ['scheduled', 'pending', 'delivered', 'running'],

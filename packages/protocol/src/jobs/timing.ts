@@ -3,7 +3,7 @@ import { LIMITS } from '../limits.js';
 import { describeAs } from '../schema/describe.js';
 import { boundedArray, integerBetween, numberBetween, secondsUpTo, timestampMs } from '../schema/fields.js';
 
-// Fields of requests that say when, how often and for how long a job may run (contract-2 §2).
+// Fields of requests that say when, how often and for how long a job may run.
 
 /** A delay, for which a request may give the time itself instead. */
 export const delaySeconds = numberBetween(0, LIMITS.delaySecondsMax)

@@ -78,7 +78,7 @@ const newTime = (
  * The complete life of a job. A trigger without a row here is refused (see `refusalOf`).
  * A job begins as pending or, with a time in the future, as scheduled, with the event `created`.
  *
- * @see spec §3, contract-2 §2
+ * @see docs/api.md#statuses
  */
 export const TRANSITIONS: readonly Transition[] = [
   { trigger: 'due', from: ['scheduled'], to: 'pending', event: 'ready' },
@@ -121,9 +121,9 @@ const HEARTBEATS: readonly Trigger[] = ['progress', 'checkpoint', 'event', 'keep
 /**
  * Return how a trigger without a row in `TRANSITIONS` is refused.
  *
- * @returns the code of the error, or null when the trigger does nothing: a poll or a claim does not return the job (§3
- *   rule 5), a create that may replace the job leaves it as it is, and a timer ignores a job that has moved on
- * @see spec §3 rules 1, 2 and 5, §7.3
+ * @returns the code of the error, or null when the trigger does nothing: a poll or a claim does not return the job,
+ *   a create that may replace the job leaves it as it is, and a timer ignores a job that has moved on
+ * @see docs/api.md#statuses
  */
 export function refusalOf(trigger: Trigger, status: Status): ErrorCode | null {
   if (trigger === 'ack') return 'JOB_NOT_DELIVERED';

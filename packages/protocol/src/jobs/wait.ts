@@ -3,7 +3,7 @@ import { LIMITS } from '../limits.js';
 import { describeAs } from '../schema/describe.js';
 import { queryText } from '../schema/fields.js';
 
-// How long a call may wait, in seconds (contract-2 §3).
+// How long a call may wait, in seconds.
 
 const MAX = LIMITS.waitSecondsMax;
 const RULE = 'must be a number of at least 0, in decimal notation';

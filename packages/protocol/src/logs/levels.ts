@@ -1,5 +1,5 @@
 /**
- * Levels of a log entry, by weight (spec §2.5). Redis stores their place in this list, so it must only grow at its end.
+ * Levels of a log entry, by weight. Redis stores their place in this list, so it must only grow at its end.
  */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 

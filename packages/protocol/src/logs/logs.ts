@@ -20,7 +20,7 @@ export const levelNamed = (name: string): LogLevel | undefined => LEVELS_BY_NAME
 /** Values for fields that a worker leaves out of a log entry. `loggedAt` is then the time of storage. */
 export const LOG_DEFAULTS = { level: 'info', source: 'worker' } as const;
 
-/** One log entry as it is read (spec §2.5). */
+/** One log entry as it is read. */
 export const logEntry = z
   .object({
     id: z.string().describe('`<jobId>.<seq>`'),
@@ -113,7 +113,7 @@ const LOG_FIELDS = knownFieldsOf(fullLog);
  *
  * @param unknown gets its unknown fields
  * @returns the entry, or its faults
- * @see spec §4.12
+ * @see docs/logs.md#append
  */
 export function checkLog(value: unknown, nameOf: NameOfEntry, unknown: UnknownName[] = []): NewLog | FaultDetail[] {
   if (typeof value === 'string') return { message: value };
@@ -138,7 +138,7 @@ export const appendedLogs = z
   .meta({ id: 'AppendedLogs' });
 export type AppendedLogs = z.output<typeof appendedLogs>;
 
-/** Data of `logs_appended` (spec §6.1): the seqs of the first and last new entry, and the number of new entries. */
+/** Data of `logs_appended`: the seqs of the first and last new entry, and the number of new entries. */
 export const logsAppended = z.object({ fromSeq: count, toSeq: count, count });
 export type LogsAppended = z.output<typeof logsAppended>;
 

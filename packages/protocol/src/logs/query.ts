@@ -24,7 +24,7 @@ const terms = queryText
 
 const bound = queryInteger(0, Number.MAX_SAFE_INTEGER).optional();
 
-/** Query of Get Job Logs (spec §4.7). */
+/** Query of Get Job Logs. */
 export const logsQuery = z
   .object({
     limit: queryInteger(1, LIMITS.logsMax)

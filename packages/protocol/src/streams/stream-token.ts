@@ -15,7 +15,7 @@ const SUBJECTS = ['jobIds', 'tag', 'spaceId'] as const;
 const ONE_SUBJECT = `exactly one of ${SUBJECTS.join(', ')} is required`;
 
 /**
- * Body of Create Stream Token (contract-2 §5). An unknown field is refused, because a misspelt one may have been meant to
+ * Body of Create Stream Token. An unknown field is refused, because a misspelt one may have been meant to
  * restrict the token.
  */
 export const streamTokenRequest = exactObject({

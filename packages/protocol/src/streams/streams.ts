@@ -17,7 +17,7 @@ type InProgressScope = 'with data' | 'without data' | 'withheld';
  * Every type of message that a job stream sends, in addition to `init`. A type without a row here is never sent: the
  * records of callbacks in the history, and types that later releases may record.
  *
- * @see spec §6.1
+ * @see docs/streams.md#messages
  */
 export const STREAM_TYPES = {
   progress: 'with data',
@@ -158,7 +158,7 @@ export type SpaceMessage = z.output<typeof spaceMessage>;
  *
  * The gateway makes its messages with these types and does not check them when it sends them; tests do.
  *
- * @see spec §6.1
+ * @see docs/streams.md#messages
  */
 export const streamMessage = z.union([spaceMessage, fullMessage, progressMessage]);
 export type StreamMessage = z.output<typeof streamMessage>;

@@ -34,7 +34,7 @@ export interface Promoted {
  * @param partition its tag, see PARTITION_TAGS
  * @param dueBefore see expireDue
  * @throws UNAVAILABLE
- * @see contract-2 §2
+ * @see docs/retries.md#schedule
  */
 export async function promoteDue(store: Store, partition: string, dueBefore: number): Promise<Promoted> {
   const { eventsPerJob, retentionMs } = store.settings;

@@ -6,7 +6,7 @@ import { type Caller, jobScriptInputs, type Store } from '../store.js';
  * Remove a job that has ended, with its history and logs. A callback that is still owed is not sent.
  *
  * @throws JOB_NOT_ENDED, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
- * @see contract-2 §4
+ * @see docs/api.md#requeue-copy-delete
  */
 export async function deleteJob(store: Store, caller: Caller, jobId: string): Promise<void> {
   const { keys, args } = jobScriptInputs(store, caller, jobId);

@@ -6,7 +6,7 @@ import { type Caller, jobScriptInputs, type Store } from '../store.js';
  * Force-stop a job that has not ended; killing it again succeeds and changes nothing.
  *
  * @throws JOB_ENDED for a completed or dead job; JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
- * @see spec §4.15
+ * @see docs/api.md#statuses
  */
 export async function killJob(store: Store, caller: Caller, jobId: string, reason: string | null): Promise<void> {
   const { keys, args } = jobScriptInputs(store, caller, jobId);

@@ -8,7 +8,7 @@ import { delayOf } from './timing.js';
  * Let a dead or killed job wait again, with all of its attempts ahead: at the end of the queue, or for a delay.
  *
  * @throws JOB_NOT_DEAD, JOB_NOT_UNIQUE, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
- * @see contract-2 §4
+ * @see docs/api.md#requeue-copy-delete
  */
 export async function requeueJob(
   store: Store,

@@ -8,7 +8,7 @@ import { delayOf } from './timing.js';
  * Give a scheduled or pending job another time, or put it at the end of the queue.
  *
  * @throws JOB_NOT_PENDING, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
- * @see contract-2 §2
+ * @see docs/retries.md#schedule
  */
 export async function rescheduleJob(
   store: Store,

@@ -8,7 +8,7 @@ import {
   type TerminalStatus,
 } from '@yardmaster/protocol';
 
-// How the fields of contract-2 §2 stand in records and in arguments of scripts: as text that Lua reads without JSON.
+// How the fields of docs/retries.md stand in records and in arguments of scripts: as text that Lua reads without JSON.
 
 /** Write when a job becomes claimable, see timeOf in lua/clock.lua. */
 export function delayOf({ scheduledFor, delaySeconds }: Schedule): string {

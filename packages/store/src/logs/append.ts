@@ -10,7 +10,7 @@ import type { PackedLog } from './entry.js';
  *
  * @param logs 1 to 5 000 entries
  * @throws JOB_NOT_FOUND, FORBIDDEN, STORAGE_FULL, UNAVAILABLE
- * @see spec §4.12
+ * @see docs/logs.md#append
  */
 export async function appendLogs(
   store: Store,

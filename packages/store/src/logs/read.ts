@@ -19,7 +19,7 @@ const RESPONSE_MS = 300;
  * one moment: while it is read, entries may be added, and the oldest may be dropped. The seqs show that.
  *
  * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
- * @see spec §4.7
+ * @see docs/logs.md#read
  */
 export function readLogs(store: Store, caller: Caller, jobId: string, query: LogsQuery): Promise<LogsPage> {
   const { mode, bound, limit } = query;

@@ -17,7 +17,7 @@ const COUNTED_AT_ONCE = 8;
  * none is missed that has jobs all the time. For a page, the ids of a partition are read as a whole.
  *
  * @throws UNAVAILABLE
- * @see contract-2 §4
+ * @see docs/api.md#spaces
  */
 export async function listSpaces(
   store: Store,

@@ -12,7 +12,7 @@ type frame struct {
 	data   []byte
 }
 
-// readFrame reads a frame (§5.2). Frames of a server are not masked, and extensions are not negotiated.
+// readFrame reads a frame (RFC 6455 §5.2). Frames of a server are not masked, and extensions are not negotiated.
 func (c *Conn) readFrame(maxBytes int) (frame, error) {
 	var head [2]byte
 	if _, err := io.ReadFull(c.reader, head[:]); err != nil {
@@ -45,7 +45,7 @@ func (c *Conn) readFrame(maxBytes int) (frame, error) {
 	return f, err
 }
 
-// write sends a control frame, masked as clients must (§5.3).
+// write sends a control frame, masked as clients must (RFC 6455 §5.3).
 func (c *Conn) write(op byte, data []byte) error {
 	var mask [4]byte
 	if _, err := rand.Read(mask[:]); err != nil {

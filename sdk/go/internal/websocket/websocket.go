@@ -21,7 +21,7 @@ import (
 // A longer message ends the connection.
 const maxMessageBytes = 1 << 20
 
-// Close codes (§7.4.1).
+// Close codes (RFC 6455 §7.4.1).
 const (
 	ProtocolError   = 1002
 	PolicyViolation = 1008
@@ -104,7 +104,7 @@ func Dial(ctx context.Context, client *http.Client, url string, silence time.Dur
 	return c, nil
 }
 
-// upgraded checks the response of the handshake (§4.1).
+// upgraded checks the response of the handshake (RFC 6455 §4.1).
 func upgraded(response *http.Response, key string) (io.ReadWriteCloser, error) {
 	if response.StatusCode != http.StatusSwitchingProtocols {
 		return nil, &RefusedError{Status: response.StatusCode}

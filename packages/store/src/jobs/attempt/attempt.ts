@@ -25,7 +25,7 @@ function attemptInputs(store: Store, worker: Worker, jobId: string) {
  * Move a delivered job to running and open its execution window.
  *
  * @throws JOB_NOT_DELIVERED, JOB_NOT_RUNNING, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
- * @see spec §3 rule 1, §4.8
+ * @see docs/api.md#while-a-job-runs
  */
 export async function ackJob(store: Store, worker: Worker, jobId: string): Promise<void> {
   const reply = await runScript(store, ack, attemptInputs(store, worker, jobId));
@@ -45,7 +45,7 @@ export type Heartbeat =
  *
  * @throws JOB_KILLED, JOB_NOT_RUNNING, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE; STORAGE_FULL unless
  *   nothing is stored
- * @see spec §3 rules 2 and 3, §4.9–4.11, §4.16
+ * @see docs/api.md#while-a-job-runs
  */
 export async function heartbeatJob(store: Store, worker: Worker, jobId: string, beat: Heartbeat): Promise<void> {
   const { keys, args } = attemptInputs(store, worker, jobId);
@@ -58,7 +58,7 @@ export async function heartbeatJob(store: Store, worker: Worker, jobId: string, 
  * End a running job with its result, and enqueue its callback.
  *
  * @throws JOB_NOT_RUNNING, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
- * @see spec §4.13
+ * @see docs/api.md#while-a-job-runs
  */
 export async function completeJob(store: Store, worker: Worker, jobId: string, result: JsonValue): Promise<void> {
   const { keys, args } = attemptInputs(store, worker, jobId);
@@ -76,7 +76,7 @@ export async function completeJob(store: Store, worker: Worker, jobId: string, r
  * for its next attempt; else it is dead.
  *
  * @throws JOB_NOT_RUNNING, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
- * @see spec §4.14
+ * @see docs/api.md#while-a-job-runs
  */
 export async function failJob(
   store: Store,
@@ -103,7 +103,7 @@ export async function failJob(
  * counted. A delivered job whose time to start is over is dead.
  *
  * @throws JOB_NOT_RUNNING, JOB_KILLED, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
- * @see contract-2 §1
+ * @see docs/api.md#while-a-job-runs
  */
 export async function releaseJob(
   store: Store,

@@ -46,7 +46,7 @@ function countClaimed(tally: Store['tally'], spaceId: string, values: readonly C
  *   at as many paused jobs as one script may, and so must be made again to find the jobs behind them
  * @throws OVERLOADED; UNAVAILABLE, after which jobs may be delivered although no worker has received them: they are
  *   pending again after the delivery window
- * @see spec §4.3
+ * @see docs/api.md#poll
  */
 export async function pollJobs(
   store: Store,
@@ -73,7 +73,7 @@ export async function pollJobs(
  * Claim this job for the caller if it is pending, and not paused.
  *
  * @throws JOB_NOT_FOUND, FORBIDDEN, OVERLOADED, UNAVAILABLE
- * @see spec §4.4
+ * @see docs/api.md#poll
  */
 export async function claimJob(store: Store, caller: Caller, jobId: string): Promise<ClaimOutcome> {
   const { deliveryTimeoutMs, eventsPerJob } = store.settings;

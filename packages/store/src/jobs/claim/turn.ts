@@ -36,7 +36,7 @@ const MANY = 5;
  * affect the others.
  *
  * @throws UNAVAILABLE, after which any of it may be done; OVERLOADED, STORAGE_FULL when nothing was done
- * @see contract-2 §3
+ * @see docs/api.md#settle
  */
 export async function takeTurn(
   store: Store,

@@ -26,7 +26,7 @@ const COPIED_FIELDS = [
  *
  * @param request.payload undefined for that of the other job
  * @throws JOB_NOT_FOUND, FORBIDDEN, SPACE_FULL, STORAGE_UNSAFE, STORAGE_FULL, OVERLOADED, UNAVAILABLE
- * @see contract-2 §4
+ * @see docs/api.md#requeue-copy-delete
  */
 export async function copyJob(store: Store, caller: Caller, jobId: string, { payload }: CopyRequest): Promise<Job> {
   const { keys, args } = jobScriptInputs(store, caller, jobId);

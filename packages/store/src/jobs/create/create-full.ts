@@ -46,7 +46,7 @@ const REPLAYED_FIELDS = [
  * @returns the job as it is now; a replayed one with this request, which another may have replaced, and without result,
  *   error and progress
  * @throws IDEMPOTENCY_MISMATCH, JOB_NOT_UNIQUE, SPACE_FULL, STORAGE_UNSAFE, STORAGE_FULL, OVERLOADED, UNAVAILABLE
- * @see contract-2 §1
+ * @see docs/api.md#send-a-create-again
  */
 export async function createFullJob(
   store: Store,

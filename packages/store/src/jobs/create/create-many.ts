@@ -84,7 +84,7 @@ export interface ManyCreated {
  *
  * @throws STORAGE_UNSAFE; IDEMPOTENCY_MISMATCH, SPACE_FULL, STORAGE_FULL, OVERLOADED, UNAVAILABLE, and these with `stored` when some
  *   jobs were created or found before
- * @see contract-2 §3
+ * @see docs/api.md#several-jobs
  */
 export async function createJobs(
   store: Store,

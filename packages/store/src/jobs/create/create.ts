@@ -19,7 +19,7 @@ import { callbackOnOf, storedRetryOf } from '../timing.js';
  * @param request one without the options that need createFullJob, see isPlain
  * @returns the job as stored
  * @throws STORAGE_UNSAFE, STORAGE_FULL, OVERLOADED, UNAVAILABLE
- * @see spec §4.1
+ * @see docs/api.md#create
  */
 export async function createJob(store: Store, spaceId: string, request: CreateJobRequest): Promise<Job> {
   if (!store.storage.isSafe) throw new YardmasterError('STORAGE_UNSAFE');

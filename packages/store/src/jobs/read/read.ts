@@ -18,7 +18,7 @@ const SMALL_BYTES = 65_536;
  * ones may lack events that were dropped at the old end in the meantime.
  *
  * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE; OVERLOADED for a large job that got no read slot in time
- * @see spec §4.5
+ * @see docs/api.md#job
  */
 export async function getJob(store: Store, caller: Caller, jobId: string): Promise<JobWithEvents> {
   const small = await readFirst(store, caller, jobId, SMALL_BYTES);
@@ -72,7 +72,7 @@ async function readFirst(on: Store, caller: Caller, jobId: string, budget: numbe
  * Read the latest progress report of a job, and nothing else of it.
  *
  * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
- * @see spec §4.6
+ * @see docs/api.md#job
  */
 export async function getProgress(store: Store, caller: Caller, jobId: string): Promise<LatestProgress> {
   const { keys } = jobScriptInputs(store, caller, jobId);

@@ -12,7 +12,7 @@ const STEP = 100;
  * running go on.
  *
  * @throws INVALID_REQUEST when too many names would be paused; UNAVAILABLE
- * @see contract-2 §4
+ * @see docs/api.md#pause-and-resume
  */
 export async function pauseSpace(store: Store, spaceId: string, { names }: PauseRequest): Promise<void> {
   const { outcome } = await runScript(store, pause, {
@@ -30,7 +30,7 @@ export async function pauseSpace(store: Store, spaceId: string, { names }: Pause
  * in the space's queue again once sweeps have put them back, see tendPauses.
  *
  * @throws UNAVAILABLE
- * @see contract-2 §4
+ * @see docs/api.md#pause-and-resume
  */
 export async function resumeSpace(store: Store, spaceId: string, { names }: PauseRequest): Promise<void> {
   await runScript(store, resume, {

@@ -25,7 +25,7 @@ export async function readSettings(store: Store, spaceId: string): Promise<Space
  *
  * @returns the settings after the change
  * @throws OVERLOADED when others change them all the time; UNAVAILABLE
- * @see contract-2 §4
+ * @see docs/api.md#settings-of-a-space
  */
 export async function changeSettings(store: Store, spaceId: string, change: SettingsChange): Promise<SpaceSettings> {
   for (let tries = 0; tries < TRIES; tries++) {
