@@ -13,8 +13,8 @@ const DELIVERED_BY_TOKEN = { ...DELIVERED, withToken: true } as const;
 const RUNNING_BY_TOKEN = { ...RUNNING, withToken: true } as const;
 
 /**
- * Every endpoint that changes jobs, with the script that it runs (spec §4). With a delivery token, the calls of workers are safe
- * to send again (contract-2 §1).
+ * Every endpoint that changes jobs, with the script that it runs. With a delivery token, the calls of workers are safe
+ * to send again.
  */
 export const CHANGES: readonly [op: Operation, endpoint: string, script: string, start: Start][] = [
   ['create', 'createJob', 'create', { before: null }],

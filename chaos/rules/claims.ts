@@ -61,7 +61,7 @@ interface Wait {
   token?: string | undefined; // Of the delivery that ended it.
 }
 
-/** A poll gets the oldest of the jobs that it asks for (spec §4.3), and never a younger one instead (P3). */
+/** A poll gets the oldest of the jobs that it asks for, and never a younger one instead (P3). */
 export const order: Rule = {
   name: 'order',
   promise: 'P3',

@@ -90,7 +90,7 @@ function logsFault(sent: Body[], scope: Stream['scope']): string | null {
   return null;
 }
 
-const KEYLESS = ['jobId', 'type', 'timestamp']; // Fields of every message of a job's stream without a key (spec §6.1).
+const KEYLESS = ['jobId', 'type', 'timestamp']; // Fields of every message of a job's stream without a key.
 
 /** A stream without a key shows only the progress of its job and its completion (P9). */
 export const scopes: Rule = {

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND'];
 
-/** Allowed methods of every path (§4, contract §5). */
+/** Allowed methods of every path. */
 const ALLOWED = new Map<string, string[]>();
 const DOCUMENTS = ['info', 'openapi.json', 'asyncapi.json', 'streams.schema.json'].map((name) => `/api/v1/${name}`);
 for (const path of ['/', '/ui/', '/livez', '/readyz', '/metrics', ...DOCUMENTS]) ALLOWED.set(path, ['GET', 'HEAD']);

@@ -3,7 +3,7 @@ import { createJob, jobIn } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
 
-// Operations on many jobs of a space: contract-2 §4. Schedulers carry them out.
+// Operations on many jobs of a space. Schedulers carry them out.
 
 const service = withService();
 

@@ -63,7 +63,7 @@ const TABLE: Record<Verb, readonly string[]> = {
   requeue: [ALIVE, ALIVE, ALIVE, ALIVE, ALIVE, 'pending', 'pending'],
 };
 
-/** Sentences of §7 and contract §2. */
+/** Sentences of docs/errors.md. */
 const SENTENCES: Record<string, string> = {
   [IDLE]: 'Job is not running',
   [WRONG]: 'Job is not in a valid state for ack',

@@ -75,7 +75,7 @@ export async function sendHandshake(
   return { ...response, bytes: () => bytes, socket };
 }
 
-/** Check that a stream was refused before the upgrade by a whole HTTP response (contract §6), and nothing follows. */
+/** Check that a stream was refused before the upgrade by a whole HTTP response, and nothing follows. */
 export async function expectRefusal(response: HandshakeResponse, status: number, code: string): Promise<void> {
   const { headers, body, socket } = response;
   expect({ status: response.status, body }).toEqual({ status, body: { error: expect.stringMatching(/./), code } });

@@ -59,7 +59,7 @@ const ANONYMOUS: Outcomes = ['progress', 'UNAUTHENTICATED', 'JOB_NOT_FOUND'];
 /** A job that does not exist is in no space. */
 const ELSEWHERE: Outcomes = ['FORBIDDEN', 'FORBIDDEN', 'JOB_NOT_FOUND'];
 
-/** Outcomes for each token by §5.2 to §5.6 and contract §6. */
+/** Outcomes for each token. */
 const ROWS: [token: string, query: Query, outcomes: Outcomes][] = [
   ['no token', () => '', ANONYMOUS],
   ['another parameter', () => `?key=${ADMIN_KEY}`, always('INVALID_REQUEST')],
@@ -105,7 +105,7 @@ it.each(ROWS)('opens or refuses a stream by its token: %s', async (_, query, [jo
     space: await outcomeOf(`/spaces/yard${token}`),
     unknownJob: await outcomeOf(`/${UNKNOWN_JOB}${token}`),
     invalidJobId: await outcomeOf(`/a%20b${token}`),
-    // The path is checked before the key (contract §2).
+    // The path is checked before the key.
     invalidSpaceId: await outcomeOf(`/spaces/a%20b${token}`),
     longSpaceId: await outcomeOf(`/spaces/${'s'.repeat(129)}${token}`),
   }).toEqual({

@@ -177,7 +177,7 @@ it('refuses a JSON batch that is sent as NDJSON logs', async () => {
   await refuses(asNdjson('{"logs":["a"]}'), invalid('line 1: message is required'));
 });
 
-// Contract §2: path, key, scope, body, and then the job.
+// Path, key, scope, body, and then the job.
 describe('batch of logs with several faults', () => {
   const UNKNOWN = 'aa00000000000000000000000000';
   const WRONG_KEY = `ym_${'a'.repeat(16)}_${'0'.repeat(64)}`;

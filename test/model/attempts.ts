@@ -8,8 +8,8 @@ import { iso, jobFor, type ModelJob, type OfJob, Refusal, steppedAt, type World 
 /** A call of a worker, with the delivery token that it sends, if any. */
 export type OfWorker = OfJob & { token?: string | null };
 
-// Spec §3: delivered → running → completed, pending again, or dead; and killed from every status that is not terminal.
-// Contract-2 §2: scheduled instead of pending again, when there is a delay.
+// Delivered → running → completed, pending again, or dead; and killed from every status that is not terminal.
+// Scheduled instead of pending again, when there is a delay.
 
 export function ack(world: World, { job: id, caller, token }: OfWorker): void {
   const job = jobFor(world, id, caller);
@@ -80,7 +80,7 @@ export function fail(
 }
 
 /**
- * Contract-2 §1: the job is pending at its place by creation, or scheduled, and an attempt that had started is not
+ * The job is pending at its place by creation, or scheduled, and an attempt that had started is not
  * counted. A delivered job past its start limit is dead.
  */
 export function release(
@@ -123,7 +123,7 @@ export function kill(world: World, { job: id, caller, reason }: OfJob & { reason
 }
 
 /**
- * Contract §3, "Retries": maxRetries 3 means at most four runs. A retried job goes to the end of the queue, at once or
+ * MaxRetries 3 means at most four runs. A retried job goes to the end of the queue, at once or
  * after a delay.
  */
 export function failAttempt(world: World, job: ModelJob, error: string | JsonObject, delayMs: number): void {
@@ -163,7 +163,7 @@ export function isStartOver(world: World, job: ModelJob): boolean {
   return limit - msOf(job.request.startWithinSeconds as number) >= steppedAt(world, partitionOf(job.spaceId));
 }
 
-/** Contract-2 §2: a job that was not acked within `startWithinSeconds` is dead. */
+/** A job that was not acked within `startWithinSeconds` is dead. */
 export function failStart(world: World, job: ModelJob): void {
   die(world, job, `Job was not started within ${job.request.startWithinSeconds} seconds`);
 }
@@ -215,7 +215,7 @@ export function startRun({ now }: World, job: ModelJob): void {
 
 const DEFAULT_CALLBACK_ON = ['completed', 'dead'];
 
-/** End a job. Its deadline is now that of its purge. A killed job has a callback only on demand (spec §6.3). */
+/** End a job. Its deadline is now that of its purge. A killed job has a callback only on demand. */
 function end(world: World, job: ModelJob, to: 'completed' | 'dead' | 'killed'): void {
   const { now, settings } = world;
   job.deadline = settings.retentionMs > 0 ? now + settings.retentionMs : null;

@@ -3,7 +3,7 @@ import type { CallbackAttempt, CallbackOutcome, NoAttempt, Relayed } from '@yard
 import { recordEvent } from './history.js';
 import { iso, jobFor, jobsIn, type ModelCallback, type ModelJob, type OfJob, Refusal, type World } from './world.js';
 
-// Contract §7, and the states of a callback in packages/store/src/callbacks/outbox.ts.
+// See the states of a callback in packages/store/src/callbacks/outbox.ts.
 
 const RELAY_AGAIN_MS = 4_000;
 const RELAY_AGAIN_AT_MOST_MS = 300_000;
@@ -98,7 +98,7 @@ const TEMPORARY_STATUSES = [408, 425, 429];
 const REFUSED_ADDRESS = 'address is not public';
 
 /**
- * Decide whether another attempt must follow (contract §7): after every network error, except a refused address.
+ * Decide whether another attempt must follow: after every network error, except a refused address.
  *
  * @param left number of delays that are left
  */

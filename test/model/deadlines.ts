@@ -7,7 +7,7 @@ import { forget, jobsIn, type ModelJob, steppedAt, type World } from './world.js
 /** How long to wait before purging a job again whose callback is pending. */
 const PURGE_RETRY_MS = 60_000;
 
-/** Expire what is due in a partition, oldest deadline first (spec §3, "delivery time-out" and rule 6), and purge ended jobs. */
+/** Expire what is due in a partition, oldest deadline first, and purge ended jobs. */
 export function expire(world: World, { partition }: { partition: string }): Expired {
   const due = dueIn(world, partition);
   const expired: Expired = {
@@ -30,7 +30,7 @@ export function expire(world: World, { partition }: { partition: string }): Expi
   return { ...expired, lagMs: lagsMs[0] ?? 0 };
 }
 
-/** Jobs whose deadline has passed: a window lasts to the end of its last millisecond (contract §8, P4: never early). */
+/** Jobs whose deadline has passed: a window lasts to the end of its last millisecond. */
 const dueIn = (world: World, partition: string) =>
   jobsIn(world, partition)
     .filter((job): job is ModelJob & { deadline: number } => job.deadline !== null && job.deadline < world.now)
@@ -60,7 +60,7 @@ function expireOne(
     const { maxDeliveries } = world.settings;
     job.deliveryTimeouts += 1;
     if (job.deliveryTimeouts >= maxDeliveries) {
-      die(world, job, `Job was delivered ${maxDeliveries} times and never acknowledged`); // Contract 2 §6.
+      die(world, job, `Job was delivered ${maxDeliveries} times and never acknowledged`);
       return 'neverAcked';
     }
     takeBack(world, job);
@@ -145,7 +145,7 @@ function promoteOne(world: World, job: ModelJob, n: number): 'ready' | 'notStart
   return 'ready';
 }
 
-// Contract 2 §6, "Clock steps": a delivered or running job whose worker last called before a step gets one more window:
+// A delivered or running job whose worker last called before a step gets one more window:
 // after a step forward when it is due, after a step back at once.
 
 /** Record that a scheduler noticed a step forward. @returns whether it is the first to notice it */

@@ -16,7 +16,7 @@ import {
   type World,
 } from './world.js';
 
-// Spec §3: (none) → pending → delivered. Contract-2 §2: (none) → scheduled.
+// (none) → pending → delivered, and (none) → scheduled.
 
 /** @param id chosen by the store; it cannot be predicted */
 export function create(

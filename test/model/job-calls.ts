@@ -86,7 +86,7 @@ const CALLS_TO: Record<Status, readonly JobVerb[]> = {
 const SETTINGS = STORE_DEFAULTS;
 
 /**
- * Return the refusal of a verb on a job in a status (spec §3, §7).
+ * Return the refusal of a verb on a job in a status.
  *
  * @param callbackUrl of the job; the default is null
  * @returns null when the verb is accepted

@@ -7,7 +7,7 @@ import { jobOf, shownOptions } from './reading.js';
 import { timeOf, wait } from './waiting.js';
 import { completed, iso, jobsOf, type ModelJob, Refusal, type World } from './world.js';
 
-// Contract 2 §1: creates with an idempotency key or a unique key.
+// Creates with an idempotency key or a unique key.
 
 export interface KeyedCreate {
   space: string;

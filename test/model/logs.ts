@@ -2,7 +2,7 @@ import type { AppendedLogs, LogEntry, LogsPage, LogsQuery, NewLog } from '@yardm
 import { publish } from './history.js';
 import { iso, jobFor, type OfJob, type World } from './world.js';
 
-// Spec §3 rule 4 and contract §4: logs are accepted in any status, and are not a heartbeat.
+// Logs are accepted in any status, and are not a heartbeat.
 
 export function append(world: World, { job: id, caller, logs }: OfJob & { logs: NewLog[] }): AppendedLogs {
   const job = jobFor(world, id, caller);

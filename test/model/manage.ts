@@ -7,7 +7,7 @@ import { jobOf } from './reading.js';
 import { timeOf } from './waiting.js';
 import { forget, iso, jobFor, jobsOf, type ModelJob, type OfJob, Refusal, type World } from './world.js';
 
-// Contract-2 §4: what operators do with jobs that have ended.
+// What operators do with jobs that have ended.
 
 /** Let a dead or killed job wait again, as if no attempt had been made. */
 export function requeue(world: World, { job: id, caller, delaySeconds }: OfJob & RequeueRequest): void {

@@ -5,7 +5,7 @@ import { passes } from './reading.js';
 import { reschedule } from './waiting.js';
 import { jobsOf, type ModelJob, Refusal, type World } from './world.js';
 
-// Contract-2 §4: one action on all jobs of a space that match a filter.
+// One action on all jobs of a space that match a filter.
 
 /** Counts of an operation that has ended. */
 export interface OperationCounts {

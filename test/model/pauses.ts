@@ -2,7 +2,7 @@ import type { Paused, PauseRequest } from '@yardmaster/protocol';
 import { partitionOf } from '@yardmaster/store';
 import type { ModelJob, World } from './world.js';
 
-// Contract-2 §4: pause and resume. Which queues the jobs of a paused name are in cannot be seen from outside, only that
+// Pause and resume. Which queues the jobs of a paused name are in cannot be seen from outside, only that
 // no call claims them.
 
 /** Names of a space that are paused; '' for the whole space. */

@@ -16,7 +16,7 @@ import { queueOf } from './delivering.js';
 import { shownPaused } from './pauses.js';
 import { iso, jobFor, jobsOf, type ModelJob, type OfJob, timeOfOrder, type World } from './world.js';
 
-// What readers get (spec §2.1, §4.2, §4.5, §4.6).
+// What readers get.
 
 const isoOrNull = (ms: number | null) => (ms === null ? null : iso(ms));
 
@@ -53,7 +53,7 @@ function shownUnique({ key, until, onConflict, ttlSeconds }: NonNullable<CreateJ
   return shown;
 }
 
-/** Return options as a job shows them: without members that are at their defaults (contract-2 §0). */
+/** Return options as a job shows them: without members that are at their defaults. */
 export function shownOptions({
   retry,
   callbackOn = null,

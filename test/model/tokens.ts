@@ -1,7 +1,7 @@
 import { isTerminal, type Status } from '@yardmaster/protocol';
 import { type Delivery, Refusal } from './world.js';
 
-/** A worker's call, as the table of contract-2 §1 groups them. */
+/** A worker's call, as docs/api.md#delivery-tokens groups them. */
 export type WorkerCall = 'ack' | 'heartbeat' | 'complete' | 'fail' | 'release';
 
 /** The call after which a status shows that the current delivery has made it already. */

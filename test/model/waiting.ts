@@ -2,7 +2,7 @@ import type { RescheduleRequest } from '@yardmaster/protocol';
 import { recordEvent } from './history.js';
 import { iso, jobFor, type ModelJob, nextOrder, type OfJob, Refusal, type World } from './world.js';
 
-// Contract-2 §2: jobs that wait are pending, or scheduled for a time in the future.
+// Jobs that wait are pending, or scheduled for a time in the future.
 
 /** Convert seconds of a request: whole milliseconds, rounded up so that nothing happens early. */
 export const msOf = (seconds: number) => Math.ceil(seconds * 1_000);

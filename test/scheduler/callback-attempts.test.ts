@@ -27,7 +27,7 @@ import {
   UNKNOWN_HOST,
 } from './post-once.js';
 
-// These tests check the outcome of one attempt at a callback, and when the next one is made (contract §7).
+// These tests check the outcome of one attempt at a callback, and when the next one is made.
 // test/scheduler/callbacks.test.ts checks how a job shows both.
 
 const receiver = withReceiver();

@@ -55,7 +55,7 @@ const bodyOf = (job: any, result: unknown) =>
     timestamp: job.updatedAt,
   });
 
-describe('the body of a callback (spec §6.3.2)', () => {
+describe('the body of a callback', () => {
   /** JSON that careless parsing or serialising would change. */
   const FRAGILE = [
     ...['null', 'true', 'false', '0', '1e308', '-1.5e-300', '9007199254740993', '0.1', '""', '"text"', '[]', '{}'],
@@ -139,7 +139,7 @@ describe('the body of a callback (spec §6.3.2)', () => {
   });
 });
 
-/** List all headers of a request without callbackHeaders and without a signature (spec §6.3.3). */
+/** List all headers of a request without callbackHeaders and without a signature. */
 const oursOf = ({ body }: Received) => [
   ['connection', 'close'], // Each attempt looks the name up and checks its addresses again.
   ['content-length', `${body.length}`],
@@ -154,7 +154,7 @@ function expectHeaders(request: Received, others: Record<string, string> = {}) {
   expect(lowered(request.headers)).toEqual(lowered([...oursOf(request), ...Object.entries(others)]));
 }
 
-describe('the headers of a callback (spec §6.3.3)', () => {
+describe('the headers of a callback', () => {
   it.concurrent.each([null, {}])(
     'a callback of a job with callbackHeaders %j has only the headers of the service',
     async (callbackHeaders) => {

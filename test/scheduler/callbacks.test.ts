@@ -25,7 +25,7 @@ import { until } from '../support/until.js';
 const service = withService();
 const receiver = withReceiver();
 
-describe('the callbacks for what happens to a job (spec §6.3.1)', () => {
+describe('the callbacks for what happens to a job', () => {
   const BODIES: Record<string, object> = { complete: { result: 1 }, fail: { error: 'x' } };
 
   /** Call an endpoint of a job, whether or not that succeeds; `lapse` lets its window pass. */

@@ -4,7 +4,7 @@ import { makeDue } from '../support/schedulers.js';
 import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
 
-// Jobs that become claimable later: contract-2 §2.
+// Jobs that become claimable later.
 
 const service = withService();
 

@@ -7,7 +7,7 @@ import { makeDue } from '../support/schedulers.js';
 import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
 
-// How long a job may wait for its first ack, and how long an attempt may run: contract-2 §2.
+// How long a job may wait for its first ack, and how long an attempt may run.
 
 const receiver = withReceiver();
 const service = withService();

@@ -73,7 +73,7 @@ it.each(SIGNS)('each %s call postpones the execution time-out', async (verb, bod
   await timeOut(id, 'dead');
 });
 
-// The attempt is over, so its worker must not change anything any more (contract §2). Once another worker has acked
+// The attempt is over, so its worker must not change anything any more. Once another worker has acked
 // the job, it is running again, and calls do not show who makes them.
 it.each([
   ['pending', 1],

@@ -23,7 +23,7 @@ export class StreamClient {
 
   private constructor(readonly ws: WebSocket) {
     open.add(ws);
-    // Messages are text frames (spec §4.17), so a binary one equals no message that a test expects.
+    // Messages are text frames, so a binary one equals no message that a test expects.
     ws.on('message', (data, isBinary) => this.messages.push(isBinary ? { data } : JSON.parse(data.toString())));
     ws.on('close', (code, reason) => {
       open.delete(ws);

@@ -20,7 +20,7 @@ const IN_PROGRESS_SCOPE: Record<string, 'with data' | 'without data' | 'withheld
   requeued: 'withheld',
 };
 
-/** Types in that table. Others are in the history only (§6.2), but space streams also show `created` (contract §6). */
+/** Types in that table. Others are in the history only (§6.2), but space streams also show `created`. */
 const ON_A_STREAM = Object.keys(IN_PROGRESS_SCOPE);
 
 /** The kinds of streams by what they show. tokens.test.ts tests which token has which scope. */
@@ -51,7 +51,7 @@ export function expectedMessages(
   { job, first, before, watched, timestamps }: Course,
   initAt: string,
 ): object[] {
-  // A client that may see only the completion, and connects after it, would otherwise wait for ever (contract §6).
+  // A client that may see only the completion, and connects after it, would otherwise wait for ever.
   const isLate = isProgressScope(kind) && before.at(-1)?.type === 'completed';
   const from = isLate ? before.length - 1 : before.length;
   const shown = [...before, ...watched].slice(from);
