@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../apps/standalone/dist/main.js', import.meta.url));
 export const API_KEY = 'key-of-the-conformance-tests-of-yardmaster';
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 180_000;
 
 /** Wait until a condition is true. @throws with the text, if it never is */
 export async function until(condition, what) {
