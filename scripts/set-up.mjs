@@ -1,7 +1,6 @@
 // Prepare a fresh clone: install dependencies and build. It is quick when both are done already.
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../', import.meta.url));
@@ -13,15 +12,21 @@ export const JEST = [
   `${root}node_modules/jest/bin/jest.js`,
 ];
 
-const stampFile = `${root}node_modules/.yardmaster-installed`;
+const packagesIn = (lockFile) => JSON.parse(readFileSync(`${root}${lockFile}`, 'utf8')).packages;
 
-const read = (path) => {
+/** Whether npm has installed every package of the lock file. Optional ones may be for another platform. */
+function isInstalled() {
+  let found;
   try {
-    return readFileSync(path, 'utf8');
+    found = packagesIn('node_modules/.package-lock.json');
   } catch {
-    return '';
+    return false;
   }
-};
+  return Object.entries(packagesIn('package-lock.json')).every(
+    ([path, { version, optional, link }]) =>
+      !path.includes('node_modules/') || optional || link || found[path]?.version === version,
+  );
+}
 
 /** Run a command in this checkout. If it fails, exit with its code. */
 export function run(command, args, options = {}) {
@@ -39,17 +44,13 @@ function checkNode() {
 }
 
 function install() {
-  const stamp = createHash('sha256')
-    .update(read(`${root}package-lock.json`))
-    .digest('hex');
-  if (read(stampFile) === stamp) return;
+  if (isInstalled()) return;
   process.stdout.write('Installing dependencies …\n');
   const began = performance.now();
   // The build needs the compiler, for any NODE_ENV. Windows finds npm only through a shell.
   run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
     shell: process.platform === 'win32',
   });
-  writeFileSync(stampFile, stamp);
   process.stdout.write(`Dependencies installed in ${((performance.now() - began) / 1000).toFixed(1)} s\n`);
 }
 
