@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { killOnExit } from '../support/kill-on-exit.js';
 import { mainOf } from '../support/process.js';
 import { until } from '../support/until.js';
 
@@ -45,12 +46,14 @@ export function yardmasterOnTerminal(args: string, env: Record<string, string>):
 export function runCommand(command: string, args: string[], env: Record<string, string>): ProcessRun {
   const child = spawn(command, args, { detached: true, env: { PATH: process.env.PATH as string, ...env } });
   running.add(child);
+  const forget = killOnExit({ pid: child.pid && -child.pid }); // Ctrl-C does not reach its group.
   const { write, writeErr, run } = keepOutput();
   child.stdout.setEncoding('utf8').on('data', write);
   child.stderr.setEncoding('utf8').on('data', writeErr);
   child.stdin.on('error', () => undefined); // The command may end before it has read.
   const closed = once(child, 'close').then(([code]) => {
     running.delete(child); // Another process may soon get its number.
+    forget();
     return code as number | null;
   });
   return { ...run(() => closed), child };
