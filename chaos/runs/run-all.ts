@@ -53,7 +53,7 @@ async function ordersOf({ seed, rate, only, tenth, repeat }: Options): Promise<O
 
 type Reply = { summary?: Summary; error?: string };
 
-/** Make a run. What a mutant breaks may not happen in it, so a mutant that was not seen gets two more, with other seeds. */
+/** Make a run. A mutant's fault doesn't show in every run, so one that goes unnoticed gets two more, with other seeds. */
 async function runUntilSeen(order: Order): Promise<Reply> {
   for (let seed = order.seed; ; seed++) {
     const reply = await runIn({ ...order, seed });

@@ -28,7 +28,7 @@ it('actionlint accepts the workflows', () => {
 
 it('pins each action to a commit, with its version beside it, and one version of each', () => {
   const lines = texts.flatMap((text) => text.match(/(?<=\buses: )[^.\s].*$/gm) ?? []);
-  expect(lines.filter((line) => !/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual([]);
+  expect(lines.filter((line) => !/^[\w-]+(\/[\w-]+)+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual([]);
   expect(new Set(lines).size).toBe(new Set(lines.map((line) => line.split('@')[0])).size);
 });
 

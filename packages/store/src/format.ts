@@ -2,7 +2,8 @@ import { withRedisErrors } from '@yardmaster/redis';
 import type { Store } from './store.js';
 
 /**
- * The highest storage format that this version knows. Only `yardmaster format raise` raises the stored format, once every process is new.
+ * The highest storage format that this version knows. Only `yardmaster format raise` raises the stored format, once every
+ * process is new.
  */
 export const FORMAT = 1;
 

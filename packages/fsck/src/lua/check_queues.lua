@@ -11,8 +11,9 @@ local function mayBeLater(r)
 end
 
 -- Check both queues of a pending job. It is in both at the same place: at its creation or, for example after a failed
--- attempt, later; and before that by its head start. A job without its head start is a fault, because it
--- would wait too long; it is found unless the place could also be one with the head start. A job of a paused name may be in the queue of its name only.
+-- attempt, later; and before that by its head start. A job without its head start is a fault, because it would wait too
+-- long; it is found unless the place could also be one with the head start. A job of a paused name may be in the queue of its
+-- name only.
 local function checkQueues(found, r, base, nowMs, queues)
   local order, headStart = tonumber(r.order), tonumber(r.priority or 0) * 1024000
   local last = scoreIn(base .. 'spaces', r.space) or 0

@@ -17,7 +17,6 @@ import {
   oldestSecretAt,
   type Principal,
   readRecord,
-  recordOf,
   type StoredKey,
   withoutSecret,
   withSecret,
@@ -45,7 +44,7 @@ export async function createKey(
   const createdAt = new Date(now).toISOString();
   const key = { id: randomBase32(16), ...fields, createdAt, ...(limits !== null && { limits }) };
   const stored: StoredKey = { ...key, secretHash: hashOfSecret(secret) };
-  await call(store, 'hset', store.redis.hset(store.keys.apiKeys, key.id, recordOf(stored)));
+  await call(store, 'hset', store.redis.hset(store.keys.apiKeys, key.id, JSON.stringify(stored)));
   return withSecret(key, secret);
 }
 

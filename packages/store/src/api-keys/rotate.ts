@@ -4,15 +4,7 @@ import { replace_key } from '../script/scripts.generated.js';
 import type { Store } from '../store.js';
 import { readKey } from './api-keys.js';
 import { checkMayHold } from './bounds.js';
-import {
-  hashOfSecret,
-  newSecret,
-  oldestSecretAt,
-  type Principal,
-  recordOf,
-  type StoredKey,
-  withSecret,
-} from './secrets.js';
+import { hashOfSecret, newSecret, oldestSecretAt, type Principal, type StoredKey, withSecret } from './secrets.js';
 
 /** A key that was rotated, and the number of the oldest secret that is still accepted. */
 export interface Rotated {
@@ -53,7 +45,7 @@ export async function rotateKey(
     const { outcome } = await runScript(store, replace_key, {
       keys: { records: keys.apiKeys },
       args: {
-        ...{ keyId: id, expected: record, record: recordOf(rotated) },
+        ...{ keyId: id, expected: record, record: JSON.stringify(rotated) },
         ...{ channel: keys.revocations, message: `${id} ${oldestSecret}` },
       },
     });

@@ -10,9 +10,6 @@ export interface StoredKey extends Omit<ApiKey, 'lastUsedAt'> {
   previous?: { secretHash: string; until: string };
 }
 
-/** Write the record of a key. */
-export const recordOf = (key: StoredKey): string => JSON.stringify(key);
-
 /** Read the record of a key. @throws SyntaxError */
 export const readRecord = (record: string): StoredKey => JSON.parse(record);
 
