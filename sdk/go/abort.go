@@ -75,7 +75,7 @@ func (a *attempt) onMessage(message streamMessage) {
 	case wire.JobEventTypeDead:
 		a.abort(ErrTimedOut)
 	case wire.JobEventTypeRetried:
-		if message.Data.AttemptNumber == a.number() {
+		if message.Data.AttemptNumber == a.job.Attempt {
 			a.abort(ErrTimedOut)
 		} else {
 			wake(a.s.beatNow)

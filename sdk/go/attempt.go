@@ -43,18 +43,10 @@ func (a *attempt) outcomes(of ...wire.Outcome) []wire.Outcome {
 	return of
 }
 
-// number returns which attempt this is, from 1.
-func (a *attempt) number() int {
-	if a.job.Attempt == 0 { // An older service does not send it.
-		return a.job.AttemptNumber + 1
-	}
-	return a.job.Attempt
-}
-
 func (a *attempt) run() {
 	createdAt, _ := time.Parse(time.RFC3339, a.job.CreatedAt)
 	info := JobInfo{
-		ID: a.job.ID, Name: a.job.Name, Attempt: a.number(), MaxRetries: a.job.MaxRetries,
+		ID: a.job.ID, Name: a.job.Name, Attempt: a.job.Attempt, MaxRetries: a.job.MaxRetries,
 		Timeout: durationOf(a.job.TimeoutSeconds), CreatedAt: createdAt,
 	}
 	if string(a.job.Checkpoint) != "null" {

@@ -35,8 +35,7 @@ export interface CreateKeyRequest {
     scopes: string[];
     spaceId: string | null;
     expiresAt: string | null;
-    /** Absent without a limit, because earlier services refuse the field. */
-    limits?: KeyLimits;
+    limits: KeyLimits | null;
   };
   isJson: boolean;
 }
@@ -63,8 +62,7 @@ export const createKeyCommand: CliCommand<CreateKeyRequest, CreateFlags> = {
     const { name = 'cli', scope = [], expires: expiresAt = null, json: isJson = false } = flags;
     const scopes = scope.flatMap((list) => list.split(',')).map((each) => each.trim());
     const spaceId = flags.space ?? (env.YARDMASTER_SPACE || null);
-    const limits = limitsOf(flags);
-    return { service, body: { name, scopes, spaceId, expiresAt, ...(limits && { limits }) }, isJson };
+    return { service, body: { name, scopes, spaceId, expiresAt, limits: limitsOf(flags) }, isJson };
   },
   async run({ service, body, isJson }, { out, err }) {
     // A key that is created twice would stay unnoticed.

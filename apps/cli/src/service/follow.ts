@@ -2,13 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CLOSE_CODES } from '@yardmaster/protocol';
 import { type ConnectionOptions, connect, type Ending } from './connection.js';
 import { backoffMs, PASSING_STATUSES } from './connectivity.js';
-import type { Refusal } from './refusal.js';
 
 export interface FollowOptions extends Omit<ConnectionOptions, 'url'> {
   /** Returns the address of the next connection. */
   urlOf: () => URL;
-  /** Called with a refusal. Returns whether to connect at once to another address. */
-  changesUrlAfter?: (refusal: Refusal) => boolean;
   /** Called when the connection was lost or could not be made. */
   onLost: (reason: string) => void;
 }
@@ -25,11 +22,10 @@ export type End = Exclude<NextStep, { kind: 'reconnect' }> | { kind: 'stopped' }
  * Each connection begins with an init, which shows the current state. Its address may ask for the events in between.
  */
 export async function follow(options: FollowOptions): Promise<End> {
-  const { signal, onLost, urlOf, changesUrlAfter } = options;
+  const { signal, onLost, urlOf } = options;
   for (let failures = 0; ; ) {
     const ending = await connect({ ...options, url: urlOf() });
     if (signal.aborted) return { kind: 'stopped' };
-    if (ending.kind === 'refused' && changesUrlAfter?.(ending)) continue;
     const next = nextStepOf(ending);
     if (next.kind !== 'reconnect') return next;
     failures = ending.kind === 'closed' && ending.wasStable ? 1 : failures + 1;

@@ -43,7 +43,6 @@ export async function watch({ timeoutSeconds, since, tags, ...options }: WatchOp
   const end = await follow({
     ...options,
     urlOf: () => streamUrlOf(service, subject, subject.kind === 'job' ? position.query : { tag: tags }),
-    changesUrlAfter: (refusal) => subject.kind === 'job' && position.dropsSinceAfter(refusal),
     signal: stop.signal,
     onMessage(text) {
       const message = readMessage(text);

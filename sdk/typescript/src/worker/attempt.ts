@@ -42,11 +42,6 @@ export class Attempt {
     this.log = new JobLog(session.target, job.id, session.warn);
   }
 
-  /** Number of the attempt, from 1. An older service does not send it. */
-  get #number(): number {
-    return this.job.attempt ?? this.job.attemptNumber + 1;
-  }
-
   /** Of the handler. */
   get signal(): AbortSignal {
     return this.#handler.signal;
@@ -114,7 +109,7 @@ export class Attempt {
 
   async #run(): Promise<void> {
     const { id, name, payload, maxRetries, timeoutSeconds, createdAt } = this.job;
-    const more = { attempt: this.#number, maxRetries, timeoutSeconds, createdAt: new Date(createdAt) };
+    const more = { attempt: this.job.attempt, maxRetries, timeoutSeconds, createdAt: new Date(createdAt) };
     const job: WorkerJob = { id, name, payload, ...more };
     const reporter = new AttemptReporter(this, (entry) => this.#session.options.onLog?.(entry, job));
     let end: End;
@@ -176,7 +171,7 @@ export class Attempt {
   onMessage({ type, data }: StreamMessage): void {
     if (type === 'killed') this.abort(new Killed());
     else if (type === 'dead') this.abort(new TimedOut());
-    else if (type === 'retried' && data?.attemptNumber === this.#number) this.abort(new TimedOut());
+    else if (type === 'retried' && data?.attemptNumber === this.job.attempt) this.abort(new TimedOut());
     else if (this.#owed === null) this.#session.heartbeats.beatNow();
   }
 

@@ -187,7 +187,7 @@ class Attempt:
         data: Any = message.get("data") or {}
         if kind == "killed":
             self.abort(Killed("the job was killed"))
-        elif kind == "dead" or (kind == "retried" and data.get("attemptNumber") == self.job["attemptNumber"] + 1):
+        elif kind == "dead" or (kind == "retried" and data.get("attemptNumber") == self.job["attempt"]):
             self.abort(TimedOut("the attempt timed out"))
         elif self._owed is None:
             self._session.heartbeats.beat_now()

@@ -35,8 +35,7 @@ async def invoke(attempt: Attempt, session: Session, reporter: AttemptReporter) 
 
 
 def _info_of(job: ClaimedJob) -> JobInfo:
-    number = job.get("attempt") or job["attemptNumber"] + 1  # An older service does not send it.
     created_at = datetime.fromisoformat(job["createdAt"].replace("Z", "+00:00"))
     return JobInfo(
-        job["id"], job["name"], number, job["maxRetries"], job["timeoutSeconds"], created_at, job["checkpoint"]
+        job["id"], job["name"], job["attempt"], job["maxRetries"], job["timeoutSeconds"], created_at, job["checkpoint"]
     )
