@@ -65,13 +65,13 @@ export function percentilesOf(times) {
 export const ratios = (turns, others, costOf) => turns.map((turn, round) => costOf(turn) / costOf(others[round]));
 
 /**
- * Return the confidence interval of 95 % of the median, by order, so for any distribution: `[low, high]`. Of fewer than six
+ * Return the confidence interval of 95% of the median, by order, so for any distribution: `[low, high]`. Of fewer than six
  * numbers it is their range, and the confidence is less.
  */
 export function medianInterval(numbers) {
   const sorted = inOrder(numbers);
   const count = sorted.length;
-  // Cut off as many of the lowest as are all below the median in fewer than 2.5 % of samples; as many of the highest.
+  // Cut off as many of the lowest as are all below the median in fewer than 2.5% of samples; as many of the highest.
   let [cut, chance] = [0, 0.5 ** count];
   for (let tail = chance; tail <= 0.025; tail += chance) {
     cut++;

@@ -1,12 +1,12 @@
 // Bundle the dashboard of apps/ui into apps/ui/dist/site: index.html, and files in assets/ whose names contain a hash of
-// their content, so that browsers may keep them for ever. Paths are relative, so that the pages work below any path.
+// their content, so that browsers may keep them forever. Paths are relative, so that the pages work below any path.
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { replaceFile } from './replace-file.mjs';
 
-/** The licence of the packages in the bundle asks for this notice in every copy. */
+/** The license of the packages in the bundle asks for this notice in every copy. */
 const LICENSES = '/*! Preact and @preact/signals: MIT License, Copyright (c) Jason Miller and Preact Team */';
 
 const ui = fileURLToPath(new URL('../apps/ui/', import.meta.url));

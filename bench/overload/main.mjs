@@ -14,9 +14,9 @@ const SLOW_REDIS = { limited: 'redis', share: 0.04, periodMs: 100, seconds };
 const SLOW_API = { limited: 'api', share: 0.3, periodMs: 20, seconds };
 
 const SCENARIOS = {
-  pipelining: ['one connection, 120 000 polls', () => pipelining({ connections: 1, requests: 120_000, hasKey: true })],
+  pipelining: ['one connection, 120,000 polls', () => pipelining({ connections: 1, requests: 120_000, hasKey: true })],
   'pipelining-no-key': [
-    'one connection, 120 000 polls, with a wrong key',
+    'one connection, 120,000 polls, with a wrong key',
     () => pipelining({ connections: 1, requests: 120_000, hasKey: false }),
   ],
   connections: ['100 connections, endless polls', () => pipelining({ connections: 100, seconds: 30, hasKey: true })],

@@ -53,7 +53,7 @@ async function offered({ redis, access, load, others }, { rate, slow, capacity, 
     ['other failures that happened', `${happened(unknown)} of ${unknown.length}`, true],
     ["a quiet tenant's jobs timed out: 0", timedOut, timedOut === 0],
     ['normal within 3 s', `${Math.round(backMs)} ms`, backMs <= 3_000],
-    ...(capacity === undefined ? [] : [['goodput ≥ 85 % of capacity', goodput, perSecond >= 0.85 * capacity]]),
+    ...(capacity === undefined ? [] : [['goodput ≥ 85% of capacity', goodput, perSecond >= 0.85 * capacity]]),
   ];
 }
 

@@ -19,7 +19,7 @@ export function markdownTable(rows, columns) {
   return [head, lineOf(columns.map(({ side }, at) => RULE[side](widths[at]))), ...body].join('\n');
 }
 
-const grouped = (digits) => digits.replace(/\B(?=(\d{3})+(?!\d))/g, ' ');
+const grouped = (digits) => digits.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 
 /** Return the decimals for a figure of this size: 0.42, 4.3, 12.5, 412. */
 function decimalsOf(value) {
@@ -27,7 +27,7 @@ function decimalsOf(value) {
   return Math.abs(value) < 1 ? 2 : 1;
 }
 
-/** Write a figure with three digits, or with this number of decimals: `0.42`, `4.3`, `412`, `15 600`. */
+/** Write a figure with three digits, or with this number of decimals: `0.42`, `4.3`, `412`, `15,600`. */
 export function figure(value, decimals) {
   const rounded = decimals === undefined && Math.abs(value) >= 1_000 ? Number(value.toPrecision(3)) : value;
   const [integer, fraction] = rounded.toFixed(decimals ?? decimalsOf(value)).split('.');
@@ -42,14 +42,14 @@ export function spread(values) {
   return `${figure(median, decimals)} (${figure(low, decimals)}–${figure(high, decimals)})`;
 }
 
-/** Write a count: `64`, `1 000 000`. */
+/** Write a count: `64`, `1,000,000`. */
 export const whole = (number) => figure(number, 0);
 
-/** Write a ratio: `× 1.8`, `× 0.56`, `× 12`; or with this number of decimals. */
-export const ratio = (value, decimals) => `× ${figure(value, decimals ?? (value >= 10 ? 0 : undefined))}`;
+/** Write a ratio: `1.8×`, `0.56×`, `12×`; or with this number of decimals. */
+export const ratio = (value, decimals) => `${figure(value, decimals ?? (value >= 10 ? 0 : undefined))}×`;
 
 /** Write bytes as megabytes: `80 MB`, `7.4 MB`. */
 export const megabytes = (bytes) => `${figure(bytes / 1_048_576, bytes < 10_485_760 ? 1 : 0)} MB`;
 
-/** Write a part of the whole: `31 %`, `0.4 %`. */
-export const percent = (part) => `${figure(part * 100, part < 0.1 ? 1 : 0)} %`;
+/** Write a part of the whole: `31%`, `0.4%`. */
+export const percent = (part) => `${figure(part * 100, part < 0.1 ? 1 : 0)}%`;

@@ -52,7 +52,7 @@ export async function latenessOf(store, ids) {
 }
 
 /** Read how late running jobs timed out, in ms. */
-export async function timeOutsOf(store, ids) {
+export async function timeoutsOf(store, ids) {
   const lates = await each(ids, async (id) => {
     const { events, timeoutSeconds } = await getJob(store, ANY_SPACE, id);
     const at = (wanted) => Date.parse(events.find(({ type }) => type === wanted)?.createdAt);

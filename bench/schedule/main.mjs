@@ -10,7 +10,7 @@ import { percentilesOf, startMeter } from '../meter.mjs';
 import { infoField, startApp, startRedis, until } from '../processes.mjs';
 import { print, readOptions } from '../report/command-line.mjs';
 import { machineOf } from '../report/machine.mjs';
-import { createRunning, createScheduled, failLater, latenessOf, timeOutsOf } from './jobs.mjs';
+import { createRunning, createScheduled, failLater, latenessOf, timeoutsOf } from './jobs.mjs';
 import { tables } from './tables.mjs';
 
 const { json, ...options } = readOptions({ jobs: 12_000, burst: 100_000, schedulers: 2 });
@@ -96,7 +96,7 @@ async function burst() {
   const slow = await redis.redis.slowlog('GET', 10_000);
   await delay(2_500);
   const { lost, twice, late } = await latenessOf(store, ids);
-  const timeOuts = (await Promise.all(groups.map((group) => timeOutsOf(store, group)))).flat();
+  const timeouts = (await Promise.all(groups.map((group) => timeoutsOf(store, group)))).flat();
   return {
     run: {
       jobs: options.burst,
@@ -110,10 +110,10 @@ async function burst() {
     times: [
       { what: 'due in one second', lost, twice, ...summaryOf(late) },
       {
-        what: "other spaces' time-outs meanwhile",
-        lost: timeOuts.filter(Number.isNaN).length,
+        what: "other spaces' timeouts in the meantime",
+        lost: timeouts.filter(Number.isNaN).length,
         twice: 0,
-        ...summaryOf(timeOuts),
+        ...summaryOf(timeouts),
       },
     ],
   };

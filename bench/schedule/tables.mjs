@@ -3,7 +3,7 @@ import { figure, figures, markdownTable, text, whole } from '../report/tables.mj
 
 const millis = (value) => figure(value, 0);
 
-/** How late jobs became claimable, and time-outs came. */
+/** How late jobs became claimable, and timeouts came. */
 const lateness = ({ times = [] }) =>
   markdownTable(times, [
     text('late by, ms', ({ what }) => what),

@@ -85,11 +85,11 @@ const { json, ...options } = readOptions({
   'leave-out': '',
 });
 const { against } = options;
-// With fewer than 21 pairs the interval is too wide to show 3 %.
+// With fewer than 21 pairs the interval is too wide to show 3%.
 options.rounds ||= against ? 21 : 9;
 if (options.starts !== 1 && !(against && options.starts >= 6))
   throw new Error(
-    '--starts needs --against, and must be at least 6: the median of fewer starts has no interval of 95 %',
+    '--starts needs --against, and must be at least 6: the median of fewer starts has no interval of 95%',
   );
 
 function loadsToMeasure() {

@@ -31,7 +31,7 @@ const LOADS = {
   cycle: 'a job, four calls',
   create: 'create',
   emptyPoll: 'poll, empty',
-  idleFleet: 'poll, idle fleet of 1 000',
+  idleFleet: 'poll, idle fleet of 1,000',
   loops: 'a job',
 };
 
@@ -82,7 +82,7 @@ const against = (results) =>
     load('this checkout ÷ the other'),
     text('of', ({ kinds }) => kinds.map((kind) => PROCESSES[kind]).join(' and ')),
     figures('median', (row) => ratio(row.ratio[0], 3)),
-    figures('its interval of 95 %', ({ interval }) => interval.map((value) => figure(value, 3)).join('–')),
+    figures('its interval of 95%', ({ interval }) => interval.map((value) => figure(value, 3)).join('–')),
     figures('pairs', ({ pairs }) => String(pairs)),
     figures('starts', ({ starts }) => String(starts)),
   ]);
@@ -107,7 +107,7 @@ const FLEET = 1_000; // Workers.
 
 const idleFleet = (results) =>
   markdownTable(ofLoads(results, 'idleFleet'), [
-    who('1 000 workers that poll once a second'),
+    who('1,000 workers that poll once a second'),
     micros('api'),
     micros('redis'),
     figures('of a core, API', (row) => percent((row.api[0] * FLEET) / 1e6)),

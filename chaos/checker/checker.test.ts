@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { RULES } from '../rules/all.js';
-import { latenessOf } from '../rules/time-outs.js';
+import { latenessOf } from '../rules/timeouts.js';
 import { check, judge } from './checker.js';
 import { call, outage, stream } from './examples/changes.js';
 import { ALLOWED, BROKEN } from './examples/examples.js';
@@ -71,10 +71,10 @@ it('leaves only violations unjudged that a stall of the machine may cause', () =
     'closes: a late cut',
     'closes: a stream that stays open',
     'lateness: a late end of a job that no worker acked',
-    'lateness: a late time-out during an outage of other processes',
-    'lateness: a time-out more than 5 s after an outage',
-    'lateness: a time-out that is more than 2 s late',
-    'lateness: a time-out that is more than 2 s late without memory',
+    'lateness: a late timeout during an outage of other processes',
+    'lateness: a timeout more than 5 s after an outage',
+    'lateness: a timeout that is more than 2 s late',
+    'lateness: a timeout that is more than 2 s late without memory',
     'responses: a 503 long after an outage',
     'responses: a 503 of an API with Redis',
     'responses: a 503 while the other API is stopped',
@@ -91,8 +91,8 @@ it.each([
   ['the whole delay while a gateway is unavailable', outage('gateway', 0, 9_000), 3_000],
   ['the delay after Redis is back', outage('redis', 500, 3_200), 800],
   ['the delay before and after an outage', outage('scheduler', 1_100, 3_200), 900],
-  ['zero when the time-out came before the outage ended', outage('redis', 500, 9_000), 0],
-])('counts as the lateness of a time-out %s', (_, unavailable, lateMs) => {
-  const timeOut = { jobId: 'a', event: {} as never, at: START + 4_000, due: START + 1_000 };
-  expect(latenessOf(timeOut, story('', unavailable).outages)).toBe(lateMs);
+  ['zero when the timeout came before the outage ended', outage('redis', 500, 9_000), 0],
+])('counts as the lateness of a timeout %s', (_, unavailable, lateMs) => {
+  const timeout = { jobId: 'a', event: {} as never, at: START + 4_000, due: START + 1_000 };
+  expect(latenessOf(timeout, story('', unavailable).outages)).toBe(lateMs);
 });

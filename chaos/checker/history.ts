@@ -33,7 +33,7 @@ export interface Call {
   outcome: 'ok' | 'refused' | 'not now' | 'unknown';
   status: number | null; // HTTP status; null without a response.
   code: string | null;
-  body: Body; // The response, or the reason why there is none.
+  body: Body; // The response, or the reason why it is absent.
   mayBe: readonly number[]; // Statuses, besides 409, of a correct refusal: 404 for a job that was undone, or deleted.
 }
 

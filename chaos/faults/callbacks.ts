@@ -30,7 +30,7 @@ export async function callBack(context: FaultContext, count: number, receiving: 
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 
-/** Behaviours of hostile and broken receivers. */
+/** Behaviors of hostile and broken receivers. */
 const HOSTILE: Record<string, does.Behaviour> = {
   hang: does.hang,
   reset: does.reset,

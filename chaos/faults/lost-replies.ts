@@ -4,7 +4,7 @@ import { effectsNotOnce, loseSchedulerReplies, loseScrapes } from '../lost-repli
 import { LOST_STREAMS } from '../lost-replies/streams.js';
 import { healed, type LostReply, loserOf } from '../lost-replies/trial.js';
 import type { Fault, FaultContext } from '../runs/fault.js';
-import { lateTimeOuts } from '../runs/measures.js';
+import { lateTimeouts } from '../runs/measures.js';
 
 /** Every reply that an API or a gateway waits for. */
 const ROWS: readonly LostReply[] = [...LOST_CALLS, ...LOST_KEY_READS, ...LOST_STREAMS];
@@ -19,7 +19,7 @@ async function loseOneByOne(context: FaultContext, rows: readonly LostReply[], l
   }
 }
 
-/** Lose replies without closing the connection: most at once, because each call waits for its time-out. */
+/** Lose replies without closing the connection: most at once, because each call waits for its timeout. */
 async function loseInSilence(context: FaultContext): Promise<void> {
   const [atOnce, later] = [ROWS.filter(({ isLater }) => !isLater), ROWS.filter(({ isLater }) => isLater)];
   const trials = [];
@@ -58,9 +58,9 @@ const lostSchedulerReplies = (variant: string, how: string, loss: 'cut' | 'silen
   async inject(context) {
     await loseSchedulerReplies(context, loss);
     await loseScrapes(context, loss);
-    return undefined; // Schedulers recover by themselves.
+    return undefined; // Schedulers recover on their own.
   },
-  expect: (run) => [...effectsNotOnce(run), ...lateTimeOuts(run)],
+  expect: (run) => [...effectsNotOnce(run), ...lateTimeouts(run)],
 });
 
 export const faults: Fault[] = [

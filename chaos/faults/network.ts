@@ -4,7 +4,7 @@ import type { Load } from '../load/load.js';
 import { bringJob, separateSpaces } from '../load/own-jobs.js';
 import { count, isReady } from '../lost-replies/trial.js';
 import type { Fault, Run } from '../runs/fault.js';
-import { cutsOtherThan, resumedAfter, servedAgainAfter, timeOutsIn } from '../runs/measures.js';
+import { cutsOtherThan, resumedAfter, servedAgainAfter, timeoutsIn } from '../runs/measures.js';
 import { repeat } from '../runs/waiting.js';
 
 const LASTS_MS = 15_000;
@@ -23,7 +23,7 @@ interface Kind {
 const KINDS: Kind[] = [
   { kind: 'api', promise: 'P12', againAfter: (run) => servedAgainAfter(run, run.outage.from) },
   { kind: 'gateway', promise: 'P8', againAfter: (run) => resumedAfter(load.messageTimes, run) },
-  { kind: 'scheduler', promise: 'P4', againAfter: (run) => resumedAfter(timesOf(timeOutsIn(run)), run) },
+  { kind: 'scheduler', promise: 'P4', againAfter: (run) => resumedAfter(timesOf(timeoutsIn(run)), run) },
 ];
 
 const timesOf = (all: readonly { at: number }[]) => all.map(({ at }) => at);
@@ -40,7 +40,7 @@ const halfOpen = ({ kind, promise, againAfter }: Kind, areAllLost: boolean): Fau
     load = context.load;
     affects(...all);
     for (const { proxy } of all) areAllLost ? proxy.set('drop') : proxy.loseAll();
-    if (!areAllLost) return undefined; // A process must notice by itself.
+    if (!areAllLost) return undefined; // A process must notice on its own.
     return async () => {
       for (const { proxy } of all) proxy.set('pass');
       await delay(ALL_LOST_MS);
@@ -62,7 +62,7 @@ export const faults: Fault[] = [
     name: 'F19',
     title: 'all subscriber connections are killed every second',
     promises: ['P8', 'P14', 'P6'],
-    stops: [], // Calls, time-outs and callbacks do not need them.
+    stops: [], // Calls, timeouts and callbacks do not need them.
     closes: [1012],
     lastsMs: 12_000,
     async inject(context) {

@@ -5,7 +5,7 @@ import type { AppProcess } from '../installation/app-process.js';
 import { runs } from '../installation/scripts.js';
 import type { Finding } from '../rules/rule.js';
 import type { Fault, Run } from '../runs/fault.js';
-import { lateTimeOuts } from '../runs/measures.js';
+import { lateTimeouts } from '../runs/measures.js';
 import { within } from '../runs/waiting.js';
 import { callBack } from './callbacks.js';
 
@@ -60,12 +60,12 @@ const schedulerKilled = ([variant, when, script, action]: (typeof KILLS)[number]
     killed.proxy.resetLost();
     return () => killed.start();
   },
-  expect: lateTimeOuts, // The other scheduler sweeps by itself when the killed one had the tick.
+  expect: lateTimeouts, // The other scheduler sweeps on its own when the killed one had the tick.
 });
 
 const BACK_MS = 3_000; // Watchers connect again at once; the rest is for a slow machine.
 
-/** Report watchers of spaces that were cut and did not soon get a new snapshot; their streams never end by themselves. */
+/** Report watchers of spaces that were cut and did not soon get a new snapshot; their streams never end on their own. */
 function notBack({ history, outage: { from, until } }: Run): Finding[] {
   const streams = history.ofKind('stream').filter(({ scope }) => scope === 'space');
   const isBack = (name: string) =>
@@ -105,7 +105,7 @@ export const faults: Fault[] = [
     name: 'F28',
     title: 'of three schedulers one is killed and one paused',
     promises: ['P6', 'P4'],
-    stops: ['scheduler'], // One of them remains: attempts may be repeated, and no time-out is late.
+    stops: ['scheduler'], // One of them remains: attempts may be repeated, and no timeout is late.
     lastsMs: 18_000, // Longer than a lease: another scheduler takes the callback, and then the first one continues.
     installation: { schedulers: 3 },
     async inject(context) {
@@ -120,6 +120,6 @@ export const faults: Fault[] = [
         await killed.start();
       };
     },
-    expect: (run) => [...lateTimeOuts(run), ...sentAtOnce(run)],
+    expect: (run) => [...lateTimeouts(run), ...sentAtOnce(run)],
   },
 ];

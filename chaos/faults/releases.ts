@@ -34,7 +34,7 @@ export const faults: Fault[] = [
     name: 'F25',
     title: 'every process is terminated and started again, one by one',
     promises: ['P15', 'P4', 'P6', 'P8'],
-    stops: ['hanging callbacks'], // There is always another process, so no call fails and no time-out is late.
+    stops: ['hanging callbacks'], // There is always another process, so no call fails and no timeout is late.
     closes: [1001],
     lastsMs: 500,
     installation: { gateways: 2 },
@@ -48,7 +48,7 @@ export const faults: Fault[] = [
         figures['slowest exit, ms'] = Math.max(figures['slowest exit, ms'] ?? 0, tookMs);
         if (code !== 0) found(`${app.name} exited with ${code} after ${tookMs} ms`);
         await app.start();
-        // Wait as a rollout does, because a scheduler that has just started leaves time-outs to the other one.
+        // Wait as a rollout does, because a scheduler that has just started leaves timeouts to the other one.
         await until(async () => (await fetch(`${app.url}/readyz`)).ok);
       }
       return undefined;

@@ -90,7 +90,7 @@ const manySockets = (sockets: number): Fault => ({
     const watchers = startManyWatchers();
     atEnd(() => watchers.stop());
     const began = Date.now();
-    // A tenth of them watch the space, whose streams do not end by themselves.
+    // A tenth of them watch the space, whose streams do not end on their own.
     const ofSpace = Math.ceil(sockets / 10);
     for (let n = 0; n < sockets; n++) {
       const { url } = gateways[n % gateways.length] as { url: string };

@@ -23,7 +23,7 @@ const ENDS = {
   'releases until later': 3,
   vanishes: 8, // It crashes after its ack.
   'never acks': 8, // It crashes before its ack.
-  // It sends nothing for longer than its window, and then goes on: a report, and the end of the attempt.
+  // It sends nothing for longer than its window, and then continues: a report, and the end of the attempt.
   stalls: 6,
   'stalls and fails': 3,
   'stalls and releases': 3,

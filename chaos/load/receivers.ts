@@ -8,7 +8,7 @@ const OK = respondWith(204);
 const slowly: Behaviour = (response, socket) => setTimeout(() => OK(response, socket), 700);
 const ENDLESS = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n';
 
-/** Behaviours for the requests of one job, in this order; the last one also applies to all later requests. */
+/** Behaviors for the requests of one job, in this order; the last one also applies to all later requests. */
 const BEHAVIOURS: Record<Receiving, Behaviour[]> = {
   responds: [OK],
   'fails first': [respondWith(503), OK],

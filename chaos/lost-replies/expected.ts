@@ -25,7 +25,7 @@ const DATA: Partial<Record<Operation, (sent: Body) => JsonValue>> = {
   kill: ({ reason }) => reason,
 };
 
-/** Return the part of a job that is compared: not its callbacks, because they are sent meanwhile. */
+/** Return the part of a job that is compared: not its callbacks, because they are sent in the meantime. */
 export const seenOf = ({ status, events, logs }: { status: string; events: { type: string }[]; logs: unknown[] }) => ({
   status,
   events: events.map(({ type }) => type).filter((type) => !type.startsWith('callback_')),

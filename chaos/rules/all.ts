@@ -8,7 +8,7 @@ import { effects, fencing, logs } from './effects.js';
 import { responses } from './responses.js';
 import { type PromiseId, type Rule, ruleForEachJob } from './rule.js';
 import { scopes, streams } from './streams.js';
-import { drained, lateness } from './time-outs.js';
+import { drained, lateness } from './timeouts.js';
 import { uniques } from './uniques.js';
 
 /** Records, indexes and histories agree (P16), whatever crashed before. */
@@ -26,7 +26,7 @@ const histories = ruleForEachJob('histories', 'P3', (one, { settings, outages })
   return [{ promise: promiseOf(says), says }];
 });
 
-/** Whether a delay seems too short, as it does when the clock has stepped forward meanwhile. */
+/** Whether a delay seems too short, as it does when the clock has stepped forward in the meantime. */
 const isEarlyRetry = (says: string) =>
   (says.startsWith('callback_') && says.endsWith('ms too soon')) ||
   (says.startsWith('ready ') && says.endsWith('ms before the job was due'));

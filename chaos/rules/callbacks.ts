@@ -4,7 +4,7 @@ import type { DumpedJob } from '../checker/dump.js';
 import type { Callback } from '../checker/history.js';
 import type { Span } from '../checker/stalls.js';
 import { type Damage, linesOf, type Outage, ruleForEachJob, type StoredCase } from './rule.js';
-import { stopsSchedulers } from './time-outs.js';
+import { stopsSchedulers } from './timeouts.js';
 
 /** Parts of callback URLs: of receivers that read no request, and of receivers that do not respond to the first one. */
 export const UNREAD = '/unread/';

@@ -4,7 +4,7 @@ import type { Body, Call, Operation } from '../checker/history.js';
 import { isFenced, outcomeAfter, outcomesOf } from './attempts.js';
 import { deliveriesNobodyGot } from './deliveries.js';
 import { type Finding, linesOf, ruleForEachJob, type StoredCase } from './rule.js';
-import { isNotStarted, isTimeOut } from './time-outs.js';
+import { isNotStarted, isTimeout } from './timeouts.js';
 
 /** The event that a call causes, and where call and event contain the text that only this call has sent. */
 interface Trace {
@@ -39,7 +39,7 @@ function ofOperation({ job, calls }: StoredCase, op: Operation, trace: Trace): F
   const happened = new Map<unknown, number>();
   for (const event of job.events) {
     const token = trace.ofEvent(event.data);
-    if (trace.types.includes(event.type) && !isTimeOut(event)) happened.set(token, (happened.get(token) ?? 0) + 1);
+    if (trace.types.includes(event.type) && !isTimeout(event)) happened.set(token, (happened.get(token) ?? 0) + 1);
   }
   const ofCalls = calls
     .filter((call) => call.op === op)

@@ -23,7 +23,7 @@ export interface Fault {
   promises: readonly PromiseId[]; // The promises that it tests most; all rules apply in any case.
   /**
    * The unavailable parts, for all processes or for those that `affects` names. Without Redis, its memory or an API, calls may
-   * have an unknown outcome. Without Redis, its memory or a scheduler, time-outs may be late and callbacks repeated. Without
+   * have an unknown outcome. Without Redis, its memory or a scheduler, timeouts may be late and callbacks repeated. Without
    * Redis or a gateway, streams may be cut. In all other cases these must not happen.
    */
   stops: readonly Stopped[];

@@ -4,7 +4,7 @@ import type { Call } from '../checker/history.js';
 import { type AppProcess, STARTED_AGAIN } from '../installation/app-process.js';
 import { isCut } from '../rules/closes.js';
 import type { Finding, PromiseId } from '../rules/rule.js';
-import { LATE_UNDER_FAULT_MS, type TimeOut, timeOutsOf } from '../rules/time-outs.js';
+import { LATE_UNDER_FAULT_MS, type Timeout, timeoutsOf } from '../rules/timeouts.js';
 import type { FaultContext, Run } from './fault.js';
 
 /** List the calls that were under way during the outage. */
@@ -34,7 +34,7 @@ export function servedAgainAfter({ history, stalls }: Run, since: number): numbe
  * Measure the time from the beginning of an outage until work continued, without stalls of this machine, milliseconds: to the
  * end of the longest gap between the given times that began before the outage ended.
  *
- * @param seenAt times of messages or time-outs, epoch milliseconds
+ * @param seenAt times of messages or timeouts, epoch milliseconds
  */
 export function resumedAfter(seenAt: readonly number[], { stalls, outage: { from, until } }: Run): number {
   const times = [from, ...seenAt.filter((at) => at > from).sort((a, b) => a - b)];
@@ -44,21 +44,21 @@ export function resumedAfter(seenAt: readonly number[], { stalls, outage: { from
   return longest.ended - from - stalls.between(from, longest.ended);
 }
 
-/** List all time-outs of the run. */
-export const timeOutsIn = ({ history, dump, outage, installation: { settings } }: Run): TimeOut[] =>
-  timeOutsOf(evidenceOf({ entries: history.entries, dump, outages: [outage], settings }));
+/** List all timeouts of the run. */
+export const timeoutsIn = ({ history, dump, outage, installation: { settings } }: Run): Timeout[] =>
+  timeoutsOf(evidenceOf({ entries: history.entries, dump, outages: [outage], settings }));
 
 export interface LateOptions {
   limitMs?: number; // Default the limit for a fault that leaves a scheduler.
-  timeOuts?: readonly TimeOut[]; // Default all.
-  excusedMs?: (timeOut: TimeOut) => number; // Time in which no scheduler could handle it, milliseconds. Default 0.
+  timeouts?: readonly Timeout[]; // Default all.
+  excusedMs?: (timeout: Timeout) => number; // Time in which no scheduler could handle it, milliseconds. Default 0.
 }
 
-/** Report time-outs that were too late, whatever was unavailable (P4). */
-export function lateTimeOuts(run: Run, options: LateOptions = {}): Finding[] {
-  const { limitMs = LATE_UNDER_FAULT_MS, timeOuts = timeOutsIn(run), excusedMs = () => 0 } = options;
-  const all = timeOuts.map((one) => ({ ...one, lateMs: one.at - one.due - excusedMs(one) }));
-  run.figures['latest time-out, ms'] = Math.max(0, ...all.map(({ lateMs }) => lateMs));
+/** Report timeouts that were too late, whatever was unavailable (P4). */
+export function lateTimeouts(run: Run, options: LateOptions = {}): Finding[] {
+  const { limitMs = LATE_UNDER_FAULT_MS, timeouts = timeoutsIn(run), excusedMs = () => 0 } = options;
+  const all = timeouts.map((one) => ({ ...one, lateMs: one.at - one.due - excusedMs(one) }));
+  run.figures['latest timeout, ms'] = Math.max(0, ...all.map(({ lateMs }) => lateMs));
   return all
     .filter(({ lateMs }) => lateMs > limitMs)
     .map(({ jobId, event, lateMs, due, at }) => {

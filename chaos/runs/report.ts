@@ -1,18 +1,18 @@
 import type { Evidence, Violation } from '../rules/rule.js';
-import { latenessOf, timeOutsOf } from '../rules/time-outs.js';
+import { latenessOf, timeoutsOf } from '../rules/timeouts.js';
 import type { Figures } from './fault.js';
 
 /** Counts of a run, by their names in the table. */
 export type Counts = Record<string, number>;
 
-/** How late the latest time-out was. Of several runs it is the maximum and not the sum. */
-const LATEST = 'latest time-out, ms';
+/** How late the latest timeout was. Of several runs it is the maximum and not the sum. */
+const LATEST = 'latest timeout, ms';
 
 export function countsOf(evidence: Evidence): Counts {
   const { calls, cases, streams, outages } = evidence;
   const outcomes = (outcome: string) => calls.filter((call) => call.outcome === outcome).length;
   const sum = (of: (one: Evidence['cases'][number]) => number) => cases.reduce((all, one) => all + of(one), 0);
-  const timeOuts = timeOutsOf(evidence);
+  const timeouts = timeoutsOf(evidence);
   return {
     jobs: sum(({ job }) => (job === null ? 0 : 1)),
     calls: calls.length,
@@ -20,8 +20,8 @@ export function countsOf(evidence: Evidence): Counts {
     'not now': outcomes('not now'),
     unknown: outcomes('unknown'),
     claims: sum(({ claims }) => claims.length),
-    'time-outs': timeOuts.length,
-    [LATEST]: Math.max(0, ...timeOuts.map((timeOut) => latenessOf(timeOut, outages))),
+    timeouts: timeouts.length,
+    [LATEST]: Math.max(0, ...timeouts.map((timeout) => latenessOf(timeout, outages))),
     events: sum(({ job }) => job?.events.length ?? 0),
     logs: sum(({ job }) => job?.logs.length ?? 0),
     callbacks: sum(({ callbacks }) => callbacks.length),

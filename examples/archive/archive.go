@@ -99,7 +99,7 @@ func writeAll(ctx context.Context, job *yardmaster.Job[Paths], folder string, wr
 	return writer.Close()
 }
 
-// add writes one entry. It fails when its file changes its size meanwhile, or when onRead does.
+// add writes one entry. It fails when its file changes its size in the meantime, or when onRead does.
 func add(writer *tar.Writer, parent string, each entry, onRead func(bytes int) error) error {
 	link, _ := os.Readlink(each.path) // It fails if the entry is not a link.
 	header, err := tar.FileInfoHeader(each.info, link)

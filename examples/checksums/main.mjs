@@ -79,7 +79,7 @@ async function createJobs(files) {
   return created;
 }
 
-/** Print the checksum of each file, or why there is none, in the order of the files. @returns the printed lines */
+/** Print the checksum of each file, or why it is missing, in the order of the files. @returns the printed lines */
 async function collect(files, jobs) {
   const lines = [];
   for (const [i, job] of jobs.entries()) {

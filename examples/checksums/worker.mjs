@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Worker, Yardmaster } from '@yardmaster/sdk';
 
-// autoAck: the time-out of a job counts from the poll, so all jobs of a killed worker are back after that time.
+// autoAck: the timeout of a job counts from the poll, so all jobs of a killed worker are back after that time.
 const worker = new Worker(new Yardmaster(), { concurrency: 4, autoAck: true, drain: '2s' });
 
 worker.on('checksum', async ({ payload: { path, killsWorker }, attempt }, { log, progress, signal }) => {

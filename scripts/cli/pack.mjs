@@ -29,7 +29,7 @@ const { metafile } = await build({
   banner: {
     js: "#!/usr/bin/env node\nimport { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);",
   },
-  legalComments: 'none', // The licences are in a file of their own.
+  legalComments: 'none', // The licenses are in a file of their own.
   metafile: true,
   absWorkingDir: root,
   logLevel: 'warning',
@@ -60,14 +60,14 @@ function leaveOutLocales({ onResolve, onLoad }) {
   onLoad({ filter: /.*/, namespace: 'without-locales' }, () => ({ contents: 'export {}' }));
 }
 
-/** Return the licence of each package from which the bundle has code. All of them demand that it is kept. */
+/** Return the license of each package from which the bundle has code. All of them demand that it is kept. */
 function licensesOf(files) {
   const folders = new Set(files.map((file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]));
   folders.delete(undefined);
   const texts = [...folders].sort().map((folder) => {
     const { name, version: theirs, license: id } = read(join(root, folder, 'package.json'));
     const file = readdirSync(join(root, folder)).find((each) => /^licen[cs]e/i.test(each));
-    if (file === undefined || !existsSync(join(root, folder, file))) throw new Error(`${name} has no licence`);
+    if (file === undefined || !existsSync(join(root, folder, file))) throw new Error(`${name} has no license`);
     return `${name} ${theirs} (${id})\n\n${readFileSync(join(root, folder, file), 'utf8').trim()}\n`;
   });
   return texts.join(`\n${'-'.repeat(80)}\n\n`);

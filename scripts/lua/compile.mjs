@@ -50,7 +50,7 @@ const bodyOf = (declaration) => declaration.body ?? declaration;
 
 /**
  * Put the shared declarations that some code needs before it, as `{ use: name }`. Redis makes a function again at
- * each call of its script, which was 1.5 % of the cost of a job's life, so one that only a branch at the top level needs
+ * each call of its script, which was 1.5% of the cost of a job's life, so one that only a branch at the top level needs
  * is declared in that branch. A variant that keeps state must also be needed outside of branches, because each branch would
  * have a state of its own.
  *

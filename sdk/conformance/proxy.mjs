@@ -41,7 +41,7 @@ const FAULTS = {
   /** The connection closes in the middle of the response. */
   async 'cut-reply'({ socket, ask }) {
     const { body } = await ask();
-    socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body.subarray(0, body.length / 2)}`);
+    socket.end(`HTTP/1.1,200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body.subarray(0, body.length / 2)}`);
   },
   /** The response is late. */
   async delay({ ask, reply, fault }) {

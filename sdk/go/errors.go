@@ -10,7 +10,7 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
-// Reasons for which the context of a handler is cancelled. [context.Cause] returns them.
+// Reasons for which the context of a handler is canceled. [context.Cause] returns them.
 // After any of them except ErrDraining, whatever the handler returns is ignored.
 var (
 	// ErrKilled: the job was killed.

@@ -89,7 +89,7 @@ func ExampleJob_Save() {
 	// Output: 2 pages {"Page":10}
 }
 
-// Errors say what becomes of the job.
+// Errors say what happens to the job.
 func ExampleRelease() {
 	resize := func(_ context.Context, job *yardmaster.Job[Resize]) (any, error) {
 		switch job.Payload.Image {

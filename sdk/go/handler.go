@@ -13,7 +13,7 @@ import (
 
 // Handler works on a job. What it returns becomes the result of the job, as JSON; with an error the attempt has failed.
 //
-// The context is cancelled when the handler must stop. [context.Cause] is then [ErrKilled], [ErrDeliveryLost],
+// The context is canceled when the handler must stop. [context.Cause] is then [ErrKilled], [ErrDeliveryLost],
 // [ErrTimedOut] or [ErrDraining].
 type Handler[P, R any] func(ctx context.Context, job *Job[P]) (R, error)
 
@@ -55,7 +55,7 @@ func untyped[P, R any](handler Handler[P, R]) untypedHandler {
 	}
 }
 
-// Call calls a handler with a job whose reports go to a reporter. A worker does this by itself; a test uses package
+// Call calls a handler with a job whose reports go to a reporter. A worker does this on its own; a test uses package
 // yardmastertest.
 func Call[P, R any](ctx context.Context, handler Handler[P, R], job Job[P], reporter Reporter) (R, error) {
 	job.reporter = reporter

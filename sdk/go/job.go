@@ -117,7 +117,7 @@ func (j *Job[P]) EphemeralEvent(data any) error {
 	return j.reporter.EphemeralEvent(body)
 }
 
-// LoadCheckpoint reads the checkpoint of the earlier attempts into a value. It returns false if there is none.
+// LoadCheckpoint reads the checkpoint of the earlier attempts into a value. It returns false without one.
 func (j *Job[P]) LoadCheckpoint(into any) (bool, error) {
 	if len(j.Checkpoint) == 0 {
 		return false, nil

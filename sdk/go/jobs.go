@@ -30,7 +30,7 @@ func (c *Client) Create(ctx context.Context, name string, payload any, options *
 	return &Handle{ID: created.ID, Name: created.Name, Status: created.Status, client: c}, nil
 }
 
-// CreateMany creates up to 1 000 jobs with one call, in this order. Lists with the same idempotency key make each job
+// CreateMany creates up to 1,000 jobs with one call, in this order. Lists with the same idempotency key make each job
 // once; an empty key means a random one.
 func (c *Client) CreateMany(ctx context.Context, jobs []NewJob, idempotencyKey string) ([]*Handle, error) {
 	list := make([]*wire.CreateJob, len(jobs))

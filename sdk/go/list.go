@@ -54,7 +54,7 @@ func (o ListOptions) query() url.Values {
 }
 
 // List returns an iterator over jobs of the space, which reads page after page: no job comes twice, whatever is created
-// or changed meanwhile. Range over it (since Go 1.23), or call it with a function that returns false to stop. After an
+// or changed in the meantime. Range over it (since Go 1.23), or call it with a function that returns false to stop. After an
 // error it ends.
 func (c *Client) List(ctx context.Context, options ListOptions) func(yield func(wire.ListedJob, error) bool) {
 	return pages(options.query(), func(query string) (jobs []wire.ListedJob, next string, err error) {

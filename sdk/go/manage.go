@@ -8,7 +8,7 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
-// Requeue lets a dead or killed job wait again, with all of its attempts; with a delay, not before it has passed. After a
+// Requeue puts a dead or killed job back in the queue, with all of its attempts; with a delay, not before it has passed. After a
 // lost response it may return [wire.ErrorCodeJobNotDead] although the job waits.
 func (c *Client) Requeue(ctx context.Context, id string, delay time.Duration) error {
 	return c.post(ctx, jobPath(id, "/requeue"), wire.Requeue{DelaySeconds: secondsOf(delay)})

@@ -19,7 +19,7 @@ const (
 type OperationOptions struct {
 	// IdempotencyKey makes operations with the same key one. Default: a random one for each.
 	IdempotencyKey string
-	// Limit changes at most so many jobs. Default: all.
+	// Limit is the maximum number of jobs to change. Default: all.
 	Limit int
 	// DryRun only counts the jobs that would be changed.
 	DryRun bool
@@ -81,7 +81,7 @@ func (o *OperationHandle) Get(ctx context.Context) (*wire.Operation, error) {
 	return &operation, nil
 }
 
-// Wait waits until the operation is done or cancelled. The deadline of the context is the time limit, after which the
+// Wait waits until the operation is done or canceled. The deadline of the context is the time limit, after which the
 // error is an [*Error] with [CodeTimeout].
 func (o *OperationHandle) Wait(ctx context.Context) (*wire.Operation, error) {
 	for wait := firstOperationWait; ; wait = min(wait*2, maxOperationWait) {

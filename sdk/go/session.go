@@ -9,7 +9,7 @@ import (
 // and for each call with outcomes.
 type session struct {
 	*Worker
-	// values of the context of Run, without its cancellation: handlers go on while the worker drains.
+	// values of the context of Run, without its cancellation: handlers continue while the worker drains.
 	values context.Context
 	// background ends heartbeats, stream and calls, when the jobs have ended.
 	background     context.Context

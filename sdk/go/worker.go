@@ -17,10 +17,10 @@ import (
 type WorkerOptions struct {
 	// Concurrency is the number of jobs at once. Default: 10.
 	Concurrency int
-	// Drain is how long handlers may go on after the worker was asked to stop. Default: 25 s.
+	// Drain is how long handlers may continue after the worker was asked to stop. Default: 25 s.
 	Drain time.Duration
 	// AutoAck starts jobs with the poll that claims them. It saves a call for each job; but a job whose response is
-	// lost waits for its time-out, and has used an attempt. Default: each job is acked before its handler starts.
+	// lost waits for its timeout, and has used an attempt. Default: each job is acked before its handler starts.
 	AutoAck bool
 	// WorkerID is shown on the jobs of the worker. Default: the name of the host and the process id.
 	WorkerID string
@@ -98,9 +98,9 @@ func On[P, R any](w *Worker, name string, handler Handler[P, R]) {
 	w.handlers[name] = untyped(handler)
 }
 
-// Run works until the context is cancelled, or until SIGTERM or SIGINT; then it drains, and returns nil.
+// Run works until the context is canceled, or until SIGTERM or SIGINT; then it drains, and returns nil.
 //
-//	first signal    no more polls, heartbeats go on
+//	first signal    no more polls, heartbeats continue
 //	after Drain     handlers are aborted with [ErrDraining], and have 5 s
 //	then            the remaining jobs are released
 //	second signal   all jobs are released at once

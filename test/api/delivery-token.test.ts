@@ -20,7 +20,7 @@ const BODIES = {
 type Verb = keyof typeof BODIES;
 const VERBS = Object.keys(BODIES) as Verb[];
 
-type Step = Verb | 'claim' | 'time-out' | 'kill';
+type Step = Verb | 'claim' | 'timeout' | 'kill';
 
 const call = (id: string, verb: string, token?: string) =>
   service.call('POST', `/jobs/${id}/${verb}`, {
@@ -29,7 +29,7 @@ const call = (id: string, verb: string, token?: string) =>
   });
 
 /** Let the window of a job's delivery or attempt, which was this long, end now. */
-async function timeOut(id: string, windowMs = 30_000): Promise<void> {
+async function timeout(id: string, windowMs = 30_000): Promise<void> {
   const { redis, store } = service;
   const statusOf = async () => (await service.call('GET', `/jobs/${id}`)).body.status as string;
   const before = await statusOf();
@@ -46,7 +46,7 @@ async function jobAfter(
   const { id } = await createJob(service, 'tokens', fields);
   const tokens: string[] = [];
   for (const step of steps) {
-    if (step === 'time-out') await timeOut(id);
+    if (step === 'timeout') await timeout(id);
     else {
       const { status, body } = await call(id, step);
       expect({ step, status }).toEqual({ step, status: 200 });
@@ -94,8 +94,8 @@ const SITUATIONS: Situation[] = [
     table: { '0.0': outcomes(DONE, IDLE, IDLE, IDLE, DONE), [NEVER]: UNKNOWN },
   },
   {
-    title: 'is delivered again after a delivery time-out',
-    steps: ['claim', 'time-out', 'claim'],
+    title: 'is delivered again after a delivery timeout',
+    steps: ['claim', 'timeout', 'claim'],
     table: { '0.0': ANOTHER, '0.1': outcomes(DONE, IDLE, IDLE, IDLE, DONE), [NEVER]: UNKNOWN },
   },
   {
@@ -104,8 +104,8 @@ const SITUATIONS: Situation[] = [
     table: { '0.0': ANOTHER, '1.0': outcomes(SAME, DONE, DONE, DONE, DONE), '2.0': UNKNOWN, [NEVER]: UNKNOWN },
   },
   {
-    title: 'is running again after a release and a time-out',
-    steps: ['claim', 'ack', 'release', 'claim', 'ack', 'time-out', 'claim', 'ack'],
+    title: 'is running again after a release and a timeout',
+    steps: ['claim', 'ack', 'release', 'claim', 'ack', 'timeout', 'claim', 'ack'],
     table: {
       ...{ '0.0': ANOTHER, '0.1': ANOTHER, '1.1': outcomes(SAME, DONE, DONE, DONE, DONE) },
       ...{ '0.2': UNKNOWN, '2.1': UNKNOWN },
@@ -138,8 +138,8 @@ const SITUATIONS: Situation[] = [
     table: { '0.0': ANOTHER, '1.0': outcomes(IDLE, IDLE, IDLE, SAME, SAME), [NEVER]: UNKNOWN },
   },
   {
-    title: 'is dead after the time-out of its last attempt',
-    steps: ['claim', 'ack', 'time-out'],
+    title: 'is dead after the timeout of its last attempt',
+    steps: ['claim', 'ack', 'timeout'],
     fields: { maxRetries: 0 },
     table: { '0.0': outcomes(IDLE, IDLE, IDLE, SAME, SAME), [NEVER]: UNKNOWN },
   },
@@ -178,7 +178,7 @@ const rows = SITUATIONS.flatMap((situation) =>
 
 it.each(rows)('gives each call with token $token the outcome of the table when the job $title', async (given) => {
   const { situation, token, row } = given;
-  // At once, because each time-out waits for a sweep.
+  // At once, because each timeout waits for a sweep.
   const cells = VERBS.map(async (verb) => [verb, await outcomeOf(situation, verb, token)]);
   expect(Object.fromEntries(await Promise.all(cells))).toEqual(row);
 });
@@ -197,7 +197,7 @@ it.each(SITUATIONS)('takes logs with any token, and a kill as without one, when 
 it('treats the last delivery of a job that was never acked as the attempt that made it dead', async () => {
   const { id } = await jobAfter(['claim']);
   await service.redis.hset(service.store.keys.job(id), 'deliveryTimeouts', 99);
-  await timeOut(id);
+  await timeout(id);
   for (const [verb, status] of [
     ['fail', 200],
     ['release', 200],
@@ -230,14 +230,14 @@ it('does not tell a key of another space that a delivery was lost', async () => 
 });
 
 it('shows the delivery token of a job only to the worker that claims it', async () => {
-  const { id } = await jobAfter(['claim', 'time-out', 'claim', 'ack']);
+  const { id } = await jobAfter(['claim', 'timeout', 'claim', 'ack']);
   for (const path of [`/jobs/${id}`, '/spaces/tokens/jobs'])
     expect((await service.call('GET', path)).text).not.toMatch(/deliveryToken|takeBacks|missedWindow/);
 });
 
 it('explains in the hint of a late ack which window it missed', async () => {
   const { id } = await jobAfter(['claim']);
-  await timeOut(id, 12_500);
+  await timeout(id, 12_500);
   const body = { error: 'Job is not in a valid state for ack', code: WRONG, jobStatus: 'pending' };
   const hint = 'Job was not acked within 12.5 s of its delivery and is pending again';
   expect(await call(id, 'ack')).toMatchObject({ status: 409, body: { ...body, hint } });

@@ -117,7 +117,7 @@ class PausedQueue {
     return this.queue.withSlot({ isUrgent, owner, withinMs, run });
   }
 
-  /** Send as many requests as may be under way; they do not end by themselves. */
+  /** Send as many requests as may be under way; they do not end on their own. */
   fill(): void {
     while (this.queue.underWay < this.queue.limit) void this.send('first').catch(() => undefined);
     this.sent.length = 0;

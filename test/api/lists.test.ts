@@ -75,7 +75,7 @@ it('shows every field of a listed job except its callback and its history', asyn
 
 it('releases the response budget of a client that disconnects before its response is written', async () => {
   const request = `GET /api/v1/spaces/lists-large/jobs?limit=30 HTTP/1.1\r\nHost: x\r\nx-api-key: ${ADMIN_KEY}\r\n\r\n`;
-  // 20 × 7 MB: twice the budget of unread responses to one key.
+  // 20 of 7 MB: twice the budget of unread responses to one key.
   for (let i = 0; i < 20; i++) {
     await withRaw(service.url, async (raw) => {
       raw.socket.write(`GET /livez HTTP/1.1\r\nHost: x\r\n\r\n${request}`);

@@ -7,7 +7,7 @@ import express, { type Express } from 'express';
 import { readRawBody } from '../../apps/api/src/body/body.js';
 import { createHttpServer } from '../../apps/api/src/http-server.js';
 
-// Behaviour that no call over HTTP can cause or show.
+// Behavior that no call over HTTP can cause or show.
 
 describe('readRawBody', () => {
   /** Create a request whose body arrives in these pieces. */

@@ -21,7 +21,7 @@ const SENT: Record<string, string> = {
   ...{ 'Start Operation': 'evalsha 3', 'Cancel Operation': 'evalsha 2' }, // The third reads the operation for the response.
 };
 
-/** What the connections of the API send by themselves, and what this test sends. */
+/** What the connections of the API send on their own, and what this test sends. */
 const IGNORED = ['ping', 'time', 'info', 'echo'];
 
 /** Return the commands that the API sends during `act`, by name. */

@@ -77,7 +77,7 @@ it('pauses a stream while its reader takes nothing, and keeps the connection ope
   const { messages } = connectTo(flood, { waitForDrain: () => drained, idleMs: 500 });
   await until(() => messages.length > 0);
 
-  // Another connection with the same limit gets nothing, and is ended meanwhile.
+  // Another connection with the same limit gets nothing, and is ended in the meantime.
   await connectTo(() => undefined, { idleMs: 500 }).ended;
   expect(messages.length).toBeLessThan(sent);
   expect(flooding?.bufferedAmount).toBeGreaterThan(0);

@@ -194,7 +194,7 @@ it('shows a job with its history', async () => {
     'progress       12% Reading',
     'payload        {"image":"a.png"}',
     'result         ok',
-    'time-out       300 s without a heartbeat',
+    'timeout        300 s without a heartbeat',
     'created        T',
     'started        T',
     'updated        T',

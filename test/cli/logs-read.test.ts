@@ -64,7 +64,7 @@ it('logs requests no further pages while its reader takes nothing', async () => 
   const stuck = logs(proxy, job);
   stuck.child.stdout?.pause();
   await until(() => proxy.requests.length > 0);
-  // Another run, whose reader takes all, reads three pages meanwhile.
+  // Another run, whose reader takes all, reads three pages in the meantime.
   expect(await logs(proxy, job).exit()).toBe(0);
   expect(proxy.requests).toEqual([0, 0, 500, 1_000].map((after) => `?limit=500&after=${after}`));
   stuck.child.stdout?.resume();
@@ -209,7 +209,7 @@ describe('logs in which newer entries have replaced older ones', () => {
 });
 
 describe('printed logs', () => {
-  // A colour, a title, the clipboard, CSI in one character, a carriage return, a backspace, a turned direction.
+  // A color, a title, the clipboard, CSI in one character, a carriage return, a backspace, a turned direction.
   const evil = '\u001b[31mred\u001b]0;owned\u0007\u001b]52;c;cm0=\u001b\\\u009b2J\rforged\b\u202egnp\u2028.\u0000';
   const shown = 'red forged\ufffdgnp .\ufffd';
   const evilEntry = { message: `m ${evil}`, source: `s ${evil}`, metadata: { [`k ${evil}`]: [`v ${evil}`] } };

@@ -92,7 +92,7 @@ describe('nginx in front of an idle stream', () => {
     for (const end of ends.splice(0).reverse()) await end();
   });
 
-  /** Start API and gateway in one process with this ping interval, behind an nginx with a time-out of 1 s. */
+  /** Start API and gateway in one process with this ping interval, behind an nginx with a timeout of 1 s. */
   async function openQuiet(pingMs: number): Promise<WebSocket> {
     const env = {
       PORT: '0',

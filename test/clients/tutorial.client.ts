@@ -55,7 +55,7 @@ async function blocksOfTutorial(port: number) {
   );
 }
 
-/** Wait until a block that goes on in a terminal of its own is ready for the next ones. */
+/** Wait until a block that continues in a terminal of its own is ready for the next ones. */
 async function ready(run: ProcessRun, block: string, port: number) {
   if (block.includes('watch')) return run.shows('init');
   await until(() =>

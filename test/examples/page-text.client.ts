@@ -114,7 +114,7 @@ it('the page-text example ends its request when the job is killed', async () => 
   const done = run(storePages(join(runs.dir, 'killed')), { urls: [url('/endless')] }, { signal: kill.signal });
   await until(() => requests.length === 1);
   kill.abort(new Killed());
-  expect(await done).toMatchObject({ status: 'failed', error: expect.any(Killed), checkpoints: [] }); // Not the time-out.
+  expect(await done).toMatchObject({ status: 'failed', error: expect.any(Killed), checkpoints: [] }); // Not the timeout.
   await until(() => closed === requests.length);
   expect(await readdir(join(runs.dir, 'killed'))).toEqual([]);
 });

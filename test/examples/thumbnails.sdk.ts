@@ -19,7 +19,7 @@ const createJobs = (space: string, folder: string) =>
     PYTHONPATH: pathOf('../sdk/python/src'),
   });
 
-/** Return an image of one colour as BMP with 24 bits. */
+/** Return an image of one color as BMP with 24 bits. */
 function bmp(width: number, height: number): Buffer {
   const head = Buffer.alloc(54);
   const bytes = Math.ceil((width * 3) / 4) * 4 * height;

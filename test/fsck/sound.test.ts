@@ -65,7 +65,7 @@ it.each<[title: string, status: Status, fields: Record<string, unknown>, steps: 
   ['scheduled at its creation', 'scheduled', { ...EVERYTHING, ...LATER }, []],
   ['scheduled for years', 'scheduled', { ...EVERYTHING, scheduledFor: '9999-12-31T23:59:59.999Z' }, []],
   ['scheduled by its retry policy', 'scheduled', { ...EVERYTHING, retry: RETRY }, [...run, fail()]],
-  ['scheduled by the time-out of an attempt', 'scheduled', EVERYTHING, [...run, timedOut]],
+  ['scheduled by the timeout of an attempt', 'scheduled', EVERYTHING, [...run, timedOut]],
   ['scheduled by its worker', 'scheduled', EVERYTHING, [...run, fail({ retryAfterSeconds: 60 })]],
   ['scheduled by a release before its ack', 'scheduled', EVERYTHING, [claim, call('release', LATER)]],
   ['scheduled for after its time to start', 'scheduled', EVERYTHING, [claim, call('release', { delaySeconds: 9_000 })]],

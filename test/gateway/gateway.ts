@@ -103,7 +103,7 @@ async function startInProcess(
 type Connection = ServerContext['store']['redis'];
 type Command = 'evalsha' | 'time';
 
-/** Run `meanwhile` before the caller gets the reply of the next command. The reply shows the state before `meanwhile`. */
+/** Run a function before the caller gets the reply of the next command, which shows the state before it. */
 export const delayReply = (connection: Connection, command: Command, meanwhile: () => Promise<unknown>): void =>
   replaceNext(connection, command, async (call) => {
     const reply = await call();
@@ -111,7 +111,7 @@ export const delayReply = (connection: Connection, command: Command, meanwhile: 
     return reply;
   });
 
-/** Run `meanwhile` before Redis gets the next command. The reply shows the state after `meanwhile`. */
+/** Run a function before Redis gets the next command, whose reply shows the state after it. */
 export const delayCommand = (connection: Connection, command: Command, meanwhile: () => Promise<unknown>): void =>
   replaceNext(connection, command, async (call) => {
     await meanwhile();

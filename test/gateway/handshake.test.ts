@@ -203,7 +203,7 @@ describe('when requests share a connection with an upgrade', () => {
         'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n',
     );
 
-  /** Send some bytes, and return all that comes back until `isAll` returns true. */
+  /** Send some bytes, and return what is received until `isAll` returns true. */
   async function send(bytes: string, isAll: (text: string, isClosed: boolean) => boolean): Promise<string> {
     const socket = await connect(service.url);
     let text = '';

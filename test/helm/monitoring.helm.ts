@@ -130,8 +130,8 @@ describe('ServiceMonitor of a release', () => {
   });
 
   it.each([
-    ['no time-out by default, because the operator refuses one above the interval', { interval: '5s' }],
-    ['the time-out that is set', { interval: '1m', scrapeTimeout: '20s' }],
+    ['no timeout by default, because the operator refuses one above the interval', { interval: '5s' }],
+    ['the timeout that is set', { interval: '1m', scrapeTimeout: '20s' }],
   ])('the ServiceMonitor sets for scrapes %s', (_, times) => {
     const manifests = render({ ...LEAST, monitoring: { serviceMonitor: { enabled: true, ...times } } });
     expect(find(manifests, 'ServiceMonitor').spec.endpoints).toEqual([{ port: 'http', path: '/metrics', ...times }]);

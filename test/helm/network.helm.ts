@@ -182,7 +182,7 @@ describe('exposure of a release', () => {
     expect(JSON.stringify(find(off, 'HTTPRoute'))).not.toContain('/ui');
   });
 
-  it('Ingresses keep streams open beyond the time-outs of ingress-nginx, and their tokens out of its log', () => {
+  it('Ingresses keep streams open beyond the timeouts of ingress-nginx, and their tokens out of its log', () => {
     const { annotations } = find(manifests, 'Ingress', '-gateway').metadata;
     expect(annotations).toEqual({
       'example.com/dns': 'true',
@@ -206,7 +206,7 @@ describe('exposure of a release', () => {
     },
   );
 
-  it('an HTTPRoute routes to the API, the streams and the dashboard, without a time-out for streams', () => {
+  it('an HTTPRoute routes to the API, the streams and the dashboard, without a timeout for streams', () => {
     const { rules } = find(manifests, 'HTTPRoute').spec;
     const rows = rules.map(({ matches, timeouts, backendRefs: contextRefs }: Manifest) => [
       matches.map(({ path }: Manifest) => path.value),

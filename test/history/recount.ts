@@ -34,7 +34,7 @@ const errorOf = ({ data }: JobEvent) => String((data as { error?: unknown } | nu
 
 const COUNTED = new Set<string>(['created', 'completed', 'retried', 'dead', 'killed']);
 const ENDED = new Set<string>(['completed', 'retried', 'dead']);
-const isTimeOut = (event: JobEvent) => ENDED.has(event.type) && errorOf(event).startsWith('Job timed out');
+const isTimeout = (event: JobEvent) => ENDED.has(event.type) && errorOf(event).startsWith('Job timed out');
 
 /** The load reports no progress, so the event before the end of an attempt is its ack. */
 function addDuration(its: Counts[string], before: JobEvent, event: JobEvent): void {
@@ -52,7 +52,7 @@ export function recount(jobs: readonly JobWithEvents[]): Counts {
       const before = events[i - 1] as JobEvent;
       if (COUNTED.has(event.type)) its[event.type as 'created']++;
       if (event.type === 'delivery_timeout') its.deliveryTimeouts++;
-      if (isTimeOut(event)) its.runTimeouts++;
+      if (isTimeout(event)) its.runTimeouts++;
       addDuration(its, before, event);
     }
   }

@@ -48,7 +48,7 @@ it('the README quotes only figures that the linked pages contain', () => {
   const figures = read('README.md').match(/\d\.\d+×|\d+\s+faults/g) ?? [];
   expect(figures).toHaveLength(3);
   const pages = ['docs/performance.md', 'docs/reliability.md'].map(read).join();
-  expect(figures.filter((figure) => !pages.includes(figure.replace('\n', ' ').replace(/(.+)×/, '× $1')))).toEqual([]);
+  expect(figures.filter((figure) => !pages.includes(figure.replace('\n', ' ')))).toEqual([]);
 });
 
 it('the API reference lists every endpoint with its scopes', () => {

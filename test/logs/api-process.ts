@@ -23,7 +23,7 @@ export interface ApiProcess {
  * Start another API process for the jobs of a service, for all tests of the file. It has its own memory, and its requests
  * run in parallel with the others.
  *
- * @param redis the service's Redis, if it is not the shared one; the process then has the default time-outs
+ * @param redis the service's Redis, if it is not the shared one; the process then has the default timeouts
  */
 export const withApiProcess = (service: Pick<TestService, 'prefix'>, redis?: { readonly url: string }): ApiProcess =>
   during(

@@ -15,7 +15,7 @@ import { append, appendOk, asRead, entriesOf, FORMATS, gzipped } from './entries
 import { messagesOf, range, readLogs, seqsOf } from './reading.js';
 
 const service = withService();
-/** A service with a short delivery time-out and a short retention. */
+/** A service with a short delivery timeout and a short retention. */
 const shortLived = withService({ DELIVERY_TIMEOUT_SECONDS: '0.5', RETENTION_SECONDS: '1', MAX_LOG_ENTRIES: '5000' });
 
 const read = async (id: string, of: TestService = service) => (await of.call('GET', `/jobs/${id}`)).body;
@@ -202,11 +202,11 @@ it('the destination in docs/logs.md stores what pino logs', async () => {
 });
 
 it('docs/logs.md lists the limits of logs with their defaults', () => {
-  const rows = [...docs.matchAll(/^\| [^|]+ \| (?:the newest )?([\d ]+)(?: (MB|KB))? \| `(\w+)` \|$/gm)];
+  const rows = [...docs.matchAll(/^\| [^|]+ \| (?:the newest )?([\d,]+)(?: (MB|KB))? \| `(\w+)` \|$/gm)];
   const units: Record<string, number> = { MB: 1_048_576, KB: 1_024 };
   expect(rows.length).toBe(5);
   for (const [, amount, unit = '', name] of rows) {
-    const bytes = Number(amount?.replaceAll(' ', '')) * (units[unit] ?? 1);
+    const bytes = Number(amount?.replaceAll(',', '')) * (units[unit] ?? 1);
     expect([name, String(bytes)]).toEqual([name, VARIABLES[name as keyof typeof VARIABLES].default]);
   }
   expect(docs).toContain(`${LIMITS.logsDefault} unless given; above ${LIMITS.logsMax} is served as ${LIMITS.logsMax}`);

@@ -53,7 +53,7 @@ describe('batch of logs', () => {
   const OVER_INFLATED = tooLarge(`body must be at most ${INFLATED} bytes inflated`);
   const OVER_COUNT = tooLarge('logs must have at most 1000 entries');
 
-  /** 1 000 messages of just under 5 MB together; the padding sets the exact size. */
+  /** 1,000 messages of just under 5 MB together; the padding sets the exact size. */
   const largest = Array.from({ length: 1_000 }, (_, n) => `${n} `.padEnd(5_200, 'x'));
 
   it('accepts a batch of logs with 1 MB on the wire, and refuses more', async () => {

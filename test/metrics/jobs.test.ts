@@ -63,13 +63,13 @@ async function jobFor(from: Status, when: string, trigger: Trigger): Promise<str
 const setField = (id: string, field: string, value: number) =>
   service.redis.hset(service.store.keys.job(id), field, value);
 
-/** Set the delivery time-outs of a job so that the next one makes it dead. */
+/** Set the delivery timeouts of a job so that the next one makes it dead. */
 const spendDeliveries = (id: string) => setField(id, 'deliveryTimeouts', 99);
 
 const endTimeToStart = async (id: string) => setField(id, 'startBy', (await redisNow(service.store)) - 1);
 
 /** Move the time at which a sweep must act on a job to the past, and wait for the sweep that does. */
-async function timeOut(id: string, at = 1): Promise<void> {
+async function timeout(id: string, at = 1): Promise<void> {
   const { redis, store } = service;
   const statusOf = async () => (await service.call('GET', `/jobs/${id}`)).body.status as string | undefined;
   const before = await statusOf();
@@ -81,7 +81,7 @@ async function timeOut(id: string, at = 1): Promise<void> {
 async function letPass(trigger: Trigger, id: string): Promise<void> {
   if (trigger === 'due') await setField(id, 'scheduledFor', 1);
   if (trigger === 'start_timeout') await endTimeToStart(id);
-  await timeOut(id);
+  await timeout(id);
 }
 
 describe('every row of the transition table', () => {
@@ -113,7 +113,7 @@ it('counts a created job as moved from none, and a purged job as moved to none',
   await expectMoved(service, MOVES, () => createJob(service, 'created', DELAY), { [series('none', 'scheduled')]: 1 });
   for (const status of ['completed', 'dead', 'killed'] as const) {
     const id = await jobIn(service, status, 'purged');
-    await expectMoved(service, MOVES, () => timeOut(id), { [series(status, 'none')]: 1 });
+    await expectMoved(service, MOVES, () => timeout(id), { [series(status, 'none')]: 1 });
   }
 });
 
@@ -138,7 +138,7 @@ it.each(LATENESS)('observes how late %s, and counts redeliveries only', async (_
   const before = await scrape(service);
   const at = (await redisNow(service.store)) - 100_000;
   if (status === 'scheduled') await setField(id, 'scheduledFor', at);
-  await expectMoved(service, [redelivered, metric], () => timeOut(id, at), {
+  await expectMoved(service, [redelivered, metric], () => timeout(id, at), {
     ...(status === 'delivered' && { [redelivered]: 1 }),
     [`${metric}_count`]: 1,
   });

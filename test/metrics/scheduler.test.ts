@@ -29,7 +29,7 @@ const receiver = withReceiver();
 const service = withService({ CALLBACK_RETRY_DELAYS: '3600', METRICS_SPACES: '0' }, { isOwn: true });
 const value = async (name: string) => (await scrape(service)).get(name) as number;
 
-/** Id of a job whose callback takes 10 s, because it gets no response; other tests run meanwhile. */
+/** Id of a job whose callback takes 10 s, because it gets no response; other tests run in the meantime. */
 let hanging: string;
 beforeAll(async () => {
   hanging = await jobIn(service, 'completed', 'hangs', { callbackUrl: receiver.script('/hangs', hang) });
@@ -47,7 +47,7 @@ async function attempt(callbackUrl: string): Promise<string> {
   return id;
 }
 
-/** Check how one attempt to a URL is counted; the attempt that hangs may be counted meanwhile. */
+/** Check how one attempt to a URL is counted; the attempt that hangs may be counted in the meantime. */
 const expectCounted = (callbackUrl: string, outcome: string): Promise<void> =>
   expectMoved(service, OTHER_OUTCOMES.map(attempts), () => attempt(callbackUrl), { [attempts(outcome)]: 1 });
 
@@ -158,7 +158,7 @@ describe('a scheduler', () => {
     expect(Object.keys(byLabel(await scrape(scheduler), 'yardmaster_queue_depth'))).toHaveLength(3);
 
     await scheduler.redis.config('RESETSTAT');
-    // A scrape may show values that are a second old, so the test goes on until Redis was read.
+    // A scrape may show values that are a second old, so the test continues until Redis was read.
     const SCRAPES = 20;
     const callsOf = async (command: string) => {
       const stats = await scheduler.redis.info('commandstats');

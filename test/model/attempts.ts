@@ -159,7 +159,7 @@ export function retryDelayMs({ request: { retry }, attemptNumber }: ModelJob, ra
 export function isStartOver(world: World, job: ModelJob): boolean {
   const limit = startLimitOf(job);
   if (limit === null || limit >= world.now) return false;
-  // A step of the clock has cut it short: it begins again.
+  // A step of the clock has cut it short: it restarts.
   return limit - msOf(job.request.startWithinSeconds as number) >= steppedAt(world, partitionOf(job.spaceId));
 }
 
@@ -182,7 +182,7 @@ export function takeBack(world: World, job: ModelJob, scheduledFor: number | nul
   returnToWaiting(world, job, scheduledFor, job.createdOrder);
 }
 
-/** Let a job wait again, as if it had not been delivered. */
+/** Put a job back in the queue, as if it had not been delivered. */
 export function returnToWaiting(world: World, job: ModelJob, scheduledFor: number | null, claimOrder?: number): void {
   Object.assign(job, { deliveredAt: null, startedAt: null, deadline: null, runBy: null, updatedAt: world.now });
   wait(world, job, scheduledFor, claimOrder);

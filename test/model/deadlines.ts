@@ -68,7 +68,7 @@ function expireOne(
     return 'redelivered';
   }
   if (job.status === 'running') {
-    timeOut(world, job, retryDelayMs(job, (world.random + n * GOLDEN_RATIO) % 1));
+    timeout(world, job, retryDelayMs(job, (world.random + n * GOLDEN_RATIO) % 1));
     return 'timedOut';
   }
   if (job.callback?.isPending) {
@@ -84,7 +84,7 @@ const isRunOver = ({ status, deadline, runBy }: ModelJob) =>
   status === 'running' && runBy !== null && (deadline as number) >= runBy;
 
 /** End an attempt whose worker was silent for too long, or took too long. @param delayMs until the next attempt */
-export function timeOut(world: World, job: ModelJob, delayMs: number): void {
+export function timeout(world: World, job: ModelJob, delayMs: number): void {
   const { timeoutSeconds, maxRunSeconds } = job.request;
   const error = isRunOver(job)
     ? `Job ran longer than ${maxRunSeconds} seconds`
@@ -98,7 +98,7 @@ function windowOf({ settings }: World, { status, request }: ModelJob): number | 
   return status === 'running' ? msOf(request.timeoutSeconds) : null;
 }
 
-/** Give a delivered or running job another window, and a time limit that is over begins again. */
+/** Give a delivered or running job another window, and a time limit that is over restarts. */
 function reopen(world: World, job: ModelJob, windowMs: number): void {
   if (isRunOver(job)) startRun(world, job);
   if (job.status === 'running') openWindow(world, job);

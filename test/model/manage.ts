@@ -9,7 +9,7 @@ import { forget, iso, jobFor, jobsOf, type ModelJob, type OfJob, Refusal, type W
 
 // What operators do with jobs that have ended.
 
-/** Let a dead or killed job wait again, as if no attempt had been made. */
+/** Put a dead or killed job back in the queue, as if no attempt had been made. */
 export function requeue(world: World, { job: id, caller, delaySeconds }: OfJob & RequeueRequest): void {
   const job = jobFor(world, id, caller);
   if (job.status !== 'dead' && job.status !== 'killed') throw new Refusal('JOB_NOT_DEAD', job.status);

@@ -11,7 +11,7 @@ import { TestStores } from './play/test-store.js';
 // Random sequences of calls. Each response is compared with that of the model, which is written from the specification.
 //
 //   MODEL_SEED=7 npm test -- test/model            plays the sequences of one seed
-//   MODEL_SEQUENCES=5000 npm test -- test/model    plays 5 000 sequences, from seed 1 or from MODEL_SEED on
+//   MODEL_SEQUENCES=5000 npm test -- test/model    plays 5,000 sequences, from seed 1 or from MODEL_SEED on
 
 const { MODEL_SEED, MODEL_SEQUENCES } = process.env;
 

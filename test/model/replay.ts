@@ -12,7 +12,7 @@ import {
 import { type CallbackOutcome, partitionOf, STORE_DEFAULTS, type StoreSettings } from '@yardmaster/store';
 import { failStart, retryDelayMs } from './attempts.js';
 import { begin, mustRetry, record, redeliver } from './callbacks.js';
-import { expire, timeOut } from './deadlines.js';
+import { expire, timeout } from './deadlines.js';
 import { create } from './delivering.js';
 import { callJob, type JobVerb } from './job-calls.js';
 import { isWaiting, replace } from './keyed.js';
@@ -52,7 +52,7 @@ class Disagreement extends Error {}
  * Replay the history of a job on the model, and compare the record with the model's.
  *
  * @param job as Get Job returns it
- * @returns the first disagreement as a sentence; null if there is none. If old events were dropped, only the number and
+ * @returns the first disagreement as a sentence; null without one. If old events were dropped, only the number and
  *   the order of the remaining events are checked
  */
 export function replay(job: JobWithEvents, settings: ReplaySettings, unrecorded: Unrecorded = {}): string | null {
@@ -265,7 +265,7 @@ function timedOut(walk: Replay, event: JobEvent): void {
   const error = String(errorIn(event));
   const isOfDelivery = event.type === 'delivery_timeout' || NEVER_ACKED.test(error);
   if (job.status !== (isOfDelivery ? 'delivered' : 'running') || job.deadline === null)
-    throw new Disagreement(`${what} is a time-out, and the job was ${job.status}`);
+    throw new Disagreement(`${what} is a timeout, and the job was ${job.status}`);
   if (isOfDelivery) {
     expectPast(world, what, { end: job.deadline, of: 'the window was over' });
     expire(world, { partition: partitionOf(job.spaceId) });
@@ -275,12 +275,12 @@ function timedOut(walk: Replay, event: JobEvent): void {
   if (TOO_LONG.test(error) && job.runBy !== null) job.deadline = job.runBy;
   const of = TOO_LONG.test(error) ? 'the time of the attempt was over' : 'the window was over';
   expectPast(world, what, { end: job.deadline, of });
-  timeOut(world, job, drawnDelayMs(walk, event));
+  timeout(world, job, drawnDelayMs(walk, event));
 }
 
 const BELOW_1 = 1 - Number.EPSILON / 2;
 
-/** Return the delay that a time-out led to, which must be one that `retry` of the job allows. */
+/** Return the delay that a timeout led to, which must be one that `retry` of the job allows. */
 function drawnDelayMs({ world, job }: Replay, event: JobEvent): number {
   const at = timeIn(event);
   const delayMs = at === null ? 0 : at - world.now;
@@ -312,7 +312,7 @@ function calledBack({ world, job, of, settings, unrecorded }: Replay, { id, type
   const left = delays ? delays.length - (nth - 1 - series) : 0;
   if (delays && !unrecorded.redeliveries && mustRetry(outcome, left) !== willRetry)
     throw new Disagreement(`${what} is ${willRetry ? '' : 'not '}retried, which is wrong`);
-  // Each delay is up to 20 % shorter, by chance.
+  // Each delay is up to 20% shorter, by chance.
   const leastMs = Math.floor((delays?.[nth - 1 - series] ?? 0) * 800) - 1;
   record(world, { ...outcome, job: job.id, series, lease: attempt.lease, retryMs: willRetry ? leastMs : null });
 }

@@ -45,7 +45,7 @@ export function makeReady(world: World, job: ModelJob, fraction = 0): void {
   recordEvent(world, job, 'ready');
 }
 
-/** Give a waiting job another time, or put it at the end of the queue. Its start limit begins again. */
+/** Give a waiting job another time, or put it at the end of the queue. Its start limit restarts. */
 export function reschedule(world: World, { job: id, caller, ...request }: OfJob & RescheduleRequest): void {
   const job = jobFor(world, id, caller);
   if (job.status !== 'scheduled' && job.status !== 'pending') throw new Refusal('JOB_NOT_PENDING', job.status);

@@ -72,9 +72,9 @@ export interface ModelJob {
   /** When the attempt must end; null without a limit. */
   runBy: number | null;
   attemptNumber: number;
-  /** Delivery time-outs since the last ack. */
+  /** Delivery timeouts since the last ack. */
   deliveryTimeouts: number;
-  /** Delivery time-outs, releases and requeues. */
+  /** Delivery timeouts, releases and requeues. */
   takeBacks: number;
   /** Every delivery, in order. */
   deliveries: Delivery[];

@@ -239,7 +239,7 @@ it('closes space streams and keeps job streams complete when Redis restarts', as
   expect(await subscribers()).not.toBe('');
 });
 
-describe('gateway with the default Redis time-out', () => {
+describe('gateway with the default Redis timeout', () => {
   const gateway = withGateway(service, { REDIS_TIMEOUT_SECONDS: undefined }, redis);
 
   it('streams of a space are closed and job streams stay complete when Redis hangs with its connections open', async () => {

@@ -79,10 +79,10 @@ it('a scheduler sweeps several partitions concurrently, so that round trips to a
   }
   proxy.set({ delayMs: ROUND_TRIP_MS / 2 });
   await makeDue(far, ...ids);
-  const timeOut = async (id: string) =>
+  const timeout = async (id: string) =>
     (await getJob(far.store, ANY_SPACE, id)).events.find(({ type }) => type === 'delivery_timeout');
-  await until(async () => (await Promise.all(ids.map(timeOut))).every(Boolean));
-  const times = (await Promise.all(ids.map(timeOut))).map((event) => Date.parse(event?.createdAt as string));
+  await until(async () => (await Promise.all(ids.map(timeout))).every(Boolean));
+  const times = (await Promise.all(ids.map(timeout))).map((event) => Date.parse(event?.createdAt as string));
   // Sequential sweeps would be at least one round trip apart, on any machine.
   times.sort((a, b) => a - b);
   const together = times.filter((at, n) => n > 0 && at - (times[n - 1] as number) < ROUND_TRIP_MS);

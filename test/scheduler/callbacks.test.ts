@@ -78,7 +78,7 @@ describe('the callbacks for what happens to a job', () => {
 });
 
 describe('the response to a callback', () => {
-  /** Send a callback to a receiver with these behaviours, and expect these attempts, each of which is one POST. */
+  /** Send a callback to a receiver with these behaviors, and expect these attempts, each of which is one POST. */
   async function expectAttempts(path: string, behaviours: Behaviour[], attempts: Attempt[]) {
     const url = receiver.script(path, ...behaviours);
     expect(await attemptsTo(service, url)).toEqual(historyOf(url, attempts));

@@ -230,7 +230,7 @@ it('a reading of the clock from before a step back ends nothing early', async ()
   expect(await statusOf(id)).toBe('running');
 });
 
-it('a step back after a step forward does not postpone time-outs repeatedly', async () => {
+it('a step back after a step forward does not postpone timeouts repeatedly', async () => {
   const scheduler = startScheduler(1);
   await scheduler.runOnce();
   await stepTo(HOUR_S);

@@ -57,7 +57,7 @@ describe('callbacks to several receivers', () => {
       receiver.script('/several', (response) => {
         waiting[n]?.push(response);
         most = Math.max(most, ...waiting.map(({ length }) => length));
-        // Respond only once all receivers have the allowed number: a scheduler that sent fewer would wait for ever.
+        // Respond only once all receivers have the allowed number: a scheduler that sent fewer would wait forever.
         if (waiting.some(({ length }) => length < PER_HOST)) return;
         for (const responses of waiting) for (const each of responses.splice(0)) each.end();
       }),

@@ -13,7 +13,7 @@ const receiver = withReceiver();
 /** A service with the default retention. */
 const standing = withService();
 const service = withService({ RETENTION_SECONDS: '1', CALLBACK_RETRY_DELAYS: '3600' });
-/** A service that keeps ended jobs for ever. Its jobs have no deadline, which fsck would report as missing. */
+/** A service that keeps ended jobs forever. Its jobs have no deadline, which fsck would report as missing. */
 const keeping = withService({ RETENTION_SECONDS: '0' });
 
 /** Create a store whose jobs are purged after a second. */

@@ -13,7 +13,7 @@ const step = async (id: string, verb: string, body?: unknown) => {
   expect({ verb, status }).toEqual({ verb, status: 200 });
   return response;
 };
-const timeOut = async (id: string) => {
+const timeout = async (id: string) => {
   await makeDue(service, id);
   await until(async () => (await read(id)).status !== 'running');
 };
@@ -27,7 +27,7 @@ const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 /** Ways in which an attempt fails, and the error that the job then shows. */
 const WAYS: [way: string, happens: (id: string) => Promise<unknown>, error: unknown][] = [
   ['its worker fails it', (id) => step(id, 'fail', { error: { why: ['broken'] } }), { why: ['broken'] }],
-  ['it times out', timeOut, 'Job timed out after 86.25 seconds without a heartbeat'],
+  ['it times out', timeout, 'Job timed out after 86.25 seconds without a heartbeat'],
 ];
 const ROWS = WAYS.flatMap(([way, happens, error]) =>
   [0, 1, 3].map((maxRetries) => ({ way, happens, error, maxRetries })),
@@ -75,7 +75,7 @@ it.concurrent.each(ROWS)(
 it('a job that is retried goes to the end of the queue', async () => {
   const [timedOut, failed] = [await jobIn(service, 'running', 'queue'), await jobIn(service, 'running', 'queue')];
   const waiting = await createJob(service, 'queue');
-  await timeOut(timedOut);
+  await timeout(timedOut);
   await step(failed, 'fail', { error: 'x' });
   const { jobs } = (await service.call('POST', '/spaces/queue/jobs/poll', { body: { count: 5 } })).body;
   expect(jobs.map(({ id }: { id: string }) => id)).toEqual([waiting.id, timedOut, failed]);
@@ -160,7 +160,7 @@ it('jitter spreads the delay before a retry by its share, by default a fifth', a
   }
 });
 
-it('the retry policy delays a retry after a time-out, with a jitter for each job', async () => {
+it('the retry policy delays a retry after a timeout, with a jitter for each job', async () => {
   const retry = { delaySeconds: 1_000, jitter: 1 };
   const ids = await Promise.all(
     Array.from({ length: 5 }, () => jobIn(service, 'running', 'policy-timed-out', { retry })),

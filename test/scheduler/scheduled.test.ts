@@ -198,7 +198,7 @@ it('a priority does not put a job before one that has waited longer than the hea
 it.each<[event: string, happens: (id: string) => Promise<unknown>]>([
   ['a retry', async (id) => [await call(id, 'ack'), await call(id, 'fail', { error: 'no' })]],
   ['a release', (id) => call(id, 'release')],
-  ['a delivery time-out', (id) => makeDue(service, id)],
+  ['a delivery timeout', (id) => makeDue(service, id)],
   ['its new time', (id) => call(id, 'release', { delaySeconds: 0.1 })],
 ])('a job keeps its priority after %s', async (event, happens) => {
   const space = `prio-kept-after-${event.replaceAll(' ', '-')}`;

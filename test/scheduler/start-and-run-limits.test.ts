@@ -72,7 +72,7 @@ it.each<[way: string, takeBack: (id: string) => Promise<unknown>]>([
   await hasStatus(id, 'dead');
   const { events, ...job } = await read(id);
   expect(job).toMatchObject({ error: NOT_STARTED, attemptNumber: 0 });
-  expect(events.map((event: { type: string }) => event.type)).toEqual(['created', 'delivered', 'dead']); // It did not wait again.
+  expect(events.map((event: { type: string }) => event.type)).toEqual(['created', 'delivered', 'dead']); // It was not requeued.
 });
 
 it('startWithinSeconds restarts when the job is rescheduled, but not when a worker gives it back', async () => {

@@ -33,8 +33,8 @@ async function readAfter(type: string, id: string, from: TestService = service) 
   return read(id, from);
 }
 
-/** Let the window of a job pass, and return the job once the scheduler has handled the time-out. */
-async function timeOut(id: string, type: string) {
+/** Let the window of a job pass, and return the job once the scheduler has handled the timeout. */
+async function timeout(id: string, type: string) {
   await makeDue(service, id);
   return readAfter(type, id);
 }
@@ -60,7 +60,7 @@ it.concurrent.each([50, 200, 450, 1_000, 1_337])(
   },
 );
 
-it.each(SIGNS)('each %s call postpones the execution time-out', async (verb, body) => {
+it.each(SIGNS)('each %s call postpones the execution timeout', async (verb, body) => {
   const id = await jobIn(service, 'running', 'signs', { timeoutSeconds: 60, maxRetries: 0 });
   const ackedAt = timeOf((await read(id)).events[2]);
   expect(await dueAt(id)).toBe(ackedAt + 60_000);
@@ -70,7 +70,7 @@ it.each(SIGNS)('each %s call postpones the execution time-out', async (verb, bod
   const to = await redisNow(service.store);
   expect(await dueAt(id)).toBeGreaterThanOrEqual(from + 60_000);
   expect(await dueAt(id)).toBeLessThanOrEqual(to + 60_000);
-  await timeOut(id, 'dead');
+  await timeout(id, 'dead');
 });
 
 // The attempt is over, so its worker must not change anything any more. Once another worker has acked
@@ -81,7 +81,7 @@ it.each([
   ['dead', 0],
 ])('every call of a worker whose attempt timed out gets 409 while the job is %s', async (jobStatus, maxRetries) => {
   const id = await jobIn(service, 'running', 'late', { maxRetries });
-  await timeOut(id, maxRetries === 0 ? 'dead' : 'retried');
+  await timeout(id, maxRetries === 0 ? 'dead' : 'retried');
   if (jobStatus === 'delivered') await step(id, 'claim');
   const before = await read(id);
   for (const [verb, body] of [...SIGNS, ['complete', { result: 1 }], ['fail', { error: 'x' }]] as const) {
@@ -92,7 +92,7 @@ it.each([
   expect(await read(id)).toEqual(before);
 });
 
-it('an execution time-out changes no job that is pending or delivered, or that has ended', async () => {
+it('an execution timeout changes no job that is pending or delivered, or that has ended', async () => {
   const statuses = ['pending', 'delivered', 'completed', 'dead', 'killed'] as const;
   const fields = { timeoutSeconds: 4, maxRetries: 0 };
   const ids = await Promise.all(statuses.map((status) => jobIn(service, status, 'others', fields)));
@@ -103,11 +103,11 @@ it('an execution time-out changes no job that is pending or delivered, or that h
   expect(await Promise.all([...ids, runAndKilled].map((id) => read(id)))).toEqual(before);
 });
 
-describe('a delivery time-out', () => {
+describe('a delivery timeout', () => {
   const poll = async (spaceId: string, count: number) =>
     (await service.call('POST', `/spaces/${spaceId}/jobs/poll`, { body: { count } })).body.jobs as { id: string }[];
 
-  it('a delivery time-out puts every job back once, after DELIVERY_TIMEOUT_SECONDS and never earlier', async () => {
+  it('a delivery timeout puts every job back once, after DELIVERY_TIMEOUT_SECONDS and never earlier', async () => {
     const ids = await Promise.all(Array.from({ length: 15 }, async () => (await createJob(hasty, 'hasty')).id));
     for (const [n, id] of ids.entries()) {
       if (n % 5 === 0) await delay(130); // Spreads them, so that they are not all due in one sweep.
@@ -120,12 +120,12 @@ describe('a delivery time-out', () => {
     }
   });
 
-  it('a delivery time-out puts a job back to its old place in the queue, as if it had never been delivered', async () => {
+  it('a delivery timeout puts a job back to its old place in the queue, as if it had never been delivered', async () => {
     const created = [];
     for (let n = 0; n < 3; n++) created.push(await createJob(service, 'place'));
     const [first, second] = (await poll('place', 2)) as [{ id: string }, { id: string }];
-    await timeOut(second.id, 'delivery_timeout');
-    const { events, updatedAt, ...job } = await timeOut(first.id, 'delivery_timeout');
+    await timeout(second.id, 'delivery_timeout');
+    const { events, updatedAt, ...job } = await timeout(first.id, 'delivery_timeout');
     expect(events.at(-1)).toMatchObject({ type: 'delivery_timeout', data: null, createdAt: updatedAt });
     const { updatedAt: _, ...asCreated } = created[0] as { updatedAt?: string };
     expect(job).toEqual(asCreated);
@@ -135,11 +135,11 @@ describe('a delivery time-out', () => {
     expect((await poll('place', 5)).map(({ id }) => id)).toEqual(created.map(({ id }) => id));
   });
 
-  it('a delivery time-out does not count as an attempt', async () => {
+  it('a delivery timeout does not count as an attempt', async () => {
     const id = await jobIn(service, 'running', 'again', { maxRetries: 1 });
     await step(id, 'fail', { error: 'x' });
     await step(id, 'claim');
-    expect(await timeOut(id, 'delivery_timeout')).toMatchObject({
+    expect(await timeout(id, 'delivery_timeout')).toMatchObject({
       status: 'pending',
       attemptNumber: 1,
       deliveredAt: null,
@@ -149,7 +149,7 @@ describe('a delivery time-out', () => {
     expect(await read(id)).toMatchObject({ status: 'running', attemptNumber: 2 });
   });
 
-  it('a job is dead, with its callback, after MAX_DELIVERIES delivery time-outs in a row since its last ack', async () => {
+  it('a job is dead, with its callback, after MAX_DELIVERIES delivery timeouts in a row since its last ack', async () => {
     const call = (verb: string, body?: unknown) => strict.call('POST', `/jobs/${id}/${verb}`, { body });
     const dropped = async (type: string) => {
       await call('claim');
@@ -173,7 +173,7 @@ describe('a delivery time-out', () => {
     expect(Number(purgeAt)).toBe(Date.parse(job.updatedAt) + retentionMs);
   });
 
-  it('a delivery time-out does not affect a job that was acked in time', async () => {
+  it('a delivery timeout does not affect a job that was acked in time', async () => {
     const id = await jobIn(service, 'delivered', 'acked', { timeoutSeconds: 7_200 });
     const { deliveredAt } = await read(id);
     expect(await dueAt(id)).toBe(Date.parse(deliveredAt) + 30_000);
@@ -183,7 +183,7 @@ describe('a delivery time-out', () => {
   });
 });
 
-it('streams show time-outs as they happen, but not to clients that see only progress', async () => {
+it('streams show timeouts as they happen, but not to clients that see only progress', async () => {
   const shown = ({ messages }: StreamClient) =>
     messages.map(({ type, status, data }) => ({ type, status, data })).filter(({ type }) => type !== 'init');
   const { id } = await createJob(service, 'shown', { timeoutSeconds: 60, maxRetries: 1 });

@@ -85,7 +85,7 @@ it('a poll for paused and other names gets only jobs of the others', async () =>
   expect(await poll({ types: ['slow', 'fast'], count: 50 })).toEqual([other]);
 });
 
-it('a paused name keeps jobs that return to the queue: by release, retry, time, or delivery time-out', async () => {
+it('a paused name keeps jobs that return to the queue: by release, retry, time, or delivery timeout', async () => {
   const released = await jobIn(service, 'running', space, { name: 'slow' });
   const failed = await jobIn(service, 'running', space, { name: 'slow', maxRetries: 1 });
   const ready = await create('slow', { delaySeconds: 0.05 });

@@ -237,7 +237,7 @@ describe('retention', () => {
     );
     return (await service.call('GET', `/jobs/${id}`)).body;
   };
-  /** How long a job is kept that has ended, milliseconds; null for ever. */
+  /** How long a job is kept that has ended, milliseconds; null forever. */
   const keptMs = async (id: string) => {
     const { updatedAt } = await untilEnded(id);
     const deadline = await service.redis.zscore(service.store.keys.deadlines(id.slice(0, 2)), id);

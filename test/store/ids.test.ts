@@ -12,7 +12,7 @@ it('every key that exists once has a hash tag, unless no script has it as its fi
   expect(names.filter(([, key]) => !/\{\w+\}/.test(key)).map(([name]) => name)).toEqual(['meta', 'manualClock']);
 });
 
-// The characters come from a pool of 8 192, which only the lengths 1 and 16 divide.
+// The characters come from a pool of 8,192, which only the lengths 1 and 16 divide.
 const LENGTHS = [1, 5, 16, 26, 31, 100, 1_000];
 
 it('generates 10,000 different job ids with the partition of their space', () => {
@@ -29,7 +29,7 @@ it.each(LENGTHS)('generates random texts of %i characters, even across refills o
 it('uses no random character twice, for any sequence of lengths', () => {
   const texts = Array.from({ length: 5_000 }, (_, n) => randomBase32(LENGTHS[n % 5] as number));
   const all = texts.join('');
-  // Thirteen characters are 65 random bits, so no two of 79 000 such texts are equal by chance.
+  // Thirteen characters are 65 random bits, so no two of 79,000 such texts are equal by chance.
   const pieces = Array.from({ length: all.length - 12 }, (_, at) => all.slice(at, at + 13));
   expect(new Set(pieces).size).toBe(pieces.length);
   // The last and the next first character are equal one time in 32, about 156 times; always, if one was used twice.
@@ -42,7 +42,7 @@ it('uses the 32 characters of random texts equally often', () => {
   for (let n = 0; n < 10_000; n++) {
     for (const character of randomBase32(32)) counts.set(character, (counts.get(character) ?? 0) + 1);
   }
-  // About 10 000 of each, plus or minus 100. A difference of 1 000 cannot be chance.
+  // About 10,000 of each, plus or minus 100. A difference of 1,000 cannot be chance.
   expect([...counts.values()].filter((count) => Math.abs(count - 10_000) > 1_000)).toEqual([]);
   expect(counts.size).toBe(32);
 });

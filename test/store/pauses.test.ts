@@ -73,7 +73,7 @@ it('the sweep takes the jobs of a paused name out of the queue of its space in s
 });
 
 it('the sweep puts jobs of a resumed name back in their places in steps of 100, which any process continues', async () => {
-  // Jobs at one place: each was created a second after the one before it, and has a second less of head start.
+  // Jobs at one place: each was created a second after the previous one, and has a second less of head start.
   await many('slow', 250, (n) => ({ priority: n % 5 }));
   await many('fast', 3);
   const before = await queue();

@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 const [FIRST, LAST] = [20_000, 32_767];
 
 /**
- * Find a port of 127.0.0.1 for a server that must restart on the same port, or cannot choose one by itself. Until this
+ * Find a port of 127.0.0.1 for a server that must restart on the same port, or cannot choose one on its own. Until this
  * process ends, no other caller in any process gets it. A port that is merely free now may be in use a moment later.
  */
 export async function freePort(): Promise<number> {

@@ -8,7 +8,7 @@ export interface RunningProcess {
   child: ChildProcess;
   /** All that it has printed so far, on stdout and stderr. */
   output: () => string;
-  /** Wait until it ends by itself. */
+  /** Wait until it ends on its own. */
   ended: () => Promise<number | null>;
   /** Send a signal and wait for the end. */
   stop: (signal?: NodeJS.Signals) => Promise<number | null>;
@@ -65,7 +65,7 @@ export interface RunningApp extends RunningProcess {
   url: string;
 }
 
-/** Return whether a process has ended, by itself or by a signal. */
+/** Return whether a process has ended, on its own or by a signal. */
 export const hasEnded = ({ child }: RunningProcess) => child.exitCode !== null || child.signalCode !== null;
 
 /**

@@ -27,7 +27,7 @@ export interface Listener {
 }
 
 export interface Receiver extends Listener {
-  /** Set the behaviours of a path: the nth for its nth request, the last one for all later requests. @returns its URL */
+  /** Set the behaviors of a path: the nth for its nth request, the last one for all later requests. @returns its URL */
   script(path: string, ...behaviours: Behaviour[]): string;
   /** Requests to a path, oldest first. */
   requestsTo(path: string): Received[];

@@ -58,7 +58,7 @@ export interface ServiceOptions {
  * was given; behind nginx, the global teardown checks instead. A process started for the file must exit with 0.
  *
  * @param env settings that the tests need. If SHARED_ENV has all of them, the shared service is used; otherwise a service
- *   starts with these settings and without the others of SHARED_ENV, except the Redis time-out
+ *   starts with these settings and without the others of SHARED_ENV, except the Redis timeout
  */
 export function withService(env: Record<string, string> = {}, options: ServiceOptions = {}): TestService {
   return during(

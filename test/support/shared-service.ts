@@ -1,7 +1,7 @@
 /** API key of every service under test, with every scope. */
 export const ADMIN_KEY = 'admin-key-of-the-tests-of-yardmaster';
 
-/** A long time-out for Redis, so that a slow machine fails no test except those of the time-out itself. */
+/** A long timeout for Redis, so that a slow machine fails no test except those of the timeout itself. */
 export const LONG_REDIS_TIMEOUT = { REDIS_TIMEOUT_SECONDS: '20' };
 
 /** Settings of the service that test files share. */

@@ -26,7 +26,7 @@ export function withStandalones() {
   /** A folder that does not exist yet, different in each test. */
   const dataDir = () => join(folder, 'data');
 
-  /** Start a standalone that may end by itself. */
+  /** Start a standalone that may end on its own. */
   function launch(env: Record<string, string> = {}): RunningProcess {
     const running = runApp('standalone', { ...LONG_REDIS_TIMEOUT, PORT: '0', DATA_DIR: dataDir(), ...env });
     started.push(running);

@@ -34,7 +34,7 @@ export interface Topology {
   /** All but Redis and nginx. */
   processes: TopologyProcess[];
   nginx: Nginx;
-  /** Stop all. @throws when a process ended by itself, or did not exit 0 on SIGTERM */
+  /** Stop all. @throws when a process ended on its own, or did not exit 0 on SIGTERM */
   stop(): Promise<void>;
 }
 

@@ -59,10 +59,10 @@ const TRIGGERS: [by: string, prepare: Prepare][] = [
   ['a new time', from('scheduled', (id) => step(service, id, 'reschedule', { delaySeconds: 0 }))],
   ['a failed attempt', from('running', (id) => step(service, id, 'fail', { error: 'x' }))],
   ['its release', from('delivered', (id) => step(service, id, 'release'))],
-  ['a delivery time-out', from('delivered', (id) => makeDue(service, id))],
+  ['a delivery timeout', from('delivered', (id) => makeDue(service, id))],
   ['the end of a pause of its space', whenResumed({})],
   ['the end of a pause of its name', whenResumed({ names: ['work'] })],
-  ['the time-out of an attempt', from('running', (id) => makeDue(service, id))],
+  ['the timeout of an attempt', from('running', (id) => makeDue(service, id))],
 ];
 
 it.each(TRIGGERS)('wakes a waiting poll when a job becomes claimable by %s', async (_, prepare) => {

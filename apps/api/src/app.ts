@@ -46,7 +46,7 @@ export function createApp({ router, refuse, corsOrigins }: AppOptions): Express 
     setRoute(res, UNKNOWN_ROUTE);
     sendError(res, new YardmasterError('NOT_FOUND'));
   });
-  // Express recognises an error handler by its four parameters.
+  // Express recognizes an error handler by its four parameters.
   app.use((thrown: unknown, req: Request, res: Response, _next: NextFunction) => refuse(thrown, req, res));
   return app;
 }

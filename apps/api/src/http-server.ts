@@ -14,7 +14,7 @@ export interface HttpServerOptions extends http.ServerOptions {
 /**
  * Create an HTTP server for an Express app whose requests and responses have Express' methods from the start.
  *
- * Express gives each request and response its own prototype on arrival. V8 then drops its optimisations for that
+ * Express gives each request and response its own prototype on arrival. V8 then drops its optimizations for that
  * object, which took four fifths of the time of a small request. Here the classes from which Node makes them have
  * Express' properties already, and the app's prototypes are those of the classes, so that the change has no effect.
  * Plain subclasses are fast; instances made with a foreign prototype (Reflect.construct) are slower than unchanged
@@ -55,8 +55,8 @@ export function createHttpServer(app: Express, options: HttpServerOptions): http
 
 /**
  * Create a handler that serves known endpoints as the app does, but without Express, which makes a dozen closures for
- * each request. It replaces the app's own steps for such requests, except CORS, and saves about 4 % of the API's CPU per
- * job (docs/decisions/026). Delete it when Express adds less than 2 %.
+ * each request. It replaces the app's own steps for such requests, except CORS, and saves about 4% of the API's CPU per
+ * job (docs/decisions/026). Delete it when Express adds less than 2%.
  */
 export function bypassExpress(router: RequestHandler, refuse: Serving['refuse']): RequestHandler {
   return (req, res, next) => {

@@ -33,7 +33,7 @@ export interface Io {
   /** Called after a portion of output. The reader of `out` can take more once the promise resolves; null: at once. */
   waitForDrain: () => Promise<unknown> | null;
   /**
-   * Return a signal that is aborted at Ctrl-C, for a command that then prints something and ends by itself. Until a
+   * Return a signal that is aborted at Ctrl-C, for a command that then prints something and ends on its own. Until a
    * command calls this, Ctrl-C ends the process at once.
    */
   interruptSignal: () => AbortSignal;

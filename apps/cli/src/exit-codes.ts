@@ -70,7 +70,7 @@ export const DEV_EXIT = {
   terminated: { code: 143, meaning: 'SIGTERM was sent three times' },
 } as const satisfies Record<string, ExitCode>;
 
-/** Exit codes of `fsck`, for scripts that go on when nothing is wrong. A number must never get another meaning. */
+/** Exit codes of `fsck`, for scripts that continue when nothing is wrong. A number must never get another meaning. */
 export const FSCK_EXIT = {
   clean: { code: 0, meaning: 'nothing is wrong, or everything was repaired' },
   faults: { code: 1, meaning: 'some faults were not repaired' },

@@ -5,10 +5,10 @@ import { runProgram } from './program.js';
 
 const { stdout, stderr } = process;
 
-/** Aborted one after the other by SIGTERM and Ctrl-C, for a command that ends by itself; empty for the others. */
+/** Aborted one after the other by SIGTERM and Ctrl-C, for a command that ends on its own; empty for the others. */
 let stops: AbortController[] = [];
 
-/** Abort the next signal of the command, or end the process when there is none. */
+/** Abort the next signal of the command, or end the process when none is left. */
 function stop(name: 'SIGINT' | 'SIGTERM'): void {
   const next = stops.find(({ signal }) => !signal.aborted);
   if (next === undefined) process.exit((name === 'SIGINT' ? EXIT.interrupted : WORK_EXIT.terminated).code);

@@ -51,7 +51,7 @@ export interface EmitFields {
 export interface ConnectedMessage extends Required<EmitFields> {
   spaceId: string;
   type: 'connected';
-  /** Another one when the numbers have begun again. */
+  /** Another one when the numbers have restarted. */
   streamInstanceId: string;
   /** Whether the client may have missed messages since the one that it names. */
   missed: boolean;
@@ -92,7 +92,7 @@ export class OutgoingMessage {
  * Return a message as it is sent, ready for any number of sockets: the content of a text frame, or an event of an event
  * stream.
  *
- * @param id number that a client of an event stream sends as `Last-Event-ID` to go on after the message; null for none
+ * @param id number that a client of an event stream sends as `Last-Event-ID` to continue after the message; null for none
  */
 export function frameOf(message: object, { isEventStream }: Form, id: number | null = null): Buffer {
   const text = JSON.stringify(message);

@@ -33,7 +33,7 @@ export interface StreamsOptions {
   context: ServerContext;
   config: Config<(typeof STREAM_VARIABLES)[number]>;
   log: Logger;
-  /** Milliseconds between two pings of a socket. Default 25 000. */
+  /** Milliseconds between two pings of a socket. Default 25,000. */
   pingMs?: number;
   /** Source of numbers from 0 up to 1, see Session. Default `Math.random`. */
   random?: () => number;

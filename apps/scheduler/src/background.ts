@@ -33,7 +33,7 @@ export interface BackgroundOptions {
 }
 
 /**
- * Create the background work of a scheduler: time-outs, retention, callbacks, and the removal of expired API keys. Any
+ * Create the background work of a scheduler: timeouts, retention, callbacks, and the removal of expired API keys. Any
  * number of processes may run it at once.
  *
  * @throws ConfigError when callbacks could reach addresses that are not public

@@ -15,7 +15,7 @@ export interface BullMq extends Service {
   worker<T>(name: string, processor: Processor<T>, options?: Pick<WorkerOptions, 'concurrency'>): Worker<T>;
 }
 
-/** Settings of queues. Few events are kept, because no process reads them; BullMQ's default is 10 000. */
+/** Settings of queues. Few events are kept, because no process reads them; BullMQ's default is 10,000. */
 const QUEUE = {
   streams: { events: { maxLen: 10 } },
   defaultJobOptions: { removeOnComplete: true, removeOnFail: true },

@@ -31,7 +31,7 @@ export async function adminKeyOf(dataDir: string, print: (text: string) => void)
   }
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const newKey = `ym_admin_${randomBytes(32).toString('hex')}`;
-  // Write the whole file or nothing, because a full disk must not leave an empty key for ever.
+  // Write the whole file or nothing, because a full disk must not leave an empty key forever.
   await writeFile(`${file}.new`, `${newKey}\n`, { mode: 0o600 });
   await rename(`${file}.new`, file);
   return newKey;

@@ -142,8 +142,8 @@ function entriesOf(job: DumpedJob): Entry[] {
     if (type === 'callback_sent') return [callbackOf(job, at + 1)];
     if (type === 'checkpoint') checkpoint = data;
     const [op, sent] = CALLS[type]?.(data) ?? [];
-    const isTimeOut = Object.values(ERRORS).includes((data as { error?: string } | null)?.error ?? '');
-    return op === undefined || isTimeOut ? [] : [callOf(op, job.id, at, { sent })];
+    const isTimeout = Object.values(ERRORS).includes((data as { error?: string } | null)?.error ?? '');
+    return op === undefined || isTimeout ? [] : [callOf(op, job.id, at, { sent })];
   });
 }
 

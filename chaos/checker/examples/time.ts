@@ -29,20 +29,20 @@ deliveries.allows(
 
 const lateness = examplesOf('lateness');
 const silentAt = (at: number) => `delivered 100, acked 200, dead ${at} silent`;
-lateness.finds('a time-out that is more than 2 s late', /came 2001 ms late/, silentAt(3_201));
+lateness.finds('a timeout that is more than 2 s late', /came 2001 ms late/, silentAt(3_201));
 const unackedAt = (at: number) => `${TWICE}, dead ${at} unacked`;
 lateness.finds('a late end of a job that no worker acked', /came 2001 ms late/, unackedAt(6_201));
 lateness.allows('the end of a job that no worker acked', unackedAt(4_201));
-lateness.finds('a time-out more than 5 s after an outage', /late/, silentAt(9_001), outage('redis', 1_000, 4_000));
+lateness.finds('a timeout more than 5 s after an outage', /late/, silentAt(9_001), outage('redis', 1_000, 4_000));
 lateness.finds(
-  'a late time-out during an outage of other processes',
+  'a late timeout during an outage of other processes',
   /came 2800 ms late/,
   silentAt(4_000),
   outage('redis', 0, 3_900, 'api-1'),
 );
-lateness.allows('a time-out after an outage', silentAt(8_999), outage('scheduler', 1_000, 4_000));
+lateness.allows('a timeout after an outage', silentAt(8_999), outage('scheduler', 1_000, 4_000));
 lateness.finds(
-  'a time-out that is more than 2 s late without memory',
+  'a timeout that is more than 2 s late without memory',
   /came 2001 ms late/,
   silentAt(3_201),
   outage('room', 1_000, 4_000),

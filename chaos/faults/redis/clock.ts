@@ -27,7 +27,7 @@ export const faults: Fault[] = [
     name: 'F33',
     title: `the clock of Redis steps forward by ${STEP_MS / 60_000} min`,
     promises: ['P4', 'P2'],
-    // A worker without heartbeats before the step gets another window, so its time-out is late by one window. A command whose
+    // A worker without heartbeats before the step gets another window, so its timeout is late by one window. A command whose
     // deadline comes from the old clock is refused as too late, until the next TIME of its connection.
     stops: ['scheduler', 'capacity', 'clock'],
     lastsMs: WINDOWS_MS,

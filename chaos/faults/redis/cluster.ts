@@ -8,9 +8,9 @@ import type { Call } from '../../checker/history.js';
 import type { Installation } from '../../installation/installation.js';
 import { SPACES } from '../../load/plan.js';
 import type { Finding } from '../../rules/rule.js';
-import { LATE_MS, LATE_UNDER_FAULT_MS, type TimeOut } from '../../rules/time-outs.js';
+import { LATE_MS, LATE_UNDER_FAULT_MS, type Timeout } from '../../rules/timeouts.js';
 import type { Fault, FaultContext, Heal, Run } from '../../runs/fault.js';
-import { callsDuring, lateTimeOuts, strayPrints, timeOutsIn, unserved } from '../../runs/measures.js';
+import { callsDuring, lateTimeouts, strayPrints, timeoutsIn, unserved } from '../../runs/measures.js';
 import { repeat } from '../../runs/waiting.js';
 import { FAILOVER_MS, undoneAround } from './sentinel.js';
 
@@ -59,20 +59,20 @@ async function failOver({ installation, random }: FaultContext): Promise<Heal> {
   };
 }
 
-/** Report effects of the failover on other primaries: they lose nothing, serve every call and make time-outs in time. */
+/** Report effects of the failover on other primaries: they lose nothing, serve every call and make timeouts in time. */
 function effectsElsewhere(run: Run): Finding[] {
   const { history, dump, outage, installation } = run;
   const { elsewhere, hasTicks } = failover;
   const isElsewhere = (jobId: string | null) => jobId !== null && elsewhere.includes(partitionOfJob(jobId));
   const record = { entries: history.entries, dump, outages: [outage], settings: installation.settings };
   const calls = callsDuring(run).filter((call) => elsewhere.includes(partitionOfCall(call)));
-  const timeOuts = timeOutsIn(run).filter(({ jobId }) => isElsewhere(jobId));
-  // Without BullMQ's keys every scheduler waits for a tick before it sweeps by itself.
+  const timeouts = timeoutsIn(run).filter(({ jobId }) => isElsewhere(jobId));
+  // Without BullMQ's keys every scheduler waits for a tick before it sweeps on its own.
   const limitMs = hasTicks ? LATE_MS : LATE_UNDER_FAULT_MS;
   return [
     ...check(record).filter(({ jobId }) => isElsewhere(jobId)),
     ...unserved(calls, 'its space is on another primary'),
-    ...lateTimeOuts(run, { limitMs, timeOuts }),
+    ...lateTimeouts(run, { limitMs, timeouts }),
   ];
 }
 
@@ -127,16 +127,16 @@ function doneAnyway({ history, dump, outage, installation: { settings } }: Run):
   return check({ entries, dump, outages: [outage], settings }).filter(({ rule }) => rule !== 'responses');
 }
 
-/** Report effects of the moves on other slots: only calls and time-outs of the moving slot may fail or wait. */
+/** Report effects of the moves on other slots: only calls and timeouts of the moving slot may fail or wait. */
 function effectsOfMoves(run: Run): Finding[] {
   const isMoving = (call: Call) => movedMs(partitionOfCall(call), call.sentAt, call.endedAt) !== null;
-  const excusedMs = ({ jobId, due, at }: TimeOut) => movedMs(partitionOfJob(jobId), due, at) ?? 0;
-  const timeOuts = timeOutsIn(run).filter(({ jobId }) => LOADED.includes(partitionOfJob(jobId)));
+  const excusedMs = ({ jobId, due, at }: Timeout) => movedMs(partitionOfJob(jobId), due, at) ?? 0;
+  const timeouts = timeoutsIn(run).filter(({ jobId }) => LOADED.includes(partitionOfJob(jobId)));
   const still = run.history.ofKind('call').filter((call) => !isMoving(call));
   return [
     ...unserved(still, 'its slot was not moving'),
     ...doneAnyway(run),
-    ...lateTimeOuts(run, { limitMs: LATE_MS, timeOuts, excusedMs }),
+    ...lateTimeouts(run, { limitMs: LATE_MS, timeouts, excusedMs }),
     ...strayPrints(run.installation.apps),
   ];
 }
@@ -155,7 +155,7 @@ export const faults: Fault[] = [
     undone: () => undoneAround(failover.killedAt),
   },
   {
-    ...common, // BullMQ may lose a tick of the old primary, so time-outs may be late.
+    ...common, // BullMQ may lose a tick of the old primary, so timeouts may be late.
     name: 'F9-switch',
     title: 'each primary of a cluster hands over to its replica, as before an upgrade',
     promises: ['P1', 'P12', 'P15'],

@@ -6,7 +6,7 @@ import type { Installation } from '../../installation/installation.js';
 import { BODIES } from '../../load/bodies.js';
 import { bringJob, nextNumber } from '../../load/own-jobs.js';
 import type { Fault, FaultContext, Run } from '../../runs/fault.js';
-import { callsDuring, lateTimeOuts, timeOutsIn } from '../../runs/measures.js';
+import { callsDuring, lateTimeouts, timeoutsIn } from '../../runs/measures.js';
 import { drained } from '../../runs/run-faults.js';
 
 // Jobs that begin before a fault and must end during it.
@@ -30,7 +30,7 @@ const ROWS: readonly Row[] = [
   { isAt: 'delivered', maxRetries: 0, does: ['kill'], ends: 'killed' },
   { isAt: 'pending', maxRetries: 0, does: ['claim', 'ack', 'complete'], ends: 'completed' },
   { isAt: 'pending', maxRetries: 0, does: ['kill'], ends: 'killed' },
-  // The workers of these jobs send nothing until a time-out.
+  // The workers of these jobs send nothing until a timeout.
   { isAt: 'running', maxRetries: 0, does: [], ends: 'dead' },
   { isAt: 'running', maxRetries: 1, does: ['claim', 'ack', 'complete'], ends: 'completed' },
   { isAt: 'delivered', maxRetries: 0, does: ['claim', 'ack', 'complete'], ends: 'completed' },
@@ -118,7 +118,7 @@ async function fill({ installation, call }: FaultContext): Promise<string[]> {
 async function beginAndFill(context: FaultContext): Promise<UnfinishedJob[]> {
   await setMax(context.installation, 0);
   const unfinished = await Promise.all(Array.from({ length: JOBS_PER_ROW }, () => beginWork(context)));
-  // It is half of the used memory, so that jobs that end meanwhile do not free enough.
+  // It is half of the used memory, so that jobs that end in the meantime do not free enough.
   await setMax(context.installation, (await used(context.installation)) / 2);
   return unfinished.flat();
 }
@@ -161,9 +161,9 @@ export const faults: Fault[] = [
     },
     expect(run) {
       const refused = callsDuring(run).filter(({ code }) => code === 'STORAGE_FULL');
-      const timeOuts = timeOutsIn(run).filter(({ at }) => at >= fullSince && at <= run.outage.until);
+      const timeouts = timeoutsIn(run).filter(({ at }) => at >= fullSince && at <= run.outage.until);
       run.figures['calls refused'] = refused.length;
-      run.figures['timed out while full'] = timeOuts.length;
+      run.figures['timed out while full'] = timeouts.length;
       const isRight = ({ op }: Call) => MAY_BE_REFUSED.includes(op);
       const wrong = refused.filter((call) => !isRight(call));
       const done = refused.filter((call) => isRight(call) && isThere(call, run));
@@ -172,7 +172,7 @@ export const faults: Fault[] = [
         ...never.map((op) => ({ says: `no ${op} was refused, so Redis was never full` })),
         ...wrong.map(({ op, jobId, line }) => ({ jobId, says: `${op} was refused`, lines: [line] })),
         ...done.map(({ op, jobId, line }) => ({ jobId, says: `${op} was refused, but happened`, lines: [line] })),
-        ...lateTimeOuts(run, { timeOuts }),
+        ...lateTimeouts(run, { timeouts }),
       ];
     },
   },

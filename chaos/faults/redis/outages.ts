@@ -3,7 +3,7 @@ import { connectTo } from '../../../test/support/connect.js';
 import { keysOf } from '../../../test/support/fsck.js';
 import type { Installation } from '../../installation/installation.js';
 import type { Fault } from '../../runs/fault.js';
-import { lateTimeOuts, timeOutsIn } from '../../runs/measures.js';
+import { lateTimeouts, timeoutsIn } from '../../runs/measures.js';
 import { repeat } from '../../runs/waiting.js';
 
 const SOON_MS = 500; // Redis flushes its file once a second, so after a quick flush the next one is not soon.
@@ -69,8 +69,8 @@ const slow = (delayMs: 200 | 800): Fault => ({
   },
   expect(run) {
     const { from, until } = run.outage;
-    const timeOuts = timeOutsIn(run).filter(({ at }) => at >= from && at <= until);
-    return delayMs === 200 ? lateTimeOuts(run, { timeOuts }) : [];
+    const timeouts = timeoutsIn(run).filter(({ at }) => at >= from && at <= until);
+    return delayMs === 200 ? lateTimeouts(run, { timeouts }) : [];
   },
 });
 
@@ -131,7 +131,7 @@ export const faults: Fault[] = [
     name: 'F29',
     title: 'all keys of BullMQ are deleted, five times',
     promises: ['P4', 'P6'],
-    stops: ['scheduler'], // BullMQ's work is lost: time-outs are at most a few seconds late.
+    stops: ['scheduler'], // BullMQ's work is lost: timeouts are at most a few seconds late.
     lastsMs: 5_000,
     async inject({ installation: { connection, store } }) {
       for (const pauseMs of PAUSES_MS) {
@@ -141,6 +141,6 @@ export const faults: Fault[] = [
       }
       return undefined;
     },
-    expect: lateTimeOuts,
+    expect: lateTimeouts,
   },
 ];

@@ -25,7 +25,7 @@ export const FAULTS = {
   space_ahead: { meaning: 'the order of a space is above its maximum', repair: 'lowered' },
   space_empty: { meaning: 'a space without jobs is listed', repair: 'removed' },
   name_count_wrong: { meaning: 'the count of jobs of a name is wrong', repair: 'counted again' },
-  operation_stopped: { meaning: 'a running operation would never go on', repair: 'continued' },
+  operation_stopped: { meaning: 'a running operation would never continue', repair: 'continued' },
   orphaned: { meaning: 'a history, logs or counts of names exist without their job or space', repair: 'removed' },
   pause_forgotten: { meaning: 'no sweep would look after the paused names of a space', repair: 'listed' },
   pause_broken: { meaning: 'a pause has an impossible state', repair: 'resumed' },

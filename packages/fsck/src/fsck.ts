@@ -36,7 +36,7 @@ const REMEMBERED = 10_000;
  * indexes and its history as of one moment, so that work in progress is not reported as a fault. Redis is never busy
  * with one step for more than some 2 ms, and memory does not grow with the stored data.
  *
- * Jobs that are created meanwhile may be missed.
+ * Jobs that are created in the meantime may be missed.
  *
  * @returns the numbers of checked keys, jobs and entries
  * @throws FsckError; FormatError when the stored data is of a newer release; UNAVAILABLE when Redis is unavailable for

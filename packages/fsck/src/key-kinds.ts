@@ -18,9 +18,9 @@ export type KeyKind =
   | { kind: 'pauses' }
   | { kind: 'settings'; partition: string }
   | { kind: 'spaces'; partition: string }
-  /** A point of the history of a space. It goes by itself, and nothing else says what it must contain. */
+  /** A point of the history of a space. It expires on its own, and nothing else says what it must contain. */
   | { kind: 'history' }
-  /** Number of the last step of counts that was added of a process. It goes by itself. */
+  /** Number of the last step of counts that was added of a process. It expires on its own. */
   | { kind: 'counted' }
   | { kind: 'stepped' }
   | { kind: 'meta' }

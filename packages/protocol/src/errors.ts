@@ -79,7 +79,7 @@ export class YardmasterError extends Error {
   readonly retryAfterSeconds: number | null;
 
   /**
-   * @param message sentence for the caller; the catalogue's when left out
+   * @param message sentence for the caller; the catalog's when left out
    * @param options.cause the library error behind it, for the log only
    * @param options.retryAfterSeconds when the caller should try again, where that is known
    */

@@ -25,7 +25,7 @@ export const operationRequest = exactObject({
   limit: integerBetween(1, Number.MAX_SAFE_INTEGER)
     .nullable()
     .default(null)
-    .describe('Change at most so many jobs; default all'),
+    .describe('Maximum number of jobs to change; default: all'),
   dryRun: z
     .boolean({ error: 'must be a boolean' }) // Not null: a variable that was not set must change nothing.
     .default(false)

@@ -16,7 +16,7 @@ const setting = <T extends z.ZodType>(schema: T, description: string) =>
 
 const aBoolean = z.boolean({ error: 'must be a boolean' });
 const kept = (status: string) =>
-  setting(numberBetween(0, LIMITS.retentionSecondsMax), `How long a ${status} job stays; 0 keeps it for ever`);
+  setting(numberBetween(0, LIMITS.retentionSecondsMax), `How long a ${status} job stays; 0 keeps it forever`);
 
 /** Body of Change Space Settings; an absent body changes nothing. Its row refuses unknown fields. */
 export const settingsChange = z

@@ -32,5 +32,5 @@ export async function atEachPrimary<T>(redis: RedisClient, act: (primary: Redis)
 /** Return a field of the reply to INFO. */
 export const infoField = (info: string, field: string) => info.match(new RegExp(`^${field}:(.*?)\r?$`, 'm'))?.[1];
 
-/** Return the slot of a cluster, 0 to 16 383, to which a key or a sharded channel belongs. */
+/** Return the slot of a cluster, 0 to 16,383, to which a key or a sharded channel belongs. */
 export const slotOf = (key: string): number => calculateSlot(key);

@@ -20,7 +20,7 @@ type ClientFor<U extends RedisUse> = U extends 'subscriber' ? Redis : RedisClien
 const COMMAND_TIMEOUT_MS = 1_500;
 
 /**
- * Create a connection. It connects when `connect` is called, one for a worker at once, and it reconnects for ever.
+ * Create a connection. It connects when `connect` is called, one for a worker at once, and it reconnects forever.
  *
  * For a subscriber to a cluster use `createNodeSubscriber`, because each channel there belongs to one node.
  *

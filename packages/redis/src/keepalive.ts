@@ -16,7 +16,7 @@ async function respondsToPing(redis: Redis, clock: RedisClock | undefined): Prom
   });
   const pong = ping().then(
     () => true,
-    // The command's own time-out is shorter, so ping again within the deadline. Any other error ends in `close`.
+    // The command's own timeout is shorter, so ping again within the deadline. Any other error ends in `close`.
     (error: Error) =>
       error.message === 'Command timed out'
         ? ping().then(
@@ -41,7 +41,7 @@ async function askTime(redis: Redis, clock: RedisClock): Promise<void> {
 const connectionsOf = (client: RedisClient) => (client instanceof Cluster ? client.nodes() : [client]);
 
 export interface KeepAliveOptions {
-  /** Time between two checks, milliseconds. Default 1 000. */
+  /** Time between two checks, milliseconds. Default 1,000. */
   everyMs?: number;
   /**
    * Whether the connection waits in commands that block. A ping would wait behind them, and other code ends them: so
@@ -53,7 +53,7 @@ export interface KeepAliveOptions {
 }
 
 /**
- * Ping a connection, and make a new one when no pong comes. A half-open connection never recovers by itself, and
+ * Ping a connection, and make a new one when no pong comes. A half-open connection never recovers on its own, and
  * pub/sub loses messages without an error. A connection may also be half-open from its beginning, accepted by a proxy
  * in front of a Redis that is away. Then ioredis connects within its `connectTimeout`, and its first commands have no
  * deadline unless commands have one.
@@ -105,7 +105,7 @@ async function reconnectIfSilent(redis: Redis): Promise<void> {
 
 async function reconnectIfDead(redis: Redis, clock?: RedisClock): Promise<void> {
   const { stream } = redis;
-  // End only the socket that was pinged, because it may have been replaced meanwhile. In a cluster, the node's
+  // End only the socket that was pinged, because it may have been replaced in the meantime. In a cluster, the node's
   // connection is given up, and the cluster makes another.
   if (!(await respondsToPing(redis, clock)) && redis.stream === stream) redis.disconnect(true);
 }

@@ -6,11 +6,11 @@ import { parseRedisUrl, RedisUrlError, type TlsFiles } from './url.js';
 /** Use of a connection; each handles failures in its own way (docs/architecture.md, "Connections"). */
 export type RedisUse = 'commands' | 'subscriber' | 'worker';
 
-/** Reconnect quickly and for ever: service must be back within 2 s of Redis' return. */
+/** Reconnect quickly and forever: service must be back within 2 s of Redis' return. */
 export const retryStrategy = (attempt: number) => Math.min(attempt * 50, 500);
 
 /**
- * Whether Redis refuses the database of the address. ioredis would go on in database 0, which may belong to another
+ * Whether Redis refuses the database of the address. ioredis would continue in database 0, which may belong to another
  * installation. A node of a cluster has no other database; that is reported when the process starts.
  */
 const refusesDatabase = (error: Error & { command?: { name: string } }) =>
@@ -25,7 +25,7 @@ const COMMON: RedisOptions = {
   disconnectTimeout: 100,
   // While Redis loads its data, ask again this soon, and not when Redis estimates, early on, that it will be done.
   maxLoadingRetryTime: 500,
-  // A failed-over primary replies READONLY on the old connection for ever.
+  // A failed-over primary replies READONLY on the old connection forever.
   // Redis 6.2 wraps the reply to a script's command: `ERR Error running script …: -READONLY …`.
   reconnectOnError: (error) => /(^|: -)READONLY\b/.test(error.message) || refusesDatabase(error),
 };

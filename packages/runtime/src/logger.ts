@@ -53,7 +53,7 @@ export function createLogger(app: string, level: string): Logger {
     serializers: { err: errorForLog },
     redact: { paths, censor: '[redacted]' },
   };
-  // Write at once. By default, pino writes later, and at exit it tries for ever to write the rest when no process reads
+  // Write at once. By default, pino writes later, and at exit it tries forever to write the rest when no process reads
   // it, as after Ctrl-C on `npm start | tee log`.
   return pino(options, destination({ dest: 1, sync: true }));
 }

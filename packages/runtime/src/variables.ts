@@ -81,14 +81,10 @@ export const VARIABLES = {
   ),
   MAX_DELIVERIES: row(
     '100',
-    'Delivery time-outs in a row, without an ack between them, after which a job is dead',
+    'Delivery timeouts in a row, without an ack between them, after which a job is dead',
     integer(1, 1_000_000),
   ),
-  RETENTION_SECONDS: row(
-    '604800',
-    'How long an ended job stays; 0 keeps it for ever',
-    seconds(CENTURY, { zero: true }),
-  ),
+  RETENTION_SECONDS: row('604800', 'How long an ended job stays; 0 keeps it forever', seconds(CENTURY, { zero: true })),
   COMPAT: row(
     null,
     '`emit`: responses and space streams have more fields for clients of emit.run, callbacks follow all three ends, and the delivery window is `timeoutSeconds` of the job. Unset: none of that',
@@ -152,7 +148,7 @@ export const VARIABLES = {
   ),
   CALLBACK_RETRY_DELAYS: row(
     '5,30,120,600,3600,21600',
-    'Seconds until each retry of a callback that failed, ±20 %, comma-separated; `none` for no retries',
+    'Seconds until each retry of a callback that failed, ±20%, comma-separated; `none` for no retries',
     retryDelays,
   ),
   CALLBACK_ALLOW_PRIVATE: row(

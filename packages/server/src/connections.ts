@@ -92,7 +92,7 @@ export function createConnections(url: string, log: Logger, commandTimeoutMs: nu
 
 /**
  * Make the first attempt to connect, and wait for its end. When a cluster's node fails between two steps of it, ioredis
- * begins again and never settles the promise. Then only the event `close` shows that the attempt has ended.
+ * restarts and never settles the promise. Then only the event `close` shows that the attempt has ended.
  */
 async function connectOnce(client: RedisClient): Promise<void> {
   const closed = new Promise<void>((resolve) => client.once('close', resolve));

@@ -28,7 +28,7 @@ function beginTimeout(ms: number, onEnd: () => void): { clear(): void } {
 }
 
 /**
- * Wait for a call of the store for a limited time. One command has a time-out of its own, but a request may need
+ * Wait for a call of the store for a limited time. One command has a timeout of its own, but a request may need
  * several commands.
  *
  * @param onSettled called when the call itself has ended, in time or not

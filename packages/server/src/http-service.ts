@@ -9,7 +9,7 @@ import type { ServerContext } from './server-context.js';
 /** Variables that an HTTP service reads. `runApp` reads the last one. */
 export const HTTP_SERVICE_VARIABLES = ['PORT', 'HOST', 'SHUTDOWN_SECONDS'] as const;
 
-/** Work that a process does by itself, in addition to serving requests. It is started once Redis is reachable. */
+/** Work that a process does on its own, in addition to serving requests. It is started once Redis is reachable. */
 export interface Background extends Service {
   /** Whether it gets its work done; a process that does not should be restarted. */
   isLive(): boolean;
@@ -67,7 +67,7 @@ export function createHttpService(options: HttpServiceOptions): HttpService {
     },
     stop: (withinMs) => drain(server, withinMs),
   };
-  // Streams stop together with the listener, which would wait for their sockets for ever.
+  // Streams stop together with the listener, which would wait for their sockets forever.
   const serving = [listener, streams, background].filter((service) => service !== undefined);
   const service = compose(name, [[connections], serving]);
   return {

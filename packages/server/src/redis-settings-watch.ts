@@ -27,7 +27,7 @@ export interface RedisSettingsWatchOptions {
   registry: Registry;
   /** Whether jobs are created even though Redis would evict some. */
   allowEviction: boolean;
-  /** Time between two checks, milliseconds. Default 30 000. */
+  /** Time between two checks, milliseconds. Default 30,000. */
   everyMs?: number | undefined;
 }
 

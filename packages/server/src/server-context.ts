@@ -39,9 +39,9 @@ export interface ServerContextOptions {
    * store.
    */
   keyCacheMs?: number;
-  /** Time between two checks of Redis' settings, milliseconds. Default 30 000. */
+  /** Time between two checks of Redis' settings, milliseconds. Default 30,000. */
   checkRedisEveryMs?: number;
-  /** Whether its calls need the settings of spaces. Scripts read them by themselves. Default true. */
+  /** Whether its calls need the settings of spaces. Scripts read them on their own. Default true. */
   watchesSettings?: boolean;
   /** Whether jobs follow a clock that is advanced by hand. The Redis must be a private one. Default false. */
   isClockManual?: boolean;
@@ -81,7 +81,7 @@ export function createServerContext(
   for (const [use, isConnected] of Object.entries(connections.states)) metrics.connected(use, isConnected);
   const settings = {
     keyPrefix: config.KEY_PREFIX,
-    // Round up to whole milliseconds, because a window must not end early. 0 is the job's own time-out.
+    // Round up to whole milliseconds, because a window must not end early. 0 is the job's own timeout.
     deliveryTimeoutMs: config.COMPAT === 'emit' ? 0 : Math.ceil(config.DELIVERY_TIMEOUT_SECONDS * 1000),
     maxDeliveries: config.MAX_DELIVERIES,
     retentionMs: Math.ceil(config.RETENTION_SECONDS * 1000),

@@ -62,7 +62,7 @@ export interface StoreObserver {
   moved(from: StatusOrNone, to: StatusOrNone, jobs: number): void;
   /** A poll or a claim has claimed this many jobs. */
   delivered(by: 'poll' | 'claim', jobs: number): void;
-  /** A worker has given back a job. */
+  /** A worker has released a job. */
   released(): void;
   /** Delivered jobs that were not acked in time are pending again. */
   redelivered(jobs: number): void;

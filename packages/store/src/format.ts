@@ -7,7 +7,7 @@ import type { Store } from './store.js';
  */
 export const FORMAT = 1;
 
-/** Format that an absent `format` means, for ever. */
+/** Format that an absent `format` means, forever. */
 const FIRST_FORMAT = 1;
 
 /** Error of stored data in a format that this release does not know. */

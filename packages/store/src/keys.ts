@@ -16,7 +16,7 @@ import { partitionOf, partitionOfJob } from './partition.js';
  * | `ym:{pp}:space:<s>/jobs` | zset | job id by creation order | create | purge |
  * | `ym:{pp}:space:<s>/status/<status>` | zset | job id by creation order | every transition | purge |
  * | `ym:{pp}:space:<s>/tag/<tag>` | zset | job id by creation order | create, copy | replacement, delete, purge |
- * | `ym:{pp}:space:<s>/queue` | zset | claimable job id by claim order | create, retry, time-out, promotion, requeue | poll, claim, kill |
+ * | `ym:{pp}:space:<s>/queue` | zset | claimable job id by claim order | create, retry, timeout, promotion, requeue | poll, claim, kill |
  * | `ym:{pp}:space:<s>/queue/<name>` | zset | claimable job id of this name, by claim order | as above | as above |
  * | `ym:{pp}:space:<s>/names` | zset | job name by the number of its jobs, whatever their status | create | purge of its last job |
  * | `ym:{pp}:space:<s>/unique` | hash | `<bytes of name>:<name><key>` → id of the job that occupies the unique key | create | ack, end, purge |
@@ -35,7 +35,7 @@ import { partitionOf, partitionOfJob } from './partition.js';
  * | `ym:{pp}:space:<s>/operations` | zset | operation id by epoch ms of its start | start | as its operations |
  * | `ym:{keys}:records` | hash | API key id → JSON | key administration | revocation |
  * | `ym:{keys}:used` | hash | API key id → epoch ms of its last use | each process of the API and the gateway, once a minute | revocation, expiry |
- * | `ym:{audit}` | stream | acts of operators, the newest 10 000: see audit/acts.ts | each act | never |
+ * | `ym:{audit}` | stream | acts of operators, the newest 10,000: see audit/acts.ts | each act | never |
  * | `ym:{bull}:*` | BullMQ's | the scheduler's ticks and wake-ups, all of which may be lost | scheduler | BullMQ |
  */
 export function keyMap(prefix: string) {

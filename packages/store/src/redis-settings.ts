@@ -34,7 +34,7 @@ export const namesOfPrimaries = (store: Store): Set<string> =>
 /**
  * Read the settings of each primary that replies and has loaded its file.
  *
- * @throws UNAVAILABLE when there is none
+ * @throws UNAVAILABLE when none answers
  */
 export function readRedisSettings(store: Store): Promise<RedisSettings[]> {
   return atEachPrimary(store.redis, async (redis) => {

@@ -19,17 +19,17 @@ const SEARCHES_AT_ONCE = 2;
 export interface StoreSettings {
   /** First part of every key. Default `ym`. */
   keyPrefix: string;
-  /** How long a delivered job waits for its ack, in milliseconds; 0 for the `timeoutSeconds` of the job. Default 30 000. */
+  /** How long a delivered job waits for its ack, in milliseconds; 0 for the `timeoutSeconds` of the job. Default 30,000. */
   deliveryTimeoutMs: number;
-  /** Delivery time-outs in a row, with no ack in between, that make a job dead. Default 100. */
+  /** Delivery timeouts in a row, with no ack in between, that make a job dead. Default 100. */
   maxDeliveries: number;
-  /** How long an ended job stays, in milliseconds; 0 keeps it for ever. Default 7 days. */
+  /** How long an ended job stays, in milliseconds; 0 keeps it forever. Default 7 days. */
   retentionMs: number;
-  /** Records of history kept per job, `created` counted. Default 1 000. */
+  /** Records of history kept per job, `created` counted. Default 1,000. */
   eventsPerJob: number;
-  /** Log entries kept per job. Default 10 000. */
+  /** Log entries kept per job. Default 10,000. */
   logsPerJob: number;
-  /** How long Redis may take over one command, in milliseconds. Default 1 500. */
+  /** How long Redis may take over one command, in milliseconds. Default 1,500. */
   redisTimeoutMs: number;
 }
 
@@ -131,7 +131,7 @@ export function createStore(
   };
 }
 
-/** Share of the time-out of a command in which it may be carried out; the rest is left for the reply. */
+/** Share of the timeout of a command in which it may be carried out; the rest is left for the reply. */
 const CARRIED_OUT_WITHIN = 0.8;
 
 /** Return how long a command that must not be late may wait in Redis, in milliseconds. */

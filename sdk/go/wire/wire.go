@@ -48,7 +48,7 @@ type CreateJob struct {
 	Name string `json:"name"`
 	// Data for the worker. Default: `null`
 	Payload json.RawMessage `json:"payload,omitempty"`
-	// Attempts after the first; each failure or time-out of an attempt uses one. Default: `3`
+	// Attempts after the first; each failure or timeout of an attempt uses one. Default: `3`
 	MaxRetries *int `json:"maxRetries,omitempty"`
 	// Execution window: how long an attempt may take between two heartbeats. Default: `300`
 	TimeoutSeconds *float64 `json:"timeoutSeconds,omitempty"`
@@ -563,7 +563,7 @@ type OperationFilterRequest struct {
 type OperationRequest struct {
 	Action OperationRequestAction `json:"action"`
 	Filter OperationFilterRequest `json:"filter"`
-	// Change at most so many jobs; default all. Default: `null`
+	// Maximum number of jobs to change; default: all. Default: `null`
 	Limit *int `json:"limit,omitempty"`
 	// Only count, in `changed`, the jobs that it would change. Default: `false`
 	DryRun *bool `json:"dryRun,omitempty"`
@@ -616,7 +616,7 @@ type Outcome struct {
 	RetryAfterSeconds *float64 `json:"retryAfterSeconds,omitempty"`
 	// Reason, for the history. Default: `null`
 	Reason *string `json:"reason,omitempty"`
-	// Not before so many seconds have passed. Default: `null`
+	// Minimum seconds to wait first. Default: `null`
 	DelaySeconds *float64 `json:"delaySeconds,omitempty"`
 }
 
@@ -683,13 +683,13 @@ type ProgressSubProgressValue struct {
 type Release struct {
 	// Reason, for the history. Default: `null`
 	Reason *string `json:"reason,omitempty"`
-	// Not before so many seconds have passed. Default: `null`
+	// Minimum seconds to wait first. Default: `null`
 	DelaySeconds *float64 `json:"delaySeconds,omitempty"`
 }
 
 // Requeue is a value of the API.
 type Requeue struct {
-	// Not before so many seconds have passed. Default: `null`
+	// Minimum seconds to wait first. Default: `null`
 	DelaySeconds *float64 `json:"delaySeconds,omitempty"`
 }
 
@@ -715,7 +715,7 @@ type Retry struct {
 type RetryRequest struct {
 	// Delay before each further attempt, or a delay for each, of which the last repeats; 0 for none
 	DelaySeconds json.RawMessage `json:"delaySeconds"`
-	// By how much each delay is longer than the one before it; default 1; not with a list of delays.
+	// Factor by which each delay is longer than the previous one; default 1; not with a list of delays.
 	// Default: `null`
 	Factor *float64 `json:"factor,omitempty"`
 	// Longest delay, after factor and jitter; default 604800. Default: `null`

@@ -39,7 +39,7 @@ const (
 	Dead Status = "dead"
 	// Released: the handler gave the job back.
 	Released Status = "released"
-	// Aborted: the context of the test was cancelled with [yardmaster.ErrKilled] or another reason for which the
+	// Aborted: the context of the test was canceled with [yardmaster.ErrKilled] or another reason for which the
 	// worker ignores what the handler returns.
 	Aborted Status = "aborted"
 )

@@ -64,7 +64,7 @@ export interface CreateJob {
   name: string;
   /** Data for the worker. Default: `null` */
   payload?: Record<string, unknown> | null;
-  /** Attempts after the first; each failure or time-out of an attempt uses one. Default: `3` */
+  /** Attempts after the first; each failure or timeout of an attempt uses one. Default: `3` */
   maxRetries?: number;
   /** Execution window: how long an attempt may take between two heartbeats. Default: `300` */
   timeoutSeconds?: number;
@@ -494,7 +494,7 @@ export interface OperationFilterRequest {
 export interface OperationRequest {
   action: OperationRequestAction;
   filter: OperationFilterRequest;
-  /** Change at most so many jobs; default all. Default: `null` */
+  /** Maximum number of jobs to change; default: all. Default: `null` */
   limit?: number | null;
   /** Only count, in `changed`, the jobs that it would change. Default: `false` */
   dryRun?: boolean;
@@ -579,7 +579,7 @@ export interface ProgressSubProgressValue {
 export interface Release {
   /** Reason, for the history. Default: `null` */
   reason?: string | null;
-  /** Not before so many seconds have passed. Default: `null` */
+  /** Minimum seconds to wait first. Default: `null` */
   delaySeconds?: number | null;
 }
 
@@ -590,12 +590,12 @@ export interface ReleaseOutcome {
   action: 'release';
   /** Reason, for the history. Default: `null` */
   reason?: string | null;
-  /** Not before so many seconds have passed. Default: `null` */
+  /** Minimum seconds to wait first. Default: `null` */
   delaySeconds?: number | null;
 }
 
 export interface Requeue {
-  /** Not before so many seconds have passed. Default: `null` */
+  /** Minimum seconds to wait first. Default: `null` */
   delaySeconds?: number | null;
 }
 
@@ -619,7 +619,7 @@ export interface RetryRequest {
   /** Delay before each further attempt, or a delay for each, of which the last repeats; 0 for none */
   delaySeconds: number | number[];
   /**
-   * By how much each delay is longer than the one before it; default 1; not with a list of delays.
+   * Factor by which each delay is longer than the previous one; default 1; not with a list of delays.
    * Default: `null`
    */
   factor?: number | null;

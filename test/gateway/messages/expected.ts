@@ -51,7 +51,7 @@ export function expectedMessages(
   { job, first, before, watched, timestamps }: Course,
   initAt: string,
 ): object[] {
-  // A client that may see only the completion, and connects after it, would otherwise wait for ever.
+  // A client that may see only the completion, and connects after it, would otherwise wait forever.
   const isLate = isProgressScope(kind) && before.at(-1)?.type === 'completed';
   const from = isLate ? before.length - 1 : before.length;
   const shown = [...before, ...watched].slice(from);

@@ -162,7 +162,7 @@ const LIVE_SCENARIOS: Scenario[] = [
   { what: 'a kill of a delivered job', before: [claim], live: [kill('')] },
   { what: 'a kill of a running job, without a reason', before: RUNNING, live: [kill()] },
   { what: 'a release before and after the ack', before: [claim], live: [release('stop'), ...RUNNING, release()] },
-  { what: 'a delivery time-out', before: [claim], live: [deliveryTimeout] },
+  { what: 'a delivery timeout', before: [claim], live: [deliveryTimeout] },
   { what: 'a replacement', before: [], live: [replaced] },
   ...Object.entries(TO_STATUS).map(([status, before]) => ({
     what: `logs of a ${status} job`,

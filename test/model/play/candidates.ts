@@ -10,7 +10,7 @@ export type CallResult = { call: Call; response: Outcome };
  * Return the worlds that are possible after concurrent calls: those in which some order of the calls gives each call the
  * response that it got.
  *
- * @throws Disagreement when there is none: the calls were not atomic, or the model disagrees
+ * @throws Disagreement without one: the calls were not atomic, or the model disagrees
  */
 export function worldsAfter(worlds: World[], results: readonly CallResult[]): World[] {
   const [one, ...others] = results as [CallResult, ...CallResult[]];
@@ -29,7 +29,7 @@ export function worldsAfter(worlds: World[], results: readonly CallResult[]): Wo
 /**
  * Call the model in each world, and return the worlds in which the response equals the store's.
  *
- * @throws Disagreement when there is none
+ * @throws Disagreement without one
  */
 export function worldsThatAgree(worlds: World[], { call, response }: CallResult): World[] {
   const responses = worlds.map((world) => predicted(world, call, response));

@@ -211,7 +211,7 @@ function manyCreateOf(drawing: Drawing): ManyCreate {
 }
 
 /** Draw the input of a verb. */
-/** Draw an operation on a few jobs, so that a sequence goes on with the others. */
+/** Draw an operation on a few jobs, so that a sequence continues with the others. */
 function operationOf({ random, isTimed }: Drawing): OperationRequest {
   const actions = Object.keys(OPERATION_ACTIONS) as OperationAction[];
   const action = random.of(isTimed ? actions : actions.filter((one) => one !== 'reschedule'));

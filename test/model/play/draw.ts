@@ -50,7 +50,7 @@ function weightsOf({ world, isTimed }: Drawing, isAlone: boolean): Record<keyof 
   };
 }
 
-/** Draw the sweep of a job whose time is over; null if there is none. */
+/** Draw the sweep of a job whose time is over; null without one. */
 function drawSweep({ random, world: { now, jobs } }: Drawing): Call | null {
   const isOver = (at: number | null) => at !== null && at < now;
   const over = [...jobs.values()].flatMap((job) => [

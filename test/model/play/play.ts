@@ -13,7 +13,7 @@ import { settingsOf } from './values.js';
 export interface Played {
   steps: Step[];
   calls: number;
-  /** The first disagreement of store and model; null if there is none. */
+  /** The first disagreement of store and model; null without one. */
   fault: string | null;
 }
 

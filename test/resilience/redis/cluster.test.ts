@@ -128,7 +128,7 @@ it('sends the events of a job on its stream after each move of its slot', async 
 
 it('expires jobs in other slots of a cluster while a slot with a due job moves', async () => {
   // A sweep visits the partitions in order: a failure in the first one must not end it.
-  const [first, last] = Array.from({ length: 100 }, (_, n) => `time-outs-${n}`)
+  const [first, last] = Array.from({ length: 100 }, (_, n) => `timeouts-${n}`)
     .sort((a, b) => partitionOf(a).localeCompare(partitionOf(b)))
     .filter((_, n) => n === 0 || n === 99) as [string, string];
   const early = await jobIn(service, 'running', first, { timeoutSeconds: 1, maxRetries: 0 });

@@ -196,7 +196,7 @@ it.each([
   expect([one?.name, one?.message]).toEqual([other?.name, other?.message]);
 });
 
-it('rejects a script call after the time-out of commands', async () => {
+it('rejects a script call after the timeout of commands', async () => {
   const [client, other] = [await connect(redis.url, 'commands'), await connect(redis.url, 'worker')];
   const sha1 = await load(client, 'return ARGV[1]');
   expect(await client.evalsha(sha1, 0, 'before')).toBe('before');

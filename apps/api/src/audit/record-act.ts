@@ -20,7 +20,7 @@ export function beginAct(call: Call): void {
 }
 
 /**
- * Log an act that succeeded, and add it to the audit. The act stands whatever becomes of its entry, so a failure is only
+ * Log an act that succeeded, and add it to the audit. The act stands even if its entry cannot be written, so a failure is only
  * logged. If this process ends in between, neither exists; if Redis fails, only the log line does.
  */
 export async function recordAct(

@@ -1,7 +1,7 @@
 /**
  * Requests at Redis at once: the first limit, and the bounds of the limit. With 128, a Redis at a distance of 100 ms
- * serves 1 280 a second. 8 requests are some ms of work, so that an urgent request does not wait long behind them. With
- * 1 000, the same Redis serves 10 000 a second.
+ * serves 1,280 a second. 8 requests are some ms of work, so that an urgent request does not wait long behind them. With
+ * 1,000, the same Redis serves 10,000 a second.
  */
 const FIRST = 128;
 const LEAST = 8;

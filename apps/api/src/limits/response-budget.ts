@@ -24,7 +24,7 @@ const refusal = (changesNothing: boolean) =>
 /**
  * Byte budget of responses that their clients have not read yet. Without a bound, a few hundred clients that send
  * requests and do not read would take all memory. A client that reads nothing for long is cut off by the server's
- * time-out.
+ * timeout.
  */
 export class ResponseBudget {
   #bytes = 0;

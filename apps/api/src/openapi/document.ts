@@ -22,7 +22,7 @@ const KEY = 'apiKey';
 const BEARER = 'bearer';
 
 /**
- * Create the OpenAPI 3.1 document of a table of routes from the rows, their schemas, the catalogue of errors and the
+ * Create the OpenAPI 3.1 document of a table of routes from the rows, their schemas, the catalog of errors and the
  * transitions of a job.
  */
 export function openApiDocument(routes: readonly Route[], limits: Limits): Record<string, unknown> {
@@ -141,7 +141,7 @@ export function descriptionOf({ sizes, kept }: Limits): string {
       'delivery window, in which a claimed job must be acked',
       kept.deliveryTimeoutMs === 0 ? 'the `timeoutSeconds` of the job' : `${kept.deliveryTimeoutMs / 1000} s`,
     ],
-    ['delivery time-outs in a row after which a job is dead', `${kept.maxDeliveries}`],
+    ['delivery timeouts in a row after which a job is dead', `${kept.maxDeliveries}`],
     ['retention of an ended job', kept.retentionMs === 0 ? 'for ever' : `${kept.retentionMs / 1000} s`],
     ['events kept of a job, the newest', `${kept.eventsPerJob}`],
     ['log entries kept of a job, the newest', `${kept.logsPerJob}`],

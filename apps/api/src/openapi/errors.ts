@@ -91,7 +91,7 @@ const ANYWHERE: readonly ErrorCode[] = [
   'OVERLOADED',
 ];
 
-/** Return the codes with which an endpoint may refuse a call, in the order of the catalogue. */
+/** Return the codes with which an endpoint may refuse a call, in the order of the catalog. */
 export function refusalsOf(route: Route): ErrorCode[] {
   const { trigger, refusals = [] } = route;
   const codes = new Set<ErrorCode>([...ANYWHERE, ...refusals]);
@@ -117,7 +117,7 @@ function refusedTransitions(trigger: Trigger): ErrorCode[] {
 /** Response to headers that Node refuses before any row is known. */
 const HEADERS_TOO_LARGE = 'HeadersTooLarge';
 
-/** Fields of an example of an error that differ from the catalogue. */
+/** Fields of an example of an error that differ from the catalog. */
 const EXAMPLES: Partial<Record<ErrorCode, { error?: string } & ErrorExtras>> = {
   INVALID_REQUEST: {
     error: 'name is required',

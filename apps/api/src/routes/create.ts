@@ -30,7 +30,7 @@ export function create(call: Call<CreateJobRequest>): Promise<Job | KnownJob> {
 /**
  * Wait for the end of a job that was created or found. `waitsInQuery` has checked that the caller may read it; so it gets
  * the result, too.
- * When others have taken the last room meanwhile, it gets the job at once, because a refusal would say that nothing was
+ * When others have taken the last room in the meantime, it gets the job at once, because a refusal would say that nothing was
  * done.
  */
 export function waitForEnd(

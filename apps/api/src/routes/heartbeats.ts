@@ -5,7 +5,7 @@ import { DONE, done, eventSize, type Route, route, workerOf } from './route.js';
 
 /**
  * Endpoints with which workers report that they still work on a job. A full Redis refuses the data of a heartbeat with
- * STORAGE_FULL; the execution window opens again all the same.
+ * STORAGE_FULL; the execution window still opens again.
  */
 export const HEARTBEATS: readonly Route[] = [
   route({

@@ -31,7 +31,7 @@ export async function pollFirst(call: Call<PollRequest>): Promise<PolledJobs> {
   return settle === undefined ? { jobs } : { jobs, settled: [] };
 }
 
-/** Wait for jobs after a first poll, unless it has something to report. Without a wait, go on behind paused jobs. */
+/** Wait for jobs after a first poll, unless it has something to report. Without a wait, continue behind paused jobs. */
 export function waitForJobs(call: Call<PollRequest>, first: PolledJobs, waits: CallWaits): Promise<PolledJobs> | null {
   if (call.isMore && !waits.mayWait) return goOn(call, first, waits);
   if (first.jobs.length > 0) waits.releaseUnlessSent(first.jobs);
@@ -46,7 +46,7 @@ export function waitForJobs(call: Call<PollRequest>, first: PolledJobs, waits: C
   return waiting.then((jobs) => ({ ...first, jobs }));
 }
 
-/** How long a poll that does not wait goes on behind paused jobs, milliseconds. */
+/** How long a poll that does not wait continues behind paused jobs, milliseconds. */
 const GO_ON_MS = 1_000;
 
 /** Poll again and again, each time in turn with other calls, until there are no jobs behind the paused ones. */

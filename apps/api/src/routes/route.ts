@@ -162,7 +162,7 @@ export interface Call<B = unknown> {
   header: string | null;
   /** What the call may wait for; null when it does not wait. */
   waits: CallWaits | null;
-  /** For a poll: whether it must go on behind paused jobs, see pollJobs. */
+  /** For a poll: whether it must continue behind paused jobs, see pollJobs. */
   isMore: boolean;
   /** Return the URL of the stream of a job, for its creation with COMPAT=emit; null in any other mode. */
   streamUrlOf: ((jobId: string) => string) | null;

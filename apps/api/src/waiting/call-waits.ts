@@ -12,12 +12,12 @@ const UNSENT = 'the connection of the worker was closed before the response was 
 export interface CallWaitsOptions {
   waiting: Waiting;
   res: ServerResponse;
-  /** How long the call may wait; 0 for a poll that only goes on, or releases what it cannot send. */
+  /** How long the call may wait; 0 for a poll that only continues, or releases what it cannot send. */
   seconds: number;
   caller: Caller;
   /** Runs a part of the call at Redis, if the caller's key is still valid. */
   atRedis: AtRedis;
-  /** Runs what the server does by itself, before calls that are not urgent. */
+  /** Runs what the server does on its own, before calls that are not urgent. */
   atRedisFirst: AtRedis;
 }
 

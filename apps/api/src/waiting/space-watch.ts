@@ -20,7 +20,7 @@ type WakeUps = Map<string, number>;
  *
  * Each message says that one more job can be claimed, and so causes one poll, for the first waiting poll that asks for
  * its name. There is only one at a time, so that an earlier one gets its job first. Where messages may have been missed,
- * polls are made as long as they bring all the jobs that they ask for, or must go on behind paused jobs (see pollJobs):
+ * polls are made as long as they bring all the jobs that they ask for, or must continue behind paused jobs (see pollJobs):
  *
  * - when the channel is subscribed, for the first time or again;
  * - for a waiting poll that has come since, and asks for a name that no other asked for: its own first poll found
@@ -139,7 +139,7 @@ export class SpaceWatch extends Watch {
     return taken;
   }
 
-  /** Give back wake-ups, except those for jobs that were claimed. */
+  /** Release wake-ups, except those for jobs that were claimed. */
   #giveBack(taken: WakeUps, claimed: readonly ClaimedJob[] = []): void {
     for (const { name } of claimed) taken.set(name, (taken.get(name) ?? 0) - 1);
     for (const [name, count] of taken) {

@@ -52,7 +52,7 @@ export function createWaiting({ keys, subscriptions, atRedis, ...options }: Wait
   };
 }
 
-/** Watches by id; each ends by itself once it is not used. */
+/** Watches by id; each ends on its own once it is not used. */
 class Watches<W extends Watch> {
   readonly #all = new Map<string, W>();
   readonly #create: (id: string, onUnused: () => void) => W;
@@ -65,7 +65,7 @@ class Watches<W extends Watch> {
     return this.#all.get(id);
   }
 
-  /** Return the watch for an id, and start it first if there is none. */
+  /** Return the watch for an id, starting it first if needed. */
   of(id: string): W {
     const known = this.#all.get(id);
     if (known !== undefined) return known;

@@ -52,7 +52,7 @@ export const killCommand: CliCommand<KillRequest, KillFlags> = {
   },
 };
 
-/** `yardmaster release`: gives back a job that a worker has. */
+/** `yardmaster release`: release a job that a worker holds. */
 export const releaseCommand: CliCommand<ReleaseRequest, ReleaseFlags> = {
   name: 'release',
   define: (command) =>

@@ -17,7 +17,7 @@ const FIELDS: [title: string, of: (job: JobWithEvents) => unknown][] = [
   ['payload', ({ payload }) => payload],
   ['result', ({ result }) => result],
   ['error', ({ error }) => error],
-  ['time-out', ({ timeoutSeconds }) => `${timeoutSeconds} s without a heartbeat`],
+  ['timeout', ({ timeoutSeconds }) => `${timeoutSeconds} s without a heartbeat`],
   ['longest run', ({ maxRunSeconds }) => maxRunSeconds && `${maxRunSeconds} s`],
   ['start within', ({ startWithinSeconds }) => startWithinSeconds && `${startWithinSeconds} s`],
   ['retry', ({ retry }) => retry],

@@ -44,7 +44,7 @@ function done(io: Io, line: string): Outcome {
   return { exit: CALL_EXIT.done, sentence: null };
 }
 
-/** `yardmaster requeue`: lets a dead or killed job wait again. */
+/** `yardmaster requeue`: put a dead or killed job back in the queue. */
 export const requeueCommand: CliCommand<RequeueRequest, ServiceFlags & { delay?: number }> = {
   name: 'requeue',
   define: (command) =>

@@ -17,14 +17,14 @@ const LEVEL_COLORS = new Map<string, Color>([
   ['fatal', (text) => bold(red(text))],
 ]);
 
-/** Return how entries are printed in a format: lines of a terminal have colours and the time of day. */
+/** Return how entries are printed in a format: lines of a terminal have colors and the time of day. */
 export function lineOfEntryFor(format: Format, isTerminal: boolean): LineOfEntry {
   if (format === 'json') return (entry) => printableJson(JSON.stringify(entry));
   if (format === 'plain' || !isTerminal) return plainLine;
   return (entry) => lineOf(entry, { time: localTime, isColored: true });
 }
 
-/** Format an entry as a plain line: `2026-01-31T09:30:01.768Z warn  disk: 92 % full {"mount":"/var"}` */
+/** Format an entry as a plain line: `2026-01-31T09:30:01.768Z warn  disk: 92% full {"mount":"/var"}` */
 const plainLine: LineOfEntry = (entry) => lineOf(entry, { time: (timestamp) => timestamp, isColored: false });
 
 function lineOf(entry: JsonObject, { time, isColored }: { time: (timestamp: string) => string; isColored: boolean }) {

@@ -15,7 +15,7 @@ interface FollowLogsOptions {
 }
 
 /**
- * Go on reading a job's logs until the job has ended.
+ * Continue reading a job's logs until the job has ended.
  *
  * The job's stream shows when there are new entries, so that no request is sent while nothing happens. After each
  * connection, and at the end, the reader looks for new entries.

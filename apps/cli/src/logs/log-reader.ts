@@ -96,7 +96,7 @@ export class LogReader {
     this.#target = newestSeq;
   }
 
-  /** Note that the service was out of reach, because it may have come back with less than it had. */
+  /** Note that the service was out of reach, because it may have returned with less than it had. */
   markDisconnected(): void {
     this.#wasDisconnected = true;
   }

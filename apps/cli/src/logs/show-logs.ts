@@ -8,7 +8,7 @@ import { lineOfEntryFor } from './entry-line.js';
 import { followLogs } from './follow-logs.js';
 import { LogReader } from './log-reader.js';
 
-/** Print the logs of a job, and with `follow` go on until it has ended. */
+/** Print the logs of a job, and with `follow` continue until it has ended. */
 export async function showLogs(request: LogsRequest, io: Io): Promise<Outcome> {
   const { timeoutSeconds } = request;
   const stop = new AbortController();

@@ -25,7 +25,7 @@ export interface CallOptions {
   service: Service;
   /** Ends the call when it is aborted. */
   signal: AbortSignal;
-  /** Time limit for one response, in milliseconds. Default 30 000, because a call may wait for 20 s. */
+  /** Time limit for one response, in milliseconds. Default 30,000, because a call may wait for 20 s. */
   withinMs?: number;
   /** For how long the call is sent again, in milliseconds. Default: until the signal is aborted. */
   resendForMs?: number;

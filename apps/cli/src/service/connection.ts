@@ -22,7 +22,7 @@ export interface ConnectionOptions {
   waitForDrain?: (() => Promise<unknown> | null) | undefined;
   /** Aborted when no more messages are wanted. The connection is then closed with 1000. */
   signal: AbortSignal;
-  /** Milliseconds without message or ping after which the connection is ended. Default 60 000. */
+  /** Milliseconds without message or ping after which the connection is ended. Default 60,000. */
   idleMs?: number | undefined;
 }
 

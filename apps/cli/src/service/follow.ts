@@ -10,7 +10,7 @@ export interface FollowOptions extends Omit<ConnectionOptions, 'url'> {
   onLost: (reason: string) => void;
 }
 
-/** How a stream ended for good: by itself, refused, or because the signal was aborted. */
+/** How a stream ended for good: on its own, refused, or because the signal was aborted. */
 export type End = Exclude<NextStep, { kind: 'reconnect' }> | { kind: 'stopped' };
 
 /**
@@ -30,7 +30,7 @@ export async function follow(options: FollowOptions): Promise<End> {
     if (next.kind !== 'reconnect') return next;
     failures = ending.kind === 'closed' && ending.wasStable ? 1 : failures + 1;
     onLost(next.reason);
-    // The jitter is added, because clients that got the same time would otherwise all come back together.
+    // The jitter is added, because clients that got the same time would otherwise all return together.
     await delay(next.notBeforeMs + backoffMs(failures), undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return { kind: 'stopped' };
   }

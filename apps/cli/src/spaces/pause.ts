@@ -59,7 +59,7 @@ async function isPaused(service: Service, spaceId: string): Promise<boolean> {
   return settings?.paused === true;
 }
 
-/** `yardmaster pause`: hands out no job of a space, or of some names. */
+/** `yardmaster pause`: stop claims for a space, or for some names. */
 export const pauseCommand = pausing('pause', 'Hand out no job of a space, or of some names, until it is resumed.');
 
 /** `yardmaster resume`: ends a pause. */

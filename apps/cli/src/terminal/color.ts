@@ -1,4 +1,4 @@
-/** Colours a text, which must be printable and clipped already. */
+/** Colors a text, which must be printable and clipped already. */
 export type Color = (text: string) => string;
 
 const sgr =
@@ -27,5 +27,5 @@ const COLORS = new Map<string, Color>([
   ['killed', red],
 ]);
 
-/** Return the colour of a status, or of the type of message that leads to it. */
+/** Return the color of a status, or of the type of message that leads to it. */
 export const colorOf = (word: string): Color => COLORS.get(word) ?? plain;

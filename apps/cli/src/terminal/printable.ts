@@ -4,7 +4,7 @@ import stringWidth from 'string-width';
 // could move the cursor, forge lines, change the title of the window or write to the clipboard. So everything that is
 // printed passes through these functions.
 
-/** Well-formed terminal sequences (ECMA-48): CSI, such as colours; OSC, DCS and their like up to their end; the rest. */
+/** Well-formed terminal sequences (ECMA-48): CSI, such as colors; OSC, DCS and their like up to their end; the rest. */
 const SEQUENCES = new RegExp(
   [
     '(?:\\u001b\\[|\\u009b)[0-?]*[ -/]*[@-~]',
@@ -56,7 +56,7 @@ export function printableJson(json: string): string {
     );
 }
 
-/** Return the columns that a text takes on a terminal. Colours take none. */
+/** Return the columns that a text takes on a terminal. Colors take none. */
 export const widthOf = (text: string) => stringWidth(text);
 
 const graphemes = new Intl.Segmenter();

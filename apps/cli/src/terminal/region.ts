@@ -38,7 +38,7 @@ export class Region {
     const back = up > 0 ? `\u001b[${up}A` : '';
     // Each line is erased before it is written, because erasing it afterwards would take the last column's character.
     const text = [...above, ...lines].map((line) => `\r\u001b[2K${line}\n`).join('');
-    // Wrapping is off meanwhile, because terminals disagree about the width of some emoji, and a line must stay one.
+    // Wrapping is off in the meantime, because terminals disagree about the width of some emoji, and a line must stay one.
     // All is in one write, so that no half of it is ever seen.
     this.#terminal.write(`\u001b[?7l${back}${text}\u001b[J\u001b[?7h`);
   }

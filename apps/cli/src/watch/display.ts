@@ -85,7 +85,7 @@ export function jobDisplay(terminal: Terminal, jobId: string): Display {
     hasContent = true;
     timer ??= setTimeout(draw, DRAW_EVERY_MS);
   };
-  // The time must go on while nothing happens.
+  // The time must continue while nothing happens.
   const clock = setInterval(() => hasContent && drawSoon(), 1_000);
 
   return {

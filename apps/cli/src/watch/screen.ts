@@ -130,7 +130,7 @@ export function clockOf(seconds: number): string {
   return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
 }
 
-/** Join parts up to a width, each in its colour. They are clipped first, because a cut colour would colour the rest. */
+/** Join parts up to a width, each in its color. They are clipped first, because a cut color would color the rest. */
 function fit(parts: Part[], columns: number): string {
   let left = columns;
   let line = '';

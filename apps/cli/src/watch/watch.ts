@@ -21,7 +21,7 @@ interface WatchOptions extends Pick<FollowOptions, 'waitForDrain'> {
   timeoutSeconds: number | null;
 }
 
-/** Watch a job until it ends, or a space for ever, over as many connections as needed. */
+/** Watch a job until it ends, or a space forever, over as many connections as needed. */
 export async function watch({ timeoutSeconds, since, tags, ...options }: WatchOptions): Promise<Outcome> {
   const { service, subject, display } = options;
   const stop = new AbortController();
@@ -35,7 +35,7 @@ export async function watch({ timeoutSeconds, since, tags, ...options }: WatchOp
   const giveUp = () => finish(gaveUpAfter(timeoutSeconds));
   const timer = timeoutSeconds === null ? undefined : setTimeout(giveUp, timeoutSeconds * 1000);
   const fillIn = filler(options, stop.signal);
-  // The stream of a job goes on where it was, that of a space cannot.
+  // The stream of a job continues where it was, that of a space cannot.
   const gap = subject.kind === 'space' ? '; events until then are not shown' : '';
   const connectivity = new Connectivity(service, display.notice, gap);
   const position = new Position(since);
@@ -70,7 +70,7 @@ const REPLACES = new Set(['init', 'progress', 'ready', 'rescheduled', 'replaced'
  * Make a function that gets every message, and that reads what a full-scope init does not contain: the progress of a
  * running job, and the time of a scheduled one.
  *
- * So a drawing is right from the start. What was read is shown unless a newer message came meanwhile.
+ * So a drawing is right from the start. What was read is shown unless a newer message came in the meantime.
  */
 function filler(
   { service, subject, display }: Pick<WatchOptions, 'service' | 'subject' | 'display'>,

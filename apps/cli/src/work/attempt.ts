@@ -20,7 +20,7 @@ interface AttemptOptions {
   kill: AbortSignal;
   /** Aborted when the outcome of calls is not waited for any more. */
   giveUp: AbortSignal;
-  /** Called when the worker cannot go on, with a printable sentence. */
+  /** Called when the worker cannot continue, with a printable sentence. */
   onFatal: (sentence: string) => void;
 }
 

@@ -43,7 +43,7 @@ export function outcomeOf({ code, signal, output, tail }: ProgramEnd): AttemptOu
   };
 }
 
-/** The start of a standard output. The rest is read and dropped, so that the program can go on. */
+/** The start of a standard output. The rest is read and dropped, so that the program can continue. */
 export class OutputStart {
   readonly #chunks: Buffer[] = [];
   #bytes = 0;

@@ -122,7 +122,7 @@ export function asksForEventStream({ method, headers }: IncomingMessage): boolea
 }
 
 /**
- * Return the seq after which a stream of a job is to go on; null when the client names none.
+ * Return the seq after which a stream of a job is to continue; null when the client names none.
  *
  * @param lastEventId that of an EventSource that connects again; it is newer than `since` in its URL
  * @throws INVALID_REQUEST

@@ -26,7 +26,7 @@ export interface PrepareOptions {
 /**
  * Prepare to stream a job. Subscribe first, and then read the snapshot, so that no event can be lost in between.
  *
- * @returns null when nothing is left to be sent to a client that connects again by itself
+ * @returns null when nothing is left to be sent to a client that connects again on its own
  * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE; UNAUTHENTICATED without a token in a space that requires one
  * @see docs/streams.md#messages
  */
@@ -51,7 +51,7 @@ export async function prepareJobStream(
   const timestamp = isoOf(at);
   const { seq, missed } = beginningOf(snapshot, asked.since);
   const shownSeq = caller.scope === 'full' ? seq : shownToProgress(asked, seq, snapshot);
-  // The client cannot have seen the end, or Redis came back without the end that it has seen.
+  // The client cannot have seen the end, or Redis returned without the end that it has seen.
   const isAtPresent = asked.since === null || asked.since > snapshot.seq;
   if (asked.isEventStream && !isAtPresent && (await isOver(jobId, { store, caller, snapshot, seq }))) return null;
   return (session) => {
@@ -66,7 +66,7 @@ export async function prepareJobStream(
 
 /**
  * Return the seq after which a stream begins, and whether the client has missed events that cannot be sent: the history has
- * dropped them, or Redis came back without events that the client had.
+ * dropped them, or Redis returned without events that the client had.
  */
 function beginningOf({ seq, droppedSeq }: Snapshot, since: number | null): { seq: number; missed?: true } {
   if (since === null) return { seq };

@@ -14,7 +14,7 @@ import { STATUS_STAYS } from './space-counts.js';
  * The numbers are those of this channel in this process, from its first subscriber to its last. `streamInstanceId` is
  * another one whenever messages may be missing.
  *
- * A message that needs counts waits until they are read, and later messages wait behind it. What has come meanwhile is
+ * A message that needs counts waits until they are read, and later messages wait behind it. What has come in the meantime is
  * sent together, with counts that are read once.
  */
 export class EmitSpaceChannel extends SpaceChannel {

@@ -25,7 +25,7 @@ export interface JobChannelOptions extends ChannelOptions {
  * The seqs of events have no gaps, and the cursor of each subscriber has the last seq that its client knows. An event
  * at or below that seq is old. An event beyond the next seq means that an event is missing. It happened between
  * snapshot and subscription, or the connection was lost. Missing events are read from the job's history. Events that
- * come live meanwhile wait until that is done.
+ * come live in the meantime wait until that is done.
  *
  * Appends of logs are not in the history. For them, the seqs of log entries have the role that the seqs of events have
  * for events: see sendAppend.
@@ -126,7 +126,7 @@ export class JobChannel extends Channel {
 
   protected receive(encoded: OutgoingMessage): void {
     // The event came right after Redis confirmed the subscription. The confirmation starts a read of the history, which
-    // contains the event. Sent before that read, it would hide that Redis came back with less than it had.
+    // contains the event. Sent before that read, it would hide that Redis returned with less than it had.
     if (!this.isSubscribed) return;
     const { event } = encoded;
     if (event.type === 'logs_appended') this.#newestLogSeq = Math.max(this.#newestLogSeq, event.data.toSeq);
@@ -141,7 +141,7 @@ export class JobChannel extends Channel {
   }
 
   protected resume(): void {
-    // Redis may have come back with less than it had.
+    // Redis may have returned with less than it had.
     this.#newestSeq = 0;
     this.#newestLogSeq = 0;
     void this.#catchUp();
@@ -173,7 +173,7 @@ export class JobChannel extends Channel {
     return outcome;
   }
 
-  /** Replay the missed events to subscribers, and then send the live events that arrived meanwhile. */
+  /** Replay the missed events to subscribers, and then send the live events that arrived in the meantime. */
   async #catchUp(): Promise<void> {
     if (this.#isCatchingUp) {
       this.#mustReadAgain = true;

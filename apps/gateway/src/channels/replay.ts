@@ -59,7 +59,7 @@ export async function replayMissed({
     const since = await readWithRetries(() => readSince(store, jobId, fromSeq), { store, subscribers, owner });
     const { events, lastSeq } = since;
     last = { seq: lastSeq, status: since.status };
-    // Seq of the oldest event that was read; when there is none, the seq that would come next.
+    // Seq of the oldest event that was read; without one, the seq that would come next.
     const firstSeq = events[0]?.seq ?? lastSeq + 1;
     closeLost(before, since, firstSeq);
     isMore = events.length > 0 && firstSeq + events.length <= lastSeq;
@@ -75,7 +75,7 @@ export async function replayMissed({
 /**
  * Close sessions that cannot get the event that they need next.
  *
- * Either the history has dropped that event, or Redis came back with less than it had, without events that they were
+ * Either the history has dropped that event, or Redis returned with less than it had, without events that they were
  * sent. Other events may have taken the seqs of those events by now; they are later.
  */
 function closeLost(subscribers: readonly JobSubscriber[], since: Since, firstSeq: number): void {
@@ -111,7 +111,7 @@ function appendOf(jobId: string, { jobName, spaceId, status, newestLog }: Since)
   return { seq: null, jobId, jobName, spaceId, type: 'logs_appended', status, data, at };
 }
 
-/** Read a portion of the history. Retry for a while, because a Redis that comes back might not respond yet. */
+/** Read a portion of the history. Retry for a while, because a Redis that returns might not respond yet. */
 async function readWithRetries(
   read: () => Promise<Since>,
   { store, subscribers, owner }: Pick<ReplayOptions, 'store' | 'subscribers' | 'owner'>,

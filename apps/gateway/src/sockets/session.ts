@@ -109,7 +109,7 @@ export class Session {
     return this.#isClosing;
   }
 
-  /** Send a message that begins the stream. @param seq of the event after which a job's stream goes on */
+  /** Send a message that begins the stream. @param seq of the event after which a job's stream continues */
   begin(id: string, message: InitMessage | ConnectedMessage, seq: number | null = null): void {
     this.#sendBuffer.send(id, frameOf(message, this.form, seq), { isProgress: false });
   }
@@ -132,7 +132,7 @@ export class Session {
   }
 
   /**
-   * Close the stream some time after the end of its job, so that the client can close by itself before. An event stream
+   * Close the stream some time after the end of its job, so that the client can close on its own before. An event stream
    * ends at once, because its client cannot.
    *
    * The time is random for a progress-scope client, which must not know that its job is dead or killed.
@@ -151,7 +151,7 @@ export class Session {
     this.#timer = setTimeout(() => this.close(CLOSE_CODES.ended), GRACE_MS + moreMs);
   }
 
-  /** Stay open, because the job that had ended waits again. */
+  /** Stay open, because the job that had ended was requeued. */
   goOn(): void {
     if (this.#isClosing || !this.#timer) return;
     clearTimeout(this.#timer);

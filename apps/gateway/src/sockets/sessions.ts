@@ -24,7 +24,7 @@ const MAX_WAITING_BYTES = 256 * 1024 * 1024;
 export interface SessionsOptions {
   authenticator: Authenticator;
   log: Logger;
-  /** Milliseconds between two pings of a socket. Default 25 000. */
+  /** Milliseconds between two pings of a socket. Default 25,000. */
   pingMs?: number | undefined;
 }
 

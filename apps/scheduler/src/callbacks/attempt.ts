@@ -31,7 +31,7 @@ export interface AttemptOptions {
 
 /** Result of an attempt. */
 export interface AttemptResult {
-  /** Milliseconds until the next attempt; null when there is none, or when another scheduler makes it. */
+  /** Milliseconds until the next attempt; null without one, or when another scheduler makes it. */
   againMs: number | null;
   /** Null when no attempt was made now. */
   outcome: CallbackOutcome | null;

@@ -76,7 +76,7 @@ async function responseTo(request: Request): Promise<http.IncomingMessage> {
         reject(Object.assign(new Error(code), { code }));
         request.destroy();
       };
-      // This replaces got's time-out, which ends with a response that changes the protocol, so that the wait would
+      // This replaces got's timeout, which ends with a response that changes the protocol, so that the wait would
       // never end.
       timer = setTimeout(fail, ATTEMPT_MS, 'ETIMEDOUT');
       let interim = 0;

@@ -33,7 +33,7 @@ export interface Sweeper {
   /**
    * Process everything that is due now. A call during a sweep waits for the end of that sweep.
    *
-   * @throws the first error, which is logged already; other partitions were swept all the same
+   * @throws the first error, which is logged already; other partitions were still swept
    */
   runOnce(): Promise<void>;
   /** Set the function to call with each partition in which a sweep finds callbacks that are due. */
@@ -126,7 +126,7 @@ export function createSweeper(
       // Work pass by pass, so that a long backlog in one partition delays no other, not even one that is not due yet.
       const until = progressedAt + LOOK_AGAIN_MS;
       const all = tasksOf(due, settled);
-      // Begin elsewhere at each look, because a fault ends a pass: the last tasks must not wait again and again.
+      // Begin elsewhere at each look, because a fault ends a pass: the last tasks must not wait every time.
       const first = looks++ % Math.max(all.length, 1);
       left = [...all.slice(first), ...all.slice(0, first)];
       while (left.length > 0 && performance.now() < until) {
@@ -134,7 +134,7 @@ export function createSweeper(
       }
       if (faults.length > 0) throw faults[0];
     }
-    // What is due comes first. A long operation goes on in the next sweep.
+    // What is due comes first. A long operation continues in the next sweep.
     await runOperations(operations, { store, stopping, log, onStep: noteProgress });
   }
 

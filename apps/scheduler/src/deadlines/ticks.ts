@@ -8,7 +8,7 @@ import type { Sweeper } from './sweeper.js';
 const TICK_MS = 500;
 
 /**
- * A process that gets no tick from BullMQ for this long sweeps by its own timer, because time-outs may be 2 s late at
+ * A process that gets no tick from BullMQ for this long sweeps by its own timer, because timeouts may be 2 s late at
  * most.
  */
 const OWN_SWEEP_AFTER_MS = 1_000;

@@ -10,10 +10,10 @@ export type StreamState = 'connecting' | 'live' | 'broken' | 'paused' | 'refused
 /** State of the stream of the page that is shown; null for a page without one. */
 export const streamState = signal<StreamState | null>(null);
 
-/** Whether the person has paused live updates. Then nothing is loaded by itself either. */
+/** Whether the person has paused live updates. Then nothing is loaded on its own either. */
 export const isPaused = signal(false);
 
-/** At most so many renders a second: messages in between are collected. */
+/** Maximum number of renders a second: messages in between are collected. */
 const RENDERS_PER_SECOND = 4;
 
 /** A stream that lasted so long was not refused, and its next break is a new one. */

@@ -9,7 +9,7 @@ const JOBS_AT_ONCE = 100;
 /** Counts compared by one script. */
 const NAMES_AT_ONCE = 50;
 
-/** How often to count a space whose jobs are purged meanwhile, before giving up. */
+/** How often to count a space whose jobs are purged in the meantime, before giving up. */
 const ATTEMPTS = 5;
 
 /** A space counted up to a job. Grows with its names, not with its jobs. */

@@ -71,7 +71,7 @@ export const createJobRequest = withSchedule(
       payload: jsonObject.nullable().default(null).describe('Data for the worker'),
       maxRetries: integerBetween(0, LIMITS.maxRetriesMax)
         .optional()
-        .describe('Attempts after the first; each failure or time-out of an attempt uses one')
+        .describe('Attempts after the first; each failure or timeout of an attempt uses one')
         .meta({ default: LIMITS.maxRetriesDefault }),
       timeoutSeconds: secondsUpTo(LIMITS.timeoutSecondsMax)
         .optional()
@@ -89,7 +89,7 @@ export const createJobRequest = withSchedule(
 ).meta({ id: 'CreateJob' });
 export type CreateJobRequest = z.output<typeof createJobRequest>;
 
-/** Body of Create Job for several jobs. It only describes: each job is checked by itself. */
+/** Body of Create Job for several jobs. It only describes: each job is checked on its own. */
 export const createJobsRequest = z
   .array(createJobRequest)
   .min(1)

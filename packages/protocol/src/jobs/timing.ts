@@ -9,7 +9,7 @@ import { boundedArray, integerBetween, numberBetween, secondsUpTo, timestampMs }
 export const delaySeconds = numberBetween(0, LIMITS.delaySecondsMax)
   .nullable()
   .default(null)
-  .describe('Not before so many seconds have passed');
+  .describe('Minimum seconds to wait first');
 
 const schedule = {
   scheduledFor: timestampMs
@@ -67,7 +67,7 @@ export const retrySchema = (meta: { id: string; additionalProperties?: false }) 
         factor: numberBetween(1, LIMITS.retryFactorMax)
           .nullable()
           .default(null)
-          .describe('By how much each delay is longer than the one before it; default 1; not with a list of delays'),
+          .describe('Factor by which each delay is longer than the previous one; default 1; not with a list of delays'),
         maxDelaySeconds: numberBetween(0, LIMITS.retryDelaySecondsMax)
           .nullable()
           .default(null)

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonValue } from '../schema/json.js';
 import type { EventType } from './events.js';
 import type { Status } from './statuses.js';
 
-/** Trigger that can move a job. Time-outs are triggers like any call; the clock causes them. */
+/** Trigger that can move a job. Timeouts are triggers like any call; the clock causes them. */
 export type Trigger =
   | 'poll'
   | 'claim'

@@ -14,7 +14,7 @@ const LEVELS_BY_NAME = new Map<string, LogLevel>([
   ['critical', 'fatal'],
 ]);
 
-/** Return the level of this name; undefined if there is none. */
+/** Return the level of this name, or undefined. */
 export const levelNamed = (name: string): LogLevel | undefined => LEVELS_BY_NAME.get(name);
 
 /** Values for fields that a worker leaves out of a log entry. `loggedAt` is then the time of storage. */

@@ -37,7 +37,7 @@ const duration = z
     buckets: z
       .record(z.string(), count)
       .describe(
-        'How many took at most so many seconds, but longer than the next smaller limit; `more` for more than a day. Those with 0 are left out',
+        'Non-cumulative histogram keyed by upper bound in seconds, `more` for more than a day; empty buckets are left out',
       ),
   })
   .meta({ id: 'Duration' });

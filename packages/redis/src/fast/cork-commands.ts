@@ -8,7 +8,7 @@ const uncork = (stream: Stream) => stream.uncork();
 /**
  * Send all commands that a connection is given in one turn of the event loop in one write; ioredis would make a write
  * of each. Under load, Redis then reads some thirty as a pipeline and also replies in one write. Over TCP that saves 12
- * % of a call's CPU here, and 6 % in Redis (docs/performance.md). A command that is alone leaves as soon as the other
+ * % of a call's CPU here, and 6% in Redis (docs/performance.md). A command that is alone leaves as soon as the other
  * input of the same turn is handled.
  *
  * ioredis' own way, `enableAutoPipelining`, does this with pipelines, which cost more than they save.
@@ -26,7 +26,7 @@ function corkCommandsOf(redis: Redis): void {
     const { stream } = this;
     if (stream?.writableCorked === 0) {
       stream.cork();
-      // At that point, the input of this turn has been read. A stream that is ended meanwhile uncorks itself; a
+      // At that point, the input of this turn has been read. A stream that is ended in the meantime uncorks itself; a
       // destroyed one ignores it.
       setImmediate(uncork, stream);
     }

@@ -5,7 +5,7 @@ import { type QueuedTimeout, TimeoutQueue } from './timeout-queue.js';
 /**
  * Make a client's `evalsha` create its commands in fewer steps. ioredis searches the arguments of any command for
  * arrays, and makes and deletes a timer for each command. For a script, whose arguments are texts and numbers, that is
- * a tenth of what the call costs here (docs/performance.md). The command, its time-out and its errors are the same.
+ * a tenth of what the call costs here (docs/performance.md). The command, its timeout and its errors are the same.
  */
 export function useScriptCommands(client: RedisClient): void {
   client.evalsha = ((sha1: string, keys: number, ...parameters: (string | number)[]) => {
@@ -41,7 +41,7 @@ class ScriptCommand extends Command {
     this.#timeout ??= timeoutsOf(ms).begin(() => this.reject(new Error('Command timed out')));
   }
 
-  /** Called with the reply. A call that fails keeps its time-out, which then has no effect. */
+  /** Called with the reply. A call that fails keeps its timeout, which then has no effect. */
   override transformReply(reply: Buffer | Buffer[]): ReturnType<Command['transformReply']> {
     this.#timeout?.clear();
     return super.transformReply(reply);

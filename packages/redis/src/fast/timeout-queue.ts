@@ -1,4 +1,4 @@
-/** A time-out that ends by itself after its time, unless it is cleared before. */
+/** A timeout that ends on its own after its time, unless it is cleared before. */
 export class QueuedTimeout {
   /** When it ends, by `performance.now()`. */
   readonly endsAt: number;
@@ -23,7 +23,7 @@ export class QueuedTimeout {
 }
 
 /**
- * Time-outs of one length. They end in the order in which they begin, so one timer, for the oldest, is enough for all
+ * Timeouts of one length. They end in the order in which they begin, so one timer, for the oldest, is enough for all
  * of them. A timer of Node's for each call costs 0.25 µs when it is the only one of its length, as in a process that is
  * nearly idle: Node makes and drops the list for that length each time.
  *
@@ -40,7 +40,7 @@ export class TimeoutQueue {
     this.#ms = ms;
   }
 
-  /** Begin a time-out. @param onEnd must not throw */
+  /** Begin a timeout. @param onEnd must not throw */
   begin(onEnd: () => void): QueuedTimeout {
     const timeout = new QueuedTimeout(this, performance.now() + this.#ms, onEnd);
     timeout.before = this.#newest;
@@ -51,14 +51,14 @@ export class TimeoutQueue {
     return timeout;
   }
 
-  /** Remove a time-out. Only the time-out itself calls this. */
+  /** Remove a timeout. Only the timeout itself calls this. */
   remove(timeout: QueuedTimeout): void {
     const { before, after } = timeout;
     if (before) before.after = after;
     else this.#oldest = after;
     if (after) after.before = before;
     else this.#newest = before;
-    // A time-out that V8 has moved to the old space would keep those after it, and what they keep, until a full
+    // A timeout that V8 has moved to the old space would keep those after it, and what they keep, until a full
     // collection.
     timeout.before = timeout.after = null;
   }
@@ -75,7 +75,7 @@ export class TimeoutQueue {
       oldest.clear();
       oldest.onEnd();
     }
-    // Unless a time-out that ended has begun another.
+    // Unless a timeout that ended has begun another.
     if (this.#oldest && !this.#isTimed) this.#lookIn(this.#oldest.endsAt - now);
   }
 }

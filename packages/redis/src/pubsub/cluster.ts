@@ -42,7 +42,7 @@ export class ClusterSubscriptions implements Subscriptions {
 
   /**
    * @param cluster knows which primary has which slot; the caller opens and closes it
-   * @param connect makes a connection for subscribing to a node, which connects by itself
+   * @param connect makes a connection for subscribing to a node, which connects on its own
    */
   constructor(cluster: Cluster, connect: (node: Redis) => Subscriber) {
     this.#cluster = cluster;

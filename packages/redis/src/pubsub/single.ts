@@ -85,7 +85,7 @@ export class ConnectionSubscriptions implements Subscriptions {
 
   async #subscribe(channels: string[]): Promise<void> {
     const { stream } = this.#redis;
-    // Remember the listener of each channel, because one that replaces it meanwhile gets a confirmation of its own.
+    // Remember the listener of each channel, because one that replaces it in the meantime gets a confirmation of its own.
     const requested = channels.map((channel) => [channel, this.#listeners.get(channel)] as const);
     try {
       await (this.#kind === 'sharded' ? this.#redis.ssubscribe(...channels) : this.#redis.subscribe(...channels));

@@ -29,7 +29,7 @@ export interface PrivateRedisOptions {
   dataDir: string;
   /** Further settings, by name without dashes. */
   settings?: Record<string, string>;
-  /** Called with its last output when it ended by itself; it is started again. */
+  /** Called with its last output when it ended on its own; it is started again. */
   onCrash?: (output: string) => void;
 }
 

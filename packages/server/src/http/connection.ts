@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 /** Private parts of a socket of Node's HTTP server; no public API stops reading requests, or bounds parsing. */
 export interface HttpSocket extends Socket {
   parser: {
-    /** Called with the head of each request; the returned number says how to go on: 2 for an upgrade, else 0. */
+    /** Called with the head of each request; the returned number says how to continue: 2 for an upgrade, else 0. */
     onIncoming: (req: ParsedRequest, keepAlive: boolean) => number;
     resume(): void;
   } | null;
@@ -83,7 +83,7 @@ export class OpenResponses {
     return true;
   }
 
-  /** Return the responses that are there now; each may be removed meanwhile. */
+  /** Return the responses that are there now; each may be removed in the meantime. */
   all(): ServerResponse[] {
     return this.#first === null ? [] : [this.#first, ...this.#others];
   }

@@ -7,7 +7,7 @@ const EXPOSED = [
   ...['x-ignored-fields', 'preference-applied', 'idempotent-replayed', 'x-next-cursor', 'link'],
 ];
 
-/** Sets the CORS headers of a response, and then goes on. */
+/** Sets the CORS headers of a response, and then continues. */
 export type SetCors = (req: IncomingMessage, res: ServerResponse, next: () => void) => void;
 
 /**

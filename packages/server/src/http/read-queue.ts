@@ -15,7 +15,7 @@ const BUSY = 0.9;
 const AT_ONCE = 128;
 
 /**
- * Connections that are read at each tick while the process is busy, so that none waits for ever behind slow requests.
+ * Connections that are read at each tick while the process is busy, so that none waits forever behind slow requests.
  */
 const PER_TICK_BUSY = 16;
 
@@ -113,7 +113,7 @@ class ReadPause {
   constructor(socket: Socket) {
     this.#socket = socket as HttpSocket;
     this.#isPausedByNode = this.#socket._paused;
-    // Node goes on reading once responses are read, so it must find that the socket is still paused.
+    // Node continues reading once responses are read, so it must find that the socket is still paused.
     Object.defineProperty(socket, '_paused', {
       get: () => this.#isPausedByNode || this.#isPaused,
       set: (isPaused: boolean) => {
@@ -129,7 +129,7 @@ class ReadPause {
   }
 
   /**
-   * Go on reading, unless Node has paused the connection.
+   * Continue reading, unless Node has paused the connection.
    *
    * @returns whether the connection is still there
    */

@@ -72,7 +72,7 @@ function secondsFor(status: number): number | null {
   return status === 503 ? 1 + Math.floor(Math.random() * RETRY_AFTER_AT_MOST) : null;
 }
 
-/** Respond with an error of the catalogue. */
+/** Respond with an error of the catalog. */
 export function sendError(res: ServerResponse, error: YardmasterError, headers: OutgoingHttpHeaders = {}): void {
   sendJson(res, error.status, errorBody(error), { ...headersOf(error), ...headers });
 }
@@ -88,8 +88,8 @@ const DISCARD_MS = 5_000;
 
 /**
  * End a response whose head is written. The rest of the request's body is read and dropped, so that a client that is
- * still sending gets its response instead of a reset. A client that sends for ever is cut off here, because Node's own
- * time-out ends with the response.
+ * still sending gets its response instead of a reset. A client that sends forever is cut off here, because Node's own
+ * timeout ends with the response.
  *
  * @param body whole body of the response; absent for a response without a body
  */

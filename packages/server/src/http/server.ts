@@ -6,7 +6,7 @@ import { boundPipelines } from './pipelining/pipeline-schedule.js';
 import { createReadQueue } from './read-queue.js';
 import { refuseInvalidInput } from './refusal.js';
 
-/** Time-outs that keep slow and endless requests from piling up. */
+/** Timeouts that keep slow and endless requests from piling up. */
 export const SERVER_OPTIONS: ServerOptions = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,

@@ -34,7 +34,7 @@ export class Series {
 
 /**
  * A histogram that costs a call 0.1 µs. prom-client's costs 1 µs, because it makes a text of the sorted labels at each
- * observation. With the counter below, this saves 9 % of a call's CPU (docs/upstream.md). A registry of
+ * observation. With the counter below, this saves 9% of a call's CPU (docs/upstream.md). A registry of
  * prom-client contains it like any other metric, and a scrape sees no difference.
  */
 export class FastHistogram<L extends string> {

@@ -52,7 +52,7 @@ export interface RequestMetrics {
   beginWait(res: ServerResponse): void;
   /** Count a request as being served again. */
   endWait(res: ServerResponse): void;
-  /** Observe a request now, because its response goes on as a stream. Its head is written. */
+  /** Observe a request now, because its response continues as a stream. Its head is written. */
   responded(res: ServerResponse): void;
   /** Record that the server, not the app, responded to input on a socket, because the input is no valid request. */
   refused(socket: Duplex, status: number): void;

@@ -42,7 +42,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
   version: string;
 };
 
-/** How often the lag of the event loop is measured. Every 10 ms, the default, takes 1 % of a core of an idle process. */
+/** How often the lag of the event loop is measured. Every 10 ms, the default, takes 1% of a core of an idle process. */
 const LAG_EVERY_MS = 50;
 
 /** Create a registry with the metrics of any Node process, and with the release of this one. */

@@ -21,7 +21,7 @@ export interface AuthenticatorOptions {
   adminKey?: string | undefined;
   /** How long a key is accepted without asking Redis again, in milliseconds. Default KEY_CACHE_MS. */
   cacheMs?: number;
-  /** Keys in the cache at once. Default 10 000. */
+  /** Keys in the cache at once. Default 10,000. */
   capacity?: number;
 }
 
@@ -94,7 +94,7 @@ export class Authenticator {
 
   /**
    * Return whose key a text is, if it was found correct a moment ago. Call this before `authenticate`, because it saves
-   * a call 18 % of its CPU: the hash of the secret, and some turns of the event loop (docs/performance.md).
+   * a call 18% of its CPU: the hash of the secret, and some turns of the event loop (docs/performance.md).
    *
    * @returns undefined when that is not known
    */
@@ -124,7 +124,7 @@ export class Authenticator {
   /**
    * Make a stream token. It is signed with the secret of the caller's API key, so that it ends with it.
    *
-   * @throws UNAUTHENTICATED when the key was revoked or rotated meanwhile, UNAVAILABLE
+   * @throws UNAUTHENTICATED when the key was revoked or rotated in the meantime, UNAVAILABLE
    */
   async createStreamToken({ keyId, rotation }: Principal, grant: StreamGrant): Promise<string> {
     const isPresent = (entry: Entry) => entry.principal.rotation === rotation;

@@ -25,7 +25,7 @@ export async function revokeKey(store: Store, id: string, caller: Principal | nu
     checkMayAdminister(key, caller);
   }
   // All go in one batch, but not in MULTI, which Redis refuses as a whole when memory is full. If only the first ones
-  // arrive, the caches drop the key by themselves, and `removeExpiredKeys` removes the time of its use.
+  // arrive, the caches still drop the key, and `removeExpiredKeys` removes the time of its use.
   const [record, deleted] = await Promise.all([
     call(store, 'hget', redis.hget(keys.apiKeys, id)),
     call(store, 'hdel', redis.hdel(keys.apiKeys, id)),
@@ -38,7 +38,7 @@ export async function revokeKey(store: Store, id: string, caller: Principal | nu
 
 /**
  * Remove every key that has expired by Redis' clock and by the clock of this process. It must have expired by both,
- * because a removed key does not come back when a wrong clock is corrected. No process has to be notified, because an
+ * because a removed key does not return when a wrong clock is corrected. No process has to be notified, because an
  * expired key is already useless. Times of use of keys that are gone are removed too.
  *
  * @returns how many keys were removed

@@ -28,7 +28,7 @@ export class KeyCache {
   }
 
   /**
-   * Return the entry of a text, undefined when there is none that may still be used. It does not reveal to a client how
+   * Return the entry of a text, undefined without one that may still be used. It does not reveal to a client how
    * close a guess is. For an unknown text, it compares only a hash, whose seed only this process has.
    */
   ofText(text: string): Entry | undefined {

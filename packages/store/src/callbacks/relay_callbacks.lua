@@ -3,7 +3,7 @@
 -- REPLY OK examined:number due[]
 --
 -- List the due callbacks of one partition, oldest first. Postpone the next check of each by `againMs`, or by as long as
--- it has been due, but at most by `atMostMs`. Meanwhile a scheduler has the callback. If that scheduler loses it, the
+-- it has been due, but at most by `atMostMs`. In the meantime a scheduler has the callback. If that scheduler loses it, the
 -- callback is listed again after twice the time.
 --   limit    at most 100
 --   due      id, series, url, ms for which it has been due, …

@@ -47,7 +47,7 @@ const NO_STEPS: ClockWatch = {
 /**
  * Create a watch of Redis' clock.
  *
- * @param settleMs for how long it lets no deadline be processed at first. Default 2 000
+ * @param settleMs for how long it lets no deadline be processed at first. Default 2,000
  */
 export function createClockWatch(store: Store, settleMs = SETTLE_MS): ClockWatch {
   if (store.isClockManual) return NO_STEPS;

@@ -6,7 +6,7 @@
 -- or dead; a running one has failed its attempt; an ended one is purged. If a step of Redis' clock shortened the window
 -- of a job, the job gets another window. A status that a later release may have is left alone.
 --   limit          at most 100, so that Redis is busy for some 3 ms at most
---   maxDeliveries  delivery time-outs in a row, with no ack in between, that make a job dead
+--   maxDeliveries  delivery timeouts in a row, with no ack in between, that make a job dead
 --   dueBefore      expire only deadlines before this reading of the clock, in ms, because it may have stepped since
 --   random         see retryDelayMs; the jobs of the step get different ones from it
 --   counts         delivered jobs pending again, delivered ones now dead, attempts failed of jobs pending again, of jobs

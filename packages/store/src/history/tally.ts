@@ -39,7 +39,7 @@ export interface Portion {
 
 /**
  * Counts what this process has done to jobs, for the histories of their spaces, until `flushHistory` has added it to
- * Redis. Its memory is bounded: beyond 100 names of a space the others are counted as `*`, and beyond 10 000 pairs of
+ * Redis. Its memory is bounded: beyond 100 names of a space the others are counted as `*`, and beyond 10,000 pairs of
  * space and name, which only a Redis that takes nothing for long brings about, counts of further pairs are lost.
  */
 export class Tally {

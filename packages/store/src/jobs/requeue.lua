@@ -4,7 +4,7 @@
 -- REPLY NOT_UNIQUE id status:Status
 -- ERRORS JOB_NOT_DEAD JOB_NOT_FOUND FORBIDDEN
 --
--- Let a dead or killed job wait again, at the end of the queue, with all of its attempts ahead. It takes its unique key
+-- Put a dead or killed job back at the end of the queue, with all of its attempts ahead. It takes its unique key
 -- back. A callback that is still owed is dropped.
 --   delay          see timeOf
 --   isDryRun       '1' to change nothing, '' otherwise

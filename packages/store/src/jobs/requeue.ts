@@ -5,7 +5,7 @@ import { type Caller, jobScriptInputs, type Store } from '../store.js';
 import { delayOf } from './timing.js';
 
 /**
- * Let a dead or killed job wait again, with all of its attempts ahead: at the end of the queue, or for a delay.
+ * Put a dead or killed job back in the queue, with all of its attempts ahead: at its end, or after a delay.
  *
  * @throws JOB_NOT_DEAD, JOB_NOT_UNIQUE, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see docs/api.md#requeue-copy-delete

@@ -3,7 +3,7 @@
 -- REPLY OK before:Status after:Status
 -- ERRORS JOB_NOT_PENDING JOB_NOT_FOUND FORBIDDEN
 --
--- Give a job that waits another time, or put it at the end of the queue. Its time to start begins again once it is
+-- Give a job that waits another time, or put it at the end of the queue. Its time to start restarts once it is
 -- claimable.
 --   delay      see timeOf
 --   priority   head start in seconds; '' for the one it has

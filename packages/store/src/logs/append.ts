@@ -8,7 +8,7 @@ import type { PackedLog } from './entry.js';
  * Append a batch to a job's logs, all of it or nothing. The oldest entries above the limit are dropped, and seqs
  * continue.
  *
- * @param logs 1 to 5 000 entries
+ * @param logs 1 to 5,000 entries
  * @throws JOB_NOT_FOUND, FORBIDDEN, STORAGE_FULL, UNAVAILABLE
  * @see docs/logs.md#append
  */

@@ -5,7 +5,7 @@
 --
 -- Append a batch of log entries to a job, whatever its status. This is not a heartbeat: the window and the record do
 -- not change.
---   entries   results of packLog in the store: JSON arrays without `[` and the time of storage; at most 5 000
+--   entries   results of packLog in the store: JSON arrays without `[` and the time of storage; at most 5,000
 local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end

@@ -113,7 +113,7 @@ interface PortionQuery {
   direction: 'after' | 'before';
   /** Seq after or before which to read. */
   bound: number;
-  /** Entries wanted; more than 1 000 are not read at once. */
+  /** Entries wanted; more than 1,000 are not read at once. */
   most: number;
 }
 

@@ -6,7 +6,7 @@
 -- Read a portion of a job's logs: the oldest entries after a seq, or the newest before one.
 --   direction   'after' or 'before'
 --   bound       the seq
---   most        entries at most; at most 1 000
+--   most        entries at most; at most 1,000
 --   budget      bytes of entries after which to stop, so that one portion does not keep Redis busy for long
 --   dropped     entries dropped at the old end
 --   lists       lists of entries in the order in which they were read, each ascending

@@ -47,7 +47,7 @@ local function recordEvent(job, at, type, status, data, eventsPerJob, ...)
   publish(job, seq, type, status, at, data)
 end
 
--- Record the event with which a job waits again, with further fields of the record (name, value, …). Its record is then
+-- Record the event with which a job is requeued, with further fields of the record (name, value, …). Its record is then
 -- as if it had not been delivered. The times go after the history is written, which may begin with them.
 local function recordReturn(job, at, type, status, data, eventsPerJob, ...)
   local seq = appendEvent(job, at, type, data, eventsPerJob)

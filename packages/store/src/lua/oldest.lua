@@ -1,4 +1,4 @@
--- Remove the oldest entry of a queue and return it; nil when there is none.
+-- Remove the oldest entry of a queue and return it; nil when it is empty.
 local function takeFirst(queue)
   return redis.call('ZPOPMIN', queue)[1]
 end
@@ -6,7 +6,7 @@ end
 -- Return a function that removes the oldest entry of several queues at each call, and returns it; nil when there is
 -- none. Entries are read in portions; a spent portion has left its queue, so the next one starts at the head again.
 local function oldestFirst(keys, portion)
-  -- Go to the oldest entry of a queue that was not taken yet; nil when there is none.
+  -- Go to the oldest entry of a queue that was not taken yet; nil after the last.
   local function fill(q)
     if not q.entries or (q.at > #q.entries and #q.entries > 0) then
       q.entries = redis.call('ZRANGE', q.key, 0, portion - 1, 'WITHSCORES')

@@ -1,4 +1,4 @@
--- Start the retention of a job that has just ended: its deadline now means the purge. 0 keeps it for ever, and its record
+-- Start the retention of a job that has just ended: its deadline now means the purge. 0 keeps it forever, and its record
 -- says so, because the settings may change.
 --   retentionMs   see retentionIn
 local function startRetention(job, nowMs, retentionMs)

@@ -3,7 +3,7 @@ local function settingsText(base, space)
   return redis.call('HGET', base .. 'settings', space)
 end
 
--- Return how long a job stays that has ended with this status, in ms; 0 for ever. The settings of its space come before the
+-- Return how long a job stays that has ended with this status, in ms; 0 forever. The settings of its space come before the
 -- setting of the process.
 --   settings   as settingsText returns them
 local function retentionIn(settings, status, retentionMs)

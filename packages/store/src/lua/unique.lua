@@ -12,7 +12,7 @@ local function freeUnique(job, unique, keeping)
   if lasts ~= keeping and stored(redis.call('HGET', index, field)) == job.id then redis.call('HDEL', index, field) end
 end
 
--- Check whether a job that has ended must occupy its unique key when it waits again. One that lasts for a time must not,
+-- Check whether a job that has ended must occupy its unique key when it is requeued. One that lasts for a time must not,
 -- once that time is over.
 --   freed   field of its record
 local function takesUniqueBack(job, unique, freed, nowMs)

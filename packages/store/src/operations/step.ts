@@ -49,7 +49,7 @@ export async function stepOperation(store: Store, partition: string): Promise<St
   if (head === undefined) return null;
   const { id, record } = head;
   if (record?.status !== 'running') {
-    await call(store, 'zrem', store.redis.zrem(list, id)); // It was cancelled in between, or is kept no longer.
+    await call(store, 'zrem', store.redis.zrem(list, id)); // It was canceled in between, or is kept no longer.
     return { operationId: id, isDone: true, changed: 0 };
   }
 

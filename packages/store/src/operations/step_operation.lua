@@ -8,7 +8,7 @@
 -- processes may do it at once, because only one of them finds the cursor where it expects it. See lua/operation.
 --   cursor, after   where the caller expects it; where it is after the last job of its index, or after those in `inputs`
 --   most, mayChange   jobs of the index to examine, 0 for those in `inputs`; jobs to change
---   isDryRun        '1' to change nothing, '' otherwise; a requeue then checks unique keys all the same
+--   isDryRun        '1' to change nothing, '' otherwise; a requeue still checks unique keys
 --   reason, delay, tags   see kill.lua, requeue.lua, hasTags
 --   listed          number of jobs that the caller has examined to find those in `inputs`
 --   inputs          `nameCount` names, and then ids

@@ -37,7 +37,7 @@ export interface Backlog {
 
 /**
  * Read the backlog, at a cost that does not grow with the number of jobs. It sends a few commands for each partition,
- * and at most eight for each space shown, and one for each of its paused names and for each name that is shown by itself, over the bulk connection. Each command names one key, so that it works on a
+ * and at most eight for each space shown, and one for each of its paused names and for each name that is shown on its own, over the bulk connection. Each command names one key, so that it works on a
  * cluster. The numbers are not of one moment.
  *
  * @param most spaces at most; 0 for none

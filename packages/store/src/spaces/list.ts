@@ -62,7 +62,7 @@ async function idsAfter(store: Store, cursor: string | null, wanted: number): Pr
 
 /**
  * Read the ids of all spaces of a partition, sorted. They are read by score, which only grows: a space that gets a job
- * meanwhile moves ahead of the reader, who may find it twice but does not miss it.
+ * in the meantime moves ahead of the reader, who may find it twice but does not miss it.
  */
 async function idsOf(store: Store, tag: string): Promise<string[]> {
   const ids = new Set<string>();

@@ -6,7 +6,7 @@
 --   names    the space's /names
 --   base     prefix of every key of its partition
 --   space    prefix of every key of the space, with its `/`
---   limit    names at most, those with most jobs; 0 to 1 000, whose 3 000 commands take Redis some 2 ms
+--   limit    names at most, those with most jobs; 0 to 1,000, whose 3,000 commands take Redis some 2 ms
 --   requested   in place of those: these names, at most 100
 --   at       now, epoch ms
 --   counts   jobs by status, in the order of a job's life, then all

@@ -127,7 +127,7 @@ func (c *Conn) Close() {
 	c.closeStream()
 }
 
-// Read returns the next message. Pings are answered meanwhile. After an error the connection is unusable.
+// Read returns the next message. Pings are answered in the meantime. After an error the connection is unusable.
 func (c *Conn) Read() ([]byte, error) {
 	var message bytes.Buffer
 	isFragmented := false

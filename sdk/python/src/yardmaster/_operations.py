@@ -51,7 +51,7 @@ class OperationHandle:
         return cast(Operation, self._client.send(_calls.operation("GET", self.id)))
 
     def wait(self, timeout: Duration | None = None) -> Operation:
-        """Wait until the operation is done or cancelled. Raises YardmasterError ``TIMEOUT``."""
+        """Wait until the operation is done or canceled. Raises YardmasterError ``TIMEOUT``."""
         wait = _calls.OperationWait(timeout)
         while (operation := self.get())["status"] == "running":
             time.sleep(wait.next())
@@ -97,7 +97,7 @@ class AsyncOperationHandle:
         return cast(Operation, await self._client.send(_calls.operation("GET", self.id)))
 
     async def wait(self, timeout: Duration | None = None) -> Operation:
-        """Wait until the operation is done or cancelled. Raises YardmasterError ``TIMEOUT``."""
+        """Wait until the operation is done or canceled. Raises YardmasterError ``TIMEOUT``."""
         wait = _calls.OperationWait(timeout)
         while (operation := await self.get())["status"] == "running":
             await asyncio.sleep(wait.next())

@@ -50,7 +50,7 @@ class JobOptions(TypedDict, total=False):
     priority: int
     #: Words by which ``jobs`` and ``operations`` find the job: at most 10.
     tags: Sequence[str]
-    #: Create the job only if there is none with this key.
+    #: Create the job only if no job has this key.
     unique: UniqueRequest
     #: Where the service reports the end of the job.
     callback_url: str
@@ -124,7 +124,7 @@ class JobFilter(TypedDict, total=False):
 class OperationOptions(TypedDict, total=False):
     """Options of an operation."""
 
-    #: Change at most so many jobs. Default: all.
+    #: Maximum number of jobs to change. Default: all.
     limit: int
     #: Only count the jobs that would be changed. Default: False.
     dry_run: bool

@@ -157,7 +157,7 @@ class AsyncTransport:
         self._http = httpx.AsyncClient(limits=_LIMITS)
 
     async def once(self, request: Request, timeout: float | None = None) -> Any:
-        """Make a call once. Cancelled, it closes its connection."""
+        """Make a call once. Canceled, it closes its connection."""
         try:
             return parse(await self._http.request(**arguments(self.target, request, timeout)), request.is_page)
         except httpx.HTTPError as error:

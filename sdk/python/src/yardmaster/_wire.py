@@ -80,7 +80,7 @@ class _CreateJobRequired(TypedDict):
 class CreateJob(_CreateJobRequired, total=False):
     # Data for the worker. Default: `null`
     payload: Optional[Dict[str, Any]]
-    # Attempts after the first; each failure or time-out of an attempt uses one. Default: `3`
+    # Attempts after the first; each failure or timeout of an attempt uses one. Default: `3`
     maxRetries: int
     # Execution window: how long an attempt may take between two heartbeats. Default: `300`
     timeoutSeconds: float
@@ -527,7 +527,7 @@ class _OperationRequestRequired(TypedDict):
 
 
 class OperationRequest(_OperationRequestRequired, total=False):
-    # Change at most so many jobs; default all. Default: `null`
+    # Maximum number of jobs to change; default: all. Default: `null`
     limit: Optional[int]
     # Only count, in `changed`, the jobs that it would change. Default: `false`
     dryRun: bool
@@ -621,7 +621,7 @@ class ProgressSubProgressValue(_ProgressSubProgressValueRequired, total=False):
 class Release(TypedDict, total=False):
     # Reason, for the history. Default: `null`
     reason: Optional[str]
-    # Not before so many seconds have passed. Default: `null`
+    # Minimum seconds to wait first. Default: `null`
     delaySeconds: Optional[float]
 
 
@@ -635,12 +635,12 @@ class ReleaseOutcome(_ReleaseOutcomeRequired, total=False):
     deliveryToken: Optional[str]
     # Reason, for the history. Default: `null`
     reason: Optional[str]
-    # Not before so many seconds have passed. Default: `null`
+    # Minimum seconds to wait first. Default: `null`
     delaySeconds: Optional[float]
 
 
 class Requeue(TypedDict, total=False):
-    # Not before so many seconds have passed. Default: `null`
+    # Minimum seconds to wait first. Default: `null`
     delaySeconds: Optional[float]
 
 
@@ -671,7 +671,7 @@ class _RetryRequestRequired(TypedDict):
 
 
 class RetryRequest(_RetryRequestRequired, total=False):
-    # By how much each delay is longer than the one before it; default 1; not with a list of
+    # Factor by which each delay is longer than the previous one; default 1; not with a list of
     # delays. Default: `null`
     factor: Optional[float]
     # Longest delay, after factor and jitter; default 604800. Default: `null`

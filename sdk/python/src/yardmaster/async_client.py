@@ -95,7 +95,7 @@ class AsyncYardmaster:
         return AsyncJob(self, created["id"], created["name"], created["status"])
 
     async def create_many(self, jobs: Sequence[NewJob], *, idempotency_key: str | None = None) -> list[AsyncJob]:
-        """Create up to 1 000 jobs with one call, in this order."""
+        """Create up to 1,000 jobs with one call, in this order."""
         request = _calls.create(self.target, jobs, idempotency_key)
         created = cast(list[JobSummary], await self.send(request))
         return [AsyncJob(self, job["id"], job["name"], job["status"]) for job in created]
@@ -109,7 +109,7 @@ class AsyncYardmaster:
         return cast(JobWithEvents, await self.send(_calls.read(job_id)))
 
     async def jobs(self, **filter: Unpack[JobFilter]) -> AsyncIterator[ListedJob]:
-        """List jobs of the space, page after page: no job comes twice, whatever is created or changed meanwhile."""
+        """List jobs of the space, page after page: no job comes twice, whatever is created or changed in the meantime."""
         query, cursor = query_of(filter), None
         while True:
             page = await self.send(_calls.jobs(self.target, query, cursor))
@@ -135,7 +135,7 @@ class AsyncYardmaster:
         return cast(SpaceStats, await self.send(_calls.stats(self.target)))
 
     async def requeue(self, job_id: str, delay: Duration = 0) -> None:
-        """Let a dead or killed job wait again, with all of its attempts.
+        """Put a dead or killed job back in the queue, with all of its attempts.
 
         After a lost response it may raise ``JOB_NOT_DEAD`` although the job waits.
         """

@@ -98,7 +98,7 @@ class Yardmaster:
         return Job(self, created["id"], created["name"], created["status"])
 
     def create_many(self, jobs: Sequence[NewJob], *, idempotency_key: str | None = None) -> list[Job]:
-        """Create up to 1 000 jobs with one call, in this order."""
+        """Create up to 1,000 jobs with one call, in this order."""
         created = cast(list[JobSummary], self.send(_calls.create(self.target, jobs, idempotency_key)))
         return [Job(self, job["id"], job["name"], job["status"]) for job in created]
 
@@ -111,7 +111,7 @@ class Yardmaster:
         return cast(JobWithEvents, self.send(_calls.read(job_id)))
 
     def jobs(self, **filter: Unpack[JobFilter]) -> Iterator[ListedJob]:
-        """List jobs of the space, page after page: no job comes twice, whatever is created or changed meanwhile."""
+        """List jobs of the space, page after page: no job comes twice, whatever is created or changed in the meantime."""
         query, cursor = query_of(filter), None
         while True:
             page = self.send(_calls.jobs(self.target, query, cursor))
@@ -135,7 +135,7 @@ class Yardmaster:
         return cast(SpaceStats, self.send(_calls.stats(self.target)))
 
     def requeue(self, job_id: str, delay: Duration = 0) -> None:
-        """Let a dead or killed job wait again, with all of its attempts.
+        """Put a dead or killed job back in the queue, with all of its attempts.
 
         After a lost response it may raise ``JOB_NOT_DEAD`` although the job waits.
         """

@@ -27,7 +27,7 @@ SyncHandler = TypeVar("SyncHandler", bound=Callable[[SyncContext, Any], Any])
 #: Of the service.
 _MOST_NAMES = 100
 _MOST_WORKER_ID = 128
-#: Tasks that are left at the end have this long to be cancelled. Seconds.
+#: Tasks that are left at the end have this long to be canceled. Seconds.
 _CANCEL = 1.0
 
 
@@ -50,9 +50,9 @@ class Register(Protocol):
 class Worker:
     """Claims jobs and calls their handlers.
 
-    ``concurrency``: jobs at once. ``drain``: how long handlers may go on after the worker was asked to stop.
+    ``concurrency``: jobs at once. ``drain``: how long handlers may continue after the worker was asked to stop.
     ``auto_ack``: start jobs with the poll that claims them; it saves a call for each job, but a job whose response is
-    lost waits for its time-out, and has used an attempt. ``worker_id``: shown on the jobs; host and process id by
+    lost waits for its timeout, and has used an attempt. ``worker_id``: shown on the jobs; host and process id by
     default. ``health_port``: serves ``/healthz``. ``on_warning``: called, from any thread, when something needs
     attention but does not end the worker; by default the logger ``yardmaster`` gets it. ``handle_signals``: whether
     SIGTERM and SIGINT stop the worker.
@@ -90,7 +90,7 @@ class Worker:
         annotation says: a dataclass, or a model of pydantic or msgspec. One that does not fit makes the job dead.
 
         An ``async def`` gets a :class:`Context` and runs on the event loop of ``run`` or ``run_async``; its task is
-        cancelled when its signal is aborted, unless ``cancel`` is False. A ``def`` gets a :class:`SyncContext` and runs
+        canceled when its signal is aborted, unless ``cancel`` is False. A ``def`` gets a :class:`SyncContext` and runs
         in a thread, or with ``process`` in a process, which suits work that needs the processor.
         """
         if not name:
@@ -111,7 +111,7 @@ class Worker:
 
         ::
 
-            first signal     no more polls, heartbeats go on
+            first signal     no more polls, heartbeats continue
             after ``drain``  handlers are aborted with Draining, and have 5 s
             then             the remaining jobs are released, which costs no attempt
             second signal    all jobs are released at once
@@ -131,7 +131,7 @@ class Worker:
             loop.close()
 
     async def run_async(self) -> None:
-        """Work as ``run`` does, in an event loop that runs already. Cancelled, it releases all jobs."""
+        """Work as ``run`` does, in an event loop that runs already. Canceled, it releases all jobs."""
         if self._stop is not None:
             raise RuntimeError("The worker is running already")
         if not self._handlers:
@@ -174,7 +174,7 @@ class Worker:
 
 
 def _cancel_rest(loop: asyncio.AbstractEventLoop) -> None:
-    """Cancel the tasks that are left. A handler that goes on nevertheless does not keep the program."""
+    """Cancel the tasks that are left. A handler that continues nevertheless does not keep the program."""
     tasks = asyncio.all_tasks(loop)
     for task in tasks:
         task.cancel()

@@ -9,7 +9,7 @@ import type { Yardmaster } from './yardmaster.js';
 
 /** Options of an operation. */
 export interface OperationOptions {
-  /** Change at most so many jobs. Default: all */
+  /** Maximum number of jobs to change. Default: all */
   limit?: number;
   /** Only count the jobs that would be changed. Default: false */
   dryRun?: boolean;
@@ -73,7 +73,7 @@ export class OperationHandle {
   }
 
   /**
-   * Wait until the operation is done or cancelled.
+   * Wait until the operation is done or canceled.
    *
    * @param options.timeout how long to wait. Default: no limit
    * @throws YardmasterError `TIMEOUT`

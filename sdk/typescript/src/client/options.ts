@@ -34,7 +34,7 @@ export interface CreateOptions {
   priority?: number;
   /** Words by which `list` and `operations` find the job: at most 10. */
   tags?: string[];
-  /** Create the job only if there is none with this key. */
+  /** Create the job only if no job has this key. */
   unique?: UniqueRequest;
   /** Where the service reports the end of the job. */
   callbackUrl?: string;

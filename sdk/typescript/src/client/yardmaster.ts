@@ -76,7 +76,7 @@ export class Yardmaster {
     return new JobHandle(this, created);
   }
 
-  /** Create up to 1 000 jobs with one call, in this order. */
+  /** Create up to 1,000 jobs with one call, in this order. */
   async createMany(jobs: readonly NewJob[], options: CallOptions = {}): Promise<JobHandle[]> {
     const created = await this.#create<JobSummary[]>(jobs.map(bodyOf), options);
     return created.map((job) => new JobHandle(this, job));
@@ -101,7 +101,7 @@ export class Yardmaster {
     return this.send({ method: 'GET', path: jobPath(jobId) }, signal);
   }
 
-  /** List jobs of the space, page after page: no job comes twice, whatever is created or changed meanwhile. */
+  /** List jobs of the space, page after page: no job comes twice, whatever is created or changed in the meantime. */
   list(options: ListOptions = {}, signal?: AbortSignal): AsyncGenerator<ListedJob, void, undefined> {
     const { pageSize, createdAfter, createdBefore, ...others } = options;
     const query = queryOf({
@@ -136,7 +136,7 @@ export class Yardmaster {
   }
 
   /**
-   * Let a dead or killed job wait again, with all of its attempts. After a lost response it may have the error
+   * Put a dead or killed job back in the queue, with all of its attempts. After a lost response it may have the error
    * `JOB_NOT_DEAD` although the job waits.
    */
   async requeue(jobId: string, delay: Duration = 0, signal?: AbortSignal): Promise<void> {

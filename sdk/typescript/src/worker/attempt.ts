@@ -175,7 +175,7 @@ export class Attempt {
     else if (this.#owed === null) this.#session.heartbeats.beatNow();
   }
 
-  /** End the attempt with the worker. @returns the outcomes that are not stored; a release, if there is none */
+  /** End the attempt with the worker. @returns the outcomes that are not stored; a release, if it has none */
   close(): Outcome[] {
     if (this.gone.aborted) return [];
     const owed = this.#owed ?? [this.outcome(this.#end ?? releaseOf(0, STOP_REASON))];

@@ -1,4 +1,4 @@
-/** Lets one waiting function go on. A wake-up before the wait counts. */
+/** Lets one waiting function continue. A wake-up before the wait counts. */
 export class WakeUp {
   #isDue = false;
   #resolve: (() => void) | null = null;

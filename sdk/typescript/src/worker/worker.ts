@@ -12,11 +12,11 @@ import { guarded, type OnWarning, writeWarning } from './warnings.js';
 export interface WorkerOptions {
   /** Jobs at once. Default: 10 */
   concurrency?: number;
-  /** How long handlers may go on after the worker was asked to stop. Default: 25 s */
+  /** How long handlers may continue after the worker was asked to stop. Default: 25 s */
   drain?: Duration;
   /**
    * Start jobs with the poll that claims them. It saves a call for each job; but a job whose response is lost waits for
-   * its time-out, and has used an attempt. Default: false
+   * its timeout, and has used an attempt. Default: false
    */
   autoAck?: boolean;
   /** Shown on the jobs of the worker, at most 128 characters. Default: host and process id */
@@ -90,7 +90,7 @@ export class Worker {
   /**
    * Work until SIGTERM or SIGINT, or `stop`; then drain:
    *
-   *     first signal     no more polls, heartbeats go on
+   *     first signal     no more polls, heartbeats continue
    *     after `drain`    handlers are aborted with `Draining`, and have 5 s
    *     then             the remaining jobs are released, which costs no attempt
    *     second signal    all jobs are released at once

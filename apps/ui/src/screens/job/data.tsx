@@ -43,7 +43,7 @@ export function Facts({ job }: { job: JobWithEvents }) {
     ['Worker', job.workerId && <Text>{job.workerId}</Text>],
     ['Scheduled for', job.scheduledFor && <Time at={job.scheduledFor} />],
     ['Ended', isTerminal(job.status) && <Time at={job.updatedAt} />],
-    ['Heartbeat time-out', duration(job.timeoutSeconds)],
+    ['Heartbeat timeout', duration(job.timeoutSeconds)],
     ['Longest attempt', job.maxRunSeconds !== undefined && duration(job.maxRunSeconds)],
     ['Start within', job.startWithinSeconds !== undefined && duration(job.startWithinSeconds)],
     ['Priority', job.priority !== undefined && `${job.priority} s`],

@@ -4,7 +4,7 @@ import { callPage, type Page, segment } from '../../api/client.js';
 import { applyMessage, type EventMessage, isEvent } from '../../live/apply-message.js';
 import { type JobsFilter, listQuery, PAGE_SIZE } from './filter.js';
 
-/** How often an empty page of a search is followed by the next one, before the person is asked to go on. */
+/** How often an empty page of a search is followed by the next one, before the person is asked to continue. */
 const EMPTY_PAGES = 5;
 
 /** Most new jobs that are counted. */

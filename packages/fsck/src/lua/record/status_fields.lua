@@ -9,7 +9,7 @@ local function checkByStatus(broken, r)
   local attempt, status = tonumber(r.attempt or 0), r.status
   local isWaiting = status == 'scheduled' or status == 'pending'
   r.hasTimes = status ~= 'scheduled' or r.scheduledFor ~= nil
-  -- A dead job with delivery time-outs died of them, and one that was never acked of its time limit for the start, perhaps
+  -- A dead job with delivery timeouts died of them, and one that was never acked of its time limit for the start, perhaps
   -- without an attempt.
   local wasAcked = not r.deliveryTimeouts and tonumber(r.startBy or 0) == 0
   local hasRun = status == 'running' or status == 'completed' or (status == 'dead' and wasAcked)

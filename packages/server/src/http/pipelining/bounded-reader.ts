@@ -3,7 +3,7 @@ import type { HttpSocket } from '../connection.js';
 interface ReaderOptions {
   /** Called with the bytes that Node has read, in place of Node's parser. */
   onData: (bytes: Buffer) => void;
-  /** Whether Node may make the socket go on; when it must not, `onResumeRefused` is called. */
+  /** Whether Node may make the socket continue; when it must not, `onResumeRefused` is called. */
   mayResume: () => boolean;
   onResumeRefused: () => void;
 }
@@ -51,7 +51,7 @@ export class BoundedReader {
     this.#setReading(false);
   }
 
-  /** Go on reading. */
+  /** Continue reading. */
   resume(): void {
     this.#resumeSocket();
     this.#setReading(true);

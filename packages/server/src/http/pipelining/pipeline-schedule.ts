@@ -12,7 +12,7 @@ const SHARE_MS = 2;
  */
 const OPEN_AT_MOST = 32;
 
-/** Lets connections go on in the order in which they ask, for a short time in each turn of the event loop. */
+/** Lets connections continue in the order in which they ask, for a short time in each turn of the event loop. */
 export class PipelineSchedule {
   /** Requests of these connections that are being served and have no response yet. */
   open = 0;
@@ -33,7 +33,7 @@ export class PipelineSchedule {
     return this.#turn;
   }
 
-  /** Let a connection go on once it is its place in the order. */
+  /** Let a connection continue once it is its place in the order. */
   ask(goOn: () => void): void {
     this.#waiting.push(goOn);
     this.schedule();
@@ -56,7 +56,7 @@ export class PipelineSchedule {
 
   #run(): void {
     const waiting = this.#waiting;
-    this.#waiting = []; // A connection that asks meanwhile comes after those.
+    this.#waiting = []; // A connection that asks in the meantime comes after those.
     const end = performance.now() + SHARE_MS;
     let served = 0;
     for (; served < waiting.length && this.hasRoom && performance.now() < end; served++) waiting[served]?.();

@@ -10,7 +10,7 @@ import { type Parsed, restored, type Stored, stored } from './stored-request.js'
  */
 export const AT_ONCE = 16;
 
-/** Most requests that may lack a response when reading goes on. */
+/** Most requests that may lack a response when reading continues. */
 const RESUME_AT = 8;
 
 /** Bytes that are parsed at once: a few small requests. Node reads 64 KB, which may be 500 requests. */
@@ -125,7 +125,7 @@ export class Pipeline {
     return result;
   }
 
-  /** Go on when there is something to parse, or room for it. */
+  /** Continue when there is something to parse, or room for it. */
   #goOn(): void {
     if (this.#isScheduled || this.#open.size > RESUME_AT) return;
     this.#isScheduled = true;

@@ -4,7 +4,7 @@
 -- REPLY UNCHANGED
 -- ERRORS JOB_NOT_DELIVERED JOB_NOT_RUNNING DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN
 --
--- Start the attempt of a delivered job: running, attempt + 1, execution window open, delivery time-outs counted from 0
+-- Start the attempt of a delivered job: running, attempt + 1, execution window open, delivery timeouts counted from 0
 -- again.
 --   deliveryToken  see replyToToken
 --   attempt        number of the attempt that has started

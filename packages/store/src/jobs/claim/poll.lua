@@ -12,7 +12,7 @@
 --   ackWithinMs  their delivery window, instead of `deliveryTimeoutMs`; '' for that
 --   workerId     to be shown on the jobs; '' for none
 --   names        job names, at most 100; none for any
---   jobs         the values of all of them, see appendClaimed; with MORE, another poll goes on behind the paused jobs
+--   jobs         the values of all of them, see appendClaimed; with MORE, another poll continues behind the paused jobs
 local nowMs, nowText = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 

@@ -4,7 +4,7 @@
 -- ERRORS TOO_LATE
 --
 -- Create a pending job at the end of its space's queues. Redis refuses it when memory is full. It does not call addJob,
--- which does the same for create_full.lua, because the call costs each create 1.5 % more.
+-- which does the same for create_full.lua, because the call costs each create 1.5% more.
 --   base      'ym:{pp}:', the partition that every key below shares
 --   notAfter  see isTooLate
 --   fields    further fields of the record, name and value in turn; those that have their default value are left out

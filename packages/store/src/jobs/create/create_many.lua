@@ -4,7 +4,7 @@
 -- ERRORS TOO_LATE
 --
 -- Create pending jobs of one space, in order, each as create.lua does, until one is refused. Index entries are written
--- together, so that a job costs 40 % of a single create. A full Redis refuses the first write: nothing is stored then.
+-- together, so that a job costs 40% of a single create. A full Redis refuses the first write: nothing is stored then.
 --   isKeyed   '1' when the ids are made from an idempotency key, '' otherwise
 --   jobs      of each job: id, name, number of values; names and values of fields, the first `fingerprint` if isKeyed
 --   outcomes  a line for each: its order; `REPLAYED <id> <status> <order>` for one that exists; or IDEMPOTENCY_MISMATCH, last

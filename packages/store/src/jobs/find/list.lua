@@ -9,7 +9,7 @@
 --   offset    jobs to skip from the newest, only with `desc` and at most one status; 0 for none
 --   limit     rows after which to stop; most: entries; budget: bytes of records. So Redis is not busy for long
 --   statuses  with blanks in between, tags: with a newline in between; '' for any
---   namesAndFields   names of jobs, so many as nameCount, 0 for any; and fields of the record
+--   namesAndFields   names of jobs, nameCount of them, 0 for any; and fields of the record
 --   reached   place of the last entry examined, when others follow it; otherwise ''
 --   rows      the id and the fields of each job; an entry whose record is gone is left out
 local indexes = indexesFor(base .. 'space:' .. space .. '/', statuses, tags)

@@ -4,7 +4,7 @@ import { parseJson } from './record.js';
 
 /**
  * One entry of `job:<id>:events`, or of the history that the record implies in its place. The data is left out when
- * there is none, and for `completed`, whose data is the result.
+ * it has none, and for `completed`, whose data is the result.
  */
 type StoredEvent = [type: EventType, atMs: number, data?: JsonValue];
 

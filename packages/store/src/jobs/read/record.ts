@@ -24,9 +24,9 @@ import { uniqueOfStored } from '../unique.js';
  * | `callbackUrl`, `callbackHeaders` | where and with which headers the callback is sent |
  * | `progressAt` | when the latest progress was reported |
  * | `checkpoint` | latest checkpoint, for the next attempt |
- * | `deliveryTimeouts` | delivery time-outs in a row; an ack removes it |
- * | `takeBacks` | delivery time-outs, releases and requeues so far, see lua/attempt/delivery.lua |
- * | `missedWindowMs` | how long the worker of the last delivery time-out had for its ack |
+ * | `deliveryTimeouts` | delivery timeouts in a row; an ack removes it |
+ * | `takeBacks` | delivery timeouts, releases and requeues so far, see lua/attempt/delivery.lua |
+ * | `missedWindowMs` | how long the worker of the last delivery timeout had for its ack |
  * | `eventsDropped`, `logsDropped` | events and log entries that were dropped, the oldest first |
  * | `fingerprint` | of the request, see create/idempotency.ts; of a job with an idempotency key |
  * | `startBy` | until when it must be acked for the first time; 0 once it was; see lua/waiting/waiting.lua |
@@ -34,7 +34,7 @@ import { uniqueOfStored } from '../unique.js';
  * | `runBy` | when its attempt must end, of a running job with `maxRunSeconds` |
  * | `killReason` | JSON text, for the callback of a killed job |
  * | `uniqueFreed` | 1 once an ack, or the next job with the unique key, has freed it |
- * | `kept` | 1 of a job that has ended and stays for ever |
+ * | `kept` | 1 of a job that has ended and stays forever |
  * | `callbackAttempts`, `callbackRound`, `callbackDueAt`, `callbackLeasedUntil` | see lua/callback.lua; after an attempt |
  */
 export const LISTED_FIELDS = [

@@ -4,7 +4,7 @@
 -- ERRORS JOB_NOT_FOUND
 --
 -- Read a portion of a job's history, from an event's seq on, or from the oldest that is left. Return also the data with
--- which a reader sends those events, and the logs appended meanwhile, as if they were live.
+-- which a reader sends those events, and the logs appended in the meantime, as if they were live.
 --   firstSeq   of the first event returned; lastSeq of the last that exists
 --   logSeq     of the newest log entry, which is newestLog
 --   result     null unless the job is completed

@@ -1,4 +1,4 @@
--- Return the count of take-backs of a job, by delivery time-outs, releases and requeues, after one more.
+-- Return the count of take-backs of a job, by delivery timeouts, releases and requeues, after one more.
 -- The count never falls, so that no two deliveries of a job have one token.
 --   takeBacks    as the record has it
 local function nextTakeBacks(takeBacks)
@@ -29,7 +29,7 @@ local function deliveryOf(job, token, takeBacks, deliveryTimeouts)
   attempt, itsTakeBacks = tonumber(attempt), tonumber(itsTakeBacks)
   local lastTakeBacks = tonumber(stored(takeBacks) or 0)
   -- The attempt that runs or has ended the job is counted, but was not at its delivery. A dead job that has delivery
-  -- time-outs was not acked in its last delivery, because an ack removes them; one without attempts died before its
+  -- timeouts was not acked in its last delivery, because an ack removes them; one without attempts died before its
   -- first ack.
   local diedAcked = job.status == 'dead' and not stored(deliveryTimeouts) and tonumber(job.attempt) > 0
   local wasAcked = job.status == 'running' or job.status == 'completed' or diedAcked

@@ -11,7 +11,7 @@ local function makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, ...)
   return 'dead'
 end
 
--- End an attempt that failed: while retries remain the job waits again, at the end of the queue or for a delay; otherwise
+-- End an attempt that failed: while retries remain the job is requeued, at the end of the queue or for a delay; otherwise
 -- it is dead, with its callback. `errorJson` is JSON text. Return the status that the job has now.
 --   again   retry and priority of the record; delayMs until the next attempt, nil for what `retry` says; and random, see
 --           retryDelayMs
@@ -27,7 +27,7 @@ local function failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, aga
 end
 
 -- End a delivery that was not acked in time: return the job to its place by creation, or make it dead when its time to
--- start is over, or after too many time-outs in a row. Return the status that the job has now.
+-- start is over, or after too many timeouts in a row. Return the status that the job has now.
 --   delivery    of the record: timeouts, takeBacks, startBy, startWithin, priority; windowMs, how long the worker had for the ack
 local function failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)
   if isStartOver(job, delivery.startBy, delivery.startWithin, nowMs) then return failStart(job, nowMs, delivery.startWithin, eventsPerJob, retentionMs) end

@@ -1,4 +1,4 @@
--- Start an attempt of a job that its worker has acked: execution window open, delivery time-outs counted from 0 again. The
+-- Start an attempt of a job that its worker has acked: execution window open, delivery timeouts counted from 0 again. The
 -- caller records it, with `attempt` one higher. The last four are fields of the record; `timeouts` are deliveryTimeouts.
 local function startAttempt(job, nowMs, unique, maxRunSeconds, startBy, timeouts)
   moveToStatusIndex(job, 'running')

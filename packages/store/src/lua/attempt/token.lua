@@ -1,4 +1,4 @@
--- Decide about a worker's call by its delivery token. Return its reply, or nil when the call goes on as one without a
+-- Decide about a worker's call by its delivery token. Return its reply, or nil when the call continues as one without a
 -- token. A killed job refuses every call in its own words.
 --   doneIn    status in which the current delivery has made this call already; nil for a call that may be repeated
 local function replyToToken(job, token, doneIn, ...)

@@ -1,4 +1,4 @@
--- Remove the oldest entry of a queue and return it; nil when there is none. Entries are read in portions of up to `wanted`,
+-- Remove the oldest entry of a queue and return it; nil when it is empty. Entries are read in portions of up to `wanted`,
 -- and their removal is written later, so that a failure between two jobs leaves the others in the queue.
 local function takeFirst(queue, wanted)
   if wanted == 1 then return redis.call('ZPOPMIN', queue)[1] end

@@ -1,9 +1,9 @@
 -- The record of an operation has these fields:
---   status     running, done or cancelled
+--   status     running, done or canceled
 --   statuses   of its jobs, in the order in which they are examined, with blanks in between
 --   lowest, highest   creation order of its jobs
 --   cursor     '<status> <order>': the last job that was examined in the index of that status, '-inf' for none yet.
---              With `ids`: 'ids <n>', so many of which are not examined yet. 'end' after the last job
+--              With `ids`: 'ids <n>', the number of ids not examined yet. 'end' after the last job
 --   looked, changed, skipped   counts; absent for 0
 --   left       count, once it is no longer running; absent for 0
 

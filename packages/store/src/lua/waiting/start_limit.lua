@@ -5,7 +5,7 @@ local function startLimit(job, startBy)
   return at > 0 and tonumber(job.attempt) == 0 and at or nil
 end
 
--- Check whether a step of Redis' clock came in the time that a job has to start. A sweep then lets that time begin again.
+-- Check whether a step of Redis' clock came in the time that a job has to start. A sweep then lets that time restart.
 --   within   startWithinSeconds of its record
 local function isStartCutShort(limit, within, steppedAt)
   return steppedAt > 0 and limit - within * 1000 < steppedAt

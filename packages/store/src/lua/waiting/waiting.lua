@@ -35,7 +35,7 @@ local function leaveWaiting(job, startBy)
   if job.status == 'scheduled' or stored(startBy) then redis.call('ZREM', job.base .. 'due', job.id) end
 end
 
--- Make a job wait again, and return its status. It begins with the ZREM of moveToStatusIndex.
+-- Requeue a job, and return its status. It begins with the ZREM of moveToStatusIndex.
 --   order   its claim order; nil for the end of the queue
 local function returnToWaiting(job, nowMs, scheduledFor, order, options)
   local status = scheduledFor and 'scheduled' or 'pending'

@@ -9,7 +9,7 @@ const STEP = 100;
 
 /**
  * Pause jobs of some names, or a whole space: none of these jobs is claimed from now on. Jobs that are delivered or
- * running go on.
+ * running continue.
  *
  * @throws INVALID_REQUEST when too many names would be paused; UNAVAILABLE
  * @see docs/api.md#pause-and-resume

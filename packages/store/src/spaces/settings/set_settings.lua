@@ -3,7 +3,7 @@
 -- REPLY OK
 -- REPLY CHANGED
 --
--- Replace the settings of a space, unless another call has changed them meanwhile.
+-- Replace the settings of a space, unless another call has changed them in the meantime.
 --   settings        of all spaces of a partition, see keys.ts
 --   before, after   see storedSettings; '' for none
 if (stored(redis.call('HGET', settings, space)) or '') ~= before then return { 'CHANGED' } end

@@ -26,7 +26,7 @@ from .signal import AbortSignal
 if TYPE_CHECKING:
     from .session import Session
 
-#: Logs and progress hold up the end of an attempt for at most so many seconds.
+#: Maximum seconds for which logs and progress hold up the end of an attempt.
 _FLUSH = 10.0
 STOP_REASON = "worker stops"
 #: A job whose handler could not be called waits so long. Seconds.
@@ -193,7 +193,7 @@ class Attempt:
             self._session.heartbeats.beat_now()
 
     def close(self) -> list[Outcome]:
-        """End the attempt with the worker. Returns the outcomes that are not stored; a release, if there is none."""
+        """End the attempt with the worker. Returns the outcomes that are not stored; a release, if it has none."""
         if self.gone is not None:
             return []
         owed = self._owed or [self.outcome(self._end or release_of(0, STOP_REASON))]

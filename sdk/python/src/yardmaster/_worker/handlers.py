@@ -22,7 +22,7 @@ class Handler:
     function: Callable[..., Any]
     kind: Literal["loop", "thread", "process"]
     payload_type: Any
-    #: Whether its task is cancelled when its signal is aborted; only of kind loop.
+    #: Whether its task is canceled when its signal is aborted; only of kind loop.
     is_cancelled: bool = True
 
 
@@ -79,7 +79,7 @@ class LoopCall:
         return self._task is not None
 
     def cancel(self) -> None:
-        """Cancel the handler, which may go on nevertheless."""
+        """Cancel the handler, which may continue nevertheless."""
         self._handlers.call(lambda: self._task is None or self._task.cancel())
 
     def _begin(self) -> None:

@@ -58,7 +58,7 @@ class Heartbeats:
         self._changed.set()
 
     async def run(self) -> None:
-        """Send heartbeats until it is cancelled."""
+        """Send heartbeats until it is canceled."""
         backoff = Backoff()
         while True:
             await self._until_due()

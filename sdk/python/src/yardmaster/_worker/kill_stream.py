@@ -44,7 +44,7 @@ async def follow_space(
     begun: Callable[[], None],
     missing: Callable[[str], None],
 ) -> None:
-    """Follow the ends of attempts in the space, until it is cancelled. It comes again after a disconnection.
+    """Follow the ends of attempts in the space, until it is canceled. It comes again after a disconnection.
 
     ``begun`` is called when a stream has begun: what happened before is not in it. Without the package websockets, or
     without the scope ``jobs:read``, there is no stream, and heartbeats find out instead.
@@ -65,7 +65,7 @@ async def follow_space(
                         begun()
                     else:
                         message(event)
-        except Exception as error:  # Whatever it is, the worker goes on without the stream, and tries again.
+        except Exception as error:  # Whatever it is, the worker continues without the stream, and tries again.
             _logger.debug("The stream has ended: %s", type(error).__name__)
         failures = 0 if time.monotonic() - began > _LASTING else failures + 1
         if failures == _FAILURES_BEFORE_WARNING:

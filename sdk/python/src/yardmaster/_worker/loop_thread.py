@@ -45,7 +45,7 @@ class LoopThread:
             self._loop.call_soon_threadsafe(function, *arguments)
 
     async def wait(self) -> None:
-        """Wait for the end of the coroutine, and raise its error. Cancelled, it cancels the coroutine first."""
+        """Wait for the end of the coroutine, and raise its error. Canceled, it cancels the coroutine first."""
         end = asyncio.wrap_future(self._end)
         try:
             await asyncio.shield(end)

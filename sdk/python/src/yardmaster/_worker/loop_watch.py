@@ -25,7 +25,7 @@ class LoopWatch:
         return self._answered.is_set()
 
     async def run(self) -> None:
-        """Watch until it is cancelled."""
+        """Watch until it is canceled."""
         loop = asyncio.get_running_loop()
 
         def answer() -> None:

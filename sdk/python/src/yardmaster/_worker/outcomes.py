@@ -42,7 +42,7 @@ def text_of(error: BaseException) -> str:
     kind = type(error).__name__
     try:
         message = str(error)
-    except Exception:  # Its __str__ has an error of its own, and the attempt must end all the same.
+    except Exception:  # Its __str__ has an error of its own, and the attempt must still end.
         return kind
     if isinstance(error, NonRetryable | RetryAfter | ProcessError):
         return message or kind

@@ -26,7 +26,7 @@ from .settle import Outcome, settle_within
 _GRACE = 5.0
 #: The last call of a worker is sent again for this long.
 _LAST_CALL = 5.0
-#: Tasks of handlers that go on after the end have this long to be cancelled.
+#: Tasks of handlers that continue after the end have this long to be canceled.
 _CANCEL = 1.0
 
 
@@ -116,7 +116,7 @@ class Session:
         try:
             await poller.run(self)
             await self._drain()
-        finally:  # Also when it is cancelled.
+        finally:  # Also when it is canceled.
             await self._settle_rest()
             await self._close()
         if self._error is not None:

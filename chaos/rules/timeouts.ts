@@ -14,7 +14,7 @@ import {
 } from './rule.js';
 
 /** A window that a scheduler closed, or a delay that it ended. Times are epoch milliseconds. */
-export interface TimeOut {
+export interface Timeout {
   jobId: string;
   event: JobEvent;
   at: number;
@@ -37,17 +37,17 @@ export const isNotStarted = (event: JobEvent) => hasError(event, NOT_STARTED);
 const TIME_OUTS = [SILENT, TOO_LONG, NEVER_ACKED, NOT_STARTED];
 
 /** Whether a scheduler ended an attempt that was silent or took too long, or a job that no worker acked. */
-export const isTimeOut = (event: JobEvent) => TIME_OUTS.some((error) => hasError(event, error));
+export const isTimeout = (event: JobEvent) => TIME_OUTS.some((error) => hasError(event, error));
 
-/** List every time-out in the histories of all jobs, with the times that clients and histories show. */
-export const timeOutsOf = (evidence: Evidence): TimeOut[] =>
+/** List every timeout in the histories of all jobs, with the times that clients and histories show. */
+export const timeoutsOf = (evidence: Evidence): Timeout[] =>
   storedCases(evidence).flatMap((one) =>
     [windowsOf, waitsOf].flatMap((list) => list(one, evidence.settings.deliveryTimeoutMs)),
   );
 
 /** List the windows of deliveries and attempts that a scheduler closed. */
-function windowsOf({ jobId, job, calls }: StoredCase, deliveryTimeoutMs: number): TimeOut[] {
-  const found: TimeOut[] = [];
+function windowsOf({ jobId, job, calls }: StoredCase, deliveryTimeoutMs: number): Timeout[] {
+  const found: Timeout[] = [];
   let opened = 0;
   let heartbeats: number[] = [];
   for (const event of job.events) {
@@ -71,8 +71,8 @@ function windowsOf({ jobId, job, calls }: StoredCase, deliveryTimeoutMs: number)
 }
 
 /** List the delays that a scheduler ended, and the ends of jobs that were not started in time. */
-function waitsOf({ jobId, job, calls }: StoredCase, deliveryTimeoutMs: number): TimeOut[] {
-  const found: TimeOut[] = [];
+function waitsOf({ jobId, job, calls }: StoredCase, deliveryTimeoutMs: number): Timeout[] {
+  const found: Timeout[] = [];
   const startBy = claimableAt(job) + (job.startWithinSeconds ?? 0) * 1_000;
   let scheduledFor = scheduledAtCreation(job, calls);
   for (const [i, event] of job.events.entries()) {
@@ -107,32 +107,32 @@ const mayHaveExtended = ({ op, outcome, sentAt }: Call, began: number, ended: nu
 export const stopsSchedulers = (outage: Outage) =>
   outage.stops.some((one) => one === 'scheduler' || (one === 'redis' && affects(outage, 'scheduler')));
 
-/** Return how late a time-out was, without the time in which no scheduler was available, milliseconds. */
-export function latenessOf({ at, due }: TimeOut, outages: readonly Outage[]): number {
+/** Return how late a timeout was, without the time in which no scheduler was available, milliseconds. */
+export function latenessOf({ at, due }: Timeout, outages: readonly Outage[]): number {
   const stopped = outages
     .filter(stopsSchedulers)
     .reduce((sum, { from, until }) => sum + Math.max(0, Math.min(at, until) - Math.max(due, from)), 0);
   return Math.max(0, at - due - stopped);
 }
 
-/** How late a time-out may be. */
+/** How late a timeout may be. */
 export const LATE_MS = 2_000;
 /** The same during a fault that leaves a scheduler, or after one that leaves none. */
 export const LATE_UNDER_FAULT_MS = 5_000;
 
-/** A time-out is handled within 2 s, and within 5 s of the end of an outage (P4). */
+/** A timeout is handled within 2 s, and within 5 s of the end of an outage (P4). */
 export const lateness: Rule = {
   name: 'lateness',
   promise: 'P4',
   check(evidence) {
     const { outages } = evidence;
-    return timeOutsOf(evidence).flatMap((timeOut): Finding[] => {
-      const { jobId, event, at, due } = timeOut;
+    return timeoutsOf(evidence).flatMap((timeout): Finding[] => {
+      const { jobId, event, at, due } = timeout;
       const ends = outages
         .filter((outage) => stopsSchedulers(outage) && outage.from <= due + LATE_MS)
         .map(({ until }) => until);
       if (at <= Math.max(due + LATE_MS, ...ends.map((end) => end + LATE_UNDER_FAULT_MS))) return [];
-      const says = `${event.type} (${event.id}) came ${latenessOf(timeOut, outages)} ms late`;
+      const says = `${event.type} (${event.id}) came ${latenessOf(timeout, outages)} ms late`;
       return [{ jobId, damage: 'late', says, during: { from: Math.max(due, ...ends), until: at } }];
     });
   },
