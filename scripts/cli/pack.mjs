@@ -1,5 +1,5 @@
 // Make the npm package yardmaster, which is the command without a clone: node scripts/cli/pack.mjs [folder]
-// It has one bundled file and no dependencies. fsck and format need the store and Redis, so it leaves them out.
+// It has one bundled file and no dependencies. fsck needs the store and Redis, so it leaves it out.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';

@@ -3,16 +3,11 @@
 /** Kinds of faults. No check runs, so there are none. */
 export const FAULTS = {};
 
-export class FormatError extends Error {}
-
 export const reasonOf = (error) => error.message;
 
-const elsewhere = (command) => {
+export async function runFsck() {
   throw new Error(
-    `${command} works on Redis itself, so this package does not have it; run it where the service is installed: ` +
-      `node apps/cli/bin/yardmaster.mjs ${command}`,
+    'fsck works on Redis itself, so this package does not have it; run it where the service is installed: ' +
+      'node apps/cli/bin/yardmaster.mjs fsck',
   );
-};
-
-export const runFsck = async () => elsewhere('fsck');
-export const runFormat = async () => elsewhere('format');
+}

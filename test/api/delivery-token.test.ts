@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from '@jest/globals';
+import { changeState } from '../support/job-state.js';
 import { createJob } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -38,22 +39,26 @@ async function timeout(id: string, windowMs = 30_000): Promise<void> {
   await until(async () => (await statusOf()) !== before);
 }
 
-/** Create a job, and bring it through these steps. @returns its id and the tokens of its deliveries */
+/** Create a job, and bring it through these steps. @returns its id, the tokens of its deliveries, and the epoch of all */
 async function jobAfter(
   steps: readonly Step[],
   fields: Record<string, unknown> = {},
-): Promise<{ id: string; tokens: string[] }> {
+): Promise<{ id: string; tokens: string[]; epoch: string }> {
   const { id } = await createJob(service, 'tokens', fields);
   const tokens: string[] = [];
+  let epoch = '';
   for (const step of steps) {
     if (step === 'timeout') await timeout(id);
     else {
       const { status, body } = await call(id, step);
       expect({ step, status }).toEqual({ step, status: 200 });
-      if (step === 'claim') tokens.push(body.job.deliveryToken);
+      if (step !== 'claim') continue;
+      const [attempts, takeBacks, order] = body.job.deliveryToken.split('.');
+      tokens.push(`${attempts}.${takeBacks}`);
+      epoch = order;
     }
   }
-  return { id, tokens };
+  return { id, tokens, epoch };
 }
 
 const stateOf = async (id: string) => {
@@ -82,7 +87,7 @@ interface Situation {
   title: string;
   steps: Step[];
   fields?: Record<string, unknown>;
-  /** Outcomes by token, which the job's deliveries must have had in this order; NEVER is of none of them. */
+  /** Outcomes by token without its epoch, which the deliveries must have had in this order; NEVER is of none of them. */
   table: Record<string, Record<string, string>>;
 }
 
@@ -153,12 +158,17 @@ const SITUATIONS: Situation[] = [
   },
 ];
 
-/** Bring a job into a situation, make a call with a token, and return its outcome. */
-async function outcomeOf({ steps, fields, table }: Situation, verb: Verb, token: string): Promise<string> {
-  const { id, tokens } = await jobAfter(steps, fields);
+/** Bring a job into a situation, make a call with a token of this job or of another epoch, and return its outcome. */
+async function outcomeOf(
+  { steps, fields, table }: Situation,
+  verb: Verb,
+  token: string,
+  end?: string,
+): Promise<string> {
+  const { id, tokens, epoch } = await jobAfter(steps, fields);
   expect(Object.keys(table).slice(0, tokens.length)).toEqual(tokens);
   const before = await stateOf(id);
-  const { status, body } = await call(id, verb, token);
+  const { status, body } = await call(id, verb, `${token}${end ?? `.${epoch}`}`);
   const isSame = isDeepStrictEqual(await stateOf(id), before);
   if (status === 200) {
     expect(body).toEqual({ success: true });
@@ -166,7 +176,7 @@ async function outcomeOf({ steps, fields, table }: Situation, verb: Verb, token:
     return isSame && (verb !== 'keepalive' || table[token]?.[verb] === SAME) ? SAME : DONE;
   }
   expect({ status, isSame, jobStatus: body.jobStatus }).toEqual({
-    ...{ status: 409, isSame: true, jobStatus: (before[0] as Record<string, string>).status },
+    ...{ status: 409, isSame: true, jobStatus: (before[0] as { state: string }).state.split(' ')[0] },
   });
   if (body.code === LOST) expect(body.error).toBe('Job was handed to another worker');
   return body.code;
@@ -183,6 +193,40 @@ it.each(rows)('gives each call with token $token the outcome of the table when t
   expect(Object.fromEntries(await Promise.all(cells))).toEqual(row);
 });
 
+it.each(SITUATIONS)(
+  'treats a token of another epoch, or of none, as one that the job never had when the job $title',
+  async (situation) => {
+    const { [NEVER]: never = Object.values(situation.table).at(-1) } = situation.table;
+    for (const end of ['', '.0', '.zzzzzzzzzzz']) {
+      const cells = VERBS.map(async (verb) => [verb, await outcomeOf(situation, verb, '0.0', end)]);
+      expect(Object.fromEntries(await Promise.all(cells))).toEqual(never);
+    }
+  },
+);
+
+it.each(['deleted', 'purged'])(
+  'loses the token of a job that was %s before one was created with its idempotency key',
+  async (how) => {
+    const headers = { 'idempotency-key': `reused-${how}` };
+    const create = async () =>
+      (await service.call('POST', '/spaces/tokens/jobs', { body: { name: 'work' }, headers })).body.id as string;
+    const id = await create();
+    const { body } = await call(id, 'claim');
+    await call(id, 'kill');
+    if (how === 'deleted') await service.call('DELETE', `/jobs/${id}`);
+    else await service.redis.zadd(service.store.keys.deadlines(id.slice(0, 2)), 1, id);
+    await until(async () => (await service.call('GET', `/jobs/${id}`)).status === 404);
+
+    expect(await create()).toBe(id);
+    await call(id, 'claim');
+    await call(id, 'ack');
+    for (const verb of VERBS) {
+      const { status, body: refusal } = await call(id, verb, body.job.deliveryToken);
+      expect({ verb, status, code: refusal.code }).toEqual({ verb, status: 409, code: LOST });
+    }
+  },
+);
+
 it.each(SITUATIONS)('takes logs with any token, and a kill as without one, when the job $title', async (situation) => {
   const { id } = await jobAfter(situation.steps, situation.fields);
   for (const token of [...Object.keys(situation.table), 'nonsense']) {
@@ -195,8 +239,10 @@ it.each(SITUATIONS)('takes logs with any token, and a kill as without one, when 
 });
 
 it('treats the last delivery of a job that was never acked as the attempt that made it dead', async () => {
-  const { id } = await jobAfter(['claim']);
-  await service.redis.hset(service.store.keys.job(id), 'deliveryTimeouts', 99);
+  const { id, epoch } = await jobAfter(['claim']);
+  const { redis, store } = service;
+  await redis.hset(store.keys.job(id), 'deliveryTimeouts', 99);
+  await changeState(redis, store.keys.job(id), { flags: '-d' });
   await timeout(id);
   for (const [verb, status] of [
     ['fail', 200],
@@ -204,12 +250,12 @@ it('treats the last delivery of a job that was never acked as the attempt that m
     ['ack', 409],
     ['complete', 409],
   ] as const)
-    expect((await call(id, verb, '0.0')).status).toBe(status);
-  expect((await call(id, 'ack', '0.0')).body.code).toBe(IDLE);
-  expect((await call(id, 'fail', '1.0')).body.code).toBe(LOST);
+    expect((await call(id, verb, `0.0.${epoch}`)).status).toBe(status);
+  expect((await call(id, 'ack', `0.0.${epoch}`)).body.code).toBe(IDLE);
+  expect((await call(id, 'fail', `1.0.${epoch}`)).body.code).toBe(LOST);
 });
 
-it.each(['', '1', '1.', '.1', '1.0.0', '-1.0', '1.0, 1.0', 'a.b', '1e3.0'])(
+it.each(['', '1', '1.', '.1', '1.0.', '1.0.A', '1.0.0.0', '-1.0', '1.0, 1.0', 'a.b', '1e3.0'])(
   'refuses the delivery token %j, which no claim returns',
   async (token) => {
     const { id } = await jobAfter(['claim', 'ack']);
@@ -255,7 +301,8 @@ it('puts a released job back at its place by creation, takes the attempt back, a
   expect(job).toMatchObject({ status: 'pending', attemptNumber: 0, deliveredAt: null, startedAt: null });
   expect(job.events.at(-1)).toMatchObject({ type: 'released', data: { reason: 'stop' } });
   const { body } = await service.call('POST', '/spaces/released/jobs/poll');
-  expect(body.jobs).toMatchObject([{ id, attempt: 1, attemptNumber: 0, deliveryToken: '0.1', checkpoint: { row: 1 } }]);
+  expect(body.jobs).toMatchObject([{ id, attempt: 1, attemptNumber: 0, checkpoint: { row: 1 } }]);
+  expect(body.jobs[0].deliveryToken).toMatch(/^0\.1\./);
 });
 
 it('stores no reason for a release without one, and refuses a reason that is not a string', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { ACTIONS, itemOf, poll, read, settle } from '../settle/settle.js';
+import { ACTIONS, itemOf, poll, read, settle, tokenFor } from '../settle/settle.js';
 import { createJob, jobIn } from '../support/jobs.js';
 import { withRedis } from '../support/own-redis.js';
 import { startService, withService } from '../support/service.js';
@@ -78,7 +78,8 @@ it.each(['in one call', 'one by one'])(
   'settle refuses only reports that need memory when Redis is full, %s',
   async (how) => {
     const ids = await newJobs();
-    const items = ACTIONS.map((action, i) => itemOf(ids[i] as string, action, '0.0'));
+    const tokens = await Promise.all(ids.map((id) => tokenFor(service, id, '0.0')));
+    const items = ACTIONS.map((action, i) => itemOf(ids[i] as string, action, tokens[i]));
     const portions = how === 'in one call' ? [items] : items.map((item) => [item]);
     const results = await whenFull(async () => {
       const all = [];

@@ -3,6 +3,7 @@ import { beforeAll, expect, it } from '@jest/globals';
 import { STATUSES } from '@yardmaster/protocol';
 import { partitionOf } from '@yardmaster/store';
 import type { CallOptions, HttpResponse } from '../support/http.js';
+import { tokenOf } from '../support/job-state.js';
 import { createJob, jobIn } from '../support/jobs.js';
 import { Contract, type Part } from '../support/openapi.js';
 import { withRedis } from '../support/own-redis.js';
@@ -115,8 +116,9 @@ it('responds as documented to calls of a worker that has lost its job', async ()
   for (const status of ['running', 'completed'] as const) {
     for (const endpoint of ENDPOINTS.filter(takesToken)) {
       const target = { ...UNKNOWN, jobId: await jobIn(service, status, 'lost') };
-      for (const token of ['0.0', '8.9', 'none'])
-        await expectResponse(endpoint, target, { headers: { 'x-delivery-token': token } });
+      const token = await tokenOf(service.redis, service.store.keys.job(target.jobId), '0.0');
+      for (const sent of [token, '8.9', 'none'])
+        await expectResponse(endpoint, target, { headers: { 'x-delivery-token': sent } });
     }
   }
 });

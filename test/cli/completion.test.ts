@@ -23,7 +23,6 @@ it.each([
   ['yardmaster jobs --space demo --l', ['--limit']],
   ['yardmaster work --exec ./re', []],
   ['yardmaster completion z', ['zsh']],
-  ['yardmaster format r', ['raise']],
 ])('completes "%s" in bash', async (line, words) => {
   expect(await completionsOf(line)).toEqual(words);
 });

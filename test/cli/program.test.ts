@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
-import { CALL_EXIT, CREATE_EXIT, DEV_EXIT, EXIT, FORMAT_EXIT, FSCK_EXIT, runProgram, WORK_EXIT } from '@yardmaster/cli';
+import { CALL_EXIT, CREATE_EXIT, DEV_EXIT, EXIT, FSCK_EXIT, runProgram, WORK_EXIT } from '@yardmaster/cli';
 import { FAULTS } from '@yardmaster/fsck';
 import { NO_INPUT } from './in-process.js';
 
@@ -108,7 +108,6 @@ it.each([
     },
   ],
   ['fsck', redis, { isRepairing: false, isVerbose: false, format: 'auto', variables: redis }],
-  ['format', redis, { isRaising: false, variables: redis }],
 ] as [string, Env, object][])(
   'passes "%s" to its command with all defaults, and returns the exit code of the command',
   async (line, env, request) => {
@@ -187,11 +186,6 @@ it.each([
     { ...redis, NO_COLOR: '1' },
     { isRepairing: true, isVerbose: true, format: 'json', variables: { REDIS_URL: 'redis://two', KEY_PREFIX: 'q' } },
   ],
-  [
-    ['format', 'raise', '--redis', 'redis://two', '--prefix', 'q'],
-    redis,
-    { isRaising: true, variables: { REDIS_URL: 'redis://two', KEY_PREFIX: 'q' } },
-  ],
 ] as [string[], Env, object][])('reads the arguments %j with the variables %j', async (args, env, fields) => {
   expect((await run(args, env)).request).toMatchObject(fields);
 });
@@ -207,7 +201,6 @@ it.each([
       'keys ',
       'completion <shell> ',
       'fsck [options] ',
-      'format [options] [raise] ',
       'Print the logs of a job',
     ],
   ],
@@ -235,10 +228,6 @@ it.each([
       'RETENTION_SECONDS',
       '    1  some faults were not repaired',
     ],
-  ],
-  [
-    'format',
-    ['raise it to the highest', '--redis <url>', '--prefix <prefix>', '    1  the format is of a newer release'],
   ],
 ])('explains "%s" with --help', async (command, texts) => {
   const { code, out, err } = await run([...command.split(' ').filter(Boolean), '--help'], {});
@@ -363,7 +352,6 @@ it.each([
   [['fsck', '--json', '--plain'], {}, '--json and --plain exclude each other'],
   [['fsck', '--repiar'], {}, "unknown option '--repiar'"],
   [['fsck', 'job'], {}, 'too many arguments'],
-  [['format', 'rise'], {}, 'Allowed choices are raise'],
 ] as [string[], Env, string][])(
   'refuses the arguments %j with exit code 2 and the reason, with the variables %j',
   async (args, env, sentence) => {
@@ -403,7 +391,6 @@ it.each([
   ['### Exit codes of dev', DEV_EXIT],
   ['## Exit codes of watch and logs', EXIT],
   ['### Exit codes of fsck', FSCK_EXIT],
-  ['### Exit codes of format', FORMAT_EXIT],
 ])('documents exactly the existing exit codes with their meaning in docs/cli.md: %s', (title, codes) => {
   const [section = ''] = docs.split(`\n${title}\n`)[1]?.split(/^#/m) ?? [];
   const rows = [...section.matchAll(/^\| (\d+) \| (.+?) \|$/gm)].map(([, code, meaning]) => [Number(code), meaning]);

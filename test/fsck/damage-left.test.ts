@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { partitionOf, promoteDue, redisNow } from '@yardmaster/store';
+import { partitionOf } from '@yardmaster/store';
+import { appendEvents, changeState, readState, setField } from '../support/job-state.js';
 import { jobIn, writeHistory } from '../support/jobs.js';
 import { withService } from '../support/service.js';
-import { until } from '../support/until.js';
 import { check, type Short } from './checking.js';
 
 const service = withService({}, { app: 'api', isOwn: true });
@@ -18,30 +18,40 @@ async function expectLeft(faults: Short[], details: string[]) {
   }
 }
 
+const IMPOSSIBLE = 'state is impossible: ';
+const attempts = (count: number) => `state has an impossible number of attempts: ${count}`;
+
 it.each([
-  ['pending', 'status', 'lost', 'status is impossible: lost'],
-  ['pending', 'status', null, 'status is missing'],
+  ...[
+    ['status', 'lost'],
+    ['status', ''],
+    ['order', 'first'],
+    ['order', '9007199254740993'],
+    ['attempt', '-1'],
+    ['takeBacks', '-1'],
+    ['seq', '1.5'],
+    ['updatedAt', 'now'],
+    ['maxRetries', 'many'],
+    ['timeoutSeconds', '0'],
+    ['timeoutSeconds', 'long'],
+    ['flags', ''],
+  ].map(([part = '', value = '']) => ['pending', part, value, IMPOSSIBLE] as const),
+  ['running', 'attempt', 0, attempts(0)],
+  ['running', 'attempt', 5, attempts(5)],
+  ['dead', 'attempt', 0, attempts(0)],
+  ['killed', 'updatedAt', 0, 'state has no time of its last change'],
+  ['pending', 'state', 'pending', IMPOSSIBLE],
   ['pending', 'space', 'elsewhere', 'space is impossible: elsewhere'],
   ['pending', 'space', null, 'space is missing'],
   ['pending', 'name', null, 'name is missing'],
-  ['pending', 'order', 'first', 'order is impossible: first'],
-  ['pending', 'order', '9007199254740993', 'order is impossible: 9007199254740993'],
-  ['pending', 'maxRetries', 'many', 'maxRetries is impossible: many'],
-  ['pending', 'timeoutSeconds', '0', 'timeoutSeconds is impossible: 0'],
   ['pending', 'deliveredAt', '1700000000000', 'deliveredAt must be absent, because the job is pending'],
   ['delivered', 'deliveredAt', null, 'deliveredAt is missing'],
   ['delivered', 'startedAt', '1700000000000', 'startedAt must be absent, because the job is delivered'],
   ['running', 'startedAt', 'now', 'startedAt is impossible: now'],
-  ['running', 'attempt', null, 'attempt is missing'],
-  ['running', 'attempt', '5', 'attempt is impossible: 5'],
-  ['dead', 'attempt', null, 'attempt is missing'],
   ['delivered', 'deliveryTimeouts', 'many', 'deliveryTimeouts is impossible: many'],
-  ['delivered', 'takeBacks', '-1', 'takeBacks is impossible: -1'],
   ['pending', 'missedWindowMs', '1.5', 'missedWindowMs is impossible: 1.5'],
-  ['running', 'eventsDropped', '-1', 'eventsDropped is impossible: -1'],
   ['completed', 'result', null, 'result is missing'],
   ['completed', 'startedAt', null, 'startedAt is missing'],
-  ['killed', 'updatedAt', null, 'updatedAt is missing'],
   ['pending', 'unique', 'never return 0 k', 'unique is impossible: never return 0 k'],
   ['pending', 'unique', 'ended wait 0 k', 'unique is impossible: ended wait 0 k'],
   ['pending', 'unique', 'expired return 0 k', 'unique is impossible: expired return 0 k'],
@@ -66,16 +76,47 @@ it.each([
   ),
   ...`5|5 1 60 0 0|,5 1 60 0|5,,6 1 60 0|0x5 1 60 0|604801 1 60 0|5,6 2 60 0|5 0.5 60 0|5 11 60 0|${'5,'.repeat(20)}5 1 60 0`
     .split('|')
-    .map((value) => ['pending', 'retry', value, `retry is impossible: ${value.slice(0, 40)}`] as const),
+    .map((value) => ['pending', 'retry', value, `retry is impossible: ${value.slice(0, 80)}`] as const),
 ] as const)('fsck reports a %s job in which %s is %s, and leaves it', async (status, field, value, detail) => {
   const id = await jobIn(service, status, 'left');
   const key = service.store.keys.job(id);
   const before = await service.redis.hgetall(key);
-  if (value === null) await service.redis.hdel(key, field);
-  else await service.redis.hset(key, field, value);
-  await expectLeft([['record_broken', id, `{${PARTITION}}:job:${id}`, 'none']], [detail]);
+  await setField(service.redis, key, field, value);
+  const state = await service.redis.hget(key, 'state');
+  await expectLeft(
+    [['record_broken', id, `{${PARTITION}}:job:${id}`, 'none']],
+    [detail === IMPOSSIBLE ? detail + state : detail],
+  );
   await service.redis.del(key);
   await service.redis.hset(key, before);
+  expect((await check(service.store)).short).toEqual([]);
+});
+
+it.each(
+  Object.entries({
+    ...{
+      unique: 'ended return 0 k',
+      callbackUrl: 'https://example.com/hook',
+      tags: 'a',
+      priority: '5',
+      retry: '5 1 60 0',
+    },
+    ...{ startWithinSeconds: '60', maxRunSeconds: '60', checkpoint: '1', deliveryTimeouts: '1' },
+  }),
+)('fsck reports a state and the field %s that disagree, and leaves them', async (field, value) => {
+  const id = await jobIn(service, 'scheduled', 'left');
+  const key = service.store.keys.job(id);
+  const { flags } = await readState(service.redis, key);
+  const isReported = async () =>
+    expect((await check(service.store)).faults.map(({ detail }) => detail)).toContain(`state and ${field} disagree`);
+  await setField(service.redis, key, field, value);
+  const flagged = await readState(service.redis, key);
+  await changeState(service.redis, key, { flags });
+  await isReported();
+  await service.redis.hdel(key, field);
+  await changeState(service.redis, key, flagged);
+  await isReported();
+  await changeState(service.redis, key, { flags });
   expect((await check(service.store)).short).toEqual([]);
 });
 
@@ -95,17 +136,14 @@ describe('fsck of a record with options, of which one is broken', () => {
   ] as const)('fsck reports a %s job whose option %s is %s, and leaves it', async (status, field, value, detail) => {
     const id = await jobIn(service, status, 'left', fields);
     const key = service.store.keys.job(id);
-    if (value === null) await service.redis.hdel(key, field);
-    else await service.redis.hset(key, field, value);
+    await setField(service.redis, key, field, value);
     await expectLeft([['record_broken', id, `{${PARTITION}}:job:${id}`, 'none']], [detail]);
-    if (value === null) await service.redis.hset(key, field, 60);
-    else await service.redis.hdel(key, field);
+    await setField(service.redis, key, field, value === null ? 60 : null);
     expect((await check(service.store)).short).toEqual([]);
   });
 });
 
 it.each([
-  ['that is gone', 'dead', [], 'history_incomplete', 'it is missing, although the job is dead'],
   ['without its oldest events', 'running', ['["acked",1700000000000]'], 'history_incomplete', 'it begins with acked'],
   [
     'that ends in another status',
@@ -152,25 +190,16 @@ it.each([
   ['with an unreadable entry', 'running', ['nonsense'], 'history_unreadable', 'entry -1 is not valid'],
 ] as const)('fsck reports a history %s, and leaves it', async (_, status, entries, kind, detail) => {
   const id = await jobIn(service, status, 'left');
-  const key = `${service.store.keys.job(id)}:events`;
-  const before = await service.redis.lrange(key, 0, -1);
-  await service.redis.del(key);
-  if (entries.length > 0) await service.redis.rpush(key, ...entries);
+  const job = service.store.keys.job(id);
+  const before = await service.redis.lrange(`${job}:events`, 0, -1);
+  const state = await readState(service.redis, job);
+  await service.redis.del(`${job}:events`);
+  await service.redis.rpush(`${job}:events`, ...entries);
+  await changeState(service.redis, job, { seq: 1 + entries.length, flags: '-h' });
   await expectLeft([[kind, id, `{${PARTITION}}:job:${id}:events`, 'none']], [detail]);
-  await service.redis.del(key);
-  if (before.length > 0) await service.redis.rpush(key, ...before);
-});
-
-it('fsck reports a job that has lost the history of its schedule, and leaves it', async () => {
-  const id = await jobIn(service, 'scheduled', 'left', { delaySeconds: 0.1 });
-  const { store } = service;
-  await until(async () => (await promoteDue(store, PARTITION, await redisNow(store))).ready > 0);
-  await service.redis.del(`${service.store.keys.job(id)}:events`);
-  await expectLeft(
-    [['history_incomplete', id, `{${PARTITION}}:job:${id}:events`, 'none']],
-    ['it is missing, although it was scheduled'],
-  );
-  await service.redis.rpush(`${service.store.keys.job(id)}:events`, '["ready",1]');
+  await service.redis.del(`${job}:events`);
+  if (before.length > 0) await service.redis.rpush(`${job}:events`, ...before);
+  await changeState(service.redis, job, state);
 });
 
 it('fsck finds the status in a history that ends with heartbeats and callbacks', async () => {
@@ -179,19 +208,16 @@ it('fsck finds the status in a history that ends with heartbeats and callbacks',
     const body = verb === 'progress' ? { percent: 1, message: 'on' } : { a: 1 };
     expect((await service.call('POST', `/jobs/${id}/${verb}`, { body })).status).toBe(200);
   }
-  await service.redis.rpush(`${service.store.keys.job(id)}:events`, ...Array(19).fill('["callback_sent",1,{}]'));
+  await appendEvents(service.redis, service.store.keys.job(id), ...Array(19).fill('["callback_sent",1,{}]'));
   expect((await check(service.store)).short).toEqual([]);
 });
 
-it.each([
-  ['events', 'eventsDropped', 'events'],
-  ['logs', 'logsDropped', 'entries'],
-])('fsck reports a job that has lost all its %s, and leaves it', async (part, field, what) => {
+it('fsck reports a job that has lost all its logs, and leaves it', async () => {
   const id = await jobIn(service, 'pending', 'left');
-  await service.redis.hset(service.store.keys.job(id), field, 7);
-  const detail = `it has lost its oldest 7 ${what}, and the others too`;
-  await expectLeft([['entries_lost', id, `{${PARTITION}}:job:${id}:${part}`, 'none']], [detail]);
-  await service.redis.hdel(service.store.keys.job(id), field);
+  await service.redis.hset(service.store.keys.job(id), 'logsDropped', 7);
+  const detail = 'it has lost its oldest 7 entries, and the others too';
+  await expectLeft([['entries_lost', id, `{${PARTITION}}:job:${id}:logs`, 'none']], [detail]);
+  await service.redis.hdel(service.store.keys.job(id), 'logsDropped');
 });
 
 describe('fsck of a wrong key', () => {

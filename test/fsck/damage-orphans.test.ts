@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from '@jest/globals';
-import { createStore, partitionOf } from '@yardmaster/store';
+import { createStore, FORMAT, partitionOf } from '@yardmaster/store';
 import { isOfHistory } from '../support/fsck.js';
 import { jobIn } from '../support/jobs.js';
 import { withService } from '../support/service.js';
@@ -85,7 +85,7 @@ it('fsck stores the number of partitions when it is missing', async () => {
   await service.redis.del(service.store.keys.meta);
   expect((await check(service.store)).faults[0]?.detail).toBe('it should be 64');
   await expectRepaired(service.store, [['partitions_missing', null, 'meta', 'possible']]);
-  expect(await service.redis.hgetall(service.store.keys.meta)).toEqual({ partitions: '64' });
+  expect(await service.redis.hgetall(service.store.keys.meta)).toEqual({ partitions: '64', format: FORMAT });
 });
 
 it('fsck refuses a prefix without data or with another number of partitions, and writes nothing', async () => {
@@ -93,7 +93,7 @@ it('fsck refuses a prefix without data or with another number of partitions, and
   await expect(check(store, true)).rejects.toThrow('there is no key under the prefix');
   expect(await service.redis.exists(store.keys.meta)).toBe(0);
   await service.redis.hset(store.keys.meta, 'partitions', 32);
-  await expect(check(store, true)).rejects.toThrow('spread over 32 partitions, this release uses 64');
+  await expect(check(store, true)).rejects.toThrow('Redis contains jobs in 32 partitions; this version uses 64');
   await service.redis.del(store.keys.meta);
 });
 

@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { STATUSES, type Status } from '@yardmaster/protocol';
 import { partitionOf, redisNow } from '@yardmaster/store';
+import { changeState } from '../support/job-state.js';
 import { jobIn, step } from '../support/jobs.js';
 import { type TestService, withService } from '../support/service.js';
 import { check, expectRepaired, type Short } from './checking.js';
@@ -193,6 +194,7 @@ const DAMAGES: Damage[] = [
       await redis.hset(at(`{job:${id}}`), { callbackAttempts: 1, callbackDueAt: FAR });
       const events = ['delivered', 'acked', 'completed', 'callback_failed'].map((type) => `["${type}",1]`);
       await redis.rpush(at(`{job:${id}:events}`), ...events);
+      await changeState(redis, at(`{job:${id}}`), { seq: 5, flags: '-ch' });
       await redis.zrem(at('{callbacks}'), id);
     },
     ['callback_forgotten {callbacks}'],

@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { STATUSES } from '@yardmaster/protocol';
 import { newJobId, partitionOf } from '@yardmaster/store';
+import { readState, setField } from '../support/job-state.js';
 import { jobIn } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { check, expectRepaired } from './checking.js';
@@ -15,7 +16,7 @@ beforeEach(() => {
 const TAG = 'say "ü"/queue';
 const index = (tag = TAG) => service.store.keys.jobsByTag(space, tag);
 const keyOf = (tag = TAG) => `{${partitionOf(space)}}:space:${space}/tag/${tag}`;
-const orderOf = (id: string) => service.redis.hget(service.store.keys.job(id), 'order');
+const orderOf = async (id: string) => (await readState(service.redis, service.store.keys.job(id))).order;
 
 const expectFault = (kind: string, jobId: string, detail: string) =>
   expectRepaired(service.store, [[kind, jobId, keyOf(), 'possible']], { details: [detail] });
@@ -56,12 +57,12 @@ it.each(['', 'a\n', 'a\n\nb', 'a\nb\na', 'a\tb', Array.from({ length: 11 }, (_, 
   'fsck reports a record with the tags %j, and leaves it',
   async (tags) => {
     const id = await jobIn(service, 'pending', space);
-    await service.redis.hset(service.store.keys.job(id), 'tags', tags);
+    await setField(service.redis, service.store.keys.job(id), 'tags', tags);
     for (const isRepairing of [false, true]) {
       const { short } = await check(service.store, isRepairing);
       expect(short).toEqual([['record_broken', id, `{${partitionOf(space)}}:job:${id}`, 'none']]);
     }
-    await service.redis.hdel(service.store.keys.job(id), 'tags');
+    await setField(service.redis, service.store.keys.job(id), 'tags', null);
   },
 );
 

@@ -2,6 +2,7 @@ import { expect, it } from '@jest/globals';
 import { partitionOf } from '@yardmaster/store';
 import { respondWith } from '../support/behaviours.js';
 import { attemptsOf, readJob, sent, settled } from '../support/callbacks.js';
+import { setField } from '../support/job-state.js';
 import { jobIn } from '../support/jobs.js';
 import { startRedis } from '../support/own-redis.js';
 import { withReceiver } from '../support/receiver.js';
@@ -40,7 +41,7 @@ it('a scheduled job becomes pending after fsck has restored its lost time', asyn
 it('a lost callback is sent exactly once after fsck has restored it', async () => {
   const callbackUrl = receiver.script('/forgotten', respondWith(204));
   const id = await jobIn(service, 'completed', 'repaired');
-  await service.redis.hset(service.store.keys.job(id), 'callbackUrl', callbackUrl);
+  await setField(service.redis, service.store.keys.job(id), 'callbackUrl', callbackUrl);
   expect((await repair()).map(([kind, jobId]) => [kind, jobId])).toEqual([['callback_forgotten', id]]);
   expect(attemptsOf(await settled(service, id)).map(({ type }) => type)).toEqual([sent(204).type]);
   expect(receiver.requestsTo('/forgotten')).toHaveLength(1);

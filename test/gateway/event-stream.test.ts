@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { EventStreamClient } from '../support/event-stream-client.js';
+import { appendEvents, changeState } from '../support/job-state.js';
 import { jobIn } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { ADMIN_KEY } from '../support/shared-service.js';
@@ -80,7 +81,7 @@ it('an event stream returns 204 if the history continues only with events that n
   const client = await open(`/${id}`, { ...key, 'last-event-id': '3' });
   await client.end();
   const { redis, store } = service;
-  await redis.rpush(`${store.keys.job(id)}:events`, '["callback_failed",1,{}]', '["callback_failed",2,{}]');
+  await appendEvents(redis, store.keys.job(id), '["callback_failed",1,{}]', '["callback_failed",2,{}]');
   expect((await open(`/${id}`, { ...key, 'last-event-id': '4' })).response.status).toBe(204);
   expect((await open(`/${id}`, { ...key, 'last-event-id': '3' })).response.status).toBe(200);
 });
@@ -97,7 +98,7 @@ it('an event stream shows a client without a key the progress, and hides how and
   expect(client.events.map((event) => event.id)).toEqual(['0', '5']);
   const again = await open(`/${id}`, { 'last-event-id': client.lastId as string });
   expect([again.response.status, client.ended]).toEqual([200, null]);
-  await service.redis.hset(service.store.keys.job(id), 'updatedAt', Date.now() - 121_000);
+  await changeState(service.redis, service.store.keys.job(id), { updatedAt: Date.now() - 121_000 });
   expect((await open(`/${id}`, { 'last-event-id': client.lastId as string })).response.status).toBe(204);
 });
 

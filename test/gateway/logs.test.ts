@@ -1,4 +1,5 @@
 import { beforeEach, expect, it } from '@jest/globals';
+import { appendEvents } from '../support/job-state.js';
 import { jobIn, writeHistory } from '../support/jobs.js';
 import { withRedis } from '../support/own-redis.js';
 import { withService } from '../support/service.js';
@@ -25,7 +26,6 @@ const openJob = () => open(`/${id}?token=${ADMIN_KEY}`);
 const openSpace = () => open(`/spaces/logs?token=${ADMIN_KEY}`);
 const post = (verb: string, body?: unknown) => service.call('POST', `/jobs/${id}/${verb}`, { body });
 const logsKey = () => `${service.store.keys.job(id)}:logs`;
-const historyKey = () => `${service.store.keys.job(id)}:events`;
 
 it('sends one stream message per batch of logs, with the time at which its entries were stored', async () => {
   const client = await openJob();
@@ -80,7 +80,7 @@ it('sends each client of a job exactly the logs that it has missed', async () =>
 it('sends an event before an append of logs that happened after it', async () => {
   const client = await openJob();
   await writeHistory(service, id);
-  await service.redis.rpush(historyKey(), '["event",1,"unpublished"]');
+  await appendEvents(service.redis, service.store.keys.job(id), '["event",1,"unpublished"]');
   await service.redis.rpush(logsKey(), ...storedEntries(1));
   await append(service, id, 1);
   await until(() => logSeqsOf(client).includes(2) && client.types().includes('event'));

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { YardmasterError } from '@yardmaster/protocol';
 import { redisNow } from '@yardmaster/store';
 import { Redis } from 'ioredis';
+import { appendEvents } from '../support/job-state.js';
 import { jobIn, writeHistory } from '../support/jobs.js';
 import { ADMIN_KEY } from '../support/shared-service.js';
 import { type StreamClient, withStreams } from '../support/stream-client.js';
@@ -132,7 +133,7 @@ describe('while missed events of a job are replayed', () => {
   /** Store an event and some log entries without messages. Then cause an event which shows that one is missing. */
   async function leaveGap(logs: number): Promise<void> {
     await writeHistory(service, id);
-    await service.redis.rpush(historyKey(), JSON.stringify(['event', Date.now(), 'missed']));
+    await appendEvents(service.redis, service.store.keys.job(id), JSON.stringify(['event', Date.now(), 'missed']));
     await service.redis.rpush(`${service.store.keys.job(id)}:logs`, ...storedEntries(logs));
     await post('event', 'shows the gap');
   }
@@ -250,7 +251,7 @@ describe('while missed events of a job are replayed', () => {
     const entries = Array.from({ length: 300 }, (_, n) =>
       JSON.stringify(['event', Date.now(), [n, 'x'.repeat(60_000)]]),
     );
-    await service.redis.rpush(historyKey(), ...entries);
+    await appendEvents(service.redis, service.store.keys.job(id), ...entries);
     await post('event', [300]);
     const { registry } = gateway.context.metrics;
     const isWaiting = async () => /^yardmaster_stream_buffered_bytes [1-9]/m.test(await registry.metrics());

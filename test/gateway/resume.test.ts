@@ -1,4 +1,5 @@
 import { beforeEach, expect, it } from '@jest/globals';
+import { appendEvents } from '../support/job-state.js';
 import { jobIn, writeHistory } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { ADMIN_KEY } from '../support/shared-service.js';
@@ -145,7 +146,7 @@ it('a stream with since sends appended logs without a seq', async () => {
 it('a stream with since sends a history of several portions once and in order', async () => {
   await writeHistory(service, id);
   const entries = Array.from({ length: 350 }, (_, i) => JSON.stringify(['event', Date.now(), i]));
-  await service.redis.rpush(`${service.store.keys.job(id)}:events`, ...entries);
+  await appendEvents(service.redis, service.store.keys.job(id), ...entries);
   const client = await openSince(1);
   await until(() => client.messages.length >= 353);
   expect(client.messages.slice(1).map(({ seq }) => seq)).toEqual(Array.from({ length: 352 }, (_, i) => i + 2));

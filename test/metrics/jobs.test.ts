@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Status, TRANSITIONS, type Trigger } from '@yardmaster/protocol';
 import { redisNow } from '@yardmaster/store';
+import { addFlag, tokenOf } from '../support/job-state.js';
 import { createJob, jobIn, step } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -64,7 +65,10 @@ const setField = (id: string, field: string, value: number) =>
   service.redis.hset(service.store.keys.job(id), field, value);
 
 /** Set the delivery timeouts of a job so that the next one makes it dead. */
-const spendDeliveries = (id: string) => setField(id, 'deliveryTimeouts', 99);
+const spendDeliveries = async (id: string) => {
+  await setField(id, 'deliveryTimeouts', 99);
+  await addFlag(service.redis, service.store.keys.job(id), 'd');
+};
 
 const endTimeToStart = async (id: string) => setField(id, 'startBy', (await redisNow(service.store)) - 1);
 
@@ -192,7 +196,7 @@ it('counts calls without a delivery token that take effect in a later attempt', 
     await step(service, id, verb, verb === 'fail' ? { error: 'no' } : undefined);
   const unfenced = async () => (await scrape(service)).get('yardmaster_unfenced_calls_total') as number;
   const before = await unfenced();
-  const headers = { 'x-delivery-token': '1.0' };
+  const headers = { 'x-delivery-token': await tokenOf(service.redis, service.store.keys.job(id), '1.0') };
   expect((await service.call('POST', `/jobs/${id}/keepalive`, { headers })).status).toBe(200);
   expect((await service.call('POST', `/jobs/${id}/ack`)).status).toBe(409); // Refused, so it has no effect.
   expect(await unfenced()).toBe(before);

@@ -103,7 +103,7 @@ function deliver(world: World, job: ModelJob): ClaimedJob {
   const { id, attemptNumber, checkpoint, request } = job;
   const { name, payload, timeoutSeconds, maxRetries } = request;
   const attempt = attemptNumber + 1;
-  const deliveryToken = `${attemptNumber}.${job.takeBacks}`;
+  const deliveryToken = `${attemptNumber}.${job.takeBacks}.${job.createdOrder.toString(36)}`;
   job.deliveries.push({ token: deliveryToken, isGivenUp: false });
   const counts = { timeoutSeconds, maxRetries, attemptNumber };
   return { id, name, payload, ...counts, createdAt: iso(job.createdAt), checkpoint, attempt, deliveryToken };

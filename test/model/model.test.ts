@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { STATUSES } from '@yardmaster/protocol';
 import { Redis } from 'ioredis';
-import RedisMock from 'ioredis-mock';
 import { withRedis } from '../support/own-redis.js';
 import { JOB_VERBS } from './index.js';
 import { WEIGHTS } from './play/draw-calls.js';
@@ -31,14 +30,12 @@ const redis = withRedis({ appendonly: 'no' });
 
 const connect = () => new Redis(redis.url.replace('unix://', ''), { disconnectTimeout: 50 });
 
-describe.each([
-  // The mock takes about 3 ms for a call: it starts a Lua interpreter for each.
-  { name: 'redis-server', make: connect, alone: ENOUGH, atOnce: 25 },
-  { name: 'ioredis-mock', make: () => new RedisMock() as Redis, alone: 3, atOnce: 2 },
-])('store on $name', ({ make, ...usual }) => {
+const usual = { alone: ENOUGH, atOnce: 25 };
+
+describe('the store on Redis', () => {
   let testStores: TestStores;
   beforeAll(() => {
-    testStores = new TestStores(make);
+    testStores = new TestStores(connect);
   });
   afterAll(() => testStores.disconnect());
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
+import { appendEvents } from '../support/job-state.js';
 import { jobIn, writeHistory } from '../support/jobs.js';
 import { pour, withRaw } from '../support/raw-client.js';
 import { withService } from '../support/service.js';
@@ -34,7 +35,7 @@ it('the API sends a response that is larger than the bytes that may wait for one
   await writeHistory(service, id);
   const event = JSON.stringify(['event', Date.now(), 'x'.repeat(65_000)]);
   for (let n = 0; n < 11; n++)
-    await service.redis.rpush(`${service.store.keys.job(id)}:events`, ...Array<string>(100).fill(event));
+    await appendEvents(service.redis, service.store.keys.job(id), ...Array<string>(100).fill(event));
   const { status, text } = await service.call('GET', `/jobs/${id}`);
   expect(status).toBe(200);
   expect(text.length).toBeGreaterThan(64 * MB);

@@ -78,22 +78,12 @@ it('the API refuses to start while no client could ever authenticate, and starts
   expect(await api.stop()).toBe(0);
 });
 
-it('the API refuses to start on jobs with another number of partitions', async () => {
-  const env = { REDIS_URL, KEY_PREFIX: newPrefix(), ADMIN_API_KEY: ADMIN_KEY };
-  await shared.redis.hset(`${env.KEY_PREFIX}:meta`, 'partitions', 32);
-  const api = run(env);
-  expect(await api.ended()).toBe(1);
-  expect(api.output()).toContain('Redis contains jobs in 32 partitions; this release uses 64');
-});
-
-it('the API refuses to start on jobs in the format of a newer release', async () => {
+it('the API refuses to start on jobs in another format', async () => {
   const env = { REDIS_URL, KEY_PREFIX: newPrefix(), ADMIN_API_KEY: ADMIN_KEY };
   await shared.redis.hset(`${env.KEY_PREFIX}:meta`, 'partitions', 64, 'format', 2);
   const api = run(env);
   expect(await api.ended()).toBe(1);
-  expect(api.output()).toContain(
-    'Redis contains jobs in format 2, made by a newer release; this release knows formats up to 1: use the newer release',
-  );
+  expect(api.output()).toContain('Redis contains jobs in format 2; this version uses 1');
 });
 
 it('the API is live but not ready if Redis is down when it starts, and serves once Redis is up', async () => {

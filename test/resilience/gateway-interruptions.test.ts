@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ANY_SPACE, appendLogs, completeJob, heartbeatJob, packLog } from '@yardmaster/store';
 import { withGateway } from '../gateway/gateway.js';
 import { append, logSeqsOf, seqs } from '../gateway/logs.js';
+import { AGREE_WITH_LIST, appendEvents } from '../support/job-state.js';
 import { createJob, jobIn, writeHistory } from '../support/jobs.js';
 import { withRedis } from '../support/own-redis.js';
 import { withService } from '../support/service.js';
@@ -142,7 +143,12 @@ describe('job stream whose connection to Redis is cut', () => {
     const events = Array.from({ length: 250 }, (_, n) => JSON.stringify(['event', began + n, n]));
     // The log entry is as old as the 121st event.
     const log = JSON.stringify([began + 120, 2, 'missed']);
-    await cutWith((pipeline) => pipeline.rpush(history(), ...events).rpush(`${jobKey()}:logs`, log));
+    await cutWith((pipeline) =>
+      pipeline
+        .rpush(history(), ...events)
+        .rpush(`${jobKey()}:logs`, log)
+        .eval(AGREE_WITH_LIST, 1, jobKey()),
+    );
     await until(() => client.messages.length === 1 + 250 + 1);
     expect(client.messages.slice(1).map(({ type, data }) => (type === 'event' ? data : data.toSeq))).toEqual([
       ...seqs(0, 119),
@@ -160,23 +166,27 @@ describe('job stream whose connection to Redis is cut', () => {
   });
 
   /** Losses in Redis after a client has received events: `seen` of them, the last at `at`. */
-  const LOSSES: [what: string, lose: (pipeline: Pipeline, seen: number, at: number) => Pipeline][] = [
+  const LOSSES: [what: string, lose: (pipeline: Pipeline, at: number, seen: number) => Pipeline][] = [
     [
       'the history has dropped events that the client missed',
-      (pipeline, seen) =>
+      (pipeline, _, seen) =>
         pipeline
           .rpush(history(), '["event",1,"dropped"]', '["event",2,"kept"]')
           .ltrim(history(), -1, -1)
-          .hset(jobKey(), 'eventsDropped', seen + 1),
+          .eval(AGREE_WITH_LIST, 1, jobKey(), seen + 1),
     ],
     // As after a failover to a replica that was behind.
-    ['Redis returns with fewer events than the client has received', (pipeline) => pipeline.rpop(history())],
+    [
+      'Redis returns with fewer events than the client has received',
+      (pipeline) => pipeline.rpop(history()).eval(AGREE_WITH_LIST, 1, jobKey()),
+    ],
     [
       'Redis returns with other and more events than the client has received',
-      (pipeline, _, at) =>
+      (pipeline, at) =>
         pipeline
           .rpop(history())
-          .rpush(history(), `["event",${at + 1_000},"another"]`, `["event",${at + 1_001},"more"]`),
+          .rpush(history(), `["event",${at + 1_000},"another"]`, `["event",${at + 1_001},"more"]`)
+          .eval(AGREE_WITH_LIST, 1, jobKey()),
     ],
     ['the job does not exist any more', (pipeline) => pipeline.flushall()],
   ];
@@ -186,7 +196,7 @@ describe('job stream whose connection to Redis is cut', () => {
     await post('event', 'seen');
     const { timestamp } = await client.next('event');
     const seen = await service.redis.llen(history());
-    await cutWith((pipeline) => lose(pipeline, seen, Date.parse(timestamp)));
+    await cutWith((pipeline) => lose(pipeline, Date.parse(timestamp), seen));
     expect(await client.end()).toEqual(MISSING);
     expect(client.dataOf('event')).toEqual(['seen']);
   });
@@ -197,7 +207,7 @@ it('a job stream sends an event that it missed without a cut from the history, i
   await post('event', 'first');
   const { timestamp } = await client.next('event');
   // An event whose message Redis never published.
-  await service.redis.rpush(history(), `["event",${Date.parse(timestamp)},"unpublished"]`);
+  await appendEvents(service.redis, jobKey(), `["event",${Date.parse(timestamp)},"unpublished"]`);
   await post('event', 'last');
   await until(() => client.dataOf('event').includes('last'));
   expect(client.dataOf('event')).toEqual(['first', 'unpublished', 'last']);

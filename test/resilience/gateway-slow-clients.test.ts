@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { withGateway } from '../gateway/gateway.js';
 import { append, logSeqsOf, seqs } from '../gateway/logs.js';
+import { AGREE_WITH_LIST } from '../support/job-state.js';
 import { jobIn, writeHistory } from '../support/jobs.js';
 import { withRedis } from '../support/own-redis.js';
 import { withService } from '../support/service.js';
@@ -137,6 +138,7 @@ it('the gateway sends logs that are appended while a client gets 5,000 missed ev
     .pipeline()
     .call('CLIENT', 'KILL', 'TYPE', 'pubsub')
     .rpush(`${service.store.keys.job(id)}:events`, ...missed)
+    .eval(AGREE_WITH_LIST, 1, service.store.keys.job(id))
     .exec();
   let last = 0;
   while (client.dataOf('event').length < 5_000) last = (await append(service, id, 2)).toSeq;

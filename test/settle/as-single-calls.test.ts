@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import type { Action, Status } from '@yardmaster/protocol';
 import type { HttpResponse } from '../support/http.js';
 import { withService } from '../support/service.js';
-import { ACTIONS, itemOf, jobAfter, resultOf, settle, single, tracesOf } from './settle.js';
+import { ACTIONS, itemOf, jobAfter, resultOf, settle, single, tokenFor, tracesOf } from './settle.js';
 
 // The API alone, so that no scheduler changes a job between two calls.
 const service = withService({}, { app: 'api', isOwn: true });
@@ -44,11 +44,17 @@ it.each(rows)(
 
     const responses: HttpResponse[] = [];
     for (const [i, { action, token }] of cells.entries())
-      responses.push(await single(service, one[i] as string, action, token));
-    const itemsOf = (ids: string[]) => cells.map(({ action, token }, i) => itemOf(ids[i] as string, action, token));
+      responses.push(await single(service, one[i] as string, action, await tokenFor(service, one[i] as string, token)));
+    const itemsOf = (ids: string[]) =>
+      Promise.all(
+        cells.map(async ({ action, token }, i) => {
+          const id = ids[i] as string;
+          return itemOf(id, action, await tokenFor(service, id, token));
+        }),
+      );
     const ofFew = [];
-    for (const item of itemsOf(few)) ofFew.push(...(await settle(service, spaceId, [item])).body.results);
-    const ofMany = (await settle(service, spaceId, itemsOf(many))).body.results;
+    for (const item of await itemsOf(few)) ofFew.push(...(await settle(service, spaceId, [item])).body.results);
+    const ofMany = (await settle(service, spaceId, await itemsOf(many))).body.results;
 
     const expected = (ids: string[]) => responses.map((response, i) => resultOf(ids[i] as string, response));
     expect(ofFew).toEqual(expected(few));
@@ -80,24 +86,25 @@ it('settle completes a job that reports progress in the same call, even when it 
   const ids = await Promise.all(Array.from({ length: 3 }, () => jobAfter(service, 'twice', ['claim', 'ack'])));
   const actions: Action[] = ['keepalive', 'progress', 'complete', 'complete', 'fail'];
   const [byCalls, few, many] = ids as [string, string, string];
+  const tokens = new Map(await Promise.all(ids.map(async (id) => [id, await tokenFor(service, id, '0.0')] as const)));
   const responses: HttpResponse[] = [];
-  for (const action of actions) responses.push(await single(service, byCalls, action, '0.0'));
+  for (const action of actions) responses.push(await single(service, byCalls, action, tokens.get(byCalls)));
   const expected = (id: string) => responses.map((response) => resultOf(id, response));
   const first = await settle(
     service,
     'twice',
-    actions.slice(0, 3).map((action) => itemOf(few, action, '0.0')),
+    actions.slice(0, 3).map((action) => itemOf(few, action, tokens.get(few))),
   );
   const second = await settle(
     service,
     'twice',
-    actions.slice(3).map((action) => itemOf(few, action, '0.0')),
+    actions.slice(3).map((action) => itemOf(few, action, tokens.get(few))),
   );
   expect([...first.body.results, ...second.body.results]).toEqual(expected(few));
   const all = await settle(
     service,
     'twice',
-    actions.map((action) => itemOf(many, action, '0.0')),
+    actions.map((action) => itemOf(many, action, tokens.get(many))),
   );
   expect(all.body.results).toEqual(expected(many));
   expect(expected(many).map(({ success }) => success)).toEqual([true, true, true, true, false]);

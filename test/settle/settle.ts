@@ -1,6 +1,7 @@
 import type { Action } from '@yardmaster/protocol';
 import { keysOf } from '../support/fsck.js';
 import type { CallOptions, HttpResponse } from '../support/http.js';
+import { readState, tokenOf } from '../support/job-state.js';
 import { createJob, step } from '../support/jobs.js';
 import type { TestService } from '../support/service.js';
 
@@ -21,6 +22,10 @@ export const BODIES: Record<Action, unknown> = {
   release: { reason: 'stop', delaySeconds: 60 },
 };
 export const ACTIONS = Object.keys(BODIES) as Action[];
+
+/** Return the token of a delivery of a job, such as `1.0`; undefined for no token. */
+export const tokenFor = async ({ redis, store }: TestService, id: string, delivery: string | undefined) =>
+  delivery === undefined ? undefined : tokenOf(redis, store.keys.job(id), delivery);
 
 /** Make the outcome that says what the call of an action says. */
 export function itemOf(jobId: string, action: Action, deliveryToken?: string): Item {
@@ -87,7 +92,8 @@ export async function tracesOf(service: TestService, jobs: readonly { id: string
       const record = await redis.hgetall(key);
       const isIn = indexes.filter(([, members]) => members.has(id)).map(([name]) => name);
       const deadline = new Map(indexes).get(store.keys.deadlines(id.slice(0, 2)))?.get(id);
-      const window = deadline === record.runBy ? 'until runBy' : Number(deadline) - Number(record.updatedAt);
+      const state = await readState(redis, key);
+      const window = deadline === record.runBy ? 'until runBy' : Number(deadline) - Number(state.updatedAt);
       const fields = { ...record, unique: record.unique?.replace(/\S+$/, '') };
       const shown = { ...(await read(service, id)), unique: null };
       const events = await redis.lrange(`${key}:events`, 0, -1);

@@ -4,7 +4,7 @@ import { createJob, jobIn, step } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { type StreamClient, withStreams } from '../support/stream-client.js';
 import { until } from '../support/until.js';
-import { itemOf, poll, settle, single } from './settle.js';
+import { itemOf, poll, settle, single, tokenFor } from './settle.js';
 
 const service = withService();
 const open = withStreams(service);
@@ -14,13 +14,20 @@ const ACTIONS = ['progress', 'checkpoint', 'event', 'keepalive', 'complete'] as 
 /** Start the attempts of jobs, and end them, by single calls. */
 async function bySingleCalls(ids: string[]): Promise<void> {
   for (const id of ids) await service.call('POST', `/jobs/${id}/claim`);
-  for (const id of ids) for (const action of ['ack', ...ACTIONS] as const) await single(service, id, action, '0.0');
+  for (const id of ids) {
+    const token = await tokenFor(service, id, '0.0');
+    for (const action of ['ack', ...ACTIONS] as const) await single(service, id, action, token);
+  }
 }
 
 /** Do the same with a poll, and with calls that settle few outcomes of one job, or many of several jobs. */
 async function byTurns(spaceId: string, ids: string[]): Promise<void> {
-  await poll(service, spaceId, { count: ids.length });
-  const items = ids.flatMap((id) => (['ack', ...ACTIONS] as const).map((action) => itemOf(id, action, '0.0')));
+  const { jobs } = (await poll(service, spaceId, { count: ids.length })).body as {
+    jobs: { id: string; deliveryToken: string }[];
+  };
+  const items = jobs.flatMap(({ id, deliveryToken }) =>
+    (['ack', ...ACTIONS] as const).map((action) => itemOf(id, action, deliveryToken)),
+  );
   const portion = ids.length === 1 ? 2 : 9;
   for (let i = 0; i < items.length; i += portion) await settle(service, spaceId, items.slice(i, i + portion));
 }

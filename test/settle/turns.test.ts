@@ -1,9 +1,10 @@
 import { expect, it } from '@jest/globals';
+import { readState } from '../support/job-state.js';
 import { createJob, jobIn, step } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
 import { untilWaiting, withApi } from '../waiting/api.js';
-import { itemOf, poll, read, settle, single } from './settle.js';
+import { itemOf, poll, read, settle, single, tokenFor } from './settle.js';
 
 const service = withService();
 const api = withApi(service, { hasChecks: false });
@@ -20,11 +21,12 @@ it.each([1, 6])(
     const done = await Promise.all(Array.from({ length: count }, () => jobIn(service, 'running', space)));
     const back = await jobIn(service, 'running', space);
     const next = await createJob(service, space);
-    const items = [...done.map((id) => itemOf(id, 'complete', '0.0')), { jobId: back, action: 'release' }];
+    const items = await Promise.all(done.map(async (id) => itemOf(id, 'complete', await tokenFor(service, id, '0.0'))));
+    items.push({ jobId: back, action: 'release' });
     const { body } = await poll(service, space, { count: 5, settle: items });
     expect(body.settled).toEqual(items.map(({ jobId }) => ({ jobId, success: true })));
     expect(idsOf(body.jobs)).toEqual([back, next.id]);
-    expect(body.jobs[0]).toMatchObject({ deliveryToken: '0.1', attempt: 1 });
+    expect(body.jobs[0]).toMatchObject({ deliveryToken: await tokenFor(service, back, '0.1'), attempt: 1 });
   },
 );
 
@@ -58,14 +60,18 @@ it.each([1, 7])(
     const { body } = await poll(service, space, { count, autoAck: true });
     expect(body.jobs).toHaveLength(count);
     for (const job of body.jobs) {
-      expect(job).toMatchObject({ attemptNumber: 0, attempt: 1, deliveryToken: '0.0' });
+      expect(job).toMatchObject({
+        attemptNumber: 0,
+        attempt: 1,
+        deliveryToken: await tokenFor(service, job.id, '0.0'),
+      });
       const running = await read(service, job.id);
       expect(running).toMatchObject({ status: 'running', attemptNumber: 1, startedAt: running.deliveredAt });
       expect(running.events.map(({ id, type }: { id: string; type: string }) => [id, type])).toEqual(
         ['created', 'delivered', 'acked'].map((type, i) => [`${job.id}.${i + 1}`, type]),
       );
       for (const action of ['ack', 'complete', 'complete'] as const)
-        expect((await single(service, job.id, action, '0.0')).body).toEqual({ success: true });
+        expect((await single(service, job.id, action, job.deliveryToken)).body).toEqual({ success: true });
       expect(typesOf(await read(service, job.id)).slice(3)).toEqual(['completed']);
     }
   },
@@ -84,7 +90,8 @@ it('poll with autoAck starts an attempt as an ack does: its limits, the time to 
   const { id } = await createJob(service, space, fields);
   expect(idsOf((await poll(service, space, { autoAck: true })).body.jobs)).toEqual([id]);
   const recordOf = async (jobId: string) => {
-    const { startBy, runBy, updatedAt, uniqueFreed, attempt, status } = await redis.hgetall(store.keys.job(jobId));
+    const { startBy, runBy, uniqueFreed } = await redis.hgetall(store.keys.job(jobId));
+    const { updatedAt, attempt, status } = await readState(redis, store.keys.job(jobId));
     const partition = jobId.slice(0, 2);
     const deadline = await redis.zscore(store.keys.deadlines(partition), jobId);
     const due = await redis.zscore(store.keys.due(partition), jobId);

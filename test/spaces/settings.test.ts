@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { partitionOf } from '@yardmaster/store';
 import { withApiProcess } from '../logs/api-process.js';
+import { tokenOf } from '../support/job-state.js';
 import { createJob, jobIn, step } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { withStreams } from '../support/stream-client.js';
@@ -194,7 +195,8 @@ describe('requireDeliveryToken', () => {
         body: { error: 'x-delivery-token is required in this space', code: 'INVALID_REQUEST' },
       });
       expect((await service.call('GET', `/jobs/${id}`)).body.status).toBe(status);
-      expect((await call({ 'x-delivery-token': '0.0' })).status).toBe(200);
+      const token = await tokenOf(service.redis, service.store.keys.job(id), '0.0');
+      expect((await call({ 'x-delivery-token': token })).status).toBe(200);
     },
   );
 

@@ -25,6 +25,7 @@ import {
   type StoreSettings,
 } from '@yardmaster/store';
 import { keysOf } from '../support/fsck.js';
+import { changeState, tokenOf } from '../support/job-state.js';
 import { until } from '../support/until.js';
 import { withConnection } from './store-under-test.js';
 
@@ -65,7 +66,7 @@ describe('expireDue', () => {
   it('expireDue skips a job whose record is broken, and retries it later', async () => {
     const store = storeWith();
     const [broken, whole] = [await run(store, { timeoutSeconds: 0.001 }), await run(store, { timeoutSeconds: 0.001 })];
-    await redis.hset(store.keys.job(broken), 'maxRetries', 'many');
+    await changeState(redis, store.keys.job(broken), { maxRetries: 'many' });
     await until(async () => (await redisNow(store)) > Date.parse((await read(store, whole)).startedAt as string) + 1);
     expect(await expire(store)).toMatchObject({ timedOut: 1, broken: [broken] });
     expect(await expire(store)).toEqual(nothing);
@@ -178,7 +179,9 @@ describe('observer of a store', () => {
     await claimJob(store, ANY_SPACE, id);
     await ackJob(store, ANY_SPACE, id);
     observed = [];
-    await failJob(store, { ...ANY_SPACE, deliveryToken: '1.0' }, id, { error: 'second' });
+    await failJob(store, { ...ANY_SPACE, deliveryToken: await tokenOf(redis, store.keys.job(id), '1.0') }, id, {
+      error: 'second',
+    });
     const { id: other } = await create();
     await killJob(store, ANY_SPACE, other, null);
     await killJob(store, ANY_SPACE, other, null);
@@ -196,11 +199,12 @@ describe('observer of a store', () => {
     const id = await run({ maxRetries: 1 });
     await failJob(store, ANY_SPACE, id, { error: 'first' });
     await claimJob(store, ANY_SPACE, id);
+    const worker = { ...ANY_SPACE, deliveryToken: await tokenOf(redis, store.keys.job(id), '1.0') };
     observed = [];
     await ackJob(store, ANY_SPACE, id);
-    await ackJob(store, { ...ANY_SPACE, deliveryToken: '1.0' }, id); // Sent again.
+    await ackJob(store, worker, id); // Sent again.
     await heartbeatJob(store, ANY_SPACE, id, { kind: 'keepalive' });
-    await releaseJob(store, { ...ANY_SPACE, deliveryToken: '1.0' }, id, {});
+    await releaseJob(store, worker, id, {});
     expect(observed).toEqual([
       ['unfenced'],
       ['moved', 'delivered', 'running', 1],

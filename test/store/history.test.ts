@@ -20,6 +20,7 @@ import {
   redisNow,
 } from '@yardmaster/store';
 import { Redis } from 'ioredis';
+import { changeState, readState } from '../support/job-state.js';
 import { sharedService } from '../support/shared-service.js';
 import { fsckUnprepared, type StoreUnderTest, storeUnderTest, withConnection } from './store-under-test.js';
 
@@ -121,15 +122,6 @@ describe('history of a job', () => {
     );
   });
 
-  it('the history of a job is appended to a list that an earlier release has started', async () => {
-    const id = await jobAfter('claim');
-    const at = (await getJob(tested.store, ANY_SPACE, id)).deliveredAt as string;
-    await redis.rpush(`${tested.store.keys.job(id)}:events`, `["delivered",${Date.parse(at)}]`);
-    for (const step of ['ack', 'complete']) await STEPS[step]?.(id);
-    expect(await typesOf(id)).toEqual(['1 created', '2 delivered', '3 acked', '4 completed']);
-    expect(await listOf(id)).toHaveLength(3);
-  });
-
   it.each([
     ['claim', 'deliveredAt', '2 delivered'],
     ['claim ack complete', 'startedAt', '2 delivered, 3 acked, 4 completed'],
@@ -142,20 +134,30 @@ describe('history of a job', () => {
     await redis.hset(job, field, value);
   });
 
-  it.each([
-    ['claim ack progress', 'its worker has reported'],
-    ['claim ack fail', 'an attempt has failed'],
-    ['claim ack fail claim ack', 'an attempt has failed'],
-    ['claim ack complete callback', 'its callback was attempted'],
-    ['kill', 'the job is killed'],
-  ])('fsck reports the history of a job as lost if its list is missing, after: %s', async (steps, why) => {
-    const id = await jobAfter(steps);
-    const key = `${tested.store.keys.job(id)}:events`;
-    const entries = await listOf(id);
-    await redis.del(key);
-    expect(await fsckUnprepared(tested.store)).toContain(`history_incomplete: ${key}: it is missing, although ${why}`);
-    await redis.rpush(key, ...entries);
-  });
+  it.each(['claim ack progress', 'claim ack fail', 'claim ack fail claim ack', 'claim ack complete callback', 'kill'])(
+    'fsck reports a history whose list is missing, or not as long as the state says, after: %s',
+    async (steps) => {
+      const id = await jobAfter(steps);
+      const job = tested.store.keys.job(id);
+      const key = `${job}:events`;
+      const entries = await listOf(id);
+      const { seq, flags } = await readState(redis, job);
+      const disagree = `record_broken: ${job}: state and the history disagree about the number of its events`;
+      await changeState(redis, job, { seq: entries.length });
+      expect(await fsckUnprepared(tested.store)).toEqual([disagree]);
+      await changeState(redis, job, { seq, flags: flags.replace('h', '') });
+      expect(await fsckUnprepared(tested.store)).toEqual([disagree]);
+      await redis.del(key);
+      expect(await fsckUnprepared(tested.store)).toEqual([
+        expect.stringContaining(`history_incomplete: ${key}: the record shows `),
+      ]);
+      await changeState(redis, job, { flags });
+      expect(await fsckUnprepared(tested.store)).toEqual([
+        `entries_lost: ${key}: it has lost all ${entries.length} events`,
+      ]);
+      await redis.rpush(key, ...entries);
+    },
+  );
 });
 
 const connect = () => new Redis(sharedService().redisUrl.replace('unix://', ''), { disconnectTimeout: 50 });

@@ -1,10 +1,10 @@
 import { afterEach, expect, it, jest } from '@jest/globals';
 import {
   createStore,
+  FORMAT,
+  FormatError,
   prepareRedis,
   type RedisFault,
-  raiseFormat,
-  readFormat,
   readRedisSettings,
   redisFaultsOf,
 } from '@yardmaster/store';
@@ -39,27 +39,23 @@ it.each([
   await expect(prepare(info)).rejects.toThrow(error);
 });
 
-it('raises the stored format only on request, to the highest that the release supports', async () => {
+it('marks an empty Redis with its layout and format, once', async () => {
   const { store } = storeUnderTest(redis);
-  await prepareRedis(store);
-  expect(await readFormat(store, 2)).toBe(1);
-  expect(await raiseFormat(store, 2)).toBe(1);
-  expect(await readFormat(store, 2)).toBe(2);
-  expect(await raiseFormat(store, 2)).toBe(2);
-});
-
-it('leaves the stored format unchanged when a service starts', async () => {
-  const { store } = storeUnderTest(redis);
+  await redis.del(store.keys.meta);
   for (let n = 0; n < 2; n++) await prepareRedis(store);
-  expect(await redis.hget(store.keys.meta, 'format')).toBeNull();
+  expect(await redis.hgetall(store.keys.meta)).toMatchObject({ partitions: '64', format: FORMAT });
 });
 
-it.each(['3', 'two'])('refuses the stored format %s when 2 is the highest supported format', async (format) => {
+it.each([
+  [{ partitions: '32', format: FORMAT }, 'Redis contains jobs in 32 partitions; this version uses 64'],
+  [{ partitions: '64', format: '2' }, `Redis contains jobs in format 2; this version uses ${FORMAT}`],
+  [{ partitions: '64' }, `Redis contains jobs in format unknown; this version uses ${FORMAT}`],
+])('refuses stored data whose layout is %j, and leaves it', async (layout, error) => {
   const { store } = storeUnderTest(redis);
-  await redis.hset(store.keys.meta, 'format', format);
-  await expect(readFormat(store, 2)).rejects.toThrow(`in format ${format}, made by a newer release`);
-  await expect(raiseFormat(store, 2)).rejects.toThrow('made by a newer release');
-  expect(await redis.hget(store.keys.meta, 'format')).toBe(format);
+  await redis.del(store.keys.meta);
+  await redis.hset(store.keys.meta, layout);
+  await expect(prepareRedis(store)).rejects.toThrow(new FormatError(error));
+  expect(await redis.hgetall(store.keys.meta)).toEqual(layout);
 });
 
 /** Read the settings of a Redis whose INFO has other values in some fields; null for a hidden field. */

@@ -9,6 +9,7 @@ import {
   completeJob,
   createJob,
   createStore,
+  FORMAT,
   PARTITIONS,
   recordCallback,
   redisNow,
@@ -34,7 +35,7 @@ export function withConnection(): Redis {
 
 /** Check a store that no service has prepared, so that its number of partitions is not stored. */
 export async function fsckUnprepared(store: Store): Promise<string[]> {
-  await store.redis.hset(store.keys.meta, 'partitions', PARTITIONS);
+  await store.redis.hset(store.keys.meta, 'partitions', PARTITIONS, 'format', FORMAT);
   return fsck(store);
 }
 

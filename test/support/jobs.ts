@@ -1,5 +1,6 @@
 import type { Status } from '@yardmaster/protocol';
 import { ANY_SPACE, getJob } from '@yardmaster/store';
+import { addFlag } from './job-state.js';
 import type { TestService } from './service.js';
 
 type Fields = Record<string, unknown>;
@@ -49,5 +50,7 @@ export async function writeHistory({ redis, store }: Pick<TestService, 'redis' |
   const list = `${store.keys.job(id)}:events`;
   const { events } = await getJob(store, ANY_SPACE, id);
   const entries = events.slice(1).map(({ type, createdAt }) => JSON.stringify([type, Date.parse(createdAt)]));
-  if (entries.length > 0 && !(await redis.exists(list))) await redis.rpush(list, ...entries);
+  if (entries.length === 0 || (await redis.exists(list))) return;
+  await redis.rpush(list, ...entries);
+  await addFlag(redis, store.keys.job(id), 'h');
 }

@@ -78,14 +78,6 @@ export const FSCK_EXIT = {
   ...BY_SIGNAL,
 } as const satisfies Record<string, ExitCode>;
 
-/** Exit codes of `format`. A number must never get another meaning. */
-export const FORMAT_EXIT = {
-  done: { code: 0, meaning: 'the format was shown or raised, or was already the highest' },
-  newer: { code: 1, meaning: 'the format is of a newer release' },
-  failed: { code: 2, meaning: 'the command failed: invalid command line, no Redis, or no data under the prefix' },
-  ...BY_SIGNAL,
-} as const satisfies Record<string, ExitCode>;
-
 /** Format exit codes for the end of a help text. */
 export const exitCodesHelp = (codes: Record<string, ExitCode>) =>
   `\nExit codes:\n${Object.values(codes)

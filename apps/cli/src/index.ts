@@ -1,5 +1,5 @@
 export type { Io } from './command.js';
-export { CALL_EXIT, CREATE_EXIT, DEV_EXIT, EXIT, FORMAT_EXIT, FSCK_EXIT, WORK_EXIT } from './exit-codes.js';
+export { CALL_EXIT, CREATE_EXIT, DEV_EXIT, EXIT, FSCK_EXIT, WORK_EXIT } from './exit-codes.js';
 export { runProgram } from './program.js';
 export { connect, type Ending } from './service/connection.js';
 export { backoffMs } from './service/connectivity.js';

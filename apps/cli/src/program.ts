@@ -4,7 +4,6 @@ import { type CliCommand, type Env, type Io, UsageError } from './command.js';
 import { completionCommand } from './completion/command.js';
 import { devCommand } from './dev/command.js';
 import { EXIT, failureOf, type Outcome } from './exit-codes.js';
-import { formatCommand } from './format/command.js';
 import { fsckCommand } from './fsck/command.js';
 import { infoCommand } from './info/info.js';
 import { spacesCommand } from './info/spaces.js';
@@ -113,7 +112,6 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
   add(callbackSecretCommand);
   add(devCommand);
   add(fsckCommand);
-  add(formatCommand);
   add(completionCommand(program));
 
   try {

@@ -1,5 +1,5 @@
 import { keyLocationsOf, primariesOf, retryUnavailable, withRedisErrors } from '@yardmaster/redis';
-import { PARTITIONS, readFormat, type Store } from '@yardmaster/store';
+import { checkFormat, markFormat, PARTITIONS, type Store } from '@yardmaster/store';
 import type { Seen } from './check-keys.js';
 import { type CheckContext, type Fault, faultOf, type Portion } from './faults.js';
 import { steps } from './steps.js';
@@ -39,16 +39,15 @@ const REMEMBERED = 10_000;
  * Jobs that are created in the meantime may be missed.
  *
  * @returns the numbers of checked keys, jobs and entries
- * @throws FsckError; FormatError when the stored data is of a newer release; UNAVAILABLE when Redis is unavailable for
+ * @throws FsckError; FormatError when the stored data has another format; UNAVAILABLE when Redis is unavailable for
  *   long
  */
 export async function fsck(store: Store, options: FsckOptions): Promise<FsckProgress> {
   const { isRepairing = false, onFault, onProgress, signal } = options;
   const checked: CheckContext = { store, isRepairing };
   // First, because a client of a cluster knows no server before its first command succeeds.
-  const partitions = await partitionsOf(store);
+  const isMarked = await retryUnavailable(() => checkFormat(store));
   const holders = await keyLocationsOf(store.redis);
-  await retryUnavailable(() => readFormat(store));
   const progress: FsckProgress = {
     keys: 0,
     jobs: 0,
@@ -78,10 +77,10 @@ export async function fsck(store: Store, options: FsckOptions): Promise<FsckProg
   if (progress.keys === 0) {
     throw new FsckError(`there is no key under the prefix ${store.settings.keyPrefix}: is this the right Redis?`);
   }
-  if (partitions === null) await take('keys', { seen: 0, faults: [await writePartitions(checked)] });
+  if (!isMarked) await take('keys', { seen: 0, faults: [await writeMark(checked)] });
   if (holders !== (await keyLocationsOf(store.redis))) {
     throw new FsckError(
-      'keys have moved to another server meanwhile, so some keys were possibly not checked: run it again',
+      'keys have moved to another server during the check, so some keys were possibly not checked: run it again',
     );
   }
   return progress;
@@ -94,23 +93,12 @@ async function keysInAll(store: Store): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/**
- * Read the number of partitions.
- *
- * @throws FsckError when the jobs are in partitions that this release does not use
- */
-async function partitionsOf({ redis, keys }: Store): Promise<string | null> {
-  const partitions = await retryUnavailable(() => withRedisErrors(redis.hget(keys.meta, 'partitions')));
-  if (partitions === null || partitions === String(PARTITIONS)) return partitions;
-  throw new FsckError(`the jobs are spread over ${partitions} partitions, this release uses ${PARTITIONS}`);
-}
-
-async function writePartitions({ store, isRepairing }: CheckContext): Promise<Fault> {
+async function writeMark({ store, isRepairing }: CheckContext): Promise<Fault> {
   const { meta } = store.keys;
   const at = { jobId: null, key: meta, detail: `it should be ${PARTITIONS}` };
   if (!isRepairing) return faultOf('partitions_missing', at, '');
   try {
-    await retryUnavailable(() => withRedisErrors(store.redis.hsetnx(meta, 'partitions', PARTITIONS)));
+    await retryUnavailable(() => markFormat(store));
     return faultOf('partitions_missing', at, 'repaired');
   } catch (error) {
     return faultOf('partitions_missing', at, String((error as Error).cause ?? error)); // For example, Redis is full.

@@ -1,5 +1,4 @@
-export { FormatError } from '@yardmaster/store';
-export { type FoundFormat, runFormat, runFsck, type Variables } from './commands.js';
+export { runFsck, type Variables } from './commands.js';
 export { FAULTS, type Fault, type FaultKind } from './faults.js';
 export { FsckError, type FsckProgress, fsck } from './fsck.js';
 export { reasonOf } from './open-store.js';

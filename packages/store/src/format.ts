@@ -1,52 +1,33 @@
 import { withRedisErrors } from '@yardmaster/redis';
+import { PARTITIONS } from './partition.js';
 import type { Store } from './store.js';
 
-/**
- * The highest storage format that this version knows. Only `yardmaster format raise` raises the stored format, once every
- * process is new.
- */
-export const FORMAT = 1;
+/** Format of everything that is stored. A process refuses any other. */
+export const FORMAT = '1';
 
-/** Format that an absent `format` means, forever. */
-const FIRST_FORMAT = 1;
-
-/** Error of stored data in a format that this release does not know. */
+/** Error of stored data in another format or layout than this version uses. */
 export class FormatError extends Error {
   override readonly name = 'FormatError';
-
-  constructor(found: string, known: number) {
-    super(
-      `Redis contains jobs in format ${found}, made by a newer release; this release knows formats up to ${known}: use the newer release`,
-    );
-  }
-}
-
-/** Check whether a process was ever started on this Redis with this prefix. */
-export const isInUse = async ({ redis, keys }: Store) =>
-  (await withRedisErrors(redis.hexists(keys.meta, 'partitions'))) === 1;
-
-/**
- * Read the format of the stored data.
- *
- * @param known the highest that the reader knows
- * @throws FormatError when it is a higher one; UNAVAILABLE
- */
-export async function readFormat({ redis, keys }: Store, known = FORMAT): Promise<number> {
-  const text = (await withRedisErrors(redis.hget(keys.meta, 'format'))) ?? String(FIRST_FORMAT);
-  const format = Number(text);
-  if (!(format <= known)) throw new FormatError(text, known); // This is true for text that is no number, too.
-  return format;
 }
 
 /**
- * Raise the format of the stored data to the highest that this release knows. From then on, earlier releases refuse to
- * start.
+ * Check that this version can read and write the stored data.
  *
- * @returns the format before
- * @throws FormatError when it is a higher one; UNAVAILABLE, STORAGE_FULL
+ * @returns whether the data is marked; false when no process was ever started, or the mark is lost
+ * @throws FormatError; UNAVAILABLE
  */
-export async function raiseFormat(store: Store, known = FORMAT): Promise<number> {
-  const before = await readFormat(store, known);
-  if (before < known) await withRedisErrors(store.redis.hset(store.keys.meta, 'format', known));
-  return before;
+export async function checkFormat({ redis, keys }: Store): Promise<boolean> {
+  const [partitions, format] = await withRedisErrors(redis.hmget(keys.meta, 'partitions', 'format'));
+  if (partitions === null) return false;
+  if (partitions !== String(PARTITIONS))
+    throw new FormatError(`Redis contains jobs in ${partitions} partitions; this version uses ${PARTITIONS}`);
+  if (format !== FORMAT)
+    throw new FormatError(`Redis contains jobs in format ${format ?? 'unknown'}; this version uses ${FORMAT}`);
+  return true;
+}
+
+/** Mark the data with its layout and format, unless it is marked. @throws UNAVAILABLE, STORAGE_FULL */
+export async function markFormat({ redis, keys }: Store): Promise<void> {
+  await withRedisErrors(redis.hsetnx(keys.meta, 'format', FORMAT));
+  await withRedisErrors(redis.hsetnx(keys.meta, 'partitions', PARTITIONS));
 }

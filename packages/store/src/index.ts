@@ -21,7 +21,7 @@ export { createClockWatch } from './deadlines/clock-watch.js';
 export { type Due, findDue } from './deadlines/due.js';
 export { type Expired, expireDue } from './deadlines/expire.js';
 export { type Promoted, promoteDue } from './deadlines/promote.js';
-export { FORMAT, FormatError, isInUse, raiseFormat, readFormat } from './format.js';
+export { checkFormat, FORMAT, FormatError, markFormat } from './format.js';
 export { flushHistory, isOutage } from './history/flush.js';
 export { getHistory } from './history/read.js';
 export {

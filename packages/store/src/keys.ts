@@ -8,7 +8,7 @@ import { partitionOf, partitionOfJob } from './partition.js';
  *
  * | key | type | members | written by | goes |
  * |---|---|---|---|---|
- * | `ym:meta` | hash | partitions; format, see format.ts; idempotencySecret | first start; `yardmaster format raise` | never |
+ * | `ym:meta` | hash | partitions; format, see format.ts; idempotencySecret | first start | never |
  * | `ym:clock` | string | epoch ms, only where the clock is manual | first start; `POST /test/clock` | never |
  * | `ym:{pp}:job:<id>` | hash | the record, see record.ts | every transition | purge |
  * | `ym:{pp}:job:<id>:events` | list | `[type, ms, data]`, see lua/history.lua | events, once one does not follow from the record | purge |

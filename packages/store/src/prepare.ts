@@ -1,9 +1,8 @@
 import { YardmasterError } from '@yardmaster/protocol';
-import { atEachPrimary, infoField, withRedisErrors } from '@yardmaster/redis';
+import { atEachPrimary, infoField } from '@yardmaster/redis';
 import { Cluster, type Redis } from 'ioredis';
-import { readFormat } from './format.js';
+import { checkFormat, markFormat } from './format.js';
 import { idempotencySecretOf } from './jobs/create/idempotency.js';
-import { PARTITIONS } from './partition.js';
 import { startManualClock } from './script/manual-clock.js';
 import { textOn } from './script/run-script.js';
 import * as generated from './script/scripts.generated.js';
@@ -18,15 +17,6 @@ const CLUSTER_REDIS = [7, 0] as const;
 function isOlder(version: string, [neededMajor, neededMinor]: readonly [number, number]): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return major < neededMajor || (major === neededMajor && minor < neededMinor);
-}
-
-/** Read into how many partitions the jobs are divided; the very first process writes the number. */
-async function partitionsOf(store: Store): Promise<string | null> {
-  const { meta } = store.keys;
-  const known = await withRedisErrors(store.redis.hget(meta, 'partitions'));
-  // Write only when the number is absent. A full Redis refuses every HSETNX, so that no process could start.
-  if (known === null) await withRedisErrors(store.redis.hsetnx(meta, 'partitions', PARTITIONS));
-  return known ?? withRedisErrors(store.redis.hget(meta, 'partitions'));
 }
 
 /** Check the version and the mode of one Redis. */
@@ -45,17 +35,16 @@ async function checkServer(redis: Redis, isOfCluster: boolean): Promise<void> {
  * Check that this Redis can store our jobs, mark it as ours at the first start, and load our scripts. In a cluster,
  * this covers every primary that is available.
  *
- * @throws Error when the Redis is too old, or contains jobs in another layout or a newer format; UNAVAILABLE
+ * @throws Error when the Redis is too old; FormatError when it contains jobs in another format; UNAVAILABLE
  */
 export async function prepareRedis(store: Store): Promise<void> {
   await atEachPrimary(store.redis, (redis) => checkServer(redis, store.redis instanceof Cluster));
 
-  const partitions = await partitionsOf(store);
-  if (partitions !== String(PARTITIONS)) {
-    throw new Error(`Redis contains jobs in ${partitions} partitions; this release uses ${PARTITIONS}`);
+  // Write only when it is necessary. A full Redis refuses every HSETNX, so that no process could start.
+  if (!(await checkFormat(store))) {
+    await markFormat(store);
+    await checkFormat(store); // Another version may have been quicker.
   }
-
-  await readFormat(store);
   if (store.isClockManual) await startManualClock(store);
   // On a full Redis it cannot be made; the first call that needs it tries again, and is refused while Redis is full.
   await idempotencySecretOf(store).catch((error: unknown) => {

@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import { redisNow } from '@yardmaster/store';
+import { addFlag, changeState, readState } from '../../support/job-state.js';
 import { writeHistory } from '../../support/jobs.js';
 import type { TestService } from '../../support/service.js';
 import { until } from '../../support/until.js';
@@ -39,7 +40,8 @@ export const announce =
     const at = await redisNow(store);
     const entry = JSON.stringify(data === null ? [type, at] : [type, at, data]);
     const seq = 1 + (await redis.rpush(`${store.keys.job(id)}:events`, entry));
-    await redis.hset(store.keys.job(id), 'updatedAt', at); // as each event does
+    await changeState(redis, store.keys.job(id), { seq, updatedAt: at }); // as each event does
+    if (seq === 2) await addFlag(redis, store.keys.job(id), 'h');
     const message = JSON.stringify({ seq, jobId: id, jobName: JOB_NAME, spaceId, type, status, data, at });
     await redis.publish(store.keys.jobChannel(id), message);
     await redis.publish(store.keys.spaceChannel(spaceId), message);
@@ -109,7 +111,7 @@ const PAST = 1;
 /** Move the time at which a sweep must act on a job to the past, and wait until its status shows that it has. */
 async function letPass({ id }: Job, { redis, store }: TestService, status: string): Promise<undefined> {
   for (const key of [store.keys.due, store.keys.deadlines]) await redis.zadd(key(id.slice(0, 2)), 'XX', PAST, id);
-  await until(async () => (await redis.hget(store.keys.job(id), 'status')) === status);
+  await until(async () => (await readState(redis, store.keys.job(id))).status === status);
 }
 
 /** Return a step that a sweep makes, after fields of the record are set. */
@@ -154,6 +156,7 @@ const replacement = (delay: object): Step => ({
   async cause({ id, spaceId }, service) {
     const { redis, store } = service;
     await redis.hset(store.keys.job(id), 'unique', 'ended replace 0 k');
+    await addFlag(redis, store.keys.job(id), 'u');
     await redis.hset(`${store.keys.spaceBase(spaceId)}unique`, `${Buffer.byteLength(JOB_NAME)}:${JOB_NAME}k`, id);
     const body = { name: JOB_NAME, unique: { key: 'k', onConflict: 'replace' }, ...delay };
     const response = await service.call('POST', `/spaces/${spaceId}/jobs`, { body });

@@ -122,7 +122,7 @@ function ofWorker(drawing: Drawing, verb: Verb) {
   const tokens = job?.deliveries.map(({ token }) => token) ?? [];
   const token = random.chance(0.5)
     ? null
-    : random.of([...tokens, ...tokens.slice(-1), ...tokens.slice(-1), '200.0', '1.200']);
+    : random.of([...tokens, ...tokens.slice(-1), ...tokens.slice(-1), '200.0', '1.200', '0.0', '0.0.0']);
   return { ...call, token };
 }
 

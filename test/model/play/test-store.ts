@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createStore, PARTITIONS, type Store, type StoreSettings } from '@yardmaster/store';
+import { createStore, FORMAT, PARTITIONS, type Store, type StoreSettings } from '@yardmaster/store';
 import type { Redis } from 'ioredis';
 import { keysOf } from '../../support/fsck.js';
 import { subscribe } from '../../support/subscribe.js';
@@ -37,7 +37,7 @@ export class TestStores {
     const random = () => momentAt(now).random;
     const storeOn = (connection: Redis) => createStore(connection, { ...settings, keyPrefix }, { random });
     const first = storeOn(redis);
-    await redis.hset(first.keys.meta, 'partitions', PARTITIONS);
+    await redis.hset(first.keys.meta, 'partitions', PARTITIONS, 'format', FORMAT);
     const { published, stop } = await this.listen(first);
     return {
       stores: [first, ...others.map(storeOn)],

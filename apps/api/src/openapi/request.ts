@@ -36,7 +36,7 @@ const HEADER_PARAMETERS = {
       'x-delivery-token',
       'The `deliveryToken` of the claimed job: when another worker has the job by now, the call changes nothing',
     ),
-    example: '0.0',
+    example: '0.0.i3v6g6rsa8',
   },
 } satisfies Record<HeaderName, unknown>;
 

@@ -119,7 +119,7 @@ export const CLAIMED: ClaimedJob = {
   createdAt: CREATED,
   checkpoint: null,
   attempt: 1,
-  deliveryToken: '0.0',
+  deliveryToken: '0.0.i3v6g6rsa8',
 };
 
 export const LOG: LogEntry = {

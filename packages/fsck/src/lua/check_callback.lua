@@ -17,7 +17,7 @@ local function checkCallback(found, r, base, nowMs)
   local callbacks = base .. 'callbacks'
   local isPending = scoreIn(callbacks, r.id) ~= nil
   if not isPending and not hasEnded(r) then return end
-  local hasCallback = hasEnded(r) and wantsCallback(r.status, redis.call('HGET', r.key, 'callbackUrl'), r.callbackOn)
+  local hasCallback = hasEnded(r) and wantsCallback(r, r.status)
   if isPending and not hasCallback then
     mustNotBeIn(found, callbacks, r.id, hasEnded(r) and 'the job has no callback' or 'the job is ' .. r.status)
   elseif hasCallback and not isPending and (not r.callbackAttempts or r.callbackDueAt or r.callbackLeasedUntil) then

@@ -9,7 +9,7 @@ local function checkDeadline(found, r, base, nowMs, deliveryTimeoutMs, retention
   if r.status == 'scheduled' or r.status == 'pending' then
     return mustNotBeIn(found, deadlines, r.id, 'the job is ' .. r.status)
   end
-  local ms = math.ceil((tonumber(r.timeoutSeconds or DEFAULT_TIMEOUT_SECONDS) or 300) * 1000)
+  local ms = math.ceil(tonumber(r.timeoutSeconds) * 1000)
   local due, latest = nil, nil
   if r.status == 'delivered' then
     due = r.deliveredAt and math.min(tonumber(r.deliveredAt), nowMs) + (deliveryTimeoutMs > 0 and deliveryTimeoutMs or ms) or nowMs

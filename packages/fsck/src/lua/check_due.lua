@@ -1,7 +1,7 @@
 -- Check the entry of a job in `due`: when it becomes claimable, or when its time to start is over. A delivered job may
 -- keep the entry that it had while it was pending, because only its ack or a sweep removes it.
 local function checkDue(found, r, base)
-  local due, limit = base .. 'due', startLimit({ attempt = r.attempt or DEFAULT_ATTEMPT }, r.startBy)
+  local due, limit = base .. 'due', startLimit(r)
   local function mustBeAt(ms)
     mustBeIn(found, due, r.id, formatInteger(ms))
   end

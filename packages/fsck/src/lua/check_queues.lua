@@ -5,8 +5,8 @@ local AT_CREATION = { delivery_timeout = true, released = true }
 -- Check whether a pending job may be later in its queues than by creation. The record does not show that a pending job
 -- was rescheduled, so its last event decides. Only damage removes that.
 local function mayBeLater(r)
-  if not r.updatedAt then return false end
-  local last = stored(redis.call('LINDEX', r.key .. ':events', -1))
+  if r.updatedAt == '0' then return false end
+  local last = redis.call('LINDEX', r.key .. ':events', -1)
   return not last or not AT_CREATION[typeOf(last)]
 end
 

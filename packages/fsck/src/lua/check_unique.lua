@@ -3,7 +3,7 @@ local function checkUnique(found, r, base, nowMs)
   if not r.unique then return end
   local job = { base = base, id = r.id, space = r.space, name = r.name, status = r.status, order = r.order }
   local index, field, lasts = uniqueEntry(job, r.unique)
-  local isNamed = stored(redis.call('HGET', index, field)) == r.id
+  local isNamed = redis.call('HGET', index, field) == r.id
   if occupiesUnique(job, r.unique, r.uniqueFreed, nowMs) then
     if isNamed then return end
     local other, isOccupied = uniqueHolder(job, r.unique, nowMs)

@@ -1,6 +1,6 @@
 -- Return the score of a member; nil when it is not there.
 local function scoreIn(index, member)
-  return tonumber(stored(redis.call('ZSCORE', index, member)) or '')
+  return tonumber(redis.call('ZSCORE', index, member) or '')
 end
 
 -- Check that a job is in this index, at this score.

@@ -108,7 +108,7 @@ export const jobWithEvents = z
 export type JobWithEvents = z.output<typeof jobWithEvents>;
 
 /** Form of a delivery token, as a regular expression. Clients treat a token as opaque. */
-export const DELIVERY_TOKEN = '^[0-9]{1,9}[.][0-9]{1,9}$';
+export const DELIVERY_TOKEN = '^[0-9]{1,9}[.][0-9]{1,9}([.][0-9a-z]{1,11})?$';
 
 /** A job in the responses of poll and claim. */
 export const claimedJob = z

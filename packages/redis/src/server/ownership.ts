@@ -117,7 +117,9 @@ export async function takeOwnership(dataDir: string): Promise<Ownership> {
     const pid = (await readOwner(dataDir, latest))?.pid;
     if (pid && pid !== process.pid && isAlive(pid)) {
       const file = fileOf(dataDir, latest);
-      throw new Error(`${dataDir} is in use by process ${pid}. Stop it, set another DATA_DIR, or delete ${file}`);
+      throw new Error(
+        `${dataDir} is in use by process ${pid}. Stop it, or set another DATA_DIR. If that process is another program, delete ${file}`,
+      );
     }
     if (!(await claim(dataDir, latest + 1))) continue;
     await removeOwnersBefore(dataDir, latest + 1);

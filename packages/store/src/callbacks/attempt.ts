@@ -1,5 +1,6 @@
 import type { JsonObject, Status } from '@yardmaster/protocol';
 import { parseJson } from '../jobs/read/record.js';
+import { stateOf } from '../jobs/read/state.js';
 import { runScript } from '../script/run-script.js';
 import { begin_callback, record_callback } from '../script/scripts.generated.js';
 import { ANY_SPACE, jobScriptInputs, onBulk, type Store } from '../store.js';
@@ -64,17 +65,17 @@ export async function beginCallback(
   if (reply.outcome === 'NOT_PENDING') return { waitMs: null };
   if (reply.outcome === 'NOT_DUE') return { waitMs: reply.waitMs };
   const { nowMs, attempt, lease } = reply;
-  const [spaceId, name, status, attemptNumber, url, headers, result, error, killReason, updatedAt, order] =
-    reply.fields;
+  const [state, spaceId, name, url, headers, result, error, killReason] = reply.fields;
+  const { status, attempt: attemptNumber, updatedAt, order } = stateOf(state as string);
   return {
     jobId,
     spaceId: spaceId as string,
     name: name as string,
-    status: status as Status,
-    attemptNumber: Number(attemptNumber ?? 0),
-    result: resultOf(status as Status, { result, error, killReason }),
+    status,
+    attemptNumber,
+    result: resultOf(status, { result, error, killReason }),
     endedAt: isoOf(updatedAt as string),
-    order: order as string,
+    order,
     url: url as string,
     headers: ((parseJson(headers) as JsonObject | null) ?? {}) as Record<string, string>,
     attempt,

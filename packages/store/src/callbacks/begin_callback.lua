@@ -8,8 +8,7 @@
 --   longestWaitMs  longest waitMs while another scheduler makes an attempt, which may be over sooner
 --   attempt        number of the attempt, from 1
 --   lease          end of the lease in ms
---   fields         space, name, status, attempt of the job, url, headers, result, error, killReason,
---                  updatedAt, order
+--   fields         state, space, name, callbackUrl, callbackHeaders, result, error and killReason of the record
 -- NOT_PENDING also when the callback is in another series by now.
 local job = loadJob(jobKey, base, jobId)
 local callback = loadCallback(job)
@@ -21,5 +20,5 @@ if callback.due > nowMs then return { 'NOT_DUE', callback.due - nowMs } end
 local lease = nowMs + tonumber(leaseMs)
 postpone(job, lease)
 redis.call('HSET', jobKey, 'callbackLeasedUntil', formatInteger(lease))
-local fields = redis.call('HMGET', jobKey, 'space', 'name', 'status', 'attempt', 'callbackUrl', 'callbackHeaders', 'result', 'error', 'killReason', 'updatedAt', 'order')
+local fields = redis.call('HMGET', jobKey, 'state', 'space', 'name', 'callbackUrl', 'callbackHeaders', 'result', 'error', 'killReason')
 return { 'OK', nowText, callback.attempts + 1, formatInteger(lease), fields }

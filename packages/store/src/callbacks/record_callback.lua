@@ -30,6 +30,7 @@ else
 end
 redis.call('HSET', jobKey, 'callbackAttempts', formatInteger(callback.attempts + 1))
 redis.call('HDEL', jobKey, 'callbackLeasedUntil')
-local seq = appendEvent(job, nowText, eventType, data, eventsPerJob)
-publish(job, seq, eventType, job.status, nowText, data)
+appendEvent(job, nowText, eventType, data, eventsPerJob)
+redis.call('HSET', jobKey, 'state', stateOf(job, job.status, job.updatedAt))
+publish(job, job.seq, eventType, job.status, nowText, data)
 return { 'OK' }

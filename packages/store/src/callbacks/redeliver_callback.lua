@@ -10,12 +10,12 @@ local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status ~= 'completed' and job.status ~= 'dead' and job.status ~= 'killed' then return { 'JOB_NOT_ENDED', job.status } end
-local v = redis.call('HMGET', jobKey, 'callbackUrl', 'callbackOn', 'callbackAttempts', 'callbackLeasedUntil')
-if not wantsCallback(job.status, v[1], v[2]) then return { 'NO_CALLBACK', job.status } end
+local v = redis.call('HMGET', jobKey, 'callbackAttempts', 'callbackLeasedUntil')
+if not wantsCallback(job, job.status) then return { 'NO_CALLBACK', job.status } end
 
 local nowMs, nowText = now()
-local isBeingMade = tonumber(stored(v[4]) or 0) > nowMs
-local series = tonumber(stored(v[3]) or 0) + (isBeingMade and 1 or 0)
+local isBeingMade = tonumber(v[2] or 0) > nowMs
+local series = tonumber(v[1] or 0) + (isBeingMade and 1 or 0)
 redis.call('HSET', jobKey, 'callbackRound', formatInteger(series), 'callbackDueAt', nowText)
 if not isBeingMade then redis.call('HDEL', jobKey, 'callbackLeasedUntil') end
 enqueueCallback(job, nowMs)

@@ -15,10 +15,10 @@ for _, id in ipairs(ids) do
   local callback = loadCallback(job)
   if callback then
     -- The first attempt is due from the end of the job on.
-    local since = callback.due > 0 and callback.due or tonumber(redis.call('HGET', job.key, 'updatedAt'))
+    local since = callback.due > 0 and callback.due or tonumber(job.updatedAt)
     local waitedMs = nowMs - since
     postpone(job, nowMs + math.min(math.max(waitedMs, tonumber(againMs)), tonumber(atMostMs)))
-    for _, value in ipairs({ id, formatInteger(callback.series), stored(url) or '', formatInteger(waitedMs) }) do due[#due + 1] = value end
+    for _, value in ipairs({ id, formatInteger(callback.series), url or '', formatInteger(waitedMs) }) do due[#due + 1] = value end
   else
     redis.call('ZREM', callbacks, id) -- the record is gone, or its callback was never pending
   end

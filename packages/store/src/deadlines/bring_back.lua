@@ -9,16 +9,16 @@
 --   limit        jobs at most; at most 100
 --   reopened     jobs that were given a window
 local nowMs = now()
-local markedAt = tonumber(stored(redis.call('GET', base .. 'stepped')) or 0)
+local markedAt = tonumber(redis.call('GET', base .. 'stepped') or 0)
 
 local function reopenIfAhead(id)
-  local job, deliveredAt, maxRunSeconds, runBy, ackWithinMs =
-    loadJob(base .. 'job:' .. id, base, id, 'deliveredAt', 'maxRunSeconds', 'runBy', 'ackWithinMs')
+  local job, deliveredAt, ackWithinMs = loadJob(base .. 'job:' .. id, base, id, 'deliveredAt', 'ackWithinMs')
   if job.status ~= 'delivered' and job.status ~= 'running' then return 0 end -- A stray entry.
-  local ms = windowMs(job, stored(ackWithinMs) or deliveryTimeoutMs)
-  local due = tonumber(stored(redis.call('ZSCORE', base .. 'deadlines', id)) or 0)
+  local ms = windowMs(job, ackWithinMs or deliveryTimeoutMs)
+  local due = tonumber(redis.call('ZSCORE', base .. 'deadlines', id) or 0)
+  local maxRunSeconds, runBy = option(job, 'm', 'maxRunSeconds'), option(job, 'm', 'runBy')
   -- A heartbeat after the step has opened the window again, but does not change when the attempt must end.
-  local isRunAhead = job.status == 'running' and stored(maxRunSeconds) and stored(runBy)
+  local isRunAhead = job.status == 'running' and maxRunSeconds and runBy
     and tonumber(runBy) > nowMs + math.ceil(maxRunSeconds * 1000)
   if due <= nowMs + ms and not isRunAhead then return 0 end
   -- It may have been delivered when DELIVERY_TIMEOUT_SECONDS was longer. Or expire gave it a window after a step forward,

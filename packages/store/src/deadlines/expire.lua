@@ -26,23 +26,19 @@ local steppedAt, ended = lastStep(base, nowMs), {}
 -- how long the attempt has run.
 --   n   its number in this step
 local function expireOne(id, due, n)
-  local job, timeouts, takeBacks, deliveredAt, unique, startBy, startWithin, maxRunSeconds, runBy, retry, priority, ackWithinMs, startedAt =
-    loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique', 'startBy',
-      'startWithinSeconds', 'maxRunSeconds', 'runBy', 'retry', 'priority', 'ackWithinMs', 'startedAt')
-  if reopenIfCutShort(job, due, steppedAt, nowMs, stored(ackWithinMs) or deliveryTimeoutMs, { maxRunSeconds, runBy }) then return REOPENED end
+  local job, deliveredAt, ackWithinMs, startedAt = loadJob(base .. 'job:' .. id, base, id, 'deliveredAt', 'ackWithinMs', 'startedAt')
+  if reopenIfCutShort(job, due, steppedAt, nowMs, ackWithinMs or deliveryTimeoutMs) then return REOPENED end
   lagMs = lagMs or nowMs - due
   if job.status == 'delivered' then
-    local ackWindowMs = math.max(due - (tonumber(stored(deliveredAt)) or due), 0) -- the clock may have stepped in between
-    local delivery = { timeouts = timeouts, takeBacks = takeBacks, windowMs = ackWindowMs,
-      startBy = startBy, startWithin = startWithin, priority = priority }
-    return DELIVERED[failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)], job, 0
+    local ackWindowMs = math.max(due - (tonumber(deliveredAt) or due), 0) -- the clock may have stepped in between
+    return DELIVERED[failDelivery(job, ackWindowMs, nowMs, maxDeliveries, eventsPerJob, retentionMs)], job, 0
   elseif job.status == 'running' then
     local errorJson = '"Job timed out after ' .. job.timeoutSeconds .. ' seconds without a heartbeat"'
-    if stored(runBy) and due >= tonumber(runBy) then errorJson = '"Job ran longer than ' .. maxRunSeconds .. ' seconds"' end
-    local again = { retry = retry, priority = priority, random = spread(random, n) }
-    return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)], job, nowMs - (stored(startedAt) or nowMs)
+    local runBy = option(job, 'm', 'runBy')
+    if runBy and due >= tonumber(runBy) then errorJson = '"Job ran longer than ' .. option(job, 'm', 'maxRunSeconds') .. ' seconds"' end
+    return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, { random = spread(random, n) })], job, nowMs - (startedAt or nowMs)
   elseif PURGED[job.status or ''] then
-    return purge(job, nowMs, unique) and PURGED[job.status]
+    return purge(job, nowMs) and PURGED[job.status]
   elseif job.status and not IS_STATUS[job.status] then
     error('unknown status')
   end

@@ -7,7 +7,7 @@
 --   readAt     when the caller last read this clock, before the step, in Redis' time
 --   marked     1 when this call recorded it, 0 when another scheduler had done so
 local nowMs, nowText = now()
-local known = tonumber(stored(redis.call('GET', stepped)) or 0)
+local known = tonumber(redis.call('GET', stepped) or 0)
 -- One in the future is from before a step back.
 if known > tonumber(readAt) and known <= nowMs then return { 'OK', 0 } end
 redis.call('DEL', stepped) -- A full Redis lets the rest pass once something was removed.

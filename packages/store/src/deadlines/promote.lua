@@ -19,27 +19,27 @@ local before, steppedAt = math.min(nowMs, tonumber(dueBefore)), lastStep(base, n
 -- Process one job that has left `due`, and return which count that adds to; nil for a job that stays as it is.
 --   n   its number in this step: the jobs of a step are in the queue in this order
 local function promoteOne(id, n)
-  local job, scheduledFor, priority, within, startBy = loadJob(base .. 'job:' .. id, base, id, 'scheduledFor', 'priority', 'startWithinSeconds', 'startBy')
+  local job, scheduledFor = loadJob(base .. 'job:' .. id, base, id, 'scheduledFor')
   local status = job.status
   if status ~= 'scheduled' and status ~= 'pending' and status ~= 'delivered' then
     if status and not IS_STATUS[status] then error('unknown status') end
     return nil -- it has moved on, or is gone
   end
-  local limit = startLimit(job, startBy)
+  local limit, within = startLimit(job), option(job, 's', 'startWithinSeconds')
   if limit and limit < before then
     if not isStartCutShort(limit, within, steppedAt) then
       if status == 'delivered' then return nil end -- its worker may still ack it; otherwise it dies when it is taken back
-      failStart(job, nowMs, within, eventsPerJob, retentionMs)
+      failStart(job, nowMs, eventsPerJob, retentionMs)
       dead[#dead + 1], dead[#dead + 2] = job.space, job.name
       return DEAD[status]
     end
     limit = nowMs + math.ceil(within * 1000)
-    startBy = formatInteger(limit)
-    redis.call('HSET', job.key, 'startBy', startBy)
+    job.startBy = formatInteger(limit)
+    redis.call('HSET', job.key, 'startBy', job.startBy)
   end
   if status == 'scheduled' and tonumber(scheduledFor) < before then
     moveToStatusIndex(job, 'pending')
-    enterWaiting(job, nowMs, nil, nextOrder(base, job.space, nowMs * 1024 + n), { priority, within, startBy })
+    enterWaiting(job, nowMs, nil, nextOrder(base, job.space, nowMs * 1024 + n))
     recordEvent(job, nowText, 'ready', 'pending', 'null', eventsPerJob)
     return READY
   end

@@ -8,7 +8,7 @@
 --   seq      number of this step; a process sends them in order
 --   agoMs    how long ago it was counted
 --   cells    of each: space, name, text of its counts: place, number, …
-if tonumber(stored(redis.call('GET', counted)) or 0) >= tonumber(seq) then return { 'OK' } end
+if tonumber(redis.call('GET', counted) or 0) >= tonumber(seq) then return { 'OK' } end
 redis.call('SET', counted, seq, 'EX', '86400')
 
 local OTHER_NAMES = '*' -- of names beyond the first 100 of a point
@@ -26,10 +26,10 @@ end
 
 -- Add counts to one point. A point has at most 100 names, and `*` for the others.
 local function addTo(point, name, text, keptSeconds)
-  local before = stored(redis.call('HGET', point, name))
+  local before = redis.call('HGET', point, name)
   if not before and name ~= OTHER_NAMES and redis.call('HLEN', point) >= 100 then
     name = OTHER_NAMES
-    before = stored(redis.call('HGET', point, name))
+    before = redis.call('HGET', point, name)
   end
   redis.call('HSET', point, name, before and sumOf(before, text) or text)
   redis.call('EXPIRE', point, keptSeconds)

@@ -5,11 +5,11 @@
 --
 -- Remove an ended job with everything it has, also a callback that is still owed.
 --   before  status that the job had
-local job, unique = loadJob(jobKey, base, jobId, 'unique')
+local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status ~= 'completed' and job.status ~= 'dead' and job.status ~= 'killed' then return { 'JOB_NOT_ENDED', job.status } end
 
 redis.call('ZREM', base .. 'callbacks', jobId)
-purge(job, now(), unique)
+purge(job, now())
 return { 'OK', job.status }

@@ -6,7 +6,7 @@
 -- End a job by force; a killed job stays as it is. A callback follows only if its producer asked for one.
 --   reason    JSON text, a string or null
 --   before    status that the job had
-local job, unique, startBy, callbackUrl, callbackOn = loadJob(jobKey, base, jobId, 'unique', 'startBy', 'callbackUrl', 'callbackOn')
+local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status == 'killed' then return { 'OK', 'killed', job.space, job.name } end
@@ -14,14 +14,14 @@ if job.status == 'completed' or job.status == 'dead' then return { 'JOB_ENDED', 
 
 local nowMs, nowText = now()
 if job.status ~= 'running' then
-  leaveWaiting(job, startBy)
+  leaveWaiting(job)
 end
 moveToStatusIndex(job, 'killed')
 startRetention(job, nowMs, retentionIn(settingsText(base, job.space), 'killed', retentionMs))
-if stored(unique) then
-  freeUnique(job, unique, 'expired')
+if has(job, 'u') then
+  freeUnique(job, option(job, 'u', 'unique'), 'expired')
 end
-if wantsCallback('killed', callbackUrl, callbackOn) then
+if wantsCallback(job, 'killed') then
   redis.call('HSET', jobKey, 'killReason', reason)
   enqueueCallback(job, nowMs)
 end

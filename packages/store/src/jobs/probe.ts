@@ -1,6 +1,7 @@
 import { isJobId, type Status } from '@yardmaster/protocol';
 import { call } from '../call.js';
 import type { Store } from '../store.js';
+import { stateOf } from './read/state.js';
 
 // Reads of one field: for calls that wait, in case the message that they wait for was lost, and for the audit. Each is one
 // cheap command.
@@ -31,7 +32,8 @@ export async function hasClaimable(store: Store, spaceId: string, names: readonl
  * @throws UNAVAILABLE
  */
 export async function readStatus(store: Store, jobId: string): Promise<Status | null> {
-  return (await call(store, 'hget', store.redis.hget(store.keys.job(jobId), 'status'))) as Status | null;
+  const state = await call(store, 'hget', store.redis.hget(store.keys.job(jobId), 'state'));
+  return state === null ? null : stateOf(state).status;
 }
 
 /**

@@ -10,14 +10,14 @@
 --   isDryRun       '1' to change nothing, '' otherwise
 --   before, after  status that the job had, and has now
 --   id, status     of another job, which occupies the unique key
-local job, unique, freed, priority, startWithin, takeBacks =
-  loadJob(jobKey, base, jobId, 'unique', 'uniqueFreed', 'priority', 'startWithinSeconds', 'takeBacks')
+local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status ~= 'dead' and job.status ~= 'killed' then return { 'JOB_NOT_DEAD', job.status } end
 
 local nowMs, nowText = now()
-local takesBack = stored(unique) and takesUniqueBack(job, unique, freed, nowMs)
+local unique = option(job, 'u', 'unique')
+local takesBack = unique and takesUniqueBack(job, unique, nowMs)
 local other, isOccupied
 if takesBack then other, isOccupied = uniqueHolder(job, unique, nowMs) end
 if other and other.id == jobId then other = nil end
@@ -26,15 +26,16 @@ if isDryRun ~= '' then return { 'OK', job.status, job.status } end
 
 local before = job.status
 redis.call('ZREM', base .. 'callbacks', jobId)
-redis.call('HDEL', jobKey, 'attempt', 'result', 'error', 'deliveryTimeouts', 'startBy', 'killReason', 'kept',
+redis.call('HDEL', jobKey, 'result', 'error', 'deliveryTimeouts', 'startBy', 'killReason', 'kept',
   'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil')
-job.attempt = DEFAULT_ATTEMPT
+job.attempt, job.takeBacks, job.startBy = '0', job.takeBacks + 1, false
+clearFlags(job, 'd')
 local scheduledFor = timeOf(delay, nowMs)
-local status = returnToWaiting(job, nowMs, scheduledFor, nil, { priority, startWithin })
+local status = returnToWaiting(job, nowMs, scheduledFor)
 if takesBack then
   redis.call('HDEL', jobKey, 'uniqueFreed')
   occupyUnique(job, unique, other)
 end
 local data = scheduledFor and '{"scheduledFor":' .. isoText(scheduledFor) .. '}' or 'null'
-recordReturn(job, nowText, 'requeued', status, data, eventsPerJob, 'takeBacks', nextTakeBacks(takeBacks))
+recordReturn(job, nowText, 'requeued', status, data, eventsPerJob)
 return { 'OK', before, status }

@@ -8,26 +8,28 @@
 --   delay      see timeOf
 --   priority   head start in seconds; '' for the one it has
 --   before, after   status that the job had, and has now
-local job, priorityNow, startWithin, startBy = loadJob(jobKey, base, jobId, 'priority', 'startWithinSeconds', 'startBy')
+local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status ~= 'scheduled' and job.status ~= 'pending' then return { 'JOB_NOT_PENDING', job.status } end
 
 local nowMs, nowText = now()
-leaveWaiting(job, startBy)
+leaveWaiting(job)
 if priority == '0' then
   redis.call('HDEL', jobKey, 'priority')
-  priorityNow = nil
+  clearFlags(job, 'p')
+  job.priority = false
 elseif priority ~= '' then
   redis.call('HSET', jobKey, 'priority', priority)
-  priorityNow = priority
+  setFlag(job, 'p')
+  job.priority = priority
 end
-if startLimit(job, startBy) then
+if startLimit(job) then
   redis.call('HDEL', jobKey, 'startBy')
-  startBy = nil
+  job.startBy = false
 end
 local scheduledFor = timeOf(delay, nowMs)
-local status = returnToWaiting(job, nowMs, scheduledFor, nil, { priorityNow, startWithin, startBy })
+local status = returnToWaiting(job, nowMs, scheduledFor)
 if not scheduledFor then redis.call('HDEL', jobKey, 'scheduledFor') end -- it did not wait for that time
 local data = '{"scheduledFor":' .. (scheduledFor and isoText(scheduledFor) or 'null')
 data = data .. (priority == '' and '}' or ',"priority":' .. priority .. '}')

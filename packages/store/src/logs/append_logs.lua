@@ -14,7 +14,7 @@ local _, nowText = now()
 local opening = '[' .. nowText
 for i = 1, #entries do entries[i] = opening .. entries[i] end
 local logs = jobKey .. ':logs'
-local dropped = tonumber(stored(redis.call('HGET', jobKey, 'logsDropped')) or 0)
+local dropped = tonumber(redis.call('HGET', jobKey, 'logsDropped') or 0)
 -- The first write, and one command for all of them: a full Redis refuses the whole batch.
 local length = redis.call('RPUSH', logs, unpack(entries))
 local last = dropped + length

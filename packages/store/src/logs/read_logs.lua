@@ -11,12 +11,12 @@
 --   dropped     entries dropped at the old end
 --   lists       lists of entries in the order in which they were read, each ascending
 local v = redis.call('HMGET', jobKey, 'space', 'logsDropped')
-local space = stored(v[1])
+local space = v[1]
 local refusal = refusalFor(space, space, keySpaceId)
 if refusal then return { refusal } end
 
 local logs = jobKey .. ':logs'
-local dropped = tonumber(stored(v[2]) or 0)
+local dropped = tonumber(v[2] or 0)
 local length = redis.call('LLEN', logs)
 -- Positions in the list, from 0, of the entries that are left to read.
 local first, last = 0, length - 1

@@ -6,9 +6,9 @@ local function enqueueCallback(job, nowMs)
 end
 
 -- Check whether a job has a callback that follows this end.
---   callbackOn   ends that its producer asked for; absent for the default
-local function wantsCallback(status, callbackUrl, callbackOn)
-  return stored(callbackUrl) ~= nil and string.find(stored(callbackOn) or DEFAULT_CALLBACK_ON, status, 1, true) ~= nil
+local function wantsCallback(job, status)
+  if not has(job, 'c') then return false end
+  return string.find(redis.call('HGET', job.key, 'callbackOn') or DEFAULT_CALLBACK_ON, status, 1, true) ~= nil
 end
 
 -- Read the state of the callback of a job; nil when none is pending.
@@ -21,7 +21,7 @@ local function loadCallback(job)
   local hasEnded = job.status == 'completed' or job.status == 'dead' or job.status == 'killed'
   if not hasEnded or not redis.call('ZSCORE', job.base .. 'callbacks', job.id) then return nil end
   local v = redis.call('HMGET', job.key, 'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil')
-  for i = 1, 4 do v[i] = tonumber(stored(v[i]) or 0) end
+  for i = 1, 4 do v[i] = tonumber(v[i] or 0) end
   return { attempts = v[1], series = v[2], due = v[3], leasedUntil = v[4] }
 end
 

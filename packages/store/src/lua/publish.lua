@@ -9,10 +9,10 @@ end
 --   data   JSON text
 local function eventMessage(job, seq, type, status, at, data)
   local tags = ''
-  if job.tags then -- '' for a new job without any
+  if has(job, 't') then
     local list = {}
-    for tag in string.gmatch(job.tags, '[^\n]+') do list[#list + 1] = quote(tag) end
-    tags = list[1] and ',"tags":[' .. table.concat(list, ',') .. ']' or ''
+    for tag in string.gmatch(option(job, 't', 'tags'), '[^\n]+') do list[#list + 1] = quote(tag) end
+    tags = ',"tags":[' .. table.concat(list, ',') .. ']'
   end
   return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
     .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
@@ -37,6 +37,6 @@ local function publishCreations(base, space, names, entries)
   local channel = base .. 'stream:space:' .. space
   if redis.call('PUBSUB', 'NUMSUB', channel)[2] == 0 then return end
   for i, name in ipairs(names) do
-    publishCreation({ base = base, space = space, name = name, id = entries[2 * i] }, 'pending', entries[2 * i - 1])
+    publishCreation({ base = base, space = space, name = name, id = entries[2 * i], flags = '-' }, 'pending', entries[2 * i - 1])
   end
 end

@@ -12,8 +12,7 @@ end
 
 -- Remove an ended job with everything it has. A job whose callback is still pending stays for another minute, because
 -- the callback needs its record. Return whether it was removed.
---   unique   field of its record, as Redis returns it
-local function purge(job, nowMs, unique)
+local function purge(job, nowMs)
   local deadlines = job.base .. 'deadlines'
   if redis.call('ZSCORE', job.base .. 'callbacks', job.id) then
     replaceEntry(deadlines, job.id, formatInteger(nowMs + 60000))
@@ -24,7 +23,7 @@ local function purge(job, nowMs, unique)
   redis.call('ZREM', space .. '/jobs', job.id)
   redis.call('ZREM', space .. '/status/' .. job.status, job.id)
   if tonumber(redis.call('ZINCRBY', space .. '/names', -1, job.name)) <= 0 then redis.call('ZREM', space .. '/names', job.name) end
-  if stored(unique) then freeUnique(job, unique) end
+  if has(job, 'u') then freeUnique(job, option(job, 'u', 'unique')) end
   leaveTags(job)
   redis.call('UNLINK', job.key, job.key .. ':events', job.key .. ':logs')
   if redis.call('ZCARD', space .. '/jobs') == 0 then redis.call('ZREM', job.base .. 'spaces', job.space) end

@@ -7,11 +7,11 @@ end
 -- setting of the process.
 --   settings   as settingsText returns them
 local function retentionIn(settings, status, retentionMs)
-  local completed, dead, killed = string.match(stored(settings) or '- - - ', '^(%S+) (%S+) (%S+) ')
+  local completed, dead, killed = string.match(settings or '- - - ', '^(%S+) (%S+) (%S+) ')
   return tonumber(status == 'completed' and completed or status == 'dead' and dead or killed) or retentionMs
 end
 
 -- Return how many pending jobs a space may have; nil for any number.
 local function maxPendingIn(settings)
-  return tonumber(string.match(stored(settings) or '', '^%S+ %S+ %S+ (%S+) '))
+  return tonumber(string.match(settings or '', '^%S+ %S+ %S+ (%S+) '))
 end

@@ -7,19 +7,19 @@ end
 
 -- Enter a job in the index of each of its tags.
 local function enterTags(job)
-  for tag in string.gmatch(job.tags or '', '[^\n]+') do redis.call('ZADD', tagIndex(job, tag), job.order, job.id) end
+  for tag in string.gmatch(option(job, 't', 'tags') or '', '[^\n]+') do redis.call('ZADD', tagIndex(job, tag), job.order, job.id) end
 end
 
 -- Remove a job from the index of each of its tags.
 local function leaveTags(job)
-  for tag in string.gmatch(job.tags or '', '[^\n]+') do redis.call('ZREM', tagIndex(job, tag), job.id) end
+  for tag in string.gmatch(option(job, 't', 'tags') or '', '[^\n]+') do redis.call('ZREM', tagIndex(job, tag), job.id) end
 end
 
 -- Check whether a job has all of the wanted tags.
 --   tags     field of its record, as Redis returns it
 --   wanted   with a newline in between; '' for none
 local function hasTags(tags, wanted)
-  local all = '\n' .. (stored(tags) or '') .. '\n'
+  local all = '\n' .. (tags or '') .. '\n'
   for tag in string.gmatch(wanted, '[^\n]+') do
     if not string.find(all, '\n' .. tag .. '\n', 1, true) then return false end
   end

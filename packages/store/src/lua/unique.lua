@@ -9,15 +9,14 @@ end
 -- nil frees every key.
 local function freeUnique(job, unique, keeping)
   local index, field, lasts = uniqueEntry(job, unique)
-  if lasts ~= keeping and stored(redis.call('HGET', index, field)) == job.id then redis.call('HDEL', index, field) end
+  if lasts ~= keeping and redis.call('HGET', index, field) == job.id then redis.call('HDEL', index, field) end
 end
 
 -- Check whether a job that has ended must occupy its unique key when it is requeued. One that lasts for a time must not,
 -- once that time is over.
---   freed   field of its record
-local function takesUniqueBack(job, unique, freed, nowMs)
-  local isTimed = string.find(unique, '^expired ')
-  return occupiesUnique({ status = 'pending', order = job.order }, unique, isTimed and stored(freed) or nil, nowMs)
+local function takesUniqueBack(job, unique, nowMs)
+  local freed = string.find(unique, '^expired ') and redis.call('HGET', job.key, 'uniqueFreed')
+  return occupiesUnique({ status = 'pending', order = job.order }, unique, freed, nowMs)
 end
 
 -- Let a job occupy its unique key.
@@ -32,16 +31,16 @@ end
 -- one that damage left behind, whose job is missing or another one than the entry says.
 local function uniqueHolder(job, unique, nowMs)
   local index, field = uniqueEntry(job, unique)
-  local id = stored(redis.call('HGET', index, field))
+  local id = redis.call('HGET', index, field)
   if not id then return nil end
   local other, itsUnique, freed = loadJob(job.base .. 'job:' .. id, job.base, id, 'unique', 'uniqueFreed')
-  if other.space ~= job.space or other.name ~= job.name or not stored(itsUnique) then return nil end
+  if not other.status or other.space ~= job.space or other.name ~= job.name or not itsUnique then return nil end
   local _, itsField = uniqueEntry(other, itsUnique)
   if itsField ~= field then return nil end
-  return other, occupiesUnique(other, itsUnique, stored(freed), nowMs)
+  return other, occupiesUnique(other, itsUnique, freed, nowMs)
 end
 
--- Check whether a job occupies its unique key. `freed` is a field of its record: not nil once the key was freed.
+-- Check whether a job occupies its unique key. `freed` is a field of its record, once the key was freed.
 local function occupiesUnique(job, unique, freed, nowMs)
   if freed then return false end
   local lasts, ttlSeconds = string.match(unique, '^(%l+) %l+ (%d+) ')

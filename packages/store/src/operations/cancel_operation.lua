@@ -6,7 +6,7 @@
 -- Cancel an operation that is running. What it has changed stays changed.
 local space, status, statuses, cursor, highest =
   unpack(redis.call('HMGET', record, 'space', 'status', 'statuses', 'cursor', 'highest'))
-if not stored(space) then return { 'OPERATION_NOT_FOUND' } end
+if not space then return { 'OPERATION_NOT_FOUND' } end
 if keySpaceId ~= '' and keySpaceId ~= space then return { 'FORBIDDEN' } end
 if status == 'running' then
   local _, nowText = now()

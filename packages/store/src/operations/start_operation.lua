@@ -15,7 +15,7 @@
 --   fields       of the record, with their values
 local known = redis.call('HGET', record, 'fingerprint')
 if redis.call('EXISTS', record) == 1 then
-  return { stored(known) == fingerprint and fingerprint ~= '' and 'REPLAYED' or 'IDEMPOTENCY_MISMATCH' }
+  return { known == fingerprint and fingerprint ~= '' and 'REPLAYED' or 'IDEMPOTENCY_MISMATCH' }
 end
 
 local nowMs, nowText = now()
@@ -36,7 +36,7 @@ for _, other in ipairs(others) do
 end
 
 if freesMemory ~= '' then redis.call('ZREM', list, id) end -- a full Redis lets the rest pass once something was removed
-local newest = tonumber(stored(redis.call('ZSCORE', base .. 'spaces', space)) or 0)
+local newest = tonumber(redis.call('ZSCORE', base .. 'spaces', space) or 0)
 local last = math.min(newest, highest == '' and math.huge or tonumber(highest))
 redis.call('HSET', record, 'space', space, 'status', 'running', 'startedAt', nowText, 'statuses', statuses, 'cursor', cursor,
   'lowest', lowest == '' and '-inf' or lowest, 'highest', formatInteger(last), unpack(fields))

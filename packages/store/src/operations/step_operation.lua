@@ -14,7 +14,7 @@
 --   inputs          `nameCount` names, and then ids
 --   moves           see countMove
 local status, statuses, expected = unpack(redis.call('HMGET', record, 'status', 'statuses', 'cursor'))
-if stored(status) ~= 'running' or expected ~= cursor then return { 'OVERTAKEN' } end
+if status ~= 'running' or expected ~= cursor then return { 'OVERTAKEN' } end
 
 local act
 if action == 'requeue' then

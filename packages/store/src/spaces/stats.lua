@@ -38,7 +38,7 @@ end
 
 local listed = {}
 for i, name in ipairs(requested) do
-  listed[2 * i - 1], listed[2 * i] = name, stored(redis.call('ZSCORE', names, name)) or '0'
+  listed[2 * i - 1], listed[2 * i] = name, redis.call('ZSCORE', names, name) or '0'
 end
 if #requested == 0 and limit ~= '0' then listed = redis.call('ZREVRANGE', names, 0, tonumber(limit) - 1, 'WITHSCORES') end
 

@@ -14,7 +14,7 @@ local strays = {}
 local function examine(id)
   local key = base .. 'job:' .. id
   local v = redis.call('HMGET', key, 'space', 'name', 'tags')
-  local ofSpace, ofName = stored(v[1]), stored(v[2])
+  local ofSpace, ofName = v[1], v[2]
   if not ofSpace and redis.call('EXISTS', key) == 0 then return 'the job does not exist' end
   -- An impossible record is a fault of its own, and its entries may be all that is left of the job.
   if not ofSpace or not isSpaceOf(base, ofSpace) then return nil end

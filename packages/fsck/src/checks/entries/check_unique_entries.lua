@@ -13,7 +13,7 @@ local strays = {}
 local function examine(field, id)
   local key = base .. 'job:' .. id
   local v = redis.call('HMGET', key, 'space', 'name', 'unique')
-  local ofSpace, ofName, unique = stored(v[1]), stored(v[2]), stored(v[3])
+  local ofSpace, ofName, unique = v[1], v[2], v[3]
   if not ofSpace then return redis.call('EXISTS', key) == 0 and 'the job does not exist' or nil end
   if ofSpace ~= space then return 'the job is of space ' .. ofSpace end
   local _, itsField = uniqueEntry({ base = base, space = space, name = ofName or '' }, unique or '')
@@ -24,7 +24,7 @@ for i = 1, #entries, 2 do
   local field, id = entries[i], entries[i + 1]
   local isDone, why = pcall(examine, field, id)
   -- Skip a record that cannot be read: that is a fault of the record. The entry may be gone since it was read.
-  if isDone and why and stored(redis.call('HGET', index, field)) == id then
+  if isDone and why and redis.call('HGET', index, field) == id then
     local outcome = ''
     if isRepairing == '1' then
       redis.call('HDEL', index, field)

@@ -1,7 +1,10 @@
-local WHOLE = { 'attempt', 'maxRetries', 'deliveryTimeouts', 'takeBacks', 'missedWindowMs', 'eventsDropped', 'logsDropped', 'deliveredAt', 'startedAt', 'updatedAt',
-  'scheduledFor', 'startBy', 'runBy', 'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }
-local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', 'unique', 'uniqueFreed', 'kept', 'fingerprint', 'retry', 'maxRunSeconds', 'startWithinSeconds',
+local WHOLE = { 'deliveryTimeouts', 'missedWindowMs', 'logsDropped', 'deliveredAt', 'startedAt', 'scheduledFor', 'startBy', 'runBy',
+  'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }
+local FIELDS = { 'state', 'space', 'name', 'unique', 'uniqueFreed', 'kept', 'fingerprint', 'retry', 'maxRunSeconds', 'startWithinSeconds',
   'priority', 'callbackOn', 'tags', unpack(WHOLE) }
+-- Fields of a record by the flag that says that it has them. A job gets a result or a checkpoint of any size.
+local FLAGGED = { u = 'unique', c = 'callbackUrl', t = 'tags', p = 'priority', s = 'startWithinSeconds', m = 'maxRunSeconds', r = 'retry',
+  k = 'checkpoint', d = 'deliveryTimeouts' }
 
 -- Read a record and note each field that is missing or impossible; nil when the job does not exist. `isPlaceable` is
 -- true when the record shows the indexes of the job, `hasTimes` when it shows its time in `due`, `isCallbackKnown` when it
@@ -10,33 +13,40 @@ local function checkedRecord(found, base, id)
   local key = base .. 'job:' .. id
   local v = redis.call('HMGET', key, unpack(FIELDS))
   local r = { id = id, key = key }
-  for i, field in ipairs(FIELDS) do r[field] = stored(v[i]) end
-  if not r.status and redis.call('EXISTS', key) == 0 then return nil end
+  for i, field in ipairs(FIELDS) do r[field] = v[i] or nil end
+  if not r.state and redis.call('EXISTS', key) == 0 then return nil end
 
   local function broken(field, what)
-    find(found, 'record_broken', key, field .. ' ' .. (what or (r[field] and 'is impossible: ' .. string.sub(r[field], 1, 40) or 'is missing')))
+    find(found, 'record_broken', key, field .. ' ' .. (what or (r[field] and 'is impossible: ' .. string.sub(r[field], 1, 80) or 'is missing')))
   end
   local function check(field, isRight)
     if not isRight then broken(field) end
     return isRight
   end
-  local hasStatus = check('status', IS_STATUS[r.status or ''])
+  local hasState = check('state', r.state and pcall(unpackState, r, r.state) and IS_STATUS[r.status] and tonumber(r.order) < 2 ^ 53
+    and (tonumber(r.timeoutSeconds) or 0) > 0)
   local hasSpace = check('space', r.space and isSpaceOf(base, r.space))
   local hasName = check('name', r.name and r.name ~= '')
-  local hasOrder = check('order', string.find(r.order or '', '^%d+$') and tonumber(r.order) < 2 ^ 53)
   local areWhole = true
   for _, field in ipairs(WHOLE) do
     if r[field] and not check(field, string.find(r[field], '^%d+$')) then areWhole, r[field] = false, nil end
   end
-  check('timeoutSeconds', (tonumber(r.timeoutSeconds or DEFAULT_TIMEOUT_SECONDS) or 0) > 0)
   for _, field in ipairs({ 'uniqueFreed', 'kept' }) do check(field, not r[field] or r[field] == '1') end
   check('fingerprint', not r.fingerprint or #r.fingerprint == 22 and string.find(r.fingerprint, '^[%w_-]+$'))
   if not check('unique', not r.unique or isUnique(r.unique)) then r.unique = nil end
   if not check('tags', not r.tags or areTags(r.tags)) then r.tags = nil end
   r.isCallbackKnown = check('callbackOn', not r.callbackOn or isCallbackOn(r.callbackOn))
   local hasPlaces = checkTiming(check, r)
-  r.isPlaceable = hasStatus and hasSpace and hasName and hasOrder and hasPlaces
+  if hasState then checkFlags(broken, r) end
+  r.isPlaceable = hasState and hasSpace and hasName and hasPlaces
   -- The checks of the other fields depend on these.
-  if hasStatus and areWhole then checkByStatus(broken, r) end
+  if hasState and areWhole then checkByStatus(broken, r) end
   return r
+end
+
+-- Check that the flags of a state say which of their fields the record has.
+local function checkFlags(broken, r)
+  for flag, field in pairs(FLAGGED) do
+    if has(r, flag) ~= (redis.call('HEXISTS', r.key, field) == 1) then broken('state', 'and ' .. field .. ' disagree') end
+  end
 end

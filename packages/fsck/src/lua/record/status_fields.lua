@@ -6,7 +6,7 @@ local LACKS = { scheduled = WAITING_LACKS, pending = WAITING_LACKS, delivered = 
 -- Check the number of attempts of a job, and the fields that its status demands or excludes.
 --   broken   notes a field
 local function checkByStatus(broken, r)
-  local attempt, status = tonumber(r.attempt or 0), r.status
+  local attempt, status = tonumber(r.attempt), r.status
   local isWaiting = status == 'scheduled' or status == 'pending'
   r.hasTimes = status ~= 'scheduled' or r.scheduledFor ~= nil
   -- A dead job with delivery timeouts died of them, and one that was never acked of its time limit for the start, perhaps
@@ -15,10 +15,9 @@ local function checkByStatus(broken, r)
   local hasRun = status == 'running' or status == 'completed' or (status == 'dead' and wasAcked)
   -- A request that replaced another one may allow fewer retries than there were.
   local isReplaceable = r.unique and string.find(r.unique, '^%l+ replace ') ~= nil
-  local most = isReplaceable and math.huge or tonumber(r.maxRetries or DEFAULT_MAX_RETRIES) + 1
-  if attempt > most or (hasRun and attempt == 0) then broken('attempt')
-  else r.hasRetried = attempt > (hasRun and 1 or 0) end
-  if not isWaiting and not r.updatedAt then broken('updatedAt') end
+  local most = isReplaceable and math.huge or tonumber(r.maxRetries) + 1
+  if attempt > most or (hasRun and attempt == 0) then broken('state', 'has an impossible number of attempts: ' .. attempt) end
+  if not isWaiting and r.updatedAt == '0' then broken('state', 'has no time of its last change') end
   for _, field in ipairs(NEEDS[status] or {}) do if not r[field] then broken(field) end end
   for _, field in ipairs(LACKS[status] or {}) do if r[field] then broken(field, 'must be absent, because the job is ' .. status) end end
   if status == 'completed' and redis.call('HEXISTS', r.key, 'result') == 0 then broken('result') end

@@ -8,12 +8,11 @@
 -- again.
 --   deliveryToken  see replyToToken
 --   attempt        number of the attempt that has started
-local job, unique, maxRunSeconds, startBy, timeouts, takeBacks =
-  loadJob(jobKey, base, jobId, 'unique', 'maxRunSeconds', 'startBy', 'deliveryTimeouts', tokenFields(deliveryToken))
+local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
-  local reply = replyToToken(job, deliveryToken, 'running', takeBacks, timeouts)
+  local reply = replyToToken(job, deliveryToken, 'running')
   if reply then return reply end
 end
 if job.status ~= 'delivered' then
@@ -21,7 +20,6 @@ if job.status ~= 'delivered' then
 end
 
 local nowMs, nowText = now()
-local attempt = job.attempt + 1
-startAttempt(job, nowMs, unique, maxRunSeconds, startBy, timeouts)
-recordEvent(job, nowText, 'acked', 'running', 'null', eventsPerJob, 'startedAt', nowText, 'attempt', formatInteger(attempt))
-return { 'OK', attempt }
+startAttempt(job, nowMs)
+recordEvent(job, nowText, 'acked', 'running', 'null', eventsPerJob, 'startedAt', nowText)
+return { 'OK', job.attempt }

@@ -3,6 +3,7 @@ import { partitionOfJob } from '../../partition.js';
 import { runScript } from '../../script/run-script.js';
 import { ack, complete, fail, heartbeat, release } from '../../script/scripts.generated.js';
 import { type Caller, jobScriptInputs, type Store } from '../../store.js';
+import { storedTokenOf } from '../read/state.js';
 import { failArgs, releaseArgs, reportEffect } from './outcomes.js';
 
 // The life of one attempt, as its worker reports it. A call with a delivery token has an effect only for the worker of
@@ -18,7 +19,7 @@ export interface Worker extends Caller {
 function attemptInputs(store: Store, worker: Worker, jobId: string) {
   const { keys, args } = jobScriptInputs(store, worker, jobId);
   const { eventsPerJob } = store.settings;
-  return { keys, args: { deliveryToken: worker.deliveryToken ?? '', eventsPerJob, ...args } };
+  return { keys, args: { deliveryToken: storedTokenOf(worker.deliveryToken), eventsPerJob, ...args } };
 }
 
 /**

@@ -9,28 +9,27 @@
 --   result         JSON text
 --   mayDiffer      '' when no space of the partition has a retention of its own, as far as the process knows
 --   runMs          how long the attempt has run
-local job, callbackUrl, callbackOn, unique, startedAt, takeBacks, timeouts =
-  loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', 'startedAt', tokenFields(deliveryToken))
+local job, startedAt = loadJob(jobKey, base, jobId, 'startedAt')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
-  local reply = replyToToken(job, deliveryToken, 'completed', takeBacks, timeouts)
+  local reply = replyToToken(job, deliveryToken, 'completed')
   if reply then return reply end
 end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 
 local nowMs, nowText = now()
 moveToStatusIndex(job, 'completed')
-if stored(unique) then
-  freeUnique(job, unique, 'expired')
+if has(job, 'u') then
+  freeUnique(job, option(job, 'u', 'unique'), 'expired')
 end
 local settings = mayDiffer ~= '' and settingsText(base, job.space)
-if stored(settings) then
+if settings then
   retentionMs = retentionIn(settings, 'completed', retentionMs)
 end
 startRetention(job, nowMs, retentionMs)
-if stored(callbackUrl) then
-  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
+if has(job, 'c') then
+  if wantsCallback(job, 'completed') then enqueueCallback(job, nowMs) end
 end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
-return { 'OK', job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
+return { 'OK', job.attempt, job.space, nowMs - (startedAt or nowMs), job.name }

@@ -12,12 +12,11 @@
 --   random         see retryDelayMs
 --   status         of the job now
 --   runMs          how long the attempt has run
-local job, retry, priority, startedAt, takeBacks, timeouts =
-  loadJob(jobKey, base, jobId, 'retry', 'priority', 'startedAt', tokenFields(deliveryToken))
+local job, startedAt = loadJob(jobKey, base, jobId, 'startedAt')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
-  local reply = replyToGivingUp(job, deliveryToken, takeBacks, timeouts)
+  local reply = replyToGivingUp(job, deliveryToken)
   if reply then return reply end
 end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
@@ -26,7 +25,6 @@ local nowMs, status = now(), nil
 if isRetryable == '0' then
   status = makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs)
 else
-  local again = { retry = retry, priority = priority, delayMs = tonumber(retryAfterMs), random = random }
-  status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
+  status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, { delayMs = tonumber(retryAfterMs), random = random })
 end
-return { 'OK', status, job.attempt, job.space, nowMs - (stored(startedAt) or nowMs), job.name }
+return { 'OK', status, job.attempt, job.space, nowMs - (startedAt or nowMs), job.name }

@@ -8,27 +8,28 @@
 --   deliveryToken  see replyToToken
 --   kind           progress, checkpoint, event, keepalive, or ephemeral for an event that only streams get
 --   data           JSON text; not used for keepalive
-local job, runBy, takeBacks, timeouts = loadJob(jobKey, base, jobId, 'runBy', tokenFields(deliveryToken))
+local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
 if deliveryToken ~= '' then
-  local refused = replyToToken(job, deliveryToken, nil, takeBacks, timeouts)
+  local refused = replyToToken(job, deliveryToken)
   if refused then return refused end
 end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 
 local nowMs, nowText = now()
 local isFull = kind ~= 'keepalive' and kind ~= 'ephemeral' and isMemoryFull(base)
-reopenWindow(job, nowMs, executionMs(job), runBy) -- on a full Redis, too: a job whose worker is alive must not time out
+reopenWindow(job, nowMs, executionMs(job), option(job, 'm', 'runBy')) -- on a full Redis, too: a job whose worker is alive must not time out
 if isFull then return { 'STORAGE_FULL' } end
 
 if kind == 'keepalive' or kind == 'ephemeral' then
-  redis.call('HSET', jobKey, 'updatedAt', nowText)
+  redis.call('HSET', jobKey, 'state', stateOf(job, 'running', nowText))
   if kind == 'ephemeral' then publish(job, 'null', 'event', 'running', nowText, data) end
 elseif kind == 'progress' then
   recordEvent(job, nowText, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', nowText)
 elseif kind == 'checkpoint' then
+  setFlag(job, 'k')
   recordEvent(job, nowText, kind, 'running', data, eventsPerJob, 'checkpoint', data)
 else
   recordEvent(job, nowText, kind, 'running', data, eventsPerJob)

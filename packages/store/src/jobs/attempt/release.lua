@@ -11,25 +11,24 @@
 --   delay          see timeOf
 --   before, after  status that the job had, and has now
 --   attempt        number of the attempt that was given up, or would have started
-local job, takeBacks, timeouts, priority, startWithin, startBy =
-  loadJob(jobKey, base, jobId, 'takeBacks', 'deliveryTimeouts', 'priority', 'startWithinSeconds', 'startBy')
+local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
-  local reply = replyToGivingUp(job, deliveryToken, takeBacks, timeouts)
+  local reply = replyToGivingUp(job, deliveryToken)
   if reply then return reply end
 end
 if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
 if job.status ~= 'delivered' and job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 
 local nowMs, nowText = now()
-local attempts = tonumber(job.attempt) - (job.status == 'running' and 1 or 0)
-if job.status == 'delivered' and isStartOver(job, startBy, startWithin, nowMs) then
-  failStart(job, nowMs, startWithin, eventsPerJob, retentionMs)
-  return { 'OK', job.status, 'dead', formatInteger(attempts + 1), job.space, job.name }
+local attempt = job.attempt + (job.status == 'delivered' and 1 or 0)
+if job.status == 'delivered' and isStartOver(job, nowMs) then
+  failStart(job, nowMs, eventsPerJob, retentionMs)
+  return { 'OK', job.status, 'dead', attempt, job.space, job.name }
 end
+job.attempt, job.takeBacks = attempt - 1, job.takeBacks + 1
 local scheduledFor = timeOf(delay, nowMs)
-local status = returnToWaiting(job, nowMs, scheduledFor, job.order, { priority, startWithin, startBy })
-recordReturn(job, nowText, 'released', status, '{"reason":' .. reason .. scheduledData(scheduledFor), eventsPerJob,
-  'attempt', formatInteger(attempts), 'takeBacks', nextTakeBacks(takeBacks))
-return { 'OK', job.status, status, formatInteger(attempts + 1), job.space, job.name }
+local status = returnToWaiting(job, nowMs, scheduledFor, job.order)
+recordReturn(job, nowText, 'released', status, '{"reason":' .. reason .. scheduledData(scheduledFor), eventsPerJob)
+return { 'OK', job.status, status, attempt, job.space, job.name }

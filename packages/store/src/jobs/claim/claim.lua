@@ -9,7 +9,7 @@
 --   notAfter  see isTooLate
 --   space     of the job
 --   job       its values, see appendClaimed
-local job = loadWhole(jobKey, base, jobId)
+local job, payload = loadJob(jobKey, base, jobId, 'payload')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status ~= 'pending' then return { 'NOT_PENDING', job.status } end
@@ -24,5 +24,5 @@ if paused and (paused[''] or paused[job.name]) then return { 'PAUSED' } end
 dequeue(job)
 markDelivered(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob)
 local values = {}
-appendClaimed(values, job, nowMs)
+appendClaimed(values, job, payload, nowMs)
 return { 'OK', job.space, unpack(values) }

@@ -45,13 +45,12 @@ for _ = 1, wanted + (paused and 100 or 50) do -- to spare for entries without a 
   if claimed == wanted then break end
   if takeOldest then id = takeOldest() else id = takeFirst(queues[1], wanted) end
   if not id then break end
-  -- A job of a paused name leaves the space's queue, so that it hides no other, and stays in that of its name.
-  local isPaused = paused and paused[redis.call('HGET', base .. 'job:' .. id, 'name')]
-  local job = not isPaused and loadWhole(base .. 'job:' .. id, base, id)
-  if job and job.status == 'pending' then -- otherwise the entry is stray or paused, and is gone from the queue now
+  local isValid, job, payload = pcall(loadJob, base .. 'job:' .. id, base, id, 'payload')
+  -- Any other entry is gone from this queue now. A job of a paused name stays in that of its name, and hides no other.
+  if isValid and job.status == 'pending' and not (paused and paused[job.name]) then
     redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id) -- the job's other queue
     mark(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob, unpack(more))
-    appendClaimed(values, job, nowMs)
+    appendClaimed(values, job, payload, nowMs)
     claimed = claimed + 1
   end
 end

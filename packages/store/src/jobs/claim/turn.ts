@@ -14,6 +14,7 @@ import { turn, turn_many } from '../../script/scripts.generated.js';
 import { notAfterOf, type Store } from '../../store.js';
 import { argsOf, reportEffect, SCRIPT_OF } from '../attempt/outcomes.js';
 import { type ClaimedValue, claimedJobsOf } from '../read/record.js';
+import { storedTokenOf } from '../read/state.js';
 import { type ClaimOptions, claimArgs, type Polled, reportClaimed } from './claim.js';
 
 /** What a worker wants in one call: outcomes to settle, and then jobs to claim. */
@@ -76,7 +77,7 @@ async function sendTurn(
     const { name } = SCRIPT_OF[outcome.action];
     const [a = '', b = '', c = ''] = argsOf(outcome);
     actions.add(name);
-    rest.push(outcome.jobId, outcome.deliveryToken ?? '', name, a, b, c);
+    rest.push(outcome.jobId, storedTokenOf(outcome.deliveryToken), name, a, b, c);
   }
   return runScript(store, outcomes.length + count < MANY ? turn : turn_many, {
     keys: { queue: store.keys.queue(spaceId) },

@@ -7,7 +7,7 @@
 --   payload   JSON text; '' for that of the other job, 'null' for none
 --   names     of the fields that the copy has from the other job
 --   record    of the copy, field, value, …
-local job, priority, startWithin = loadJob(jobKey, base, jobId, 'priority', 'startWithinSeconds')
+local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 local nowMs, _, micros = now()
@@ -19,10 +19,11 @@ if most and redis.call('ZCARD', base .. 'space:' .. job.space .. '/status/pendin
 local fields = { 'copyOf', jobId }
 local values = redis.call('HMGET', jobKey, unpack(names))
 for i, name in ipairs(names) do
-  local value = stored(values[i])
+  local value = values[i]
   if name == 'payload' and payload ~= '' then value = payload ~= 'null' and payload or nil end
   if value then fields[#fields + 1], fields[#fields + 2] = name, value end
 end
 local copy = { key = base .. 'job:' .. copyId, base = base, id = copyId, space = job.space, name = job.name }
-addJob(copy, nowMs, micros, fields, { delay = '', options = { priority, startWithin } }, job.tags)
+local options = job.maxRetries .. ' ' .. job.timeoutSeconds .. ' ' .. string.gsub(job.flags, '[ukdh]', '')
+addJob(copy, nowMs, micros, options, fields, '')
 return { 'OK', redis.call('HGETALL', copy.key) }

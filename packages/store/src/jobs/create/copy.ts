@@ -8,8 +8,6 @@ import { jobOf, recordOf } from '../read/record.js';
 /** Fields of the record that a copy has from the other job: not its times, keys and reports. */
 const COPIED_FIELDS = [
   'payload',
-  'maxRetries',
-  'timeoutSeconds',
   'callbackUrl',
   'callbackHeaders',
   'callbackOn',

@@ -5,8 +5,7 @@ import { create_full } from '../../script/scripts.generated.js';
 import { notAfterOf, type Store } from '../../store.js';
 import { jobOf, recordOf, recordOfValues, SHOWN_FIELDS } from '../read/record.js';
 import { delayOf } from '../timing.js';
-import { storedUniqueOf } from '../unique.js';
-import { fieldsOf, newJobOf, storedTagsOf } from './create.js';
+import { fieldsOf, newJobOf, optionsOf } from './create.js';
 import { fingerprintOf, idempotencySecretOf } from './idempotency.js';
 
 /** A job, and how create came to it. */
@@ -19,22 +18,18 @@ export interface FullCreation {
   job: Job;
 }
 
-/** Fields for which a space may have defaults, which may have changed since the job was created. */
-const FIELDS_WITH_DEFAULTS = ['maxRetries', 'timeoutSeconds', 'retry', 'maxRunSeconds'] as const;
-
 /** Fields that a replay reads of the record; the others it has from the request. To create a job is not to read it. */
 const REPLAYED_FIELDS = [
+  'state',
   'space',
   'name',
-  'status',
-  'order',
-  'attempt',
   'deliveredAt',
   'startedAt',
-  'updatedAt',
   'scheduledFor',
   'priority',
-  ...FIELDS_WITH_DEFAULTS,
+  // A space may have defaults for these, which may have changed since the job was created.
+  'retry',
+  'maxRunSeconds',
 ] as const;
 
 /**
@@ -58,8 +53,7 @@ export async function createFullJob(
   if (!store.storage.isSafe) throw new YardmasterError('STORAGE_UNSAFE');
   const isIdempotent = idempotencyKey !== null;
   const id = isIdempotent ? keyedJobId(await idempotencySecretOf(store), spaceId, idempotencyKey) : newJobId(spaceId);
-  const unique = request.unique === null ? '' : storedUniqueOf(request.unique);
-  const fields = unique === '' ? fieldsOf(request) : [...fieldsOf(request), 'unique', unique];
+  const fields = fieldsOf(request);
   const reply = await runScript(store, create_full, {
     keys: { jobKey: store.keys.job(id) },
     args: {
@@ -69,15 +63,12 @@ export async function createFullJob(
       name: request.name,
       notAfter: notAfterOf(store),
       fingerprint: isIdempotent ? fingerprintOf(spaceId, body) : '',
-      unique,
       eventsPerJob: store.settings.eventsPerJob,
       replayed: REPLAYED_FIELDS.join(' '),
       shown: SHOWN_FIELDS.join(' '),
       maxPending: store.spaceSettings.of(spaceId)?.maxPending ?? '',
       delay: delayOf(request),
-      priority: request.priority || '',
-      startWithin: request.startWithinSeconds ?? '',
-      tags: storedTagsOf(request.tags),
+      options: optionsOf(request, fields),
     },
     rest: fields,
   });

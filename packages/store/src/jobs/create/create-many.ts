@@ -6,8 +6,7 @@ import { create_many, create_many_full } from '../../script/scripts.generated.js
 import { notAfterOf, onBulk, type Store } from '../../store.js';
 import { isoOfOrder } from '../../time.js';
 import { delayOf } from '../timing.js';
-import { storedUniqueOf } from '../unique.js';
-import { fieldsOf, isPlain, storedTagsOf } from './create.js';
+import { fieldsOf, isPlain, optionsOf } from './create.js';
 import { fingerprintOf, idempotencySecretOf } from './idempotency.js';
 import { partlyStored } from './partly-stored.js';
 
@@ -32,8 +31,12 @@ export interface PackedJob {
   tags: number;
   /** Of the request; '' without an idempotency key. */
   fingerprint: string;
-  /** Arguments unique, delay, priority, startWithin and tags of create_full.lua; null for a job that needs none. */
-  options: readonly (string | number)[] | null;
+  /** End of its state, see addJob in Lua. */
+  options: string;
+  /** Whether create_many.lua can create it. */
+  isPlain: boolean;
+  /** Argument of create_full.lua. */
+  delay: string | number;
 }
 
 /**
@@ -44,23 +47,15 @@ export interface PackedJob {
  */
 export function packJob(spaceId: string, request: CreateJobRequest, body: CreateJobRequest | null): PackedJob {
   const fields = fieldsOf(request);
-  const unique = request.unique === null ? '' : storedUniqueOf(request.unique);
-  if (unique !== '') fields.push('unique', unique);
   return {
     name: request.name,
     fields,
     characters: fields.reduce<number>((sum, field) => sum + String(field).length, request.name.length),
     tags: request.tags?.length ?? 0,
     fingerprint: body === null ? '' : fingerprintOf(spaceId, body),
-    options: isPlain(request)
-      ? null
-      : [
-          unique,
-          delayOf(request),
-          request.priority || '',
-          request.startWithinSeconds ?? '',
-          storedTagsOf(request.tags),
-        ],
+    options: optionsOf(request, fields),
+    isPlain: isPlain(request),
+    delay: delayOf(request),
   };
 }
 
@@ -159,22 +154,20 @@ async function createChunk(store: Store, spaceId: string, jobs: PackedJob[], ids
   const shared = { base: store.keys.baseOfSpace(spaceId), space: spaceId, notAfter: notAfterOf(store) };
   const isKeyed = jobs[0]?.fingerprint !== '';
   const maxPending = store.spaceSettings.of(spaceId)?.maxPending ?? '';
-  if (maxPending === '' && jobs.every(({ options }) => options === null)) {
-    const rest = jobs.flatMap(({ name, fields, fingerprint }, i) => {
+  if (maxPending === '' && jobs.every((job) => job.isPlain)) {
+    const rest = jobs.flatMap(({ name, fields, fingerprint, options }, i) => {
       const all = isKeyed ? ['fingerprint', fingerprint, ...fields] : fields;
-      return [ids[i] as string, name, all.length, ...all];
+      return [ids[i] as string, name, options, all.length, ...all];
     });
     const args = { ...shared, isKeyed: isKeyed ? '1' : '' };
     return (await runScript(on, create_many, { keys, args, rest })).outcomes.split('\n');
   }
-  const rest = jobs.flatMap(({ name, fields, fingerprint, options }, i) => {
-    return [ids[i] as string, name, fingerprint, ...(options ?? NO_OPTIONS), fields.length, ...fields];
+  const rest = jobs.flatMap(({ name, fields, fingerprint, delay, options }, i) => {
+    return [ids[i] as string, name, fingerprint, delay, options, fields.length, ...fields];
   });
   const args = { ...shared, eventsPerJob: store.settings.eventsPerJob, maxPending };
   return (await runScript(on, create_many_full, { keys, args, rest })).outcomes.split('\n');
 }
-
-const NO_OPTIONS = ['', '', '', '', ''];
 
 /** Read the line of a job that was created with this id or found. */
 function readLine(line: string, newId: string) {

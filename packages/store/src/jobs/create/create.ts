@@ -11,7 +11,9 @@ import { runScript } from '../../script/run-script.js';
 import { create } from '../../script/scripts.generated.js';
 import { notAfterOf, type Store } from '../../store.js';
 import { isoOf, isoOfOrder } from '../../time.js';
+import { storedOptionsOf } from '../read/state.js';
 import { callbackOnOf, storedRetryOf } from '../timing.js';
+import { storedUniqueOf } from '../unique.js';
 
 /**
  * Create a pending job at the end of its space's queue.
@@ -24,6 +26,7 @@ import { callbackOnOf, storedRetryOf } from '../timing.js';
 export async function createJob(store: Store, spaceId: string, request: CreateJobRequest): Promise<Job> {
   if (!store.storage.isSafe) throw new YardmasterError('STORAGE_UNSAFE');
   const id = newJobId(spaceId);
+  const fields = fieldsOf(request);
   const { order } = await runScript(store, create, {
     keys: { jobKey: store.keys.job(id) },
     args: {
@@ -32,8 +35,9 @@ export async function createJob(store: Store, spaceId: string, request: CreateJo
       space: spaceId,
       name: request.name,
       notAfter: notAfterOf(store),
+      options: optionsOf(request, fields),
     },
-    rest: fieldsOf(request),
+    rest: fields,
   });
   store.observer.moved('none', 'pending', 1);
   store.tally.counted(spaceId, request.name, 'created');
@@ -49,18 +53,18 @@ export const isPlain = ({ unique, scheduledFor, delaySeconds, startWithinSeconds
   priority === 0 &&
   tags === null;
 
-/** Write tags as a record contains them, and arguments of scripts; '' for none. */
-export const storedTagsOf = (tags: readonly string[] | null): string => (tags ?? []).join('\n');
+/** Write the end of the state of a job that a request creates. @param fields of its record */
+export const optionsOf = (
+  { maxRetries = RECORD_DEFAULTS.maxRetries, timeoutSeconds = RECORD_DEFAULTS.timeoutSeconds }: CreateJobRequest,
+  fields: readonly (string | number)[],
+): string => storedOptionsOf({ maxRetries, timeoutSeconds }, fields);
 
 /** List the fields of the record that differ from their defaults. Each field left out saves 60 bytes on every job. */
 export function fieldsOf(request: CreateJobRequest): (string | number)[] {
-  const { payload, maxRetries, timeoutSeconds, callbackUrl, callbackHeaders } = request;
-  const { retry, maxRunSeconds, startWithinSeconds, priority, tags } = request;
+  const { payload, callbackUrl, callbackHeaders } = request;
+  const { unique, retry, maxRunSeconds, startWithinSeconds, priority, tags } = request;
   const callbackOn = callbackOnOf(request.callbackOn);
   const fields: (string | number)[] = [];
-  if (maxRetries !== undefined && maxRetries !== RECORD_DEFAULTS.maxRetries) fields.push('maxRetries', maxRetries);
-  if (timeoutSeconds !== undefined && timeoutSeconds !== RECORD_DEFAULTS.timeoutSeconds)
-    fields.push('timeoutSeconds', timeoutSeconds);
   if (payload !== null) fields.push('payload', JSON.stringify(payload));
   if (callbackUrl !== null) fields.push('callbackUrl', callbackUrl);
   if (callbackHeaders !== null) fields.push('callbackHeaders', JSON.stringify(callbackHeaders));
@@ -69,7 +73,8 @@ export function fieldsOf(request: CreateJobRequest): (string | number)[] {
   if (maxRunSeconds !== null) fields.push('maxRunSeconds', maxRunSeconds);
   if (startWithinSeconds !== null) fields.push('startWithinSeconds', startWithinSeconds);
   if (priority !== 0) fields.push('priority', priority);
-  if (tags !== null) fields.push('tags', storedTagsOf(tags));
+  if (tags !== null) fields.push('tags', tags.join('\n'));
+  if (unique !== null) fields.push('unique', storedUniqueOf(unique));
   return fields;
 }
 
@@ -104,14 +109,14 @@ export function newJobOf(
     completedAt: null,
     result: null,
     ...(scheduledFor !== null && { scheduledFor: isoOf(scheduledFor) }),
-    ...optionsOf(request),
+    ...shownOptionsOf(request),
     createdAt,
     updatedAt: createdAt,
   };
 }
 
 /** Return the options of a job that it shows only where they are not at their defaults. */
-function optionsOf(request: CreateJobRequest) {
+function shownOptionsOf(request: CreateJobRequest) {
   const { callbackOn, retry, maxRunSeconds, startWithinSeconds, priority, unique, tags } = request;
   const options: Partial<Job> = {};
   const shownEnds = callbackOnOf(callbackOn);

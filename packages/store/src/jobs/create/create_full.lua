@@ -1,5 +1,5 @@
 -- KEYS jobKey
--- ARGV base jobId space name notAfter fingerprint unique eventsPerJob replayed shown maxPending delay priority startWithin tags fields...
+-- ARGV base jobId space name notAfter fingerprint eventsPerJob replayed shown maxPending delay options fields...
 -- REPLY CREATED order scheduledFor
 -- REPLY REPLAYED values?[]
 -- REPLY RETURNED id values?[]
@@ -11,18 +11,14 @@
 -- full, Redis refuses it before anything is removed.
 --   jobId         made from the idempotency key; a new one without such a key
 --   fingerprint   of the request; '' without an idempotency key
---   unique        see uniqueEntry; '' for none
 --   replayed      names of the fields to return of a job with this idempotency key, with blanks in between
 --   shown         those to return of a job with this unique key
 --   maxPending    of the settings of the space; '' for no limit
 --   delay         see timeOf
---   priority, startWithin, tags   options that are in `fields` too, '' for none
 --   scheduledFor  of a scheduled job, epoch ms; '' for a pending one
---   fields        see create.lua; with `unique`, but without the fingerprint, which belongs to the job that is created
+--   options, fields   see addJob; without the fingerprint, which belongs to the job that is created
 local nowMs, nowText, micros = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
-
-local waits = { delay = delay, options = { priority ~= '' and priority, startWithin ~= '' and startWithin } }
 
 local function valuesOf(key, fieldNames)
   local names = {}
@@ -31,25 +27,26 @@ local function valuesOf(key, fieldNames)
 end
 
 if fingerprint ~= '' then
-  local v = redis.call('HMGET', jobKey, 'status', 'fingerprint')
-  if stored(v[1]) and stored(v[2]) ~= fingerprint then return { 'IDEMPOTENCY_MISMATCH' } end
-  if stored(v[1]) then return { 'REPLAYED', valuesOf(jobKey, replayed) } end
+  local v = redis.call('HMGET', jobKey, 'state', 'fingerprint')
+  if v[1] and v[2] ~= fingerprint then return { 'IDEMPOTENCY_MISMATCH' } end
+  if v[1] then return { 'REPLAYED', valuesOf(jobKey, replayed) } end
 end
 
 local job = { key = jobKey, base = base, id = jobId, space = space, name = name }
-local other, isOccupied
-if unique ~= '' then other, isOccupied = uniqueHolder(job, unique, nowMs) end
+takeFields(job, fields)
+local unique, other, isOccupied = job.unique, nil, nil
+if unique then other, isOccupied = uniqueHolder(job, unique, nowMs) end
 if isOccupied then
   local onConflict = string.match(unique, '^%l+ (%l+)')
   if onConflict == 'reject' then return { 'NOT_UNIQUE', other.id, other.status } end
   local isReplaced = onConflict == 'replace' and (other.status == 'pending' or other.status == 'scheduled')
   if not isReplaced then return { 'RETURNED', other.id, valuesOf(other.key, shown) } end
-  replaceJob(other, nowMs, eventsPerJob, fields, waits, tags)
+  replaceJob(other, nowMs, eventsPerJob, options, fields, delay)
   return { 'REPLACED', other.id, valuesOf(other.key, shown), other.status }
 end
 
 if maxPending ~= '' and redis.call('ZCARD', base .. 'space:' .. space .. '/status/pending') >= tonumber(maxPending) then return { 'SPACE_FULL' } end
 if fingerprint ~= '' then fields[#fields + 1], fields[#fields + 2] = 'fingerprint', fingerprint end
-local order, scheduledFor = addJob(job, nowMs, micros, fields, waits, tags)
-if unique ~= '' then occupyUnique(job, unique, other) end
+local order, scheduledFor = addJob(job, nowMs, micros, options, fields, delay)
+if unique then occupyUnique(job, unique, other) end
 return { 'CREATED', order, scheduledFor and formatInteger(scheduledFor) or '' }

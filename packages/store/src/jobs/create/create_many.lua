@@ -6,7 +6,8 @@
 -- Create pending jobs of one space, in order, each as create.lua does, until one is refused. Index entries are written
 -- together, so that a job costs 40% of a single create. A full Redis refuses the first write: nothing is stored then.
 --   isKeyed   '1' when the ids are made from an idempotency key, '' otherwise
---   jobs      of each job: id, name, number of values; names and values of fields, the first `fingerprint` if isKeyed
+--   jobs      of each job: id, name, options, see addJob, number of values; names and values of fields, the first
+--             `fingerprint` if isKeyed
 --   outcomes  a line for each: its order; `REPLAYED <id> <status> <order>` for one that exists; or IDEMPOTENCY_MISMATCH, last
 local nowMs, _, micros = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
@@ -14,15 +15,16 @@ local prefix, order = base .. 'space:' .. space .. '/', nil
 local outcomes, names, entries, entriesOf = {}, {}, {}, {}
 
 local function replayed(jobKey, id, fingerprint)
-  local v = redis.call('HMGET', jobKey, 'status', 'fingerprint', 'order')
-  if not stored(v[1]) then return nil end
-  if stored(v[2]) ~= fingerprint then return 'IDEMPOTENCY_MISMATCH' end
-  return 'REPLAYED ' .. id .. ' ' .. v[1] .. ' ' .. v[3]
+  local v = redis.call('HMGET', jobKey, 'state', 'fingerprint')
+  if not v[1] then return nil end
+  if v[2] ~= fingerprint then return 'IDEMPOTENCY_MISMATCH' end
+  return 'REPLAYED ' .. id .. ' ' .. string.match(v[1], '^%S+ %S+')
 end
 
-local function createOne(jobKey, id, name, first, last)
+local function createOne(jobKey, id, name, options, first, last)
   order = order and formatInteger(order + 1) or nextOrder(base, space, nowMs * 1024 + math.floor(micros % 1000 * 1.024))
-  redis.call('HSET', jobKey, 'status', 'pending', 'space', space, 'name', name, 'order', order, unpack(jobs, first, last))
+  local state = 'pending ' .. order .. ' 0 0 1 0 ' .. options
+  redis.call('HSET', jobKey, 'state', state, 'space', space, 'name', name, unpack(jobs, first, last))
   local ofName = entriesOf[name] or {}
   entriesOf[name] = ofName
   entries[#entries + 1], entries[#entries + 2], names[#names + 1] = order, id, name
@@ -33,9 +35,9 @@ end
 local function createAll()
   local i, outcome = 1, nil
   while jobs[i] and outcome ~= 'IDEMPOTENCY_MISMATCH' do
-    local id, name, first, last = jobs[i], jobs[i + 1], i + 3, i + 2 + jobs[i + 2]
+    local id, name, options, first, last = jobs[i], jobs[i + 1], jobs[i + 2], i + 4, i + 3 + jobs[i + 3]
     local jobKey = base .. 'job:' .. id
-    outcome = isKeyed ~= '' and replayed(jobKey, id, jobs[first + 1]) or createOne(jobKey, id, name, first, last)
+    outcome = isKeyed ~= '' and replayed(jobKey, id, jobs[first + 1]) or createOne(jobKey, id, name, options, first, last)
     outcomes[#outcomes + 1] = outcome
     i = last + 1
   end

@@ -4,6 +4,7 @@ import { runScript } from '../../script/run-script.js';
 import { find } from '../../script/scripts.generated.js';
 import type { Store } from '../../store.js';
 import { type JobRecord, LISTED_FIELDS, listedJobOf, recordOfValues } from '../read/record.js';
+import { stateOf } from '../read/state.js';
 import { findInputs, matchesText, reachedIn, TEXT_FIELDS } from './filter.js';
 import type { Found, PortionQuery } from './list.js';
 
@@ -57,17 +58,17 @@ async function* jobsAmong(store: Store, candidates: readonly Candidate[], filter
       const record = records[i] as JobRecord;
       // The job may have changed, or be gone, since it was found.
       if (passes(record, filter) && contains(record))
-        yield { job: listedJobOf(id, record), place: Number(record.order) };
+        yield { job: listedJobOf(id, record), place: Number(stateOf(record.state as string).order) };
     }
   }
 }
 
 /** Whether a record passes the parts of a filter that may have changed. The name of a job never does. */
-function passes({ status, tags }: JobRecord, filter: JobFilter): boolean {
+function passes({ state, tags }: JobRecord, filter: JobFilter): boolean {
   const own = tags?.split('\n') ?? [];
   return (
-    typeof status === 'string' &&
-    (filter.statuses.length === 0 || (filter.statuses as readonly unknown[]).includes(status)) &&
+    typeof state === 'string' &&
+    (filter.statuses.length === 0 || filter.statuses.includes(stateOf(state).status)) &&
     filter.tags.every((tag) => own.includes(tag))
   );
 }

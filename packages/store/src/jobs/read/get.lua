@@ -8,8 +8,8 @@
 --   budget    bytes that both may have together; a larger reply is not returned
 --   record    field, value, …
 --   length    entries of the whole history
-local v = redis.call('HMGET', jobKey, 'space', 'status')
-local refusal = refusalFor(stored(v[2]), v[1], keySpaceId)
+local job = loadJob(jobKey, '', '')
+local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 
 local left = tonumber(budget)
@@ -18,12 +18,8 @@ for _, field in ipairs({ 'payload', 'result', 'progress', 'checkpoint', 'error',
   left = left - redis.call('HSTRLEN', jobKey, field)
 end
 
-local length = redis.call('LLEN', jobKey .. ':events')
-local events = {}
-if length == 0 then
-  events = impliedEntries(jobKey, v[2])
-  length = #events
-end
+local events = has(job, 'h') and {} or impliedEntries(job)
+local length = has(job, 'h') and redis.call('LLEN', jobKey .. ':events') or #events
 for first = #events, math.min(length, tonumber(portion)) - 1, 20 do
   if left < 0 then break end
   local last = math.min(first + 20, tonumber(portion)) - 1

@@ -6,6 +6,7 @@ import { type Caller, jobScriptInputs, onBulk, ownerOf, type Store } from '../..
 import { isoOrNull } from '../../time.js';
 import { createdEventOf, eventsOf } from './events.js';
 import { jobOf, parseJson, recordOf } from './record.js';
+import { stateOf } from './state.js';
 
 /** Entries of history read at once: 6 MB when each has the maximum size, which takes Redis some 40 ms. */
 const PORTION = 100;
@@ -62,7 +63,7 @@ async function readFirst(on: Store, caller: Caller, jobId: string, budget: numbe
   if (reply.outcome === 'LARGE') return null;
   const { events: entries, length } = reply;
   const record = recordOf(reply.record);
-  const firstSeq = 2 + Number(record.eventsDropped ?? 0);
+  const firstSeq = stateOf(record.state as string).seq - length + 1;
   const job = jobOf(jobId, record);
   const events = [createdEventOf(job), ...eventsOf(job, firstSeq, entries)];
   return { job: { ...job, events }, next: firstSeq + entries.length, end: firstSeq + length };

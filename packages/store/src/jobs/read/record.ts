@@ -1,21 +1,15 @@
-import {
-  type ClaimedJob,
-  type Job,
-  type JsonValue,
-  type ListedJob,
-  RECORD_DEFAULTS,
-  type Status,
-} from '@yardmaster/protocol';
+import type { ClaimedJob, Job, JsonValue, ListedJob, Status } from '@yardmaster/protocol';
 import { isoOf, isoOfOrder, isoOrNull, msOfOrder } from '../../time.js';
 import { retryOfStored } from '../timing.js';
 import { uniqueOfStored } from '../unique.js';
+import { deliveryTokenOf, stateOf } from './state.js';
 
 /**
  * Fields of the hash `job:<id>` that make up a listed job, in the order in which list.lua reads them.
  *
  * `payload`, `result`, `progress`, `checkpoint`, `error` and `callbackHeaders` are JSON text that Lua never parses,
- * because its JSON library would turn `[]` into `{}` and round big integers. A field that has its default value is left
- * out, see RECORD_DEFAULTS. Times are epoch milliseconds. `error` is that of the latest failed attempt.
+ * because its JSON library would turn `[]` into `{}` and round big integers. `state` is the status, and all else that a
+ * transition reads of every job, see lua/job.lua. A field that has its default value is left out. Times are epoch milliseconds. `error` is that of the latest failed attempt.
  *
  * The record has further fields:
  *
@@ -25,9 +19,8 @@ import { uniqueOfStored } from '../unique.js';
  * | `progressAt` | when the latest progress was reported |
  * | `checkpoint` | latest checkpoint, for the next attempt |
  * | `deliveryTimeouts` | delivery timeouts in a row; an ack removes it |
- * | `takeBacks` | delivery timeouts, releases and requeues so far, see lua/attempt/delivery.lua |
  * | `missedWindowMs` | how long the worker of the last delivery timeout had for its ack |
- * | `eventsDropped`, `logsDropped` | events and log entries that were dropped, the oldest first |
+ * | `logsDropped` | log entries that were dropped, the oldest first |
  * | `fingerprint` | of the request, see create/idempotency.ts; of a job with an idempotency key |
  * | `startBy` | until when it must be acked for the first time; 0 once it was; see lua/waiting/waiting.lua |
  * | `ackWithinMs` | delivery window of its delivery, when the poll asked for one |
@@ -38,17 +31,12 @@ import { uniqueOfStored } from '../unique.js';
  * | `callbackAttempts`, `callbackRound`, `callbackDueAt`, `callbackLeasedUntil` | see lua/callback.lua; after an attempt |
  */
 export const LISTED_FIELDS = [
+  'state',
   'space',
   'name',
   'payload',
-  'status',
-  'maxRetries',
-  'attempt',
-  'timeoutSeconds',
-  'order',
   'deliveredAt',
   'startedAt',
-  'updatedAt',
   'result',
   'error',
   'progress',
@@ -67,7 +55,7 @@ export const LISTED_FIELDS = [
 export const SHOWN_FIELDS = [...LISTED_FIELDS, 'callbackUrl', 'callbackHeaders', 'callbackOn'] as const;
 
 /** The record as Redis returns it; an absent field is null or left out. */
-export type JobRecord = Partial<Record<(typeof SHOWN_FIELDS)[number] | 'eventsDropped', string | null>>;
+export type JobRecord = Partial<Record<(typeof SHOWN_FIELDS)[number], string | null>>;
 
 /** Parse a field that contains JSON text; an absent field is null. */
 export function parseJson(text: string | null | undefined): JsonValue {
@@ -98,20 +86,20 @@ export function recordOfValues(fields: readonly (keyof JobRecord)[], values: rea
 
 /** Build the job that a record describes, as List Jobs shows it. */
 export function listedJobOf(id: string, record: JobRecord): ListedJob {
-  const status = record.status as Status;
+  const { status, order, attempt, maxRetries, timeoutSeconds, ...state } = stateOf(record.state as string);
   const unique = uniqueOfStored(record.unique);
   const retry = retryOfStored(record.retry);
-  const createdAt = isoOfOrder(record.order as string);
-  const updatedAt = record.updatedAt ? isoOf(record.updatedAt) : createdAt;
+  const createdAt = isoOfOrder(order);
+  const updatedAt = state.updatedAt === null ? createdAt : isoOf(state.updatedAt);
   return {
     id,
     spaceId: record.space as string,
     name: record.name as string,
     payload: parseJson(record.payload) as Job['payload'],
     status,
-    maxRetries: Number(record.maxRetries ?? RECORD_DEFAULTS.maxRetries),
-    attemptNumber: Number(record.attempt ?? RECORD_DEFAULTS.attempt),
-    timeoutSeconds: Number(record.timeoutSeconds ?? RECORD_DEFAULTS.timeoutSeconds),
+    maxRetries,
+    attemptNumber: attempt,
+    timeoutSeconds,
     deliveredAt: isoOrNull(record.deliveredAt),
     startedAt: isoOrNull(record.startedAt),
     // Nothing changes a completed job, so its last change is its completion.
@@ -124,7 +112,7 @@ export function listedJobOf(id: string, record: JobRecord): ListedJob {
     ...(record.maxRunSeconds ? { maxRunSeconds: Number(record.maxRunSeconds) } : {}),
     ...(record.startWithinSeconds ? { startWithinSeconds: Number(record.startWithinSeconds) } : {}),
     ...(record.priority ? { priority: Number(record.priority) } : {}),
-    ...workerOf(record),
+    ...workerOf(record, status),
     ...(unique && { unique }),
     ...(record.copyOf ? { copyOf: record.copyOf } : {}),
     ...(record.tags ? { tags: record.tags.split('\n') } : {}),
@@ -134,7 +122,7 @@ export function listedJobOf(id: string, record: JobRecord): ListedJob {
 }
 
 /** Return the worker that has a job. The record of a job that has ended still names the last one. */
-function workerOf({ workerId, status }: JobRecord): Pick<Job, 'workerId'> {
+function workerOf({ workerId }: JobRecord, status: Status): Pick<Job, 'workerId'> {
   return workerId && (status === 'delivered' || status === 'running') ? { workerId } : {};
 }
 
@@ -152,7 +140,7 @@ export function jobOf(id: string, record: JobRecord): Job {
 }
 
 /** How many values appendClaimed in Lua returns for each job. */
-export const CLAIMED_VALUES = 11;
+export const CLAIMED_VALUES = 6;
 
 /** One of them. Only the time now, the last one, is a number. */
 export type ClaimedValue = string | number | null;
@@ -167,23 +155,24 @@ export function claimedJobsOf(values: readonly ClaimedValue[]): ClaimedJob[] {
 /** Call a function for each claimed job, with its name and how long it has waited, in milliseconds. */
 export function forEachClaimed(values: readonly ClaimedValue[], use: (name: string, waitMs: number) => void): void {
   for (let i = 0; i < values.length; i += CLAIMED_VALUES) {
-    const waitsSince = values[i + 9] ?? msOfOrder(values[i + 5] as string);
-    use(values[i + 1] as string, Number(values[CLAIMED_VALUES - 1]) - Number(waitsSince));
+    const { updatedAt, order } = stateOf(values[i + 2] as string);
+    use(values[i + 1] as string, Number(values[CLAIMED_VALUES - 1]) - Number(updatedAt ?? msOfOrder(order)));
   }
 }
 
 function claimedJobOf(flat: readonly ClaimedValue[]): ClaimedJob {
-  const [id, name, timeoutSeconds, maxRetries, attemptsBefore, order, payload, checkpoint, takeBacks] = flat;
+  const [id, name, state, payload, checkpoint] = flat as [string, string, string, string | null, string | null];
+  const before = stateOf(state);
   return {
-    id: id as string,
-    name: name as string,
-    payload: parseJson(payload as string | null) as ClaimedJob['payload'],
-    timeoutSeconds: Number(timeoutSeconds),
-    maxRetries: Number(maxRetries),
-    attemptNumber: Number(attemptsBefore),
-    createdAt: isoOfOrder(order as string),
-    checkpoint: parseJson(checkpoint as string | null),
-    attempt: Number(attemptsBefore) + 1,
-    deliveryToken: `${attemptsBefore}.${takeBacks || 0}`,
+    id,
+    name,
+    payload: parseJson(payload) as ClaimedJob['payload'],
+    timeoutSeconds: before.timeoutSeconds,
+    maxRetries: before.maxRetries,
+    attemptNumber: before.attempt,
+    createdAt: isoOfOrder(before.order),
+    checkpoint: parseJson(checkpoint),
+    attempt: before.attempt + 1,
+    deliveryToken: deliveryTokenOf(before),
   };
 }

@@ -1,6 +1,6 @@
 -- KEYS jobKey
 -- ARGV keySpaceId
--- REPLY OK seq:number droppedSeq:number logSeq:number at:number status:Status space name updatedAt:number? progress? tags?
+-- REPLY OK seq:number droppedSeq:number logSeq:number at:number status:Status space name updatedAt:number progress? tags?
 -- ERRORS JOB_NOT_FOUND FORBIDDEN
 --
 -- Read the state of a job, and the seqs of its last event and of its newest log entry.
@@ -8,11 +8,9 @@
 --   at          now, epoch ms
 --   progress    JSON text
 --   tags        see lua/tags.lua
-local v = redis.call('HMGET', jobKey, 'eventsDropped', 'logsDropped', 'status', 'space', 'name', 'updatedAt', 'progress', 'tags')
-local refusal = refusalFor(stored(v[3]), v[4], keySpaceId)
+local job, logsDropped, progress, tags = loadJob(jobKey, '', '', 'logsDropped', 'progress', 'tags')
+local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-local length = redis.call('LLEN', jobKey .. ':events')
-if length == 0 then length = #impliedEntries(jobKey, v[3]) end
-local droppedSeq = 1 + tonumber(stored(v[1]) or 0)
-local logSeq = tonumber(stored(v[2]) or 0) + redis.call('LLEN', jobKey .. ':logs')
-return { 'OK', droppedSeq + length, droppedSeq, logSeq, formatInteger(now()), v[3], v[4], v[5], v[6], v[7], v[8] }
+local droppedSeq = has(job, 'h') and job.seq - redis.call('LLEN', jobKey .. ':events') or 1
+local logSeq = tonumber(logsDropped or 0) + redis.call('LLEN', jobKey .. ':logs')
+return { 'OK', job.seq, droppedSeq, logSeq, formatInteger(now()), job.status, job.space, job.name, job.updatedAt, progress, tags }

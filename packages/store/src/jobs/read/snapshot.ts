@@ -32,11 +32,15 @@ export interface Snapshot {
 export async function readSnapshot(store: Store, caller: Caller, jobId: string): Promise<Snapshot> {
   const { keys, args } = jobScriptInputs(store, caller, jobId);
   const { keySpaceId } = args;
-  const { space, name, progress, tags, ...read } = await runScript(store, snapshot, { keys, args: { keySpaceId } });
+  const { space, name, updatedAt, progress, tags, ...read } = await runScript(store, snapshot, {
+    keys,
+    args: { keySpaceId },
+  });
   return {
     ...read,
     spaceId: space,
     jobName: name,
+    updatedAt: updatedAt || null,
     progress: parseJson(progress) as Progress | null,
     tags: tags ? tags.split('\n') : [],
   };

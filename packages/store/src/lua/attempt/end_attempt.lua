@@ -3,24 +3,22 @@
 local function makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, ...)
   moveToStatusIndex(job, 'dead')
   startRetention(job, nowMs, retentionIn(settingsText(job.base, job.space), 'dead', retentionMs))
-  local v = redis.call('HMGET', job.key, 'callbackUrl', 'callbackOn', 'unique', 'startBy')
-  if job.status ~= 'running' then leaveWaiting(job, v[4]) end
-  if wantsCallback('dead', v[1], v[2]) then enqueueCallback(job, nowMs) end
-  if stored(v[3]) then freeUnique(job, v[3], 'expired') end
+  if job.status ~= 'running' then leaveWaiting(job) end
+  if wantsCallback(job, 'dead') then enqueueCallback(job, nowMs) end
+  if has(job, 'u') then freeUnique(job, option(job, 'u', 'unique'), 'expired') end
   recordEvent(job, formatInteger(nowMs), 'dead', 'dead', '{"error":' .. errorJson .. '}', eventsPerJob, 'error', errorJson, ...)
   return 'dead'
 end
 
 -- End an attempt that failed: while retries remain the job is requeued, at the end of the queue or for a delay; otherwise
 -- it is dead, with its callback. `errorJson` is JSON text. Return the status that the job has now.
---   again   retry and priority of the record; delayMs until the next attempt, nil for what `retry` says; and random, see
---           retryDelayMs
+--   again   delayMs until the next attempt, nil for what `retry` of the record says; and random, see retryDelayMs
 local function failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
   if tonumber(job.attempt) > tonumber(job.maxRetries) then return makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs) end
-  local retry, delayMs = stored(again.retry), again.delayMs
+  local retry, delayMs = option(job, 'r', 'retry'), again.delayMs
   if retry and not delayMs then delayMs = retryDelayMs(retry, job.attempt, tonumber(again.random)) end
   local scheduledFor = (delayMs or 0) > 0 and nowMs + delayMs or nil
-  local status = returnToWaiting(job, nowMs, scheduledFor, nil, { again.priority })
+  local status = returnToWaiting(job, nowMs, scheduledFor)
   local data = '{"error":' .. errorJson .. ',"attemptNumber":' .. job.attempt .. scheduledData(scheduledFor)
   recordReturn(job, formatInteger(nowMs), 'retried', status, data, eventsPerJob, 'error', errorJson)
   return status
@@ -28,16 +26,18 @@ end
 
 -- End a delivery that was not acked in time: return the job to its place by creation, or make it dead when its time to
 -- start is over, or after too many timeouts in a row. Return the status that the job has now.
---   delivery    of the record: timeouts, takeBacks, startBy, startWithin, priority; windowMs, how long the worker had for the ack
-local function failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)
-  if isStartOver(job, delivery.startBy, delivery.startWithin, nowMs) then return failStart(job, nowMs, delivery.startWithin, eventsPerJob, retentionMs) end
-  local count = formatInteger(tonumber(stored(delivery.timeouts) or 0) + 1)
-  if tonumber(count) >= tonumber(maxDeliveries) then
+--   windowMs    how long the worker had for the ack
+local function failDelivery(job, windowMs, nowMs, maxDeliveries, eventsPerJob, retentionMs)
+  if isStartOver(job, nowMs) then return failStart(job, nowMs, eventsPerJob, retentionMs) end
+  local count = (option(job, 'd', 'deliveryTimeouts') or 0) + 1
+  setFlag(job, 'd')
+  if count >= tonumber(maxDeliveries) then
     local errorJson = '"Job was delivered ' .. maxDeliveries .. ' times and never acknowledged"'
     return makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, 'deliveryTimeouts', count)
   end
-  local status = returnToWaiting(job, nowMs, nil, job.order, { delivery.priority, delivery.startWithin, delivery.startBy })
+  local status = returnToWaiting(job, nowMs, nil, job.order)
+  job.takeBacks = job.takeBacks + 1
   recordReturn(job, formatInteger(nowMs), 'delivery_timeout', status, 'null', eventsPerJob,
-    'deliveryTimeouts', count, 'takeBacks', nextTakeBacks(delivery.takeBacks), 'missedWindowMs', formatInteger(delivery.windowMs))
+    'deliveryTimeouts', count, 'missedWindowMs', formatInteger(windowMs))
   return status
 end

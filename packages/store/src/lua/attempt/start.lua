@@ -1,19 +1,36 @@
 -- Start an attempt of a job that its worker has acked: execution window open, delivery timeouts counted from 0 again. The
--- caller records it, with `attempt` one higher. The last four are fields of the record; `timeouts` are deliveryTimeouts.
-local function startAttempt(job, nowMs, unique, maxRunSeconds, startBy, timeouts)
+-- caller records it.
+local function startAttempt(job, nowMs)
   moveToStatusIndex(job, 'running')
+  job.attempt = job.attempt + 1
   local runBy = nil
-  if stored(maxRunSeconds) then
-    runBy = startRun(job, nowMs, maxRunSeconds)
+  if has(job, 'm') then
+    runBy = startRun(job, nowMs, option(job, 'm', 'maxRunSeconds'))
   end
   openWindow(job, nowMs, executionMs(job), runBy)
-  if stored(startBy) then
-    redis.call('ZREM', job.base .. 'due', job.id)
-    redis.call('HSET', job.key, 'startBy', '0') -- A retry or a release must not start it again.
+  if has(job, 's') then
+    leaveDue(job)
   end
-  if stored(unique) and string.find(unique, '^started ') then
-    freeUnique(job, unique)
-    redis.call('HSET', job.key, 'uniqueFreed', '1') -- A retry must not take the key back.
+  if has(job, 'u') then
+    freeStarted(job)
   end
-  if stored(timeouts) then redis.call('HDEL', job.key, 'deliveryTimeouts') end
+  if has(job, 'd') then
+    redis.call('HDEL', job.key, 'deliveryTimeouts')
+    clearFlags(job, 'd')
+  end
+end
+
+-- End the time limit for the start of a job, which a retry or a release must not start again.
+local function leaveDue(job)
+  if not option(job, 's', 'startBy') then return end
+  redis.call('ZREM', job.base .. 'due', job.id)
+  redis.call('HSET', job.key, 'startBy', '0')
+end
+
+-- Free a unique key that lasts until the first ack.
+local function freeStarted(job)
+  local unique = option(job, 'u', 'unique')
+  if not string.find(unique, '^started ') then return end
+  freeUnique(job, unique)
+  redis.call('HSET', job.key, 'uniqueFreed', '1') -- A retry must not take the key back.
 end

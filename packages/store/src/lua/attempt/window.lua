@@ -20,7 +20,7 @@ end
 --   runBy   of its record: when a running attempt must end; absent without maxRunSeconds
 local function openWindow(job, nowMs, ms, runBy)
   local closes = nowMs + ms
-  if stored(runBy) then closes = math.min(closes, tonumber(runBy)) end
+  if runBy then closes = math.min(closes, tonumber(runBy)) end
   redis.call('ZADD', job.base .. 'deadlines', formatInteger(closes), job.id)
 end
 
@@ -40,19 +40,18 @@ end
 -- Return when Redis' clock last stepped forward, in ms; 0 for never. A time in the future is from before a step back,
 -- and is ignored.
 local function lastStep(base, nowMs)
-  local at = tonumber(stored(redis.call('GET', base .. 'stepped')) or 0)
+  local at = tonumber(redis.call('GET', base .. 'stepped') or 0)
   return at <= nowMs and at or 0
 end
 
 -- Open the window of a job that is due again if its worker's last call was before the step, because the job had less
 -- than its window. The same holds for the time limit of its attempt. Return whether it was opened.
---   run   maxRunSeconds and runBy of the record
-local function reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs, run)
+local function reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs)
   if steppedAt == 0 or (job.status ~= 'delivered' and job.status ~= 'running') then return false end
-  local ms, runBy = windowMs(job, deliveryTimeoutMs), run[2]
-  local isRunOver = job.status == 'running' and stored(run[1]) and stored(runBy) and due >= tonumber(runBy)
-  if due - (isRunOver and run[1] * 1000 or ms) >= steppedAt then return false end
-  if isRunOver then runBy = startRun(job, nowMs, run[1]) end
+  local ms, longest, runBy = windowMs(job, deliveryTimeoutMs), option(job, 'm', 'maxRunSeconds'), option(job, 'm', 'runBy')
+  local isRunOver = job.status == 'running' and runBy and due >= tonumber(runBy)
+  if due - (isRunOver and longest * 1000 or ms) >= steppedAt then return false end
+  if isRunOver then runBy = startRun(job, nowMs, longest) end
   reopenWindow(job, nowMs, ms, runBy)
   return true
 end

@@ -9,8 +9,9 @@ local function filterBy(statuses, tags, names)
   for _, name in ipairs(names) do hasName[name] = true end
   return function(key)
     if isByIndex then return true end
-    local v = redis.call('HMGET', key, 'name', 'status', 'tags')
-    if not stored(v[2]) then return false end
-    return (not names[1] or hasName[v[1]]) and (statuses == '' or hasStatus[v[2]]) and hasTags(v[3], tags)
+    local v = redis.call('HMGET', key, 'state', 'name', 'tags')
+    local status = string.match(v[1] or '', '^%l+')
+    if not status then return false end
+    return (not names[1] or hasName[v[2]]) and (statuses == '' or hasStatus[status]) and hasTags(v[3], tags)
   end
 end

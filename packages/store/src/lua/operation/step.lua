@@ -10,12 +10,12 @@ end
 -- Read a job, if it passes the filter of an operation, apart from its status; otherwise return nil.
 --   names   as keys of a table; an empty one for any
 local function matchingJob(key, base, id, filter)
-  local job = loadJob(key, base, id)
-  local order = tonumber(stored(job.order) or -1)
+  local job, tags = loadJob(key, base, id, 'tags')
+  local order = tonumber(job.order or -1)
   if job.space ~= filter.space or order > tonumber(filter.highest) then return nil end
   if filter.lowest ~= '-inf' and order < tonumber(filter.lowest) then return nil end
   if next(filter.names) and not filter.names[job.name] then return nil end
-  return hasTags(job.tags, filter.tags) and job or nil
+  return hasTags(tags, filter.tags) and job or nil
 end
 
 -- Store what a step of an operation has done, and end the operation after its last job, or at its limit. Return its
@@ -26,11 +26,11 @@ local function recordStep(base, id, nowText, cursor, counts)
   local fields = { 'looked', 'changed', 'skipped' }
   local before = redis.call('HMGET', key, 'looked', 'changed', 'skipped', 'limit', 'space', 'statuses', 'highest')
   for i, field in ipairs(fields) do
-    counts[i] = counts[i] + tonumber(stored(before[i]) or 0)
+    counts[i] = counts[i] + tonumber(before[i] or 0)
     redis.call('HSET', key, field, formatInteger(counts[i]))
   end
   redis.call('HSET', key, 'cursor', cursor)
-  if cursor ~= 'end' and counts[2] < tonumber(stored(before[4]) or math.huge) then return 'running' end
+  if cursor ~= 'end' and counts[2] < tonumber(before[4] or math.huge) then return 'running' end
   local left = operationLeft(base .. 'space:' .. before[5] .. '/', before[6], cursor, before[7])
   endOperation(base, id, 'done', nowText, left)
   return 'done'

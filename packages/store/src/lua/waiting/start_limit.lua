@@ -1,7 +1,7 @@
--- Return until when a job must be acked for the first time, epoch ms; nil for no limit, or when it was acked before.
---   startBy   field of its record: absent before the job has been claimable, 0 once it was acked
-local function startLimit(job, startBy)
-  local at = tonumber(stored(startBy) or 0)
+-- Return until when a job must be acked for the first time, epoch ms; nil for no limit, or when it was acked before. The
+-- field `startBy` is absent before the job has been claimable, and 0 once it was acked.
+local function startLimit(job)
+  local at = tonumber(option(job, 's', 'startBy') or 0)
   return at > 0 and tonumber(job.attempt) == 0 and at or nil
 end
 
@@ -12,13 +12,14 @@ local function isStartCutShort(limit, within, steppedAt)
 end
 
 -- Check whether it is too late for the first ack of a job.
-local function isStartOver(job, startBy, within, nowMs)
-  local limit = startLimit(job, startBy)
+local function isStartOver(job, nowMs)
+  local limit = startLimit(job)
   if not limit or limit >= nowMs then return false end
-  return not isStartCutShort(limit, within, lastStep(job.base, nowMs))
+  return not isStartCutShort(limit, option(job, 's', 'startWithinSeconds'), lastStep(job.base, nowMs))
 end
 
 -- Make a job dead that was not acked within startWithinSeconds. Return the status.
-local function failStart(job, nowMs, within, eventsPerJob, retentionMs)
-  return makeDead(job, nowMs, '"Job was not started within ' .. within .. ' seconds"', eventsPerJob, retentionMs)
+local function failStart(job, nowMs, eventsPerJob, retentionMs)
+  local errorJson = '"Job was not started within ' .. option(job, 's', 'startWithinSeconds') .. ' seconds"'
+  return makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs)
 end

@@ -1,28 +1,28 @@
 -- A waiting job is pending, and in its queues, or scheduled. `due` has a time for it when a sweep must act: when
 -- the job becomes claimable, or when its time to start is over. That time begins once the job can be claimed.
 --   scheduledFor   when the job becomes claimable, epoch ms; nil when it is
---   options        priority, startWithinSeconds and startBy, as the record has them
 
 -- Return the score of a job in its queues: its claim order, minus its head start.
 local function queueScore(order, priority)
-  return stored(priority) and formatInteger(order - priority * 1024000) or order
+  return priority and formatInteger(order - priority * 1024000) or order
 end
 
 -- Return the claim order of a job from its score in a queue.
 local function claimOrder(score, priority)
-  return stored(priority) and formatInteger(score + priority * 1024000) or score
+  return priority and formatInteger(score + priority * 1024000) or score
 end
 
 -- Enter a claimable job in its queues, at this claim order. A job with `scheduledFor` only gets an entry in `due`.
-local function enterWaiting(job, nowMs, scheduledFor, order, options)
-  local priority, within, limit = options[1], stored(options[2]), startLimit(job, options[3])
+local function enterWaiting(job, nowMs, scheduledFor, order)
+  local limit = startLimit(job)
   if scheduledFor then
     redis.call('HSET', job.key, 'scheduledFor', formatInteger(scheduledFor))
   else
-    enqueue(job, queueScore(order, priority))
-    if within and not stored(options[3]) and tonumber(job.attempt or 0) == 0 then
-      limit = nowMs + math.ceil(within * 1000)
-      redis.call('HSET', job.key, 'startBy', formatInteger(limit))
+    enqueue(job, queueScore(order, option(job, 'p', 'priority')))
+    if has(job, 's') and not job.startBy and tonumber(job.attempt) == 0 then
+      limit = nowMs + math.ceil(option(job, 's', 'startWithinSeconds') * 1000)
+      job.startBy = formatInteger(limit)
+      redis.call('HSET', job.key, 'startBy', job.startBy)
     end
   end
   local due = math.min(scheduledFor or math.huge, limit or math.huge)
@@ -30,19 +30,19 @@ local function enterWaiting(job, nowMs, scheduledFor, order, options)
 end
 
 -- Take a job that has not started from where it waits.
-local function leaveWaiting(job, startBy)
+local function leaveWaiting(job)
   if job.status == 'pending' then dequeue(job) end
-  if job.status == 'scheduled' or stored(startBy) then redis.call('ZREM', job.base .. 'due', job.id) end
+  if job.status == 'scheduled' or option(job, 's', 'startBy') then redis.call('ZREM', job.base .. 'due', job.id) end
 end
 
 -- Requeue a job, and return its status. It begins with the ZREM of moveToStatusIndex.
 --   order   its claim order; nil for the end of the queue
-local function returnToWaiting(job, nowMs, scheduledFor, order, options)
+local function returnToWaiting(job, nowMs, scheduledFor, order)
   local status = scheduledFor and 'scheduled' or 'pending'
   moveToStatusIndex(job, status)
   redis.call('ZREM', job.base .. 'deadlines', job.id)
   if not scheduledFor then order = order or nextOrder(job.base, job.space, nowMs * 1024) end
-  enterWaiting(job, nowMs, scheduledFor, order, options)
+  enterWaiting(job, nowMs, scheduledFor, order)
   return status
 end
 

@@ -6,7 +6,7 @@
 -- Replace the settings of a space, unless another call has changed them in the meantime.
 --   settings        of all spaces of a partition, see keys.ts
 --   before, after   see storedSettings; '' for none
-if (stored(redis.call('HGET', settings, space)) or '') ~= before then return { 'CHANGED' } end
+if (redis.call('HGET', settings, space) or '') ~= before then return { 'CHANGED' } end
 redis.call('HDEL', settings, space) -- A full Redis lets the rest pass once something was removed.
 if after ~= '' then redis.call('HSET', settings, space, after) end
 redis.call('HINCRBY', settings, '', 1) -- the version, by which processes notice a change whose message was lost

@@ -1,0 +1,70 @@
+import type { Status } from '@yardmaster/protocol';
+
+/** The field `state` of a record, which every transition reads and writes; see lua/job.lua. */
+export interface State {
+  status: Status;
+  /** Place by creation; its part over 1,024 is the time in epoch milliseconds. */
+  order: string;
+  /** Attempts started since the job was created or requeued. */
+  attempt: number;
+  /** Delivery timeouts, releases and requeues so far. */
+  takeBacks: number;
+  /** Seq of the newest event. */
+  seq: number;
+  /** Epoch milliseconds; null for a job that is as it was created. */
+  updatedAt: string | null;
+  maxRetries: number;
+  timeoutSeconds: number;
+}
+
+/** Take the text of a state apart. @throws Error for one that is not valid */
+export function stateOf(text: string): State {
+  const [status, order, attempt, takeBacks, seq, updatedAt, maxRetries, timeoutSeconds, flags] = text.split(' ');
+  if (flags === undefined) throw new Error('the state of a job record is not valid');
+  return {
+    status: status as Status,
+    order: order as string,
+    attempt: Number(attempt),
+    takeBacks: Number(takeBacks),
+    seq: Number(seq),
+    updatedAt: updatedAt === '0' ? null : (updatedAt as string),
+    maxRetries: Number(maxRetries),
+    timeoutSeconds: Number(timeoutSeconds),
+  };
+}
+
+/** The flag of each field of a record that transitions look for, see lua/job.lua. */
+const FLAGS: Record<string, string> = {
+  unique: 'u',
+  callbackUrl: 'c',
+  tags: 't',
+  priority: 'p',
+  startWithinSeconds: 's',
+  maxRunSeconds: 'm',
+  retry: 'r',
+};
+
+/** Write the end of the state of a new job. @param fields of its record, name and value in turn */
+export function storedOptionsOf(
+  { maxRetries, timeoutSeconds }: Pick<State, 'maxRetries' | 'timeoutSeconds'>,
+  fields: readonly (string | number)[],
+): string {
+  const flags = fields.map((field, i) => (i % 2 === 0 ? (FLAGS[field] ?? '') : '')).join('');
+  return `${maxRetries} ${timeoutSeconds} -${flags}`;
+}
+
+const EPOCH_RADIX = 36;
+
+/**
+ * Write the delivery token of a pending job's next delivery: `<attempts>.<takeBacks>.<epoch>`. The epoch is the order, so
+ * that a job with the same id that is created after this one was deleted has other tokens.
+ */
+export const deliveryTokenOf = ({ attempt, takeBacks, order }: State): string =>
+  `${attempt}.${takeBacks}.${Number(order).toString(EPOCH_RADIX)}`;
+
+/** Write a delivery token as scripts take it, with the order in decimal; '' for none. One without an epoch matches no job. */
+export function storedTokenOf(token: string | null | undefined): string {
+  if (!token) return '';
+  const [attempt, takeBacks, epoch = '0'] = token.split('.');
+  return `${attempt}.${takeBacks}.${Number.parseInt(epoch, EPOCH_RADIX)}`;
+}
