@@ -71,6 +71,9 @@ const ENDS = ['retried', 'dead', 'requeued', ...TAKE_BACKS];
 /** The response to a call: the code of its refusal, or whether it changes the job. */
 export type Outcome = 'changed' | 'unchanged' | string;
 
+/** Return a token without its epoch, which does not follow from the history of a job, and is the same in all of them. */
+export const deliveryOf = (token: string | null | undefined): string | undefined => /^\d+\.\d+/.exec(token ?? '')?.[0];
+
 /** Predict a worker's call with a delivery token, right after an event of the job. @param i index of the event */
 export function outcomeAfter(job: Events, i: number, { op, token }: Call): Outcome {
   const status = statusAt(job, i);
@@ -84,7 +87,8 @@ export function outcomeAfter(job: Events, i: number, { op, token }: Call): Outco
         .some(({ type }, n) => type === 'requeued' || (n === 0 && TAKE_BACKS.includes(type))),
     }));
   try {
-    if (changesNothing({ status, deliveries }, groupOf(op) as WorkerCall, token)) return 'unchanged';
+    if (changesNothing({ status, deliveries }, groupOf(op) as WorkerCall, deliveryOf(token) ?? null))
+      return 'unchanged';
   } catch (refusal) {
     if (refusal instanceof Refusal) return refusal.code;
     throw refusal;

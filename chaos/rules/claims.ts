@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { statusAfter } from '@yardmaster/protocol';
 import type { Body, Call } from '../checker/history.js';
-import { type Delivery, deliveriesOf, statusAtCreation } from './attempts.js';
+import { type Delivery, deliveriesOf, deliveryOf, statusAtCreation } from './attempts.js';
 import { type Claim, type Finding, linesOf, type Rule, ruleForEachJob, type StoredCase, storedCases } from './rule.js';
 
 /**
@@ -48,7 +48,7 @@ export const claimedJob = ruleForEachJob('claimed-job', 'P3', ({ job, claims: al
  * A job of the examples has no token; its delivery was during the call.
  */
 const deliveryTo = (job: Body, { sentAt, endedAt }: Call, all: readonly Delivery[]): Delivery | undefined =>
-  all.find(({ token }) => token === job.deliveryToken) ??
+  all.find(({ token }) => token === deliveryOf(job.deliveryToken)) ??
   all.find(({ at }) => at >= sentAt - 1 && at <= endedAt + 1) ??
   all.at(-1);
 
@@ -98,7 +98,7 @@ function waitsOf(one: StoredCase): Wait[] {
 
 /** Whether this poll ended a wait. Polls that wait overlap, so the token tells; a job of the examples has none. */
 const ended = ({ until, token }: Wait, { call, job: { deliveryToken = token } }: Claim) =>
-  call.op === 'poll' && call.sentAt <= until && call.endedAt >= until && deliveryToken === token;
+  call.op === 'poll' && call.sentAt <= until && call.endedAt >= until && deliveryOf(deliveryToken) === token;
 
 /** Report a poll that took this job while an older one waited. Events of one millisecond have no order. */
 function passedOver({ one, place, until: at }: Wait, { call }: Claim, waits: readonly Wait[]): Finding[] {

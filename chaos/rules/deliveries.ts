@@ -1,5 +1,5 @@
 import type { Call } from '../checker/history.js';
-import { type Delivery, deliveriesOf } from './attempts.js';
+import { type Delivery, deliveriesOf, deliveryOf } from './attempts.js';
 import { affects, type Evidence, type Outage, type Rule, type StoredCase, storedCases } from './rule.js';
 
 const UNDER_WAY_MS = 2_000; // Redis may run a command this long after its API gave up, or after the end of the outage.
@@ -39,7 +39,7 @@ export function deliveriesNobodyGot({ job, claims: all }: StoredCase): number[] 
   const left = deliveriesOf(job);
   for (const { call, job: claimed } of all) {
     const isDuring = ({ at }: Delivery) => at >= call.sentAt - 1 && at <= call.endedAt + 1;
-    const its = left.findIndex((one) => one.token === claimed.deliveryToken && isDuring(one));
+    const its = left.findIndex((one) => one.token === deliveryOf(claimed.deliveryToken) && isDuring(one));
     const got = its < 0 ? left.findIndex(isDuring) : its; // A job of the examples has no token.
     if (got >= 0) left.splice(got, 1); // The rule `claims` finds a delivery that two clients got.
   }

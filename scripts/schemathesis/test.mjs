@@ -37,6 +37,7 @@ try {
       ...process.env,
       PYTHONPATH: fileURLToPath(new URL('../../test/schemathesis', import.meta.url)),
       PYTHONDONTWRITEBYTECODE: '1',
+      DELIVERY_TOKENS: JSON.stringify(target.tokens),
     },
     stdio: ['ignore', 'inherit', 'inherit'],
   });

@@ -25,6 +25,7 @@ const OF_THEIR_OWN: Record<string, Partial<Record<Status, number>>> = {
   failJob: { running: 80 },
   killJob: { pending: 30, delivered: 30, running: 30 },
   redeliverCallback: { completed: 10, dead: 10 },
+  deleteJob: { completed: 10, dead: 10, killed: 10 },
 };
 
 /** Ids of jobs by operation; those of '' are for all other operations. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { freePort } from '../support/free-port.js';
 import { fsck } from '../support/fsck.js';
+import { tokenOf } from '../support/job-state.js';
 import { startRedis } from '../support/own-redis.js';
 import { openService } from '../support/service.js';
 import { startProcess } from '../support/topology/process.js';
@@ -17,6 +18,8 @@ export interface Target {
   /** Has every scope, and cannot be revoked by a generated call. */
   adminKey: string;
   jobs: Jobs;
+  /** Token of the delivery of each job. */
+  tokens: Record<string, string>;
   keyIds: string[];
   /** Output of the process. */
   output(): string;
@@ -40,6 +43,9 @@ export async function startTarget(): Promise<Target> {
   const service = openService({ url: api.url, redisUrl: redis.url, prefix: PREFIX, adminKey });
 
   const jobs = await createJobs(service);
+  const tokens: Record<string, string> = {};
+  for (const id of Object.values(jobs).flat())
+    tokens[id] = await tokenOf(service.redis, service.store.keys.job(id), '0.0');
   const keyIds: string[] = [];
   for (let i = 0; i < KEYS; i++) keyIds.push((await service.key(['jobs:read'])).id);
 
@@ -47,6 +53,7 @@ export async function startTarget(): Promise<Target> {
     url: api.url,
     adminKey,
     jobs,
+    tokens,
     keyIds,
     output: api.output,
     async stop() {

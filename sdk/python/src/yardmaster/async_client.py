@@ -109,7 +109,7 @@ class AsyncYardmaster:
         return cast(JobWithEvents, await self.send(_calls.read(job_id)))
 
     async def jobs(self, **filter: Unpack[JobFilter]) -> AsyncIterator[ListedJob]:
-        """List jobs of the space, page after page: no job comes twice, whatever is created or changed in the meantime."""
+        """List jobs of the space, page after page: no job comes twice, whatever changes in the meantime."""
         query, cursor = query_of(filter), None
         while True:
             page = await self.send(_calls.jobs(self.target, query, cursor))

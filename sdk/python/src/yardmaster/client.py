@@ -111,7 +111,7 @@ class Yardmaster:
         return cast(JobWithEvents, self.send(_calls.read(job_id)))
 
     def jobs(self, **filter: Unpack[JobFilter]) -> Iterator[ListedJob]:
-        """List jobs of the space, page after page: no job comes twice, whatever is created or changed in the meantime."""
+        """List jobs of the space, page after page: no job comes twice, whatever changes in the meantime."""
         query, cursor = query_of(filter), None
         while True:
             page = self.send(_calls.jobs(self.target, query, cursor))
