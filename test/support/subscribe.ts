@@ -1,3 +1,4 @@
+import { presenceChannelOf } from '@yardmaster/store';
 import type { Redis } from 'ioredis';
 
 /**
@@ -8,5 +9,6 @@ import type { Redis } from 'ioredis';
  */
 export async function subscribe(subscriber: Redis, ...channels: string[]): Promise<void> {
   await subscriber.ping();
-  await subscriber.subscribe(...channels);
+  const presences = channels.map(presenceChannelOf).filter((presence) => presence !== null);
+  await subscriber.subscribe(...presences, ...channels);
 }

@@ -12,6 +12,7 @@ import {
   type Subscriptions,
 } from '@yardmaster/redis';
 import type { Logger } from '@yardmaster/runtime';
+import { presenceChannelOf } from '@yardmaster/store';
 
 /** Connections of a process to Redis, whether Redis is a single server or a cluster. */
 export interface Connections {
@@ -101,23 +102,27 @@ async function connectOnce(client: RedisClient): Promise<void> {
 
 function createReceiver(url: string, log: Logger): Receiver {
   const redis = createRedis(url, 'subscriber', log);
-  const subscriptions = new ConnectionSubscriptions(redis);
+  const subscriptions = new ConnectionSubscriptions(redis, { presenceOf: presenceChannelOf });
   return { subscriptions, clients: [redis], isReady: () => subscriptions.isConnected, end: () => undefined };
 }
 
 function createClusterReceiver(cluster: Cluster, log: Logger): Receiver {
-  const subscriptions = new ClusterSubscriptions(cluster, (node) => {
-    const redis = createNodeSubscriber(node, log);
-    const endKeepAlive = keepAlive(redis);
-    redis.connect().catch(() => undefined); // It keeps trying.
-    return {
-      redis,
-      end() {
-        endKeepAlive();
-        redis.disconnect();
-      },
-    };
-  });
+  const subscriptions = new ClusterSubscriptions(
+    cluster,
+    (node) => {
+      const redis = createNodeSubscriber(node, log);
+      const endKeepAlive = keepAlive(redis);
+      redis.connect().catch(() => undefined); // It keeps trying.
+      return {
+        redis,
+        end() {
+          endKeepAlive();
+          redis.disconnect();
+        },
+      };
+    },
+    presenceChannelOf,
+  );
   // While one primary is away, messages of the others still arrive; the subscriptions take care of its own channels.
   return { subscriptions, clients: [], isReady: () => cluster.status === 'ready', end: () => subscriptions.end() };
 }

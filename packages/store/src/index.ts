@@ -50,6 +50,7 @@ export { readSince, type Since } from './jobs/read/since.js';
 export { readSnapshot, type Snapshot } from './jobs/read/snapshot.js';
 export { requeueJob } from './jobs/requeue.js';
 export { rescheduleJob } from './jobs/reschedule.js';
+export { presenceChannelOf } from './keys.js';
 export { FairQueue } from './limits/fair-queue.js';
 export { PerKey } from './limits/per-key.js';
 export { appendLogs } from './logs/append.js';

@@ -98,3 +98,14 @@ export function keyMap(prefix: string) {
 }
 
 export type KeyMap = ReturnType<typeof keyMap>;
+
+/**
+ * Return the channel that whoever subscribes to a channel of events must be subscribed to as well, and before: scripts
+ * publish the events of a partition only while it has a subscriber, see lua/publish.lua. Nothing is sent on it.
+ *
+ * @returns null for another channel
+ */
+export const presenceChannelOf = (channel: string): string | null => {
+  const base = /^.*\}:(?=stream:)/.exec(channel)?.[0];
+  return base === undefined ? null : `${base}watched`;
+};

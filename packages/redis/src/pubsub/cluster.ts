@@ -1,6 +1,6 @@
 import type { Cluster, Redis } from 'ioredis';
 import { slotOf } from '../client.js';
-import { ConnectionSubscriptions, type Listener, type Subscriptions } from './single.js';
+import { ConnectionSubscriptions, type Listener, type PresenceOf, type Subscriptions } from './single.js';
 
 /** Time between two checks that every channel is subscribed, milliseconds. */
 const CHECK_MS = 500;
@@ -36,6 +36,7 @@ const addressOf = ({ options }: Redis) => `${options.host}:${options.port}`;
 export class ClusterSubscriptions implements Subscriptions {
   readonly #cluster: Cluster;
   readonly #connect: (node: Redis) => Subscriber;
+  readonly #presenceOf: PresenceOf;
   readonly #nodes = new Map<string, NodeSubscriptions>();
   readonly #shards = new Map<number, Shard>();
   readonly #timer: NodeJS.Timeout;
@@ -44,9 +45,10 @@ export class ClusterSubscriptions implements Subscriptions {
    * @param cluster knows which primary has which slot; the caller opens and closes it
    * @param connect makes a connection for subscribing to a node, which connects on its own
    */
-  constructor(cluster: Cluster, connect: (node: Redis) => Subscriber) {
+  constructor(cluster: Cluster, connect: (node: Redis) => Subscriber, presenceOf: PresenceOf = () => null) {
     this.#cluster = cluster;
     this.#connect = connect;
+    this.#presenceOf = presenceOf;
     cluster.on('refresh', () => this.#subscribeAll());
     this.#timer = setInterval(() => this.#check(), CHECK_MS).unref();
   }
@@ -92,7 +94,11 @@ export class ClusterSubscriptions implements Subscriptions {
     const primary = this.#cluster.nodes('master').find((redis) => addressOf(redis) === address);
     if (primary === undefined) return null; // The node is not reachable now; `#check` tries again.
     const subscriber = this.#connect(primary);
-    const channels = new ConnectionSubscriptions(subscriber.redis, 'sharded', () => this.#isPrimary(address));
+    const channels = new ConnectionSubscriptions(subscriber.redis, {
+      kind: 'sharded',
+      presenceOf: this.#presenceOf,
+      receivesAll: () => this.#isPrimary(address),
+    });
     const node = { subscriber, channels };
     this.#nodes.set(address, node);
     return node;

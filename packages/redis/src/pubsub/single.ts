@@ -11,6 +11,22 @@ const CHANNELS_AT_ONCE = 500;
  */
 export type ChannelKind = 'plain' | 'sharded';
 
+/**
+ * Return the presence channel of a channel, null for none: what is published on the channel is published only while its
+ * presence channel has subscribers.
+ */
+export type PresenceOf = (channel: string) => string | null;
+
+export interface SubscriptionOptions {
+  kind?: ChannelKind;
+  presenceOf?: PresenceOf;
+  /**
+   * Checks after each subscription whether its server gets all that is published. It is called again while it throws.
+   * When it returns false, the connection is closed and opened again.
+   */
+  receivesAll?: () => Promise<boolean>;
+}
+
 /** Time before a subscription is checked again when a check could not be completed, milliseconds. */
 const CHECK_AGAIN_MS = 200;
 
@@ -28,18 +44,23 @@ export class ConnectionSubscriptions implements Subscriptions {
   readonly #redis: Redis;
   readonly #kind: ChannelKind;
   readonly #receivesAll: () => Promise<boolean>;
+  readonly #presenceOf: PresenceOf;
+  /** How many channels need each presence channel. */
+  readonly #presences = new Map<string, number>();
   readonly #listeners = new Map<string, Listener>();
   /** Channels that Redis has confirmed on the current socket. */
   readonly #confirmed = new Set<string>();
 
   /**
    * @param redis a connection made for subscribing, which the caller opens and closes
-   * @param receivesAll checks after each subscription whether its server gets all that is published. It is called
-   *   again while it throws. When it returns false, the connection is closed and opened again
    */
-  constructor(redis: Redis, kind: ChannelKind = 'plain', receivesAll = async () => true) {
+  constructor(
+    redis: Redis,
+    { kind = 'plain', presenceOf = () => null, receivesAll = async () => true }: SubscriptionOptions = {},
+  ) {
     this.#redis = redis;
     this.#kind = kind;
+    this.#presenceOf = presenceOf;
     this.#receivesAll = receivesAll;
     const event = kind === 'sharded' ? 'smessage' : 'message';
     redis.on(event, (channel: string, text: string) => this.#listeners.get(channel)?.message(text));
@@ -53,16 +74,30 @@ export class ConnectionSubscriptions implements Subscriptions {
   add(channel: string, listener: Listener): void {
     if (this.#listeners.has(channel)) throw new Error(`channel ${channel} has a listener`);
     this.#listeners.set(channel, listener);
+    const presence = this.#presenceOf(channel);
+    if (presence !== null) this.#presences.set(presence, (this.#presences.get(presence) ?? 0) + 1);
     if (this.isConnected) void this.#subscribe([channel]);
   }
 
   remove(channel: string): void {
-    this.#listeners.delete(channel);
+    if (!this.#listeners.delete(channel)) return;
     this.#confirmed.delete(channel);
+    const channels = [channel, ...this.#leavePresence(channel)];
     // When a socket breaks, the subscription ends with it.
     if (!this.isConnected) return;
-    const done = this.#kind === 'sharded' ? this.#redis.sunsubscribe(channel) : this.#redis.unsubscribe(channel);
+    const done =
+      this.#kind === 'sharded' ? this.#redis.sunsubscribe(...channels) : this.#redis.unsubscribe(...channels);
     done.catch(() => undefined);
+  }
+
+  /** @returns the presence channel of a channel if no other channel needs it */
+  #leavePresence(channel: string): string[] {
+    const presence = this.#presenceOf(channel);
+    if (presence === null) return [];
+    const left = (this.#presences.get(presence) ?? 1) - 1;
+    if (left > 0) this.#presences.set(presence, left);
+    else this.#presences.delete(presence);
+    return left > 0 ? [] : [presence];
   }
 
   isSubscribed(channel: string): boolean {
@@ -87,8 +122,11 @@ export class ConnectionSubscriptions implements Subscriptions {
     const { stream } = this.#redis;
     // Remember the listener of each channel, because one that replaces it in the meantime gets a confirmation of its own.
     const requested = channels.map((channel) => [channel, this.#listeners.get(channel)] as const);
+    // Presence comes first: Redis carries the command out in its order. A channel that is subscribed already stays so.
+    const presences = new Set(channels.map(this.#presenceOf).filter((presence) => presence !== null));
+    const all = [...presences, ...channels];
     try {
-      await (this.#kind === 'sharded' ? this.#redis.ssubscribe(...channels) : this.#redis.subscribe(...channels));
+      await (this.#kind === 'sharded' ? this.#redis.ssubscribe(...all) : this.#redis.subscribe(...all));
     } catch {
       return; // Another subscription follows: at the next `ready`, after the keepalive's reconnect, or at the slot's new node.
     }
