@@ -85,7 +85,7 @@ it('publishes each event to a subscriber as long as it watches a channel of the 
   await until(async () => (await present()) === 0);
 });
 
-it('is present again before its channels are, when a connection was lost', async () => {
+it('subscribes to the presence channel again, and first, when a connection was lost', async () => {
   await watch(spaceChannel());
   subscriber.stream.destroy();
   await until(() => !subscriptions.isSubscribed(spaceChannel()));
