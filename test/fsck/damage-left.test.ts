@@ -35,6 +35,7 @@ it.each([
     ['timeoutSeconds', '0'],
     ['timeoutSeconds', 'long'],
     ['flags', ''],
+    ['flags', '-x'],
   ].map(([part = '', value = '']) => ['pending', part, value, IMPOSSIBLE] as const),
   ['running', 'attempt', 0, attempts(0)],
   ['running', 'attempt', 5, attempts(5)],

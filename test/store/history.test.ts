@@ -158,6 +158,19 @@ describe('history of a job', () => {
       await redis.rpush(key, ...entries);
     },
   );
+
+  it.each([
+    ['claim ack progress', 'lpop', 'it has 2 of its 3 events'],
+    ['claim ack progress', 'rpop', 'it has 2 of its 3 events'],
+    [`claim ack${' event'.repeat(12)}`, 'lpop', 'it has 8 of its 14 events'],
+  ] as const)('fsck reports a history that has lost an entry, after: %s, and %s', async (steps, pop, detail) => {
+    const id = await jobAfter(steps);
+    expect(await fsckUnprepared(tested.store)).toEqual([]);
+    const key = `${tested.store.keys.job(id)}:events`;
+    const entry = (await redis[pop](key)) as string;
+    expect(await fsckUnprepared(tested.store)).toEqual([`history_incomplete: ${key}: ${detail}`]);
+    await redis[pop === 'lpop' ? 'lpush' : 'rpush'](key, entry);
+  });
 });
 
 const connect = () => new Redis(sharedService().redisUrl.replace('unix://', ''), { disconnectTimeout: 50 });

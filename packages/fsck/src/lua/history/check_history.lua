@@ -1,11 +1,14 @@
 -- Attempts at a callback after the last event that shows the status: more only after redeliveries, and then nothing is
 -- concluded from them.
 local MOST_CALLBACKS = 20
+-- A list that has dropped entries keeps at least as many as the smallest EVENTS_PER_JOB leaves, without `created`.
+local FEWEST_KEPT = 9
 
 -- Check that the last event of a job's history that shows its status shows the record's, and that its first event is
 -- one that can be the first.
 local function checkList(found, r, history)
-  local first, dropped = redis.call('LINDEX', history, 0), (r.seq or 1) - 1 - redis.call('LLEN', history)
+  local first, length = redis.call('LINDEX', history, 0), redis.call('LLEN', history)
+  local dropped = (r.seq or 1) - 1 - length
   for i = 1, MOST_CALLBACKS do
     local entry = redis.call('LINDEX', history, -i)
     -- A callback changes no status.
@@ -24,6 +27,8 @@ local function checkList(found, r, history)
   local begins = typeOf(first)
   if r.status and (dropped < 0 or not has(r, 'h')) then
     find(found, 'record_broken', r.key, 'state and the history disagree about the number of its events')
+  elseif dropped > 0 and length < FEWEST_KEPT then
+    find(found, 'history_incomplete', history, 'it has ' .. length .. ' of its ' .. r.seq - 1 .. ' events')
   elseif dropped == 0 and not FIRST[begins] then
     find(found, 'history_incomplete', history, 'it begins with ' .. begins)
   end
