@@ -376,7 +376,7 @@ function packagesOf(file: URL, visited = new Set<string>()): Set<string> {
   return packages;
 }
 
-it('starts without loading the store, which only fsck and format load', () => {
+it('starts without loading the store, which only fsck loads', () => {
   const packages = packagesOf(new URL('../../apps/cli/src/main.ts', import.meta.url));
   expect(packages).toContain('ws');
   expect(packages).not.toContain('@yardmaster/fsck');
