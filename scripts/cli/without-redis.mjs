@@ -11,3 +11,5 @@ export async function runFsck() {
       'node apps/cli/bin/yardmaster.mjs fsck',
   );
 }
+
+export { runFsck as runShow };

@@ -56,8 +56,11 @@ it('the installed command works outside a clone: it shows the service, works on 
   expect(await worker.exit()).toBe(0);
 });
 
-it('the installed command prints where to run fsck, which needs Redis', async () => {
-  const [code, lines, err] = await installed('fsck').end();
-  expect([code, lines]).toEqual([2, []]);
-  expect(err).toContain('fsck works on Redis itself, so this package does not have it; run it where');
-});
+it.each(['fsck', 'fsck show job'])(
+  'the installed command prints where to run %s, which needs Redis',
+  async (command) => {
+    const [code, lines, err] = await installed(...command.split(' ')).end();
+    expect([code, lines]).toEqual([2, []]);
+    expect(err).toContain('fsck works on Redis itself, so this package does not have it; run it where');
+  },
+);

@@ -186,6 +186,11 @@ it.each([
     { ...redis, NO_COLOR: '1' },
     { isRepairing: true, isVerbose: true, format: 'json', variables: { REDIS_URL: 'redis://two', KEY_PREFIX: 'q' } },
   ],
+  [
+    ['fsck', '--redis', 'redis://two', 'show', 'job', '--json', '--prefix', 'q'],
+    redis,
+    { jobId: 'job', isJson: true, variables: { REDIS_URL: 'redis://two', KEY_PREFIX: 'q' } },
+  ],
 ] as [string[], Env, object][])('reads the arguments %j with the variables %j', async (args, env, fields) => {
   expect((await run(args, env)).request).toMatchObject(fields);
 });
@@ -227,8 +232,10 @@ it.each([
       '--prefix <prefix>',
       'RETENTION_SECONDS',
       '    1  some faults were not repaired',
+      'show [options] <jobId>',
     ],
   ],
+  ['fsck show', ['--json', '--redis <url>', '--prefix <prefix>', 'show: there is no such job']],
 ])('explains "%s" with --help', async (command, texts) => {
   const { code, out, err } = await run([...command.split(' ').filter(Boolean), '--help'], {});
   expect([code, err]).toEqual([0, '']);
@@ -352,6 +359,10 @@ it.each([
   [['fsck', '--json', '--plain'], {}, '--json and --plain exclude each other'],
   [['fsck', '--repiar'], {}, "unknown option '--repiar'"],
   [['fsck', 'job'], {}, 'too many arguments'],
+  [['fsck', 'show'], {}, "missing required argument 'jobId'"],
+  [['fsck', 'show', ''], {}, 'the id is empty'],
+  [['fsck', 'show', 'job', '--repair'], {}, '--repair and show exclude each other'],
+  [['fsck', '--repair', 'show', 'job'], {}, '--repair and show exclude each other'],
 ] as [string[], Env, string][])(
   'refuses the arguments %j with exit code 2 and the reason, with the variables %j',
   async (args, env, sentence) => {

@@ -1,24 +1,12 @@
+import { STATE_PARTS } from '@yardmaster/store';
 import type { Redis } from 'ioredis';
 
-/** Parts of the field `state` of a job's record, in their order. */
-const PARTS = [
-  'status',
-  'order',
-  'attempt',
-  'takeBacks',
-  'seq',
-  'updatedAt',
-  'maxRetries',
-  'timeoutSeconds',
-  'flags',
-] as const;
-
-type Parts = Record<(typeof PARTS)[number], string>;
+type Parts = Record<(typeof STATE_PARTS)[number], string>;
 
 /** Read the parts of the state of a job's record. */
 export async function readState(redis: Pick<Redis, 'hget'>, jobKey: string): Promise<Parts> {
   const parts = ((await redis.hget(jobKey, 'state')) ?? '').split(' ');
-  return Object.fromEntries(PARTS.map((part, i) => [part, parts[i] ?? ''])) as Parts;
+  return Object.fromEntries(STATE_PARTS.map((part, i) => [part, parts[i] ?? ''])) as Parts;
 }
 
 /** Write some parts of the state of a job's record, right or not. */
@@ -28,7 +16,7 @@ export async function changeState(
   changes: Partial<Record<keyof Parts, string | number>>,
 ): Promise<void> {
   const parts = { ...(await readState(redis, jobKey)), ...changes };
-  await redis.hset(jobKey, 'state', PARTS.map((part) => parts[part]).join(' '));
+  await redis.hset(jobKey, 'state', STATE_PARTS.map((part) => parts[part]).join(' '));
 }
 
 /** Flags of fields of the record. */
@@ -44,7 +32,7 @@ export async function setField(
   field: string,
   value: string | number | null,
 ): Promise<void> {
-  if ((PARTS as readonly string[]).includes(field)) return changeState(redis, jobKey, { [field]: value ?? '' });
+  if ((STATE_PARTS as readonly string[]).includes(field)) return changeState(redis, jobKey, { [field]: value ?? '' });
   if (value === null) await redis.hdel(jobKey, field);
   else await redis.hset(jobKey, field, value);
   const flag = FLAGS[field];

@@ -72,8 +72,8 @@ export const DEV_EXIT = {
 
 /** Exit codes of `fsck`, for scripts that continue when nothing is wrong. A number must never get another meaning. */
 export const FSCK_EXIT = {
-  clean: { code: 0, meaning: 'nothing is wrong, or everything was repaired' },
-  faults: { code: 1, meaning: 'some faults were not repaired' },
+  clean: { code: 0, meaning: 'nothing is wrong, or everything was repaired; show: the record was printed' },
+  faults: { code: 1, meaning: 'some faults were not repaired; show: there is no such job' },
   unchecked: { code: 2, meaning: 'the check failed: invalid command line, no Redis, or no data under the prefix' },
   ...BY_SIGNAL,
 } as const satisfies Record<string, ExitCode>;

@@ -5,6 +5,7 @@ import { completionCommand } from './completion/command.js';
 import { devCommand } from './dev/command.js';
 import { EXIT, failureOf, type Outcome } from './exit-codes.js';
 import { fsckCommand } from './fsck/command.js';
+import { showRecordCommand } from './fsck/show.js';
 import { infoCommand } from './info/info.js';
 import { spacesCommand } from './info/spaces.js';
 import { statsCommand } from './info/stats.js';
@@ -74,7 +75,7 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
     const subcommand = command.define((group === undefined ? program : groupOf(group)).command(name));
     subcommand.action(async () => {
       try {
-        outcome = await run(command, command.parse(subcommand.args, subcommand.opts<F>(), env));
+        outcome = await run(command, command.parse(subcommand.args, subcommand.optsWithGlobals<F>(), env));
       } catch (error) {
         if (error instanceof UsageError) subcommand.error(`error: ${error.message}`);
         outcome = failureOf(error);
@@ -112,6 +113,7 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
   add(callbackSecretCommand);
   add(devCommand);
   add(fsckCommand);
+  add(showRecordCommand);
   add(completionCommand(program));
 
   try {

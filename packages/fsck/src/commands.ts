@@ -1,6 +1,7 @@
 import { readConfig } from '@yardmaster/runtime';
 import { type FsckOptions, type FsckProgress, fsck } from './fsck.js';
 import { withStore } from './open-store.js';
+import { readRecord, type StoredRecord } from './record.js';
 
 /** Environment variables of the service, not validated. */
 export type Variables = Record<string, string | undefined>;
@@ -19,4 +20,14 @@ export async function runFsck(variables: Variables, options: FsckOptions): Promi
     deliveryTimeoutMs: config.COMPAT === 'emit' ? 0 : config.DELIVERY_TIMEOUT_SECONDS * 1000,
   };
   return withStore(config.REDIS_URL, settings, (store) => fsck(store, options));
+}
+
+/**
+ * Read the record of a job of the service that has these variables.
+ *
+ * @throws as `readRecord`; ConfigError, AccessError
+ */
+export async function runShow(variables: Variables, jobId: string): Promise<StoredRecord | null> {
+  const config = readConfig(variables, ['REDIS_URL', 'KEY_PREFIX']);
+  return withStore(config.REDIS_URL, { keyPrefix: config.KEY_PREFIX }, (store) => readRecord(store, jobId));
 }

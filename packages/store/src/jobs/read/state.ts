@@ -17,6 +17,19 @@ export interface State {
   timeoutSeconds: number;
 }
 
+/** Names of the parts of a state, in their order. */
+export const STATE_PARTS = [
+  'status',
+  'order',
+  'attempt',
+  'takeBacks',
+  'seq',
+  'updatedAt',
+  'maxRetries',
+  'timeoutSeconds',
+  'flags',
+] as const;
+
 /** Take the text of a state apart. @throws Error for one that is not valid */
 export function stateOf(text: string): State {
   const [status, order, attempt, takeBacks, seq, updatedAt, maxRetries, timeoutSeconds, flags] = text.split(' ');
