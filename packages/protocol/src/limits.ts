@@ -90,13 +90,9 @@ export const LIMITS = {
   callbackHeadersBytes: 4096,
 } as const;
 
-/**
- * Defaults of absent fields in a job's record. Never change them after a release, because stored records
- * rely on them. The scripts get these values at build time.
- */
+/** Defaults of a job's options. Records leave the default of `callbackOn` out; scripts get it at build time. */
 export const RECORD_DEFAULTS = {
   maxRetries: 3,
   timeoutSeconds: 300,
-  attempt: 0,
   callbackOn: CALLBACK_ENDS.join(' '),
 } as const;

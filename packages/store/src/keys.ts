@@ -100,8 +100,8 @@ export function keyMap(prefix: string) {
 export type KeyMap = ReturnType<typeof keyMap>;
 
 /**
- * Return the channel that whoever subscribes to a channel of events must be subscribed to as well, and before: scripts
- * publish the events of a partition only while it has a subscriber, see lua/publish.lua. Nothing is sent on it.
+ * Return the presence channel of a channel of events. Scripts publish the events of a partition only while its presence
+ * channel has subscribers, so subscribe to it first, see lua/publish.lua. Nothing is sent on it.
  *
  * @returns null for another channel
  */

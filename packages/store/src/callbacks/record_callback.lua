@@ -28,9 +28,8 @@ else
   postpone(job, due + tonumber(againMs))
   redis.call('HSET', jobKey, 'callbackDueAt', formatInteger(due))
 end
-redis.call('HSET', jobKey, 'callbackAttempts', formatInteger(callback.attempts + 1))
 redis.call('HDEL', jobKey, 'callbackLeasedUntil')
 appendEvent(job, nowText, eventType, data, eventsPerJob)
-redis.call('HSET', jobKey, 'state', stateOf(job, job.status, job.updatedAt))
+redis.call('HSET', jobKey, 'state', stateOf(job, job.status, job.updatedAt), 'callbackAttempts', formatInteger(callback.attempts + 1))
 publish(job, job.seq, eventType, job.status, nowText, data)
 return { 'OK' }

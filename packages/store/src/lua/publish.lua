@@ -18,8 +18,8 @@ local function eventMessage(job, seq, type, status, at, data)
     .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
 end
 
--- Whether anything watches a job or a space of the partition, once it is known. Who subscribes to a channel of events is
--- subscribed to `watched` before, and reads the state of what it watches afterwards, so it misses nothing. Most partitions
+-- Whether anything watches a job or a space of the partition, once it is known. A process subscribes to
+-- `watched` before a channel of events, and reads the state of what it watches afterwards, so it misses nothing. Most partitions
 -- are not watched, and asking costs a third of making and publishing a message twice.
 local watched
 

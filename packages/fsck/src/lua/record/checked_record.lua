@@ -2,7 +2,7 @@ local WHOLE = { 'deliveryTimeouts', 'missedWindowMs', 'logsDropped', 'deliveredA
   'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }
 local FIELDS = { 'state', 'space', 'name', 'unique', 'uniqueFreed', 'kept', 'fingerprint', 'retry', 'maxRunSeconds', 'startWithinSeconds',
   'priority', 'callbackOn', 'tags', unpack(WHOLE) }
--- Fields of a record by the flag that says that it has them. A job gets a result or a checkpoint of any size.
+-- Fields of a record by the flag that says that it has them.
 local FLAGGED = { u = 'unique', c = 'callbackUrl', t = 'tags', p = 'priority', s = 'startWithinSeconds', m = 'maxRunSeconds', r = 'retry',
   k = 'checkpoint', d = 'deliveryTimeouts' }
 

@@ -20,7 +20,7 @@ if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 
 local nowMs, nowText = now()
 local isFull = kind ~= 'keepalive' and kind ~= 'ephemeral' and isMemoryFull(base)
-reopenWindow(job, nowMs, executionMs(job), option(job, 'm', 'runBy')) -- on a full Redis, too: a job whose worker is alive must not time out
+reopenWindow(job, nowMs, executionMs(job), option(job, 'm', 'runBy')) -- even on a full Redis, because a job whose worker is alive must not time out
 if isFull then return { 'STORAGE_FULL' } end
 
 if kind == 'keepalive' or kind == 'ephemeral' then

@@ -4,8 +4,9 @@ import { runScript } from '../../script/run-script.js';
 import { create_full } from '../../script/scripts.generated.js';
 import { notAfterOf, type Store } from '../../store.js';
 import { jobOf, recordOf, recordOfValues, SHOWN_FIELDS } from '../read/record.js';
+import { optionsOf } from '../read/state.js';
 import { delayOf } from '../timing.js';
-import { fieldsOf, newJobOf, optionsOf } from './create.js';
+import { fieldsOf, newJobOf } from './create.js';
 import { fingerprintOf, idempotencySecretOf } from './idempotency.js';
 
 /** A job, and how create came to it. */

@@ -5,8 +5,9 @@ import { runScript } from '../../script/run-script.js';
 import { create_many, create_many_full } from '../../script/scripts.generated.js';
 import { notAfterOf, onBulk, type Store } from '../../store.js';
 import { isoOfOrder } from '../../time.js';
+import { optionsOf } from '../read/state.js';
 import { delayOf } from '../timing.js';
-import { fieldsOf, isPlain, optionsOf } from './create.js';
+import { fieldsOf, isPlain } from './create.js';
 import { fingerprintOf, idempotencySecretOf } from './idempotency.js';
 import { partlyStored } from './partly-stored.js';
 

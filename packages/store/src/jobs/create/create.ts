@@ -11,7 +11,7 @@ import { runScript } from '../../script/run-script.js';
 import { create } from '../../script/scripts.generated.js';
 import { notAfterOf, type Store } from '../../store.js';
 import { isoOf, isoOfOrder } from '../../time.js';
-import { storedOptionsOf } from '../read/state.js';
+import { optionsOf } from '../read/state.js';
 import { callbackOnOf, storedRetryOf } from '../timing.js';
 import { storedUniqueOf } from '../unique.js';
 
@@ -52,12 +52,6 @@ export const isPlain = ({ unique, scheduledFor, delaySeconds, startWithinSeconds
   startWithinSeconds === null &&
   priority === 0 &&
   tags === null;
-
-/** Write the end of the state of a job that a request creates. @param fields of its record */
-export const optionsOf = (
-  { maxRetries = RECORD_DEFAULTS.maxRetries, timeoutSeconds = RECORD_DEFAULTS.timeoutSeconds }: CreateJobRequest,
-  fields: readonly (string | number)[],
-): string => storedOptionsOf({ maxRetries, timeoutSeconds }, fields);
 
 /** List the fields of the record that differ from their defaults. Each field left out saves 60 bytes on every job. */
 export function fieldsOf(request: CreateJobRequest): (string | number)[] {

@@ -9,7 +9,8 @@ import { deliveryTokenOf, stateOf } from './state.js';
  *
  * `payload`, `result`, `progress`, `checkpoint`, `error` and `callbackHeaders` are JSON text that Lua never parses,
  * because its JSON library would turn `[]` into `{}` and round big integers. `state` is the status, and all else that a
- * transition reads of every job, see lua/job.lua. A field that has its default value is left out. Times are epoch milliseconds. `error` is that of the latest failed attempt.
+ * transition reads of every job, see lua/job.lua. A field that has its default value is left out. Times are epoch
+ * milliseconds. `error` is that of the latest failed attempt.
  *
  * The record has further fields:
  *

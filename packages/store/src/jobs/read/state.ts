@@ -1,4 +1,4 @@
-import type { Status } from '@yardmaster/protocol';
+import { type CreateJobRequest, RECORD_DEFAULTS, type Status } from '@yardmaster/protocol';
 
 /** The field `state` of a record, which every transition reads and writes; see lua/job.lua. */
 export interface State {
@@ -57,9 +57,9 @@ const FLAGS: Record<string, string> = {
   retry: 'r',
 };
 
-/** Write the end of the state of a new job. @param fields of its record, name and value in turn */
-export function storedOptionsOf(
-  { maxRetries, timeoutSeconds }: Pick<State, 'maxRetries' | 'timeoutSeconds'>,
+/** Write the end of the state of a job that a request creates. @param fields of its record, name and value in turn */
+export function optionsOf(
+  { maxRetries = RECORD_DEFAULTS.maxRetries, timeoutSeconds = RECORD_DEFAULTS.timeoutSeconds }: CreateJobRequest,
   fields: readonly (string | number)[],
 ): string {
   const flags = fields.map((field, i) => (i % 2 === 0 ? (FLAGS[field] ?? '') : '')).join('');
