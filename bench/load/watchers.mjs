@@ -60,7 +60,7 @@ function open(url, path) {
       if (end < 0) return;
       clearTimeout(timer);
       socket.off('data', onHead);
-      if (!head.startsWith('HTTP/1.1,101')) {
+      if (!head.startsWith('HTTP/1.1 101')) {
         reject(new Error(head));
         return;
       }
