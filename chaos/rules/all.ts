@@ -22,14 +22,18 @@ const histories = ruleForEachJob('histories', 'P3', (one, { settings, outages })
   const { job, calls } = one;
   const keepalives = calls.filter(({ op, outcome }) => op === 'keepalive' && outcome === 'ok');
   const says = replay(job, settings, { keepalives, redeliveries: redeliveriesOf(one) });
-  if (says === null || (isEarlyRetry(says) && outages.some(({ stops }) => stops.includes('clock')))) return [];
+  if (says === null || (isOfStep(says) && outages.some(({ stops }) => stops.includes('clock')))) return [];
   return [{ promise: promiseOf(says), says }];
 });
 
-/** Whether a delay seems too short, as it does when the clock has stepped forward in the meantime. */
-const isEarlyRetry = (says: string) =>
+/**
+ * Whether a step of the clock forward explains a disagreement: a delay seems too short, or the time for the start began again, because
+ * the step came in the middle of it.
+ */
+const isOfStep = (says: string) =>
   (says.startsWith('callback_') && says.endsWith('ms too soon')) ||
-  (says.startsWith('ready ') && says.endsWith('ms before the job was due'));
+  (says.startsWith('ready ') && says.endsWith('ms before the job was due')) ||
+  /^delivery_timeout .* must be dead [\s\S]*Job was not started within/.test(says);
 
 /** Return the promise that a disagreement breaks. */
 function promiseOf(says: string): PromiseId {
