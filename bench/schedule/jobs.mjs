@@ -1,6 +1,6 @@
 // Jobs of the bench: made in the store directly, because only their timers are measured.
 import { createJobRequest } from '@yardmaster/protocol';
-import { ANY_SPACE, ackJob, createFullJob, createJob, failJob, getJob, pollJobs } from '@yardmaster/store';
+import { ANY_SPACE, ackJob, createJob, failJob, getJob, pollJobs } from '@yardmaster/store';
 
 /** Calls under way at once. */
 const AT_ONCE = 200;
@@ -21,13 +21,14 @@ const numbers = (count) => Array.from({ length: count }, (_, n) => n);
 
 /** Create jobs for later. @param fieldsOf fields of the nth @returns their ids */
 export async function createScheduled(store, { spaceOf, count, fieldsOf }) {
-  const jobs = await each(numbers(count), (n) => createFullJob(store, spaceOf(n), request(fieldsOf(n)), null));
+  const jobs = await each(numbers(count), (n) => createJob(store, spaceOf(n), request(fieldsOf(n))));
   return jobs.map(({ job }) => job.id);
 }
 
 /** Create jobs and start them. @returns their ids */
 export async function createRunning(store, { spaceOf, count, fields }) {
-  const jobs = await each(numbers(count), (n) => createJob(store, spaceOf(n), request(fields)));
+  const created = await each(numbers(count), (n) => createJob(store, spaceOf(n), request(fields)));
+  const jobs = created.map(({ job }) => job);
   const spaces = [...new Set(jobs.map(({ spaceId }) => spaceId))];
   await each(spaces, async (space) => {
     while ((await pollJobs(store, space, { count: 50, names: [] })).jobs.length > 0);

@@ -29,7 +29,7 @@ const pathOf = (id) => `/api/v1/realtime/${id}?token=${ADMIN_API_KEY}`;
 const event = (jobId, data) => heartbeatJob(store, ANY_SPACE, jobId, { kind: 'event', data });
 
 async function runningJob(spaceId) {
-  const { id } = await createJob(store, spaceId, requestOf());
+  const { id } = (await createJob(store, spaceId, requestOf())).job;
   await claimJob(store, ANY_SPACE, id);
   await ackJob(store, ANY_SPACE, id);
   return id;
@@ -83,7 +83,7 @@ async function measureJobs(gateway) {
   const paths = [];
   while (paths.length < sockets) {
     const jobs = await Promise.all(Array.from({ length: 100 }, () => createJob(store, 'own', requestOf())));
-    paths.push(...jobs.map(({ id }) => pathOf(id)));
+    paths.push(...jobs.map(({ job }) => pathOf(job.id)));
   }
   return openMany(gateway, paths);
 }

@@ -8,6 +8,7 @@ import { ADMIN_KEY } from '../../test/support/shared-service.js';
 import { until } from '../../test/support/until.js';
 import { type AppProcess, startApp } from './app-process.js';
 import type { Release } from './release.js';
+import { learnScripts } from './scripts.js';
 
 export interface InstallationOptions {
   redisLines?: readonly string[]; // Lines of redis.conf, of a single server.
@@ -58,6 +59,7 @@ export async function startInstallation(options: InstallationOptions = {}) {
   const { gateways = 1, schedulers = 2, root } = options;
   const env = { ...ENV, ...options.env };
   const settings = settingsOf(env);
+  await learnScripts(settings, root);
   const release = await options.makeOtherRelease?.();
   const { url, ...servers } = await startServers(options);
   const { redis, connection } = servers;

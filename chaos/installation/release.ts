@@ -63,11 +63,8 @@ function ignoreAbsent(error: NodeJS.ErrnoException): void {
 
 /** Code that gives each script another text. */
 const OTHER_TEXTS = `
-import { createHash } from 'node:crypto';
 import * as all from './scripts.generated.js';
 for (const script of Object.values(all)) {
-  if (typeof script.text !== 'string') continue;
-  script.text += '\\n-- of another release';
-  script.sha1 = createHash('sha1').update(script.text).digest('hex');
+  if (typeof script.text === 'string') script.text += '\\n-- of another release';
 }
 `;

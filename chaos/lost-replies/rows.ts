@@ -18,8 +18,8 @@ const RUNNING_BY_TOKEN = { ...RUNNING, withToken: true } as const;
  */
 export const CHANGES: readonly [op: Operation, endpoint: string, script: string, start: Start][] = [
   ['create', 'createJob', 'create', { before: null }],
-  ['create', 'createJob', 'create_full', { before: null, key: 'idempotency' }],
-  ['create', 'createJob', 'create_full', { before: null, key: 'unique' }],
+  ['create', 'createJob', 'create', { before: null, key: 'idempotency' }],
+  ['create', 'createJob', 'create', { before: null, key: 'unique' }],
   ['poll', 'pollJobs', 'poll', { before: [] }],
   ['claim', 'claimJob', 'claim', { before: [] }],
   ['ack', 'ackJob', 'ack', DELIVERED],

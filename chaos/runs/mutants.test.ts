@@ -1,11 +1,11 @@
 import { expect, it } from '@jest/globals';
-import { scriptHashes } from '../installation/scripts.js';
+import { scriptNames } from '../installation/scripts.js';
 import { allFaults } from './fault.js';
 import { allMutants, staleness } from './mutants.js';
 
 const mutants = (await allMutants()).map((mutant) => [mutant.name, mutant] as const);
 const faults = (await allFaults()).map(({ name }) => name);
-const scripts = [...scriptHashes().keys()];
+const scripts = scriptNames();
 
 it.each(mutants)('the mutant %s has a complete header, and its patch applies to the sources', async (_, mutant) => {
   const { title, breaks, under, loses } = mutant;

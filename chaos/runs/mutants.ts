@@ -6,7 +6,7 @@ import { transform } from '@swc/core';
 import { until } from '../../test/support/until.js';
 import type { AppProcess } from '../installation/app-process.js';
 import { copyRelease, type Release, ROOT } from '../installation/release.js';
-import { type Matcher, scriptHashes } from '../installation/scripts.js';
+import { type Matcher, runs } from '../installation/scripts.js';
 import type { PromiseId } from '../rules/rule.js';
 import { type Fault, faultNamed } from './fault.js';
 import { repeat, within } from './waiting.js';
@@ -85,9 +85,7 @@ export async function faultFor(mutant: Mutant, { root }: Release): Promise<Fault
 
 /** Make a fault that loses replies of the mutant's scripts, or does nothing. */
 function ownFault({ title, breaks: promises, loses }: Mutant, root: string): Fault {
-  const all = scriptHashes(root);
-  const hashes = loses.map((script) => all.get(script));
-  const isOne = (words: string[]) => hashes.includes(words[1]);
+  const isOne = (words: string[]) => loses.some((script) => runs(script)(words));
   const quiet = { name: 'F0', title, promises, lastsMs: 3_000, installation: { root }, drainMs: DRAIN_MS } as const;
   if (loses.length === 0) return { ...quiet, stops: [], inject: async () => undefined };
   return {

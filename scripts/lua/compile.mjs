@@ -43,9 +43,9 @@ function neededBy(code, shared, found = [], open = []) {
 }
 
 /** So many branches that need a declaration share one. */
-const OFTEN = 4;
+const OFTEN = 6;
 
-/** A shared declaration is its text, or a script that others call as a function. */
+/** A shared declaration is its text, or a verb. */
 const bodyOf = (declaration) => declaration.body ?? declaration;
 
 /**
@@ -79,21 +79,23 @@ function declarationOf(name, shared, known) {
   const declaration = shared.get(name);
   const parts = withShared(bodyOf(declaration), shared, [...known, name]);
   known.push(name);
-  if (declaration.body !== undefined) return scriptAsFunction(name, declaration.params, parts);
+  if (declaration.body !== undefined) return verbAsFunction(name, declaration.params, parts);
   return parts.some(({ use }) => use) ? [...parts, '\n'] : [{ use: name }];
 }
 
-const scriptAsFunction = (name, params, parts) => [`local function ${name}(${params.join(', ')})\n`, ...parts, 'end\n'];
+const verbAsFunction = (name, params, parts) => [`local function ${name}(${params.join(', ')})\n`, ...parts, 'end\n'];
+
+/** Lua that every verb may use: the time. */
+const CLOCK = 'local nowMs, nowText, micros = now()\n';
 
 /**
- * Read a script as a function that other scripts can call: create_full.lua is `createFullScript`. It gets the keys and the
- * arguments in the order of the header, and returns the reply. So a script for several jobs does what the scripts for one
- * job do.
+ * Read a verb as a function for scripts that use several: lua/verbs/ack.lua is `ack`. It gets the base and the space, and then
+ * the arguments of its header. Those scripts begin with the time, so that they have it, too.
  */
-export function callable(file, source) {
-  const { keys, args, rest } = inputsOf(source);
-  const name = basename(file, '.lua').replaceAll(/_(.)/g, (_, letter) => letter.toUpperCase());
-  return [`${name}Script`, { params: [...keys, ...args, ...(rest ? [rest] : [])], body: bare(source) }];
+export function verb(file, source) {
+  const { args, rest } = inputsOf(source);
+  const params = ['base', 'space', ...args, ...(rest ? ['...'] : [])];
+  return [basename(file, '.lua'), { params, body: (rest ? `local ${rest} = { ... }\n` : '') + bare(source) }];
 }
 
 /** Read the lines of a header that begin with a word, each as its words. */
@@ -116,15 +118,17 @@ function localsFor(keys, args, rest) {
 }
 
 /**
- * Compile a script: check it against its header, and find the shared Lua that it uses.
+ * Compile a script, or the script of one verb: check it against its header, and find the shared Lua that it uses.
  *
  * @param shared shared Lua by name
  */
-export function compile(file, source, shared) {
+export function compile(file, source, shared, isVerb) {
   const fail = (message) => {
     throw new Error(`${file}: ${message}`);
   };
-  const { keys, args, rest } = inputsOf(source);
+  const inputs = inputsOf(source);
+  const { args, rest } = inputs;
+  const keys = isVerb ? ['base'] : inputs.keys;
   const replies = header(source, 'REPLY');
   if (!keys || !args || replies.length === 0) fail('the header must have KEYS, ARGV and REPLY');
 
@@ -136,12 +140,12 @@ export function compile(file, source, shared) {
   for (const [, called] of body.replaceAll(/'[^']*'/g, '').matchAll(/(?<![.:\w])(\w+)\(/g)) {
     if (!shared.has(called) && !own.has(called) && !BUILT_IN.test(called)) fail(`there is no function ${called}`);
   }
-  return {
-    name: basename(file, '.lua'),
-    keys,
-    args,
-    rest,
-    replies,
-    parts: withShared(localsFor(keys, args, rest) + body, shared),
-  };
+  const head = isVerb ? localsFor(keys, ['space', ...args], rest) + CLOCK : localsFor(keys, args, rest);
+  const code = head + body;
+  // Verbs use the time.
+  const usesVerbs = namesIn(code).some((name) => shared.get(name)?.body !== undefined);
+  const parts = usesVerbs
+    ? [...withShared(CLOCK, shared), ...withShared(code, shared, ['now'])]
+    : withShared(code, shared);
+  return { name: basename(file, '.lua'), keys, args, rest, replies, parts, isVerb };
 }

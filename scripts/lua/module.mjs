@@ -7,18 +7,16 @@
 //   -- ARGV base count names...   arguments; the last may be a list
 //   -- REPLY OK seq:number name?  one line for each outcome, with the values that follow its word
 //   -- ERRORS JOB_NOT_FOUND       codes of errors that it returns, see run-script.ts
-//   -- WITH later                 folders of lua/ whose functions stand for those of the same name, see VARIANTS
 //
 // A value is a text, a `:number` or a `:Status`, or with `[]` a list, `[][]` one of lists; `?` when it, or an element of the list, may be
 // null. `...` stands for all values that are left. From this the module has the typed call and the decoder of the reply.
 //
 // The functions in the folders named lua/ are shared: a script contains those that it uses, found by their names, as
 // well as the constants of the protocol.
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { RECORD_DEFAULTS, STATUSES, TRANSITIONS } from '../../packages/protocol/dist/index.js';
-import { callable, compile, declarations } from './compile.mjs';
+import { compile, declarations, verb } from './compile.mjs';
 
 const root = fileURLToPath(new URL('../../packages/', import.meta.url));
 const quoted = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
@@ -30,9 +28,7 @@ const luaFiles = (folder) =>
     .sort()
     .map((file) => `${folder}/${file.replaceAll('\\', '/')}`);
 const isShared = (file) => file.includes('/lua/');
-/** Folders of lua/ with functions that only the scripts get which ask for them, in place of those of the same name. */
-const VARIANTS = ['collected', 'later'];
-const variantOf = (file) => VARIANTS.find((variant) => file.includes(`/lua/${variant}/`));
+const isVerb = (file) => file.includes('/lua/verbs/');
 const DEFAULTS = new Map(
   Object.entries(RECORD_DEFAULTS).map(([field, value]) => [
     `DEFAULT_${field.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`,
@@ -101,29 +97,38 @@ function parameters(keys, args, rest) {
 
 const escaped = (text) => text.replaceAll('\\', '\\\\').replaceAll('`', '\\`').replaceAll('${', '\\${');
 
-function entry({ name, keys, args, rest, replies, parts, shared }, { imported, variants }) {
-  const text = parts.map((part) => (part.use ? `${shared.get(part.use)}\n` : part)).join('');
-  const packageOf = (use) => {
-    const variant = VARIANTS.find((it) => variants[it].get(use) === shared.get(use));
-    return variant ?? (imported.has(use) ? 'store' : 'lua');
-  };
+function entry({ name, keys, args, rest, replies, parts, isVerb }, imported) {
+  const packageOf = (use) => (imported.has(use) ? 'store' : 'lua');
   const template = parts
     .map((part) => (part.use ? `\${${packageOf(part.use)}.${part.use}}\\n` : escaped(part)))
     .join('');
   return `export const ${name} = {
-  name: '${name}', sha1: '${createHash('sha1').update(text).digest('hex')}',
+  name: '${name}',
   keyCount: ${keys.length},
-  parameters: ${parameters(keys, args, rest)},
+  parameters: ${parameters(
+    isVerb ? [] : keys,
+    args.filter((arg) => !isVerb || arg !== 'notAfter'),
+    rest,
+  )},${isVerb ? `\n  hasDeadline: ${args[0] === 'notAfter'},` : ''}
   decode: ${decoder(replies)},
   text: \`${template}\`,
 } as const;
 `;
 }
 
-const sharedOf = (folder, variant = undefined) =>
+const sharedOf = (folder) =>
   luaFiles(folder)
-    .filter((file) => isShared(file) && variantOf(file) === variant)
+    .filter((file) => isShared(file) && !isVerb(file))
     .flatMap((file) => declarations(read(file)));
+
+/** Put the verbs into the script that dispatches to them: each in a branch, so that it costs only those who use it. */
+const withVerbs = (source, verbs) =>
+  source.replace(
+    /^local verbs\b.*\n/m,
+    (line) =>
+      line +
+      verbs.map(([name]) => `if string.find(used, '${name}', 1, true) then\n  verbs.${name} = ${name}\nend\n`).join(''),
+  );
 
 /**
  * Generate the module of a package.
@@ -134,15 +139,10 @@ function generate(folder, own, ofStore = []) {
   const imported = new Map(ofStore);
   const twice = own.find(([name]) => imported.has(name));
   if (twice) throw new Error(`packages/${folder} declares ${twice[0]}, which the store declares as well`);
-  const variants = Object.fromEntries(VARIANTS.map((variant) => [variant, new Map(sharedOf(folder, variant))]));
-  const files = luaFiles(folder).filter((file) => !isShared(file));
-  const functions = new Map([...ofStore, ...own, ...files.map((file) => callable(file, read(file)))]);
-  const scripts = files.map((file) => {
-    const source = read(file);
-    const asked = /^-- WITH (.+)$/m.exec(source)?.[1].split(' ') ?? [];
-    const shared = new Map([...functions, ...asked.flatMap((variant) => [...variants[variant]])]);
-    return { ...compile(file, source, shared), shared };
-  });
+  const files = luaFiles(folder).filter((file) => !isShared(file) || isVerb(file));
+  const verbs = files.filter(isVerb).map((file) => verb(file, read(file)));
+  const shared = new Map([...ofStore, ...own, ...verbs]);
+  const scripts = files.map((file) => compile(file, withVerbs(read(file), verbs), shared, isVerb(file)));
   const usesStatus = scripts.some(({ replies }) => replies.flat().some((value) => value.includes(':Status')));
   const textsOf = (declared) => [...declared].map(([name, code]) => `  ${name}: \`${escaped(code)}\`,\n`).join('');
   return `// Made by scripts/lua/module.mjs from the .lua files of packages/${folder}. Do not edit: edit those, and build.
@@ -150,16 +150,7 @@ ${usesStatus ? "import type { Status } from '@yardmaster/protocol';\n" : ''}${of
 /** Shared Lua, by name. */
 export const lua = {
 ${textsOf(own)}};
-${VARIANTS.filter((variant) => variants[variant].size > 0)
-  .map(
-    (variant) => `
-/** Shared Lua that stands for that of the same name in scripts WITH ${variant}. */
-const ${variant} = {
-${textsOf(variants[variant])}};
-`,
-  )
-  .join('')}
-${scripts.map((script) => entry(script, { imported, variants })).join('\n')}`;
+${scripts.map((script) => entry(script, imported)).join('\n')}`;
 }
 
 const store = [...constants(), ...sharedOf('store/src')];

@@ -50,9 +50,9 @@ it.each([
       503,
       {
         error:
-          'Storage is full; the first 100 jobs are stored; send the same request again with the same Idempotency-Key',
+          'Storage is full; the first 130 jobs are stored; send the same request again with the same Idempotency-Key',
         code: 'STORAGE_FULL',
-        stored: 100,
+        stored: 130,
       },
     ]);
     expect(headers['retry-after']).toMatch(/^[1-5]$/);

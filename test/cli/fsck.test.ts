@@ -41,7 +41,7 @@ async function damage(count: number): Promise<string[]> {
   const { store, redis: connection } = service;
   const request = createJobRequest.parse({ name: 'work' });
   const jobs = await Promise.all(Array.from({ length: count }, () => createJob(store, 'cli', request)));
-  const ids = jobs.map(({ id }) => id);
+  const ids = jobs.map(({ job }) => job.id);
   await connection.zrem(store.keys.jobs('cli'), ...ids);
   return ids;
 }

@@ -21,7 +21,7 @@ const { store } = storeUnderTest(redis, { deliveryTimeoutMs: 0 });
 const SECONDS = 7_000;
 
 const create = async () =>
-  (await createJob(store, 'windows', createJobRequest.parse({ name: 'work', timeoutSeconds: SECONDS }))).id;
+  (await createJob(store, 'windows', createJobRequest.parse({ name: 'work', timeoutSeconds: SECONDS }))).job.id;
 
 /** Deliver a new job, and return its id and its partition. */
 async function deliver() {

@@ -4,7 +4,6 @@ import {
   ANY_SPACE,
   ackJob,
   completeJob,
-  createFullJob,
   createJob,
   killJob,
   PARTITION_TAGS,
@@ -98,7 +97,7 @@ describe('a scheduler', () => {
   afterEach(() => removeJobs(scheduler.redis, scheduler.prefix));
 
   const create = (spaceId: string, fields = {}) =>
-    createJob(scheduler.store, spaceId, createJobRequest.parse({ name: 'work', ...fields }));
+    createJob(scheduler.store, spaceId, createJobRequest.parse({ name: 'work', ...fields })).then(({ job }) => job);
   const poll = (spaceId: string) => pollJobs(scheduler.store, spaceId, { count: 1, names: [] });
   const value = async (name: string) => (await scrape(scheduler)).get(name) as number;
 
@@ -130,7 +129,7 @@ describe('a scheduler', () => {
 
   it('shows the scheduled jobs of each space apart from the depth of its queue', async () => {
     const request = createJobRequest.parse({ name: 'work', delaySeconds: 3_600 });
-    for (let n = 0; n < 2; n++) await createFullJob(scheduler.store, 'future', request, null);
+    for (let n = 0; n < 2; n++) await createJob(scheduler.store, 'future', request);
     await create('future');
     await untilDepthsAre({ future: 1 });
     const shown = await scrape(scheduler);

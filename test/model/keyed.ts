@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type CreateJobRequest, isTerminal, type Job, type Status } from '@yardmaster/protocol';
-import type { FullCreation, ManyCreated } from '@yardmaster/store';
+import type { Creation, ManyCreated } from '@yardmaster/store';
 import { create } from './delivering.js';
 import { recordEvent } from './history.js';
 import { jobOf, shownOptions } from './reading.js';
@@ -16,7 +16,7 @@ export interface KeyedCreate {
 }
 
 /** @param id chosen by the store; it cannot be predicted */
-export function createKeyed(world: World, given: KeyedCreate & { id: string }): FullCreation {
+export function createKeyed(world: World, given: KeyedCreate & { id: string }): Creation {
   const { space, request, idempotencyKey } = given;
   const known = jobsOf(world, space).find((job) => idempotencyKey !== null && job.idempotencyKey === idempotencyKey);
   if (known && !isDeepStrictEqual(plainOf(known.firstRequest), plainOf(completed(request))))
@@ -87,7 +87,7 @@ export function isHolder(
 export const occupies = ({ now }: World, { request, createdAt }: ModelJob): boolean =>
   request.unique?.until !== 'expired' || now < createdAt + (request.unique.ttlSeconds as number) * 1_000;
 
-function conflict(world: World, holder: ModelJob, request: CreateJobRequest): FullCreation {
+function conflict(world: World, holder: ModelJob, request: CreateJobRequest): Creation {
   const { onConflict } = request.unique as NonNullable<CreateJobRequest['unique']>;
   if (onConflict === 'reject') throw new Refusal('JOB_NOT_UNIQUE', holder.status);
   if (onConflict === 'return' || !isWaiting(holder.status)) return { outcome: 'returned', job: jobOf(holder) };

@@ -10,6 +10,7 @@ import {
   type Store,
   startOperation,
   stepOperation,
+  textOn,
 } from '@yardmaster/store';
 import {
   cancel_operation,
@@ -70,7 +71,8 @@ it('an operation changes each job once when the reply to each of its calls is lo
   const spaceId = 'op-lost';
   await createAll(store, spaceId, 300);
   /** Make a call whose reply is lost, and then make it again. */
-  async function callTwice<T>({ sha1 }: { sha1: string }, act: () => Promise<T>): Promise<T> {
+  async function callTwice<T>(script: { text: string }, act: () => Promise<T>): Promise<T> {
+    const { sha1 } = textOn(store, script);
     const lost = proxy.intercept((words) => words.includes(sha1), { action: 'lose reply', end: 'cut' });
     const first = act().catch(() => undefined);
     await lost.happened;

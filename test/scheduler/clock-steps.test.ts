@@ -77,7 +77,7 @@ function startScheduler(n: 0 | 1 | 2, { isNew = false } = {}) {
 }
 
 async function bringTo(status: 'delivered' | 'running', fields = {}): Promise<string> {
-  const { id } = await createJob(store, SPACE, createJobRequest.parse({ name: 'work', ...fields }));
+  const { id } = (await createJob(store, SPACE, createJobRequest.parse({ name: 'work', ...fields }))).job;
   await claimJob(store, ANY_SPACE, id);
   if (status === 'running') await ackJob(store, ANY_SPACE, id);
   return id;

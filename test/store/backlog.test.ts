@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { createJobRequest } from '@yardmaster/protocol';
-import { createFullJob, createStore, readBacklog, type Store } from '@yardmaster/store';
+import { createJob, createStore, readBacklog, type Store } from '@yardmaster/store';
 import type { Redis } from 'ioredis';
 import { connectTo } from '../support/connect.js';
 import { withRedis } from '../support/own-redis.js';
@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 const create = (spaceId: string, fields = {}) =>
-  createFullJob(store, spaceId, createJobRequest.parse({ name: 'work', ...fields }), null);
+  createJob(store, spaceId, createJobRequest.parse({ name: 'work', ...fields }));
 
 /** Count the calls of each command for one read of the backlog. */
 async function callsOf(most: number): Promise<Record<string, number>> {

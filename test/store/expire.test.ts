@@ -41,7 +41,7 @@ describe('expireDue', () => {
   const storeWith = (settings: Partial<StoreSettings> = {}): Store =>
     createStore(redis, { keyPrefix: prefix, deliveryTimeoutMs: 60_000, ...settings });
   const create = (store: Store, fields = {}) =>
-    createJob(store, 'due', createJobRequest.parse({ name: 'work', ...fields }));
+    createJob(store, 'due', createJobRequest.parse({ name: 'work', ...fields })).then(({ job }) => job);
   const poll = async (store: Store) => (await pollJobs(store, 'due', { count: 50, names: [] })).jobs;
   const run = async (store: Store, fields = {}) => {
     const { id } = await create(store, fields);
@@ -130,7 +130,8 @@ describe('observer of a store', () => {
   const settings = { keyPrefix: `t-observer-${process.pid}`, deliveryTimeoutMs: 1, retentionMs: 1 };
   const observedStore = (retentionMs = 0, deliveryTimeoutMs = 60_000, maxDeliveries = 100) =>
     createStore(redis, { ...settings, retentionMs, deliveryTimeoutMs, maxDeliveries }, { observer });
-  const create = (fields = {}) => createJob(store, 'seen', createJobRequest.parse({ name: 'work', ...fields }));
+  const create = (fields = {}) =>
+    createJob(store, 'seen', createJobRequest.parse({ name: 'work', ...fields })).then(({ job }) => job);
   const run = async (fields = {}) => {
     const { id } = await create(fields);
     await claimJob(store, ANY_SPACE, id);

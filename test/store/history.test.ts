@@ -184,7 +184,7 @@ it('returns each event once, and none after the snapshot, when a history is trim
   const settings = { keyPrefix: `t-${randomUUID().slice(0, 8)}`, eventsPerJob: 351 };
   const store = createStore(commands, settings, { bulk: reads });
   await prepareRedis(store); // Loads every script, so that each portion is one EVALSHA.
-  const { id } = await createJob(store, 'trim', createJobRequest.parse({ name: 'work' }));
+  const { id } = (await createJob(store, 'trim', createJobRequest.parse({ name: 'work' }))).job;
   await claimJob(store, ANY_SPACE, id);
   await ackJob(store, ANY_SPACE, id);
   const append = async (count: number) => {

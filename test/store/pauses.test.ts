@@ -3,7 +3,7 @@ import { createJobRequest } from '@yardmaster/protocol';
 import {
   ANY_SPACE,
   claimJob,
-  createFullJob,
+  createJob,
   createStore,
   findDue,
   partitionOf,
@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 
 const create = async (name: string, fields = {}) =>
-  (await createFullJob(store, SPACE, createJobRequest.parse({ name, ...fields }), null)).job.id;
+  (await createJob(store, SPACE, createJobRequest.parse({ name, ...fields }))).job.id;
 const many = (name: string, count: number, fieldsOf: (n: number) => object = () => ({})) =>
   Promise.all(Array.from({ length: count }, (_, n) => create(name, fieldsOf(n))));
 const queue = () => redis.zrange(store.keys.queue(SPACE), 0, -1, 'WITHSCORES');
@@ -139,7 +139,7 @@ it('the sweep serves the spaces of a partition in turn', async () => {
   let other = 'other';
   for (let n = 0; partitionOf(other) !== PARTITION; n++) other = `other-${n}`;
   await many('slow', 250);
-  await createFullJob(store, other, createJobRequest.parse({ name: 'slow' }), null);
+  await createJob(store, other, createJobRequest.parse({ name: 'slow' }));
   for (const space of [SPACE, other]) await pauseSpace(store, space, paused);
   await tend();
   await tend();

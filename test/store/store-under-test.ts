@@ -51,12 +51,8 @@ export function storeUnderTest(redis: Redis, settings: Partial<StoreSettings> = 
 
   /** Create a pending job with a callback. */
   async function create(fields = {}, space = 'calling') {
-    const { id } = await createJob(
-      store,
-      space,
-      createJobRequest.parse({ name: 'work', callbackUrl: HOOK, ...fields }),
-    );
-    return id;
+    const request = createJobRequest.parse({ name: 'work', callbackUrl: HOOK, ...fields });
+    return (await createJob(store, space, request)).job.id;
   }
 
   async function run(fields = {}, space = 'calling') {

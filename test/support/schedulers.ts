@@ -82,7 +82,7 @@ export async function runMany(store: Store, spaceId: string, count: number, fiel
   const jobs = await Promise.all(Array.from({ length: count }, () => createJob(store, spaceId, request)));
   for (;;) {
     const { jobs: claimed } = await pollJobs(store, spaceId, { count: 50, names: [] });
-    if (claimed.length === 0) return jobs.map(({ id }) => id);
+    if (claimed.length === 0) return jobs.map(({ job }) => job.id);
     await Promise.all(claimed.map(({ id }) => ackJob(store, ANY_SPACE, id)));
   }
 }

@@ -36,10 +36,10 @@ export {
 export { claimJob, type Polled, pollJobs } from './jobs/claim/claim.js';
 export { takeTurn } from './jobs/claim/turn.js';
 export { copyJob } from './jobs/create/copy.js';
-export { createJob, isPlain } from './jobs/create/create.js';
-export { createFullJob, type FullCreation } from './jobs/create/create-full.js';
-export { createJobs, type ManyCreated, type PackedJob, packJob } from './jobs/create/create-many.js';
+export { type Creation, createJob } from './jobs/create/create.js';
+export { createJobs, type ManyCreated } from './jobs/create/create-many.js';
 export { idempotencySecretOf } from './jobs/create/idempotency.js';
+export { type PackedJob, packJob } from './jobs/create/pack.js';
 export { deleteJob } from './jobs/delete.js';
 export { findInputs, goOnAfter, matchesText, type Places, placesOf, TEXT_FIELDS } from './jobs/find/filter.js';
 export { type JobPage, listJobs } from './jobs/find/list.js';
@@ -71,8 +71,9 @@ export {
   redisFaultsOf,
 } from './redis-settings.js';
 export { advanceClock } from './script/manual-clock.js';
-export { runScript, type ScriptArgument } from './script/run-script.js';
+export { runScript, type ScriptArgument, textOn } from './script/run-script.js';
 export { lua } from './script/scripts.generated.js';
+export { type SendCall, sendCalls, type VerbCall } from './script/verbs.js';
 export { type Backlog, type NameQueue, readBacklog } from './spaces/backlog.js';
 export { countJobs, type StatusCounts } from './spaces/count-jobs.js';
 export { listSpaces } from './spaces/list.js';

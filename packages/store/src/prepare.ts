@@ -26,6 +26,7 @@ async function checkServer(redis: Redis, isOfCluster: boolean): Promise<void> {
   const [needed, why] = isOfCluster ? ([CLUSTER_REDIS, ' of a cluster'] as const) : ([MIN_REDIS, ''] as const);
   if (isOlder(version, needed))
     throw new Error(`Redis ${version} is too old: ${needed.join('.')} or later is needed${why}`);
+  if (infoField(info, 'arch_bits') === '32') throw new Error('Redis is a 32-bit build: a 64-bit one is needed');
   if (!isOfCluster && infoField(info, 'cluster_enabled') === '1') {
     throw new Error('Redis is a node of a cluster: REDIS_URL must be redis+cluster://…');
   }

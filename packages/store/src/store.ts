@@ -4,6 +4,7 @@ import { NO_OBSERVER, type StoreObserver } from './call.js';
 import { Tally } from './history/tally.js';
 import { type KeyMap, keyMap } from './keys.js';
 import { createReadLimiter, type WithReadSlot } from './limits/read-limiter.js';
+import { type Place, type SendCall, sendAlone } from './script/verbs.js';
 import { KnownSettings } from './spaces/settings/known-settings.js';
 
 /** Reads that may be megabytes long and so need a read slot: this many at once, for each process. */
@@ -64,6 +65,8 @@ export interface Store {
   redis: RedisClient;
   /** Connection for requests and replies of megabytes: long reads, and logs. No ack waits behind it. */
   bulk: RedisClient;
+  /** Sends the calls of verbs, one by one or in groups. Default: one by one. */
+  send: SendCall;
   /** Runs a read that may be long when it gets a read slot. */
   withReadSlot: WithReadSlot;
   /** Runs a search when it gets a read slot for searches. */
@@ -116,6 +119,7 @@ export function createStore(
   return {
     redis,
     bulk,
+    send: sendAlone,
     withReadSlot: createReadLimiter(READS_AT_ONCE, withinMs),
     withSearchSlot: createReadLimiter(SEARCHES_AT_ONCE, withinMs),
     keys: keyMap(all.keyPrefix),
@@ -142,10 +146,13 @@ export const carriedOutWithinMs = ({ settings }: Store) => CARRIED_OUT_WITHIN * 
  * caller has an error which means that nothing was done. Epoch milliseconds, or '' for no limit, when Redis' clock is
  * not known.
  */
-export const notAfterOf = (store: Store): number | '' => store.clock.after(carriedOutWithinMs(store)) ?? '';
+export function notAfterOf(store: Store): number | '' {
+  const at = store.clock.after(carriedOutWithinMs(store));
+  return at === null ? '' : Math.floor(at);
+}
 
 /** Return the store with its calls on the bulk connection. */
-export const onBulk = (store: Store): Store => ({ ...store, redis: store.bulk });
+export const onBulk = (store: Store): Store => ({ ...store, redis: store.bulk, send: sendAlone });
 
 /** The caller of a verb on a job, as far as verbs need it. */
 export interface Caller {
@@ -162,7 +169,17 @@ export const ownerOf = ({ keyId }: Caller): string => keyId ?? '';
 export const ANY_SPACE: Caller = { spaceId: null };
 
 /**
- * Build the inputs that every script on one job shares.
+ * Return the place of a verb on one job.
+ *
+ * @throws JOB_NOT_FOUND for a text that no job can have as its id
+ */
+export function placeOfJob(store: Store, { spaceId }: Caller, jobId: string): Place {
+  if (!isJobId(jobId)) throw new YardmasterError('JOB_NOT_FOUND');
+  return { base: store.keys.baseOfJob(jobId), space: spaceId ?? '' };
+}
+
+/**
+ * Build the inputs that every other script on one job shares.
  *
  * @throws JOB_NOT_FOUND for a text that no job can have as its id
  */

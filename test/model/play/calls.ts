@@ -94,12 +94,12 @@ const by = ({ caller, token }: OfWorker): store.Worker => ({ spaceId: caller, de
 
 const VERBS: { [V in Verb]: StoreAndModel<VerbInputs[V]> } = {
   create: {
-    perform: (at, { space, request }) => store.createJob(at, space, request),
+    perform: async (at, { space, request }) => (await store.createJob(at, space, request)).job,
     predict: (world, input, stored) => create(world, { ...input, id: (stored as { id: string }).id }),
   },
   createKeyed: {
-    perform: (at, it) => store.createFullJob(at, it.space, it.request, it.idempotencyKey),
-    predict: (world, input, stored) => createKeyed(world, { ...input, id: (stored as store.FullCreation).job?.id }),
+    perform: (at, it) => store.createJob(at, it.space, it.request, it.idempotencyKey),
+    predict: (world, input, stored) => createKeyed(world, { ...input, id: (stored as store.Creation).job?.id }),
   },
   createMany: {
     perform: (at, { space, requests, idempotencyKey }) => {

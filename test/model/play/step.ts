@@ -1,4 +1,4 @@
-import { type FullCreation, type ManyCreated, newJobId } from '@yardmaster/store';
+import { type Creation, type ManyCreated, newJobId } from '@yardmaster/store';
 import type { Call } from './calls.js';
 
 /**
@@ -20,7 +20,7 @@ export class IssuedIds {
   /** Note the ids and leases of a response. */
   note(call: Call, value: unknown): void {
     if (call.verb === 'create' || call.verb === 'copy') this.name(call.label, (value as { id: string }).id);
-    if (call.verb === 'createKeyed') this.name(call.label, (value as FullCreation).job.id);
+    if (call.verb === 'createKeyed') this.name(call.label, (value as Creation).job.id);
     if (call.verb === 'createMany') {
       for (const [i, { id }] of (value as ManyCreated).jobs.entries()) this.name(`${call.label}.${i}`, id);
     }

@@ -11,7 +11,7 @@ import {
   LIMITS,
   YardmasterError,
 } from '@yardmaster/protocol';
-import { createFullJob, createJob, createJobs, isPlain, type PackedJob, packJob } from '@yardmaster/store';
+import { createJob, createJobs, type PackedJob, packJob } from '@yardmaster/store';
 import type { ListRow } from '../body/list-row.js';
 import type { CallWaits } from '../waiting/call-waits.js';
 import { withEmitDefaults } from './emit.js';
@@ -64,9 +64,7 @@ const withSpaceDefaults = (request: CreateJobRequest, defaults: JobDefaults): Cr
 /** Create a job, or respond with the job that an earlier call or another producer has created. */
 async function createOrFind(call: Call<CreateJobRequest>, request: CreateJobRequest): Promise<Job | KnownJob> {
   const { store, caller, spaceId, input, header: idempotencyKey } = call;
-  const hasLimit = store.spaceSettings.of(spaceId)?.maxPending !== undefined;
-  if (idempotencyKey === null && !hasLimit && isPlain(request)) return createJob(store, spaceId, request);
-  const { outcome, job } = await createFullJob(store, spaceId, request, idempotencyKey, input);
+  const { outcome, job } = await createJob(store, spaceId, request, idempotencyKey, input);
   if (outcome === 'created') return job;
   if (outcome === 'replayed') {
     call.head = { headers: REPLAYED };

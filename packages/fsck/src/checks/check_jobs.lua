@@ -1,5 +1,5 @@
 -- KEYS deadlines
--- ARGV base isRepairing deliveryTimeoutMs retentionMs ids...
+-- ARGV base isRepairing ids...
 -- REPLY OK jobs[]...
 --
 -- Compare the records of some jobs of one partition with every index, and with their history, as of one moment.
@@ -15,7 +15,7 @@ local function examine(id)
   if r.isPlaceable then
     checkIndexes(found, r, base, nowMs)
     checkUnique(found, r, base, nowMs)
-    checkDeadline(found, r, base, nowMs, tonumber(deliveryTimeoutMs), tonumber(retentionMs))
+    checkDeadline(found, r, base, nowMs)
     if r.hasTimes then checkDue(found, r, base) end
     if r.isCallbackKnown then checkCallback(found, r, base, nowMs) end
   end
@@ -31,4 +31,4 @@ for _, id in ipairs(ids) do
   if not isDone then faults = { 'job_unreadable', base .. 'job:' .. id, messageOf(faults), '' } end
   if #faults > 0 then faulty[#faulty + 1] = { id, unpack(faults) } end
 end
-return { 'OK', unpack(faulty) } -- a constructor, see list.lua of the store
+return { 'OK', unpack(faulty) }

@@ -10,4 +10,4 @@
 local page = redis.call('ZRANGEBYSCORE', jobs, '(' .. afterOrder, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
 local names = {}
 for i = 1, #page, 2 do names[#names + 1] = redis.call('HGET', base .. 'job:' .. page[i], 'name') or '' end
-return { 'OK', #names, page[#page] or afterOrder, { unpack(names) } } -- a constructor, see list.lua of the store
+return { 'OK', #names, page[#page] or afterOrder, names }

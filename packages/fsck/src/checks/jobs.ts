@@ -36,13 +36,12 @@ export class JobBatches {
  */
 export async function checkJobs(checked: CheckContext, jobIds: readonly string[]): Promise<Fault[]> {
   const { store } = checked;
-  const { deliveryTimeoutMs, retentionMs } = store.settings;
   const partition = partitionOfJob(jobIds[0] as string);
   const faults: Fault[] = [];
   const { jobs } = await retryUnavailable(() =>
     runScript(store, check_jobs, {
       keys: { deadlines: store.keys.deadlines(partition) },
-      args: { base: store.keys.baseOf(partition), isRepairing: repairFlagOf(checked), deliveryTimeoutMs, retentionMs },
+      args: { base: store.keys.baseOf(partition), isRepairing: repairFlagOf(checked) },
       rest: jobIds,
     }),
   );

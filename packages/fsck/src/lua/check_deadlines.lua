@@ -4,7 +4,7 @@ local CLOCK_SLACK_MS = 300000
 local LONGEST_DELIVERY_MS = 86400000
 
 -- Check the deadline of a job. One that waits has none.
-local function checkDeadline(found, r, base, nowMs, deliveryTimeoutMs, retentionMs)
+local function checkDeadline(found, r, base, nowMs)
   local deadlines = base .. 'deadlines'
   if r.status == 'scheduled' or r.status == 'pending' then
     return mustNotBeIn(found, deadlines, r.id, 'the job is ' .. r.status)
@@ -12,14 +12,14 @@ local function checkDeadline(found, r, base, nowMs, deliveryTimeoutMs, retention
   local ms = math.ceil(tonumber(r.timeoutSeconds) * 1000)
   local due, latest = nil, nil
   if r.status == 'delivered' then
-    due = r.deliveredAt and math.min(tonumber(r.deliveredAt), nowMs) + (deliveryTimeoutMs > 0 and deliveryTimeoutMs or ms) or nowMs
+    due = r.deliveredAt and math.min(tonumber(r.deliveredAt), nowMs) + (DELIVERY_TIMEOUT_MS > 0 and DELIVERY_TIMEOUT_MS or ms) or nowMs
     latest = nowMs + LONGEST_DELIVERY_MS
   elseif r.status == 'running' then
     -- After the end of the run the sweep may be late, or have postponed the job.
     local runBy = tonumber(r.runBy or math.huge)
     due, latest = math.min(nowMs + ms, runBy), math.min(nowMs + ms, math.max(runBy, nowMs))
   elseif hasEnded(r) and not r.kept then
-    local kept = tonumber(retentionIn(settingsText(base, r.space), r.status, retentionMs))
+    local kept = retentionIn(settingsText(base, r.space), r.status)
     due = kept > 0 and nowMs + kept or nil
   end
   local actual = scoreIn(deadlines, r.id)

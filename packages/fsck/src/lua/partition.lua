@@ -1,14 +1,3 @@
--- Return the exclusive or of two numbers below 64. It does not use bit.bxor, which Lua 5.3 (ioredis-mock) does not
--- have.
-local function xor(a, b)
-  local sum = 0
-  for bit = 0, 5 do
-    if a % 2 ~= b % 2 then sum = sum + 2 ^ bit end
-    a, b = math.floor(a / 2), math.floor(b / 2)
-  end
-  return sum
-end
-
 local known = {}
 
 -- Return the two characters that name the partition of a space, as partitionOf in the store does. There are 64
@@ -17,7 +6,7 @@ local known = {}
 local function partitionOf(space)
   if not known[space] then
     local hash = 0x811c9dc5 % 64
-    for i = 1, #space do hash = xor(hash, string.byte(space, i) % 64) * (0x01000193 % 64) % 64 end
+    for i = 1, #space do hash = bit.bxor(hash, string.byte(space, i) % 64) * (0x01000193 % 64) % 64 end
     known[space] = string.format('%02x', hash)
   end
   return known[space]

@@ -132,7 +132,6 @@ export async function recordCallback(
       data: JSON.stringify(data),
       retryMs: retryMs ?? '',
       againMs: AGAIN_MS,
-      eventsPerJob: store.settings.eventsPerJob,
     },
   });
   return outcome === 'OK';

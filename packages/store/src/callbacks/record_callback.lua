@@ -1,5 +1,5 @@
 -- KEYS jobKey
--- ARGV base jobId series lease eventType data retryMs againMs eventsPerJob
+-- ARGV base jobId series lease eventType data retryMs againMs
 -- REPLY OK
 -- REPLY NOT_PENDING
 --
@@ -29,7 +29,9 @@ else
   redis.call('HSET', jobKey, 'callbackDueAt', formatInteger(due))
 end
 redis.call('HDEL', jobKey, 'callbackLeasedUntil')
-appendEvent(job, nowText, eventType, data, eventsPerJob)
+appendEvent(job, nowText, eventType, data)
 redis.call('HSET', jobKey, 'state', stateOf(job, job.status, job.updatedAt), 'callbackAttempts', formatInteger(callback.attempts + 1))
-publish(job, job.seq, eventType, job.status, nowText, data)
+if isWatched(base) then
+  publish(job, job.seq, eventType, job.status, nowText, data)
+end
 return { 'OK' }

@@ -23,4 +23,4 @@ for _, id in ipairs(ids) do
     redis.call('ZREM', callbacks, id) -- the record is gone, or its callback was never pending
   end
 end
-return { 'OK', #ids, { unpack(due) } } -- a constructor, see list.lua
+return { 'OK', #ids, due }

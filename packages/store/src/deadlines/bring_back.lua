@@ -1,5 +1,5 @@
 -- KEYS index
--- ARGV base afterOrder limit deliveryTimeoutMs
+-- ARGV base afterOrder limit
 -- REPLY OK examined:number lastOrder reopened:number
 --
 -- After Redis' clock has stepped back: give one more window, from now on, to jobs whose worker's last call is in the
@@ -14,7 +14,7 @@ local markedAt = tonumber(redis.call('GET', base .. 'stepped') or 0)
 local function reopenIfAhead(id)
   local job, deliveredAt, ackWithinMs = loadJob(base .. 'job:' .. id, base, id, 'deliveredAt', 'ackWithinMs')
   if job.status ~= 'delivered' and job.status ~= 'running' then return 0 end -- A stray entry.
-  local ms = windowMs(job, ackWithinMs or deliveryTimeoutMs)
+  local ms = windowMs(job, ackWithinMs)
   local due = tonumber(redis.call('ZSCORE', base .. 'deadlines', id) or 0)
   local maxRunSeconds, runBy = option(job, 'm', 'maxRunSeconds'), option(job, 'm', 'runBy')
   -- A heartbeat after the step has opened the window again, but does not change when the attempt must end.

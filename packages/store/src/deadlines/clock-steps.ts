@@ -52,12 +52,11 @@ export async function restoreDeadlines(store: Store, partition: string): Promise
 }
 
 async function reopenIn(store: Store, partition: string, index: string): Promise<number> {
-  const { deliveryTimeoutMs } = store.settings;
   let total = 0;
   for (let afterOrder = '-inf'; ; ) {
     const { examined, lastOrder, reopened } = await runScript(store, bring_back, {
       keys: { index },
-      args: { base: store.keys.baseOf(partition), afterOrder, limit: BATCH, deliveryTimeoutMs },
+      args: { base: store.keys.baseOf(partition), afterOrder, limit: BATCH },
     });
     total += reopened;
     if (examined < BATCH) return total;

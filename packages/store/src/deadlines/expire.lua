@@ -1,12 +1,11 @@
 -- KEYS deadlines
--- ARGV base limit maxDeliveries eventsPerJob retentionMs deliveryTimeoutMs dueBefore random
+-- ARGV base limit dueBefore random
 -- REPLY OK examined:number counts:number[] lagMs:number broken[] ended[]
 --
 -- Process the due deadlines of one partition, oldest first: a delivered job is pending again, at its place by creation,
 -- or dead; a running one has failed its attempt; an ended one is purged. If a step of Redis' clock shortened the window
 -- of a job, the job gets another window. A status that a later release may have is left alone.
 --   limit          at most 100, so that Redis is busy for some 3 ms at most
---   maxDeliveries  delivery timeouts in a row, with no ack in between, that make a job dead
 --   dueBefore      expire only deadlines before this reading of the clock, in ms, because it may have stepped since
 --   random         see retryDelayMs; the jobs of the step get different ones from it
 --   counts         delivered jobs pending again, delivered ones now dead, attempts failed of jobs pending again, of jobs
@@ -27,22 +26,22 @@ local steppedAt, ended = lastStep(base, nowMs), {}
 --   n   its number in this step
 local function expireOne(id, due, n)
   local job, deliveredAt, ackWithinMs, startedAt = loadJob(base .. 'job:' .. id, base, id, 'deliveredAt', 'ackWithinMs', 'startedAt')
-  if reopenIfCutShort(job, due, steppedAt, nowMs, ackWithinMs or deliveryTimeoutMs) then return REOPENED end
+  if reopenIfCutShort(job, due, steppedAt, nowMs, ackWithinMs) then return REOPENED end
   lagMs = lagMs or nowMs - due
   if job.status == 'delivered' then
     local ackWindowMs = math.max(due - (tonumber(deliveredAt) or due), 0) -- the clock may have stepped in between
-    return DELIVERED[failDelivery(job, ackWindowMs, nowMs, maxDeliveries, eventsPerJob, retentionMs)], job, 0
+    return DELIVERED[failDelivery(job, ackWindowMs, nowMs)], job, 0
   elseif job.status == 'running' then
     local errorJson = '"Job timed out after ' .. job.timeoutSeconds .. ' seconds without a heartbeat"'
     local runBy = option(job, 'm', 'runBy')
     if runBy and due >= tonumber(runBy) then errorJson = '"Job ran longer than ' .. option(job, 'm', 'maxRunSeconds') .. ' seconds"' end
-    return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, { random = spread(random, n) })], job, nowMs - (startedAt or nowMs)
+    return FAILED[failAttempt(job, nowMs, errorJson, { random = spread(random, n) })], job, nowMs - (startedAt or nowMs)
   elseif PURGED[job.status or ''] then
     return purge(job, nowMs) and PURGED[job.status]
   elseif job.status and not IS_STATUS[job.status] then
     error('unknown status')
   end
-  redis.call('ZREM', deadlines, id) -- no record, or nothing to wait for
+  leave(deadlines, id) -- no record, or nothing to wait for
 end
 
 -- Use "below" and not "at", because both ends of a window were rounded down, and none must end early.
@@ -51,4 +50,4 @@ local examined, broken = sweep(deadlines, math.min(nowMs, tonumber(dueBefore)), 
   if count then counts[count] = counts[count] + 1 end
   if job then for _, value in ipairs({ job.space, job.name, formatInteger(count), formatInteger(runMs) }) do ended[#ended + 1] = value end end
 end)
-return { 'OK', examined, { unpack(counts) }, lagMs or 0, { unpack(broken) }, { unpack(ended) } }
+return { 'OK', examined, counts, lagMs or 0, broken, ended }

@@ -55,20 +55,10 @@ export interface Expired {
  * @see docs/api.md#timeouts
  */
 export async function expireDue(store: Store, partition: string, dueBefore: number): Promise<Expired> {
-  const { maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs } = store.settings;
   const base = store.keys.baseOf(partition);
   const { examined, counts, lagMs, broken, ended } = await runScript(store, expire, {
     keys: { deadlines: store.keys.deadlines(partition) },
-    args: {
-      base,
-      limit: STEP,
-      maxDeliveries,
-      eventsPerJob,
-      retentionMs,
-      deliveryTimeoutMs,
-      dueBefore,
-      random: store.random(),
-    },
+    args: { base, limit: STEP, dueBefore, random: store.random() },
   });
   const done = MOVES.map(([from, to], i) => ({ from, to, jobs: counts[i] as number }));
   countEnded(store, ended);

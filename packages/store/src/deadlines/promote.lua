@@ -1,5 +1,5 @@
 -- KEYS due
--- ARGV base limit eventsPerJob retentionMs dueBefore
+-- ARGV base limit dueBefore
 -- REPLY OK examined:number counts:number[] lagMs:number broken[] dead[]
 --
 -- Process the jobs of one partition that have waited for long enough, the earliest first: a scheduled job is pending, at
@@ -29,7 +29,7 @@ local function promoteOne(id, n)
   if limit and limit < before then
     if not isStartCutShort(limit, within, steppedAt) then
       if status == 'delivered' then return nil end -- its worker may still ack it; otherwise it dies when it is taken back
-      failStart(job, nowMs, eventsPerJob, retentionMs)
+      failStart(job, nowMs)
       dead[#dead + 1], dead[#dead + 2] = job.space, job.name
       return DEAD[status]
     end
@@ -40,18 +40,18 @@ local function promoteOne(id, n)
   if status == 'scheduled' and tonumber(scheduledFor) < before then
     moveToStatusIndex(job, 'pending')
     enterWaiting(job, nowMs, nil, nextOrder(base, job.space, nowMs * 1024 + n))
-    recordEvent(job, nowText, 'ready', 'pending', 'null', eventsPerJob)
+    recordEvent(job, nowText, 'ready', 'pending', 'null')
     return READY
   end
   local at = math.min(status == 'scheduled' and tonumber(scheduledFor) or math.huge, limit or math.huge)
-  if at < math.huge then redis.call('ZADD', due, formatInteger(at), id) end
+  if at < math.huge then enter(due, formatInteger(at), id) end
 end
 
 local examined, broken = sweep(due, before, limit, nowMs, function(id, at, n)
-  redis.call('ZREM', due, id) -- first, see replaceEntry
+  leave(due, id) -- first, see replaceEntry
   local count = promoteOne(id, n)
   if not count then return end
   counts[count] = counts[count] + 1
   lagMs = math.max(lagMs, nowMs - at)
 end)
-return { 'OK', examined, { unpack(counts) }, lagMs, { unpack(broken) }, { unpack(dead) } }
+return { 'OK', examined, counts, lagMs, broken, dead }

@@ -37,11 +37,10 @@ export interface Promoted {
  * @see docs/retries.md#schedule
  */
 export async function promoteDue(store: Store, partition: string, dueBefore: number): Promise<Promoted> {
-  const { eventsPerJob, retentionMs } = store.settings;
   const base = store.keys.baseOf(partition);
   const { examined, counts, lagMs, broken, dead } = await runScript(store, promote, {
     keys: { due: store.keys.due(partition) },
-    args: { base, limit: STEP, eventsPerJob, retentionMs, dueBefore },
+    args: { base, limit: STEP, dueBefore },
   });
   MOVES.forEach(([from, to], i) => {
     if (counts[i]) store.observer.moved(from, to, counts[i]);

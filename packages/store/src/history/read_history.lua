@@ -9,4 +9,4 @@
 --   points    for each: name, text of its counts, …; see add_history.lua
 local points = {}
 for i, time in ipairs(times) do points[i] = redis.call('HGETALL', history .. time) end
-return { 'OK', { unpack(points) } } -- see list.lua
+return { 'OK', points }

@@ -1,6 +1,6 @@
-import { runScript } from '../script/run-script.js';
 import { delete_job } from '../script/scripts.generated.js';
-import { type Caller, jobScriptInputs, type Store } from '../store.js';
+import { runVerb, withInputs } from '../script/verbs.js';
+import { type Caller, placeOfJob, type Store } from '../store.js';
 
 /**
  * Remove a job that has ended, with its history and logs. A callback that is still owed is not sent.
@@ -9,7 +9,7 @@ import { type Caller, jobScriptInputs, type Store } from '../store.js';
  * @see docs/api.md#requeue-copy-delete
  */
 export async function deleteJob(store: Store, caller: Caller, jobId: string): Promise<void> {
-  const { keys, args } = jobScriptInputs(store, caller, jobId);
-  const { before } = await runScript(store, delete_job, { keys, args });
+  const verb = withInputs(delete_job, { args: { jobId } });
+  const { before } = await runVerb(store, placeOfJob(store, caller, jobId), verb);
   store.observer.moved(before, 'none', 1);
 }

@@ -1,6 +1,6 @@
-import { runScript } from '../script/run-script.js';
 import { kill } from '../script/scripts.generated.js';
-import { type Caller, jobScriptInputs, type Store } from '../store.js';
+import { runVerb, withInputs } from '../script/verbs.js';
+import { type Caller, placeOfJob, type Store } from '../store.js';
 
 /**
  * Force-stop a job that has not ended; killing it again succeeds and changes nothing.
@@ -9,12 +9,8 @@ import { type Caller, jobScriptInputs, type Store } from '../store.js';
  * @see docs/api.md#statuses
  */
 export async function killJob(store: Store, caller: Caller, jobId: string, reason: string | null): Promise<void> {
-  const { keys, args } = jobScriptInputs(store, caller, jobId);
-  const { eventsPerJob, retentionMs } = store.settings;
-  const { before, space, name } = await runScript(store, kill, {
-    keys,
-    args: { reason: JSON.stringify(reason), eventsPerJob, retentionMs, ...args },
-  });
+  const verb = withInputs(kill, { args: { jobId, reason: JSON.stringify(reason) } });
+  const { before, space, name } = await runVerb(store, placeOfJob(store, caller, jobId), verb);
   if (before === 'killed') return;
   store.observer.moved(before, 'killed', 1);
   store.tally.counted(space, name, 'killed');

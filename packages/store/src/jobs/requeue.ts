@@ -1,7 +1,7 @@
 import { type RequeueRequest, YardmasterError } from '@yardmaster/protocol';
-import { runScript } from '../script/run-script.js';
 import { requeue } from '../script/scripts.generated.js';
-import { type Caller, jobScriptInputs, type Store } from '../store.js';
+import { runVerb, withInputs } from '../script/verbs.js';
+import { type Caller, placeOfJob, type Store } from '../store.js';
 import { delayOf } from './timing.js';
 
 /**
@@ -16,16 +16,8 @@ export async function requeueJob(
   jobId: string,
   { delaySeconds }: RequeueRequest,
 ): Promise<void> {
-  const { keys, args } = jobScriptInputs(store, caller, jobId);
-  const reply = await runScript(store, requeue, {
-    keys,
-    args: {
-      delay: delayOf({ scheduledFor: null, delaySeconds }),
-      isDryRun: '',
-      eventsPerJob: store.settings.eventsPerJob,
-      ...args,
-    },
-  });
+  const args = { jobId, delay: delayOf({ scheduledFor: null, delaySeconds }), isDryRun: '' };
+  const reply = await runVerb(store, placeOfJob(store, caller, jobId), withInputs(requeue, { args }));
   if (reply.outcome === 'NOT_UNIQUE') {
     throw new YardmasterError('JOB_NOT_UNIQUE', undefined, { jobId: reply.id, jobStatus: reply.status });
   }

@@ -1,7 +1,7 @@
 import type { RescheduleRequest } from '@yardmaster/protocol';
-import { runScript } from '../script/run-script.js';
 import { reschedule } from '../script/scripts.generated.js';
-import { type Caller, jobScriptInputs, type Store } from '../store.js';
+import { runVerb, withInputs } from '../script/verbs.js';
+import { type Caller, placeOfJob, type Store } from '../store.js';
 import { delayOf } from './timing.js';
 
 /**
@@ -16,11 +16,7 @@ export async function rescheduleJob(
   jobId: string,
   { priority, ...schedule }: RescheduleRequest,
 ): Promise<void> {
-  const { keys, args } = jobScriptInputs(store, caller, jobId);
-  const { eventsPerJob } = store.settings;
-  const { before, after } = await runScript(store, reschedule, {
-    keys,
-    args: { delay: delayOf(schedule), priority: priority ?? '', eventsPerJob, ...args },
-  });
+  const args = { jobId, delay: delayOf(schedule), priority: priority ?? '' };
+  const { before, after } = await runVerb(store, placeOfJob(store, caller, jobId), withInputs(reschedule, { args }));
   if (before !== after) store.observer.moved(before, after, 1);
 }

@@ -19,10 +19,9 @@ export async function appendLogs(
   logs: readonly PackedLog[],
 ): Promise<AppendedLogs> {
   const { keys, args } = jobScriptInputs(store, caller, jobId);
-  const { logsPerJob } = store.settings;
   const { lastSeq: toSeq } = await runScript(onBulk(store), append_logs, {
     keys,
-    args: { logsPerJob, ...args },
+    args,
     rest: logs,
   }).catch((error) => {
     if (error instanceof YardmasterError && error.code === 'STORAGE_FULL') store.observer.refusedLogs();

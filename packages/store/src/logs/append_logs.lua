@@ -1,5 +1,5 @@
 -- KEYS jobKey
--- ARGV base jobId keySpaceId logsPerJob entries...
+-- ARGV base jobId keySpaceId entries...
 -- REPLY OK lastSeq:number
 -- ERRORS JOB_NOT_FOUND FORBIDDEN
 --
@@ -18,12 +18,14 @@ local dropped = tonumber(redis.call('HGET', jobKey, 'logsDropped') or 0)
 -- The first write, and one command for all of them: a full Redis refuses the whole batch.
 local length = redis.call('RPUSH', logs, unpack(entries))
 local last = dropped + length
-local excess = length - tonumber(logsPerJob)
+local excess = length - LOGS_PER_JOB
 if excess > 0 then
   redis.call('LTRIM', logs, excess, -1)
   redis.call('HSET', jobKey, 'logsDropped', formatInteger(dropped + excess))
 end
 
 local data = '{"fromSeq":' .. formatInteger(last - #entries + 1) .. ',"toSeq":' .. formatInteger(last) .. ',"count":' .. #entries .. '}'
-publish(job, 'null', 'logs_appended', job.status, nowText, data)
+if isWatched(base) then
+  publish(job, 'null', 'logs_appended', job.status, nowText, data)
+end
 return { 'OK', last }

@@ -1,7 +1,7 @@
 -- Enqueue a callback, so that some scheduler sends it from now on. The script that ends the job does this, so that no
 -- crash can happen in between. The message wakes the schedulers; their tick finds missed callbacks.
 local function enqueueCallback(job, nowMs)
-  redis.call('ZADD', job.base .. 'callbacks', formatInteger(nowMs), job.id)
+  enter(job.base .. 'callbacks', formatInteger(nowMs), job.id)
   redis.call('PUBLISH', job.base .. 'pending', '1')
 end
 
@@ -19,7 +19,7 @@ end
 --   leasedUntil    an attempt is being made, and counts as lost from then on; 0 for none
 local function loadCallback(job)
   local hasEnded = job.status == 'completed' or job.status == 'dead' or job.status == 'killed'
-  if not hasEnded or not redis.call('ZSCORE', job.base .. 'callbacks', job.id) then return nil end
+  if not hasEnded or not redis.call('ZSCORE', written(job.base .. 'callbacks'), job.id) then return nil end
   local v = redis.call('HMGET', job.key, 'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil')
   for i = 1, 4 do v[i] = tonumber(v[i] or 0) end
   return { attempts = v[1], series = v[2], due = v[3], leasedUntil = v[4] }

@@ -1,15 +1,15 @@
--- Read Redis' own clock, the only clock that decides about jobs. Return three values: milliseconds as a float, because
--- Lua 5.3 integers may wrap; the same as text, so that no script prints it twice; and the microseconds of the second.
+-- Read Redis' own clock, the only clock that decides about jobs. Return three values: milliseconds; the same as text, so
+-- that no script prints it twice; and the microseconds of the second.
 local function now()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
-  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
+  return time[1] * 1000 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 
 -- Check whether it is too late for a call, after which its caller gets an error which means that nothing was
--- done. `notAfter` is epoch ms, or '' for none.
-local function isTooLate(nowMs, notAfter)
-  return notAfter ~= '' and nowMs > tonumber(notAfter)
+-- done. `notAfter` is epoch ms, or '' for none. Texts are compared: both have 13 digits until the year 2286.
+local function isTooLate(nowText, notAfter)
+  return notAfter ~= '' and nowText > notAfter
 end
 
 -- Return the time that a delay means, epoch ms; nil when it is not in the future.
@@ -21,12 +21,22 @@ local function timeOf(delay, nowMs)
   return at > nowMs and at or nil
 end
 
--- Print a whole number in full; '..' alone would print 1.8e+15. A time or an order is printed in two halves, because
--- '%.0f' takes twice as long. '%d' of the whole number is too large for the integers of some Lua 5.3.
+-- Read a number of a text.
+local function numberOf(text)
+  local number = batch and batch.numbers[text]
+  if number then return number end
+  number = tonumber(text)
+  if batch then batch.numbers[text] = number end
+  return number
+end
+
+-- Print a whole number in full; '..' alone would print 1.8e+15. It must fit in a long of C, which has 64 bits: see
+-- checkServer.
 local function formatInteger(number)
-  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
-  local low = number % 1e8
-  return string.format('%d%08d', (number - low) / 1e8, low)
+  if batch and batch.texts[number] then return batch.texts[number] end
+  local text = string.format('%d', number)
+  if batch then batch.texts[number] = text end
+  return text
 end
 
 -- Print epoch ms as a JSON string: ISO 8601 in UTC, with milliseconds. The days are counted from 1 March of the year 0,

@@ -1,27 +1,27 @@
--- Append an event to the history. `at` is epoch ms as text, `data` JSON text. The history keeps the newest `eventsPerJob`
+-- Append an event to the history. `at` is epoch ms as text, `data` JSON text. The history keeps the newest EVENTS_PER_JOB
 -- events, counting `created`, which is derived from the job and so never dropped. An entry does not contain its seq:
 -- the last has the seq of the state. It also leaves out data that follows from the record: empty data, and the data of
 -- `completed`, which is the job's result. There is no list as long as all of it follows from the record, see
 -- impliedEntries.
-local function appendEvent(job, at, type, data, eventsPerJob)
-  job.seq = job.seq + 1
+local function appendEvent(job, at, type, data)
+  job.seq = nextOf(job.seq)
   local isImplied = type == 'delivered' or type == 'acked' or type == 'completed'
-  if not isImplied or has(job, 'h') then
+  if not isImplied or (job.flags ~= '-' and has(job, 'h')) then
     local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
-    appendEntries(job, eventsPerJob, '["' .. type .. '",' .. at .. kept .. ']')
+    appendEntries(job, '["' .. type .. '",' .. at .. kept .. ']')
   end
 end
 
 -- Append that a job was delivered and acked at once.
-local function appendDelivery(job, at, eventsPerJob)
-  job.seq = job.seq + 2
+local function appendDelivery(job, at)
+  job.seq = nextOf(nextOf(job.seq))
   if has(job, 'h') then
-    appendEntries(job, eventsPerJob, '["delivered",' .. at .. ']', '["acked",' .. at .. ']')
+    appendEntries(job, '["delivered",' .. at .. ']', '["acked",' .. at .. ']')
   end
 end
 
 -- Append entries to the list of a history, after those that followed from the record, and drop the oldest of too many.
-local function appendEntries(job, eventsPerJob, ...)
+local function appendEntries(job, ...)
   local history, length = job.key .. ':events', nil
   if has(job, 'h') then
     length = redis.call('RPUSH', history, ...)
@@ -31,23 +31,27 @@ local function appendEntries(job, eventsPerJob, ...)
     length = redis.call('RPUSH', history, unpack(entries))
     setFlag(job, 'h')
   end
-  local excess = length - (tonumber(eventsPerJob) - 1)
+  local excess = length - (EVENTS_PER_JOB - 1)
   if excess > 0 then redis.call('LTRIM', history, excess, -1) end
 end
 
 -- Record an event of a job, and the status that it leads to. First write the history, because it may begin with values
 -- that are still in the record. Then write the state, and any further fields (name, value, …). Publish last.
-local function recordEvent(job, at, type, status, data, eventsPerJob, ...)
-  appendEvent(job, at, type, data, eventsPerJob)
+local function recordEvent(job, at, type, status, data, ...)
+  appendEvent(job, at, type, data)
   redis.call('HSET', job.key, 'state', stateOf(job, status, at), ...)
-  publish(job, job.seq, type, status, at, data)
+  if isWatched(job.base) then
+    publish(job, job.seq, type, status, at, data)
+  end
 end
 
 -- Record the event with which a job is requeued, with further fields of the record (name, value, …). Its record is then
 -- as if it had not been delivered. The times go after the history is written, which may begin with them.
-local function recordReturn(job, at, type, status, data, eventsPerJob, ...)
-  appendEvent(job, at, type, data, eventsPerJob)
+local function recordReturn(job, at, type, status, data, ...)
+  appendEvent(job, at, type, data)
   redis.call('HSET', job.key, 'state', stateOf(job, status, at), ...)
   redis.call('HDEL', job.key, 'deliveredAt', 'startedAt', 'runBy', 'workerId', 'ackWithinMs')
-  publish(job, job.seq, type, status, at, data)
+  if isWatched(job.base) then
+    publish(job, job.seq, type, status, at, data)
+  end
 end

@@ -18,39 +18,27 @@ local function eventMessage(job, seq, type, status, at, data)
     .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. tags .. '}'
 end
 
--- Whether anything watches a job or a space of the partition, once it is known. A process subscribes to
+-- The partition that was asked for last, and whether anything watches a job or a space of it. A process subscribes to
 -- `watched` before a channel of events, and reads the state of what it watches afterwards, so it misses nothing. Most partitions
 -- are not watched, and asking costs a third of making and publishing a message twice.
+local askedBase
 local watched
 
 local function isWatched(base)
-  if watched == nil then watched = redis.call('PUBSUB', 'NUMSUB', base .. 'watched')[2] > 0 end
+  if askedBase ~= base then askedBase, watched = base, redis.call('PUBSUB', 'NUMSUB', base .. 'watched')[2] > 0 end
   return watched
 end
 
--- Publish an event to the watchers of the job and of its space.
+-- Publish an event of a watched partition, to the watchers of the job and of its space. Scripts ask isWatched first, so that the
+-- functions for messages are only declared where somebody watches.
 local function publish(job, seq, type, status, at, data)
-  if isWatched(job.base) then
-    local message = eventMessage(job, seq, type, status, at, data)
-    redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
-    redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
-  end
+  local message = eventMessage(job, seq, type, status, at, data)
+  redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
+  redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
 
 -- Publish that a job was created, to the watchers of its space. It has none itself before it exists.
 local function publishCreation(job, status, order)
-  if isWatched(job.base) then
-    local at = formatInteger(math.floor(order / 1024))
-    redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, eventMessage(job, '1', 'created', status, at, 'null'))
-  end
-end
-
--- Publish the creation of several jobs.
---   entries  order and id of each job
-local function publishCreations(base, space, names, entries)
-  if isWatched(base) then
-    for i, name in ipairs(names) do
-      publishCreation({ base = base, space = space, name = name, id = entries[2 * i], flags = '-' }, 'pending', entries[2 * i - 1])
-    end
-  end
+  local at = formatInteger(math.floor(order / 1024))
+  redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, eventMessage(job, '1', 'created', status, at, 'null'))
 end

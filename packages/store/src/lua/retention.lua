@@ -1,11 +1,11 @@
 -- Start the retention of a job that has just ended: its deadline now means the purge. 0 keeps it forever, and its record
 -- says so, because the settings may change.
---   retentionMs   see retentionIn
-local function startRetention(job, nowMs, retentionMs)
-  if tonumber(retentionMs) > 0 then
-    redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + tonumber(retentionMs)), job.id)
+--   ms   0 or more, see retentionIn
+local function startRetention(job, nowMs, ms)
+  if ms > 0 then
+    enter(job.base .. 'deadlines', formatInteger(nowMs + ms), job.id)
   else
-    redis.call('ZREM', job.base .. 'deadlines', job.id)
+    leave(job.base .. 'deadlines', job.id)
     redis.call('HSET', job.key, 'kept', '1')
   end
 end
@@ -14,18 +14,22 @@ end
 -- the callback needs its record. Return whether it was removed.
 local function purge(job, nowMs)
   local deadlines = job.base .. 'deadlines'
-  if redis.call('ZSCORE', job.base .. 'callbacks', job.id) then
+  if redis.call('ZSCORE', written(job.base .. 'callbacks'), job.id) then
     replaceEntry(deadlines, job.id, formatInteger(nowMs + 60000))
     return false
   end
   local space = job.base .. 'space:' .. job.space
-  redis.call('ZREM', deadlines, job.id)
-  redis.call('ZREM', space .. '/jobs', job.id)
-  redis.call('ZREM', space .. '/status/' .. job.status, job.id)
+  leave(deadlines, job.id)
+  leave(space .. '/jobs', job.id)
+  leave(space .. '/status/' .. job.status, job.id)
+  if batch then storeCount() end
   if tonumber(redis.call('ZINCRBY', space .. '/names', -1, job.name)) <= 0 then redis.call('ZREM', space .. '/names', job.name) end
   if has(job, 'u') then freeUnique(job, option(job, 'u', 'unique')) end
   leaveTags(job)
   redis.call('UNLINK', job.key, job.key .. ':events', job.key .. ':logs')
-  if redis.call('ZCARD', space .. '/jobs') == 0 then redis.call('ZREM', job.base .. 'spaces', job.space) end
+  if redis.call('ZCARD', written(space .. '/jobs')) == 0 then
+    redis.call('ZREM', job.base .. 'spaces', job.space)
+    if batch and batch.space == job.space then batch.isOrderNew = false end
+  end
   return true
 end

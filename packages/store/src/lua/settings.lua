@@ -6,9 +6,9 @@ end
 -- Return how long a job stays that has ended with this status, in ms; 0 forever. The settings of its space come before the
 -- setting of the process.
 --   settings   as settingsText returns them
-local function retentionIn(settings, status, retentionMs)
+local function retentionIn(settings, status)
   local completed, dead, killed = string.match(settings or '- - - ', '^(%S+) (%S+) (%S+) ')
-  return tonumber(status == 'completed' and completed or status == 'dead' and dead or killed) or retentionMs
+  return tonumber(status == 'completed' and completed or status == 'dead' and dead or killed) or RETENTION_MS
 end
 
 -- Return how many pending jobs a space may have; nil for any number.

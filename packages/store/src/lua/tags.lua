@@ -7,12 +7,12 @@ end
 
 -- Enter a job in the index of each of its tags.
 local function enterTags(job)
-  for tag in string.gmatch(option(job, 't', 'tags') or '', '[^\n]+') do redis.call('ZADD', tagIndex(job, tag), job.order, job.id) end
+  for tag in string.gmatch(option(job, 't', 'tags') or '', '[^\n]+') do enter(tagIndex(job, tag), job.order, job.id) end
 end
 
 -- Remove a job from the index of each of its tags.
 local function leaveTags(job)
-  for tag in string.gmatch(option(job, 't', 'tags') or '', '[^\n]+') do redis.call('ZREM', tagIndex(job, tag), job.id) end
+  for tag in string.gmatch(option(job, 't', 'tags') or '', '[^\n]+') do leave(tagIndex(job, tag), job.id) end
 end
 
 -- Check whether a job has all of the wanted tags.

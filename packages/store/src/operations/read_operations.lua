@@ -19,4 +19,4 @@ for i, id in ipairs(ids) do
   end
   records[i] = { id, left, unpack(values) }
 end
-return { 'OK', { unpack(records) } } -- see list.lua
+return { 'OK', records }

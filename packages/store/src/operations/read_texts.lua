@@ -19,4 +19,4 @@ for i = 1, #found, 2 do
     if type(texts[n]) == 'string' then bytes = bytes + #texts[n] end
   end
 end
-return { 'OK', { unpack(rows) } } -- see list.lua
+return { 'OK', rows }

@@ -77,8 +77,6 @@ export async function stepOperation(store: Store, partition: string): Promise<St
       isDryRun: request.dryRun ? '1' : '',
       reason: JSON.stringify(request.reason ?? null),
       delay: delayOf({ scheduledFor: null, delaySeconds: request.delaySeconds ?? null }),
-      eventsPerJob: store.settings.eventsPerJob,
-      retentionMs: store.settings.retentionMs,
       listed,
       tags: tags.join('\n'),
       nameCount: names.length,

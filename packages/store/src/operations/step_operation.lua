@@ -1,8 +1,7 @@
 -- KEYS record
--- ARGV base id space action cursor after lowest highest most mayChange isDryRun reason delay eventsPerJob retentionMs listed tags nameCount inputs...
+-- ARGV base id space action cursor after lowest highest most mayChange isDryRun reason delay listed tags nameCount inputs...
 -- REPLY STEPPED status changed:number moves[]
 -- REPLY OVERTAKEN
--- WITH collected
 --
 -- Examine the next jobs of an operation, and change those that match and are in one of its statuses. Any number of
 -- processes may do it at once, because only one of them finds the cursor where it expects it. See lua/operation.
@@ -18,19 +17,18 @@ if status ~= 'running' or expected ~= cursor then return { 'OVERTAKEN' } end
 
 local act
 if action == 'requeue' then
-  function act(key, jobId) return requeueScript(key, base, jobId, space, delay, isDryRun, eventsPerJob) end
+  function act(jobId) return requeue(base, space, jobId, delay, isDryRun) end
 end
 if action == 'kill' then
-  function act(key, jobId) return killScript(key, base, jobId, space, reason, eventsPerJob, retentionMs) end
+  function act(jobId) return kill(base, space, jobId, reason) end
 end
 if action == 'delete' then
-  function act(key, jobId) return deleteJobScript(key, base, jobId, space) end
+  function act(jobId) return delete_job(base, space, jobId) end
 end
 if action == 'reschedule' then
-  function act(key, jobId) return rescheduleScript(key, base, jobId, space, delay, '', eventsPerJob) end
+  function act(jobId) return reschedule(base, space, jobId, delay, '') end
 end
 
-local _, nowText = now()
 replaceEntry(base .. 'operations', id, nowText) -- The partition's other operations are next. It begins with a ZREM.
 local filter = { space = space, lowest = lowest, highest = highest, tags = tags, names = {} }
 for i = 1, tonumber(nameCount) do filter.names[inputs[i]] = true end
@@ -42,11 +40,10 @@ if most ~= '0' and #page == tonumber(most) then after = at .. ' ' .. page[#page]
 local examined, changed, skipped, moves = tonumber(listed), 0, 0, {}
 for _, entry in ipairs(page) do
   if most ~= '0' then examined = examined + 1 end
-  local key = base .. 'job:' .. entry[1]
-  local job = matchingJob(key, base, entry[1], filter)
+  local job = matchingJob(base, entry[1], filter)
   if job then
     local ok, reply = true, { string.find(' ' .. statuses .. ' ', ' ' .. job.status .. ' ', 1, true) and 'OK' }
-    if reply[1] and (isDryRun == '' or action == 'requeue') then ok, reply = pcall(act, key, entry[1]) end
+    if reply[1] and (isDryRun == '' or action == 'requeue') then ok, reply = pcall(act, entry[1]) end
     local isDone = ok and reply[1] == 'OK' -- Otherwise its unique key is taken, or its record is not valid.
     if isDone then changed = changed + 1 else skipped = skipped + 1 end
     if isDone and isDryRun == '' then countMove(moves, job, OPERATION_ENDS[action] or reply[3]) end
@@ -54,5 +51,4 @@ for _, entry in ipairs(page) do
   if changed == tonumber(mayChange) and most ~= '0' then after = at .. ' ' .. entry[2] break end
 end
 
-publishCollected(base, space)
-return { 'STEPPED', recordStep(base, id, nowText, after, { examined, changed, skipped }), changed, { unpack(moves) } }
+return { 'STEPPED', recordStep(base, id, nowText, after, { examined, changed, skipped }), changed, moves }

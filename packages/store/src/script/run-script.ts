@@ -2,14 +2,12 @@ import { createHash } from 'node:crypto';
 import { ERRORS, type ErrorCode, type Status, YardmasterError } from '@yardmaster/protocol';
 import { Cluster } from 'ioredis';
 import { callError } from '../call.js';
-import { carriedOutWithinMs, type Store } from '../store.js';
+import { carriedOutWithinMs, type Store, type StoreSettings } from '../store.js';
 import { followingManualClock } from './manual-clock.js';
 
 /** A compiled Lua file. Its inputs are by name: keys, arguments, and the list of all further arguments. */
 export interface Script<Inputs, Reply> {
   name: string;
-  /** Hash by which Redis knows the text, so that two releases side by side never share a script by accident. */
-  sha1: string;
   text: string;
   /** Number of its keys; they come first among the parameters. */
   keyCount: number;
@@ -18,9 +16,6 @@ export interface Script<Inputs, Reply> {
   /** Decode a reply that is no error, as the header of the file declares it. */
   decode: (reply: unknown[]) => Reply;
 }
-
-/** First word of the reply when a script did nothing because its deadline was over. */
-const TOO_LATE = 'TOO_LATE';
 
 export type ScriptArgument = string | number;
 
@@ -37,9 +32,16 @@ export async function runScript<Inputs, Reply>(
 ): Promise<Reply> {
   const sentAt = performance.now();
   const reply = await evaluate(store, script, script.parameters(inputs));
+  throwIfRefused(store, reply, sentAt);
+  return script.decode(reply);
+}
+
+/** Throw the error that a reply of a script means, if it is one. @param sentAt when its caller sent it, by `performance.now()` */
+export function throwIfRefused(store: Store, reply: readonly unknown[], sentAt: number): void {
   const word = reply[0] as string;
   if (word === 'STORAGE_FULL') store.observer.failed('full');
-  if (word === TOO_LATE) {
+  if (word === 'TOO_LATE') {
+    // The script did nothing, because its deadline was over.
     const earlyMs = carriedOutWithinMs(store) - (performance.now() - sentAt);
     if (earlyMs > 0) store.clock.reportTooLate(earlyMs);
     throw new YardmasterError('OVERLOADED');
@@ -48,6 +50,7 @@ export async function runScript<Inputs, Reply>(
     store.observer.failed('busy');
     throw new YardmasterError('UNAVAILABLE', undefined, {}, { cause: new Error(String(reply[1])) });
   }
+  if (word === 'ERROR') throw callError(store.observer, new Error(String(reply[1])));
   if (word in ERRORS) {
     // Beside an error code, scripts return the status of the job, and a hint, or nothing.
     const [, status, hint] = reply;
@@ -57,10 +60,14 @@ export async function runScript<Inputs, Reply>(
     };
     throw new YardmasterError(word as ErrorCode, undefined, extras);
   }
-  return script.decode(reply);
 }
 
-async function evaluate<I, R>(store: Store, script: Script<I, R>, parameters: ScriptArgument[]): Promise<unknown[]> {
+/** Send a script, and return its reply. @throws UNAVAILABLE; STORAGE_FULL; any other error of Redis, which is a bug */
+export async function evaluate(
+  store: Store,
+  script: Pick<Script<never, unknown>, 'name' | 'text' | 'keyCount'>,
+  parameters: ScriptArgument[],
+): Promise<unknown[]> {
   const { redis, observer } = store;
   const { sha1, text } = textOn(store, script);
   const began = performance.now();
@@ -81,7 +88,7 @@ async function evaluate<I, R>(store: Store, script: Script<I, R>, parameters: Sc
 
 const isNoScript = (error: unknown) => error instanceof Error && error.message.startsWith('NOSCRIPT');
 
-/** Text of a script as Redis gets it. */
+/** Text of a script as Redis gets it, and the hash by which Redis knows it. */
 interface ScriptText {
   sha1: string;
   text: string;
@@ -100,24 +107,39 @@ if type(probe) == 'table' and probe.err then return { 'SLOT_MOVING', probe.err }
 /** First word of the reply when a script did nothing because its slot is being moved. */
 export const SLOT_MOVING = 'SLOT_MOVING';
 
-/** Texts that differ from those of a single Redis, by the hash of the latter, and the manual clock. */
-const variants = new Map<string, ScriptText>();
+/** Settings that are constants in the texts of scripts, so that no call sends them. */
+const CONSTANTS: Record<string, keyof StoreSettings> = {
+  EVENTS_PER_JOB: 'eventsPerJob',
+  LOGS_PER_JOB: 'logsPerJob',
+  RETENTION_MS: 'retentionMs',
+  DELIVERY_TIMEOUT_MS: 'deliveryTimeoutMs',
+  MAX_DELIVERIES: 'maxDeliveries',
+};
+
+/** The texts of each script, by the settings of the store. */
+const texts = new WeakMap<StoreSettings, Map<object, ScriptText>>();
 
 /**
- * Return the text of a script for this Redis. On a cluster, it publishes to the shard of its slot, and counts the
+ * Return the text of a script for this store. On a cluster, it publishes to the shard of its slot, and counts the
  * subscribers there, because PUBLISH would send every event to every node. It also has a guard against a slot that is
  * being moved. Where the clock is manual, it reads that clock.
  */
-export function textOn({ redis, keys, isClockManual }: Store, script: ScriptText): ScriptText {
-  if (!(redis instanceof Cluster || isClockManual)) return script;
-  const id = isClockManual ? `${script.sha1} ${keys.manualClock}` : script.sha1;
-  const known = variants.get(id);
+export function textOn(store: Store, script: { text: string }): ScriptText {
+  const ofStore = texts.get(store.settings) ?? new Map<object, ScriptText>();
+  texts.set(store.settings, ofStore);
+  const known = ofStore.get(script);
   if (known !== undefined) return known;
-  const text = isClockManual ? followingManualClock(script.text, keys.manualClock) : onCluster(script.text);
-  const variant = { sha1: createHash('sha1').update(text).digest('hex'), text };
-  variants.set(id, variant);
-  return variant;
+  const text = withSettings(onRedis(script.text, store), store.settings);
+  const made = { sha1: createHash('sha1').update(text).digest('hex'), text };
+  ofStore.set(script, made);
+  return made;
 }
 
-const onCluster = (text: string): string =>
-  SLOT_GUARD + text.replaceAll("call('PUBLISH',", "call('SPUBLISH',").replaceAll("'NUMSUB'", "'SHARDNUMSUB'");
+const withSettings = (text: string, settings: StoreSettings): string =>
+  text.replaceAll(/\b[A-Z_]+\b/g, (word) => String(CONSTANTS[word] === undefined ? word : settings[CONSTANTS[word]]));
+
+function onRedis(text: string, { redis, keys, isClockManual }: Store): string {
+  if (isClockManual) return followingManualClock(text, keys.manualClock);
+  if (!(redis instanceof Cluster)) return text;
+  return SLOT_GUARD + text.replaceAll("call('PUBLISH',", "call('SPUBLISH',").replaceAll("'NUMSUB'", "'SHARDNUMSUB'");
+}

@@ -9,4 +9,4 @@
 --   counts   in the order of a job's life
 local counts = {}
 for i, status in ipairs(STATUSES) do counts[i] = redis.call('ZCARD', space .. 'status/' .. status) end
-return { 'OK', formatInteger(now()), { unpack(counts) } } -- see list.lua
+return { 'OK', formatInteger(now()), counts }

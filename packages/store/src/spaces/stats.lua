@@ -49,4 +49,4 @@ for i = 1, #listed, 2 do
   local n = #rows
   rows[n + 1], rows[n + 2], rows[n + 3], rows[n + 4] = listed[i], listed[i + 1], pending, first
 end
-return { 'OK', formatInteger(now()), { unpack(counts) }, oldest, redis.call('ZCARD', names), { unpack(rows) }, { unpack(paused) } } -- see list.lua
+return { 'OK', formatInteger(now()), counts, oldest, redis.call('ZCARD', names), rows, paused }

@@ -35,4 +35,4 @@ for _, id in ipairs(ids) do
     for _, word in ipairs({ id, why, outcome }) do strays[#strays + 1] = word end
   end
 end
-return { 'OK', { unpack(strays) } } -- a constructor, see list.lua of the store
+return { 'OK', strays }

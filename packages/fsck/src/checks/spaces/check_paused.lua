@@ -24,4 +24,4 @@ if hasNames and not scoreIn(base .. 'pauses', space) then
   end)
 end
 if isRepairing == '1' then repairAll(found) end
-return { 'OK', { unpack(found.flat) } } -- a constructor, see list.lua of the store
+return { 'OK', found.flat }

@@ -23,7 +23,7 @@ local function checkedRecord(found, base, id)
     if not isRight then broken(field) end
     return isRight
   end
-  local hasState = check('state', r.state and pcall(unpackState, r, r.state) and IS_STATUS[r.status] and tonumber(r.order) < 2 ^ 53
+  local hasState = check('state', r.state and unpackState(r) and IS_STATUS[r.status] and tonumber(r.order) < 2 ^ 53
     and (tonumber(r.timeoutSeconds) or 0) > 0 and string.find(r.flags, '^%-[cdhkmprstu]*$'))
   local hasSpace = check('space', r.space and isSpaceOf(base, r.space))
   local hasName = check('name', r.name and r.name ~= '')

@@ -1,10 +1,7 @@
 import type { FailRequest, JsonValue, Progress, ReleaseRequest } from '@yardmaster/protocol';
-import { partitionOfJob } from '../../partition.js';
-import { runScript } from '../../script/run-script.js';
-import { ack, complete, fail, heartbeat, release } from '../../script/scripts.generated.js';
-import { type Caller, jobScriptInputs, type Store } from '../../store.js';
-import { storedTokenOf } from '../read/state.js';
-import { failArgs, releaseArgs, reportEffect } from './outcomes.js';
+import { runVerb } from '../../script/verbs.js';
+import { type Caller, placeOfJob, type Store } from '../../store.js';
+import { type Report, reportEffect, verbOf } from './outcomes.js';
 
 // The life of one attempt, as its worker reports it. A call with a delivery token has an effect only for the worker of
 // that delivery, and at most one: it may be sent again.
@@ -15,11 +12,10 @@ export interface Worker extends Caller {
   deliveryToken?: string | null;
 }
 
-/** Build the inputs that all scripts of an attempt share. @throws JOB_NOT_FOUND */
-function attemptInputs(store: Store, worker: Worker, jobId: string) {
-  const { keys, args } = jobScriptInputs(store, worker, jobId);
-  const { eventsPerJob } = store.settings;
-  return { keys, args: { deliveryToken: storedTokenOf(worker.deliveryToken), eventsPerJob, ...args } };
+async function report(store: Store, worker: Worker, jobId: string, what: Report): Promise<void> {
+  const { deliveryToken } = worker;
+  const effect = await runVerb(store, placeOfJob(store, worker, jobId), verbOf(store, jobId, deliveryToken, what));
+  reportEffect(store, deliveryToken, what.action, effect);
 }
 
 /**
@@ -28,10 +24,7 @@ function attemptInputs(store: Store, worker: Worker, jobId: string) {
  * @throws JOB_NOT_DELIVERED, JOB_NOT_RUNNING, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see docs/api.md#while-a-job-runs
  */
-export async function ackJob(store: Store, worker: Worker, jobId: string): Promise<void> {
-  const reply = await runScript(store, ack, attemptInputs(store, worker, jobId));
-  reportEffect(store, worker, 'ack', reply);
-}
+export const ackJob = (store: Store, worker: Worker, jobId: string) => report(store, worker, jobId, { action: 'ack' });
 
 /** A worker's call that opens the execution window again, and the data that comes with it. */
 export type Heartbeat =
@@ -48,11 +41,10 @@ export type Heartbeat =
  *   nothing is stored
  * @see docs/api.md#while-a-job-runs
  */
-export async function heartbeatJob(store: Store, worker: Worker, jobId: string, beat: Heartbeat): Promise<void> {
-  const { keys, args } = attemptInputs(store, worker, jobId);
-  const data = beat.kind === 'keepalive' ? '' : JSON.stringify(beat.data);
-  const reply = await runScript(store, heartbeat, { keys, args: { kind: beat.kind, data, ...args } });
-  reportEffect(store, worker, beat.kind === 'ephemeral' ? 'event' : beat.kind, reply);
+export function heartbeatJob(store: Store, worker: Worker, jobId: string, beat: Heartbeat): Promise<void> {
+  if (beat.kind === 'keepalive') return report(store, worker, jobId, { action: 'keepalive' });
+  if (beat.kind === 'progress') return report(store, worker, jobId, { action: 'progress', ...beat.data });
+  return report(store, worker, jobId, { action: beat.kind, data: beat.data });
 }
 
 /**
@@ -61,16 +53,8 @@ export async function heartbeatJob(store: Store, worker: Worker, jobId: string, 
  * @throws JOB_NOT_RUNNING, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see docs/api.md#while-a-job-runs
  */
-export async function completeJob(store: Store, worker: Worker, jobId: string, result: JsonValue): Promise<void> {
-  const { keys, args } = attemptInputs(store, worker, jobId);
-  const { retentionMs } = store.settings;
-  const mayDiffer = store.spaceSettings.isOnIn(partitionOfJob(jobId), 'retention') ? '1' : '';
-  const reply = await runScript(store, complete, {
-    keys,
-    args: { result: JSON.stringify(result), retentionMs, mayDiffer, ...args },
-  });
-  reportEffect(store, worker, 'complete', reply);
-}
+export const completeJob = (store: Store, worker: Worker, jobId: string, result: JsonValue) =>
+  report(store, worker, jobId, { action: 'complete', result });
 
 /**
  * Fail the attempt of a running job. While retries remain, the job is pending again at the end of the queue, or scheduled
@@ -79,25 +63,12 @@ export async function completeJob(store: Store, worker: Worker, jobId: string, r
  * @throws JOB_NOT_RUNNING, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see docs/api.md#while-a-job-runs
  */
-export async function failJob(
+export const failJob = (
   store: Store,
   worker: Worker,
   jobId: string,
   { error, retryable = true, retryAfterSeconds = null }: Pick<FailRequest, 'error'> & Partial<FailRequest>,
-): Promise<void> {
-  const { keys, args } = attemptInputs(store, worker, jobId);
-  const { retentionMs } = store.settings;
-  const reply = await runScript(store, fail, {
-    keys,
-    args: {
-      ...failArgs({ error, retryable, retryAfterSeconds }),
-      random: store.random(),
-      retentionMs,
-      ...args,
-    },
-  });
-  reportEffect(store, worker, 'fail', reply);
-}
+) => report(store, worker, jobId, { action: 'fail', error, retryable, retryAfterSeconds });
 
 /**
  * Return a delivered or running job to its place in the queue by creation, or put it off for a delay. No attempt is
@@ -106,17 +77,9 @@ export async function failJob(
  * @throws JOB_NOT_RUNNING, JOB_KILLED, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see docs/api.md#while-a-job-runs
  */
-export async function releaseJob(
+export const releaseJob = (
   store: Store,
   worker: Worker,
   jobId: string,
   { reason = null, delaySeconds = null }: Partial<ReleaseRequest>,
-): Promise<void> {
-  const { keys, args } = attemptInputs(store, worker, jobId);
-  const { retentionMs } = store.settings;
-  const reply = await runScript(store, release, {
-    keys,
-    args: { ...releaseArgs({ reason, delaySeconds }), retentionMs, ...args },
-  });
-  reportEffect(store, worker, 'release', reply);
-}
+) => report(store, worker, jobId, { action: 'release', reason, delaySeconds });

@@ -1,63 +1,61 @@
-import type { Action, FailRequest, Outcome, ReleaseRequest, Status } from '@yardmaster/protocol';
+import type { JsonValue, Outcome, Status } from '@yardmaster/protocol';
+import { partitionOfJob } from '../../partition.js';
 import { ack, complete, fail, heartbeat, release } from '../../script/scripts.generated.js';
+import { type VerbInputs, withInputs } from '../../script/verbs.js';
 import type { Store } from '../../store.js';
+import { storedTokenOf } from '../read/state.js';
 import { delayOf, msOfSeconds } from '../timing.js';
-import type { Worker } from './attempt.js';
 
-/** An outcome without its job. */
-export type Report = OmitJob<Outcome>;
+/** What a worker reports about a job. An ephemeral event is not part of a call with several outcomes. */
+export type Report = OmitJob<Outcome> | { action: 'ephemeral'; data: JsonValue };
 type OmitJob<O> = O extends Outcome ? Omit<O, 'jobId' | 'deliveryToken'> : never;
 
-/** The script of each action. */
-export const SCRIPT_OF = {
-  ack,
-  keepalive: heartbeat,
-  progress: heartbeat,
-  checkpoint: heartbeat,
-  event: heartbeat,
-  complete,
-  fail,
-  release,
-} as const;
-
-/** Return the arguments of an action's own, in the order of its script's header. */
-export function argsOf(report: Report): readonly (string | number)[] {
+/** Return the verb of a report with its arguments. */
+export function verbOf(
+  { random, spaceSettings }: Store,
+  jobId: string,
+  deliveryToken: string | null | undefined,
+  report: Report,
+): VerbInputs<Effect> {
+  const token = storedTokenOf(deliveryToken);
+  const beat = (data = '') =>
+    withInputs(heartbeat, { args: { jobId, deliveryToken: token, kind: report.action, data } });
   switch (report.action) {
     case 'ack':
-      return [];
+      return withInputs(ack, { args: { jobId, deliveryToken: token } });
     case 'keepalive':
-      return ['keepalive', ''];
+      return beat();
     case 'progress': {
       const { percent, message, subProgress } = report;
-      return ['progress', JSON.stringify({ percent, message, subProgress })];
+      return beat(JSON.stringify({ percent, message, subProgress }));
     }
     case 'checkpoint':
     case 'event':
-      return [report.action, JSON.stringify(report.data)];
-    case 'complete':
-      return [JSON.stringify(report.result)];
-    case 'fail':
-      return Object.values(failArgs(report));
-    case 'release':
-      return Object.values(releaseArgs(report));
+    case 'ephemeral':
+      return beat(JSON.stringify(report.data));
+    case 'complete': {
+      const mayDiffer = spaceSettings.isOnIn(partitionOfJob(jobId), 'retention') ? '1' : '';
+      const result = JSON.stringify(report.result);
+      return withInputs(complete, { args: { jobId, deliveryToken: token, result, mayDiffer } });
+    }
+    case 'fail': {
+      const { error, retryable, retryAfterSeconds } = report;
+      const retryAfterMs = retryAfterSeconds === null ? '' : msOfSeconds(retryAfterSeconds);
+      const isRetryable = retryable ? '1' : '0';
+      const args = { jobId, deliveryToken: token, errorJson: JSON.stringify(error), isRetryable, retryAfterMs };
+      return withInputs(fail, { args: { ...args, random: random() } });
+    }
+    case 'release': {
+      const delay = delayOf({ scheduledFor: null, delaySeconds: report.delaySeconds });
+      return withInputs(release, {
+        args: { jobId, deliveryToken: token, reason: JSON.stringify(report.reason), delay },
+      });
+    }
   }
 }
 
-/** Arguments of fail.lua. */
-export const failArgs = ({ error, retryable, retryAfterSeconds }: FailRequest) => ({
-  errorJson: JSON.stringify(error),
-  isRetryable: retryable ? '1' : '0',
-  retryAfterMs: retryAfterSeconds === null ? '' : msOfSeconds(retryAfterSeconds),
-});
-
-/** Arguments of release.lua. */
-export const releaseArgs = ({ reason, delaySeconds }: ReleaseRequest) => ({
-  reason: JSON.stringify(reason),
-  delay: delayOf({ scheduledFor: null, delaySeconds }),
-});
-
-/** Decoded reply of a script of an attempt. */
-interface Effect {
+/** Decoded reply of the verb of a report. */
+export interface Effect {
   outcome?: string;
   attempt?: number;
   status?: Status;
@@ -71,8 +69,8 @@ interface Effect {
 /** Report to the observer what a worker's call has changed, and count it. */
 export function reportEffect(
   { observer, tally }: Store,
-  { deliveryToken }: Pick<Worker, 'deliveryToken'>,
-  action: Action,
+  deliveryToken: string | null | undefined,
+  action: Report['action'],
   effect: Effect,
 ): void {
   if (effect.outcome === 'UNCHANGED') return;

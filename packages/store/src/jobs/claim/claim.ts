@@ -1,11 +1,17 @@
 import type { ClaimedJob, ClaimOutcome, PollRequest } from '@yardmaster/protocol';
-import { runScript } from '../../script/run-script.js';
 import { claim, poll } from '../../script/scripts.generated.js';
-import { type Caller, jobScriptInputs, notAfterOf, type Store } from '../../store.js';
+import { runVerb, withInputs } from '../../script/verbs.js';
+import { type Caller, notAfterOf, placeOfJob, type Store } from '../../store.js';
 import { CLAIMED_VALUES, type ClaimedValue, claimedJobsOf, forEachClaimed } from '../read/record.js';
 
 /** How jobs are claimed, beyond which ones. */
 export type ClaimOptions = Partial<Pick<PollRequest, 'autoAck' | 'ackWithinSeconds' | 'workerId'>>;
+
+/** What a poll wants. */
+export type PollInputs = Pick<PollRequest, 'count' | 'names'> & ClaimOptions;
+
+/** How many jobs a poll may touch: with several names, it looks at the head of each queue. */
+export const jobsOfPoll = ({ count, names }: PollInputs) => count + (names.length > 1 ? names.length : 0);
 
 /** What a poll has claimed, and whether it must be made again to find more, see pollJobs. */
 export interface Polled {
@@ -13,15 +19,17 @@ export interface Polled {
   isMore: boolean;
 }
 
-/** Build the arguments that all scripts share which poll. */
-export function claimArgs({ settings }: Store, { autoAck, ackWithinSeconds, workerId }: ClaimOptions) {
-  return {
-    deliveryTimeoutMs: settings.deliveryTimeoutMs,
-    isAcked: autoAck ? '1' : '',
-    ackWithinMs: ackWithinSeconds ? ackWithinSeconds * 1_000 : '',
-    workerId: workerId ?? '',
-  };
-}
+/** Return the verb of a poll with its arguments. */
+export const pollVerb = ({ count, names, autoAck, ackWithinSeconds, workerId }: PollInputs) =>
+  withInputs(poll, {
+    args: {
+      count,
+      isAcked: autoAck ? '1' : '',
+      ackWithinMs: ackWithinSeconds ? ackWithinSeconds * 1_000 : '',
+      workerId: workerId ?? '',
+    },
+    rest: names,
+  });
 
 /** Report the jobs that a poll has claimed to the observer, and count them. @param values of appendClaimed in Lua */
 export function reportClaimed(
@@ -48,25 +56,11 @@ function countClaimed(tally: Store['tally'], spaceId: string, values: readonly C
  *   pending again after the delivery window
  * @see docs/api.md#poll
  */
-export async function pollJobs(
-  store: Store,
-  spaceId: string,
-  request: Pick<PollRequest, 'count' | 'names'> & ClaimOptions,
-): Promise<Polled> {
-  const { outcome, jobs: values } = await runScript(store, poll, {
-    keys: { queue: store.keys.queue(spaceId) },
-    args: {
-      base: store.keys.baseOfSpace(spaceId),
-      count: request.count,
-      eventsPerJob: store.settings.eventsPerJob,
-      notAfter: notAfterOf(store),
-      ...claimArgs(store, request),
-    },
-    rest: request.names,
-  });
-  const jobs = claimedJobsOf(values);
+export async function pollJobs(store: Store, spaceId: string, request: PollInputs): Promise<Polled> {
+  const place = { base: store.keys.baseOfSpace(spaceId), space: spaceId, notAfter: notAfterOf(store) };
+  const { outcome, jobs: values } = await runVerb(store, place, pollVerb(request), jobsOfPoll(request));
   reportClaimed(store, { spaceId, poll: request, values });
-  return { jobs, isMore: outcome === 'MORE' };
+  return { jobs: claimedJobsOf(values), isMore: outcome === 'MORE' };
 }
 
 /**
@@ -76,12 +70,8 @@ export async function pollJobs(
  * @see docs/api.md#poll
  */
 export async function claimJob(store: Store, caller: Caller, jobId: string): Promise<ClaimOutcome> {
-  const { deliveryTimeoutMs, eventsPerJob } = store.settings;
-  const { keys, args } = jobScriptInputs(store, caller, jobId);
-  const reply = await runScript(store, claim, {
-    keys,
-    args: { deliveryTimeoutMs, eventsPerJob, notAfter: notAfterOf(store), ...args },
-  });
+  const place = { ...placeOfJob(store, caller, jobId), notAfter: notAfterOf(store) };
+  const reply = await runVerb(store, place, withInputs(claim, { args: { jobId } }));
   store.observer.delivered('claim', reply.outcome === 'OK' ? 1 : 0);
   if (reply.outcome === 'PAUSED') return { claimed: false, reason: 'paused', status: 'pending' };
   if (reply.outcome === 'NOT_PENDING') return { claimed: false, reason: 'not_pending', status: reply.status };

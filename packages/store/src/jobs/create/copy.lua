@@ -10,8 +10,7 @@
 local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-local nowMs, _, micros = now()
-if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
+if isTooLate(nowText, notAfter) then return { 'TOO_LATE' } end
 
 local most = maxPendingIn(settingsText(base, job.space))
 if most and redis.call('ZCARD', base .. 'space:' .. job.space .. '/status/pending') >= most then return { 'SPACE_FULL' } end
@@ -23,7 +22,6 @@ for i, name in ipairs(names) do
   if name == 'payload' and payload ~= '' then value = payload ~= 'null' and payload or nil end
   if value then fields[#fields + 1], fields[#fields + 2] = name, value end
 end
-local copy = { key = base .. 'job:' .. copyId, base = base, id = copyId, space = job.space, name = job.name }
 local options = job.maxRetries .. ' ' .. job.timeoutSeconds .. ' ' .. string.gsub(job.flags, '[ukdh]', '')
-addJob(copy, nowMs, micros, options, fields, '')
-return { 'OK', redis.call('HGETALL', copy.key) }
+create(base, job.space, '', copyId, job.name, options, '- - - ', unpack(fields))
+return { 'OK', redis.call('HGETALL', base .. 'job:' .. copyId) }

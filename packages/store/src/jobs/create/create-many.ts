@@ -1,14 +1,12 @@
-import { type CreateJobRequest, type JobSummary, type Status, YardmasterError } from '@yardmaster/protocol';
+import { type JobSummary, type Status, YardmasterError } from '@yardmaster/protocol';
 import type { StatusOrNone } from '../../call.js';
 import { keyedJobId, newJobId } from '../../partition.js';
-import { runScript } from '../../script/run-script.js';
-import { create_many, create_many_full } from '../../script/scripts.generated.js';
+import { throwIfRefused } from '../../script/run-script.js';
 import { notAfterOf, onBulk, type Store } from '../../store.js';
 import { isoOfOrder } from '../../time.js';
-import { optionsOf } from '../read/state.js';
-import { delayOf } from '../timing.js';
-import { fieldsOf, isPlain } from './create.js';
-import { fingerprintOf, idempotencySecretOf } from './idempotency.js';
+import { stateOf } from '../read/state.js';
+import { idempotencySecretOf } from './idempotency.js';
+import { createVerb, type PackedJob } from './pack.js';
 import { partlyStored } from './partly-stored.js';
 
 /** Jobs that one script creates, so that no other call waits long behind it. */
@@ -22,43 +20,6 @@ const CHARACTERS_AT_ONCE = 256 * 1_024;
 
 /** Characters of fields above which a script goes to the bulk connection, where no ack waits behind it. */
 const BULK_CHARACTERS = 64 * 1_024;
-
-/** A job to be created, as text: parsed JSON takes up to forty times the memory of its text. */
-export interface PackedJob {
-  name: string;
-  /** Names and values of the fields of its record, in turn. */
-  fields: readonly (string | number)[];
-  characters: number;
-  tags: number;
-  /** Of the request; '' without an idempotency key. */
-  fingerprint: string;
-  /** End of its state, see addJob in Lua. */
-  options: string;
-  /** Whether create_many.lua can create it. */
-  isPlain: boolean;
-  /** Argument of create_full.lua. */
-  delay: string | number;
-}
-
-/**
- * Write a request as createJobs takes it.
- *
- * @param request one without `reject` in `unique`
- * @param body the request as its caller sent it, before defaults of the service; null without an idempotency key
- */
-export function packJob(spaceId: string, request: CreateJobRequest, body: CreateJobRequest | null): PackedJob {
-  const fields = fieldsOf(request);
-  return {
-    name: request.name,
-    fields,
-    characters: fields.reduce<number>((sum, field) => sum + String(field).length, request.name.length),
-    tags: request.tags?.length ?? 0,
-    fingerprint: body === null ? '' : fingerprintOf(spaceId, body),
-    options: optionsOf(request, fields),
-    isPlain: isPlain(request),
-    delay: delayOf(request),
-  };
-}
 
 /** How createJobs creates its jobs. */
 export interface ManyOptions {
@@ -76,7 +37,7 @@ export interface ManyCreated {
 }
 
 /**
- * Create jobs in order, at most a hundred with each script. The outcome of each job is that of createFullJob.
+ * Create jobs in order, at most a hundred with each script. The outcome of each job is that of createJob.
  *
  * @throws STORAGE_UNSAFE; IDEMPOTENCY_MISMATCH, SPACE_FULL, STORAGE_FULL, OVERLOADED, UNAVAILABLE, and these with `stored` when some
  *   jobs were created or found before
@@ -96,11 +57,11 @@ export async function createJobs(
     const idOf = (i: number) => (secret === null ? newJobId(spaceId) : keyedJobId(secret, spaceId, key as string, i));
     for (const chunk of chunksOf(packed)) {
       const ids = chunk.map((_, i) => idOf(jobs.length + i));
-      const lines = await inTurn(() => createChunk(store, spaceId, chunk, ids));
-      for (const [i, line] of lines.entries()) {
-        throwIfRefused(line);
+      const created = await inTurn(() => createChunk(store, spaceId, chunk, ids));
+      for (const [i, { reply, decode, sentAt }] of created.entries()) {
+        throwIfRefused(store, reply, sentAt);
         const { name } = chunk[i] as PackedJob;
-        const { before, isReplay, ...found } = readLine(line, ids[i] as string);
+        const { before, isReplay, ...found } = foundIn(decode(reply), ids[i] as string);
         if (isReplay) replayed++;
         else reportCreated(store, { spaceId, name, before, after: found.status });
         const { id, status, order } = found;
@@ -111,11 +72,6 @@ export async function createJobs(
     throw partlyStored(error, jobs.length, key !== null);
   }
   return { jobs, isReplay: replayed === jobs.length };
-}
-
-/** @throws IDEMPOTENCY_MISMATCH, SPACE_FULL when the line of a job says so */
-function throwIfRefused(line: string): void {
-  if (line === 'IDEMPOTENCY_MISMATCH' || line === 'SPACE_FULL') throw new YardmasterError(line);
 }
 
 /** Report a job that was created or replaced to the observer, and count a new one. */
@@ -147,42 +103,34 @@ function* chunksOf(jobs: readonly PackedJob[]): Generator<PackedJob[]> {
   if (chunk.length > 0) yield chunk;
 }
 
-/** Create jobs with one script. @returns a line for each, see create_many.lua and create_many_full.lua */
-async function createChunk(store: Store, spaceId: string, jobs: PackedJob[], ids: string[]): Promise<string[]> {
+/** Create jobs with one script. @returns the reply for each, its decoder, and when the script was sent */
+async function createChunk(store: Store, spaceId: string, jobs: PackedJob[], ids: string[]) {
   const isLarge = jobs.reduce((sum, { characters }) => sum + characters, 0) > BULK_CHARACTERS;
   const on = isLarge ? onBulk(store) : store;
-  const keys = { queue: store.keys.queue(spaceId) };
-  const shared = { base: store.keys.baseOfSpace(spaceId), space: spaceId, notAfter: notAfterOf(store) };
-  const isKeyed = jobs[0]?.fingerprint !== '';
-  const maxPending = store.spaceSettings.of(spaceId)?.maxPending ?? '';
-  if (maxPending === '' && jobs.every((job) => job.isPlain)) {
-    const rest = jobs.flatMap(({ name, fields, fingerprint, options }, i) => {
-      const all = isKeyed ? ['fingerprint', fingerprint, ...fields] : fields;
-      return [ids[i] as string, name, options, all.length, ...all];
-    });
-    const args = { ...shared, isKeyed: isKeyed ? '1' : '' };
-    return (await runScript(on, create_many, { keys, args, rest })).outcomes.split('\n');
-  }
-  const rest = jobs.flatMap(({ name, fields, fingerprint, delay, options }, i) => {
-    return [ids[i] as string, name, fingerprint, delay, options, fields.length, ...fields];
-  });
-  const args = { ...shared, eventsPerJob: store.settings.eventsPerJob, maxPending };
-  return (await runScript(on, create_many_full, { keys, args, rest })).outcomes.split('\n');
+  const verbs = jobs.map((job, i) => createVerb(store, { spaceId, jobId: ids[i] as string, job, shown: ['state'] }));
+  const place = { base: store.keys.baseOfSpace(spaceId), space: spaceId, notAfter: notAfterOf(store) };
+  const sentAt = performance.now();
+  const replies = await on.send(on, { ...place, verbs, stopsAtRefusal: true, jobs: jobs.length });
+  return verbs.map(({ verb: { decode } }, i) => ({ reply: replies[i] as unknown[], decode, sentAt }));
 }
 
-/** Read the line of a job that was created with this id or found. */
-function readLine(line: string, newId: string) {
-  const [word = '', id = newId, status, order = word, before] = line.split(' ');
-  if (status !== undefined) {
-    // Another outcome than REPLACED changed no status.
-    return { id, order, status: status as Status, before: (before || status) as Status, isReplay: word === 'REPLAYED' };
+type Reply = ReturnType<ReturnType<typeof createVerb>['verb']['decode']>;
+
+/** Return what a reply says about a job that was created with this id or found. */
+function foundIn(reply: Reply, newId: string) {
+  switch (reply.outcome) {
+    case 'CREATED': {
+      const status: Status = reply.scheduledFor ? 'scheduled' : 'pending';
+      return { id: newId, order: reply.order, status, before: 'none' as const, isReplay: false };
+    }
+    case 'NOT_UNIQUE':
+      throw new YardmasterError('JOB_NOT_UNIQUE'); // A list of jobs has none with `reject`.
+    default: {
+      const { status, order } = stateOf(reply.values[0] as string);
+      const id = reply.outcome === 'REPLAYED' ? newId : reply.id;
+      // Another outcome than REPLACED changed no status.
+      const before = reply.outcome === 'REPLACED' ? reply.before : status;
+      return { id, order, status, before, isReplay: reply.outcome === 'REPLAYED' };
+    }
   }
-  const isScheduled = word.endsWith('+');
-  return {
-    id,
-    order: isScheduled ? word.slice(0, -1) : word,
-    status: isScheduled ? ('scheduled' as const) : ('pending' as const),
-    before: 'none' as const,
-    isReplay: false,
-  };
 }

@@ -6,70 +6,90 @@ import {
   uniqueOf,
   YardmasterError,
 } from '@yardmaster/protocol';
-import { newJobId } from '../../partition.js';
-import { runScript } from '../../script/run-script.js';
-import { create } from '../../script/scripts.generated.js';
+import { keyedJobId, newJobId } from '../../partition.js';
+import { runVerb } from '../../script/verbs.js';
 import { notAfterOf, type Store } from '../../store.js';
 import { isoOf, isoOfOrder } from '../../time.js';
-import { optionsOf } from '../read/state.js';
-import { callbackOnOf, storedRetryOf } from '../timing.js';
-import { storedUniqueOf } from '../unique.js';
+import { jobOf, recordOf, recordOfValues, SHOWN_FIELDS } from '../read/record.js';
+import { callbackOnOf } from '../timing.js';
+import { idempotencySecretOf } from './idempotency.js';
+import { createVerb, packJob } from './pack.js';
 
-/**
- * Create a pending job at the end of its space's queue.
- *
- * @param request one without the options that need createFullJob, see isPlain
- * @returns the job as stored
- * @throws STORAGE_UNSAFE, STORAGE_FULL, OVERLOADED, UNAVAILABLE
- * @see docs/api.md#create
- */
-export async function createJob(store: Store, spaceId: string, request: CreateJobRequest): Promise<Job> {
-  if (!store.storage.isSafe) throw new YardmasterError('STORAGE_UNSAFE');
-  const id = newJobId(spaceId);
-  const fields = fieldsOf(request);
-  const { order } = await runScript(store, create, {
-    keys: { jobKey: store.keys.job(id) },
-    args: {
-      base: store.keys.baseOfJob(id),
-      jobId: id,
-      space: spaceId,
-      name: request.name,
-      notAfter: notAfterOf(store),
-      options: optionsOf(request, fields),
-    },
-    rest: fields,
-  });
-  store.observer.moved('none', 'pending', 1);
-  store.tally.counted(spaceId, request.name, 'created');
-  return newJobOf(id, spaceId, request, order);
+/** A job, and how create came to it. */
+export interface Creation {
+  /**
+   * `created`; `replayed`: it was created by an earlier call with this idempotency key; `returned`: it occupies the
+   * unique key; `replaced`: it occupies the unique key, waited, and has this request now.
+   */
+  outcome: 'created' | 'replayed' | 'returned' | 'replaced';
+  job: Job;
 }
 
-/** Whether create.lua can create a job: it only stores its options. */
-export const isPlain = ({ unique, scheduledFor, delaySeconds, startWithinSeconds, priority, tags }: CreateJobRequest) =>
-  unique === null &&
-  scheduledFor === null &&
-  delaySeconds === null &&
-  startWithinSeconds === null &&
-  priority === 0 &&
-  tags === null;
+/** Fields that a replay reads of the record; the others it has from the request. To create a job is not to read it. */
+const REPLAYED_FIELDS = [
+  'state',
+  'space',
+  'name',
+  'deliveredAt',
+  'startedAt',
+  'scheduledFor',
+  'priority',
+  // A space may have defaults for these, which may have changed since the job was created.
+  'retry',
+  'maxRunSeconds',
+] as const;
 
-/** List the fields of the record that differ from their defaults. Each field left out saves 60 bytes on every job. */
-export function fieldsOf(request: CreateJobRequest): (string | number)[] {
-  const { payload, callbackUrl, callbackHeaders } = request;
-  const { unique, retry, maxRunSeconds, startWithinSeconds, priority, tags } = request;
-  const callbackOn = callbackOnOf(request.callbackOn);
-  const fields: (string | number)[] = [];
-  if (payload !== null) fields.push('payload', JSON.stringify(payload));
-  if (callbackUrl !== null) fields.push('callbackUrl', callbackUrl);
-  if (callbackHeaders !== null) fields.push('callbackHeaders', JSON.stringify(callbackHeaders));
-  if (callbackOn !== undefined) fields.push('callbackOn', callbackOn.join(' '));
-  if (retry !== null) fields.push('retry', storedRetryOf(retry));
-  if (maxRunSeconds !== null) fields.push('maxRunSeconds', maxRunSeconds);
-  if (startWithinSeconds !== null) fields.push('startWithinSeconds', startWithinSeconds);
-  if (priority !== 0) fields.push('priority', priority);
-  if (tags !== null) fields.push('tags', tags.join('\n'));
-  if (unique !== null) fields.push('unique', storedUniqueOf(unique));
-  return fields;
+/**
+ * Create a job, unless an earlier call with this idempotency key created it, or another job occupies its unique key. The
+ * job is pending, or scheduled when its time is in the future.
+ *
+ * @param idempotencyKey null for none
+ * @param body the request as its caller sent it, before defaults of the service: the key belongs to its fingerprint
+ * @returns the job as it is now; a replayed one with this request, which another may have replaced, and without result,
+ *   error and progress
+ * @throws IDEMPOTENCY_MISMATCH, JOB_NOT_UNIQUE, SPACE_FULL, STORAGE_UNSAFE, STORAGE_FULL, OVERLOADED, UNAVAILABLE
+ * @see docs/api.md#create
+ */
+export async function createJob(
+  store: Store,
+  spaceId: string,
+  request: CreateJobRequest,
+  idempotencyKey: string | null = null,
+  body = request,
+): Promise<Creation> {
+  if (!store.storage.isSafe) throw new YardmasterError('STORAGE_UNSAFE');
+  const isKeyed = idempotencyKey !== null;
+  const jobId = isKeyed ? keyedJobId(await idempotencySecretOf(store), spaceId, idempotencyKey) : newJobId(spaceId);
+  const packed = packJob(spaceId, request, isKeyed ? body : null);
+  const shown = request.unique === null ? REPLAYED_FIELDS : SHOWN_FIELDS;
+  const place = { base: store.keys.baseOfJob(jobId), space: spaceId, notAfter: notAfterOf(store) };
+  const reply = await runVerb(store, place, createVerb(store, { spaceId, jobId, job: packed, shown }));
+  switch (reply.outcome) {
+    case 'CREATED': {
+      const job = newJobOf(jobId, spaceId, request, reply.order, reply.scheduledFor ?? null);
+      store.observer.moved('none', job.status, 1);
+      store.tally.counted(spaceId, job.name, 'created');
+      return { outcome: 'created', job };
+    }
+    case 'REPLAYED': {
+      const record = recordOfValues(shown, reply.values);
+      const replayed = recordOfValues(
+        REPLAYED_FIELDS,
+        REPLAYED_FIELDS.map((field) => record[field] ?? null),
+      );
+      // The values of the record come last: they are null where it has a default, whatever the request has.
+      return { outcome: 'replayed', job: jobOf(jobId, { ...recordOf(packed.fields.map(String)), ...replayed }) };
+    }
+    case 'NOT_UNIQUE':
+      throw new YardmasterError('JOB_NOT_UNIQUE', undefined, { jobId: reply.id, jobStatus: reply.status });
+    case 'RETURNED':
+      return { outcome: 'returned', job: jobOf(reply.id, recordOfValues(shown, reply.values)) };
+    case 'REPLACED': {
+      const job = jobOf(reply.id, recordOfValues(shown, reply.values));
+      if (job.status !== reply.before) store.observer.moved(reply.before, job.status, 1);
+      return { outcome: 'replaced', job };
+    }
+  }
 }
 
 /**
@@ -77,12 +97,12 @@ export function fieldsOf(request: CreateJobRequest): (string | number)[] {
  *
  * @param scheduledFor epoch milliseconds; null for a pending job
  */
-export function newJobOf(
+function newJobOf(
   id: string,
   spaceId: string,
   request: CreateJobRequest,
   order: string,
-  scheduledFor: string | null = null,
+  scheduledFor: string | null,
 ): Job {
   const { name, payload, callbackUrl, callbackHeaders } = request;
   const { maxRetries = RECORD_DEFAULTS.maxRetries, timeoutSeconds = RECORD_DEFAULTS.timeoutSeconds } = request;

@@ -15,5 +15,4 @@ for at = 1, math.min(most, #ids) do
     found[#found + 1], found[#found + 2] = ids[at], tostring(bytes)
   end
 end
--- A constructor, see list.lua.
-return { 'OK', ids[most + 1] and placeOf(most) or '', { unpack(found) } }
+return { 'OK', ids[most + 1] and placeOf(most) or '', found }

@@ -34,5 +34,4 @@ while at <= most and ids[at] and #rows < limit and bytes <= budget do
   end
   at = at + 1
 end
--- A table constructor, and not a table that grew: ioredis-mock returns only the former as an array.
 return { 'OK', ids[at] and placeOf(at - 1) or '', unpack(rows) }

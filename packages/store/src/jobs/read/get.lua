@@ -29,4 +29,4 @@ for first = #events, math.min(length, tonumber(portion)) - 1, 20 do
   end
 end
 if left < 0 then return { 'LARGE' } end
-return { 'OK', redis.call('HGETALL', jobKey), { unpack(events) }, length } -- a constructor, see list.lua
+return { 'OK', redis.call('HGETALL', jobKey), events, length }

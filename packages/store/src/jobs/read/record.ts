@@ -52,7 +52,7 @@ export const LISTED_FIELDS = [
   'tags',
 ] as const;
 
-/** Fields of the record that make up a job, in the order in which create_full.lua reads them. */
+/** Fields of the record that make up a job, in the order in which a create reads them of a job that exists. */
 export const SHOWN_FIELDS = [...LISTED_FIELDS, 'callbackUrl', 'callbackHeaders', 'callbackOn'] as const;
 
 /** The record as Redis returns it; an absent field is null or left out. */

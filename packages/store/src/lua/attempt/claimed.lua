@@ -1,28 +1,30 @@
 -- Make a pending job that has left its queues delivered, for the caller that claims it, and open its delivery window.
 -- Further fields of the record may follow (name, value, …).
-local function markDelivered(job, nowMs, at, deliveryTimeoutMs, eventsPerJob, ...)
+--   ackWithinMs   see deliveryMs
+local function markDelivered(job, nowMs, at, ackWithinMs, ...)
   moveToStatusIndex(job, 'delivered')
-  openWindow(job, nowMs, deliveryMs(job, deliveryTimeoutMs))
-  recordEvent(job, at, 'delivered', 'delivered', 'null', eventsPerJob, 'deliveredAt', at, ...)
+  openWindow(job, nowMs, deliveryMs(job, ackWithinMs))
+  recordEvent(job, at, 'delivered', 'delivered', 'null', 'deliveredAt', at, ...)
 end
 
 -- Make a pending job that has left its queues delivered and running at once, for the caller that claims it. Further fields
 -- of the record may follow.
-local function markRunning(job, nowMs, at, _, eventsPerJob, ...)
+local function markRunning(job, nowMs, at, _, ...)
   startAttempt(job, nowMs)
-  appendDelivery(job, at, eventsPerJob)
+  appendDelivery(job, at)
   redis.call('HSET', job.key, 'state', stateOf(job, 'running', at), 'deliveredAt', at, 'startedAt', at, ...)
-  publish(job, job.seq - 1, 'delivered', 'delivered', at, 'null')
-  publish(job, job.seq, 'acked', 'running', at, 'null')
+  if isWatched(job.base) then
+    publish(job, previousOf(job.seq), 'delivered', 'delivered', at, 'null')
+    publish(job, job.seq, 'acked', 'running', at, 'null')
+  end
 end
 
--- Append the values of a claimed job to a list; claimedJobsOf in the store reads them in this order: its id, name, state
+-- Append the values of a claimed job to a reply; claimedJobsOf in the store reads them in this order: its id, name, state
 -- before the delivery, payload and checkpoint; and, only for the first job, the time now.
-local function appendClaimed(values, job, payload, nowMs)
-  local n, checkpoint = #values, false
-  if has(job, 'k') then
-    checkpoint = option(job, 'k', 'checkpoint')
+local function appendClaimed(reply, job, payload, now)
+  local n, checkpoint = #reply, false
+  if job.flags ~= '-' then
+    checkpoint = option(job, 'k', 'checkpoint') or false
   end
-  values[n + 1], values[n + 2], values[n + 3], values[n + 4] = job.id, job.name, job.state, payload
-  values[n + 5], values[n + 6] = checkpoint, n == 0 and nowMs
+  reply[n + 1], reply[n + 2], reply[n + 3], reply[n + 4], reply[n + 5], reply[n + 6] = job.id, job.name, job.state, payload, checkpoint, now
 end

@@ -2,28 +2,30 @@
 -- caller records it.
 local function startAttempt(job, nowMs)
   moveToStatusIndex(job, 'running')
-  job.attempt = job.attempt + 1
+  job.attempt = nextOf(job.attempt)
   local runBy = nil
-  if has(job, 'm') then
-    runBy = startRun(job, nowMs, option(job, 'm', 'maxRunSeconds'))
+  if job.flags ~= '-' then
+    runBy = startOptions(job, nowMs)
   end
   openWindow(job, nowMs, executionMs(job), runBy)
-  if has(job, 's') then
-    leaveDue(job)
-  end
-  if has(job, 'u') then
-    freeStarted(job)
-  end
+end
+
+-- Do what the options of a job ask for when an attempt starts. Return when the attempt must end; nil for no limit.
+local function startOptions(job, nowMs)
+  local runBy = has(job, 'm') and startRun(job, nowMs, option(job, 'm', 'maxRunSeconds')) or nil
+  if has(job, 's') then leaveDue(job) end
+  if has(job, 'u') then freeStarted(job) end
   if has(job, 'd') then
     redis.call('HDEL', job.key, 'deliveryTimeouts')
     clearFlags(job, 'd')
   end
+  return runBy
 end
 
 -- End the time limit for the start of a job, which a retry or a release must not start again.
 local function leaveDue(job)
   if not option(job, 's', 'startBy') then return end
-  redis.call('ZREM', job.base .. 'due', job.id)
+  leave(job.base .. 'due', job.id)
   redis.call('HSET', job.key, 'startBy', '0')
 end
 

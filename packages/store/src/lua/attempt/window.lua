@@ -1,18 +1,19 @@
 -- Return how long the execution window of a job is, in milliseconds.
 local function executionMs(job)
-  return math.ceil(tonumber(job.timeoutSeconds) * 1000)
+  return math.ceil(numberOf(job.timeoutSeconds) * 1000)
 end
 
 -- Return how long the delivery window of a job is, in milliseconds.
---   deliveryTimeoutMs   0 for as long as the execution window
-local function deliveryMs(job, deliveryTimeoutMs)
-  local ms = tonumber(deliveryTimeoutMs)
+-- The setting may be 0, for as long as the execution window.
+--   ackWithinMs   what its poll asked for; nil or false for the setting
+local function deliveryMs(job, ackWithinMs)
+  local ms = tonumber(ackWithinMs or DELIVERY_TIMEOUT_MS)
   return ms > 0 and ms or executionMs(job)
 end
 
 -- Return how long the window of a delivered or running job is, in milliseconds.
-local function windowMs(job, deliveryTimeoutMs)
-  return job.status == 'delivered' and deliveryMs(job, deliveryTimeoutMs) or executionMs(job)
+local function windowMs(job, ackWithinMs)
+  return job.status == 'delivered' and deliveryMs(job, ackWithinMs) or executionMs(job)
 end
 
 -- Give a delivered or running job a window from now on. It times out when the window closes without a call of its
@@ -21,12 +22,12 @@ end
 local function openWindow(job, nowMs, ms, runBy)
   local closes = nowMs + ms
   if runBy then closes = math.min(closes, tonumber(runBy)) end
-  redis.call('ZADD', job.base .. 'deadlines', formatInteger(closes), job.id)
+  enter(job.base .. 'deadlines', formatInteger(closes), job.id)
 end
 
 -- Open the window of a job again, on a full Redis too, see replaceEntry.
 local function reopenWindow(job, nowMs, ms, runBy)
-  redis.call('ZREM', job.base .. 'deadlines', job.id)
+  leave(job.base .. 'deadlines', job.id)
   openWindow(job, nowMs, ms, runBy)
 end
 
@@ -46,9 +47,9 @@ end
 
 -- Open the window of a job that is due again if its worker's last call was before the step, because the job had less
 -- than its window. The same holds for the time limit of its attempt. Return whether it was opened.
-local function reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs)
+local function reopenIfCutShort(job, due, steppedAt, nowMs, ackWithinMs)
   if steppedAt == 0 or (job.status ~= 'delivered' and job.status ~= 'running') then return false end
-  local ms, longest, runBy = windowMs(job, deliveryTimeoutMs), option(job, 'm', 'maxRunSeconds'), option(job, 'm', 'runBy')
+  local ms, longest, runBy = windowMs(job, ackWithinMs), option(job, 'm', 'maxRunSeconds'), option(job, 'm', 'runBy')
   local isRunOver = job.status == 'running' and runBy and due >= tonumber(runBy)
   if due - (isRunOver and longest * 1000 or ms) >= steppedAt then return false end
   if isRunOver then runBy = startRun(job, nowMs, longest) end

@@ -1,6 +1,14 @@
 -- A space's /paused says by name whether jobs are paused, '' for the whole space: `1`, or, once the name was resumed and
 -- until all of its jobs are in the space's queue again, `>` and the score there up to which they are.
 
+-- Whether something in a space may be paused. No script changes that and then asks.
+local function isAnythingPaused(prefix)
+  if batch and batch.prefix == prefix then return batch.isAnythingPaused end
+  local isIt = redis.call('EXISTS', prefix .. 'paused') == 1
+  if batch then batch.prefix, batch.isAnythingPaused = prefix, isIt end
+  return isIt
+end
+
 -- Return which names of a space are paused, as the keys of a table, with '' for the whole space; nil when nothing is.
 --   prefix   of every key of the space, with its `/`
 local function pausedNames(prefix)

@@ -19,7 +19,7 @@ local function isStartOver(job, nowMs)
 end
 
 -- Make a job dead that was not acked within startWithinSeconds. Return the status.
-local function failStart(job, nowMs, eventsPerJob, retentionMs)
+local function failStart(job, nowMs)
   local errorJson = '"Job was not started within ' .. option(job, 's', 'startWithinSeconds') .. ' seconds"'
-  return makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs)
+  return makeDead(job, nowMs, errorJson)
 end

@@ -14,6 +14,7 @@ end
 
 -- Enter a claimable job in its queues, at this claim order. A job with `scheduledFor` only gets an entry in `due`.
 local function enterWaiting(job, nowMs, scheduledFor, order)
+  if batch then batch.queue = nil end -- Its place may be before some that were read, see takeFirst.
   local limit = startLimit(job)
   if scheduledFor then
     redis.call('HSET', job.key, 'scheduledFor', formatInteger(scheduledFor))
@@ -26,13 +27,13 @@ local function enterWaiting(job, nowMs, scheduledFor, order)
     end
   end
   local due = math.min(scheduledFor or math.huge, limit or math.huge)
-  if due < math.huge then redis.call('ZADD', job.base .. 'due', formatInteger(due), job.id) end
+  if due < math.huge then enter(job.base .. 'due', formatInteger(due), job.id) end
 end
 
 -- Take a job that has not started from where it waits.
 local function leaveWaiting(job)
   if job.status == 'pending' then dequeue(job) end
-  if job.status == 'scheduled' or option(job, 's', 'startBy') then redis.call('ZREM', job.base .. 'due', job.id) end
+  if job.status == 'scheduled' or option(job, 's', 'startBy') then leave(job.base .. 'due', job.id) end
 end
 
 -- Requeue a job, and return its status. It begins with the ZREM of moveToStatusIndex.
@@ -40,7 +41,7 @@ end
 local function returnToWaiting(job, nowMs, scheduledFor, order)
   local status = scheduledFor and 'scheduled' or 'pending'
   moveToStatusIndex(job, status)
-  redis.call('ZREM', job.base .. 'deadlines', job.id)
+  leave(job.base .. 'deadlines', job.id)
   if not scheduledFor then order = order or nextOrder(job.base, job.space, nowMs * 1024) end
   enterWaiting(job, nowMs, scheduledFor, order)
   return status

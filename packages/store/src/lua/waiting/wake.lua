@@ -1,17 +1,12 @@
--- Announce that a job can be claimed to the processes that have waiting polls of its space.
+-- Announce that a job can be claimed to the processes that have waiting polls of its space: with one message for each job,
+-- because each message causes one poll, see apps/api/src/waiting.
 local function wake(job)
-  redis.call('PUBLISH', job.base .. 'wake:' .. job.space, job.name)
+  local channel = job.base .. 'wake:' .. job.space
+  if batch and batch.deaf == channel then return end
+  if redis.call('PUBLISH', channel, job.name) == 0 and batch then batch.deaf = channel end
 end
 
 -- Announce that jobs of any name may be claimable in a space.
 local function wakeAll(base, space)
   redis.call('PUBLISH', base .. 'wake:' .. space, '')
-end
-
--- Announce several jobs of one name: with one message for each, because each message causes one poll, see
--- apps/api/src/waiting. Without a process that listens, the first message is enough to know that.
-local function wakeForEach(job, count)
-  for _ = 1, count do
-    if redis.call('PUBLISH', job.base .. 'wake:' .. job.space, job.name) == 0 then return end
-  end
 end

@@ -1,5 +1,4 @@
--- KEYS jobKey
--- ARGV base jobId keySpaceId deliveryToken reason delay eventsPerJob retentionMs
+-- ARGV jobId deliveryToken reason delay
 -- REPLY OK before:Status after:Status attempt:number space name
 -- REPLY UNCHANGED
 -- ERRORS JOB_NOT_RUNNING JOB_KILLED DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN
@@ -11,8 +10,8 @@
 --   delay          see timeOf
 --   before, after  status that the job had, and has now
 --   attempt        number of the attempt that was given up, or would have started
-local job = loadJob(jobKey, base, jobId)
-local refusal = refusalFor(job.status, job.space, keySpaceId)
+local job = loadJob(base .. 'job:' .. jobId, base, jobId)
+local refusal = refusalFor(job.status, job.space, space)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
   local reply = replyToGivingUp(job, deliveryToken)
@@ -21,14 +20,13 @@ end
 if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
 if job.status ~= 'delivered' and job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 
-local nowMs, nowText = now()
-local attempt = job.attempt + (job.status == 'delivered' and 1 or 0)
+local attempt = job.status == 'delivered' and nextOf(job.attempt) or job.attempt
 if job.status == 'delivered' and isStartOver(job, nowMs) then
-  failStart(job, nowMs, eventsPerJob, retentionMs)
+  failStart(job, nowMs)
   return { 'OK', job.status, 'dead', attempt, job.space, job.name }
 end
-job.attempt, job.takeBacks = attempt - 1, job.takeBacks + 1
+job.attempt, job.takeBacks = previousOf(attempt), nextOf(job.takeBacks)
 local scheduledFor = timeOf(delay, nowMs)
 local status = returnToWaiting(job, nowMs, scheduledFor, job.order)
-recordReturn(job, nowText, 'released', status, '{"reason":' .. reason .. scheduledData(scheduledFor), eventsPerJob)
+recordReturn(job, nowText, 'released', status, '{"reason":' .. reason .. scheduledData(scheduledFor))
 return { 'OK', job.status, status, attempt, job.space, job.name }

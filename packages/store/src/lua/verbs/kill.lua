@@ -1,29 +1,24 @@
--- KEYS jobKey
--- ARGV base jobId keySpaceId reason eventsPerJob retentionMs
+-- ARGV jobId reason
 -- REPLY OK before:Status space name
 -- ERRORS JOB_ENDED JOB_NOT_FOUND FORBIDDEN
 --
 -- End a job by force; a killed job stays as it is. A callback follows only if its producer asked for one.
 --   reason    JSON text, a string or null
 --   before    status that the job had
-local job = loadJob(jobKey, base, jobId)
-local refusal = refusalFor(job.status, job.space, keySpaceId)
+local job = loadJob(base .. 'job:' .. jobId, base, jobId)
+local refusal = refusalFor(job.status, job.space, space)
 if refusal then return { refusal } end
 if job.status == 'killed' then return { 'OK', 'killed', job.space, job.name } end
 if job.status == 'completed' or job.status == 'dead' then return { 'JOB_ENDED', job.status } end
 
-local nowMs, nowText = now()
 if job.status ~= 'running' then
   leaveWaiting(job)
 end
 moveToStatusIndex(job, 'killed')
-startRetention(job, nowMs, retentionIn(settingsText(base, job.space), 'killed', retentionMs))
-if has(job, 'u') then
-  freeUnique(job, option(job, 'u', 'unique'), 'expired')
+startRetention(job, nowMs, retentionIn(settingsText(base, job.space), 'killed'))
+if job.flags ~= '-' then
+  if wantsCallback(job, 'killed') then redis.call('HSET', job.key, 'killReason', reason) end
+  endOptions(job, nowMs, 'killed')
 end
-if wantsCallback(job, 'killed') then
-  redis.call('HSET', jobKey, 'killReason', reason)
-  enqueueCallback(job, nowMs)
-end
-recordEvent(job, nowText, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
+recordEvent(job, nowText, 'killed', 'killed', '{"reason":' .. reason .. '}')
 return { 'OK', job.status, job.space, job.name }

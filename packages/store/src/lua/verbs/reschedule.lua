@@ -1,5 +1,4 @@
--- KEYS jobKey
--- ARGV base jobId keySpaceId delay priority eventsPerJob
+-- ARGV jobId delay priority
 -- REPLY OK before:Status after:Status
 -- ERRORS JOB_NOT_PENDING JOB_NOT_FOUND FORBIDDEN
 --
@@ -8,30 +7,29 @@
 --   delay      see timeOf
 --   priority   head start in seconds; '' for the one it has
 --   before, after   status that the job had, and has now
-local job = loadJob(jobKey, base, jobId)
-local refusal = refusalFor(job.status, job.space, keySpaceId)
+local job = loadJob(base .. 'job:' .. jobId, base, jobId)
+local refusal = refusalFor(job.status, job.space, space)
 if refusal then return { refusal } end
 if job.status ~= 'scheduled' and job.status ~= 'pending' then return { 'JOB_NOT_PENDING', job.status } end
 
-local nowMs, nowText = now()
 leaveWaiting(job)
 if priority == '0' then
-  redis.call('HDEL', jobKey, 'priority')
+  redis.call('HDEL', job.key, 'priority')
   clearFlags(job, 'p')
   job.priority = false
 elseif priority ~= '' then
-  redis.call('HSET', jobKey, 'priority', priority)
+  redis.call('HSET', job.key, 'priority', priority)
   setFlag(job, 'p')
   job.priority = priority
 end
 if startLimit(job) then
-  redis.call('HDEL', jobKey, 'startBy')
+  redis.call('HDEL', job.key, 'startBy')
   job.startBy = false
 end
 local scheduledFor = timeOf(delay, nowMs)
 local status = returnToWaiting(job, nowMs, scheduledFor)
-if not scheduledFor then redis.call('HDEL', jobKey, 'scheduledFor') end -- it did not wait for that time
+if not scheduledFor then redis.call('HDEL', job.key, 'scheduledFor') end -- it did not wait for that time
 local data = '{"scheduledFor":' .. (scheduledFor and isoText(scheduledFor) or 'null')
 data = data .. (priority == '' and '}' or ',"priority":' .. priority .. '}')
-recordEvent(job, nowText, 'rescheduled', status, data, eventsPerJob)
+recordEvent(job, nowText, 'rescheduled', status, data)
 return { 'OK', job.status, status }

@@ -1,5 +1,4 @@
--- KEYS jobKey
--- ARGV base jobId keySpaceId deliveryToken eventsPerJob
+-- ARGV jobId deliveryToken
 -- REPLY OK attempt:number
 -- REPLY UNCHANGED
 -- ERRORS JOB_NOT_DELIVERED JOB_NOT_RUNNING DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN
@@ -8,10 +7,10 @@
 -- again.
 --   deliveryToken  see replyToToken
 --   attempt        number of the attempt that has started
-local job = loadJob(jobKey, base, jobId)
-local refusal = refusalFor(job.status, job.space, keySpaceId)
+local job = loadJob(base .. 'job:' .. jobId, base, jobId)
+local refusal = refusalFor(job.status, job.space, space)
 if refusal then return { refusal } end
-if deliveryToken ~= '' then
+if deliveryToken ~= '' and not (job.status == 'delivered' and deliveryToken == job.attempt .. '.' .. job.takeBacks .. '.' .. job.order) then
   local reply = replyToToken(job, deliveryToken, 'running')
   if reply then return reply end
 end
@@ -19,7 +18,6 @@ if job.status ~= 'delivered' then
   return { 'JOB_NOT_DELIVERED', job.status, missedWindow(job) }
 end
 
-local nowMs, nowText = now()
 startAttempt(job, nowMs)
-recordEvent(job, nowText, 'acked', 'running', 'null', eventsPerJob, 'startedAt', nowText)
+recordEvent(job, nowText, 'acked', 'running', 'null', 'startedAt', nowText)
 return { 'OK', job.attempt }

@@ -1,5 +1,4 @@
--- KEYS jobKey
--- ARGV base jobId keySpaceId deliveryToken kind data eventsPerJob
+-- ARGV jobId deliveryToken kind data
 -- REPLY OK attempt:number
 -- ERRORS JOB_KILLED JOB_NOT_RUNNING DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN STORAGE_FULL
 --
@@ -8,30 +7,29 @@
 --   deliveryToken  see replyToToken
 --   kind           progress, checkpoint, event, keepalive, or ephemeral for an event that only streams get
 --   data           JSON text; not used for keepalive
-local job = loadJob(jobKey, base, jobId)
-local refusal = refusalFor(job.status, job.space, keySpaceId)
+local job = loadJob(base .. 'job:' .. jobId, base, jobId)
+local refusal = refusalFor(job.status, job.space, space)
 if refusal then return { refusal } end
 if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
-if deliveryToken ~= '' then
+if deliveryToken ~= '' and not (job.status == 'running' and deliveryToken == previousOf(job.attempt) .. '.' .. job.takeBacks .. '.' .. job.order) then
   local refused = replyToToken(job, deliveryToken)
   if refused then return refused end
 end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 
-local nowMs, nowText = now()
 local isFull = kind ~= 'keepalive' and kind ~= 'ephemeral' and isMemoryFull(base)
 reopenWindow(job, nowMs, executionMs(job), option(job, 'm', 'runBy')) -- even on a full Redis, because a job whose worker is alive must not time out
 if isFull then return { 'STORAGE_FULL' } end
 
 if kind == 'keepalive' or kind == 'ephemeral' then
-  redis.call('HSET', jobKey, 'state', stateOf(job, 'running', nowText))
-  if kind == 'ephemeral' then publish(job, 'null', 'event', 'running', nowText, data) end
+  redis.call('HSET', job.key, 'state', stateOf(job, 'running', nowText))
+  if kind == 'ephemeral' and isWatched(base) then publish(job, 'null', 'event', 'running', nowText, data) end
 elseif kind == 'progress' then
-  recordEvent(job, nowText, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', nowText)
+  recordEvent(job, nowText, kind, 'running', data, 'progress', data, 'progressAt', nowText)
 elseif kind == 'checkpoint' then
   setFlag(job, 'k')
-  recordEvent(job, nowText, kind, 'running', data, eventsPerJob, 'checkpoint', data)
+  recordEvent(job, nowText, kind, 'running', data, 'checkpoint', data)
 else
-  recordEvent(job, nowText, kind, 'running', data, eventsPerJob)
+  recordEvent(job, nowText, kind, 'running', data)
 end
 return { 'OK', job.attempt }

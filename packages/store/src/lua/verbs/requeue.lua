@@ -1,5 +1,4 @@
--- KEYS jobKey
--- ARGV base jobId keySpaceId delay isDryRun eventsPerJob
+-- ARGV jobId delay isDryRun
 -- REPLY OK before:Status after:Status
 -- REPLY NOT_UNIQUE id status:Status
 -- ERRORS JOB_NOT_DEAD JOB_NOT_FOUND FORBIDDEN
@@ -10,12 +9,11 @@
 --   isDryRun       '1' to change nothing, '' otherwise
 --   before, after  status that the job had, and has now
 --   id, status     of another job, which occupies the unique key
-local job = loadJob(jobKey, base, jobId)
-local refusal = refusalFor(job.status, job.space, keySpaceId)
+local job = loadJob(base .. 'job:' .. jobId, base, jobId)
+local refusal = refusalFor(job.status, job.space, space)
 if refusal then return { refusal } end
 if job.status ~= 'dead' and job.status ~= 'killed' then return { 'JOB_NOT_DEAD', job.status } end
 
-local nowMs, nowText = now()
 local unique = option(job, 'u', 'unique')
 local takesBack = unique and takesUniqueBack(job, unique, nowMs)
 local other, isOccupied
@@ -25,17 +23,17 @@ if other and isOccupied then return { 'NOT_UNIQUE', other.id, other.status } end
 if isDryRun ~= '' then return { 'OK', job.status, job.status } end
 
 local before = job.status
-redis.call('ZREM', base .. 'callbacks', jobId)
-redis.call('HDEL', jobKey, 'result', 'error', 'deliveryTimeouts', 'startBy', 'killReason', 'kept',
+leave(base .. 'callbacks', jobId)
+redis.call('HDEL', job.key, 'result', 'error', 'deliveryTimeouts', 'startBy', 'killReason', 'kept',
   'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil')
-job.attempt, job.takeBacks, job.startBy = '0', job.takeBacks + 1, false
+job.attempt, job.takeBacks, job.startBy = '0', nextOf(job.takeBacks), false
 clearFlags(job, 'd')
 local scheduledFor = timeOf(delay, nowMs)
 local status = returnToWaiting(job, nowMs, scheduledFor)
 if takesBack then
-  redis.call('HDEL', jobKey, 'uniqueFreed')
+  redis.call('HDEL', job.key, 'uniqueFreed')
   occupyUnique(job, unique, other)
 end
 local data = scheduledFor and '{"scheduledFor":' .. isoText(scheduledFor) .. '}' or 'null'
-recordReturn(job, nowText, 'requeued', status, data, eventsPerJob)
+recordReturn(job, nowText, 'requeued', status, data)
 return { 'OK', before, status }

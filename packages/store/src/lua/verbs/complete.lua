@@ -1,5 +1,4 @@
--- KEYS jobKey
--- ARGV base jobId keySpaceId deliveryToken result eventsPerJob retentionMs mayDiffer
+-- ARGV jobId deliveryToken result mayDiffer
 -- REPLY OK attempt:number space runMs:number name
 -- REPLY UNCHANGED
 -- ERRORS JOB_NOT_RUNNING DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN
@@ -9,27 +8,23 @@
 --   result         JSON text
 --   mayDiffer      '' when no space of the partition has a retention of its own, as far as the process knows
 --   runMs          how long the attempt has run
-local job, startedAt = loadJob(jobKey, base, jobId, 'startedAt')
-local refusal = refusalFor(job.status, job.space, keySpaceId)
+local job, startedAt = loadJob(base .. 'job:' .. jobId, base, jobId, 'startedAt')
+local refusal = refusalFor(job.status, job.space, space)
 if refusal then return { refusal } end
-if deliveryToken ~= '' then
+if deliveryToken ~= '' and not (job.status == 'running' and deliveryToken == previousOf(job.attempt) .. '.' .. job.takeBacks .. '.' .. job.order) then
   local reply = replyToToken(job, deliveryToken, 'completed')
   if reply then return reply end
 end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 
-local nowMs, nowText = now()
 moveToStatusIndex(job, 'completed')
-if has(job, 'u') then
-  freeUnique(job, option(job, 'u', 'unique'), 'expired')
-end
-local settings = mayDiffer ~= '' and settingsText(base, job.space)
-if settings then
-  retentionMs = retentionIn(settings, 'completed', retentionMs)
+local retentionMs = RETENTION_MS
+if mayDiffer ~= '' then
+  retentionMs = retentionIn(settingsText(base, job.space), 'completed')
 end
 startRetention(job, nowMs, retentionMs)
-if has(job, 'c') then
-  if wantsCallback(job, 'completed') then enqueueCallback(job, nowMs) end
+if job.flags ~= '-' then
+  endOptions(job, nowMs, 'completed')
 end
-recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
+recordEvent(job, nowText, 'completed', 'completed', result, 'result', result)
 return { 'OK', job.attempt, job.space, nowMs - (startedAt or nowMs), job.name }

@@ -1,5 +1,4 @@
--- KEYS jobKey
--- ARGV base jobId keySpaceId deliveryToken errorJson isRetryable retryAfterMs random eventsPerJob retentionMs
+-- ARGV jobId deliveryToken errorJson isRetryable retryAfterMs random
 -- REPLY OK status:Status attempt:number space runMs:number name
 -- REPLY UNCHANGED
 -- ERRORS JOB_NOT_RUNNING DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN
@@ -12,8 +11,8 @@
 --   random         see retryDelayMs
 --   status         of the job now
 --   runMs          how long the attempt has run
-local job, startedAt = loadJob(jobKey, base, jobId, 'startedAt')
-local refusal = refusalFor(job.status, job.space, keySpaceId)
+local job, startedAt = loadJob(base .. 'job:' .. jobId, base, jobId, 'startedAt')
+local refusal = refusalFor(job.status, job.space, space)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
   local reply = replyToGivingUp(job, deliveryToken)
@@ -21,10 +20,10 @@ if deliveryToken ~= '' then
 end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 
-local nowMs, status = now(), nil
+local status
 if isRetryable == '0' then
-  status = makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs)
+  status = makeDead(job, nowMs, errorJson)
 else
-  status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, { delayMs = tonumber(retryAfterMs), random = random })
+  status = failAttempt(job, nowMs, errorJson, { delayMs = tonumber(retryAfterMs), random = random })
 end
 return { 'OK', status, job.attempt, job.space, nowMs - (startedAt or nowMs), job.name }

@@ -1,15 +1,14 @@
--- KEYS jobKey
--- ARGV base jobId keySpaceId
+-- ARGV jobId
 -- REPLY OK before:Status
 -- ERRORS JOB_NOT_ENDED JOB_NOT_FOUND FORBIDDEN
 --
 -- Remove an ended job with everything it has, also a callback that is still owed.
 --   before  status that the job had
-local job = loadJob(jobKey, base, jobId)
-local refusal = refusalFor(job.status, job.space, keySpaceId)
+local job = loadJob(base .. 'job:' .. jobId, base, jobId)
+local refusal = refusalFor(job.status, job.space, space)
 if refusal then return { refusal } end
 if job.status ~= 'completed' and job.status ~= 'dead' and job.status ~= 'killed' then return { 'JOB_NOT_ENDED', job.status } end
 
-redis.call('ZREM', base .. 'callbacks', jobId)
-purge(job, now())
+leave(base .. 'callbacks', jobId)
+purge(job, nowMs)
 return { 'OK', job.status }

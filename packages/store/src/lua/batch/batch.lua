@@ -1,0 +1,40 @@
+-- What a script for several jobs writes or asks once for all of them, or for those that follow each other; nil in a script for one
+-- job. Such a script calls beginBatch, and endBatch at its end. The fields:
+--   space, order, isOrderNew, base    the last order that was given in a space, and whether `spaces` does not have it yet
+--   names, name, count                number of new jobs of a name of a space
+--   deaf                              a channel that nobody listens to
+--   prefix, isAnythingPaused          of a space
+--   queue, heads, next                the oldest entries of a queue, and the first of them that is not taken
+--   numbers, texts                    numbers by their texts, and texts by their numbers, see numberOf and formatInteger
+local batch
+
+--   isOfOne   whether its jobs are likely to be of one space; otherwise each set is written at once, which costs less then
+local function beginBatch(isOfOne)
+  batch = { numbers = {}, texts = {} }
+  if isOfOne then collectSets() end
+end
+
+-- Store the last order.
+local function storeOrder()
+  if batch.isOrderNew then redis.call('ZADD', batch.base .. 'spaces', formatInteger(batch.order), batch.space) end
+  batch.isOrderNew = false
+end
+
+-- Store the number of jobs.
+local function storeCount()
+  if batch.name then redis.call('ZINCRBY', batch.names, batch.count, batch.name) end
+  batch.name = nil
+end
+
+-- Write what is left. A set that is damaged must not stop the others.
+-- @throws the first error
+local function endBatch()
+  local failure
+  for set in pairs(collected or {}) do
+    local ok, message = pcall(written, set)
+    failure = failure or not ok and message
+  end
+  storeOrder()
+  storeCount()
+  if failure then error(failure) end
+end

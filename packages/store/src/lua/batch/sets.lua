@@ -1,0 +1,42 @@
+-- Set the score of a member of a sorted set. A script for several jobs puts another function in its place, see collectSets.
+local function enter(set, score, member)
+  redis.call('ZADD', set, score, member)
+end
+
+local function leave(set, member)
+  redis.call('ZREM', set, member)
+end
+
+-- What is to be written to sorted sets: scores by key and member, and false for a member to be removed.
+local collected
+
+-- Keep what is written to sorted sets until a set is read, or until endBatch.
+local function collectSets()
+  collected = {}
+  local function scoresOf(set)
+    collected[set] = {}
+    return collected[set]
+  end
+  function enter(set, score, member) (collected[set] or scoresOf(set))[member] = score end
+  function leave(set, member) (collected[set] or scoresOf(set))[member] = false end
+end
+
+-- Return a sorted set that has all that was written to it, because it is about to be read.
+local function written(set)
+  local scores = collected and collected[set]
+  if not scores then return set end
+  collected[set] = nil
+  local added, removed, n, m = {}, {}, 0, 0
+  for member, score in pairs(scores) do
+    if score then
+      added[n + 1], added[n + 2] = score, member
+      n = n + 2
+    else
+      m = m + 1
+      removed[m] = member
+    end
+  end
+  if m > 0 then redis.call('ZREM', set, unpack(removed)) end
+  if n > 0 then redis.call('ZADD', set, unpack(added)) end
+  return set
+end

@@ -1,0 +1,39 @@
+-- Read fields of a record. @param names with blanks in between
+local function valuesOf(key, names)
+  local list = {}
+  for name in string.gmatch(names, '%S+') do list[#list + 1] = name end
+  return redis.call('HMGET', key, unpack(list))
+end
+
+-- Return the reply of a create that must not create its job, because the job exists already, or another one occupies its
+-- unique key; or because the space is full. Otherwise return nil, when the job becomes claimable, see timeOf, and the job that had the unique key before:
+-- false for none, nil without `unique`. A request that creates the job gets its fingerprint as a field.
+--   extras   `<delay> <maxPending> <fingerprint> <names of the fields to return>`, with `-` for none:
+--            delay, see timeOf; maxPending of the settings of the space; fingerprint of a request with an idempotency key
+local function existingFor(job, nowMs, options, extras, fields)
+  local delay, maxPending, fingerprint, shown = string.match(extras, '^(%S+) (%S+) (%S+) (.*)$')
+  if delay == '-' then delay = '' end
+  if fingerprint ~= '-' then
+    local v = redis.call('HMGET', job.key, 'state', 'fingerprint')
+    if v[1] and v[2] ~= fingerprint then return { 'IDEMPOTENCY_MISMATCH' } end
+    if v[1] then return { 'REPLAYED', valuesOf(job.key, shown) } end
+  end
+
+  takeFields(job, fields)
+  local other, isOccupied = nil, nil
+  if job.unique then other, isOccupied = uniqueHolder(job, job.unique, nowMs) end
+  if isOccupied then
+    local onConflict = string.match(job.unique, '^%l+ (%l+)')
+    if onConflict == 'reject' then return { 'NOT_UNIQUE', other.id, other.status } end
+    local isReplaced = onConflict == 'replace' and (other.status == 'pending' or other.status == 'scheduled')
+    if isReplaced and knownFull then return { 'STORAGE_FULL' } end
+    if isReplaced then replaceJob(other, nowMs, options, fields, delay) end
+    local values = valuesOf(other.key, shown)
+    return isReplaced and { 'REPLACED', other.id, values, other.status } or { 'RETURNED', other.id, values }
+  end
+
+  if maxPending ~= '-' and redis.call('ZCARD', written(job.base .. 'space:' .. job.space .. '/status/pending')) >= tonumber(maxPending) then return { 'SPACE_FULL' } end
+  if fingerprint ~= '-' then fields[#fields + 1], fields[#fields + 2] = 'fingerprint', fingerprint end
+  if job.unique then other = other or false end
+  return nil, timeOf(delay, nowMs), other
+end

@@ -1,0 +1,25 @@
+-- ARGV notAfter jobId
+-- REPLY OK space job?...
+-- REPLY NOT_PENDING status:Status
+-- REPLY PAUSED
+-- ERRORS TOO_LATE JOB_NOT_FOUND FORBIDDEN
+--
+-- Claim this job if it is pending, and neither its name nor its space is paused.
+--   space     of the job
+--   job       its values, see appendClaimed
+if isTooLate(nowText, notAfter) then return { 'TOO_LATE' } end
+local job, payload = loadJob(base .. 'job:' .. jobId, base, jobId, 'payload')
+local refusal = refusalFor(job.status, job.space, space)
+if refusal then return { refusal } end
+if job.status ~= 'pending' then return { 'NOT_PENDING', job.status } end
+
+local prefix, paused = base .. 'space:' .. job.space .. '/', nil
+if isAnythingPaused(prefix) then
+  paused = pausedNames(prefix)
+end
+if paused and (paused[''] or paused[job.name]) then return { 'PAUSED' } end
+dequeue(job)
+markDelivered(job, nowMs, nowText)
+local reply = { 'OK', job.space }
+appendClaimed(reply, job, payload, nowMs)
+return reply

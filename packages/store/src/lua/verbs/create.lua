@@ -1,0 +1,52 @@
+-- ARGV notAfter jobId name options extras fields...
+-- REPLY CREATED order scheduledFor?
+-- REPLY REPLAYED values?[]
+-- REPLY RETURNED id values?[]
+-- REPLY REPLACED id values?[] before:Status
+-- REPLY NOT_UNIQUE id status:Status
+-- ERRORS TOO_LATE IDEMPOTENCY_MISMATCH SPACE_FULL STORAGE_FULL
+--
+-- Create a job, unless this job exists already, or another one occupies its unique key. When memory is full, Redis refuses
+-- it before anything is removed.
+--   jobId         made from the idempotency key; a new one without such a key
+--   options       the end of its state: maxRetries, timeoutSeconds and flags
+--   extras        see existingFor; '' for a pending job of no idempotency key and no options but those that are only stored, in
+--                 a space without limits
+--   fields        further fields of the record, name and value in turn
+--   order         place of the job in its space; floor(order / 1024) is the creation time in ms
+--   scheduledFor  of a scheduled job, epoch ms; absent for a pending one
+--   values        of the fields that `extras` names
+if isTooLate(nowText, notAfter) then return { 'TOO_LATE' } end
+-- Among the options, only flags are letters.
+local job = { key = base .. 'job:' .. jobId, base = base, id = jobId, space = space, name = name, flags = options }
+local prefix = base .. 'space:' .. space .. '/'
+local status, scheduledFor, other = 'pending', nil, nil
+if extras ~= '' then
+  local reply
+  reply, scheduledFor, other = existingFor(job, nowMs, options, extras, fields)
+  if reply then return reply end
+  if scheduledFor then status = 'scheduled' end
+end
+if knownFull then return { 'STORAGE_FULL' } end
+
+-- Orders of 1/1024 ms distinguish the moments of Redis, so the last order of the space is seldom needed.
+local order = nextOrder(base, space, nowMs * 1024 + math.floor(micros % 1000 * 1.024))
+redis.call('HSET', job.key, 'state', status .. ' ' .. order .. ' 0 0 1 0 ' .. options, 'space', space, 'name', name, unpack(fields))
+enter(prefix .. 'jobs', order, jobId)
+enter(prefix .. 'status/' .. status, order, jobId)
+countName(prefix .. 'names', name)
+if extras ~= '' then
+  job.status, job.order, job.attempt = status, order, '0'
+  takeFields(job, fields)
+  enterTags(job)
+  enterWaiting(job, nowMs, scheduledFor, order)
+else
+  enqueue(job, order)
+end
+if other ~= nil then
+  occupyUnique(job, job.unique, other or nil)
+end
+if isWatched(base) then
+  publishCreation(job, status, order)
+end
+return { 'CREATED', order, scheduledFor and formatInteger(scheduledFor) }

@@ -1,0 +1,53 @@
+-- ARGV notAfter count isAcked ackWithinMs workerId names...
+-- REPLY OK jobs?...
+-- REPLY MORE jobs?...
+-- ERRORS TOO_LATE
+--
+-- Claim up to `count` pending jobs of one space, oldest first over all requested names that are not paused.
+--   count        1 to 50
+--   isAcked      '1' to ack the jobs at once, '' otherwise
+--   ackWithinMs  their delivery window, instead of that of the settings; '' for that
+--   workerId     to be shown on the jobs; '' for none
+--   names        job names, at most 100; none for any
+--   jobs         the values of all of them, see appendClaimed; with MORE, another poll continues behind the paused jobs
+if isTooLate(nowText, notAfter) then return { 'TOO_LATE' } end
+local wanted, prefix, paused = numberOf(count), base .. 'space:' .. space .. '/', nil
+local queue = prefix .. 'queue' -- that of a name is <queue>/<name>
+if isAnythingPaused(prefix) then
+  paused = pausedNames(prefix)
+end
+local takeOldest
+local source = queue
+if names[1] then
+  local queues = {}
+  for _, name in ipairs(names) do queues[#queues + 1] = not (paused and paused[name]) and queue .. '/' .. name or nil end
+  source, takeOldest = queues[1], queues[2] and oldestFirst(queues, math.ceil(wanted / #queues))
+end
+if not source or (paused and paused['']) then return { 'OK' } end
+local ackMs, more
+if workerId ~= '' or ackWithinMs ~= '' then
+  ackMs, more = tonumber(ackWithinMs), {}
+  if workerId ~= '' then more = { 'workerId', workerId } end
+  if ackMs then more[#more + 1], more[#more + 2] = 'ackWithinMs', ackWithinMs end
+end
+local mark = markDelivered
+if isAcked ~= '' then
+  mark = markRunning
+end
+
+local reply, claimed, id = { 'OK' }, 0, nil
+for _ = 1, wanted + (paused and 100 or 50) do -- to spare for entries without a pending job, and for paused ones
+  if claimed == wanted then break end
+  if takeOldest then id = takeOldest() else id = takeFirst(source, wanted) end
+  if not id then break end
+  local isValid, job, payload = pcall(loadJob, base .. 'job:' .. id, base, id, 'payload')
+  -- Any other entry is gone from this queue now. A job of a paused name stays in that of its name, and hides no other.
+  if isValid and job.status == 'pending' and not (paused and paused[job.name]) then
+    leave(names[1] and queue or queue .. '/' .. job.name, id) -- the job's other queue
+    if more then mark(job, nowMs, nowText, ackMs, unpack(more)) else mark(job, nowMs, nowText) end
+    appendClaimed(reply, job, payload, claimed == 0 and nowMs)
+    claimed = claimed + 1
+  end
+end
+if paused and id and claimed < wanted then reply[1] = 'MORE' end
+return reply
