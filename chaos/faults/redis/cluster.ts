@@ -18,7 +18,7 @@ import { FAILOVER_MS, undoneAround } from './sentinel.js';
 
 const PAUSE_MS = 300; // Between two moves of slots.
 const TIMED_OUT_MS = 1_000; // A call that was refused sooner did not time out.
-const LOADED: readonly string[] = SPACES.map(partitionOf); // The partitions of the load's jobs.
+export const LOADED: readonly string[] = SPACES.map(partitionOf); // The partitions of the load's jobs.
 
 const clusterOf = ({ cluster }: Installation) => cluster as RedisCluster;
 const slotOfTag = (cluster: RedisCluster, tag: string) => slotOf(cluster, `{${tag}}`);
@@ -92,7 +92,7 @@ type Move = { partition: string; from: number; until: number };
 let moves: Move[] = [];
 
 /** Move one slot of the load after the other, each to another primary. */
-async function moveSlots({ installation, random, figures, found }: FaultContext): Promise<Heal> {
+export async function moveSlots({ installation, random, figures, found }: FaultContext): Promise<Heal> {
   const cluster = clusterOf(installation);
   moves = [];
   const stop = repeat(PAUSE_MS, async () => {
@@ -128,7 +128,7 @@ function doneAnyway({ history, dump, outage, installation: { settings } }: Run):
 }
 
 /** Report effects of the moves on other slots: only calls and timeouts of the moving slot may fail or wait. */
-function effectsOfMoves(run: Run): Finding[] {
+export function effectsOfMoves(run: Run): Finding[] {
   const isMoving = (call: Call) => movedMs(partitionOfCall(call), call.sentAt, call.endedAt) !== null;
   const excusedMs = ({ jobId, due, at }: Timeout) => movedMs(partitionOfJob(jobId), due, at) ?? 0;
   const timeouts = timeoutsIn(run).filter(({ jobId }) => LOADED.includes(partitionOfJob(jobId)));
