@@ -1,4 +1,5 @@
 // The calls whose instructions are counted. Each has a Redis with the jobs that it needs, and with others.
+import { inGroups } from '@yardmaster/api';
 import { listJobsQuery } from '@yardmaster/protocol';
 import * as verbs from '@yardmaster/store';
 import { requestOf, upTo } from '../load/verbs.mjs';
@@ -25,7 +26,7 @@ const complete = (store, job) => verbs.completeJob(store, workerOf(job), job.id,
 const fail = (store, job, how) => verbs.failJob(store, workerOf(job), job.id, { error: 'no', ...how });
 const kill = (store, { id }) => verbs.killJob(store, ANY_SPACE, id, 'not needed');
 const begin = (store, { id }) => verbs.beginCallback(store, { jobId: id, series: 0 });
-const createFull = (store, fields, key = null) => verbs.createFullJob(store, SPACE, requestOf(fields), key);
+const createWith = (store, fields, key = null) => verbs.createJob(store, SPACE, requestOf(fields), key);
 const expire = async (store) => verbs.expireDue(store, PARTITION, await verbs.redisNow(store));
 const promote = async (store) => verbs.promoteDue(store, PARTITION, await verbs.redisNow(store));
 const relay = (store) => verbs.relayCallbacks(store, PARTITION);
@@ -84,6 +85,30 @@ async function liveTwoCalls(store, running) {
   await settle(store, [running], { count: 1, names: [], autoAck: true });
 }
 
+/** Prepare a running job and a delivered one for each job of a call. */
+async function underWay(store, count) {
+  const started = await running()(store, count);
+  const claimed = await delivered()(store, count);
+  return started.map((job, i) => ({ running: job, delivered: claimed[i] }));
+}
+
+/** Live jobs in single calls that come at the same moment. */
+const liveAtOnce = (store, jobs) =>
+  Promise.all(
+    jobs.flatMap(({ running, delivered }) => [
+      verbs.createJob(store, SPACE, requestOf()),
+      poll(store, 1),
+      ack(store, delivered),
+      complete(store, running),
+    ]),
+  );
+
+/** Live jobs in two calls of many. */
+async function liveInLists(store, jobs) {
+  await create(store, jobs.length);
+  await settle(store, jobs, { count: jobs.length, names: [], autoAck: true });
+}
+
 /**
  * Calls by name.
  *
@@ -94,13 +119,19 @@ async function liveTwoCalls(store, running) {
 export const CALLS = {
   'four calls of a job': { call: (store) => liveFourCalls(store, true) },
   'four calls of a job, no token': { call: (store) => liveFourCalls(store, false) },
+  'four calls of each of 4 jobs, in a group': {
+    jobs: 4,
+    prepare: underWay,
+    call: (store, jobs) => liveAtOnce(inGroups(store), jobs),
+  },
   'two calls of a job': work(liveTwoCalls),
+  'two calls of 50 jobs': { ...work(liveInLists), jobs: 50 },
   create: { call: (store) => verbs.createJob(store, SPACE, requestOf()) },
-  'create, idempotency key': { call: (store, _, n) => createFull(store, {}, `key ${n}`) },
-  'create again, idempotency key': { call: (store) => createFull(store, {}, 'key') },
-  'create, unique key': { call: (store, _, n) => createFull(store, { unique: { ...UNIQUE, key: `key ${n}` } }) },
-  'create, two tags': { call: (store) => createFull(store, { tags: ['customer:42', 'urgent'] }) },
-  'create, delay': { call: (store) => createFull(store, { delaySeconds: 3_600 }) },
+  'create, idempotency key': { call: (store, _, n) => createWith(store, {}, `key ${n}`) },
+  'create again, idempotency key': { call: (store) => createWith(store, {}, 'key') },
+  'create, unique key': { call: (store, _, n) => createWith(store, { unique: { ...UNIQUE, key: `key ${n}` } }) },
+  'create, two tags': { call: (store) => createWith(store, { tags: ['customer:42', 'urgent'] }) },
+  'create, delay': { call: (store) => createWith(store, { delaySeconds: 3_600 }) },
   'create 50 jobs': { jobs: 50, call: (store) => create(store, 50) },
   'poll 1 job': { prepare: waiting(), call: (store) => poll(store, 1) },
   'poll 10 jobs': { jobs: 10, prepare: waiting(), call: (store) => poll(store, 10) },

@@ -16,6 +16,7 @@ import { carriedOutWithinMs } from '@yardmaster/store';
 import { createApp, endpointsOf } from './app.js';
 import type { SizeLimits } from './body/sizes.js';
 import { bypassExpress, createHttpServer } from './http-server.js';
+import { inGroups } from './limits/group-commit.js';
 import { RedisQueue } from './limits/redis-queue.js';
 import { createRouter } from './router.js';
 import { ROUTES } from './routes/index.js';
@@ -69,7 +70,8 @@ export interface ApiServerOptions {
  * @throws ConfigError when UI is true, but the dashboard is not built
  */
 export function createApiServer({ context, config, log, streams, isLive = () => true }: ApiServerOptions) {
-  const { store, authenticator, addressOf, reportRejectedKey, isEmit, subscriptions, stopping } = context;
+  const { authenticator, addressOf, reportRejectedKey, isEmit, subscriptions, stopping } = context;
+  const store = inGroups(context.store);
   const sizes = sizesOf(config);
   const { requests } = context.metrics;
   const redisQueue = new RedisQueue(carriedOutWithinMs(store));

@@ -19,7 +19,7 @@ export interface Played {
 
 /** Play a sequence on a fresh store and on the model, to its end or to the first disagreement. */
 export async function play(testStores: TestStores, rules: Rules): Promise<Played> {
-  const testStore = await testStores.open(rules.settings);
+  const testStore = await testStores.open(rules.settings, rules.isGrouped);
   const run = new SequenceRun(testStore, rules);
   let fault: string | null = null;
   try {
@@ -57,12 +57,13 @@ export async function playSeed(testStores: TestStores, seed: number, { atOnce, d
     if ('calls' in step) for (const call of step.calls) drawn.add(call.verb).add(callOnStatus(call, position));
     return step;
   };
-  const played = await play(testStores, { settings, next, auditEvery: atOnce ? 10 : 40 });
+  const rules = { settings, isGrouped: atOnce && seed % 2 === 0 };
+  const played = await play(testStores, { ...rules, next, auditEvery: atOnce ? 10 : 40 });
   if (played.fault === null) return played.calls;
 
   const { steps, fault } = await shortest(played, (some) => {
     const rest = [...some];
-    return play(testStores, { settings, next: () => rest.shift() ?? null, auditEvery: 1 });
+    return play(testStores, { ...rules, next: () => rest.shift() ?? null, auditEvery: 1 });
   });
   const lines = steps.map((step, i) => `${i + 1}. ${lineOf(step)}`);
   throw new Error(`MODEL_SEED=${seed} finds, with ${JSON.stringify(settings)}:\n${lines.join('\n')}\n${fault}`);

@@ -37,6 +37,8 @@ export interface Position {
 
 export interface Rules {
   settings: Omit<StoreSettings, 'keyPrefix'>;
+  /** See TestStores.open. */
+  isGrouped: boolean;
   /** The next step; null after the last. */
   next(position: Position): Step | null;
   /** Number of steps after which everything is read. */

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { inGroups } from '@yardmaster/api';
 import { createStore, FORMAT, PARTITIONS, type Store, type StoreSettings } from '@yardmaster/store';
 import type { Redis } from 'ioredis';
 import { keysOf } from '../../support/fsck.js';
@@ -30,7 +31,8 @@ export class TestStores {
     for (const connection of this.connections) freezeClock(connection);
   }
 
-  async open(settings: Omit<StoreSettings, 'keyPrefix'>): Promise<TestStore> {
+  /** @param isGrouped whether concurrent calls are sent as one script, and not on several connections */
+  async open(settings: Omit<StoreSettings, 'keyPrefix'>, isGrouped: boolean): Promise<TestStore> {
     const [redis, ...others] = this.connections;
     const keyPrefix = `t-model-${process.pid}-${prefixes++}`;
     let now = 0;
@@ -40,7 +42,7 @@ export class TestStores {
     await redis.hset(first.keys.meta, 'partitions', PARTITIONS, 'format', FORMAT);
     const { published, stop } = await this.listen(first);
     return {
-      stores: [first, ...others.map(storeOn)],
+      stores: isGrouped ? [inGroups(first)] : [first, ...others.map(storeOn)],
       setClock: async (ms) => {
         now = ms;
         await setClock(redis, ms);

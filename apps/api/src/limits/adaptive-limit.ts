@@ -1,3 +1,5 @@
+import { Quickest } from './quickest.js';
+
 /**
  * Requests at Redis at once: the first limit, and the bounds of the limit. With 128, a Redis at a distance of 100 ms
  * serves 1,280 a second. 8 requests are some ms of work, so that an urgent request does not wait long behind them. With
@@ -15,7 +17,6 @@ const WINDOW_MS = 250;
  * A Redis with a CPU limit pauses for the rest of each 100 ms. A request that waits for two such pauses is not slow.
  */
 const SLOW_MS = 250;
-const BASELINE_WINDOW_MS = 30_000;
 
 /** Factors of the limit: when most requests are slow, and when few are slow and the limit was reached. */
 const LESS = 0.8;
@@ -31,9 +32,7 @@ export class AdaptiveLimit {
   #slow = 0;
   #wasReached = false;
   #windowEndsAt = 0;
-  #quickestMs = Number.POSITIVE_INFINITY;
-  #quickestBefore = Number.POSITIVE_INFINITY;
-  #quickestSince = 0;
+  readonly #quickest = new Quickest();
 
   get value(): number {
     return this.#value;
@@ -52,15 +51,10 @@ export class AdaptiveLimit {
    */
   record(ms: number, now: number, others: number): void {
     // With so few others it did not wait in Redis, so its time is the current round trip.
-    if (others < LEAST) this.#quickestMs = this.#quickestBefore = ms;
-    if (now - this.#quickestSince > BASELINE_WINDOW_MS) {
-      this.#quickestBefore = this.#quickestMs;
-      this.#quickestMs = ms;
-      this.#quickestSince = now;
-    }
-    this.#quickestMs = Math.min(this.#quickestMs, ms);
+    if (others < LEAST) this.#quickest.reset(ms);
+    this.#quickest.record(ms, now);
     this.#measured++;
-    if (ms > Math.min(this.#quickestMs, this.#quickestBefore) + SLOW_MS) this.#slow++;
+    if (ms > this.#quickest.ms + SLOW_MS) this.#slow++;
     if (now >= this.#windowEndsAt) this.#change(now);
   }
 

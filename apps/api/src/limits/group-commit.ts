@@ -1,0 +1,144 @@
+import { isCluster } from '@yardmaster/redis';
+import { type SendCall, type Store, sendCalls, type VerbCall } from '@yardmaster/store';
+import { Quickest } from './quickest.js';
+
+/** Jobs that the calls of one script may touch, and characters of their arguments. A call with more is alone in its script. */
+const JOBS = 50;
+const CHARACTERS = 256 * 1_024;
+
+/** One script in so many takes other calls before urgent ones, so that these do not wait forever. */
+const OTHERS_FIRST = 4;
+
+/** Scripts at Redis at once: while Redis carries one out, the replies of the other are read. */
+const LEAST = 2;
+
+/** With a Redis at a distance there are more, one for so many milliseconds of the round trip. */
+const MS_FOR_EACH = 2;
+const MOST = 20;
+
+/** How long calls wait for a Redis that does not reply, milliseconds: then they are sent, because soon it would be too late. */
+const WAIT_MS = 100;
+
+interface Waiting {
+  call: VerbCall;
+  characters: number;
+  resolve: (replies: readonly unknown[][]) => void;
+  reject: (error: unknown) => void;
+}
+
+const charactersOf = ({ verbs }: VerbCall): number => {
+  let sum = 0;
+  for (const { parameters } of verbs) for (const one of parameters) if (typeof one === 'string') sum += one.length;
+  return sum;
+};
+
+/** Verbs that need not go first: a running job does not depend on them. */
+const NOT_URGENT = /^(create|poll|claim)$/;
+
+/**
+ * Sends calls that wait at the same moment in one script, which costs Redis less than one for each. Nothing waits while
+ * Redis has fewer scripts than it may have: a lone call leaves at the end of the turn of the event loop, as any command.
+ */
+class GroupCommit {
+  readonly #store: Store;
+  readonly #urgent: Waiting[] = [];
+  readonly #others: Waiting[] = [];
+  readonly #quickest = new Quickest();
+  #underWay = 0;
+  #scripts = 0;
+  #isPlanned = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  send(call: VerbCall): Promise<readonly unknown[][]> {
+    return new Promise((resolve, reject) => {
+      const isUrgent = !NOT_URGENT.test((call.verbs[0] as VerbCall['verbs'][number]).verb.name);
+      (isUrgent ? this.#urgent : this.#others).push({ call, characters: charactersOf(call), resolve, reject });
+      if (this.#isPlanned) return;
+      this.#isPlanned = true;
+      setImmediate(() => {
+        this.#isPlanned = false;
+        this.#sendGroups();
+      });
+    });
+  }
+
+  get #waiting(): number {
+    return this.#urgent.length + this.#others.length;
+  }
+
+  #sendGroups(): void {
+    const most = Math.min(MOST, LEAST + Math.floor(this.#quickest.ms / MS_FOR_EACH));
+    while (this.#underWay < most && this.#waiting > 0) void this.#sendGroup();
+    if (this.#waiting > 0) this.#timer ??= setTimeout(() => this.#sendAll(), WAIT_MS).unref();
+  }
+
+  #sendAll(): void {
+    this.#stopTimer();
+    while (this.#waiting > 0) void this.#sendGroup();
+  }
+
+  #stopTimer(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Take the calls of the next script: as a rule, those that are urgent first. */
+  #takeGroup(): Waiting[] {
+    const group: Waiting[] = [];
+    let jobs = 0;
+    let characters = 0;
+    const queues = [this.#urgent, this.#others];
+    if (++this.#scripts % OTHERS_FIRST === 0) queues.reverse();
+    for (const queue of queues) {
+      let taken = 0;
+      for (const one of queue) {
+        jobs += one.call.jobs;
+        characters += one.characters;
+        if (group.length > 0 && (jobs > JOBS || characters > CHARACTERS)) break;
+        group.push(one);
+        taken++;
+      }
+      queue.splice(0, taken);
+      if (queue.length > 0) break;
+    }
+    return group;
+  }
+
+  async #sendGroup(): Promise<void> {
+    const group = this.#takeGroup();
+    const sentAt = performance.now();
+    const others = this.#underWay++;
+    try {
+      const replies = await sendCalls(
+        this.#store,
+        group.map(({ call }) => call),
+      );
+      const now = performance.now();
+      if (others === 0) this.#quickest.reset(now - sentAt); // It has waited for no other.
+      this.#quickest.record(now - sentAt, now);
+      for (const [i, { resolve }] of group.entries()) resolve(replies[i] as unknown[][]);
+    } catch (error) {
+      // None is sent again, because each may have been carried out.
+      for (const { reject } of group) reject(error);
+    }
+    this.#underWay--;
+    this.#stopTimer(); // Redis replies.
+    this.#sendGroups();
+  }
+}
+
+/** Return a store that sends the calls of verbs in groups. On a cluster, a group has the calls of one partition. */
+export function inGroups(store: Store): Store {
+  const groups = new Map<string, GroupCommit>();
+  const send: SendCall = (_, call) => {
+    const slot = isCluster(store.redis) ? call.base : '';
+    const group = groups.get(slot) ?? new GroupCommit(store);
+    groups.set(slot, group);
+    return group.send(call);
+  };
+  return { ...store, send };
+}
