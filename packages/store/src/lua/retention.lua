@@ -22,7 +22,9 @@ local function purge(job, nowMs)
   leave(deadlines, job.id)
   leave(space .. '/jobs', job.id)
   leave(space .. '/status/' .. job.status, job.id)
-  if batch then storeCount() end
+  if batch then
+    storeCount()
+  end
   if tonumber(redis.call('ZINCRBY', space .. '/names', -1, job.name)) <= 0 then redis.call('ZREM', space .. '/names', job.name) end
   if has(job, 'u') then freeUnique(job, option(job, 'u', 'unique')) end
   leaveTags(job)
