@@ -43,6 +43,8 @@ function onText(payload) {
   if (sentAt > 0) tally.seen.push([sentAt, at - sentAt]);
 }
 
+const SWITCHING_PROTOCOLS = 101;
+
 function open(url, path) {
   return new Promise((resolve, reject) => {
     const socket = net.connect(Number(url.port), url.hostname);
@@ -60,7 +62,7 @@ function open(url, path) {
       if (end < 0) return;
       clearTimeout(timer);
       socket.off('data', onHead);
-      if (!head.startsWith('HTTP/1.1 101')) {
+      if (!head.startsWith(`HTTP/1.1 ${SWITCHING_PROTOCOLS} `)) {
         reject(new Error(head));
         return;
       }

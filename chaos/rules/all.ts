@@ -27,7 +27,7 @@ const histories = ruleForEachJob('histories', 'P3', (one, { settings, outages })
 });
 
 /**
- * Whether a step of the clock forward explains a disagreement: a delay seems too short, or the time for the start began again, because
+ * Whether a step of the clock forward explains a disagreement: a delay seems too short, or the time for the start restarted, because
  * the step came in the middle of it.
  */
 const isOfStep = (says: string) =>
