@@ -16,7 +16,7 @@ const LEAST = 2;
 const MS_FOR_EACH = 2;
 const MOST = 20;
 
-/** How long calls wait for a Redis that does not reply, milliseconds: then they are sent, because soon it would be too late. */
+/** How long calls wait for a Redis that does not reply, milliseconds: then one more script is sent, before it is too late. */
 const WAIT_MS = 100;
 
 interface Waiting {
@@ -73,12 +73,18 @@ class GroupCommit {
   #sendGroups(): void {
     const most = Math.min(MOST, LEAST + Math.floor(this.#quickest.ms / MS_FOR_EACH));
     while (this.#underWay < most && this.#waiting > 0) void this.#sendGroup();
-    if (this.#waiting > 0) this.#timer ??= setTimeout(() => this.#sendAll(), WAIT_MS).unref();
+    this.#startTimer();
   }
 
-  #sendAll(): void {
+  #startTimer(): void {
+    if (this.#waiting > 0) this.#timer ??= setTimeout(() => this.#sendOneMore(), WAIT_MS).unref();
+  }
+
+  /** Send one script more than there may be: all of them would hold up the urgent calls of a Redis that is only slow. */
+  #sendOneMore(): void {
     this.#stopTimer();
-    while (this.#waiting > 0) void this.#sendGroup();
+    void this.#sendGroup();
+    this.#startTimer();
   }
 
   #stopTimer(): void {
