@@ -166,7 +166,7 @@ it('lets a poll for many jobs pass while urgent calls never end', async () => {
   const scripts = sent.length - before;
   isOver = true;
   await beats;
-  expect(scripts).toBeLessThan(12); // Every fourth script begins with calls that are not urgent.
+  expect(scripts).toBeLessThan(60); // Every fourth script begins with calls that are not urgent; otherwise there are 200.
 });
 
 it('sends large calls in several scripts', async () => {
