@@ -170,11 +170,14 @@ it('serves other connections after a client disconnects while its requests wait'
 });
 
 describe('a process that serves MAX_IN_FLIGHT requests', () => {
-  const service = withService({ MAX_IN_FLIGHT: '2' });
+  const service = withService({ MAX_IN_FLIGHT: '10' });
 
-  it('refuses requests above MAX_IN_FLIGHT unchecked, responds to probes, and then serves again', async () => {
+  it('refuses further requests unchecked, serves probes and heartbeats, and then serves all again', async () => {
+    const { id } = (await service.call('POST', '/spaces/quiet/jobs', { body: { name: 'running' } })).body;
+    await service.call('POST', `/jobs/${id}/claim`);
+    await service.call('POST', `/jobs/${id}/ack`);
     const head = `POST /api/v1/spaces/busy/jobs HTTP/1.1\r\n${HOST}x-api-key: ${ADMIN_KEY}\r\ncontent-type: application/json\r\n`;
-    const open = [1, 2].map(() => new RawClient(service.url));
+    const open = Array.from({ length: 9 }, () => new RawClient(service.url)); // The tenth is reserved for urgent calls.
     for (const raw of open) raw.socket.write(`${head}Content-Length: 16\r\n\r\n{`);
     let refused = await service.call('GET', '/keys', { key: 'wrong' });
     await until(async () => {
@@ -188,10 +191,11 @@ describe('a process that serves MAX_IN_FLIGHT requests', () => {
     expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
     expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(5);
     expect((await fetch(`${service.url}/livez`)).status).toBe(200);
+    expect((await service.call('POST', `/jobs/${id}/keepalive`)).status).toBe(200);
     for (const raw of open) raw.socket.write('"name": "work"}');
     for (const raw of open) expect(await raw.receive(1)).toMatchObject([{ status: 201 }]);
     for (const raw of open) raw.socket.destroy();
     await until(async () => (await service.call('GET', '/spaces/busy/jobs')).status === 200);
-    expect((await service.call('GET', '/spaces/busy/jobs')).body).toHaveLength(2);
+    expect((await service.call('GET', '/spaces/busy/jobs')).body).toHaveLength(9);
   });
 });

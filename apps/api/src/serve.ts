@@ -39,11 +39,15 @@ export interface Serving {
 const MAX_LOG_BYTES = 16 * 1_048_576;
 const MAX_BATCHED_BYTES = 32 * 1_048_576;
 
+/** Share of `maxInFlight` that is reserved for urgent calls: a running job must not time out because creates wait. */
+const RESERVED = 0.1;
+
 /** Create the functions that respond to requests, with their shared budgets. */
 export function createServing({ log, requests, maxInFlight, onOverloaded, ...given }: ServingOptions): Serving {
   const responseBudget = new ResponseBudget();
   const { store } = given;
   const budgetMs = redisBudgetMs(store);
+  const reserved = Math.floor(maxInFlight * RESERVED);
   const inflateBudget = new InflateBudget({
     ...{ maxBytes: MAX_LOG_BYTES, maxWaitMs: budgetMs, what: 'logs' },
     onRefused: store.observer.refusedLogs,
@@ -53,7 +57,8 @@ export function createServing({ log, requests, maxInFlight, onOverloaded, ...giv
   const logOutage = createOutageLog(log);
   return {
     async serve(route, params, req, res) {
-      if (requests.inFlight >= maxInFlight) throw new YardmasterError('OVERLOADED');
+      const limit = route.isUrgent ? maxInFlight : maxInFlight - reserved;
+      if (requests.inFlight >= limit) throw new YardmasterError('OVERLOADED');
       requests.inFlight++;
       try {
         const { body, head } = await handle(route, params, { req, res }, deps);
