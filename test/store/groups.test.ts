@@ -124,6 +124,20 @@ it('sends two scripts at once, while further calls gather', async () => {
   expect(verbsSent().at(-1)).toEqual(['create', 'create', 'create']);
 });
 
+it('sends calls that fill a script at once', async () => {
+  isHeld = true;
+  const first = [create(), create(), create()];
+  await until(() => held.length === 1);
+  const second = create();
+  await until(() => held.length === 2);
+  const others = upTo(130).map(() => create());
+  await until(() => held.length === 4);
+  isHeld = false;
+  for (const pass of held.splice(0)) pass();
+  await Promise.all([...first, second, ...others]);
+  expect(verbsSent().map(({ length }) => length)).toEqual([3, 0, 50, 50, 30]);
+});
+
 it('does not let calls wait for replies that do not come', async () => {
   isHeld = true;
   const calls = [create()];

@@ -6,17 +6,18 @@ import { Quickest } from './quickest.js';
 const JOBS = 50;
 const CHARACTERS = 256 * 1_024;
 
-/** One script in so many takes other calls before urgent ones, so that these do not wait forever. */
+/** Every fourth script takes other calls before urgent ones, so that these don't starve. */
 const OTHERS_FIRST = 4;
 
-/** Scripts at Redis at once: while Redis carries one out, the replies of the other are read. */
+/**
+ * Scripts at Redis at once. Two: while Redis runs one, the replies of the other are read. One more for each 2 ms of round
+ * trip. Calls that fill a script gain nothing by waiting, so up to 20 full scripts are sent.
+ */
 const LEAST = 2;
-
-/** With a Redis at a distance there are more, one for so many milliseconds of the round trip. */
 const MS_FOR_EACH = 2;
 const MOST = 20;
 
-/** How long calls wait for a Redis that does not reply, milliseconds: then one more script is sent, before it is too late. */
+/** How long calls wait for a Redis that does not reply, milliseconds. Then one more script is sent, before it is too late. */
 const WAIT_MS = 100;
 
 interface Waiting {
@@ -44,6 +45,7 @@ class GroupCommit {
   readonly #urgent: Waiting[] = [];
   readonly #others: Waiting[] = [];
   readonly #quickest = new Quickest();
+  #waitingJobs = 0;
   #underWay = 0;
   #scripts = 0;
   #isPlanned = false;
@@ -56,6 +58,7 @@ class GroupCommit {
   send(call: VerbCall): Promise<readonly unknown[][]> {
     return new Promise((resolve, reject) => {
       const isUrgent = !NOT_URGENT.test((call.verbs[0] as VerbCall['verbs'][number]).verb.name);
+      this.#waitingJobs += call.jobs;
       (isUrgent ? this.#urgent : this.#others).push({ call, characters: charactersOf(call), resolve, reject });
       if (this.#isPlanned) return;
       this.#isPlanned = true;
@@ -72,7 +75,7 @@ class GroupCommit {
 
   #sendGroups(): void {
     const most = Math.min(MOST, LEAST + Math.floor(this.#quickest.ms / MS_FOR_EACH));
-    while (this.#underWay < most && this.#waiting > 0) void this.#sendGroup();
+    while (this.#waiting > 0 && this.#underWay < (this.#waitingJobs < JOBS ? most : MOST)) void this.#sendGroup();
     this.#startTimer();
   }
 
@@ -106,6 +109,7 @@ class GroupCommit {
         characters += one.characters;
         if (group.length > 0 && (jobs > JOBS || characters > CHARACTERS)) break;
         group.push(one);
+        this.#waitingJobs -= one.call.jobs;
         taken++;
       }
       queue.splice(0, taken);
