@@ -26,9 +26,9 @@ it('fsck show prints the parts of the state, and then the other fields with long
   const { payload: whole = '', ...short } = fields;
   const [code, lines, err] = await show(id);
   expect([code, err]).toEqual([0, '']);
-  expect(lines.slice(0, 9)).toEqual(Object.entries(state).map(([name, value]) => `${name}  ${value}`));
+  expect(lines.slice(0, 11)).toEqual(Object.entries(state).map(([name, value]) => `${name}  ${value}`));
   const others = { ...short, payload: `${whole.slice(0, 199)}…` };
-  expect(lines.slice(9)).toEqual(
+  expect(lines.slice(11)).toEqual(
     Object.entries(others)
       .map(([name, value]) => `${name}  ${value}`)
       .sort(),

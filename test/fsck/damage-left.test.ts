@@ -42,9 +42,9 @@ it.each([
   ['dead', 'attempt', 0, attempts(0)],
   ['killed', 'updatedAt', 0, 'state has no time of its last change'],
   ['pending', 'state', 'pending', IMPOSSIBLE],
-  ['pending', 'space', 'elsewhere', 'space is impossible: elsewhere'],
-  ['pending', 'space', null, 'space is missing'],
-  ['pending', 'name', null, 'name is missing'],
+  ['pending', 'space', 'elsewhere', IMPOSSIBLE],
+  ['pending', 'space', null, IMPOSSIBLE],
+  ['pending', 'name', null, IMPOSSIBLE],
   ['pending', 'deliveredAt', '1700000000000', 'deliveredAt must be absent, because the job is pending'],
   ['delivered', 'deliveredAt', null, 'deliveredAt is missing'],
   ['delivered', 'startedAt', '1700000000000', 'startedAt must be absent, because the job is delivered'],
@@ -86,7 +86,7 @@ it.each([
   const state = await service.redis.hget(key, 'state');
   await expectLeft(
     [['record_broken', id, `{${PARTITION}}:job:${id}`, 'none']],
-    [detail === IMPOSSIBLE ? detail + state : detail],
+    [detail === IMPOSSIBLE ? detail + state?.slice(0, 80) : detail],
   );
   await service.redis.del(key);
   await service.redis.hset(key, before);

@@ -44,7 +44,7 @@ it.each([
 
 it('reads status and space of a job, and null without one', async () => {
   expect([await readStatus(store, JOB), await readSpaceOf(store, JOB)]).toEqual([null, null]);
-  await redis.hset(store.keys.job(JOB), { state: 'running 1 1 0 3 5 3 300 -', space: 'demo' });
+  await redis.hset(store.keys.job(JOB), { state: 'running 1 1 0 3 5 3 300 - demo a name' });
   expect([await readStatus(store, JOB), await readSpaceOf(store, JOB)]).toEqual(['running', 'demo']);
   expect(await readSpaceOf(store, 'no id')).toBeNull();
 });

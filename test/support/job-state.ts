@@ -1,12 +1,12 @@
-import { STATE_PARTS } from '@yardmaster/store';
+import { STATE_PARTS, statePartsOf } from '@yardmaster/store';
 import type { Redis } from 'ioredis';
 
 type Parts = Record<(typeof STATE_PARTS)[number], string>;
 
 /** Read the parts of the state of a job's record. */
 export async function readState(redis: Pick<Redis, 'hget'>, jobKey: string): Promise<Parts> {
-  const parts = ((await redis.hget(jobKey, 'state')) ?? '').split(' ');
-  return Object.fromEntries(STATE_PARTS.map((part, i) => [part, parts[i] ?? ''])) as Parts;
+  const values = statePartsOf((await redis.hget(jobKey, 'state')) ?? '') ?? [];
+  return Object.fromEntries(STATE_PARTS.map((part, i) => [part, values[i] ?? ''])) as Parts;
 }
 
 /** Write some parts of the state of a job's record, right or not. */
@@ -52,9 +52,9 @@ export async function tokenOf(redis: Pick<Redis, 'hget'>, jobKey: string, delive
 
 /** Lua that makes the state of a job (its key) agree with the list of its history. ARGV: how many events were dropped. */
 export const AGREE_WITH_LIST = `
-local before, seq, after, flags = string.match(redis.call('HGET', KEYS[1], 'state'), '^(%S+ %S+ %S+ %S+ )(%S+)(.* )(%S+)$')
+local before, seq, after, flags, place = string.match(redis.call('HGET', KEYS[1], 'state'), '^(%S+ %S+ %S+ %S+ )(%S+)(%D%S+ %S+ %S+ )(%S+)(.*)$')
 seq = 1 + redis.call('LLEN', KEYS[1] .. ':events') + (ARGV[1] or 0)
-return redis.call('HSET', KEYS[1], 'state', before .. seq .. after .. string.gsub(flags, 'h', '') .. 'h')`;
+return redis.call('HSET', KEYS[1], 'state', before .. seq .. after .. string.gsub(flags, 'h', '') .. 'h' .. place)`;
 
 /** Append entries to the list of a job's history, as scripts do, without a message. */
 export async function appendEvents(

@@ -1,6 +1,6 @@
 import { isJobId } from '@yardmaster/protocol';
 import { retryUnavailable, withRedisErrors } from '@yardmaster/redis';
-import { checkFormat, STATE_PARTS, type Store } from '@yardmaster/store';
+import { checkFormat, STATE_PARTS, type Store, statePartsOf } from '@yardmaster/store';
 import { FsckError } from './fsck.js';
 
 /** The record of a job as Redis has it: all values are texts, and nothing is checked. */
@@ -36,7 +36,7 @@ const hashOf = ({ redis, keys }: Store, jobId: string): Promise<Record<string, s
   retryUnavailable(() => withRedisErrors(redis.hgetall(keys.job(jobId))));
 
 function partsOf(state: string): Record<string, string> | string {
-  const parts = state.split(' ');
-  if (parts.length !== STATE_PARTS.length) return state;
+  const parts = statePartsOf(state);
+  if (parts === null) return state;
   return Object.fromEntries(STATE_PARTS.map((name, i) => [name, parts[i] as string]));
 }

@@ -48,7 +48,7 @@ export { hasClaimable, readSpaceOf, readStatus } from './jobs/probe.js';
 export { getJob, getProgress } from './jobs/read/read.js';
 export { readSince, type Since } from './jobs/read/since.js';
 export { readSnapshot, type Snapshot } from './jobs/read/snapshot.js';
-export { STATE_PARTS } from './jobs/read/state.js';
+export { STATE_PARTS, statePartsOf } from './jobs/read/state.js';
 export { requeueJob } from './jobs/requeue.js';
 export { rescheduleJob } from './jobs/reschedule.js';
 export { presenceChannelOf } from './keys.js';

@@ -178,15 +178,8 @@ export function placeOfJob(store: Store, { spaceId }: Caller, jobId: string): Pl
   return { base: store.keys.baseOfJob(jobId), space: spaceId ?? '' };
 }
 
-/**
- * Build the inputs that every other script on one job shares.
- *
- * @throws JOB_NOT_FOUND for a text that no job can have as its id
- */
-export function jobScriptInputs(store: Store, caller: Caller, jobId: string) {
-  if (!isJobId(jobId)) throw new YardmasterError('JOB_NOT_FOUND');
-  return {
-    keys: { jobKey: store.keys.job(jobId) },
-    args: { base: store.keys.baseOfJob(jobId), jobId, keySpaceId: caller.spaceId ?? '' },
-  };
+/** Return the inputs of a script on one job. @throws as placeOfJob */
+export function inputsForJob(store: Store, caller: Caller, jobId: string) {
+  const { base, space } = placeOfJob(store, caller, jobId);
+  return { keys: { base }, args: { jobId, space } };
 }

@@ -17,7 +17,8 @@ local since = redis.call('ZRANGEBYSCORE', jobs, '(' .. afterOrder, '+inf', 'LIMI
 if #since > 100 or redis.call('ZCARD', jobs) ~= tonumber(counted) + #since then return { 'CHANGED' } end
 local more = {}
 for _, id in ipairs(since) do
-  local name = redis.call('HGET', base .. 'job:' .. id, 'name') or ''
+  local _, name = spaceAndName(redis.call('HGET', base .. 'job:' .. id, 'state'))
+  name = name or ''
   more[name] = (more[name] or 0) + 1
 end
 

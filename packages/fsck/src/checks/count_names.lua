@@ -9,5 +9,8 @@
 --   names        one for each job
 local page = redis.call('ZRANGEBYSCORE', jobs, '(' .. afterOrder, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
 local names = {}
-for i = 1, #page, 2 do names[#names + 1] = redis.call('HGET', base .. 'job:' .. page[i], 'name') or '' end
+for i = 1, #page, 2 do
+  local _, name = spaceAndName(redis.call('HGET', base .. 'job:' .. page[i], 'state'))
+  names[#names + 1] = name or ''
+end
 return { 'OK', #names, page[#page] or afterOrder, names }

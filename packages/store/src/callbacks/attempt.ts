@@ -3,7 +3,7 @@ import { parseJson } from '../jobs/read/record.js';
 import { stateOf } from '../jobs/read/state.js';
 import { runScript } from '../script/run-script.js';
 import { begin_callback, record_callback } from '../script/scripts.generated.js';
-import { ANY_SPACE, jobScriptInputs, onBulk, type Store } from '../store.js';
+import { ANY_SPACE, inputsForJob, onBulk, type Store } from '../store.js';
 import { isoOf } from '../time.js';
 import { AGAIN_MS, type PendingCallback } from './outbox.js';
 
@@ -55,22 +55,21 @@ export async function beginCallback(
   store: Store,
   { jobId, series }: PendingCallback,
 ): Promise<CallbackAttempt | NoAttempt> {
-  const { keys, args } = jobScriptInputs(store, ANY_SPACE, jobId);
-  const { base } = args;
+  const { keys, args } = inputsForJob(store, ANY_SPACE, jobId);
   // A result may be large, so it uses the connection behind which no call of a worker waits.
   const reply = await runScript(onBulk(store), begin_callback, {
     keys,
-    args: { base, jobId, series, leaseMs: CALLBACK_LEASE_MS, longestWaitMs: LONGEST_WAIT_MS },
+    args: { ...args, series, leaseMs: CALLBACK_LEASE_MS, longestWaitMs: LONGEST_WAIT_MS },
   });
   if (reply.outcome === 'NOT_PENDING') return { waitMs: null };
   if (reply.outcome === 'NOT_DUE') return { waitMs: reply.waitMs };
   const { nowMs, attempt, lease } = reply;
-  const [state, spaceId, name, url, headers, result, error, killReason] = reply.fields;
-  const { status, attempt: attemptNumber, updatedAt, order } = stateOf(state as string);
+  const [state, url, headers, result, error, killReason] = reply.fields;
+  const { spaceId, name, status, attempt: attemptNumber, updatedAt, order } = stateOf(state as string);
   return {
     jobId,
-    spaceId: spaceId as string,
-    name: name as string,
+    spaceId,
+    name,
     status,
     attemptNumber,
     result: resultOf(status, { result, error, killReason }),
@@ -120,12 +119,11 @@ export async function recordCallback(
   { jobId, series }: PendingCallback,
   { lease, type, data, retryMs }: CallbackOutcome & { lease: string; retryMs: number | null },
 ): Promise<boolean> {
-  const { keys, args } = jobScriptInputs(store, ANY_SPACE, jobId);
+  const { keys, args } = inputsForJob(store, ANY_SPACE, jobId);
   const { outcome } = await runScript(store, record_callback, {
     keys,
     args: {
-      base: args.base,
-      jobId,
+      ...args,
       series,
       lease,
       eventType: type,

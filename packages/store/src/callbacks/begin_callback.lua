@@ -1,5 +1,5 @@
--- KEYS jobKey
--- ARGV base jobId series leaseMs longestWaitMs
+-- KEYS base
+-- ARGV jobId series leaseMs longestWaitMs
 -- REPLY OK nowMs:number attempt:number lease fields?[]
 -- REPLY NOT_DUE waitMs:number
 -- REPLY NOT_PENDING
@@ -8,9 +8,9 @@
 --   longestWaitMs  longest waitMs while another scheduler makes an attempt, which may be over sooner
 --   attempt        number of the attempt, from 1
 --   lease          end of the lease in ms
---   fields         state, space, name, callbackUrl, callbackHeaders, result, error and killReason of the record
+--   fields         state, callbackUrl, callbackHeaders, result, error and killReason of the record
 -- NOT_PENDING also when the callback is in another series by now.
-local job = loadJob(jobKey, base, jobId)
+local job = loadJob(base, jobId)
 local callback = loadCallback(job)
 if not callback or callback.series ~= tonumber(series) then return { 'NOT_PENDING' } end
 local nowMs, nowText = now()
@@ -19,6 +19,6 @@ if callback.due > nowMs then return { 'NOT_DUE', callback.due - nowMs } end
 
 local lease = nowMs + tonumber(leaseMs)
 postpone(job, lease)
-redis.call('HSET', jobKey, 'callbackLeasedUntil', formatInteger(lease))
-local fields = redis.call('HMGET', jobKey, 'state', 'space', 'name', 'callbackUrl', 'callbackHeaders', 'result', 'error', 'killReason')
+redis.call('HSET', job.key, 'callbackLeasedUntil', formatInteger(lease))
+local fields = redis.call('HMGET', job.key, 'state', 'callbackUrl', 'callbackHeaders', 'result', 'error', 'killReason')
 return { 'OK', nowText, callback.attempts + 1, formatInteger(lease), fields }

@@ -1,6 +1,6 @@
 import { runScript } from '../script/run-script.js';
 import { redeliver_callback, relay_callbacks } from '../script/scripts.generated.js';
-import { type Caller, jobScriptInputs, type Store } from '../store.js';
+import { type Caller, inputsForJob, type Store } from '../store.js';
 
 // The life of a callback. Pending: its job id is in `callbacks`, where the script that ends the job has put it.
 //
@@ -66,5 +66,5 @@ export async function relayCallbacks(store: Store, partition: string): Promise<R
  * @throws JOB_NOT_ENDED, NO_CALLBACK, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE, STORAGE_FULL
  */
 export async function redeliverCallback(store: Store, caller: Caller, jobId: string): Promise<void> {
-  await runScript(store, redeliver_callback, jobScriptInputs(store, caller, jobId));
+  await runScript(store, redeliver_callback, inputsForJob(store, caller, jobId));
 }

@@ -1,5 +1,5 @@
--- KEYS jobKey
--- ARGV base jobId series lease eventType data retryMs againMs
+-- KEYS base
+-- ARGV jobId series lease eventType data retryMs againMs
 -- REPLY OK
 -- REPLY NOT_PENDING
 --
@@ -11,7 +11,7 @@
 --   retryMs         until the next attempt; '' when this was the last
 --   againMs         after that, the relay checks whether the attempt was lost
 -- NOT_PENDING when it is recorded already, another scheduler took the attempt over, or the job is gone.
-local job = loadJob(jobKey, base, jobId)
+local job = loadJob(base, jobId)
 local callback = loadCallback(job)
 if not callback or formatInteger(callback.leasedUntil) ~= lease then return { 'NOT_PENDING' } end
 
@@ -22,15 +22,15 @@ if callback.series ~= tonumber(series) then
   enqueueCallback(job, nowMs)
 elseif retryMs == '' then
   redis.call('ZREM', base .. 'callbacks', jobId)
-  redis.call('HDEL', jobKey, 'callbackDueAt')
+  redis.call('HDEL', job.key, 'callbackDueAt')
 else
   local due = nowMs + tonumber(retryMs)
   postpone(job, due + tonumber(againMs))
-  redis.call('HSET', jobKey, 'callbackDueAt', formatInteger(due))
+  redis.call('HSET', job.key, 'callbackDueAt', formatInteger(due))
 end
-redis.call('HDEL', jobKey, 'callbackLeasedUntil')
+redis.call('HDEL', job.key, 'callbackLeasedUntil')
 appendEvent(job, nowText, eventType, data)
-redis.call('HSET', jobKey, 'state', stateOf(job, job.status, job.updatedAt), 'callbackAttempts', formatInteger(callback.attempts + 1))
+redis.call('HSET', job.key, 'state', stateOf(job, job.status, job.updatedAt), 'callbackAttempts', formatInteger(callback.attempts + 1))
 if isWatched(base) then
   publish(job, job.seq, eventType, job.status, nowText, data)
 end

@@ -11,7 +11,7 @@ local nowMs, nowText = now()
 local ids = redis.call('ZRANGEBYSCORE', callbacks, '-inf', nowText, 'LIMIT', 0, limit)
 local due = {}
 for _, id in ipairs(ids) do
-  local job, url = loadJob(base .. 'job:' .. id, base, id, 'callbackUrl')
+  local job, url = loadJob(base, id, 'callbackUrl')
   local callback = loadCallback(job)
   if callback then
     -- The first attempt is due from the end of the job on.

@@ -12,7 +12,7 @@ local nowMs = now()
 local markedAt = tonumber(redis.call('GET', base .. 'stepped') or 0)
 
 local function reopenIfAhead(id)
-  local job, deliveredAt, ackWithinMs = loadJob(base .. 'job:' .. id, base, id, 'deliveredAt', 'ackWithinMs')
+  local job, deliveredAt, ackWithinMs = loadJob(base, id, 'deliveredAt', 'ackWithinMs')
   if job.status ~= 'delivered' and job.status ~= 'running' then return 0 end -- A stray entry.
   local ms = windowMs(job, ackWithinMs)
   local due = tonumber(redis.call('ZSCORE', base .. 'deadlines', id) or 0)

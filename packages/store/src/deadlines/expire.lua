@@ -25,7 +25,7 @@ local steppedAt, ended = lastStep(base, nowMs), {}
 -- how long the attempt has run.
 --   n   its number in this step
 local function expireOne(id, due, n)
-  local job, deliveredAt, ackWithinMs, startedAt = loadJob(base .. 'job:' .. id, base, id, 'deliveredAt', 'ackWithinMs', 'startedAt')
+  local job, deliveredAt, ackWithinMs, startedAt = loadJob(base, id, 'deliveredAt', 'ackWithinMs', 'startedAt')
   if reopenIfCutShort(job, due, steppedAt, nowMs, ackWithinMs) then return REOPENED end
   lagMs = lagMs or nowMs - due
   if job.status == 'delivered' then

@@ -19,7 +19,7 @@ local before, steppedAt = math.min(nowMs, tonumber(dueBefore)), lastStep(base, n
 -- Process one job that has left `due`, and return which count that adds to; nil for a job that stays as it is.
 --   n   its number in this step: the jobs of a step are in the queue in this order
 local function promoteOne(id, n)
-  local job, scheduledFor = loadJob(base .. 'job:' .. id, base, id, 'scheduledFor')
+  local job, scheduledFor = loadJob(base, id, 'scheduledFor')
   local status = job.status
   if status ~= 'scheduled' and status ~= 'pending' and status ~= 'delivered' then
     if status and not IS_STATUS[status] then error('unknown status') end

@@ -1,7 +1,7 @@
 import { isJobId, type Status } from '@yardmaster/protocol';
 import { call } from '../call.js';
 import type { Store } from '../store.js';
-import { stateOf } from './read/state.js';
+import { type State, stateOf } from './read/state.js';
 
 // Reads of one field: for calls that wait, in case the message that they wait for was lost, and for the audit. Each is one
 // cheap command.
@@ -31,10 +31,8 @@ export async function hasClaimable(store: Store, spaceId: string, names: readonl
  * @returns null when there is no such job
  * @throws UNAVAILABLE
  */
-export async function readStatus(store: Store, jobId: string): Promise<Status | null> {
-  const state = await call(store, 'hget', store.redis.hget(store.keys.job(jobId), 'state'));
-  return state === null ? null : stateOf(state).status;
-}
+export const readStatus = async (store: Store, jobId: string): Promise<Status | null> =>
+  (await readState(store, jobId))?.status ?? null;
 
 /**
  * Read the space of a job.
@@ -42,6 +40,11 @@ export async function readStatus(store: Store, jobId: string): Promise<Status | 
  * @returns null when there is no such job
  * @throws UNAVAILABLE
  */
-export async function readSpaceOf(store: Store, jobId: string): Promise<string | null> {
-  return isJobId(jobId) ? call(store, 'hget', store.redis.hget(store.keys.job(jobId), 'space')) : null;
+export const readSpaceOf = async (store: Store, jobId: string): Promise<string | null> =>
+  (await readState(store, jobId))?.spaceId ?? null;
+
+async function readState(store: Store, jobId: string): Promise<State | null> {
+  if (!isJobId(jobId)) return null;
+  const state = await call(store, 'hget', store.redis.hget(store.keys.job(jobId), 'state'));
+  return state === null ? null : stateOf(state);
 }

@@ -1,7 +1,7 @@
 import { type AppendedLogs, YardmasterError } from '@yardmaster/protocol';
 import { runScript } from '../script/run-script.js';
 import { append_logs } from '../script/scripts.generated.js';
-import { type Caller, jobScriptInputs, onBulk, type Store } from '../store.js';
+import { type Caller, inputsForJob, onBulk, type Store } from '../store.js';
 import type { PackedLog } from './entry.js';
 
 /**
@@ -18,7 +18,7 @@ export async function appendLogs(
   jobId: string,
   logs: readonly PackedLog[],
 ): Promise<AppendedLogs> {
-  const { keys, args } = jobScriptInputs(store, caller, jobId);
+  const { keys, args } = inputsForJob(store, caller, jobId);
   const { lastSeq: toSeq } = await runScript(onBulk(store), append_logs, {
     keys,
     args,

@@ -1,27 +1,26 @@
--- KEYS jobKey
--- ARGV base jobId keySpaceId entries...
+-- KEYS base
+-- ARGV jobId space entries...
 -- REPLY OK lastSeq:number
 -- ERRORS JOB_NOT_FOUND FORBIDDEN
 --
 -- Append a batch of log entries to a job, whatever its status. This is not a heartbeat: the window and the record do
 -- not change.
 --   entries   results of packLog in the store: JSON arrays without `[` and the time of storage; at most 5,000
-local job = loadJob(jobKey, base, jobId)
-local refusal = refusalFor(job.status, job.space, keySpaceId)
-if refusal then return { refusal } end
+local job, refusal = openJob(base, space, jobId)
+if refusal then return refusal end
 
 local _, nowText = now()
 local opening = '[' .. nowText
 for i = 1, #entries do entries[i] = opening .. entries[i] end
-local logs = jobKey .. ':logs'
-local dropped = tonumber(redis.call('HGET', jobKey, 'logsDropped') or 0)
+local logs = job.key .. ':logs'
+local dropped = tonumber(redis.call('HGET', job.key, 'logsDropped') or 0)
 -- The first write, and one command for all of them: a full Redis refuses the whole batch.
 local length = redis.call('RPUSH', logs, unpack(entries))
 local last = dropped + length
 local excess = length - LOGS_PER_JOB
 if excess > 0 then
   redis.call('LTRIM', logs, excess, -1)
-  redis.call('HSET', jobKey, 'logsDropped', formatInteger(dropped + excess))
+  redis.call('HSET', job.key, 'logsDropped', formatInteger(dropped + excess))
 end
 
 local data = '{"fromSeq":' .. formatInteger(last - #entries + 1) .. ',"toSeq":' .. formatInteger(last) .. ',"count":' .. #entries .. '}'

@@ -1,7 +1,7 @@
 import { containsAll, type LogEntry, type LogsPage, type LogsQuery } from '@yardmaster/protocol';
 import { runScript } from '../script/run-script.js';
 import { read_logs } from '../script/scripts.generated.js';
-import { type Caller, jobScriptInputs, onBulk, ownerOf, type Store } from '../store.js';
+import { type Caller, inputsForJob, onBulk, ownerOf, type Store } from '../store.js';
 import { levelOf, logOf, parseLog, type StoredLog } from './entry.js';
 
 /** Limits of one request. Beyond them it responds with the entries found so far, and a cursor to continue from. */
@@ -142,11 +142,11 @@ async function readPortion(
   jobId: string,
   { direction, bound, most }: PortionQuery,
 ): Promise<LogPortion> {
-  const { keys, args } = jobScriptInputs(store, caller, jobId);
+  const { keys, args } = inputsForJob(store, caller, jobId);
   const { dropped, newestSeq, lists } = await runScript(onBulk(store), read_logs, {
     keys,
     args: {
-      keySpaceId: args.keySpaceId,
+      ...args,
       direction,
       bound,
       most: Math.min(most, PORTION_ENTRIES),

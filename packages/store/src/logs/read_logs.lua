@@ -1,5 +1,5 @@
--- KEYS jobKey
--- ARGV keySpaceId direction bound most budget
+-- KEYS base
+-- ARGV jobId space direction bound most budget
 -- REPLY OK dropped:number newestSeq:number lists[]...
 -- ERRORS JOB_NOT_FOUND FORBIDDEN
 --
@@ -10,13 +10,11 @@
 --   budget      bytes of entries after which to stop, so that one portion does not keep Redis busy for long
 --   dropped     entries dropped at the old end
 --   lists       lists of entries in the order in which they were read, each ascending
-local v = redis.call('HMGET', jobKey, 'space', 'logsDropped')
-local space = v[1]
-local refusal = refusalFor(space, space, keySpaceId)
-if refusal then return { refusal } end
+local job, refusal, logsDropped = openJob(base, space, jobId, 'logsDropped')
+if refusal then return refusal end
 
-local logs = jobKey .. ':logs'
-local dropped = tonumber(v[2] or 0)
+local logs = job.key .. ':logs'
+local dropped = tonumber(logsDropped or 0)
 local length = redis.call('LLEN', logs)
 -- Positions in the list, from 0, of the entries that are left to read.
 local first, last = 0, length - 1

@@ -1,4 +1,4 @@
--- Flags of a state, see job.lua.
+-- Flags of a state, see state.lua.
 
 local function has(job, flag)
   return string.find(job.flags, flag, 1, true) ~= nil

@@ -33,7 +33,7 @@ local function uniqueHolder(job, unique, nowMs)
   local index, field = uniqueEntry(job, unique)
   local id = redis.call('HGET', index, field)
   if not id then return nil end
-  local other, itsUnique, freed = loadJob(job.base .. 'job:' .. id, job.base, id, 'unique', 'uniqueFreed')
+  local other, itsUnique, freed = loadJob(job.base, id, 'unique', 'uniqueFreed')
   if not other.status or other.space ~= job.space or other.name ~= job.name or not itsUnique then return nil end
   local _, itsField = uniqueEntry(other, itsUnique)
   if itsField ~= field then return nil end

@@ -13,14 +13,14 @@ local strays = {}
 
 local function examine(id)
   local key = base .. 'job:' .. id
-  local v = redis.call('HMGET', key, 'space', 'name', 'tags')
-  local ofSpace, ofName = v[1], v[2]
+  local v = redis.call('HMGET', key, 'state', 'tags')
+  local ofSpace, ofName = spaceAndName(v[1])
   if not ofSpace and redis.call('EXISTS', key) == 0 then return 'the job does not exist' end
   -- An impossible record is a fault of its own, and its entries may be all that is left of the job.
   if not ofSpace or not isSpaceOf(base, ofSpace) then return nil end
   if space ~= '' and ofSpace ~= space then return 'the job is of space ' .. ofSpace end
-  if name ~= '' and ofName and ofName ~= name then return 'the job is named ' .. ofName end
-  if tag ~= '' and not hasTags(v[3], tag) then return 'the job does not have this tag' end
+  if name ~= '' and ofName ~= name then return 'the job is named ' .. ofName end
+  if tag ~= '' and not hasTags(v[2], tag) then return 'the job does not have this tag' end
 end
 
 for _, id in ipairs(ids) do

@@ -12,11 +12,11 @@ local strays = {}
 
 local function examine(field, id)
   local key = base .. 'job:' .. id
-  local v = redis.call('HMGET', key, 'space', 'name', 'unique')
-  local ofSpace, ofName, unique = v[1], v[2], v[3]
+  local v = redis.call('HMGET', key, 'state', 'unique')
+  local ofSpace, ofName = spaceAndName(v[1])
   if not ofSpace then return redis.call('EXISTS', key) == 0 and 'the job does not exist' or nil end
   if ofSpace ~= space then return 'the job is of space ' .. ofSpace end
-  local _, itsField = uniqueEntry({ base = base, space = space, name = ofName or '' }, unique or '')
+  local _, itsField = uniqueEntry({ base = base, space = space, name = ofName }, v[2] or '')
   if itsField ~= field then return 'the job does not have this unique key' end
 end
 

@@ -1,6 +1,6 @@
 local WHOLE = { 'deliveryTimeouts', 'missedWindowMs', 'logsDropped', 'deliveredAt', 'startedAt', 'scheduledFor', 'startBy', 'runBy',
   'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }
-local FIELDS = { 'state', 'space', 'name', 'unique', 'uniqueFreed', 'kept', 'fingerprint', 'retry', 'maxRunSeconds', 'startWithinSeconds',
+local FIELDS = { 'state', 'unique', 'uniqueFreed', 'kept', 'fingerprint', 'retry', 'maxRunSeconds', 'startWithinSeconds',
   'priority', 'callbackOn', 'tags', unpack(WHOLE) }
 -- Fields of a record by the flag that says that it has them.
 local FLAGGED = { u = 'unique', c = 'callbackUrl', t = 'tags', p = 'priority', s = 'startWithinSeconds', m = 'maxRunSeconds', r = 'retry',
@@ -23,10 +23,9 @@ local function checkedRecord(found, base, id)
     if not isRight then broken(field) end
     return isRight
   end
-  local hasState = check('state', r.state and unpackState(r) and IS_STATUS[r.status] and tonumber(r.order) < 2 ^ 53
-    and (tonumber(r.timeoutSeconds) or 0) > 0 and string.find(r.flags, '^%-[cdhkmprstu]*$'))
-  local hasSpace = check('space', r.space and isSpaceOf(base, r.space))
-  local hasName = check('name', r.name and r.name ~= '')
+  r.status, r.order, r.attempt, r.takeBacks, r.seq, r.updatedAt, r.maxRetries, r.timeoutSeconds, r.flags, r.space, r.name = string.match(r.state or '', STATE)
+  local hasState = check('state', r.status and IS_STATUS[r.status] and tonumber(r.order) < 2 ^ 53
+    and (tonumber(r.timeoutSeconds) or 0) > 0 and string.find(r.flags, '^%-[cdhkmprstu]*$') and isSpaceOf(base, r.space))
   local areWhole = true
   for _, field in ipairs(WHOLE) do
     if r[field] and not check(field, string.find(r[field], '^%d+$')) then areWhole, r[field] = false, nil end
@@ -38,7 +37,7 @@ local function checkedRecord(found, base, id)
   r.isCallbackKnown = check('callbackOn', not r.callbackOn or isCallbackOn(r.callbackOn))
   local hasPlaces = checkTiming(check, r)
   if hasState then checkFlags(broken, r) end
-  r.isPlaceable = hasState and hasSpace and hasName and hasPlaces
+  r.isPlaceable = hasState and hasPlaces
   -- The checks of the other fields depend on these.
   if hasState and areWhole then checkByStatus(broken, r) end
   return r

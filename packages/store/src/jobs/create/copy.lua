@@ -1,5 +1,5 @@
--- KEYS jobKey
--- ARGV base jobId keySpaceId copyId payload notAfter names...
+-- KEYS base
+-- ARGV jobId space copyId payload notAfter names...
 -- REPLY OK record[]
 -- ERRORS TOO_LATE JOB_NOT_FOUND FORBIDDEN SPACE_FULL
 --
@@ -7,16 +7,15 @@
 --   payload   JSON text; '' for that of the other job, 'null' for none
 --   names     of the fields that the copy has from the other job
 --   record    of the copy, field, value, …
-local job = loadJob(jobKey, base, jobId)
-local refusal = refusalFor(job.status, job.space, keySpaceId)
-if refusal then return { refusal } end
+local job, refusal = openJob(base, space, jobId)
+if refusal then return refusal end
 if isTooLate(nowText, notAfter) then return { 'TOO_LATE' } end
 
 local most = maxPendingIn(settingsText(base, job.space))
 if most and redis.call('ZCARD', base .. 'space:' .. job.space .. '/status/pending') >= most then return { 'SPACE_FULL' } end
 
 local fields = { 'copyOf', jobId }
-local values = redis.call('HMGET', jobKey, unpack(names))
+local values = redis.call('HMGET', job.key, unpack(names))
 for i, name in ipairs(names) do
   local value = values[i]
   if name == 'payload' and payload ~= '' then value = payload ~= 'null' and payload or nil end

@@ -2,7 +2,7 @@ import { type CopyRequest, type Job, YardmasterError } from '@yardmaster/protoco
 import { newJobIdIn, partitionOfJob } from '../../partition.js';
 import { runScript } from '../../script/run-script.js';
 import { copy } from '../../script/scripts.generated.js';
-import { type Caller, jobScriptInputs, notAfterOf, type Store } from '../../store.js';
+import { type Caller, inputsForJob, notAfterOf, type Store } from '../../store.js';
 import { jobOf, recordOf } from '../read/record.js';
 
 /** Fields of the record that a copy has from the other job: not its times, keys and reports. */
@@ -27,7 +27,7 @@ const COPIED_FIELDS = [
  * @see docs/api.md#requeue-copy-delete
  */
 export async function copyJob(store: Store, caller: Caller, jobId: string, { payload }: CopyRequest): Promise<Job> {
-  const { keys, args } = jobScriptInputs(store, caller, jobId);
+  const { keys, args } = inputsForJob(store, caller, jobId);
   if (!store.storage.isSafe) throw new YardmasterError('STORAGE_UNSAFE');
   const copyId = newJobIdIn(partitionOfJob(jobId));
   const { record } = await runScript(store, copy, {

@@ -28,8 +28,6 @@ export interface Creation {
 /** Fields that a replay reads of the record; the others it has from the request. To create a job is not to read it. */
 const REPLAYED_FIELDS = [
   'state',
-  'space',
-  'name',
   'deliveredAt',
   'startedAt',
   'scheduledFor',

@@ -1,8 +1,8 @@
-import { type JobWithEvents, type LatestProgress, type Progress, YardmasterError } from '@yardmaster/protocol';
+import { isJobId, type JobWithEvents, type LatestProgress, type Progress, YardmasterError } from '@yardmaster/protocol';
 import { call } from '../../call.js';
 import { runScript } from '../../script/run-script.js';
 import { get, history } from '../../script/scripts.generated.js';
-import { type Caller, jobScriptInputs, onBulk, ownerOf, type Store } from '../../store.js';
+import { type Caller, inputsForJob, onBulk, ownerOf, type Store } from '../../store.js';
 import { isoOrNull } from '../../time.js';
 import { createdEventOf, eventsOf } from './events.js';
 import { jobOf, parseJson, recordOf } from './record.js';
@@ -32,10 +32,10 @@ export async function getJob(store: Store, caller: Caller, jobId: string): Promi
     for (let { next } = read; next < end; ) {
       slot.check();
       // The events asked for may be dropped by now: the portion then starts, and so ends, later.
-      const { keys } = jobScriptInputs(store, caller, jobId);
+      const { keys, args } = inputsForJob(store, caller, jobId);
       const { firstSeq, events: entries } = await runScript(bulk, history, {
         keys,
-        args: { fromSeq: next, portion: PORTION },
+        args: { ...args, fromSeq: next, portion: PORTION },
       });
       if (entries.length === 0) break;
       job.events.push(...eventsOf(job, firstSeq, entries.slice(0, Math.max(0, end - firstSeq))));
@@ -58,8 +58,8 @@ interface FirstPortion {
  * @returns null when the job and the portion have more bytes than `budget`
  */
 async function readFirst(on: Store, caller: Caller, jobId: string, budget: number): Promise<FirstPortion | null> {
-  const { keys, args } = jobScriptInputs(on, caller, jobId);
-  const reply = await runScript(on, get, { keys, args: { portion: PORTION, budget, ...args } });
+  const { keys, args } = inputsForJob(on, caller, jobId);
+  const reply = await runScript(on, get, { keys, args: { ...args, portion: PORTION, budget } });
   if (reply.outcome === 'LARGE') return null;
   const { events: entries, length } = reply;
   const record = recordOf(reply.record);
@@ -76,13 +76,13 @@ async function readFirst(on: Store, caller: Caller, jobId: string, budget: numbe
  * @see docs/api.md#job
  */
 export async function getProgress(store: Store, caller: Caller, jobId: string): Promise<LatestProgress> {
-  const { keys } = jobScriptInputs(store, caller, jobId);
-  const [space, progress, progressAt] = await call(
+  if (!isJobId(jobId)) throw new YardmasterError('JOB_NOT_FOUND');
+  const [state, progress, progressAt] = await call(
     store,
     'hmget',
-    store.redis.hmget(keys.jobKey, 'space', 'progress', 'progressAt'),
+    store.redis.hmget(store.keys.job(jobId), 'state', 'progress', 'progressAt'),
   );
-  if (!space) throw new YardmasterError('JOB_NOT_FOUND');
-  if (caller.spaceId !== null && caller.spaceId !== space) throw new YardmasterError('FORBIDDEN');
+  if (!state) throw new YardmasterError('JOB_NOT_FOUND');
+  if (caller.spaceId !== null && caller.spaceId !== stateOf(state).spaceId) throw new YardmasterError('FORBIDDEN');
   return { jobId, progress: parseJson(progress) as Progress | null, timestamp: isoOrNull(progressAt) };
 }

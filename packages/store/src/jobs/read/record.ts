@@ -8,8 +8,8 @@ import { deliveryTokenOf, stateOf } from './state.js';
  * Fields of the hash `job:<id>` that make up a listed job, in the order in which list.lua reads them.
  *
  * `payload`, `result`, `progress`, `checkpoint`, `error` and `callbackHeaders` are JSON text that Lua never parses,
- * because its JSON library would turn `[]` into `{}` and round big integers. `state` is the status, and all else that a
- * transition reads of every job, see lua/job.lua. A field that has its default value is left out. Times are epoch
+ * because its JSON library would turn `[]` into `{}` and round big integers. `state` is the status, space and name,
+ * and all else that a transition reads of every job, see lua/state.lua. A field that has its default value is left out. Times are epoch
  * milliseconds. `error` is that of the latest failed attempt.
  *
  * The record has further fields:
@@ -33,8 +33,6 @@ import { deliveryTokenOf, stateOf } from './state.js';
  */
 export const LISTED_FIELDS = [
   'state',
-  'space',
-  'name',
   'payload',
   'deliveredAt',
   'startedAt',
@@ -87,15 +85,17 @@ export function recordOfValues(fields: readonly (keyof JobRecord)[], values: rea
 
 /** Build the job that a record describes, as List Jobs shows it. */
 export function listedJobOf(id: string, record: JobRecord): ListedJob {
-  const { status, order, attempt, maxRetries, timeoutSeconds, ...state } = stateOf(record.state as string);
+  const { spaceId, name, status, order, attempt, maxRetries, timeoutSeconds, ...state } = stateOf(
+    record.state as string,
+  );
   const unique = uniqueOfStored(record.unique);
   const retry = retryOfStored(record.retry);
   const createdAt = isoOfOrder(order);
   const updatedAt = state.updatedAt === null ? createdAt : isoOf(state.updatedAt);
   return {
     id,
-    spaceId: record.space as string,
-    name: record.name as string,
+    spaceId,
+    name,
     payload: parseJson(record.payload) as Job['payload'],
     status,
     maxRetries,
@@ -141,7 +141,7 @@ export function jobOf(id: string, record: JobRecord): Job {
 }
 
 /** How many values appendClaimed in Lua returns for each job. */
-export const CLAIMED_VALUES = 6;
+export const CLAIMED_VALUES = 5;
 
 /** One of them. Only the time now, the last one, is a number. */
 export type ClaimedValue = string | number | null;
@@ -156,17 +156,17 @@ export function claimedJobsOf(values: readonly ClaimedValue[]): ClaimedJob[] {
 /** Call a function for each claimed job, with its name and how long it has waited, in milliseconds. */
 export function forEachClaimed(values: readonly ClaimedValue[], use: (name: string, waitMs: number) => void): void {
   for (let i = 0; i < values.length; i += CLAIMED_VALUES) {
-    const { updatedAt, order } = stateOf(values[i + 2] as string);
-    use(values[i + 1] as string, Number(values[CLAIMED_VALUES - 1]) - Number(updatedAt ?? msOfOrder(order)));
+    const { name, updatedAt, order } = stateOf(values[i + 1] as string);
+    use(name, Number(values[CLAIMED_VALUES - 1]) - Number(updatedAt ?? msOfOrder(order)));
   }
 }
 
 function claimedJobOf(flat: readonly ClaimedValue[]): ClaimedJob {
-  const [id, name, state, payload, checkpoint] = flat as [string, string, string, string | null, string | null];
+  const [id, state, payload, checkpoint] = flat as [string, string, string | null, string | null];
   const before = stateOf(state);
   return {
     id,
-    name,
+    name: before.name,
     payload: parseJson(payload) as ClaimedJob['payload'],
     timeoutSeconds: before.timeoutSeconds,
     maxRetries: before.maxRetries,

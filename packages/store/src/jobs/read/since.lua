@@ -1,5 +1,5 @@
--- KEYS jobKey
--- ARGV fromSeq portion
+-- KEYS base
+-- ARGV jobId fromSeq portion
 -- REPLY OK firstSeq:number events[] lastSeq:number logSeq:number newestLog? status:Status name space result?
 -- ERRORS JOB_NOT_FOUND
 --
@@ -8,9 +8,9 @@
 --   firstSeq   of the first event returned; lastSeq of the last that exists
 --   logSeq     of the newest log entry, which is newestLog
 --   result     null unless the job is completed
-local job, logsDropped, result = loadJob(jobKey, '', '', 'logsDropped', 'result')
+local job, logsDropped, result = loadJob(base, jobId, 'logsDropped', 'result')
 if not job.status then return { 'JOB_NOT_FOUND' } end
-local history, logs = jobKey .. ':events', jobKey .. ':logs'
+local history, logs = job.key .. ':events', job.key .. ':logs'
 local implied = not has(job, 'h') and impliedEntries(job)
 local dropped = job.seq - 1 - (implied and #implied or redis.call('LLEN', history))
 local first = math.max(0, tonumber(fromSeq) - 2 - dropped) -- event 1 is `created`, which is not in the list

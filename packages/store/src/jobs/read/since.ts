@@ -2,7 +2,7 @@ import { type PublishedEvent, type Status, statusAfter } from '@yardmaster/proto
 import { parseLog } from '../../logs/entry.js';
 import { runScript } from '../../script/run-script.js';
 import { since } from '../../script/scripts.generated.js';
-import { ANY_SPACE, jobScriptInputs, onBulk, type Store } from '../../store.js';
+import { ANY_SPACE, inputsForJob, onBulk, type Store } from '../../store.js';
 import { eventsOf } from './events.js';
 import { parseJson } from './record.js';
 
@@ -29,8 +29,8 @@ export interface Since {
  * @throws JOB_NOT_FOUND, UNAVAILABLE
  */
 export async function readSince(store: Store, jobId: string, fromSeq: number): Promise<Since> {
-  const { keys } = jobScriptInputs(store, ANY_SPACE, jobId);
-  const reply = await runScript(onBulk(store), since, { keys, args: { fromSeq, portion: PORTION } });
+  const { keys, args } = inputsForJob(store, ANY_SPACE, jobId);
+  const reply = await runScript(onBulk(store), since, { keys, args: { ...args, fromSeq, portion: PORTION } });
   const { firstSeq, lastSeq, logSeq, newestLog, status, name: jobName, space: spaceId } = reply;
   const job = { id: jobId, spaceId, result: parseJson(reply.result) };
   // An event that changes no status, such as a callback's, leaves that of the event before. Without one here, the job has

@@ -1,5 +1,5 @@
--- KEYS jobKey
--- ARGV keySpaceId
+-- KEYS base
+-- ARGV jobId space
 -- REPLY OK seq:number droppedSeq:number logSeq:number at:number status:Status space name updatedAt:number progress? tags?
 -- ERRORS JOB_NOT_FOUND FORBIDDEN
 --
@@ -8,9 +8,8 @@
 --   at          now, epoch ms
 --   progress    JSON text
 --   tags        see lua/tags.lua
-local job, logsDropped, progress, tags = loadJob(jobKey, '', '', 'logsDropped', 'progress', 'tags')
-local refusal = refusalFor(job.status, job.space, keySpaceId)
-if refusal then return { refusal } end
-local droppedSeq = has(job, 'h') and job.seq - redis.call('LLEN', jobKey .. ':events') or 1
-local logSeq = tonumber(logsDropped or 0) + redis.call('LLEN', jobKey .. ':logs')
+local job, refusal, logsDropped, progress, tags = openJob(base, space, jobId, 'logsDropped', 'progress', 'tags')
+if refusal then return refusal end
+local droppedSeq = has(job, 'h') and job.seq - redis.call('LLEN', job.key .. ':events') or 1
+local logSeq = tonumber(logsDropped or 0) + redis.call('LLEN', job.key .. ':logs')
 return { 'OK', job.seq, droppedSeq, logSeq, formatInteger(now()), job.status, job.space, job.name, job.updatedAt, progress, tags }

@@ -1,7 +1,7 @@
 import type { Progress, Status } from '@yardmaster/protocol';
 import { runScript } from '../../script/run-script.js';
 import { snapshot } from '../../script/scripts.generated.js';
-import { type Caller, jobScriptInputs, type Store } from '../../store.js';
+import { type Caller, inputsForJob, type Store } from '../../store.js';
 import { parseJson } from './record.js';
 
 /** State of a job at one moment, which its streams send first. */
@@ -30,12 +30,8 @@ export interface Snapshot {
  * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  */
 export async function readSnapshot(store: Store, caller: Caller, jobId: string): Promise<Snapshot> {
-  const { keys, args } = jobScriptInputs(store, caller, jobId);
-  const { keySpaceId } = args;
-  const { space, name, updatedAt, progress, tags, ...read } = await runScript(store, snapshot, {
-    keys,
-    args: { keySpaceId },
-  });
+  const reply = await runScript(store, snapshot, inputsForJob(store, caller, jobId));
+  const { space, name, updatedAt, progress, tags, ...read } = reply;
   return {
     ...read,
     spaceId: space,

@@ -1,6 +1,6 @@
 import { type CreateJobRequest, RECORD_DEFAULTS, type Status } from '@yardmaster/protocol';
 
-/** The field `state` of a record, which every transition reads and writes; see lua/job.lua. */
+/** The field `state` of a record, which every transition reads and writes; see lua/state.lua. */
 export interface State {
   status: Status;
   /** Place by creation; its part over 1,024 is the time in epoch milliseconds. */
@@ -15,6 +15,8 @@ export interface State {
   updatedAt: string | null;
   maxRetries: number;
   timeoutSeconds: number;
+  spaceId: string;
+  name: string;
 }
 
 /** Names of the parts of a state, in their order. */
@@ -28,12 +30,26 @@ export const STATE_PARTS = [
   'maxRetries',
   'timeoutSeconds',
   'flags',
+  'space',
+  'name',
 ] as const;
 
-/** Take the text of a state apart. @throws Error for one that is not valid */
+/**
+ * Take the text of a state apart. The name of the job comes last, because it may contain blanks.
+ *
+ * @returns the value of each of STATE_PARTS; null for a state that is not valid
+ */
+export function statePartsOf(text: string): string[] | null {
+  const words = text.split(' ');
+  const last = STATE_PARTS.length - 1;
+  return words.length > last ? [...words.slice(0, last), words.slice(last).join(' ')] : null;
+}
+
+/** Read the text of a state. @throws Error for one that is not valid */
 export function stateOf(text: string): State {
-  const [status, order, attempt, takeBacks, seq, updatedAt, maxRetries, timeoutSeconds, flags] = text.split(' ');
-  if (flags === undefined) throw new Error('the state of a job record is not valid');
+  const parts = statePartsOf(text);
+  if (parts === null) throw new Error('the state of a job record is not valid');
+  const [status, order, attempt, takeBacks, seq, updatedAt, maxRetries, timeoutSeconds, , spaceId, name] = parts;
   return {
     status: status as Status,
     order: order as string,
@@ -43,10 +59,12 @@ export function stateOf(text: string): State {
     updatedAt: updatedAt === '0' ? null : (updatedAt as string),
     maxRetries: Number(maxRetries),
     timeoutSeconds: Number(timeoutSeconds),
+    spaceId: spaceId as string,
+    name: name as string,
   };
 }
 
-/** The flag of each field of a record that transitions look for, see lua/job.lua. */
+/** The flag of each field of a record that transitions look for, see lua/state.lua. */
 const FLAGS: Record<string, string> = {
   unique: 'u',
   callbackUrl: 'c',

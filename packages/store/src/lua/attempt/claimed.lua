@@ -19,12 +19,12 @@ local function markRunning(job, nowMs, at, _, ...)
   end
 end
 
--- Append the values of a claimed job to a reply; claimedJobsOf in the store reads them in this order: its id, name, state
+-- Append the values of a claimed job to a reply; claimedJobsOf in the store reads them in this order: its id, its state
 -- before the delivery, payload and checkpoint; and, only for the first job, the time now.
 local function appendClaimed(reply, job, payload, now)
   local n, checkpoint = #reply, false
   if job.flags ~= '-' then
     checkpoint = option(job, 'k', 'checkpoint') or false
   end
-  reply[n + 1], reply[n + 2], reply[n + 3], reply[n + 4], reply[n + 5], reply[n + 6] = job.id, job.name, job.state, payload, checkpoint, now
+  reply[n + 1], reply[n + 2], reply[n + 3], reply[n + 4], reply[n + 5] = job.id, job.state, payload, checkpoint, now
 end

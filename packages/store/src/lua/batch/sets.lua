@@ -26,7 +26,8 @@ local function written(set)
   local scores = collected and collected[set]
   if not scores then return set end
   collected[set] = nil
-  local added, removed, n, m = {}, {}, 0, 0
+  -- With room for a few, because a table that grows costs more.
+  local added, removed, n, m = { nil, nil, nil, nil, nil, nil, nil, nil }, { nil, nil, nil, nil }, 0, 0
   for member, score in pairs(scores) do
     if score then
       added[n + 1], added[n + 2] = score, member

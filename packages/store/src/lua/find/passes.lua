@@ -9,9 +9,9 @@ local function filterBy(statuses, tags, names)
   for _, name in ipairs(names) do hasName[name] = true end
   return function(key)
     if isByIndex then return true end
-    local v = redis.call('HMGET', key, 'state', 'name', 'tags')
-    local status = string.match(v[1] or '', '^%l+')
+    local v = redis.call('HMGET', key, 'state', 'tags')
+    local status, _, name = string.match(v[1] or '', '^%l+'), spaceAndName(v[1])
     if not status then return false end
-    return (not names[1] or hasName[v[2]]) and (statuses == '' or hasStatus[status]) and hasTags(v[3], tags)
+    return (not names[1] or hasName[name]) and (statuses == '' or hasStatus[status]) and hasTags(v[2], tags)
   end
 end

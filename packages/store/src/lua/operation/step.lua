@@ -10,7 +10,7 @@ end
 -- Read a job, if it passes the filter of an operation, apart from its status; otherwise return nil.
 --   names   as keys of a table; an empty one for any
 local function matchingJob(base, id, filter)
-  local job, tags = loadJob(base .. 'job:' .. id, base, id, 'tags')
+  local job, tags = loadJob(base, id, 'tags')
   local order = tonumber(job.order or -1)
   if job.space ~= filter.space or order > tonumber(filter.highest) then return nil end
   if filter.lowest ~= '-inf' and order < tonumber(filter.lowest) then return nil end

@@ -7,9 +7,8 @@
 -- again.
 --   deliveryToken  see replyToToken
 --   attempt        number of the attempt that has started
-local job = loadJob(base .. 'job:' .. jobId, base, jobId)
-local refusal = refusalFor(job.status, job.space, space)
-if refusal then return { refusal } end
+local job, refusal = openJob(base, space, jobId)
+if refusal then return refusal end
 if deliveryToken ~= '' and not (job.status == 'delivered' and deliveryToken == job.attempt .. '.' .. job.takeBacks .. '.' .. job.order) then
   local reply = replyToToken(job, deliveryToken, 'running')
   if reply then return reply end

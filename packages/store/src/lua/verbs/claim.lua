@@ -8,9 +8,8 @@
 --   space     of the job
 --   job       its values, see appendClaimed
 if isTooLate(nowText, notAfter) then return { 'TOO_LATE' } end
-local job, payload = loadJob(base .. 'job:' .. jobId, base, jobId, 'payload')
-local refusal = refusalFor(job.status, job.space, space)
-if refusal then return { refusal } end
+local job, refusal, payload = openJob(base, space, jobId, 'payload')
+if refusal then return refusal end
 if job.status ~= 'pending' then return { 'NOT_PENDING', job.status } end
 
 local prefix, paused = base .. 'space:' .. job.space .. '/', nil

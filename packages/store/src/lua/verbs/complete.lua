@@ -8,9 +8,8 @@
 --   result         JSON text
 --   mayDiffer      '' when no space of the partition has a retention of its own, as far as the process knows
 --   runMs          how long the attempt has run
-local job, startedAt = loadJob(base .. 'job:' .. jobId, base, jobId, 'startedAt')
-local refusal = refusalFor(job.status, job.space, space)
-if refusal then return { refusal } end
+local job, refusal, startedAt = openJob(base, space, jobId, 'startedAt')
+if refusal then return refusal end
 if deliveryToken ~= '' and not (job.status == 'running' and deliveryToken == previousOf(job.attempt) .. '.' .. job.takeBacks .. '.' .. job.order) then
   local reply = replyToToken(job, deliveryToken, 'completed')
   if reply then return reply end

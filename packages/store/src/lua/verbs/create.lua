@@ -31,7 +31,8 @@ if knownFull then return { 'STORAGE_FULL' } end
 
 -- Orders of 1/1024 ms distinguish the moments of Redis, so the last order of the space is seldom needed.
 local order = nextOrder(base, space, nowMs * 1024 + math.floor(micros % 1000 * 1.024))
-redis.call('HSET', job.key, 'state', status .. ' ' .. order .. ' 0 0 1 0 ' .. options, 'space', space, 'name', name, unpack(fields))
+local state = status .. ' ' .. order .. ' 0 0 1 0 ' .. options .. ' ' .. space .. ' ' .. name
+redis.call('HSET', job.key, 'state', state, unpack(fields))
 enter(prefix .. 'jobs', order, jobId)
 enter(prefix .. 'status/' .. status, order, jobId)
 countName(prefix .. 'names', name)

@@ -4,9 +4,8 @@
 --
 -- Remove an ended job with everything it has, also a callback that is still owed.
 --   before  status that the job had
-local job = loadJob(base .. 'job:' .. jobId, base, jobId)
-local refusal = refusalFor(job.status, job.space, space)
-if refusal then return { refusal } end
+local job, refusal = openJob(base, space, jobId)
+if refusal then return refusal end
 if job.status ~= 'completed' and job.status ~= 'dead' and job.status ~= 'killed' then return { 'JOB_NOT_ENDED', job.status } end
 
 leave(base .. 'callbacks', jobId)

@@ -11,9 +11,8 @@
 --   random         see retryDelayMs
 --   status         of the job now
 --   runMs          how long the attempt has run
-local job, startedAt = loadJob(base .. 'job:' .. jobId, base, jobId, 'startedAt')
-local refusal = refusalFor(job.status, job.space, space)
-if refusal then return { refusal } end
+local job, refusal, startedAt = openJob(base, space, jobId, 'startedAt')
+if refusal then return refusal end
 if deliveryToken ~= '' then
   local reply = replyToGivingUp(job, deliveryToken)
   if reply then return reply end

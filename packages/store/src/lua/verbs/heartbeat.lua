@@ -7,9 +7,8 @@
 --   deliveryToken  see replyToToken
 --   kind           progress, checkpoint, event, keepalive, or ephemeral for an event that only streams get
 --   data           JSON text; not used for keepalive
-local job = loadJob(base .. 'job:' .. jobId, base, jobId)
-local refusal = refusalFor(job.status, job.space, space)
-if refusal then return { refusal } end
+local job, refusal = openJob(base, space, jobId)
+if refusal then return refusal end
 if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
 if deliveryToken ~= '' and not (job.status == 'running' and deliveryToken == previousOf(job.attempt) .. '.' .. job.takeBacks .. '.' .. job.order) then
   local refused = replyToToken(job, deliveryToken)

@@ -5,9 +5,8 @@
 -- End a job by force; a killed job stays as it is. A callback follows only if its producer asked for one.
 --   reason    JSON text, a string or null
 --   before    status that the job had
-local job = loadJob(base .. 'job:' .. jobId, base, jobId)
-local refusal = refusalFor(job.status, job.space, space)
-if refusal then return { refusal } end
+local job, refusal = openJob(base, space, jobId)
+if refusal then return refusal end
 if job.status == 'killed' then return { 'OK', 'killed', job.space, job.name } end
 if job.status == 'completed' or job.status == 'dead' then return { 'JOB_ENDED', job.status } end
 

@@ -40,7 +40,7 @@ for _ = 1, wanted + (paused and 100 or 50) do -- to spare for entries without a 
   if claimed == wanted then break end
   if takeOldest then id = takeOldest() else id = takeFirst(source, wanted) end
   if not id then break end
-  local isValid, job, payload = pcall(loadJob, base .. 'job:' .. id, base, id, 'payload')
+  local isValid, job, payload = pcall(loadJob, base, id, 'payload')
   -- Any other entry is gone from this queue now. A job of a paused name stays in that of its name, and hides no other.
   if isValid and job.status == 'pending' and not (paused and paused[job.name]) then
     leave(names[1] and queue or queue .. '/' .. job.name, id) -- the job's other queue

@@ -10,9 +10,8 @@
 --   delay          see timeOf
 --   before, after  status that the job had, and has now
 --   attempt        number of the attempt that was given up, or would have started
-local job = loadJob(base .. 'job:' .. jobId, base, jobId)
-local refusal = refusalFor(job.status, job.space, space)
-if refusal then return { refusal } end
+local job, refusal = openJob(base, space, jobId)
+if refusal then return refusal end
 if deliveryToken ~= '' then
   local reply = replyToGivingUp(job, deliveryToken)
   if reply then return reply end

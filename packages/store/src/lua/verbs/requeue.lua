@@ -9,9 +9,8 @@
 --   isDryRun       '1' to change nothing, '' otherwise
 --   before, after  status that the job had, and has now
 --   id, status     of another job, which occupies the unique key
-local job = loadJob(base .. 'job:' .. jobId, base, jobId)
-local refusal = refusalFor(job.status, job.space, space)
-if refusal then return { refusal } end
+local job, refusal = openJob(base, space, jobId)
+if refusal then return refusal end
 if job.status ~= 'dead' and job.status ~= 'killed' then return { 'JOB_NOT_DEAD', job.status } end
 
 local unique = option(job, 'u', 'unique')

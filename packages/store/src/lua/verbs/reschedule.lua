@@ -7,9 +7,8 @@
 --   delay      see timeOf
 --   priority   head start in seconds; '' for the one it has
 --   before, after   status that the job had, and has now
-local job = loadJob(base .. 'job:' .. jobId, base, jobId)
-local refusal = refusalFor(job.status, job.space, space)
-if refusal then return { refusal } end
+local job, refusal = openJob(base, space, jobId)
+if refusal then return refusal end
 if job.status ~= 'scheduled' and job.status ~= 'pending' then return { 'JOB_NOT_PENDING', job.status } end
 
 leaveWaiting(job)

@@ -16,7 +16,7 @@ redis.call('ZREM', pauses, space) -- first, see replaceEntry
 local function takeOut(prefix, names)
   local out, ids = {}, redis.call('ZRANGE', prefix .. 'queue', 0, limit - 1)
   for _, id in ipairs(ids) do
-    local name = redis.call('HGET', base .. 'job:' .. id, 'name')
+    local _, name = spaceAndName(redis.call('HGET', base .. 'job:' .. id, 'state'))
     if name and names[name] then out[#out + 1] = id end
   end
   if out[1] then redis.call('ZREM', prefix .. 'queue', unpack(out)) end
