@@ -1,6 +1,6 @@
 // npm run bench:docs [-- --check]
 //
-// Write the tables of docs/performance.md from the results in bench/results. A table is on the page between
+// Write the tables of the pages about performance from the results in bench/results. A table is on its page between
 // `<!-- table:name -->` and `<!-- /table -->`. With --check, write nothing, and exit with 1 when a table differs from the results.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -26,17 +26,17 @@ const results = Object.fromEntries(MADE.map(readResults));
 function make(name) {
   const [bench, from] = MADE.find(([, { tables }]) => Object.hasOwn(tables, name)) ?? [];
   const made = from?.tables[name](results[bench]);
-  if (!made) throw new Error(`docs/performance.md names ${name}, for which there is no result`);
+  if (!made) throw new Error(`a page names ${name}, for which there is no result`);
   return made;
 }
 
-const PAGE = 'docs/performance.md';
-const page = read(PAGE);
-if (/<!-- \/?table/.test(page.replace(REGION, ''))) throw new Error(`${PAGE} has a table without its other end`);
-const fresh = page.replace(REGION, (_, begin, name, end) => `${begin}\n\n${make(name)}\n\n${end}`);
-
-if (!values.check) writeFileSync(path(PAGE), fresh);
-else if (page !== fresh) {
-  process.stderr.write(`${PAGE} is stale: run npm run bench:docs\n`);
-  process.exitCode = 1;
+for (const file of ['docs/performance.md', 'docs/performance/lab-book.md']) {
+  const page = read(file);
+  if (/<!-- \/?table/.test(page.replace(REGION, ''))) throw new Error(`${file} has a table without its other end`);
+  const fresh = page.replace(REGION, (_, begin, name, end) => `${begin}\n\n${make(name)}\n\n${end}`);
+  if (!values.check) writeFileSync(path(file), fresh);
+  else if (page !== fresh) {
+    process.stderr.write(`${file} is stale: run npm run bench:docs\n`);
+    process.exitCode = 1;
+  }
 }

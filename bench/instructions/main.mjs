@@ -97,7 +97,7 @@ process.stdout.write(json ? asJson : `${table}\n\n`);
 
 if (record) {
   writeFileSync(FILE, asJson);
-  process.stderr.write('The bounds are recorded. Run npm run bench:docs to show them in docs/performance.md.\n');
+  process.stderr.write('The bounds are recorded. Run npm run bench:docs to show them in docs/performance.\n');
 } else {
   const above = rows.filter(isAbove);
   const below = rows.filter(({ change }) => change < -TOLERANCE);

@@ -1,5 +1,5 @@
-// The table of `npm run bench:instructions` for docs/performance.md.
-import { figures, markdownTable, text, whole } from '../report/tables.mjs';
+// The table of `npm run bench:instructions` for docs/performance.
+import { figure, figures, markdownTable, text, whole } from '../report/tables.mjs';
 
 const instructions = ({ instructions }) =>
   markdownTable(Object.entries(instructions), [
@@ -7,5 +7,22 @@ const instructions = ({ instructions }) =>
     figures('instructions', ([, count]) => whole(count)),
   ]);
 
+/** Calls of docs/performance.md, and how many jobs each serves. */
+const SHOWN = {
+  ...{ create: 1, 'poll 1 job': 1, 'poll an empty space': 1, ack: 1, keepalive: 1, progress: 1, complete: 1 },
+  ...{ 'fail, pending again': 1, release: 1, 'append 10 logs': 1, get: 1, 'list 50 jobs': 50, 'create 50 jobs': 50 },
+  ...{ 'complete 50 jobs': 50 },
+};
+
+const costs = ({ instructions: { create, ...others } }) =>
+  markdownTable(
+    Object.entries(SHOWN).map(([call, jobs]) => [call, { create, ...others }[call] / create, jobs]),
+    [
+      text('call', ([call]) => call),
+      figures('cost, in creates', ([, cost]) => figure(cost)),
+      figures('for each job', ([, cost, jobs]) => (jobs > 1 ? figure(cost / jobs) : '')),
+    ],
+  );
+
 export const file = 'bench/instructions/bounds.json';
-export const tables = { instructions };
+export const tables = { costs, instructions };

@@ -1,4 +1,4 @@
-// Tables of `npm run bench:latency` for docs/performance.md.
+// Tables of `npm run bench:latency` for docs/performance.
 import { figure, figures, markdownTable, text, whole } from '../report/tables.mjs';
 
 /** Labels of the times, by their names in the results. */

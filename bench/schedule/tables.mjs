@@ -1,4 +1,4 @@
-// Tables of `npm run bench:schedule` for docs/performance.md.
+// Tables of `npm run bench:schedule` for docs/performance.
 import { figure, figures, markdownTable, text, whole } from '../report/tables.mjs';
 
 const millis = (value) => figure(value, 0);

@@ -89,6 +89,7 @@ async function childOf(pid) {
 /** Put the redis-server of this run into a folder, where Faktory finds it by PATH. */
 async function linkRedis(folder) {
   const { command, args } = await findRedisServer(path('../../.cache/redis'), () => undefined);
+  if (command === 'redis-server') return; // It is in PATH. A script of this name would call itself.
   const line = [command, ...args].map((word) => `'${word}'`).join(' ');
   await writeFile(join(folder, 'redis-server'), `#!/bin/sh\nexec ${line} "$@"\n`, { mode: 0o755 });
 }

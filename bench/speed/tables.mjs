@@ -1,4 +1,4 @@
-// Tables of `npm run bench` for docs/performance.md.
+// Tables of `npm run bench` for docs/performance.
 import { figure, figures, markdownTable, percent, ratio, spread, text } from '../report/tables.mjs';
 
 const CONTESTANTS = {
@@ -122,7 +122,42 @@ const loops = (results) =>
     figures('load generator, µs', ({ generator }) => spread(generator)),
   ]);
 
+/** Ways of Yardmaster, as docs/performance.md names them. */
+const WAYS = {
+  yardmaster: 'create, poll, ack and complete: four calls for a job',
+  turn: 'create, then complete and poll at once: two calls for a job',
+  batch10: 'two calls for 10 jobs',
+  batch50: 'two calls for 50 jobs',
+};
+
+const ways = (results) =>
+  markdownTable(
+    ofLoads(results, 'loops').filter((row) => row.who in WAYS),
+    [
+      text('calls', (row) => WAYS[row.who]),
+      figures('Redis, µs per job', ({ redis: [median] }) => figure(median)),
+      figures('jobs per second of a primary', ({ redis: [median] }) => figure(1e6 / median)),
+      figures('API, µs per job', ({ api: [median] }) => figure(median)),
+      figures('API processes for it', ({ api, redis }) => figure(api[0] / redis[0])),
+    ],
+  );
+
+/** Ratios of whole systems, each named once. */
+const compared = (results) => {
+  const others = ['bullmq', 'bullmqBulk', 'faktory', 'asynq'];
+  return markdownTable(
+    results.ratios.filter((row) => others.includes(row.other) && row.one !== 'bareRedis' && row.kinds.length > 1),
+    [
+      text('CPU of a job', ({ one }) => CONTESTANTS[one]),
+      text('÷', ({ other }) => CONTESTANTS[other]),
+      figures('', (row) => ratio(row.ratio[0])),
+    ],
+  );
+};
+
 export const tables = {
+  ways,
+  compared,
   cycle,
   'cycle-ratios': ratioTable,
   against,

@@ -5,7 +5,7 @@ import { type QueuedTimeout, TimeoutQueue } from './timeout-queue.js';
 /**
  * Make a client's `evalsha` create its commands in fewer steps. ioredis searches the arguments of any command for
  * arrays, and makes and deletes a timer for each command. For a script, whose arguments are texts and numbers, that is
- * a tenth of what the call costs here (docs/performance.md). The command, its timeout and its errors are the same.
+ * a tenth of what the call costs here (docs/performance/lab-book.md). The command, its timeout and its errors are the same.
  */
 export function useScriptCommands(client: RedisClient): void {
   client.evalsha = ((sha1: string, keys: number, ...parameters: (string | number)[]) => {
