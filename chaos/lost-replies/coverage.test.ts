@@ -42,7 +42,8 @@ const EXCEPTIONS = [
 ];
 
 /** Whether a command is for the audit of a call only. */
-const isOfAudit = (words: string[]) => OF_NO_CALL.includes(nameOfCommand(words)) || words.at(-1) === 'space';
+const isOfAudit = (words: string[]) =>
+  OF_NO_CALL.includes(nameOfCommand(words)) || (words[0] === 'hget' && words.at(-1) === 'state');
 
 let context: FaultContext;
 let stop: () => Promise<unknown>;

@@ -11,11 +11,13 @@ const OTHERS_FIRST = 4;
 
 /**
  * Scripts at Redis at once. Two: while Redis runs one, the replies of the other are read. One more for each 2 ms of round
- * trip. Calls that fill a script gain nothing by waiting, so up to 20 full scripts are sent.
+ * trip, up to 20. Calls that fill a script gain nothing by waiting, so up to six full scripts are sent: some 15 ms of work,
+ * so that an urgent call doesn't wait long behind them.
  */
 const LEAST = 2;
 const MS_FOR_EACH = 2;
 const MOST = 20;
+const FULL = 6;
 
 /** How long calls wait for a Redis that does not reply, milliseconds. Then one more script is sent, before it is too late. */
 const WAIT_MS = 100;
@@ -75,19 +77,21 @@ class GroupCommit {
 
   #sendGroups(): void {
     const most = Math.min(MOST, LEAST + Math.floor(this.#quickest.ms / MS_FOR_EACH));
-    while (this.#waiting > 0 && this.#underWay < (this.#waitingJobs < JOBS ? most : MOST)) void this.#sendGroup();
-    this.#startTimer();
+    const mostFull = Math.max(most, FULL);
+    while (this.#waiting > 0 && this.#underWay < (this.#waitingJobs < JOBS ? most : mostFull)) void this.#sendGroup();
+    if (this.#waiting > 0) this.#startTimer();
+    else this.#stopTimer();
   }
 
   #startTimer(): void {
-    if (this.#waiting > 0) this.#timer ??= setTimeout(() => this.#sendOneMore(), WAIT_MS).unref();
+    this.#timer ??= setTimeout(() => this.#sendOneMore(), WAIT_MS).unref();
   }
 
   /** Send one script more than there may be: all of them would hold up the urgent calls of a Redis that is only slow. */
   #sendOneMore(): void {
     this.#stopTimer();
     void this.#sendGroup();
-    this.#startTimer();
+    if (this.#waiting > 0) this.#startTimer();
   }
 
   #stopTimer(): void {

@@ -34,16 +34,11 @@ export const STATE_PARTS = [
   'name',
 ] as const;
 
-/**
- * Take the text of a state apart. The name of the job comes last, because it may contain blanks.
- *
- * @returns the value of each of STATE_PARTS; null for a state that is not valid
- */
-export function statePartsOf(text: string): string[] | null {
-  const words = text.split(' ');
-  const last = STATE_PARTS.length - 1;
-  return words.length > last ? [...words.slice(0, last), words.slice(last).join(' ')] : null;
-}
+/** The same as STATE in lua/state.lua. */
+const STATE = /^([a-z]+) (\d+) (\d+) (\d+) (\d+) (\d+) (\d+) (\S+) (\S+) (\S+) (.+)$/s;
+
+/** Take the text of a state apart. @returns the value of each of STATE_PARTS; null for a state that is not valid */
+export const statePartsOf = (text: string): string[] | null => STATE.exec(text)?.slice(1) ?? null;
 
 /** Read the text of a state. @throws Error for one that is not valid */
 export function stateOf(text: string): State {
