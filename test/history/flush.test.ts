@@ -26,7 +26,7 @@ const createdBy = async (store: Store) => (await shownBy(store)).work?.created ?
 
 it('adds a step of the history once when its flush is repeated because its reply was lost', async () => {
   const store = openStore();
-  store.tally.counted('demo', 'work', 'created');
+  store.tally.changed({ from: 'none', to: 'pending', spaceId: 'demo', name: 'work' });
   await flushHistory(store); // Redis knows the script from now on.
   const evalsha = store.redis.evalsha.bind(store.redis);
   let lost = 3;
@@ -36,7 +36,7 @@ it('adds a step of the history once when its flush is repeated because its reply
     return reply;
   }) as unknown as typeof store.redis.evalsha;
   for (let flush = 0; flush < 4; flush++) {
-    store.tally.counted('demo', 'work', 'created');
+    store.tally.changed({ from: 'none', to: 'pending', spaceId: 'demo', name: 'work' });
     const { faults } = await flushHistory(store);
     expect(faults).toHaveLength(flush < 3 ? 1 : 0);
   }
@@ -46,13 +46,13 @@ it('adds a step of the history once when its flush is repeated because its reply
 
 it('keeps the counts of the history while Redis is full, and adds them later', async () => {
   const store = openStore();
-  store.tally.counted('demo', 'work', 'created');
+  store.tally.changed({ from: 'none', to: 'pending', spaceId: 'demo', name: 'work' });
   expect((await flushHistory(store)).faults).toEqual([]);
   await store.redis.config('SET', 'maxmemory', '1mb');
-  store.tally.counted('demo', 'work', 'created');
+  store.tally.changed({ from: 'none', to: 'pending', spaceId: 'demo', name: 'work' });
   const { faults } = await flushHistory(store);
   expect(faults).toMatchObject([{ code: 'STORAGE_FULL' }]);
-  store.tally.counted('demo', 'work', 'created');
+  store.tally.changed({ from: 'none', to: 'pending', spaceId: 'demo', name: 'work' });
   await flushHistory(store);
   await store.redis.config('SET', 'maxmemory', '0');
   expect(await createdBy(store)).toBe(1);
@@ -64,8 +64,8 @@ it('counts names beyond the first 100 of a space together in the history, in one
   const store = openStore();
   const other = openStore(store.settings.keyPrefix);
   for (let n = 0; n < 150; n++) {
-    store.tally.counted('demo', `a${n}`, 'created');
-    other.tally.counted('demo', `b${n}`, 'created');
+    store.tally.changed({ from: 'none', to: 'pending', spaceId: 'demo', name: `a${n}` });
+    other.tally.changed({ from: 'none', to: 'pending', spaceId: 'demo', name: `b${n}` });
   }
   expect(store.tally.cells).toBe(101);
   await flushHistory(store);
@@ -79,7 +79,8 @@ it('counts names beyond the first 100 of a space together in the history, in one
 
 it('reports that counts of the history are lost beyond 10,000 pairs of space and name, and keeps the others', async () => {
   const store = openStore();
-  for (let n = 0; n < 10_010; n++) store.tally.counted(`space-${n}`, 'work', 'created');
+  for (let n = 0; n < 10_010; n++)
+    store.tally.changed({ from: 'none', to: 'pending', spaceId: `space-${n}`, name: 'work' });
   expect(store.tally.cells).toBe(10_000);
   const first = await flushHistory(store);
   expect(first).toEqual({ hasLost: true, faults: [] });
@@ -91,7 +92,7 @@ it('reports that counts of the history are lost beyond 10,000 pairs of space and
 
 it('keeps minutes of the history for 48 hours and hours for 35 days', async () => {
   const store = openStore();
-  store.tally.counted('demo', 'work', 'created');
+  store.tally.changed({ from: 'none', to: 'pending', spaceId: 'demo', name: 'work' });
   await flushHistory(store);
   const keys = await store.redis.keys(`${store.settings.keyPrefix}:*history*`);
   const kept = await Promise.all(keys.map(async (key) => [key.split('/').at(-2), await store.redis.ttl(key)] as const));

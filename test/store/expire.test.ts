@@ -116,10 +116,8 @@ describe('observer of a store', () => {
   const observer: StoreObserver = {
     called: (name) => called.push(name),
     failed: (...what) => observed.push(['failed', ...what]),
-    moved: (...what) => observed.push(['moved', ...what]),
-    delivered: (...what) => observed.push(['delivered', ...what]),
-    released: () => observed.push(['released']),
-    redelivered: (...what) => observed.push(['redelivered', ...what]),
+    changed: ({ from, to, jobs = 1, by }) => observed.push(['changed', from, to, jobs, ...(by ? [by] : [])]),
+    polled: (...what) => observed.push(['polled', ...what]),
     unfenced: () => observed.push(['unfenced']),
     expired: (lagMs) => observed.push(['expired', lagMs >= 0]),
     promoted: (lagMs) => observed.push(['promoted', lagMs >= 0]),
@@ -162,13 +160,12 @@ describe('observer of a store', () => {
     await heartbeatJob(store, ANY_SPACE, id, { kind: 'keepalive' });
     await completeJob(store, ANY_SPACE, id, null);
     expect(observed).toEqual([
-      ['moved', 'none', 'pending', 1],
-      ['moved', 'pending', 'delivered', 1],
-      ['delivered', 'poll', 1],
-      ['delivered', 'poll', 0],
-      ['delivered', 'claim', 0],
-      ['moved', 'delivered', 'running', 1],
-      ['moved', 'running', 'completed', 1],
+      ['changed', 'none', 'pending', 1],
+      ['polled', 1],
+      ['changed', 'pending', 'delivered', 1, 'poll'],
+      ['polled', 0],
+      ['changed', 'delivered', 'running', 1],
+      ['changed', 'running', 'completed', 1],
     ]);
     expect(called).toEqual(['create', 'poll', 'poll', 'claim', 'ack', 'heartbeat', 'complete']);
   });
@@ -176,7 +173,7 @@ describe('observer of a store', () => {
   it('reports the new status of a failed job and the old status of a killed job to the observer once', async () => {
     const id = await run({ maxRetries: 1 });
     await failJob(store, ANY_SPACE, id, { error: 'first' });
-    expect(observed).toEqual([['moved', 'running', 'pending', 1]]);
+    expect(observed).toEqual([['changed', 'running', 'pending', 1]]);
     await claimJob(store, ANY_SPACE, id);
     await ackJob(store, ANY_SPACE, id);
     observed = [];
@@ -187,13 +184,13 @@ describe('observer of a store', () => {
     await killJob(store, ANY_SPACE, other, null);
     await killJob(store, ANY_SPACE, other, null);
     expect(observed).toEqual([
-      ['moved', 'running', 'dead', 1],
-      ['moved', 'none', 'pending', 1],
-      ['moved', 'pending', 'killed', 1],
+      ['changed', 'running', 'dead', 1],
+      ['changed', 'none', 'pending', 1],
+      ['changed', 'pending', 'killed', 1],
     ]);
     const running = await run();
     await killJob(store, ANY_SPACE, running, null);
-    expect(observed).toEqual([['moved', 'running', 'killed', 1]]);
+    expect(observed).toEqual([['changed', 'running', 'killed', 1]]);
   });
 
   it('reports a release, and late calls without a delivery token, to the observer', async () => {
@@ -208,10 +205,9 @@ describe('observer of a store', () => {
     await releaseJob(store, worker, id, {});
     expect(observed).toEqual([
       ['unfenced'],
-      ['moved', 'delivered', 'running', 1],
+      ['changed', 'delivered', 'running', 1],
       ['unfenced'],
-      ['moved', 'running', 'pending', 1],
-      ['released'],
+      ['changed', 'running', 'pending', 1, 'release'],
     ]);
   });
 
@@ -230,15 +226,14 @@ describe('observer of a store', () => {
     await run({ timeoutSeconds: 0.001, maxRetries: 1 });
     await sweep();
     expect(observed).toEqual([
-      ['moved', 'running', 'pending', 1],
+      ['changed', 'running', 'pending', 1, 'timeout'],
       ['expired', true],
     ]);
     const [retried] = (await pollJobs(store, 'seen', { count: 1, names: [] })).jobs;
     observed = [];
     await sweep();
     expect(observed).toEqual([
-      ['moved', 'delivered', 'pending', 1],
-      ['redelivered', 1],
+      ['changed', 'delivered', 'pending', 1, 'timeout'],
       ['expired', true],
     ]);
     await claimJob(observedStore(), ANY_SPACE, retried?.id as string);
@@ -246,27 +241,27 @@ describe('observer of a store', () => {
     observed = [];
     await sweep();
     expect(observed).toEqual([
-      ['moved', 'killed', 'none', 1],
+      ['changed', 'killed', 'none', 1],
       ['expired', true],
     ]);
     await run({ timeoutSeconds: 0.001, maxRetries: 0 });
     store = observedStore(1);
     await sweep();
-    expect(observed[0]).toEqual(['moved', 'running', 'dead', 1]);
+    expect(observed[0]).toEqual(['changed', 'running', 'dead', 1, 'timeout']);
     observed = [];
     await sweep();
-    expect(observed[0]).toEqual(['moved', 'dead', 'none', 1]);
+    expect(observed[0]).toEqual(['changed', 'dead', 'none', 1]);
     store = observedStore(0, 1, 1);
     await claimJob(store, ANY_SPACE, (await create()).id);
     observed = [];
     await sweep();
-    expect(observed[0]).toEqual(['moved', 'delivered', 'dead', 1]);
+    expect(observed[0]).toEqual(['changed', 'delivered', 'dead', 1, 'timeout']);
     store = observedStore(1);
     const ended = await run();
     await completeJob(store, ANY_SPACE, ended, null);
     observed = [];
     await sweep();
-    expect(observed[0]).toEqual(['moved', 'completed', 'none', 1]);
+    expect(observed[0]).toEqual(['changed', 'completed', 'none', 1]);
   });
 
   it('reports the number of appended log entries to the observer', async () => {

@@ -1,5 +1,6 @@
-import { type Status, YardmasterError } from '@yardmaster/protocol';
+import { YardmasterError } from '@yardmaster/protocol';
 import { fromRedisError } from '@yardmaster/redis';
+import type { Change } from './changes.js';
 import type { Store } from './store.js';
 
 /**
@@ -46,26 +47,16 @@ export const REDIS_ERROR_CLASSES = ['timeout', 'connection', 'busy', 'full', 'ot
 
 export type RedisErrorClass = (typeof REDIS_ERROR_CLASSES)[number];
 
-/** Status from which or to which a job moves; `none` before its creation and after its purge. */
-export type StatusOrNone = Status | 'none';
-
-/**
- * Observer of the store's verbs. The process that calls a verb reports each effect to it afterwards. Its functions must
- * be quick and must not throw. A call whose reply was lost may have taken effect, and is reported as an error only.
- */
+/** Observer of the store's verbs. Its functions must be quick and must not throw. */
 export interface StoreObserver {
   /** A call to Redis has ended, well or not. `name` is the script's or the command's. */
   called(name: string, ms: number): void;
   /** A call to Redis has ended badly. */
   failed(errorClass: RedisErrorClass): void;
-  /** Jobs changed their status. Heartbeats, which change nothing but the deadline, are not reported. */
-  moved(from: StatusOrNone, to: StatusOrNone, jobs: number): void;
-  /** A poll or a claim has claimed this many jobs. */
-  delivered(by: 'poll' | 'claim', jobs: number): void;
-  /** A worker has released a job. */
-  released(): void;
-  /** Delivered jobs that were not acked in time are pending again. */
-  redelivered(jobs: number): void;
+  /** A call has changed jobs. Heartbeats, which change nothing but the deadline, are not reported. */
+  changed(change: Change): void;
+  /** A poll has claimed this many jobs. */
+  polled(jobs: number): void;
   /** A worker's call without a delivery token took effect in an attempt after the first. */
   unfenced(): void;
   /** Deadlines were processed in one step, the oldest of them this late. */
@@ -86,10 +77,8 @@ const nothing = () => undefined;
 export const NO_OBSERVER: StoreObserver = {
   called: nothing,
   failed: nothing,
-  moved: nothing,
-  delivered: nothing,
-  released: nothing,
-  redelivered: nothing,
+  changed: nothing,
+  polled: nothing,
   unfenced: nothing,
   expired: nothing,
   promoted: nothing,

@@ -108,16 +108,16 @@ export function storeMetrics(registry: Registry): StoreObserver {
       series.observe(ms / 1000);
     },
     failed: (errorClass) => errors.inc({ class: errorClass }),
-    moved(from, to, jobs) {
+    changed({ from, to, jobs = 1, by }) {
       const series = moves.get(from)?.get(to);
       if (series !== undefined) series.count += jobs;
+      if (by === 'poll' || by === 'claim') claimed[by].count += jobs;
+      if (by === 'release' && to !== 'dead') released.inc(jobs);
+      if (by === 'timeout' && from === 'delivered' && to === 'pending') redelivered.inc(jobs);
     },
-    delivered(by, jobs) {
-      claimed[by].count += jobs;
-      if (by === 'poll') polls[jobs > 0 ? 'claimed' : 'empty'].count++;
+    polled(jobs) {
+      polls[jobs > 0 ? 'claimed' : 'empty'].count++;
     },
-    released: () => released.inc(),
-    redelivered: (jobs) => redelivered.inc(jobs),
     unfenced: () => unfenced.inc(),
     expired: (lagMs) => lag.observe(lagMs / 1000),
     promoted: (lagMs) => promotionLag.observe(lagMs / 1000),

@@ -1,4 +1,4 @@
-import type { StatusOrNone } from '../call.js';
+import { report, type StatusOrNone } from '../changes.js';
 import { runScript } from '../script/run-script.js';
 import { expire } from '../script/scripts.generated.js';
 import type { Store } from '../store.js';
@@ -61,17 +61,15 @@ export async function expireDue(store: Store, partition: string, dueBefore: numb
     args: { base, limit: STEP, dueBefore, random: store.random() },
   });
   const done = MOVES.map(([from, to], i) => ({ from, to, jobs: counts[i] as number }));
-  countEnded(store, ended);
-  for (const { from, to, jobs } of done) if (jobs > 0) store.observer.moved(from, to, jobs);
-  const redelivered = counts[0] as number;
-  if (redelivered > 0) store.observer.redelivered(redelivered);
+  reportEnded(store, ended);
+  for (const { from, to, jobs } of done) if (to === 'none' && jobs > 0) report(store, { from, to, jobs });
   const reopened = counts[REOPENED] as number;
   if (examined > reopened) store.observer.expired(lagMs);
   const total = (isIt: (move: (typeof done)[number]) => boolean) =>
     done.filter(isIt).reduce((sum, { jobs }) => sum + jobs, 0);
   return {
     isMore: examined === STEP,
-    redelivered,
+    redelivered: counts[0] as number,
     neverAcked: total(({ from, to }) => from === 'delivered' && to === 'dead'),
     timedOut: total(({ from }) => from === 'running'),
     purged: total(({ to }) => to === 'none'),
@@ -81,16 +79,11 @@ export async function expireDue(store: Store, partition: string, dueBefore: numb
   };
 }
 
-/** Count deliveries and attempts that are over. @param ended of the script: space, name, index + 1 in MOVES, run time */
-function countEnded({ tally }: Store, ended: readonly string[]): void {
+/** Report deliveries and attempts that are over. @param ended of the script: space, name, index + 1 in MOVES, run time */
+function reportEnded(store: Store, ended: readonly string[]): void {
   for (let i = 0; i < ended.length; i += 4) {
-    const [space, name, move, runMs] = ended.slice(i, i + 4) as [string, string, string, string];
+    const [spaceId, name, move, runMs] = ended.slice(i, i + 4) as [string, string, string, string];
     const [from, to] = MOVES[Number(move) - 1] as (typeof MOVES)[number];
-    if (from === 'running') {
-      tally.attempted(space, name, to, Number(runMs));
-      tally.counted(space, name, 'runTimeouts');
-    } else {
-      tally.counted(space, name, to === 'dead' ? 'dead' : 'deliveryTimeouts');
-    }
+    report(store, { from, to, spaceId, name, by: 'timeout', ...(from === 'running' && { runMs: Number(runMs) }) });
   }
 }

@@ -10,7 +10,7 @@
 --   counts      scheduled jobs now pending, scheduled ones now dead, pending ones now dead
 --   lagMs       lateness of the earliest of these
 --   broken      ids of jobs whose records are broken, or whose status is not known
---   dead        space and name of each job that is dead now
+--   dead        space, name and former status of each job that is dead now
 local nowMs, nowText = now()
 local READY, DEAD = 1, { scheduled = 2, pending = 3 }
 local counts, lagMs, dead = { 0, 0, 0 }, 0, {}
@@ -30,7 +30,7 @@ local function promoteOne(id, n)
     if not isStartCutShort(limit, within, steppedAt) then
       if status == 'delivered' then return nil end -- its worker may still ack it; otherwise it dies when it is taken back
       failStart(job, nowMs)
-      dead[#dead + 1], dead[#dead + 2] = job.space, job.name
+      for _, value in ipairs({ job.space, job.name, status }) do dead[#dead + 1] = value end
       return DEAD[status]
     end
     limit = nowMs + math.ceil(within * 1000)

@@ -1,17 +1,11 @@
 import type { Status } from '@yardmaster/protocol';
+import { report } from '../changes.js';
 import { runScript } from '../script/run-script.js';
 import { promote } from '../script/scripts.generated.js';
 import type { Store } from '../store.js';
 
 /** Jobs processed in one step: twice as many would keep Redis busy for some 4 ms. */
 const STEP = 50;
-
-/** Outcomes for jobs that have waited for long enough, in the order of the script's counts. */
-const MOVES: readonly [from: Status, to: Status][] = [
-  ['scheduled', 'pending'],
-  ['scheduled', 'dead'],
-  ['pending', 'dead'],
-];
 
 /** Result of one step of promotion. */
 export interface Promoted {
@@ -42,11 +36,12 @@ export async function promoteDue(store: Store, partition: string, dueBefore: num
     keys: { due: store.keys.due(partition) },
     args: { base, limit: STEP, dueBefore },
   });
-  MOVES.forEach(([from, to], i) => {
-    if (counts[i]) store.observer.moved(from, to, counts[i]);
-  });
-  for (let i = 0; i < dead.length; i += 2) store.tally.counted(dead[i] as string, dead[i + 1] as string, 'dead');
   const [ready = 0, scheduledDead = 0, pendingDead = 0] = counts;
+  if (ready > 0) report(store, { from: 'scheduled', to: 'pending', jobs: ready });
+  for (let i = 0; i < dead.length; i += 3) {
+    const [spaceId, name, from] = dead.slice(i, i + 3) as [string, string, Status];
+    report(store, { from, to: 'dead', spaceId, name });
+  }
   if (ready + scheduledDead + pendingDead > 0) store.observer.promoted(lagMs);
   return { isMore: examined === STEP, ready, notStarted: scheduledDead + pendingDead, lagMs, broken };
 }

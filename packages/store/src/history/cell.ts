@@ -1,3 +1,5 @@
+import type { Change } from '../changes.js';
+
 /** What happens to jobs, as a history counts it. The order is the place in a cell. */
 export const COUNTERS = [
   'created',
@@ -10,6 +12,15 @@ export const COUNTERS = [
 ] as const;
 
 export type Counter = (typeof COUNTERS)[number];
+
+/** Return the counters to which a change adds. */
+export function countersOf({ from, to, by, runMs }: Change): Counter[] {
+  const timedOut: Counter[] = by === 'timeout' && from === 'running' ? ['runTimeouts'] : [];
+  if (from === 'none') return ['created'];
+  if (to === 'completed' || to === 'dead' || to === 'killed') return [to, ...timedOut];
+  if (runMs !== undefined) return ['retried', ...timedOut];
+  return by === 'timeout' && from === 'delivered' ? ['deliveryTimeouts'] : [];
+}
 
 /** Upper ends of the buckets of a duration, in seconds; one more bucket is for longer ones. */
 export const BUCKET_SECONDS = [

@@ -1,6 +1,7 @@
 import { OTHER_NAMES } from '@yardmaster/protocol';
+import type { Change } from '../changes.js';
 import { partitionOf, randomBase32 } from '../partition.js';
-import { addCell, type Cell, type Counter, count, DURATIONS, newCell, observe } from './cell.js';
+import { addCell, type Cell, count, countersOf, DURATIONS, newCell, observe } from './cell.js';
 
 /** Names of a space that are counted one by one; the others are counted together. */
 const NAMES = 100;
@@ -63,13 +64,13 @@ export class Tally {
   }
 
   /** Return the cell of a name. It must be used at once: a flush takes it away. */
-  cellOf(spaceId: string, name: string): Cell {
+  #cellOf(spaceId: string, name: string): Cell {
     const names = this.#current.get(spaceId);
     return names?.get(name) ?? this.#newCell(spaceId, names, name);
   }
 
   #newCell(spaceId: string, names: Names | undefined, name: string): Cell {
-    if (names !== undefined && names.size >= NAMES && name !== OTHER_NAMES) return this.cellOf(spaceId, OTHER_NAMES);
+    if (names !== undefined && names.size >= NAMES && name !== OTHER_NAMES) return this.#cellOf(spaceId, OTHER_NAMES);
     if (this.#cells >= CELLS) {
       this.#hasLost = true;
       return this.#lost;
@@ -81,20 +82,15 @@ export class Tally {
     return cell;
   }
 
-  counted(spaceId: string, name: string, counter: Counter, jobs = 1): void {
-    count(this.cellOf(spaceId, name), counter, jobs);
-  }
-
-  /** Count a delivery. @param waitMs how long the job was pending */
-  claimed(spaceId: string, name: string, waitMs: number): void {
-    observe(this.cellOf(spaceId, name), DURATIONS.wait, waitMs);
-  }
-
-  /** Count the end of an attempt. @param status of the job now @param runMs how long the attempt has run */
-  attempted(spaceId: string, name: string, status: string, runMs: number): void {
-    const cell = this.cellOf(spaceId, name);
-    count(cell, status === 'completed' || status === 'dead' ? status : 'retried');
-    observe(cell, DURATIONS.run, runMs);
+  /** Count a change. */
+  changed(change: Change): void {
+    const { jobs = 1, spaceId, name, waitMs, runMs } = change;
+    const counters = countersOf(change);
+    if (spaceId === undefined || name === undefined || (counters.length === 0 && waitMs === undefined)) return;
+    const cell = this.#cellOf(spaceId, name);
+    for (const counter of counters) count(cell, counter, jobs);
+    if (waitMs !== undefined) observe(cell, DURATIONS.wait, waitMs);
+    if (runMs !== undefined) observe(cell, DURATIONS.run, runMs);
   }
 
   /**

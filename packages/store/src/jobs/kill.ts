@@ -1,3 +1,4 @@
+import { report } from '../changes.js';
 import { kill } from '../script/scripts.generated.js';
 import { runVerb, withInputs } from '../script/verbs.js';
 import { type Caller, placeOfJob, type Store } from '../store.js';
@@ -11,7 +12,5 @@ import { type Caller, placeOfJob, type Store } from '../store.js';
 export async function killJob(store: Store, caller: Caller, jobId: string, reason: string | null): Promise<void> {
   const verb = withInputs(kill, { args: { jobId, reason: JSON.stringify(reason) } });
   const { before, space, name } = await runVerb(store, placeOfJob(store, caller, jobId), verb);
-  if (before === 'killed') return;
-  store.observer.moved(before, 'killed', 1);
-  store.tally.counted(space, name, 'killed');
+  if (before !== 'killed') report(store, { from: before, to: 'killed', spaceId: space, name });
 }

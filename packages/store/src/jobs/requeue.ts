@@ -1,4 +1,5 @@
 import { type RequeueRequest, YardmasterError } from '@yardmaster/protocol';
+import { report } from '../changes.js';
 import { requeue } from '../script/scripts.generated.js';
 import { runVerb, withInputs } from '../script/verbs.js';
 import { type Caller, placeOfJob, type Store } from '../store.js';
@@ -21,5 +22,5 @@ export async function requeueJob(
   if (reply.outcome === 'NOT_UNIQUE') {
     throw new YardmasterError('JOB_NOT_UNIQUE', undefined, { jobId: reply.id, jobStatus: reply.status });
   }
-  store.observer.moved(reply.before, reply.after, 1);
+  report(store, { from: reply.before, to: reply.after });
 }

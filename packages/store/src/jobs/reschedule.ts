@@ -1,4 +1,5 @@
 import type { RescheduleRequest } from '@yardmaster/protocol';
+import { report } from '../changes.js';
 import { reschedule } from '../script/scripts.generated.js';
 import { runVerb, withInputs } from '../script/verbs.js';
 import { type Caller, placeOfJob, type Store } from '../store.js';
@@ -18,5 +19,5 @@ export async function rescheduleJob(
 ): Promise<void> {
   const args = { jobId, delay: delayOf(schedule), priority: priority ?? '' };
   const { before, after } = await runVerb(store, placeOfJob(store, caller, jobId), withInputs(reschedule, { args }));
-  if (before !== after) store.observer.moved(before, after, 1);
+  report(store, { from: before, to: after });
 }

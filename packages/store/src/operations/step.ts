@@ -1,5 +1,6 @@
 import { isJobId, type Status } from '@yardmaster/protocol';
-import { call, type StatusOrNone } from '../call.js';
+import { call } from '../call.js';
+import { report, type StatusOrNone } from '../changes.js';
 import { matchesText } from '../jobs/find/filter.js';
 import { delayOf } from '../jobs/timing.js';
 import { runScript } from '../script/run-script.js';
@@ -84,7 +85,7 @@ export async function stepOperation(store: Store, partition: string): Promise<St
     rest: [...names, ...ids],
   });
   if (reply.outcome === 'OVERTAKEN') return { operationId: id, isDone: false, changed: 0 };
-  report(store, record.space, reply.moves);
+  reportMoves(store, record.space, reply.moves);
   return { operationId: id, isDone: reply.status === 'done', changed: reply.changed };
 }
 
@@ -158,11 +159,10 @@ async function readTexts(
   return rows as unknown as Row[];
 }
 
-/** Report what a step has changed, and count it. */
-function report({ observer, tally }: Store, spaceId: string, moves: string[]): void {
+/** Report what a step has changed. */
+function reportMoves(store: Store, spaceId: string, moves: string[]): void {
   for (let i = 0; i < moves.length; i += 4) {
     const [from, to, name, jobs] = moves.slice(i, i + 4) as [Status, StatusOrNone, string, string];
-    observer.moved(from, to, Number(jobs));
-    if (to === 'killed') tally.counted(spaceId, name, 'killed', Number(jobs));
+    report(store, { from, to, jobs: Number(jobs), spaceId, name });
   }
 }

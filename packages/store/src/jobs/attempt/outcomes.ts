@@ -1,4 +1,5 @@
 import type { JsonValue, Outcome, Status } from '@yardmaster/protocol';
+import { report } from '../../changes.js';
 import { partitionOfJob } from '../../partition.js';
 import { ack, complete, fail, heartbeat, release } from '../../script/scripts.generated.js';
 import { type VerbInputs, withInputs } from '../../script/verbs.js';
@@ -66,27 +67,19 @@ export interface Effect {
   runMs?: number;
 }
 
-/** Report to the observer what a worker's call has changed, and count it. */
+/** Report what a worker's call has changed. */
 export function reportEffect(
-  { observer, tally }: Store,
+  store: Store,
   deliveryToken: string | null | undefined,
   action: Report['action'],
   effect: Effect,
 ): void {
   if (effect.outcome === 'UNCHANGED') return;
-  const { attempt = 1, status, before, after, space = '', name = '', runMs = 0 } = effect;
+  const { attempt = 1, status = 'completed', before, after, space: spaceId, name, runMs } = effect;
   // Without a token, a call in an attempt after the first may have been made by an earlier worker.
-  if (attempt > 1 && !deliveryToken) observer.unfenced();
-  if (action === 'ack') observer.moved('delivered', 'running', 1);
-  else if (action === 'complete') {
-    observer.moved('running', 'completed', 1);
-    tally.attempted(space, name, 'completed', runMs);
-  } else if (status !== undefined) {
-    observer.moved('running', status, 1);
-    tally.attempted(space, name, status, runMs);
-  } else if (before !== undefined && after !== undefined) {
-    observer.moved(before, after, 1);
-    if (after === 'dead') tally.counted(space, name, 'dead');
-    else observer.released();
-  }
+  if (attempt > 1 && !deliveryToken) store.observer.unfenced();
+  if (action === 'ack') report(store, { from: 'delivered', to: 'running' });
+  else if (before !== undefined && after !== undefined) {
+    report(store, { from: before, to: after, spaceId, name, by: 'release' });
+  } else if (runMs !== undefined) report(store, { from: 'running', to: status, spaceId, name, runMs });
 }

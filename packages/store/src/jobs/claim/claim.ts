@@ -1,4 +1,5 @@
 import type { ClaimedJob, ClaimOutcome, PollRequest } from '@yardmaster/protocol';
+import { type Change, report } from '../../changes.js';
 import { claim, poll } from '../../script/scripts.generated.js';
 import { runVerb, withInputs } from '../../script/verbs.js';
 import { type Caller, notAfterOf, placeOfJob, type Store } from '../../store.js';
@@ -31,20 +32,17 @@ export const pollVerb = ({ count, names, autoAck, ackWithinSeconds, workerId }: 
     rest: names,
   });
 
-/** Report the jobs that a poll has claimed to the observer, and count them. @param values of appendClaimed in Lua */
+/** Report the jobs that a call has claimed. @param values of appendClaimed in Lua */
 export function reportClaimed(
-  { observer, tally }: Store,
-  { spaceId, poll, values }: { spaceId: string; poll: ClaimOptions; values: readonly ClaimedValue[] },
+  store: Store,
+  { values, ...claim }: Pick<Change, 'to' | 'spaceId' | 'by'> & { values: readonly ClaimedValue[] },
 ): void {
-  const count = values.length / CLAIMED_VALUES;
-  if (count > 0) observer.moved('pending', poll.autoAck ? 'running' : 'delivered', count);
-  observer.delivered('poll', count);
-  countClaimed(tally, spaceId, values);
+  if (claim.by === 'poll') store.observer.polled(values.length / CLAIMED_VALUES);
+  forEachClaimed(values, (name, waitMs) => report(store, { from: 'pending', ...claim, name, waitMs }));
 }
 
-function countClaimed(tally: Store['tally'], spaceId: string, values: readonly ClaimedValue[]): void {
-  forEachClaimed(values, (name, waitMs) => tally.claimed(spaceId, name, waitMs));
-}
+/** Return the status of the jobs that a poll has claimed. */
+export const statusOfClaimed = ({ autoAck }: ClaimOptions) => (autoAck ? 'running' : 'delivered');
 
 /**
  * Claim up to `count` pending jobs of a space, oldest first, each for this caller only.
@@ -59,7 +57,7 @@ function countClaimed(tally: Store['tally'], spaceId: string, values: readonly C
 export async function pollJobs(store: Store, spaceId: string, request: PollInputs): Promise<Polled> {
   const place = { base: store.keys.baseOfSpace(spaceId), space: spaceId, notAfter: notAfterOf(store) };
   const { outcome, jobs: values } = await runVerb(store, place, pollVerb(request), jobsOfPoll(request));
-  reportClaimed(store, { spaceId, poll: request, values });
+  reportClaimed(store, { to: statusOfClaimed(request), spaceId, by: 'poll', values });
   return { jobs: claimedJobsOf(values), isMore: outcome === 'MORE' };
 }
 
@@ -72,10 +70,8 @@ export async function pollJobs(store: Store, spaceId: string, request: PollInput
 export async function claimJob(store: Store, caller: Caller, jobId: string): Promise<ClaimOutcome> {
   const place = { ...placeOfJob(store, caller, jobId), notAfter: notAfterOf(store) };
   const reply = await runVerb(store, place, withInputs(claim, { args: { jobId } }));
-  store.observer.delivered('claim', reply.outcome === 'OK' ? 1 : 0);
   if (reply.outcome === 'PAUSED') return { claimed: false, reason: 'paused', status: 'pending' };
   if (reply.outcome === 'NOT_PENDING') return { claimed: false, reason: 'not_pending', status: reply.status };
-  store.observer.moved('pending', 'delivered', 1);
-  countClaimed(store.tally, reply.space, reply.job);
+  reportClaimed(store, { to: 'delivered', spaceId: reply.space, by: 'claim', values: reply.job });
   return { claimed: true, job: claimedJobsOf(reply.job)[0] as ClaimedJob };
 }

@@ -5,7 +5,7 @@ import type { VerbInputs } from '../../script/verbs.js';
 import { notAfterOf, type Store } from '../../store.js';
 import { type Effect, reportEffect, verbOf } from '../attempt/outcomes.js';
 import { type ClaimedValue, claimedJobsOf } from '../read/record.js';
-import { jobsOfPoll, type Polled, type PollInputs, pollVerb, reportClaimed } from './claim.js';
+import { jobsOfPoll, type Polled, type PollInputs, pollVerb, reportClaimed, statusOfClaimed } from './claim.js';
 
 /** What a worker wants in one call: outcomes to settle, and then jobs to claim. */
 export interface TurnRequest {
@@ -65,7 +65,7 @@ export async function takeTurn(
   const reply = replies[next] as unknown[];
   throwIfRefused(store, reply, sentAt);
   const [word, ...values] = reply as [string, ...ClaimedValue[]];
-  reportClaimed(store, { spaceId, poll, values });
+  reportClaimed(store, { to: statusOfClaimed(poll), spaceId, by: 'poll', values });
   return { jobs: claimedJobsOf(values), isMore: word === 'MORE', settled };
 }
 

@@ -1,4 +1,5 @@
 import { type CopyRequest, type Job, YardmasterError } from '@yardmaster/protocol';
+import { report } from '../../changes.js';
 import { newJobIdIn, partitionOfJob } from '../../partition.js';
 import { runScript } from '../../script/run-script.js';
 import { copy } from '../../script/scripts.generated.js';
@@ -41,7 +42,6 @@ export async function copyJob(store: Store, caller: Caller, jobId: string, { pay
     rest: COPIED_FIELDS,
   });
   const job = jobOf(copyId, recordOf(record));
-  store.observer.moved('none', 'pending', 1);
-  store.tally.counted(job.spaceId, job.name, 'created');
+  report(store, { from: 'none', to: 'pending', spaceId: job.spaceId, name: job.name });
   return job;
 }

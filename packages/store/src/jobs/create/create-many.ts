@@ -1,5 +1,5 @@
 import { type JobSummary, type Status, YardmasterError } from '@yardmaster/protocol';
-import type { StatusOrNone } from '../../call.js';
+import { report } from '../../changes.js';
 import { keyedJobId, newJobId } from '../../partition.js';
 import { throwIfRefused } from '../../script/run-script.js';
 import { notAfterOf, onBulk, type Store } from '../../store.js';
@@ -63,7 +63,7 @@ export async function createJobs(
         const { name } = chunk[i] as PackedJob;
         const { before, isReplay, ...found } = foundIn(decode(reply), ids[i] as string);
         if (isReplay) replayed++;
-        else reportCreated(store, { spaceId, name, before, after: found.status });
+        else report(store, { from: before, to: found.status, ...(before === 'none' && { spaceId, name }) });
         const { id, status, order } = found;
         jobs.push({ id, spaceId, name, status, createdAt: isoOfOrder(order) });
       }
@@ -72,15 +72,6 @@ export async function createJobs(
     throw partlyStored(error, jobs.length, key !== null);
   }
   return { jobs, isReplay: replayed === jobs.length };
-}
-
-/** Report a job that was created or replaced to the observer, and count a new one. */
-function reportCreated(
-  { observer, tally }: Store,
-  { spaceId, name, before, after }: { spaceId: string; name: string; before: StatusOrNone; after: Status },
-): void {
-  if (before !== after) observer.moved(before, after, 1);
-  if (before === 'none') tally.counted(spaceId, name, 'created');
 }
 
 /** Divide jobs into portions for one script each. */

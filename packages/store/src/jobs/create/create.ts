@@ -6,6 +6,7 @@ import {
   uniqueOf,
   YardmasterError,
 } from '@yardmaster/protocol';
+import { report } from '../../changes.js';
 import { keyedJobId, newJobId } from '../../partition.js';
 import { runVerb } from '../../script/verbs.js';
 import { notAfterOf, type Store } from '../../store.js';
@@ -65,8 +66,7 @@ export async function createJob(
   switch (reply.outcome) {
     case 'CREATED': {
       const job = newJobOf(jobId, spaceId, request, reply.order, reply.scheduledFor ?? null);
-      store.observer.moved('none', job.status, 1);
-      store.tally.counted(spaceId, job.name, 'created');
+      report(store, { from: 'none', to: job.status, spaceId, name: job.name });
       return { outcome: 'created', job };
     }
     case 'REPLAYED': {
@@ -84,7 +84,7 @@ export async function createJob(
       return { outcome: 'returned', job: jobOf(reply.id, recordOfValues(shown, reply.values)) };
     case 'REPLACED': {
       const job = jobOf(reply.id, recordOfValues(shown, reply.values));
-      if (job.status !== reply.before) store.observer.moved(reply.before, job.status, 1);
+      report(store, { from: reply.before, to: job.status });
       return { outcome: 'replaced', job };
     }
   }
