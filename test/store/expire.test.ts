@@ -161,8 +161,8 @@ describe('observer of a store', () => {
     await completeJob(store, ANY_SPACE, id, null);
     expect(observed).toEqual([
       ['changed', 'none', 'pending', 1],
-      ['polled', 1],
       ['changed', 'pending', 'delivered', 1, 'poll'],
+      ['polled', 1],
       ['polled', 0],
       ['changed', 'delivered', 'running', 1],
       ['changed', 'running', 'completed', 1],

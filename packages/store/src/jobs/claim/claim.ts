@@ -3,7 +3,7 @@ import { type Change, report } from '../../changes.js';
 import { claim, poll } from '../../script/scripts.generated.js';
 import { runVerb, withInputs } from '../../script/verbs.js';
 import { type Caller, notAfterOf, placeOfJob, type Store } from '../../store.js';
-import { CLAIMED_VALUES, type ClaimedValue, claimedJobsOf, forEachClaimed } from '../read/record.js';
+import { type ClaimedValue, claimedOf } from '../read/record.js';
 
 /** How jobs are claimed, beyond which ones. */
 export type ClaimOptions = Partial<Pick<PollRequest, 'autoAck' | 'ackWithinSeconds' | 'workerId'>>;
@@ -32,17 +32,28 @@ export const pollVerb = ({ count, names, autoAck, ackWithinSeconds, workerId }: 
     rest: names,
   });
 
-/** Report the jobs that a call has claimed. @param values of appendClaimed in Lua */
-export function reportClaimed(
+/** Report the jobs that a call has claimed, and return them. @param values of appendClaimed in Lua */
+function reportClaimed(
   store: Store,
-  { values, ...claim }: Pick<Change, 'to' | 'spaceId' | 'by'> & { values: readonly ClaimedValue[] },
-): void {
-  if (claim.by === 'poll') store.observer.polled(values.length / CLAIMED_VALUES);
-  forEachClaimed(values, (name, waitMs) => report(store, { from: 'pending', ...claim, name, waitMs }));
+  values: readonly ClaimedValue[],
+  claim: Pick<Change, 'to' | 'spaceId' | 'by'>,
+): ClaimedJob[] {
+  return claimedOf(values).map(({ job, waitMs }) => {
+    report(store, { from: 'pending', ...claim, name: job.name, waitMs });
+    return job;
+  });
 }
 
-/** Return the status of the jobs that a poll has claimed. */
-export const statusOfClaimed = ({ autoAck }: ClaimOptions) => (autoAck ? 'running' : 'delivered');
+/** Report what a poll has claimed, and return it. */
+export function reportPolled(
+  store: Store,
+  { outcome, jobs: values }: { outcome: string; jobs: readonly ClaimedValue[] },
+  { spaceId, autoAck }: { spaceId: string } & ClaimOptions,
+): Polled {
+  const jobs = reportClaimed(store, values, { to: autoAck ? 'running' : 'delivered', spaceId, by: 'poll' });
+  store.observer.polled(jobs.length);
+  return { jobs, isMore: outcome === 'MORE' };
+}
 
 /**
  * Claim up to `count` pending jobs of a space, oldest first, each for this caller only.
@@ -56,9 +67,8 @@ export const statusOfClaimed = ({ autoAck }: ClaimOptions) => (autoAck ? 'runnin
  */
 export async function pollJobs(store: Store, spaceId: string, request: PollInputs): Promise<Polled> {
   const place = { base: store.keys.baseOfSpace(spaceId), space: spaceId, notAfter: notAfterOf(store) };
-  const { outcome, jobs: values } = await runVerb(store, place, pollVerb(request), jobsOfPoll(request));
-  reportClaimed(store, { to: statusOfClaimed(request), spaceId, by: 'poll', values });
-  return { jobs: claimedJobsOf(values), isMore: outcome === 'MORE' };
+  const reply = await runVerb(store, place, pollVerb(request), jobsOfPoll(request));
+  return reportPolled(store, reply, { ...request, spaceId });
 }
 
 /**
@@ -72,6 +82,6 @@ export async function claimJob(store: Store, caller: Caller, jobId: string): Pro
   const reply = await runVerb(store, place, withInputs(claim, { args: { jobId } }));
   if (reply.outcome === 'PAUSED') return { claimed: false, reason: 'paused', status: 'pending' };
   if (reply.outcome === 'NOT_PENDING') return { claimed: false, reason: 'not_pending', status: reply.status };
-  reportClaimed(store, { to: 'delivered', spaceId: reply.space, by: 'claim', values: reply.job });
-  return { claimed: true, job: claimedJobsOf(reply.job)[0] as ClaimedJob };
+  const [job] = reportClaimed(store, reply.job, { to: 'delivered', spaceId: reply.space, by: 'claim' });
+  return { claimed: true, job: job as ClaimedJob };
 }

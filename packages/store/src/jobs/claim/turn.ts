@@ -4,8 +4,8 @@ import { SLOT_MOVING, throwIfRefused } from '../../script/run-script.js';
 import type { VerbInputs } from '../../script/verbs.js';
 import { notAfterOf, type Store } from '../../store.js';
 import { type Effect, reportEffect, verbOf } from '../attempt/outcomes.js';
-import { type ClaimedValue, claimedJobsOf } from '../read/record.js';
-import { jobsOfPoll, type Polled, type PollInputs, pollVerb, reportClaimed, statusOfClaimed } from './claim.js';
+import type { ClaimedValue } from '../read/record.js';
+import { jobsOfPoll, type Polled, type PollInputs, pollVerb, reportPolled } from './claim.js';
 
 /** What a worker wants in one call: outcomes to settle, and then jobs to claim. */
 export interface TurnRequest {
@@ -64,9 +64,8 @@ export async function takeTurn(
   if (poll === null) return { jobs: [], isMore: false, settled };
   const reply = replies[next] as unknown[];
   throwIfRefused(store, reply, sentAt);
-  const [word, ...values] = reply as [string, ...ClaimedValue[]];
-  reportClaimed(store, { to: statusOfClaimed(poll), spaceId, by: 'poll', values });
-  return { jobs: claimedJobsOf(values), isMore: word === 'MORE', settled };
+  const [outcome, ...values] = reply as [string, ...ClaimedValue[]];
+  return { ...reportPolled(store, { outcome, jobs: values }, { ...poll, spaceId }), settled };
 }
 
 const otherSpace = () => new YardmasterError('FORBIDDEN', 'Job is in another space than the one in the path');

@@ -140,40 +140,33 @@ export function jobOf(id: string, record: JobRecord): Job {
   };
 }
 
-/** How many values appendClaimed in Lua returns for each job. */
-export const CLAIMED_VALUES = 5;
+/** How many values appendClaimed in Lua returns for each job: id, state before the delivery, payload, checkpoint, time now. */
+const CLAIMED_VALUES = 5;
 
-/** One of them. Only the time now, the last one, is a number. */
+/** One of them; of the first job only, the time now. */
 export type ClaimedValue = string | number | null;
 
-/** Build claimed jobs from the values of appendClaimed in Lua. */
-export function claimedJobsOf(values: readonly ClaimedValue[]): ClaimedJob[] {
-  const jobs: ClaimedJob[] = [];
-  for (let i = 0; i < values.length; i += CLAIMED_VALUES) jobs.push(claimedJobOf(values.slice(i, i + CLAIMED_VALUES)));
-  return jobs;
-}
-
-/** Call a function for each claimed job, with its name and how long it has waited, in milliseconds. */
-export function forEachClaimed(values: readonly ClaimedValue[], use: (name: string, waitMs: number) => void): void {
+/** Build claimed jobs, with how long each was pending in milliseconds, from the values of appendClaimed in Lua. */
+export function claimedOf(values: readonly ClaimedValue[]): { job: ClaimedJob; waitMs: number }[] {
+  const now = Number(values[CLAIMED_VALUES - 1]);
+  const claimed = [];
   for (let i = 0; i < values.length; i += CLAIMED_VALUES) {
-    const { name, updatedAt, order } = stateOf(values[i + 1] as string);
-    use(name, Number(values[CLAIMED_VALUES - 1]) - Number(updatedAt ?? msOfOrder(order)));
+    const [id, state, payload, checkpoint] = values.slice(i, i + CLAIMED_VALUES) as [string, string, ...null[]];
+    const before = stateOf(state);
+    const { name, timeoutSeconds, maxRetries, attempt, order, updatedAt } = before;
+    const job = {
+      id,
+      name,
+      payload: parseJson(payload) as ClaimedJob['payload'],
+      timeoutSeconds,
+      maxRetries,
+      attemptNumber: attempt,
+      createdAt: isoOfOrder(order),
+      checkpoint: parseJson(checkpoint),
+      attempt: attempt + 1,
+      deliveryToken: deliveryTokenOf(before),
+    };
+    claimed.push({ job, waitMs: now - Number(updatedAt ?? msOfOrder(order)) });
   }
-}
-
-function claimedJobOf(flat: readonly ClaimedValue[]): ClaimedJob {
-  const [id, state, payload, checkpoint] = flat as [string, string, string | null, string | null];
-  const before = stateOf(state);
-  return {
-    id,
-    name: before.name,
-    payload: parseJson(payload) as ClaimedJob['payload'],
-    timeoutSeconds: before.timeoutSeconds,
-    maxRetries: before.maxRetries,
-    attemptNumber: before.attempt,
-    createdAt: isoOfOrder(before.order),
-    checkpoint: parseJson(checkpoint),
-    attempt: before.attempt + 1,
-    deliveryToken: deliveryTokenOf(before),
-  };
+  return claimed;
 }
