@@ -90,7 +90,7 @@ const CLOCK = 'local nowMs, nowText, micros = now()\n';
 
 /**
  * Read a verb as a function for scripts that use several: lua/verbs/ack.lua is `ack`. It gets the base and the space, and then
- * the arguments of its header. Those scripts begin with the time, so that they have it, too.
+ * the arguments of its header. Those scripts begin by reading the time.
  */
 export function verb(file, source) {
   const { args, rest } = inputsOf(source);

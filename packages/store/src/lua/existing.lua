@@ -5,9 +5,9 @@ local function valuesOf(key, names)
   return redis.call('HMGET', key, unpack(list))
 end
 
--- Return the reply of a create that must not create its job, because the job exists already, or another one occupies its
--- unique key; or because the space is full. Otherwise return nil, when the job becomes claimable, see timeOf, and the job that had the unique key before:
--- false for none, nil without `unique`. A request that creates the job gets its fingerprint as a field.
+-- Return the reply of a create that must not create its job, because the job exists, another job occupies its unique key,
+-- or the space is full. Otherwise return nil, when the job becomes claimable (see timeOf), and the job that had the unique
+-- key before: false for none, nil without `unique`. A request that creates the job gets its fingerprint as a field.
 --   extras   `<delay> <maxPending> <fingerprint> <names of the fields to return>`, with `-` for none:
 --            delay, see timeOf; maxPending of the settings of the space; fingerprint of a request with an idempotency key
 local function existingFor(job, nowMs, options, extras, fields)
@@ -32,7 +32,8 @@ local function existingFor(job, nowMs, options, extras, fields)
     return isReplaced and { 'REPLACED', other.id, values, other.status } or { 'RETURNED', other.id, values }
   end
 
-  if maxPending ~= '-' and redis.call('ZCARD', written(job.base .. 'space:' .. job.space .. '/status/pending')) >= tonumber(maxPending) then return { 'SPACE_FULL' } end
+  local pending = job.base .. 'space:' .. job.space .. '/status/pending'
+  if maxPending ~= '-' and redis.call('ZCARD', written(pending)) >= tonumber(maxPending) then return { 'SPACE_FULL' } end
   if fingerprint ~= '-' then fields[#fields + 1], fields[#fields + 2] = 'fingerprint', fingerprint end
   if job.unique then other = other or false end
   return nil, timeOf(delay, nowMs), other

@@ -2,10 +2,10 @@ import type { Store } from '../store.js';
 import { evaluate, type Script, type ScriptArgument, throwIfRefused } from './run-script.js';
 import { group } from './scripts.generated.js';
 
-// A verb is a file of lua/verbs. It has a script of its own, for a call of one verb, and is part of the script `group`, for
-// a call of several, or for several calls.
+// A verb is a file in lua/verbs. A call of one verb runs the verb's own script. A call of several verbs, or several calls
+// together, run the script `group`, which contains all verbs.
 
-/** Where a call belongs, and until when it is worth the while. */
+/** Partition and space of a call, and its deadline. */
 export interface Place {
   /** Beginning of the keys of the partition. */
   base: string;
@@ -17,20 +17,20 @@ export interface Place {
 
 /** The script of a verb. */
 export interface Verb<Inputs, Reply> extends Script<Inputs, Reply> {
-  /** Whether it gets the deadline of its call, as its first argument. */
+  /** Whether its first argument is the deadline of its call. */
   hasDeadline: boolean;
 }
 
-/** A verb and its arguments, in order, without that one. */
+/** A verb and its arguments in order, without the deadline. */
 export interface VerbInputs<Reply = unknown> {
   verb: Pick<Verb<never, Reply>, 'name' | 'text' | 'keyCount' | 'decode' | 'hasDeadline'>;
   parameters: ScriptArgument[];
 }
 
-/** Verbs of one place that are carried out in one step, in order. */
+/** Verbs of one place, to run in order in one script. */
 export interface VerbCall extends Place {
   verbs: readonly VerbInputs[];
-  /** Whether none is carried out after one that was refused: it gets the same reply. Default false. */
+  /** Whether a refusal stops the verbs after it, which get the same reply. Default false. */
   stopsAtRefusal?: boolean;
   /** How many jobs it may touch. */
   jobs: number;

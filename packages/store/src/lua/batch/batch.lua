@@ -1,8 +1,8 @@
--- What a script for several jobs writes or asks once for all of them, or for those that follow each other; nil in a script for one
--- job. Such a script calls beginBatch, and endBatch at its end. The fields:
+-- What a script for several jobs writes or asks once for all of them, or for consecutive ones; nil in a script for one job.
+-- Such a script begins with beginBatch and ends with endBatch. The fields:
 --   space, order, isOrderNew, base    the last order that was given in a space, and whether `spaces` does not have it yet
 --   names, name, count                number of new jobs of a name of a space
---   deaf                              a channel that nobody listens to
+--   unheard                           a channel that nobody listens to
 --   prefix, isAnythingPaused          of a space
 --   queue, heads, next                the oldest entries of a queue, and the first of them that is not taken
 --   numbers, texts                    numbers by their texts, and texts by their numbers, see numberOf and formatInteger

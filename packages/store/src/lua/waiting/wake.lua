@@ -2,8 +2,8 @@
 -- because each message causes one poll, see apps/api/src/waiting.
 local function wake(job)
   local channel = job.base .. 'wake:' .. job.space
-  if batch and batch.deaf == channel then return end
-  if redis.call('PUBLISH', channel, job.name) == 0 and batch then batch.deaf = channel end
+  if batch and batch.unheard == channel then return end
+  if redis.call('PUBLISH', channel, job.name) == 0 and batch then batch.unheard = channel end
 end
 
 -- Announce that jobs of any name may be claimable in a space.
