@@ -11,7 +11,7 @@ const TIMED = {
   complete: 'response to complete',
   watched: 'progress is at the client of a stream',
   delivered: 'a worker that polls has the job',
-  late: 'part of each: the load itself was late',
+  late: 'included above: delay of the load generator',
 };
 
 const rateOf = ({ rate }) => `${whole(rate)} jobs/s`;

@@ -125,7 +125,7 @@ const loops = (results) =>
 /** Ways of Yardmaster, as docs/performance.md names them. */
 const WAYS = {
   yardmaster: 'create, poll, ack and complete: four calls for a job',
-  turn: 'create, then complete and poll at once: two calls for a job',
+  turn: 'create, then complete and poll in one call: two calls for a job',
   batch10: 'two calls for 10 jobs',
   batch50: 'two calls for 50 jobs',
 };
@@ -136,9 +136,9 @@ const ways = (results) =>
     [
       text('calls', (row) => WAYS[row.who]),
       figures('Redis, µs per job', ({ redis: [median] }) => figure(median)),
-      figures('jobs per second of a primary', ({ redis: [median] }) => figure(1e6 / median)),
+      figures('jobs/s per Redis primary', ({ redis: [median] }) => figure(1e6 / median)),
       figures('API, µs per job', ({ api: [median] }) => figure(median)),
-      figures('API processes for it', ({ api, redis }) => figure(api[0] / redis[0])),
+      figures('API processes needed', ({ api, redis }) => figure(api[0] / redis[0])),
     ],
   );
 
@@ -148,8 +148,8 @@ const compared = (results) => {
   return markdownTable(
     results.ratios.filter((row) => others.includes(row.other) && row.one !== 'bareRedis' && row.kinds.length > 1),
     [
-      text('CPU of a job', ({ one }) => CONTESTANTS[one]),
-      text('÷', ({ other }) => CONTESTANTS[other]),
+      text('CPU of a job', ({ one }) => (one === 'yardmaster' ? 'Yardmaster, four calls' : CONTESTANTS[one])),
+      text('compared with', ({ other }) => CONTESTANTS[other]),
       figures('', (row) => ratio(row.ratio[0])),
     ],
   );

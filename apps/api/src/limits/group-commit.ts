@@ -2,7 +2,7 @@ import { isCluster } from '@yardmaster/redis';
 import { type SendCall, type Store, sendCalls, type VerbCall } from '@yardmaster/store';
 import { Quickest } from './quickest.js';
 
-/** Jobs that the calls of one script may touch, and characters of their arguments. A call with more is alone in its script. */
+/** Most jobs that the calls of one script may touch, and characters of their arguments. A larger call is alone in its script. */
 const JOBS = 50;
 const CHARACTERS = 256 * 1_024;
 
@@ -10,9 +10,9 @@ const CHARACTERS = 256 * 1_024;
 const OTHERS_FIRST = 4;
 
 /**
- * Scripts at Redis at once. Two: while Redis runs one, the replies of the other are read. One more for each 2 ms of round
- * trip, up to 20. Calls that fill a script gain nothing by waiting, so up to six full scripts are sent: some 15 ms of work,
- * so that an urgent call doesn't wait long behind them.
+ * Scripts in flight at once. Two, so that Redis runs one while we read the replies of the other, plus one for each 2 ms of
+ * round trip, up to 20. Calls that fill a script gain nothing by waiting, so up to six scripts may be in flight while a full
+ * one waits: some 15 ms of work, so an urgent call doesn't wait long behind them.
  */
 const LEAST = 2;
 const MS_FOR_EACH = 2;
@@ -35,12 +35,12 @@ const charactersOf = ({ verbs }: VerbCall): number => {
   return sum;
 };
 
-/** Verbs that need not go first: a running job does not depend on them. */
+/** Verbs on which no running job depends. All others go first. */
 const NOT_URGENT = /^(create|poll|claim)$/;
 
 /**
- * Sends calls that wait at the same moment in one script, which costs Redis less than one for each. Nothing waits while
- * Redis has fewer scripts than it may have: a lone call leaves at the end of the turn of the event loop, as any command.
+ * Sends calls that wait at the same moment in one script, which costs Redis less than a script for each. While fewer scripts
+ * are in flight than allowed, nothing waits: a lone call leaves at the end of the event loop's turn, like any command.
  */
 class GroupCommit {
   readonly #store: Store;

@@ -20,8 +20,8 @@ local function loadJob(base, id, ...)
   return job, first, second, third
 end
 
--- Read the state of a job for a caller that may touch this space only, '' for any. Return the job, or nil and the reply that
--- refuses the call. Further fields come after both.
+-- Read the state of a job for a caller limited to this space ('' for any). Return the job, nil and any further fields; or nil
+-- and the reply that refuses the call.
 local function openJob(base, space, id, ...)
   local job, first, second, third = loadJob(base, id, ...)
   if not job.status then return nil, { 'JOB_NOT_FOUND' } end

@@ -1,5 +1,5 @@
 -- The state of a job is one field of its record, because reading one field and taking it apart costs Redis a third of
--- reading eight:
+-- reading eight fields:
 --
 --   <status> <order> <attempt> <takeBacks> <seq> <updatedAt> <maxRetries> <timeoutSeconds> <flags> <space> <name>
 --

@@ -2,18 +2,18 @@
 -- ARGV isOfOne used
 -- REPLY OK replies?...
 --
--- Carry out the verbs of several calls, in order. What one of them throws does not stop the others.
+-- Run the verbs of several calls, in order. An error in one doesn't stop the others, unless its call stops at a refusal.
 --   first    base of the first call, for the cluster
 --   isOfOne  see beginBatch; '' for no
---   used     the verbs, with blanks in between
---   ARGV     after it, for each verb: its name, the number of its arguments, and these. `@`, base and space come before the
---            first verb of another place; `+`, `notAfter` and their number before the verbs of a call that has several. With
---            a negative number, none is carried out after one that was refused: it has the same reply
---   replies  for each verb: the number of values of its reply, and these; a list of lists would cost 5,000 instructions more
---            for each. TOO_LATE, or ERROR and the text of an error, may be in place of its own
+--   used     names of the verbs in the group, separated by blanks
+--   ARGV     then, for each verb: its name, the number of its arguments, and the arguments. `@ <base> <space>` precedes the
+--            first verb of each place; `+ <notAfter> <count>` precedes the verbs of a call that has several. A negative count
+--            means that a refusal stops the verbs after it, which get the same reply
+--   replies  for each verb: the number of values in its reply, and the values; a list of lists would cost 5,000 instructions
+--            more for each. A verb's reply may be TOO_LATE, or ERROR and its text, instead of its own
 local verbs, replies, at = {}, { 'OK' }, 3 -- scripts/lua/module.mjs puts the verbs that are used here
 local REFUSED = { IDEMPOTENCY_MISMATCH = true, SPACE_FULL = true, STORAGE_FULL = true, ERROR = true }
--- Redis refuses the first write only, so it is asked before. Once something was removed, a full Redis lets the rest pass.
+-- A full Redis refuses only a script's first write, so check before it. After a ZREM, even of nothing, it accepts the rest.
 if isMemoryFull(first) then redis.call('ZREM', first .. 'none', '') end
 beginBatch(isOfOne ~= '')
 

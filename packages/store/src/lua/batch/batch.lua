@@ -1,5 +1,5 @@
--- What a script for several jobs writes or asks once for all of them, or for consecutive ones; nil in a script for one job.
--- Such a script begins with beginBatch and ends with endBatch. The fields:
+-- What a script for several jobs has read, or has still to write, once for all jobs or for a run of consecutive ones. nil in
+-- a script for one job. A script for several jobs starts with beginBatch and ends with endBatch. Fields:
 --   space, order, isOrderNew, base    the last order that was given in a space, and whether `spaces` does not have it yet
 --   names, name, count                number of new jobs of a name of a space
 --   unheard                           a channel that nobody listens to

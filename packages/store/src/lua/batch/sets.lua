@@ -21,7 +21,7 @@ local function collectSets()
   function leave(set, member) (collected[set] or scoresOf(set))[member] = false end
 end
 
--- Return a sorted set that has all that was written to it, because it is about to be read.
+-- Write what was collected for a sorted set, and return its key. Call this before every read of a set.
 local function written(set)
   local scores = collected and collected[set]
   if not scores then return set end
