@@ -43,6 +43,7 @@ it('fsck show --json prints the record with whole values as one object', async (
 
 it('fsck show prints what is left of a damaged record, without escapes', async () => {
   const { id, key } = await running();
+  const whole = await service.redis.hgetall(key);
   await service.redis.del(key);
   await service.redis.hset(key, { state: 'running \u001b[31m7', 'na\nme': 'a\nb' });
   expect(await show(id)).toEqual([0, ['state  running 7', 'na me  a b'], '']);
@@ -50,6 +51,7 @@ it('fsck show prints what is left of a damaged record, without escapes', async (
   expect(await show(id)).toEqual([0, ['na me  a b'], '']);
   expect((await show(id, ['--json']))[1]).toEqual(['{"state":null,"fields":{"na\\nme":"a\\nb"}}']);
   await service.redis.del(key);
+  await service.redis.hset(key, whole); // A shared installation must be left without faults.
 });
 
 it('fsck show exits with 1 when there is no such job, and never reads another key', async () => {
