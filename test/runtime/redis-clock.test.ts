@@ -1,7 +1,15 @@
 import { EventEmitter } from 'node:events';
-import { expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { RedisClock } from '@yardmaster/redis';
 import type { Redis } from 'ioredis';
+
+// The time stands still, so that no pause of the machine is between two readings.
+beforeAll(() => {
+  jest.spyOn(performance, 'now').mockReturnValue(1_000_000);
+});
+afterAll(() => {
+  jest.restoreAllMocks();
+});
 
 const node = () => new EventEmitter() as Redis;
 /** How far Redis' clock is ahead of `performance.now()`, milliseconds. */
