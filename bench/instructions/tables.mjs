@@ -14,9 +14,9 @@ const SHOWN = {
   ...{ 'complete 50 jobs': 50 },
 };
 
-const costs = ({ instructions: { create, ...others } }) =>
+const costs = ({ instructions }) =>
   markdownTable(
-    Object.entries(SHOWN).map(([call, jobs]) => [call, { create, ...others }[call] / create, jobs]),
+    Object.entries(SHOWN).map(([call, jobs]) => [call, instructions[call] / instructions.create, jobs]),
     [
       text('call', ([call]) => call),
       figures('cost, in creates', ([, cost]) => figure(cost)),

@@ -52,7 +52,7 @@ export async function tokenOf(redis: Pick<Redis, 'hget'>, jobKey: string, delive
 
 /** Lua that makes the state of a job (its key) agree with the list of its history. ARGV: how many events were dropped. */
 export const AGREE_WITH_LIST = `
-local before, seq, after, flags, place = string.match(redis.call('HGET', KEYS[1], 'state'), '^(%S+ %S+ %S+ %S+ )(%S+)(%D%S+ %S+ %S+ )(%S+)(.*)$')
+local before, seq, after, flags, place = string.match(redis.call('HGET', KEYS[1], 'state'), '^(%S+ %S+ %S+ %S+ )(%S+)( %S+ %S+ %S+ )(%S+)(.*)$')
 seq = 1 + redis.call('LLEN', KEYS[1] .. ':events') + (ARGV[1] or 0)
 return redis.call('HSET', KEYS[1], 'state', before .. seq .. after .. string.gsub(flags, 'h', '') .. 'h' .. place)`;
 

@@ -79,19 +79,19 @@ class GroupCommit {
     const most = Math.min(MOST, LEAST + Math.floor(this.#quickest.ms / MS_FOR_EACH));
     const mostFull = Math.max(most, FULL);
     while (this.#waiting > 0 && this.#underWay < (this.#waitingJobs < JOBS ? most : mostFull)) void this.#sendGroup();
-    if (this.#waiting > 0) this.#startTimer();
-    else this.#stopTimer();
+    this.#setTimer();
   }
 
-  #startTimer(): void {
-    this.#timer ??= setTimeout(() => this.#sendOneMore(), WAIT_MS).unref();
+  #setTimer(): void {
+    if (this.#waiting > 0) this.#timer ??= setTimeout(() => this.#sendOneMore(), WAIT_MS).unref();
+    else this.#stopTimer();
   }
 
   /** Send one script more than there may be: all of them would hold up the urgent calls of a Redis that is only slow. */
   #sendOneMore(): void {
     this.#stopTimer();
     void this.#sendGroup();
-    if (this.#waiting > 0) this.#startTimer();
+    this.#setTimer();
   }
 
   #stopTimer(): void {

@@ -2,7 +2,7 @@
 -- a script for one job. A script for several jobs starts with beginBatch and ends with endBatch. Fields:
 --   space, order, isOrderNew, base    the last order that was given in a space, and whether `spaces` does not have it yet
 --   names, name, count                number of new jobs of a name of a space
---   unheard                           a channel that nobody listens to
+--   unheard                           a channel without subscribers
 --   prefix, isAnythingPaused          of a space
 --   queue, heads, next                the oldest entries of a queue, and the first of them that is not taken
 --   numbers, texts                    numbers by their texts, and texts by their numbers, see numberOf and formatInteger
