@@ -42,6 +42,7 @@ export const LAST_ATTEMPT: AttemptPlan = { steps: [], end: 'completes' };
 const RECEIVING = {
   ...{ responds: 50, 'fails first': 12, 'resets first': 8, 'hangs first': 4 },
   ...{ 'is slow': 8, 'never stops': 6, 'returns 410': 6, 'returns 500': 6 },
+  'fails twice': 0, // For jobs of a fault.
 };
 export type Receiving = keyof typeof RECEIVING;
 

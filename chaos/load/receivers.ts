@@ -12,6 +12,7 @@ const ENDLESS = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n';
 const BEHAVIOURS: Record<Receiving, Behaviour[]> = {
   responds: [OK],
   'fails first': [respondWith(503), OK],
+  'fails twice': [respondWith(503), respondWith(503), OK],
   'resets first': [reset, OK],
   'hangs first': [hang, OK],
   'is slow': [slowly],

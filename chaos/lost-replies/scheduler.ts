@@ -17,7 +17,7 @@ interface Scenario {
   body?: Body; // Of the last call. Default that of the load.
   maxRetries?: number; // Default 0.
   history: string; // Its events. A job that is pending again is killed.
-  callbacks?: number; // How often its callback is sent; of two the first is refused. Default 0.
+  callbacks?: number; // How often its callback is sent; all but the last are refused. Default 0.
 }
 
 const DELIVERED: Scenario = { calls: ['claim'], maxRetries: 1, history: 'created delivered delivery_timeout killed' };
@@ -31,6 +31,7 @@ const WAITING: Scenario = {
 const DONE = 'created delivered acked completed callback_sent';
 const ENDED: Scenario = { calls: ['claim', 'ack', 'complete'], history: DONE, callbacks: 1 };
 const ENDED_TWICE: Scenario = { ...ENDED, history: `${DONE} callback_sent`, callbacks: 2 };
+const ENDED_THRICE: Scenario = { ...ENDED, history: `${DONE} callback_sent callback_sent`, callbacks: 3 };
 
 /** A script or a command whose reply a scheduler loses, with a title for its job. `match` finds it for that job. */
 type LostSchedulerReply = readonly [
@@ -43,7 +44,7 @@ type LostSchedulerReply = readonly [
 const deadlinesOf = (id: string, { keys }: Store) => keys.deadlines(id.slice(0, 2));
 const pendingOf = (id: string, { keys }: Store) => keys.callbacks(id.slice(0, 2));
 const expires: LostSchedulerReply[3] = (id, store) => runs('expire', deadlinesOf(id, store));
-const wakeupOf = (id: string) => (words: string[]) => words.some((word) => word.includes(`${id}-0`));
+const retryOf = (id: string) => (words: string[]) => words.some((word) => word.includes(`${id}-0`));
 
 const FIRST: readonly LostSchedulerReply[] = [
   ['expire.delivered', 'expire', DELIVERED, expires],
@@ -63,10 +64,16 @@ const LATER: readonly LostSchedulerReply[] = [
   ['callback.begin', 'begin_callback', ENDED, (id) => runs('begin_callback', id)],
   ['callback.record', 'record_callback', ENDED, (id) => runs('record_callback', id)],
   ['callback.record.again', 'record_callback', ENDED_TWICE, (id) => runs('record_callback', id)],
-  // A callback has a wake-up once it is to be sent again. The first of BullMQ's scripts that names the wake-up sets it. The
-  // script with the argument `returnvalue` removes it.
-  ['wakeup.set', 'bullmq', ENDED_TWICE, wakeupOf],
-  ['wakeup.done', 'bullmq', ENDED_TWICE, (id) => (words) => words.includes('returnvalue') && wakeupOf(id)(words)],
+  // A callback has a job of BullMQ once it is to be sent again. The first of BullMQ's scripts that names the job adds it. Of
+  // those that end an attempt, the one with the argument `returnvalue` removes it, and the other moves it on.
+  ['retry.added', 'bullmq', ENDED_TWICE, retryOf],
+  [
+    'retry.moved',
+    'bullmq',
+    ENDED_THRICE,
+    (id) => (words) => words.includes(`${id}-0`) && !words.includes('returnvalue'),
+  ],
+  ['retry.done', 'bullmq', ENDED_TWICE, (id) => (words) => words.includes('returnvalue') && retryOf(id)(words)],
 ];
 
 /** Every script and every command that a scheduler needs. */
@@ -96,7 +103,7 @@ async function loseSchedulerReply(
 ) {
   const { call, installation, found } = context;
   const { calls: does, history: leaves, maxRetries = 0, callbacks: posts = 0, body } = scenario;
-  const receiving = ([undefined, 'responds', 'fails first'] as const)[posts];
+  const receiving = ([undefined, 'responds', 'fails first', 'fails twice'] as const)[posts];
   const timeoutSeconds = does.includes('complete') ? 120 : 1;
   const own = { client: CLIENT, spaceId, name: title, maxRetries, timeoutSeconds, receiving };
   const jobId = await bringJob(context, own);

@@ -22,7 +22,7 @@ class FakeSocket extends EventEmitter {
 /** Ids of keys that Redis no longer contains, or an error when Redis does not respond. */
 let invalidKeys: string[] | Error;
 let sessions: Sessions;
-beforeEach(() => {
+beforeEach(async () => {
   jest.useFakeTimers();
   invalidKeys = [];
   const authenticator: Pick<Authenticator, 'onEnded' | 'oldestSecretsOf'> = {
@@ -34,9 +34,10 @@ beforeEach(() => {
     },
   };
   sessions = new Sessions({ authenticator: authenticator as Authenticator, log: createLogger('test', 'silent') });
+  await sessions.start();
 });
 afterEach(async () => {
-  const closed = sessions.closeAll(0);
+  const closed = sessions.stop(0);
   await pass(1);
   await closed;
   jest.useRealTimers();

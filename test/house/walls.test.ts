@@ -140,6 +140,12 @@ describe.each(workspaces)('workspace %s', (workspace) => {
   });
 });
 
+it('only every.ts sets an interval in the processes of the service, so that each of them is a service that stops', () => {
+  const served = workspaces.filter((workspace) => !['apps/cli', 'apps/ui'].includes(workspace));
+  const setting = served.flatMap(sourcesOf).filter((file) => readFileSync(file, 'utf8').includes('setInterval('));
+  expect(setting.map((file) => relative(root, file))).toEqual(['packages/runtime/src/every.ts']);
+});
+
 it('apps/ui imports only types from the index of the protocol, whose schemas a browser would have to load', () => {
   for (const file of sourcesOf('apps/ui')) {
     const imports = readFileSync(file, 'utf8').match(/\b(import|export)\b[^;]*?'@yardmaster\/protocol'/g) ?? [];

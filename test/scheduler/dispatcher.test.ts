@@ -1,10 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
+import { compose } from '@yardmaster/runtime';
+import type { ServerContext } from '@yardmaster/server';
 import { newJobId, type PendingCallback } from '@yardmaster/store';
 import { pino } from 'pino';
+import { type BullMq, createBullMq } from '../../apps/scheduler/src/bullmq.js';
 import { CallbackDispatcher, type HostCallback } from '../../apps/scheduler/src/callbacks/dispatcher.js';
 import { createRelay } from '../../apps/scheduler/src/callbacks/relay.js';
 import { fsckUnprepared, storeUnderTest, withConnection } from '../store/store-under-test.js';
+import { sharedService } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
 const log = pino({ level: 'silent' });
@@ -16,11 +20,16 @@ const callbackTo = (host: string): HostCallback => ({ jobId: newJobId('dispatche
 function createDispatcher() {
   const begun: { callback: PendingCallback; end: () => void }[] = [];
   const postponed: [callback: HostCallback, delayMs: number][] = [];
+  const queue = {
+    add: async (_: string, callback: HostCallback, { delay }: { delay: number }) =>
+      void postponed.push([callback, delay]),
+  };
+  const bullMq = { queue: () => queue, worker: () => undefined } as unknown as BullMq;
   const dispatcher = new CallbackDispatcher({
+    bullMq,
     log,
     attempt: (callback) =>
       new Promise((resolve) => begun.push({ callback, end: () => resolve({ againMs: null, outcome: null }) })),
-    postpone: async (...given) => void postponed.push(given),
     perHost: 1,
   });
   /** Stop the dispatcher, and return all callbacks that it had accepted. */
@@ -75,6 +84,34 @@ it('a dispatcher that stops finishes callbacks that are being sent and postpones
   await stopped;
   expect(begun).toHaveLength(1);
   expect(postponed).toEqual([[waiting, 0]]);
+});
+
+describe('retries in BullMQ', () => {
+  const redis = withConnection();
+  const tested = storeUnderTest(redis);
+
+  it('a retry that fails moves its job of BullMQ on, and the last one removes it', async () => {
+    const context = { store: tested.store, metrics: { connected: () => undefined } } as unknown as ServerContext;
+    const bullMq = createBullMq(sharedService().redisUrl, context, log);
+    const callback = callbackTo('one.example');
+    const jobOf = () => bullMq.queue('callbacks').getJob(`${callback.jobId}-0`);
+    const attemptsOfJob: unknown[] = [];
+    const dispatcher = new CallbackDispatcher({
+      bullMq,
+      log,
+      async attempt() {
+        attemptsOfJob.push((await jobOf())?.attemptsStarted);
+        return { againMs: attemptsOfJob.length < 4 ? 1 : null, outcome: null };
+      },
+      perHost: 1,
+    });
+    const service = compose('callbacks', [[bullMq], [dispatcher]]);
+    await service.start();
+    dispatcher.dispatch(callback);
+    await until(async () => attemptsOfJob.length === 4 && (await jobOf()) === undefined);
+    expect(attemptsOfJob).toEqual([undefined, 1, 2, 3]);
+    await service.stop(STOP_MS);
+  });
 });
 
 describe('the relay of one scheduler', () => {

@@ -75,12 +75,11 @@ describe('a scheduler', () => {
   const typesOf = async (id: string) => (await getJob(scheduler.store, ANY_SPACE, id)).events.map(({ type }) => type);
   const timesOut = (id: string) => until(async () => (await typesOf(id)).includes('retried'));
 
-  /** When BullMQ ticks next; undefined when nothing is scheduled. */
-  const nextTick = async () =>
-    (await scheduler.redis.zrange(`${scheduler.store.keys.bull}:sweeps:repeat`, 0, 0, 'WITHSCORES'))[1];
+  /** When BullMQ ticks next; null when nothing is scheduled. */
+  const nextTick = () => scheduler.redis.zscore(`${scheduler.store.keys.bull}:ticks:repeat`, 'sweep');
   async function ticked(): Promise<void> {
     const before = await nextTick();
-    await until(async () => ![undefined, before].includes(await nextTick()));
+    await until(async () => ![null, before].includes(await nextTick()));
   }
 
   it('a scheduler is live and ready while it sweeps', async () => {
@@ -129,10 +128,10 @@ describe('a scheduler', () => {
       for (let n = 0; n < 2; n++) await ticked(); // From then on no tick is overdue.
     });
 
-    it('a scheduler sends a callback at the message of the job, and again at the wake-up, without a sweep', async () => {
+    it('a scheduler sends a callback at the message of the job, and again as a job of BullMQ, without a sweep', async () => {
       const callbackUrl = receiver.script('/message', respondWith(503), respondWith(204));
       const id = await run('message', { callbackUrl });
-      await scheduler.redis.del(await keysOf(scheduler.redis, `${scheduler.store.keys.bull}:sweeps`));
+      await scheduler.redis.del(await keysOf(scheduler.redis, `${scheduler.store.keys.bull}:ticks`));
       const due = await run('due', { timeoutSeconds: 0.01 });
       await completeJob(scheduler.store, ANY_SPACE, id, null);
       await until(async () => (await typesOf(id)).filter((type) => type === 'callback_sent').length === 2);
@@ -142,10 +141,10 @@ describe('a scheduler', () => {
     it('a scheduler sweeps by its own timer once no tick has come for 1 s, and repairs the ticks after 3 s', async () => {
       await changeClock('SIGURG');
       for (let n = 0; n < 3; n++) await timesOut(await run(`own-${n}`, { timeoutSeconds: 0.01 }));
-      expect(await nextTick()).toBeUndefined();
+      expect(await nextTick()).toBeNull();
 
       await changeClock('SIGUSR2');
-      await until(async () => (await nextTick()) !== undefined);
+      await until(async () => (await nextTick()) !== null);
       for (let n = 0; n < 3; n++) await timesOut(await run(`repaired-${n}`, { timeoutSeconds: 0.01 }));
     });
   });
@@ -184,7 +183,7 @@ describe('schedulers whose clocks are wrong', () => {
     /** When BullMQ ticks next, seconds from now. */
     const nextTick = async () => {
       const { redis, prefix } = fleet.service;
-      const [, next] = await redis.zrange(`${prefix}:{bull}:sweeps:repeat`, 0, 0, 'WITHSCORES');
+      const next = await redis.zscore(`${prefix}:{bull}:ticks:repeat`, 'sweep');
       return (Number(next) - Date.now()) / 1_000;
     };
     const ahead = await startWithClock(3_600);

@@ -159,8 +159,8 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
       });
     },
     name: 'streams',
-    start: async () => undefined,
-    stop: (withinMs) => sessions.closeAll(Math.min(withinMs, CLOSE_WITHIN_MS)),
+    start: () => sessions.start(),
+    stop: (withinMs) => sessions.stop(Math.min(withinMs, CLOSE_WITHIN_MS)),
   };
 }
 

@@ -1,18 +1,17 @@
 import { type Config, compose, type Logger, type Service } from '@yardmaster/runtime';
 import type { Background, ServerContext } from '@yardmaster/server';
+import { type PendingCallback, removeExpiredKeys } from '@yardmaster/store';
 import { backlogMetrics, type METRICS_VARIABLES } from './backlog-metrics.js';
 import { createBullMq } from './bullmq.js';
 import { createAgents } from './callbacks/agents.js';
-import { attemptCallback } from './callbacks/attempt.js';
+import { type AttemptOptions, attemptCallback } from './callbacks/attempt.js';
 import { CallbackDispatcher } from './callbacks/dispatcher.js';
 import { createResolver } from './callbacks/dns-lookup.js';
 import { createRelay } from './callbacks/relay.js';
 import { checkGuard } from './callbacks/ssrf-guard.js';
-import { createWakeups, type Wakeups } from './callbacks/wakeups.js';
 import { createSweeper } from './deadlines/sweeper.js';
-import { createTicks } from './deadlines/ticks.js';
-import { createKeyRemoval } from './key-removal.js';
-import { type CallbackMetrics, callbackMetrics } from './metrics.js';
+import { callbackMetrics } from './metrics.js';
+import { createTicks, type RepeatedWork } from './ticks.js';
 
 /** Variables that callbacks read. */
 export const CALLBACK_VARIABLES = [
@@ -22,6 +21,12 @@ export const CALLBACK_VARIABLES = [
   'CALLBACK_DNS_SERVERS',
   'CALLBACKS_PER_HOST',
 ] as const;
+
+/** Time between two sweeps. The first sweep after a deadline processes it. */
+const SWEEP_EVERY_MS = 500;
+
+/** A process without ticks sweeps on its own after this time, because timeouts may be 2 s late at most. */
+const OWN_SWEEP_AFTER_MS = 1_000;
 
 /** A process is not live once its sweeps have made no progress for this long. */
 const DEAD_AFTER_MS = 30_000;
@@ -42,8 +47,32 @@ export function createBackground({ context, config, log }: BackgroundOptions): B
   checkGuard();
   const { store, subscriptions } = context;
   const sweeper = createSweeper(context, log);
-  const metrics = callbackMetrics(context.metrics);
+  const options: AttemptOptions = {
+    store,
+    agents: createAgents({
+      resolve: createResolver(config.CALLBACK_DNS_SERVERS),
+      allowPrivate: config.CALLBACK_ALLOW_PRIVATE ?? false,
+    }),
+    masterSecrets: config.CALLBACK_SIGNING_SECRET ?? [],
+    delays: config.CALLBACK_RETRY_DELAYS,
+    metrics: callbackMetrics(context.metrics),
+  };
+  const attempt = (callback: PendingCallback) => attemptCallback(callback, options);
+  const works: RepeatedWork[] = [
+    { name: 'sweep', everyMs: SWEEP_EVERY_MS, run: sweeper.runOnce, withoutTicksAfterMs: OWN_SWEEP_AFTER_MS },
+    { name: 'remove-expired-keys', everyMs: 3_600_000, run: removeKeys },
+  ];
   backlogMetrics(context, config);
+
+  async function removeKeys(): Promise<void> {
+    try {
+      const removed = await removeExpiredKeys(store);
+      if (removed > 0) log.info({ removed }, 'expired API keys removed');
+    } catch (err) {
+      log.warn({ err }, 'expired API keys not removed'); // The next removal, an hour later, removes them.
+    }
+  }
+
   let services: Service | undefined;
   return {
     name: 'background',
@@ -51,16 +80,10 @@ export function createBackground({ context, config, log }: BackgroundOptions): B
     isReady: sweeper.isReady,
     async start() {
       const bullMq = createBullMq(config.REDIS_URL, context, log);
-      const wakeups = createWakeups(bullMq, (callback) => dispatcher.dispatch(callback));
-      const dispatcher = createDispatcher({ context, config, log }, metrics, wakeups);
+      const dispatcher = new CallbackDispatcher({ bullMq, attempt, perHost: config.CALLBACKS_PER_HOST, log });
       const relay = createRelay({ store, subscriptions, dispatcher, log });
       // They start in this order. They stop in the opposite order, those of one line at the same time.
-      services = compose('background', [
-        [bullMq],
-        [dispatcher],
-        [wakeups, createTicks(bullMq, sweeper)],
-        [relay, createKeyRemoval(store, log)],
-      ]);
+      services = compose('background', [[bullMq], [dispatcher, createTicks(bullMq, works)], [relay]]);
       sweeper.onCallbacksPending(relay.wake);
       await services.start();
     },
@@ -69,28 +92,4 @@ export function createBackground({ context, config, log }: BackgroundOptions): B
       await services?.stop(withinMs).catch((err) => log.warn({ withinMs, err }, 'background work did not end in time'));
     },
   };
-}
-
-/** Create the dispatcher with all that an attempt at a callback needs. */
-function createDispatcher(
-  { context: { store }, config, log }: BackgroundOptions,
-  metrics: CallbackMetrics,
-  wakeups: Wakeups,
-): CallbackDispatcher {
-  const options = {
-    store,
-    agents: createAgents({
-      resolve: createResolver(config.CALLBACK_DNS_SERVERS),
-      allowPrivate: config.CALLBACK_ALLOW_PRIVATE ?? false,
-    }),
-    masterSecrets: config.CALLBACK_SIGNING_SECRET ?? [],
-    delays: config.CALLBACK_RETRY_DELAYS,
-    metrics,
-  };
-  return new CallbackDispatcher({
-    attempt: (callback) => attemptCallback(callback, options),
-    postpone: wakeups.schedule,
-    perHost: config.CALLBACKS_PER_HOST,
-    log,
-  });
 }

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
-import { createRedis, keepAlive } from '@yardmaster/redis';
-import type { Logger, Service } from '@yardmaster/runtime';
+import { CHECK_CONNECTIONS_MS, ConnectionChecks, createRedis } from '@yardmaster/redis';
+import { every, type Logger, type Service } from '@yardmaster/runtime';
 import { type ServerContext, within } from '@yardmaster/server';
 import { type Processor, Queue, Worker, type WorkerOptions } from 'bullmq';
 
@@ -33,7 +33,8 @@ type Connection = ReturnType<typeof createRedis>;
 export function createBullMq(redisUrl: string, { store, metrics }: ServerContext, log: Logger): BullMq {
   const connection = createRedis(redisUrl, 'worker', log);
   metrics.connected('worker', () => connection.status === 'ready');
-  const stopWatching = watchConnections(connection);
+  const checks = checksOf(connection);
+  const checking = every({ name: 'connection checks of bullmq', ms: CHECK_CONNECTIONS_MS, run: checks.run });
   const common = { connection, prefix: store.keys.bull };
   const queues: Queue[] = [];
   const shouldLog = rarely();
@@ -54,12 +55,12 @@ export function createBullMq(redisUrl: string, { store, metrics }: ServerContext
       return queue;
     },
     worker: (name, processor, options) => logFaults(new Worker(name, processor, { ...common, ...WORKER, ...options })),
-    start: async () => undefined, // It connects when it is created, because queues use the connection at once.
+    start: () => checking.start(), // It connects when it is created, because queues use the connection at once.
     async stop(withinMs) {
       try {
         await within(withinMs, Promise.all(queues.map((queue) => queue.close())));
       } finally {
-        stopWatching();
+        await checking.stop(0);
         connection.disconnect();
       }
     },
@@ -67,24 +68,21 @@ export function createBullMq(redisUrl: string, { store, metrics }: ServerContext
 }
 
 /**
- * Notice when a connection is dead, and hide the eviction policy, for this connection and its copies. Each worker blocks
- * on a copy of its own. BullMQ watches a copy only after Redis has replied on it, so it is watched here from the start.
- *
- * @returns a function that ends the watch
+ * Create the checks of a connection and its copies, and hide the eviction policy from them. Each worker blocks on a copy
+ * of its own. BullMQ watches a copy only after Redis has replied on it, so it is checked here from the start.
  */
-function watchConnections(connection: Connection): () => void {
-  const watches = [keepAlive(connection)];
+function checksOf(connection: Connection): ConnectionChecks {
+  const checks = new ConnectionChecks();
+  checks.add(connection);
   hideEvictionPolicy(connection);
   const duplicate = connection.duplicate.bind(connection) as (...args: unknown[]) => Connection;
   connection.duplicate = (...args: unknown[]) => {
     const copy = duplicate(...args);
-    watches.push(keepAlive(copy, { isBlocking: true }));
+    checks.add(copy, { isBlocking: true });
     hideEvictionPolicy(copy);
     return copy as never;
   };
-  return () => {
-    for (const stopWatch of watches) stopWatch();
-  };
+  return checks;
 }
 
 /**

@@ -1,5 +1,5 @@
-import { createRedis, keepAlive, type RedisClient } from '@yardmaster/redis';
-import { ConfigError, createLogger } from '@yardmaster/runtime';
+import { CHECK_CONNECTIONS_MS, ConnectionChecks, createRedis, type RedisClient } from '@yardmaster/redis';
+import { ConfigError, createLogger, every } from '@yardmaster/runtime';
 import { createStore, FormatError, type Store, type StoreSettings } from '@yardmaster/store';
 import { FsckError } from './fsck.js';
 
@@ -22,11 +22,14 @@ export async function withStore<T>(
   }
   const redis = createRedis(url, 'commands', createLogger('fsck', 'silent'));
   await connect(redis);
-  const stopKeepAlive = keepAlive(redis);
+  const checks = new ConnectionChecks();
+  checks.add(redis);
+  const checking = every({ name: 'connection checks', ms: CHECK_CONNECTIONS_MS, run: checks.run });
+  await checking.start();
   try {
     return await use(createStore(redis, settings));
   } finally {
-    stopKeepAlive();
+    await checking.stop(0);
     redis.disconnect();
   }
 }

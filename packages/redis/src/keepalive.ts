@@ -40,9 +40,10 @@ async function askTime(redis: Redis, clock: RedisClock): Promise<void> {
 /** Return every connection of a client; each is checked on its own. */
 const connectionsOf = (client: RedisClient) => (client instanceof Cluster ? client.nodes() : [client]);
 
-export interface KeepAliveOptions {
-  /** Time between two checks, milliseconds. Default 1,000. */
-  everyMs?: number;
+/** Time between two checks of connections, milliseconds. */
+export const CHECK_CONNECTIONS_MS = 1_000;
+
+export interface ConnectionCheckOptions {
   /**
    * Whether the connection waits in commands that block. A ping would wait behind them, and other code ends them: so
    * only the beginning of the connection is checked. Default false.
@@ -53,33 +54,39 @@ export interface KeepAliveOptions {
 }
 
 /**
- * Ping a connection, and make a new one when no pong comes. A half-open connection never recovers on its own, and
- * pub/sub loses messages without an error. A connection may also be half-open from its beginning, accepted by a proxy
- * in front of a Redis that is away. Then ioredis connects within its `connectTimeout`, and its first commands have no
- * deadline unless commands have one.
- *
- * @returns a function that ends the keepalive
+ * Checks connections, each time that `run` is called: once a second. It pings each of them, and makes a new one when no
+ * pong comes. A half-open connection never recovers on its own, and pub/sub loses messages without an error. A connection
+ * may also be half-open from its beginning, accepted by a proxy in front of a Redis that is away. Then ioredis connects
+ * within its `connectTimeout`, and its first commands have no deadline unless commands have one.
  */
-export function keepAlive(
-  client: RedisClient,
-  { everyMs = 1_000, isBlocking = false, clock }: KeepAliveOptions = {},
-): () => void {
-  const inCheck = new WeakSet<Redis>();
-  const timer = setInterval(() => {
-    for (const redis of connectionsOf(client)) {
-      const check = CHECKS[redis.status];
-      if (inCheck.has(redis) || check === undefined || (isBlocking && check !== reconnectIfSilent)) continue;
-      inCheck.add(redis);
-      void check(redis, clock).finally(() => inCheck.delete(redis));
-    }
-  }, everyMs);
-  timer.unref();
-  return () => clearInterval(timer);
+export class ConnectionChecks {
+  readonly #clients = new Map<RedisClient, ConnectionCheckOptions>();
+  readonly #inCheck = new WeakSet<Redis>();
+
+  add(client: RedisClient, options: ConnectionCheckOptions = {}): void {
+    this.#clients.set(client, options);
+  }
+
+  delete(client: RedisClient): void {
+    this.#clients.delete(client);
+  }
+
+  readonly run = (): void => {
+    for (const [client, options] of this.#clients)
+      for (const redis of connectionsOf(client)) this.#check(redis, options);
+  };
+
+  #check(redis: Redis, { isBlocking = false, clock }: ConnectionCheckOptions): void {
+    const check = CHECKS[redis.status];
+    if (this.#inCheck.has(redis) || check === undefined || (isBlocking && check !== reconnectIfSilent)) return;
+    this.#inCheck.add(redis);
+    void check(redis, clock).finally(() => this.#inCheck.delete(redis));
+  }
 }
 
 /**
  * Check of a connection, by its status: at `connect` Redis has not replied as it should yet, at `end` ioredis has given
- * the connection up. Code that ends a connection ends its keepalive first.
+ * the connection up. Code that ends a connection ends its checks first.
  */
 const CHECKS: Partial<Record<Redis['status'], (redis: Redis, clock?: RedisClock) => Promise<void>>> = {
   ready: reconnectIfDead,

@@ -1,36 +1,38 @@
 import {
+  CHECK_CONNECTIONS_MS,
+  CHECK_SUBSCRIPTIONS_MS,
   type Cluster,
   ClusterSubscriptions,
+  ConnectionChecks,
   ConnectionSubscriptions,
   createNodeSubscriber,
   createRedis,
   isCluster,
-  keepAlive,
   type RedisClient,
   RedisClock,
   responds,
   type Subscriptions,
 } from '@yardmaster/redis';
-import type { Logger } from '@yardmaster/runtime';
+import { every, type Logger, type Service } from '@yardmaster/runtime';
 import { presenceChannelOf } from '@yardmaster/store';
 
-/** Connections of a process to Redis, whether Redis is a single server or a cluster. */
-export interface Connections {
+/**
+ * Connections of a process to Redis, whether Redis is a single server or a cluster. The start makes the first attempt to
+ * connect; when it fails, others follow.
+ */
+export interface Connections extends Service {
   /** For short commands. */
   redis: RedisClient;
   /** For data that may be megabytes long. */
   bulk: RedisClient;
   subscriptions: Subscriptions;
   clock: RedisClock;
-  /** Connect, and keep the connections alive. When the first attempt fails, others follow. */
-  connect(): Promise<void>;
   /** Whether each connection is open now, by its use. */
   states: Record<'commands' | 'bulk' | 'subscriber', () => boolean>;
   /** Return why a call failed, as a text. When there was no connection, return why. */
   reasonOf(error: unknown): string;
   /** Whether Redis replies and published messages are received. */
   areReady(): Promise<boolean>;
-  end(): void;
 }
 
 /** Errors that ioredis throws while there is no connection, for any cause. */
@@ -42,6 +44,8 @@ interface Receiver {
   /** Connections to make at the start; those to the nodes of a cluster are made later, by the subscriptions. */
   clients: RedisClient[];
   isReady(): boolean;
+  /** What it does again and again. */
+  repeated: Service[];
   end(): void;
 }
 
@@ -55,15 +59,21 @@ export function createConnections(url: string, log: Logger, commandTimeoutMs: nu
   const redis = createRedis(url, 'commands', log, commandTimeoutMs);
   const bulk = createRedis(url, 'commands', log, commandTimeoutMs);
   const clock = new RedisClock();
-  const receiver = isCluster(redis) ? createClusterReceiver(redis, log) : createReceiver(url, log);
+  const checks = new ConnectionChecks();
+  const receiver = isCluster(redis) ? createClusterReceiver(redis, checks, log) : createReceiver(url, log);
   const clients = [redis, bulk, ...receiver.clients];
-  const endKeepAlive: (() => void)[] = [];
+  for (const client of clients) checks.add(client, client === redis ? { clock } : {});
+  const repeated = [
+    every({ name: 'connection checks', ms: CHECK_CONNECTIONS_MS, run: checks.run }),
+    ...receiver.repeated,
+  ];
   let lastError: Error | null = null;
   redis.on('error', (error: Error & { lastNodeError?: Error }) => {
     const cause = error.lastNodeError ?? error; // A cluster's own error says only that no node could be used.
     if (!NOT_CONNECTED.test(cause.message)) lastError = cause;
   });
   return {
+    name: 'connections',
     redis,
     bulk,
     clock,
@@ -73,18 +83,17 @@ export function createConnections(url: string, log: Logger, commandTimeoutMs: nu
       bulk: () => bulk.status === 'ready',
       subscriber: receiver.isReady,
     },
-    async connect() {
-      endKeepAlive.push(keepAlive(redis, { clock }));
-      for (const client of [bulk, ...receiver.clients]) endKeepAlive.push(keepAlive(client));
-      await Promise.all(clients.map(connectOnce));
-    },
     reasonOf(error) {
       const cause = (error as Error).cause ?? error;
       return String((NOT_CONNECTED.test(String(cause)) && lastError) || cause);
     },
     areReady: async () => receiver.isReady() && (await responds(redis)),
-    end() {
-      for (const end of endKeepAlive) end();
+    async start() {
+      for (const service of repeated) await service.start();
+      await Promise.all(clients.map(connectOnce));
+    },
+    async stop(withinMs) {
+      for (const service of repeated) await service.stop(withinMs);
       receiver.end();
       for (const client of clients) client.disconnect();
     },
@@ -103,26 +112,30 @@ async function connectOnce(client: RedisClient): Promise<void> {
 function createReceiver(url: string, log: Logger): Receiver {
   const redis = createRedis(url, 'subscriber', log);
   const subscriptions = new ConnectionSubscriptions(redis, { presenceOf: presenceChannelOf });
-  return { subscriptions, clients: [redis], isReady: () => subscriptions.isConnected, end: () => undefined };
+  const isReady = () => subscriptions.isConnected;
+  return { subscriptions, clients: [redis], repeated: [], isReady, end: () => undefined };
 }
 
-function createClusterReceiver(cluster: Cluster, log: Logger): Receiver {
+/** @param checks to which it adds its connections */
+function createClusterReceiver(cluster: Cluster, checks: ConnectionChecks, log: Logger): Receiver {
   const subscriptions = new ClusterSubscriptions(
     cluster,
     (node) => {
       const redis = createNodeSubscriber(node, log);
-      const endKeepAlive = keepAlive(redis);
+      checks.add(redis);
       redis.connect().catch(() => undefined); // It keeps trying.
       return {
         redis,
         end() {
-          endKeepAlive();
+          checks.delete(redis);
           redis.disconnect();
         },
       };
     },
     presenceChannelOf,
   );
+  const check = every({ name: 'subscription checks', ms: CHECK_SUBSCRIPTIONS_MS, run: () => subscriptions.check() });
   // While one primary is away, messages of the others still arrive; the subscriptions take care of its own channels.
-  return { subscriptions, clients: [], isReady: () => cluster.status === 'ready', end: () => subscriptions.end() };
+  const isReady = () => cluster.status === 'ready';
+  return { subscriptions, clients: [], repeated: [check], isReady, end: () => subscriptions.end() };
 }

@@ -1,4 +1,4 @@
-import type { Logger } from '@yardmaster/runtime';
+import { every, type Logger, type Service } from '@yardmaster/runtime';
 import { flushHistory, isOutage, type Store } from '@yardmaster/store';
 
 /** Time between two flushes: what a process that crashes may lose, milliseconds. */
@@ -10,45 +10,30 @@ const LOOK_EVERY_MS = 1_000;
 /** Pairs of space and name from which on a flush comes early. */
 const MANY_CELLS = 2_000;
 
-/** Adds what this process has counted to the histories in Redis, every 5 seconds, and once more at its stop. */
-export interface HistoryFlush {
-  start(): void;
-  /** Flush, for so many milliseconds at most. */
-  stop(withinMs: number): Promise<void>;
-}
-
-/** Create the flush of a process' counts. */
-export function createHistoryFlush(store: Store, log: Logger): HistoryFlush {
-  let timer: NodeJS.Timeout | undefined;
+/**
+ * Create the service that adds what this process has counted to the histories in Redis: every 5 seconds, earlier when
+ * there is much of it, and once more at its stop.
+ */
+export function createHistoryFlush(store: Store, log: Logger): Service {
   let flushedAt = performance.now();
-  let running: Promise<void> = Promise.resolve();
-  let isRunning = false;
+  let isStopping = false;
 
   async function flush(): Promise<void> {
-    isRunning = true;
+    const isDue = performance.now() - flushedAt >= EVERY_MS || store.tally.cells > MANY_CELLS;
+    if (!isDue && !isStopping) return;
     flushedAt = performance.now();
     const { hasLost, faults } = await flushHistory(store);
     if (hasLost) log.warn('counts of job histories are lost, because too many wait for redis');
     const bug = faults.find((fault) => !isOutage(fault));
     if (bug !== undefined) log.error({ err: bug }, 'counts of job histories were not added');
-    isRunning = false;
   }
 
+  const repeated = every({ name: 'history flush', ms: LOOK_EVERY_MS, run: flush, runsAtStop: true });
   return {
-    start() {
-      timer = setInterval(() => {
-        const isDue = performance.now() - flushedAt >= EVERY_MS || store.tally.cells > MANY_CELLS;
-        if (isDue && !isRunning) running = flush();
-      }, LOOK_EVERY_MS).unref();
-    },
-    async stop(withinMs) {
-      clearInterval(timer);
-      let timeout: NodeJS.Timeout | undefined;
-      const tooLate = new Promise<void>((resolve) => {
-        timeout = setTimeout(resolve, withinMs);
-      });
-      await Promise.race([running.then(flush), tooLate]);
-      clearTimeout(timeout);
+    ...repeated,
+    stop(withinMs) {
+      isStopping = true;
+      return repeated.stop(withinMs);
     },
   };
 }

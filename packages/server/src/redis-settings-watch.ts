@@ -1,4 +1,4 @@
-import type { Logger } from '@yardmaster/runtime';
+import { every, type Logger, type Service } from '@yardmaster/runtime';
 import {
   evicts,
   namesOfPrimaries,
@@ -32,16 +32,13 @@ export interface RedisSettingsWatchOptions {
 }
 
 /** Checks repeatedly that Redis is set up to keep its data, because its operator may change that at any time. */
-export interface RedisSettingsWatch {
+export interface RedisSettingsWatch extends Service {
   /**
    * Check now: log new faults, and refuse new jobs while Redis would evict some.
    *
    * @throws UNAVAILABLE when no primary replies or all load their files; the results of the last check stay
    */
   check(): Promise<void>;
-  /** Check repeatedly from now on. */
-  start(): void;
-  stop(): void;
 }
 
 /** A fault of a primary; logged once, when it begins. */
@@ -58,7 +55,6 @@ export function createRedisSettingsWatch(options: RedisSettingsWatchOptions): Re
   const metrics = redisSettingsMetrics(options.registry);
   let last = new Map<string, RedisSettings>();
   let logged = new Map<string, Finding>();
-  let timer: NodeJS.Timeout | undefined;
 
   function logChanges(findings: readonly Finding[]): void {
     const current = new Map(findings.map((finding) => [`${finding.primary} ${finding.text}`, finding]));
@@ -90,15 +86,9 @@ export function createRedisSettingsWatch(options: RedisSettingsWatchOptions): Re
     last = current;
   }
 
-  return {
-    check,
-    start() {
-      // The connections log an outage.
-      timer = setInterval(() => check().catch(() => undefined), everyMs);
-      timer.unref();
-    },
-    stop: () => clearInterval(timer),
-  };
+  // The connections log an outage.
+  const repeated = every({ name: 'redis settings', ms: everyMs, run: () => check().catch(() => undefined) });
+  return { ...repeated, check };
 }
 
 function findingsOf({ settings, faults }: CheckedSettings): Finding[] {

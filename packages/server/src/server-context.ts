@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { onceReachable, type SharedSubscriptions, shareSubscriptions } from '@yardmaster/redis';
-import { type Config, ConfigError, type Logger, type Service } from '@yardmaster/runtime';
-import { Authenticator, createSettingsWatch, createStore, hasKeys, prepareRedis, type Store } from '@yardmaster/store';
+import { type Config, ConfigError, compose, every, type Logger, type Service } from '@yardmaster/runtime';
+import { Authenticator, createStore, hasKeys, prepareRedis, type Store } from '@yardmaster/store';
 import { createRejectedKeyReport, type KeyCheck } from './authorize.js';
 import { createConnections } from './connections.js';
 import { createHistoryFlush } from './history-flush.js';
@@ -9,6 +9,7 @@ import { clientAddressBy } from './http/request.js';
 import { countedSubscriptions } from './metrics/redis.js';
 import { createMetrics, type Metrics } from './metrics/registry.js';
 import { createRedisSettingsWatch } from './redis-settings-watch.js';
+import { watchSpaceSettings } from './space-settings-watch.js';
 
 /** Time between two records of when API keys were used. With the 4.5 s of the API's cache, what is shown is at most 60 s behind. */
 const RECORD_USES_MS = 55_000;
@@ -100,7 +101,6 @@ export function createServerContext(
   });
   const addressOf = clientAddressBy(config.TRUSTED_PROXIES ?? []);
   const reportRejectedKey = createRejectedKeyReport({ registry: metrics.registry, addressOf, log });
-  const spaceSettingsWatch = createSettingsWatch(store, subscriptions);
   const settingsWatch = createRedisSettingsWatch({
     store,
     log,
@@ -108,10 +108,8 @@ export function createServerContext(
     allowEviction: config.ALLOW_EVICTION,
     everyMs: options.checkRedisEveryMs,
   });
-  const historyFlush = createHistoryFlush(store, log);
   const stopping = new AbortController();
   let isPrepared = false;
-  let usesTimer: NodeJS.Timeout | undefined;
 
   /** Record when keys were used. What fails is lost: the next use is recorded again. */
   async function recordUses(): Promise<void> {
@@ -122,7 +120,7 @@ export function createServerContext(
     }
   }
 
-  async function prepare(): Promise<void> {
+  async function checkRedis(): Promise<void> {
     await prepareRedis(store);
     await settingsWatch.check();
     if (options.refuseWithoutKeys && config.ADMIN_API_KEY === undefined && !(await hasKeys(store))) {
@@ -131,6 +129,27 @@ export function createServerContext(
       ]);
     }
   }
+
+  const prepared: Service = {
+    name: 'checked redis',
+    async start() {
+      const isListening = authenticator.listen(subscriptions);
+      await onceReachable(checkRedis, {
+        reasonOf: connections.reasonOf,
+        onWait: (reason) => log.warn({ reason }, 'waiting for redis'),
+        signal: stopping.signal,
+      });
+      await isListening;
+    },
+    stop: async () => undefined,
+  };
+  const repeated = [
+    ...(options.watchesSettings === false ? [] : [watchSpaceSettings(store, subscriptions)]),
+    settingsWatch,
+    every({ name: 'key uses', ms: RECORD_USES_MS, run: recordUses, runsAtStop: true }),
+    createHistoryFlush(store, log),
+  ];
+  const services = compose('server context', [[connections], [prepared], repeated]);
 
   return {
     name: 'server context',
@@ -147,28 +166,12 @@ export function createServerContext(
       return isPrepared && !stopping.signal.aborted && connections.areReady();
     },
     async start() {
-      const listening = authenticator.listen(subscriptions);
-      await connections.connect();
-      await onceReachable(prepare, {
-        reasonOf: connections.reasonOf,
-        onWait: (reason) => log.warn({ reason }, 'waiting for redis'),
-        signal: stopping.signal,
-      });
-      await listening;
-      if (options.watchesSettings !== false) await spaceSettingsWatch.start();
-      settingsWatch.start();
-      usesTimer = setInterval(() => void recordUses(), RECORD_USES_MS).unref();
-      historyFlush.start();
+      await services.start();
       isPrepared = true;
     },
-    async stop(withinMs) {
+    stop(withinMs) {
       stopping.abort();
-      settingsWatch.stop();
-      spaceSettingsWatch.stop();
-      clearInterval(usesTimer);
-      if (isPrepared) await recordUses();
-      if (isPrepared) await historyFlush.stop(withinMs);
-      connections.end();
+      return services.stop(withinMs);
     },
   };
 }

@@ -79,8 +79,7 @@ export { countJobs, type StatusCounts } from './spaces/count-jobs.js';
 export { listSpaces } from './spaces/list.js';
 export { pauseSpace, readPaused, resumeSpace, tendPauses } from './spaces/pause/pause.js';
 export { type KnownSettings, settingsOfText, storedSettings } from './spaces/settings/known-settings.js';
-export { changeSettings, readSettings } from './spaces/settings/settings.js';
-export { createSettingsWatch } from './spaces/settings/settings-watch.js';
+export { changeSettings, loadSettings, readSettings, refreshSettings } from './spaces/settings/settings.js';
 export { getStats } from './spaces/stats.js';
 export {
   ANY_SPACE,

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from '@jest/globals';
-import { createRedis, keepAlive } from '@yardmaster/redis';
-import { createLogger } from '@yardmaster/runtime';
+import { ConnectionChecks, createRedis } from '@yardmaster/redis';
+import { createLogger, every, type Service } from '@yardmaster/runtime';
 import type { Redis } from 'ioredis';
 import { during } from '../../support/during.js';
 import { ask, info } from '../../support/redis/ask.js';
@@ -28,10 +28,10 @@ it('connects to the primary that Sentinels name when the old one refuses writes 
 });
 
 let client: Redis | null = null;
-let stopWatching: (() => void) | null = null;
+let checking: Service | null = null;
 
-afterEach(() => {
-  stopWatching?.();
+afterEach(async () => {
+  await checking?.stop(0);
   client?.disconnect();
 });
 
@@ -43,7 +43,10 @@ it.each(['commands', 'subscriber'] as const)(
   async (use) => {
     const connection = createRedis(redis.url, use, createLogger('test', 'silent')) as Redis;
     client = connection;
-    stopWatching = keepAlive(connection, { everyMs: 50 });
+    const checks = new ConnectionChecks();
+    checks.add(connection);
+    checking = every({ name: 'checks', ms: 50, run: checks.run });
+    await checking.start();
     await connection.connect();
 
     const statuses: string[] = [];

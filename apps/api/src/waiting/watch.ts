@@ -1,4 +1,5 @@
 import type { Listener, SharedSubscriptions } from '@yardmaster/redis';
+import { every, type Service } from '@yardmaster/runtime';
 
 /**
  * Time between two checks, milliseconds. Pub/sub may lose a message; the call that waits for it must not wait more than
@@ -20,16 +21,18 @@ export interface WatchOptions {
  */
 export abstract class Watch implements Listener {
   readonly #options: WatchOptions;
-  readonly #timer: NodeJS.Timeout;
+  readonly #checks: Service;
 
   constructor(options: WatchOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => (this.isUsed ? void this.check() : this.#end()), CHECK_MS).unref();
+    const run = () => (this.isUsed ? this.check() : this.#end());
+    this.#checks = every({ name: options.channel, ms: CHECK_MS, run });
   }
 
   /** Subscribe; to be called once. */
   start(): void {
     this.#options.subscriptions.add(this.#options.channel, this);
+    void this.#checks.start();
   }
 
   get isSubscribed(): boolean {
@@ -51,7 +54,7 @@ export abstract class Watch implements Listener {
   lost(): void {}
 
   #end(): void {
-    clearInterval(this.#timer);
+    void this.#checks.stop(0);
     this.#options.subscriptions.remove(this.#options.channel, this);
     this.#options.onUnused();
   }

@@ -1,5 +1,5 @@
 import { CLOSE_CODES, YardmasterError } from '@yardmaster/protocol';
-import type { Logger } from '@yardmaster/runtime';
+import { compose, every, type Logger, type Service } from '@yardmaster/runtime';
 import { type Authenticator, KEY_CACHE_MS } from '@yardmaster/store';
 import { PING_MS, type Session } from './session.js';
 
@@ -29,25 +29,24 @@ export interface SessionsOptions {
 }
 
 /** All open streams of this process. It pings them, and closes them when their key or its secret ends, or the process. */
-export class Sessions {
+export class Sessions implements Service {
+  readonly name = 'sessions';
   readonly #all = new Set<Session>();
   readonly #authenticator: Authenticator;
   readonly #log: Logger;
   readonly #pingMs: number;
-  readonly #stopListening: () => void;
-  readonly #timers: NodeJS.Timeout[];
-  #isRechecking = false;
+  #stopListening: () => void = () => undefined;
+  readonly #repeated: Service;
   #onEmpty: (() => void) | null = null;
 
   constructor({ authenticator, log, pingMs = PING_MS }: SessionsOptions) {
     this.#authenticator = authenticator;
     this.#log = log;
     this.#pingMs = pingMs;
-    this.#stopListening = authenticator.onEnded((keyId, oldestSecret) => this.#closeStreamsOf(keyId, oldestSecret));
-    this.#timers = [
-      setInterval(() => this.#tick(), Math.min(TICK_MS, pingMs)).unref(),
-      setInterval(() => void this.#recheckKeys(), RECHECK_MS).unref(),
-    ];
+    const pings = every({ name: 'pings', ms: Math.min(TICK_MS, pingMs), run: () => this.#tick() });
+    this.#repeated = compose('checks', [
+      [pings, every({ name: 'key checks', ms: RECHECK_MS, run: () => this.#recheckKeys() })],
+    ]);
   }
 
   /** Every session whose socket has not closed yet. */
@@ -65,14 +64,15 @@ export class Sessions {
     if (this.#all.size === 0) this.#onEmpty?.();
   }
 
-  /**
-   * Close every stream with 1001.
-   *
-   * @param withinMs time after which clients that do not respond are cut off
-   */
-  async closeAll(withinMs: number): Promise<void> {
+  async start(): Promise<void> {
+    this.#stopListening = this.#authenticator.onEnded((keyId, oldest) => this.#closeStreamsOf(keyId, oldest));
+    await this.#repeated.start();
+  }
+
+  /** Close every stream with 1001. */
+  async stop(withinMs: number): Promise<void> {
     this.#stopListening();
-    for (const timer of this.#timers) clearInterval(timer);
+    await this.#repeated.stop(withinMs);
     if (this.#all.size === 0) return;
     const empty = new Promise<void>((resolve) => {
       this.#onEmpty = resolve;
@@ -110,8 +110,6 @@ export class Sessions {
    * announcement may be lost.
    */
   async #recheckKeys(): Promise<void> {
-    if (this.#isRechecking) return;
-    this.#isRechecking = true;
     const keyIds = new Set<string>();
     for (const { keyId } of this.#all) if (keyId !== null) keyIds.add(keyId);
     try {
@@ -120,8 +118,6 @@ export class Sessions {
     } catch (err) {
       // Open streams stay open until Redis responds again.
       if (!(err instanceof YardmasterError)) this.#log.error({ err }, 'API keys of streams not checked');
-    } finally {
-      this.#isRechecking = false;
     }
   }
 

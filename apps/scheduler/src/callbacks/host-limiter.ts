@@ -40,6 +40,12 @@ export class HostLimiter {
     return waiting.length + running < this.#options.capacity - this.#size;
   }
 
+  /** Whether work for this host runs at once. */
+  hasSlot(host: string): boolean {
+    const { waiting = [], running = 0 } = this.#hosts.get(host) ?? {};
+    return waiting.length === 0 && this.#isFree(running);
+  }
+
   /** Run the work once the host has a slot. */
   async run<T>(host: string, work: () => Promise<T>): Promise<T> {
     const own = this.#hosts.get(host) ?? { waiting: [], running: 0 };
@@ -62,7 +68,7 @@ export class HostLimiter {
 
   #fillSlots(): void {
     for (const [host, own] of this.#hosts) {
-      const begin = this.#hasSlot(own) ? own.waiting.shift() : undefined;
+      const begin = this.#isFree(own.running) ? own.waiting.shift() : undefined;
       if (begin === undefined) continue;
       own.running++;
       this.#running++;
@@ -73,7 +79,8 @@ export class HostLimiter {
     }
   }
 
-  #hasSlot({ running }: HostWork): boolean {
+  /** Whether a host for which so much work runs gets another slot. */
+  #isFree(running: number): boolean {
     const { perHost, atOnce } = this.#options;
     return running < perHost && running < atOnce - this.#running;
   }

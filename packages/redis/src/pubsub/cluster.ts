@@ -3,7 +3,7 @@ import { slotOf } from '../client.js';
 import { ConnectionSubscriptions, type Listener, type PresenceOf, type Subscriptions } from './single.js';
 
 /** Time between two checks that every channel is subscribed, milliseconds. */
-const CHECK_MS = 500;
+export const CHECK_SUBSCRIPTIONS_MS = 500;
 
 /** A connection for subscribing, and how to end it. */
 export interface Subscriber {
@@ -39,7 +39,6 @@ export class ClusterSubscriptions implements Subscriptions {
   readonly #presenceOf: PresenceOf;
   readonly #nodes = new Map<string, NodeSubscriptions>();
   readonly #shards = new Map<number, Shard>();
-  readonly #timer: NodeJS.Timeout;
 
   /**
    * @param cluster knows which primary has which slot; the caller opens and closes it
@@ -50,7 +49,6 @@ export class ClusterSubscriptions implements Subscriptions {
     this.#connect = connect;
     this.#presenceOf = presenceOf;
     cluster.on('refresh', () => this.#subscribeAll());
-    this.#timer = setInterval(() => this.#check(), CHECK_MS).unref();
   }
 
   add(channel: string, listener: Listener): void {
@@ -77,7 +75,6 @@ export class ClusterSubscriptions implements Subscriptions {
 
   /** End every connection that this object has made. */
   end(): void {
-    clearInterval(this.#timer);
     for (const { subscriber } of this.#nodes.values()) subscriber.end();
     this.#nodes.clear();
   }
@@ -92,7 +89,7 @@ export class ClusterSubscriptions implements Subscriptions {
     const found = this.#nodes.get(address);
     if (found !== undefined) return found;
     const primary = this.#cluster.nodes('master').find((redis) => addressOf(redis) === address);
-    if (primary === undefined) return null; // The node is not reachable now; `#check` tries again.
+    if (primary === undefined) return null; // The node is not reachable now; `check` tries again.
     const subscriber = this.#connect(primary);
     const channels = new ConnectionSubscriptions(subscriber.redis, {
       kind: 'sharded',
@@ -118,10 +115,10 @@ export class ClusterSubscriptions implements Subscriptions {
   }
 
   /**
-   * Read again which primary has which slot while a channel is not subscribed. The event `refresh` then moves the
-   * channels whose slot has moved.
+   * Read again which primary has which slot while a channel is not subscribed; to be called every half second. The event
+   * `refresh` then moves the channels whose slot has moved.
    */
-  #check(): void {
+  check(): void {
     const isComplete = [...this.#shards.values()].every(
       ({ nodeAddress }) => nodeAddress !== null && this.#nodes.get(nodeAddress)?.channels.areAllSubscribed,
     );

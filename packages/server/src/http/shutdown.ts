@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import net, { type Socket } from 'node:net';
+import { every } from '@yardmaster/runtime';
 import { connectionsOf, currentResponseOf } from './connection.js';
 
 /** How long a connection must be quiet before it is closed, milliseconds. */
@@ -29,10 +30,11 @@ export async function drain(server: Server, withinMs: number): Promise<void> {
   if (!server.listening) return;
   const closed = stopListening(server);
   const closeQuiet = quietCloser(server);
-  const sweep = setInterval(() => setImmediate(closeQuiet), 50);
+  const sweep = every({ name: 'quiet connections', ms: 50, run: () => setImmediate(closeQuiet) });
+  await sweep.start();
   const limit = setTimeout(() => server.closeAllConnections(), withinMs);
   await closed;
-  clearInterval(sweep);
+  await sweep.stop(0);
   clearTimeout(limit);
   server.close(() => undefined); // The server no longer listens; this ends Node's own timer.
 }

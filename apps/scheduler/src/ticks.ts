@@ -1,0 +1,73 @@
+import { compose, every, type Service } from '@yardmaster/runtime';
+import { within } from '@yardmaster/server';
+import type { Worker } from 'bullmq';
+import type { BullMq } from './bullmq.js';
+
+/** Name of BullMQ's queue of ticks. */
+const QUEUE = 'ticks';
+
+/** Time between two looks whether ticks come, milliseconds. */
+const LOOK_MS = 500;
+
+/** A process that gets no tick from BullMQ for this long checks whether a schedule has stopped. */
+const REPAIR_AFTER_MS = 3_000;
+
+/** A schedule whose next tick is this late, or this much too far away, has stopped, or was made by a wrong clock. */
+const STOPPED_MS = 1_500;
+
+/** Work that the schedulers of a fleet repeat: at each tick, one of them does it. */
+export interface RepeatedWork {
+  /** Id of its job scheduler in BullMQ. */
+  name: string;
+  everyMs: number;
+  /** Do the work once. It reports its own failures. */
+  run: () => Promise<void>;
+  /** A process that gets no tick of any work for this long does it nevertheless. Default: never. */
+  withoutTicksAfterMs?: number;
+}
+
+/**
+ * Create the ticks of repeated work: one BullMQ job scheduler for each, shared by all processes. BullMQ only says when,
+ * because all of its keys may be lost, and a full Redis refuses its writes. So a process that gets no ticks does by
+ * itself what must not wait, and repairs the schedules that have stopped.
+ */
+export function createTicks(bullMq: BullMq, works: readonly RepeatedWork[]): Service {
+  const queue = bullMq.queue(QUEUE);
+  let tickedAt = performance.now();
+
+  async function repair(): Promise<void> {
+    for (const { name, everyMs } of works) {
+      const { next } = (await queue.getJobScheduler(name)) ?? {};
+      const inMs = (next ?? Number.NaN) - Date.now();
+      if (inMs > -STOPPED_MS && inMs < everyMs + STOPPED_MS) continue; // It ticks for other processes.
+      await queue.removeJobScheduler(name);
+      await queue.upsertJobScheduler(name, { every: everyMs }, { name });
+    }
+  }
+
+  /** Repair the schedules when no tick came. Redis may become unavailable right now; a later look then repairs them. */
+  const report = (error: unknown) => void queue.emit('error', error as Error);
+
+  async function look(): Promise<void> {
+    const silentMs = performance.now() - tickedAt;
+    for (const { run, withoutTicksAfterMs = Number.POSITIVE_INFINITY } of works)
+      if (silentMs >= withoutTicksAfterMs) run().catch(() => undefined);
+    if (silentMs >= REPAIR_AFTER_MS) await repair().catch(report);
+  }
+
+  let worker: Worker | undefined;
+  const ticking: Service = {
+    name: 'ticks',
+    async start() {
+      worker = bullMq.worker(QUEUE, async (job) => {
+        tickedAt = performance.now();
+        await works.find(({ name }) => name === job.name)?.run();
+      });
+      repair().catch(report);
+    },
+    async stop(withinMs) {
+      if (worker !== undefined) await within(withinMs, worker.close());
+    },
+  };
+  return compose('ticks', [[every({ name: 'look for ticks', ms: LOOK_MS, run: look })], [ticking]]);
+}
