@@ -1,4 +1,4 @@
-// Connections that send requests without waiting for responses.
+// Clients that send requests without waiting for responses, and connect again when they are cut off.
 import net from 'node:net';
 import { requestText } from '../load/http.mjs';
 import { serve } from '../load/worker.mjs';
@@ -7,7 +7,8 @@ const AT_ONCE = 500;
 
 serve({
   /**
-   * Send polls over some connections: this number on each, or until the time is over.
+   * Send polls as several clients, each over one connection at a time: until each has this number of responses, or the time
+   * is over.
    *
    * @returns the number of responses
    */
@@ -15,29 +16,35 @@ serve({
     const place = new URL(url);
     const text = requestText({ url: place, key, path: '/spaces/flood/jobs/poll', body: '{}' });
     const chunk = text.repeat(AT_ONCE);
-    const one = () =>
+    const endsAt = performance.now() + seconds * 1_000;
+    let received = 0;
+
+    /** Send over one connection until the service closes it, or the client has its responses. */
+    const connectOnce = (wanted) =>
       new Promise((resolve) => {
         const socket = net.connect({ host: place.hostname, port: Number(place.port) });
-        let [sent, received] = [0, 0];
-        const timer = setTimeout(() => socket.destroy(), seconds * 1_000);
+        let responses = 0;
+        const timer = setTimeout(() => socket.destroy(), Math.max(0, endsAt - performance.now()));
         const write = () => {
-          while (sent < requests && !socket.destroyed) {
-            sent += AT_ONCE;
-            if (!socket.write(chunk)) return void socket.once('drain', write);
-          }
+          while (!socket.destroyed) if (!socket.write(chunk)) return void socket.once('drain', write);
         };
         socket.on('data', (data) => {
-          for (let at = data.indexOf('HTTP/1.1 '); at >= 0; at = data.indexOf('HTTP/1.1 ', at + 1)) received++;
-          if (received >= requests) socket.destroy();
+          for (let at = data.indexOf('HTTP/1.1 '); at >= 0; at = data.indexOf('HTTP/1.1 ', at + 1)) responses++;
+          if (responses >= wanted || data.includes('connection: close')) socket.destroy();
         });
         socket.on('error', () => undefined);
         socket.on('close', () => {
           clearTimeout(timer);
-          resolve(received);
+          received += responses;
+          resolve(responses);
         });
         write();
       });
-    const all = await Promise.all(Array.from({ length: connections }, one));
-    return all.reduce((sum, received) => sum + received, 0);
+
+    const client = async () => {
+      for (let left = requests; left > 0 && performance.now() < endsAt; ) left -= await connectOnce(left);
+    };
+    await Promise.all(Array.from({ length: connections }, client));
+    return received;
   },
 });

@@ -14,17 +14,31 @@ const AT_ONCE = 200; // Requests per write: 64 KB, as Node.js reads them.
 
 const poll = (key: string) => `${raw.headOf(raw.POLL, { 'x-api-key': key, 'content-length': 0 })}\r\n`;
 
-/** Pipeline polls of an empty space as fast as the API reads them. @returns a function that stops it */
+/**
+ * Pipeline polls of an empty space as fast as the API reads them, and connect again when it cuts the connection off.
+ *
+ * @returns a function that stops it
+ */
 function pipeline(url: string, key: string): () => void {
   const { hostname, port } = new URL(url);
-  const socket = net.connect(Number(port), hostname);
   const piece = poll(key).replace('yard-a', 'pipelined').repeat(AT_ONCE);
-  const write = () => {
-    while (socket.write(piece));
+  let isOver = false;
+  let socket: net.Socket;
+  function connect() {
+    if (isOver) return;
+    socket = net.connect(Number(port), hostname);
+    const write = () => {
+      while (!socket.destroyed && socket.write(piece));
+    };
+    socket.on('drain', write).on('error', () => undefined);
+    socket.once('connect', write).once('end', () => socket.destroy());
+    socket.once('close', connect).resume();
+  }
+  connect();
+  return () => {
+    isOver = true;
+    socket.destroy();
   };
-  socket.on('drain', write).on('error', () => undefined);
-  socket.once('connect', write).resume();
-  return () => socket.destroy();
 }
 
 const REDIS_SHARE = 0.02; // Share of a core, too little for the load.

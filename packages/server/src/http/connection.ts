@@ -2,16 +2,13 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** Private parts of a socket of Node's HTTP server; no public API stops reading requests, or bounds parsing. */
+/** Private parts of a socket of Node's HTTP server; no public API stops reading requests. */
 export interface HttpSocket extends Socket {
   parser: {
     /** Called with the head of each request; the returned number says how to continue: 2 for an upgrade, else 0. */
     onIncoming: (req: ParsedRequest, keepAlive: boolean) => number;
     resume(): void;
   } | null;
-  _handle: { reading: boolean; readStart(): void; readStop(): void } | null;
-  /** Called by the stream when it wants more data. */
-  _read(size: number): void;
   /** Whether the server has stopped reading, because its responses are not read. */
   _paused: boolean;
 }
@@ -49,13 +46,9 @@ export const openResponsesOf = (socket: Duplex) => (socket as TrackedSocket)[OPE
 
 /** Responses of one connection that have not ended, in the order of their requests, which is also that of sending. */
 export class OpenResponses {
-  /** Requests after them that are not being served yet. */
-  waiting = 0;
   /** Owner of the connection, by its latest request: id of the API key, and whether that request was urgent. */
   owner = '';
   isUrgent = false;
-  /** Called when there is one response less. */
-  onFewer: (() => void) | null = null;
   // Nearly always there is only one. A Set that goes between none and one makes its table again each time.
   #first: ServerResponse | null = null;
   readonly #others: ServerResponse[] = [];
@@ -79,7 +72,6 @@ export class OpenResponses {
       if (i < 0) return false;
       this.#others.splice(i, 1);
     }
-    this.onFewer?.();
     return true;
   }
 
@@ -106,8 +98,7 @@ export function currentResponseOf(socket: Duplex): ServerResponse | null {
 
 /** Close a connection after a response, unless others follow it, which would be lost. */
 export function closeAfter(res: ServerResponse): void {
-  const { size, waiting } = openResponsesOf(res.req.socket);
-  if (size + waiting === 1) res.shouldKeepAlive = false;
+  if (openResponsesOf(res.req.socket).size === 1) res.shouldKeepAlive = false;
 }
 
 /**

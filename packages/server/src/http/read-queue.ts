@@ -87,7 +87,7 @@ export function createReadQueue(requests: Pick<RequestMetrics, 'inFlight'>): (re
     if (!isBusy || (requests.inFlight < AT_ONCE && urgent.size + others.size === 0)) return;
     const open = openResponsesOf(req.socket);
     // A request that has begun must arrive as a whole: a body that is not read would keep its request in the process.
-    if (req.complete && open.size + open.waiting === 0 && !req.socket.destroyed) {
+    if (req.complete && open.size === 0 && !req.socket.destroyed) {
       const pause = readPauseOf(req.socket);
       pause.pause();
       (open.isUrgent ? urgent : others).push(open.owner, pause);
@@ -99,7 +99,7 @@ export function createReadQueue(requests: Pick<RequestMetrics, 'inFlight'>): (re
 const READ_PAUSE = Symbol('pause of the reading of a connection');
 
 /** Return the pause of a connection; it is created the first time that it is needed. */
-function readPauseOf(socket: Socket & { [READ_PAUSE]?: ReadPause }): ReadPause {
+export function readPauseOf(socket: Socket & { [READ_PAUSE]?: ReadPause }): ReadPause {
   socket[READ_PAUSE] ??= new ReadPause(socket);
   return socket[READ_PAUSE];
 }

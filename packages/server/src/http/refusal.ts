@@ -3,7 +3,7 @@ import { type OutgoingHttpHeaders, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { YardmasterError } from '@yardmaster/protocol';
 import type { RequestMetrics } from '../metrics/http.js';
-import { currentResponseOf, openResponsesOf } from './connection.js';
+import { currentResponseOf } from './connection.js';
 import { COMMON, errorBody, headersOf, NEWLINE } from './response.js';
 
 /** Refuse input that is not an HTTP request, once for each connection, with a response that says why. */
@@ -28,12 +28,11 @@ export function refuseInvalidInput(server: Server, requests: RequestMetrics): vo
  * Refuse input that arrived on a socket after other requests, once those have their responses. If it were written at
  * once, the refusal would be taken for the response to the first of them.
  */
-function refuseWhenIdle(socket: Duplex, refusal: string): void {
+export function refuseWhenIdle(socket: Duplex, refusal: string): void {
   if (socket.destroyed) return;
   const current = currentResponseOf(socket);
   // An incomplete request is the broken one, and its response waits for a body that never comes.
   if (current?.req.complete) current.once('finish', () => refuseWhenIdle(socket, refusal));
-  else if (openResponsesOf(socket).waiting > 0) setImmediate(refuseWhenIdle, socket, refusal);
   else socket.end(refusal);
 }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import type { RequestMetrics } from '../metrics/http.js';
 import { trackConnections } from './connection.js';
-import { boundPipelines } from './pipelining/pipeline-schedule.js';
+import { limitPipelines } from './pipeline-limit.js';
 import { createReadQueue } from './read-queue.js';
 import { refuseInvalidInput } from './refusal.js';
 
@@ -21,7 +21,7 @@ export const SERVER_OPTIONS: ServerOptions = {
 export function protectServer(server: Server, requests: RequestMetrics): Server {
   trackConnections(server);
   requests.watch(server, createReadQueue(requests));
-  boundPipelines(server);
+  limitPipelines(server, requests);
   // When the server is closing, the next request of this connection must go to another process.
   server.prependListener('request', (_req, res) => {
     if (!server.listening) res.shouldKeepAlive = false;
