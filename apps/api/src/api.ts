@@ -14,11 +14,10 @@ import {
 } from '@yardmaster/server';
 import { carriedOutWithinMs } from '@yardmaster/store';
 import { createApp, endpointsOf } from './app.js';
-import type { SizeLimits } from './body/sizes.js';
-import { bypassExpress, createHttpServer } from './http-server.js';
+import { createHttpServer } from './http-server.js';
+import type { SizeLimits } from './input/sizes.js';
 import { inGroups } from './limits/group-commit.js';
 import { RedisQueue } from './limits/redis-queue.js';
-import { createRouter } from './router.js';
 import { ROUTES } from './routes/index.js';
 import { TEST_CLOCK } from './routes/test-clock.js';
 import { createServing, logRequests } from './serve.js';
@@ -89,11 +88,9 @@ export function createApiServer({ context, config, log, streams, isLive = () => 
   const limits = { sizes, kept: store.settings };
   const routes = store.isClockManual ? [...ROUTES, TEST_CLOCK] : ROUTES;
   const site = config.UI ? readSite() : [];
-  const router = createRouter(endpointsOf({ routes, serve, health: { context, isLive }, limits, site }));
-  const app = createApp({ router, refuse, corsOrigins: config.CORS_ORIGINS });
-  // Only Express sets CORS headers.
-  const bypass = config.CORS_ORIGINS === undefined ? bypassExpress(router, refuse) : undefined;
-  const server = createHttpServer(app, { ...SERVER_OPTIONS, bypass, streams });
+  const endpoints = endpointsOf({ routes, serve, health: { context, isLive }, limits, site });
+  const app = createApp({ endpoints, refuse, corsOrigins: config.CORS_ORIGINS });
+  const server = createHttpServer(app, { ...SERVER_OPTIONS, streams });
   logRequests(server, log);
   return protectServer(server, requests);
 }

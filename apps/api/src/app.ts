@@ -10,11 +10,11 @@ import {
   setRoute,
   UNKNOWN_ROUTE,
 } from '@yardmaster/server';
-import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { asyncApiDocument } from './openapi/asyncapi.js';
 import { type Limits, openApiDocument } from './openapi/document.js';
 import { createDocumentHandler } from './openapi/handler.js';
-import type { Endpoint } from './router.js';
+import { createRouter, type Endpoint } from './router.js';
 import { ROUTES } from './routes/index.js';
 import type { Route } from './routes/route.js';
 import type { Serving } from './serve.js';
@@ -23,7 +23,7 @@ import type { SiteFile } from './ui/site.js';
 import { FEATURES, VERSION } from './version.js';
 
 export interface AppOptions {
-  router: RequestHandler;
+  endpoints: readonly Endpoint[];
   /** Responds with a thrown error. */
   refuse: Serving['refuse'];
   /** Origins whose pages may call, or `['*']`; undefined: no CORS headers at all. */
@@ -31,24 +31,26 @@ export interface AppOptions {
 }
 
 /** Build the Express app: Host check, CORS, the router of all endpoints, then 404, and one error handler for all. */
-export function createApp({ router, refuse, corsOrigins }: AppOptions): Express {
+export function createApp({ endpoints, refuse, corsOrigins }: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-
-  app.use((req, _res, next) => {
+  const router = createRouter(endpoints);
+  if (corsOrigins !== undefined) app.use(createCors(corsOrigins));
+  app.use((req, res, next) => {
     checkHost(req);
-    next();
+    return router(req, res, next);
   });
-  app.use(createCors(corsOrigins));
-  app.use(router);
-  app.use((_req, res) => {
-    setRoute(res, UNKNOWN_ROUTE);
-    sendError(res, new YardmasterError('NOT_FOUND'));
-  });
+  app.use((_req, res) => respondNotFound(res));
   // Express recognizes an error handler by its four parameters.
   app.use((thrown: unknown, req: Request, res: Response, _next: NextFunction) => refuse(thrown, req, res));
   return app;
+}
+
+/** Respond to a request for a path that does not exist. */
+export function respondNotFound(res: Response): void {
+  setRoute(res, UNKNOWN_ROUTE);
+  sendError(res, new YardmasterError('NOT_FOUND'));
 }
 
 export interface EndpointOptions {
@@ -65,7 +67,7 @@ export interface EndpointOptions {
 /** Return all endpoints: the rows, those without a key, and the dashboard. */
 export function endpointsOf({ routes, serve, health, limits, site }: EndpointOptions): Endpoint[] {
   const rows = routes.map((route): Endpoint => {
-    return { method: route.method, path: route.path, respond: (req, res, params) => serve(route, params, req, res) };
+    return { method: route.method, path: route.path, respond: (_req, res, params) => serve(route, params, res) };
   });
   return [...rows, ...openEndpoints(health, limits, startPage(site.length > 0)), ...uiEndpoints(site)];
 }

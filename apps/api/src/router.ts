@@ -1,7 +1,7 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import { sendEmpty, sendError, setRoute } from '@yardmaster/server';
 import type { Request, RequestHandler, Response } from 'express';
-import type { Params } from './handle.js';
+import type { Params } from './call.js';
 
 /** One method of one path. */
 export interface Endpoint {
@@ -68,14 +68,13 @@ function parsedPathOf(req: Request): string | undefined {
   }
 }
 
-/** What an id in a path means, by the name of the parameter; a path without one ignores the id. */
-const PARAMS_OF: Record<string, (id: string) => Params> = {
-  '': () => ({}),
-  ':spaceId': (spaceId) => ({ spaceId }),
-  ':jobId': (jobId) => ({ jobId }),
-  ':keyId': (keyId) => ({ keyId }),
-  ':operationId': (operationId) => ({ operationId }),
-};
+/** Return what an id in a path means, by the name of the parameter; a path without one ignores the id. */
+function paramsBy(parameter: string): (id: string) => Params {
+  if (parameter === '') return () => NO_PARAMS;
+  return parameter === ':spaceId' ? (spaceId) => ({ spaceId, id: '' }) : (id) => ({ spaceId: '', id });
+}
+
+const NO_PARAMS: Params = { spaceId: '', id: '' };
 
 const keyOf = ([, collection, , rest]: RegExpExecArray) => `${collection}:${rest}`;
 
@@ -104,8 +103,13 @@ function entryOf(table: Map<string, Entry>, path: string, route: string): Entry 
 }
 
 function entryIn(entries: Map<string, Entry>, key: string, route: string, parameter = ''): Entry {
-  const paramsOf = PARAMS_OF[parameter] as Entry['paramsOf'];
-  const entry = entries.get(key) ?? { route, paramsOf, methods: new Map(), allow: 'OPTIONS', words: null };
+  const entry = entries.get(key) ?? {
+    route,
+    paramsOf: paramsBy(parameter),
+    methods: new Map(),
+    allow: 'OPTIONS',
+    words: null,
+  };
   entries.set(key, entry);
   return entry;
 }

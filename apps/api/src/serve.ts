@@ -11,14 +11,15 @@ import {
   sendText,
 } from '@yardmaster/server';
 import type { Request, Response } from 'express';
-import { handle, type Params, type RouteDependencies } from './handle.js';
+import type { Dependencies, Params } from './call.js';
+import { handle } from './handle.js';
 import { InflateBudget } from './limits/inflate-budget.js';
 import { KeyLimiter } from './limits/key-limiter.js';
 import { ResponseBudget } from './limits/response-budget.js';
 import type { Route } from './routes/route.js';
 
 export interface ServingOptions
-  extends Omit<RouteDependencies, 'inflateBudget' | 'batchBudget' | 'budgetMs' | 'keyLimiter'> {
+  extends Omit<Dependencies, 'inflateBudget' | 'batchBudget' | 'budgetMs' | 'keyLimiter'> {
   /** Counts the requests that are being served. */
   requests: Pick<RequestMetrics, 'inFlight'>;
   /** Most requests that are served at once; more are refused. */
@@ -30,7 +31,7 @@ export interface ServingOptions
 /** Responds to requests for rows. */
 export interface Serving {
   /** Respond to a request for a row. @throws YardmasterError; any other error is a bug */
-  serve(route: Route, params: Params, req: Request, res: Response): Promise<void>;
+  serve(route: Route, params: Params, res: Response): Promise<void>;
   /** Respond with the thrown error, and log it. */
   refuse(thrown: unknown, req: Request, res: Response): void;
 }
@@ -56,16 +57,16 @@ export function createServing({ log, requests, maxInFlight, onOverloaded, ...giv
   const deps = { ...given, log, keyLimiter: new KeyLimiter(), budgetMs, inflateBudget, batchBudget };
   const logOutage = createOutageLog(log);
   return {
-    async serve(route, params, req, res) {
-      const limit = route.isUrgent ? maxInFlight : maxInFlight - reserved;
+    async serve(route, params, res) {
+      const limit = route.slot === 'urgent' ? maxInFlight : maxInFlight - reserved;
       if (requests.inFlight >= limit) throw new YardmasterError('OVERLOADED');
       requests.inFlight++;
       try {
-        const { body, head } = await handle(route, params, { req, res }, deps);
+        const { body, more } = await handle(route, params, res, deps);
         const text = JSON.stringify(body);
         const bytes = Buffer.byteLength(text);
         responseBudget.acquire(res, bytes, route.method === 'GET');
-        sendText(res, head?.status ?? route.status ?? 200, { text, bytes, headers: head?.headers });
+        sendText(res, more.status ?? route.success.status ?? 200, { text, bytes, headers: more.headers });
       } finally {
         requests.inFlight--;
       }

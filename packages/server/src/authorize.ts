@@ -40,23 +40,30 @@ export function cachedPrincipal(authenticator: Authenticator, presented: unknown
   return typeof presented === 'string' ? authenticator.cached(presented) : undefined;
 }
 
+/** Scopes of which a key needs one, or all of a list inside. */
+export type AcceptedScopes = readonly [Scope | readonly Scope[], ...(Scope | readonly Scope[])[]];
+
 /**
  * Refuse a key that has none of the accepted scopes, or that is bound to another space than the one in the path.
  * For a path that names a job, the store compares the job's space in the same step as everything else.
  *
- * @param also scope that a key needs in addition to one of the accepted ones; the default is none
+ * @param spaceId '' for a path without a space
  * @throws FORBIDDEN
  */
-export function authorize(principal: Principal, anyOf: readonly Scope[], spaceId?: string, also?: Scope): void {
-  if (!anyOf.some((scope) => principal.grants.has(scope))) {
+export function authorize(principal: Principal, accepted: AcceptedScopes, spaceId = ''): void {
+  if (!accepted.some((one) => isGranted(one, principal))) {
+    const [first] = accepted;
+    const missing = typeof first === 'string' ? first : first.find((scope) => !principal.grants.has(scope));
     // Clients of emit.run look for this sentence. Of several scopes it names the first.
-    throw new YardmasterError('FORBIDDEN', `Missing required scope: ${anyOf[0]}`);
+    throw new YardmasterError('FORBIDDEN', `Missing required scope: ${missing}`);
   }
-  if (also !== undefined) authorize(principal, [also]);
-  if (spaceId !== undefined && principal.spaceId !== null && principal.spaceId !== spaceId) {
+  if (spaceId !== '' && principal.spaceId !== null && principal.spaceId !== spaceId) {
     throw new YardmasterError('FORBIDDEN');
   }
 }
+
+const isGranted = (one: Scope | readonly Scope[], { grants }: Principal) =>
+  typeof one === 'string' ? grants.has(one) : one.every((scope) => grants.has(scope));
 
 /** At most one warning per address in this time: a worker whose key has expired polls for days. */
 const MINUTE_MS = 60_000;

@@ -1,4 +1,11 @@
-export { authenticate, authorize, cachedPrincipal, type KeyCheck, presentedKey } from './authorize.js';
+export {
+  type AcceptedScopes,
+  authenticate,
+  authorize,
+  cachedPrincipal,
+  type KeyCheck,
+  presentedKey,
+} from './authorize.js';
 export { redisBudgetMs, within } from './deadline.js';
 export { closeAfter, onceResponded, setOwner } from './http/connection.js';
 export { createCors, type SetCors } from './http/cors.js';

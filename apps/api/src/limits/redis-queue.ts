@@ -1,7 +1,7 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import { type QueuedTimeout, TimeoutQueue } from '@yardmaster/redis';
 import { within } from '@yardmaster/server';
-import { FairQueue } from '@yardmaster/store';
+import { FairQueue, type Store } from '@yardmaster/store';
 import { AdaptiveLimit } from './adaptive-limit.js';
 
 /** How long a request may wait; then it is refused without having been sent, milliseconds. */
@@ -112,3 +112,17 @@ export class RedisQueue {
     }
   }
 }
+
+/** How many milliseconds before the limit a long read ends as OVERLOADED, so that it does not end as UNAVAILABLE. */
+const RESPOND_BEFORE_MS = 200;
+
+/** Return a store whose long reads release their slot at Redis while they wait for a read slot, and end in time. */
+export const withReadSlots = (store: Store, { release, endsAt }: RedisSlot): Store => {
+  const releasing =
+    (withReadSlot: Store['withReadSlot']): Store['withReadSlot'] =>
+    (owner, work) => {
+      release();
+      return withReadSlot(owner, work, endsAt - RESPOND_BEFORE_MS);
+    };
+  return { ...store, withReadSlot: releasing(store.withReadSlot), withSearchSlot: releasing(store.withSearchSlot) };
+};

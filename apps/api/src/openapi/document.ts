@@ -1,7 +1,8 @@
 import { SCOPES } from '@yardmaster/protocol';
 import { grantsOf } from '@yardmaster/protocol/scopes';
 import type { StoreSettings } from '@yardmaster/store';
-import type { SizeLimits } from '../body/sizes.js';
+import type { Examples } from '../call.js';
+import type { SizeLimits } from '../input/sizes.js';
 import { ANY_KEY, type Route, TAGS } from '../routes/route.js';
 import { VERSION } from '../version.js';
 import {
@@ -11,12 +12,11 @@ import {
   namedErrorResponses,
   PAGE_HEADERS,
   REPLAYED_HEADER,
-  readsBody,
   refusalsOf,
   STRICTNESS_HEADERS,
 } from './errors.js';
 import { oneOrListOf, PARAMETERS, parametersOf, requestBodyOf, templateOf } from './request.js';
-import { JSON_TYPE, jsonSchemaOf, namedExamples, schemasIn } from './schemas.js';
+import { JSON_TYPE, type JsonSchema, jsonSchemaOf, namedExamples, schemasIn } from './schemas.js';
 
 const KEY = 'apiKey';
 const BEARER = 'bearer';
@@ -69,18 +69,15 @@ export function openApiDocument(routes: readonly Route[], limits: Limits): Recor
 function operationOf(route: Route, routes: readonly Route[], sizes: SizeLimits): Record<string, unknown> {
   const { operation, tag, summary, description } = route;
   const requestBody = requestBodyOf(route, sizes);
-  const also = route.alsoScope === undefined ? [] : [route.alsoScope];
-  const anyOf: readonly string[] = route.scopes === ANY_KEY ? [] : route.scopes;
-  const scopes = [anyOf.map((scope) => `\`${scope}\``).join(' or '), ...also.map((scope) => `\`${scope}\``)];
+  const alternatives = alternativesOf(route);
+  const scopes = alternatives.map((all) => all.map((scope) => `\`${scope}\``).join(' and ')).join(' or ');
   return {
     operationId: operation,
     tags: [tag],
     summary,
-    description: [description, anyOf.length === 0 ? 'Scope: none.' : `Scope: ${scopes.join(' and ')}.`]
-      .filter((sentence) => sentence !== undefined)
-      .join('\n\n'),
+    description: [description, `Scope: ${scopes || 'none'}.`].filter((sentence) => sentence !== undefined).join('\n\n'),
     security: [KEY, BEARER].flatMap((scheme) =>
-      anyOf.length === 0 ? [{ [scheme]: [] }] : anyOf.map((scope) => ({ [scheme]: [scope, ...also] })),
+      (alternatives.length === 0 ? [[]] : alternatives).map((all) => ({ [scheme]: all })),
     ),
     parameters: parametersOf(route),
     ...(requestBody === null ? {} : { requestBody }),
@@ -88,25 +85,31 @@ function operationOf(route: Route, routes: readonly Route[], sizes: SizeLimits):
   };
 }
 
+/** Return the lists of scopes of which a key needs one, whole. */
+const alternativesOf = ({ scopes }: Route): readonly (readonly string[])[] =>
+  scopes === ANY_KEY ? [] : scopes.map((one) => (typeof one === 'string' ? [one] : one));
+
 /** Return the responses to requests that are not refused. */
 function successes(route: Route, routes: readonly Route[]): Record<string, unknown> {
-  const { status = 200, response, response200, examples, links, list } = route;
-  const shown = namedExamples({ ...examples.response, ...list?.examples.response });
-  const headers = { ...COMMON_HEADERS, ...(readsBody(route) ? STRICTNESS_HEADERS : {}) };
+  const { success, input, header } = route;
+  const { status = 200, schema, examples, else200, link, isPaged } = success;
+  const list = input?.body?.list;
+  const headers = { ...COMMON_HEADERS, ...(input?.body ? STRICTNESS_HEADERS : {}) };
+  const contentOf = (json: JsonSchema, shown: Examples) => ({
+    [JSON_TYPE]: { schema: json, examples: namedExamples(shown) },
+  });
   const usual = {
     description: { 200: 'Done', 201: 'Created', 202: 'Started' }[status],
     headers: {
       ...headers,
-      ...(route.header === 'idempotency-key' ? REPLAYED_HEADER : {}),
-      ...(route.isPaged === true ? PAGE_HEADERS : {}),
+      ...(header === 'idempotency-key' ? REPLAYED_HEADER : {}),
+      ...(isPaged === true ? PAGE_HEADERS : {}),
     },
-    content: { [JSON_TYPE]: { schema: oneOrListOf(response, list?.response), examples: shown } },
-    ...(links === undefined ? {} : { links: linksTo(links, routes) }),
+    content: contentOf(oneOrListOf(schema, list?.response), { ...examples, ...list?.responses }),
+    ...(link === undefined ? {} : { links: linksTo(link, routes) }),
   };
-  if (response200 === undefined) return { [status]: usual };
-  const content = {
-    [JSON_TYPE]: { schema: jsonSchemaOf(response200), examples: namedExamples(examples.response200 ?? {}) },
-  };
+  if (else200 === undefined) return { [status]: usual };
+  const content = contentOf(jsonSchemaOf(else200.schema), else200.examples);
   return {
     200: { ...usual, description: 'Another one existed', headers, content },
     [status]: usual,
@@ -114,7 +117,7 @@ function successes(route: Route, routes: readonly Route[]): Record<string, unkno
 }
 
 /** Return links to the operations whose path has the parameter. */
-function linksTo({ parameter, from }: NonNullable<Route['links']>, routes: readonly Route[]) {
+function linksTo({ parameter, from }: NonNullable<Route['success']['link']>, routes: readonly Route[]) {
   const next = routes.filter(({ path }) => path.includes(`:${parameter}`));
   const parameters = { [parameter]: `$response.body#${from}` };
   return Object.fromEntries(next.map(({ operation }) => [operation, { operationId: operation, parameters }]));

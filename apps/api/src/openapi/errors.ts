@@ -69,9 +69,6 @@ export const STRICTNESS_HEADERS = {
   'preference-applied': refTo('headers', 'PreferenceApplied'),
 };
 
-/** Whether an operation reads a body. */
-export const readsBody = ({ body, readBody }: Route) => body !== undefined || readBody !== undefined;
-
 /** Headers of a page, see next-page.ts. */
 export const PAGE_HEADERS = { 'x-next-cursor': refTo('headers', 'NextCursor'), link: refTo('headers', 'Link') };
 
@@ -100,8 +97,7 @@ export function refusalsOf(route: Route): ErrorCode[] {
   if (route.path.includes(':jobId')) codes.add('JOB_NOT_FOUND');
   if (route.path.includes(':keyId')) codes.add('KEY_NOT_FOUND');
   if (route.path.includes(':operationId')) codes.add('OPERATION_NOT_FOUND');
-  if (route.waitSecondsIn !== undefined) codes.add('TOO_MANY_WAITERS');
-  if (readsBody(route)) codes.add('TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE');
+  if (route.input?.body) codes.add('TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE');
   if (trigger !== undefined) for (const code of refusedTransitions(trigger)) codes.add(code);
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
 }

@@ -1,10 +1,10 @@
-import { logBatch, logEntryInputs, spaceId, waitQuery } from '@yardmaster/protocol';
+import { spaceId } from '@yardmaster/protocol';
 import { z } from 'zod';
-import type { SizeLimits } from '../body/sizes.js';
-import { type HeaderName, REQUEST_HEADERS } from '../request-header.js';
-import { JOB_ID, KEY_ID, LOG_LINES, OPERATION_ID, SPACE_ID } from '../routes/examples.js';
+import { type HeaderName, REQUEST_HEADERS } from '../input/header.js';
+import type { SizeLimits } from '../input/sizes.js';
+import { JOB_ID, KEY_ID, OPERATION_ID, SPACE_ID } from '../routes/examples.js';
 import type { Route } from '../routes/route.js';
-import { JSON_TYPE, type JsonSchema, jsonSchemaOf, namedExamples, refTo } from './schemas.js';
+import { type JsonSchema, jsonSchemaOf, namedExamples, refTo } from './schemas.js';
 
 const inPath = (name: string, description: string, { schema = z.string() as z.ZodType, example = '' }) => ({
   name,
@@ -56,14 +56,11 @@ export const PARAMETERS = {
 export const templateOf = (path: string) => path.replace(/:(\w+)/g, '{$1}');
 
 /** Return the `parameters` of an operation: those of its path, its query and its headers. */
-export function parametersOf({ path, query, options, header, waitSecondsIn }: Route): unknown[] {
+export function parametersOf({ path, input, header }: Route): unknown[] {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
-  const queries = [query, options, waitSecondsIn === 'query' ? waitQuery : undefined].filter(
-    (one) => one !== undefined,
-  );
   return [
     ...[...names, ...(header === undefined ? [] : [header])].map((name) => refTo('parameters', name)),
-    ...queries.flatMap((one) => queryParameters(jsonSchemaOf(one))),
+    ...(input?.queries ?? []).flatMap((one) => queryParameters(jsonSchemaOf(one))),
   ];
 }
 
@@ -76,51 +73,17 @@ function queryParameters({ properties = {}, required = [] }: JsonSchema): unknow
 }
 
 /** Return the `requestBody` of an operation; null for one that reads no body. */
-export function requestBodyOf(route: Route, sizes: SizeLimits): Record<string, unknown> | null {
-  const { request = {} } = route.examples;
-  if (route.readBody !== undefined) return logsBody(request, sizes);
-  if (route.body === undefined) return null;
-  const examples = namedExamples({ ...request, ...route.list?.examples.request });
-  const content = { [JSON_TYPE]: { schema: oneOrListOf(route.body, route.list?.body), examples } };
-  return { description: sizesOf(route, sizes), required: !isOptional(route), content };
-}
-
-/** Whether the body may be absent: its schema accepts the value that then replaces it. */
-function isOptional({ body, absentBody }: Route): boolean {
-  return body?.safeParse(absentBody === null ? null : {}).success === true;
+export function requestBodyOf({ input }: Route, limits: SizeLimits): Record<string, unknown> | null {
+  if (!input?.body) return null;
+  const { content, list, isOptional, sizes } = input.body;
+  const described = Object.entries(content).map(([type, { schema, examples }]) => [
+    type,
+    { schema: oneOrListOf(schema, list?.schema), examples: namedExamples({ ...examples, ...list?.examples }) },
+  ]);
+  return { description: sizes(limits), required: !isOptional, content: Object.fromEntries(described) };
 }
 
 /** Return the schema of a value, or of that value or a list. */
 export function oneOrListOf(one: z.ZodType, list: z.ZodType | undefined): JsonSchema {
   return list === undefined ? jsonSchemaOf(one) : { oneOf: [jsonSchemaOf(one), jsonSchemaOf(list)] };
-}
-
-function sizesOf({ sizeRules = [], list, settlesIn }: Route, sizes: SizeLimits): string {
-  const parts = sizeRules.map(({ path, limit }) => {
-    const part = path === null ? 'The value' : `\`${path}\``;
-    return `${part} is at most ${sizes[limit]} bytes of JSON.`;
-  });
-  const most = settlesIn === 'outcomes' ? sizes.batchBytes : sizes.bodyBytes;
-  const whole = `At most ${most} bytes, on the wire and inflated.`;
-  const ofList =
-    list === undefined ? [] : [`A list: at most ${sizes.batchBytes} bytes, and ${list.max} ${list.what}s.`];
-  return [whole, ...ofList, ...parts, 'It may be compressed, with `content-encoding: gzip`.'].join(' ');
-}
-
-/**
- * Return the `requestBody` for batches of logs. NDJSON is described as the list of the values of its lines, as later
- * releases of OpenAPI recommend.
- */
-function logsBody(request: Record<string, unknown>, sizes: SizeLimits): Record<string, unknown> {
-  const { logWireBytes, logBatchBytes, logEntries, logEntryBytes } = sizes;
-  const lines = { schema: jsonSchemaOf(logEntryInputs), examples: namedExamples({ 'Two lines': LOG_LINES }) };
-  return {
-    description: `At most ${logWireBytes} bytes on the wire, ${logBatchBytes} bytes inflated, and ${logEntries} entries of ${logEntryBytes} bytes of JSON each. The batch may be compressed, with \`content-encoding: gzip\`.`,
-    required: true,
-    content: {
-      [JSON_TYPE]: { schema: jsonSchemaOf(logBatch), examples: namedExamples(request) },
-      'application/x-ndjson': lines,
-      'application/ndjson': lines,
-    },
-  };
 }

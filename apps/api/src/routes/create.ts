@@ -12,44 +12,55 @@ import {
   YardmasterError,
 } from '@yardmaster/protocol';
 import { createJob, createJobs, type PackedJob, packJob } from '@yardmaster/store';
-import type { ListRow } from '../body/list-row.js';
-import type { CallWaits } from '../waiting/call-waits.js';
-import { withEmitDefaults } from './emit.js';
+import { type Call, Reply } from '../call.js';
+import { Items, type ListOptions } from '../input/one-or-many.js';
+import { callWaits } from '../waiting/call-waits.js';
+import { withEmitDefaults, withStreamUrl } from './emit.js';
 import { PENDING, SUMMARIES } from './examples.js';
-import type { Call } from './route.js';
+import type { Slot } from './route.js';
 
-/** Create a job; with COMPAT=emit, the response has the URL of its stream. */
-export function create(call: Call<CreateJobRequest>): Promise<Job | KnownJob> {
-  const { streamUrlOf, waits } = call;
-  if (waits?.hasRoom === false) throw new YardmasterError('TOO_MANY_WAITERS');
-  const created = createOrFind(call, withDefaults(call.input, call));
-  if (streamUrlOf === null) return created;
-  return created.then((job) => ({ ...job, realtimeUrl: streamUrlOf(job.id) }));
+/** Query and body of a create: one job, or what is kept of a list. */
+export interface CreateInput<B> {
+  query: { waitSeconds: number };
+  body: B;
+}
+export type Created = Job | KnownJob;
+
+/** Each step of a list takes a slot of its own, so that other calls come between the steps. */
+export const slotOfCreate = ({ body }: CreateInput<unknown>): Slot => (body instanceof Items ? 'none' : 'normal');
+
+/** Create a job or a list of jobs; with COMPAT=emit, the response has the URLs of their streams. */
+export async function create(
+  call: Call<CreateInput<CreateJobRequest | Items<PackedJob>>>,
+): Promise<Reply<Created | JobSummary[]>> {
+  const { body, query } = call.input;
+  return body instanceof Items
+    ? createMany(call, body.items, query.waitSeconds)
+    : createOne(call, body, query.waitSeconds);
 }
 
-/**
- * Wait for the end of a job that was created or found. `waitsInQuery` has checked that the caller may read it; so it gets
- * the result, too.
- * When others have taken the last room in the meantime, it gets the job at once, because a refusal would say that nothing was
- * done.
- */
-export function waitForEnd(
-  { streamUrlOf }: Call,
-  { id, status }: Job | KnownJob,
-  waits: CallWaits,
-): Promise<Job> | null {
-  if (!waits.hasRoom) return null;
-  const ended = waits.forEnd(id, isTerminal(status));
-  return ended.then(({ events: _events, ...job }) =>
-    streamUrlOf === null ? job : { ...job, realtimeUrl: streamUrlOf(id) },
-  );
+async function createOne(call: Call, request: CreateJobRequest, waitSeconds: number): Promise<Reply<Created>> {
+  const waits = waitSeconds === 0 ? null : callWaits(call, waitSeconds);
+  if (waits?.hasRoom === false) throw new YardmasterError('TOO_MANY_WAITERS');
+  const { store, spaceId, header: idempotencyKey, caller } = call;
+  const { outcome, job } = await createJob(store, spaceId, withDefaults(request, call), idempotencyKey, request);
+  const more = outcome === 'replayed' ? { headers: REPLAYED } : outcome === 'created' ? {} : { status: 200 };
+  const { id, name, status, createdAt } = job;
+  const isShown = outcome === 'created' || outcome === 'replayed' || caller.grants.has('jobs:read');
+  const reply = new Reply(withStreamUrl(call, isShown ? job : { id, name, status, createdAt }), more);
+  // When others have taken the last room in the meantime, it gets the job at once: a refusal would say that nothing was done.
+  if (!waits?.hasRoom) return reply;
+  return new Reply(reply.body, {
+    ...more,
+    wait: () => waits.forEnd(id, isTerminal(status)).then(({ events: _, ...ended }) => withStreamUrl(call, ended)),
+  });
 }
 
 /** Return a request with the defaults of its space, and with COMPAT=emit with those of emit.run. */
-function withDefaults(request: CreateJobRequest, { store, spaceId, streamUrlOf }: Call): CreateJobRequest {
+function withDefaults(request: CreateJobRequest, { store, spaceId, deps }: Call): CreateJobRequest {
   const { defaults } = store.spaceSettings.of(spaceId) ?? {};
   const ofSpace = defaults === undefined ? request : withSpaceDefaults(request, defaults);
-  return streamUrlOf === null ? ofSpace : withEmitDefaults(ofSpace);
+  return deps.isEmit ? withEmitDefaults(ofSpace) : ofSpace;
 }
 
 /** Return a request in which fields that it leaves out, or that are null, are those of its space. */
@@ -61,37 +72,19 @@ const withSpaceDefaults = (request: CreateJobRequest, defaults: JobDefaults): Cr
   maxRunSeconds: request.maxRunSeconds ?? defaults.maxRunSeconds ?? null,
 });
 
-/** Create a job, or respond with the job that an earlier call or another producer has created. */
-async function createOrFind(call: Call<CreateJobRequest>, request: CreateJobRequest): Promise<Job | KnownJob> {
-  const { store, caller, spaceId, input, header: idempotencyKey } = call;
-  const { outcome, job } = await createJob(store, spaceId, request, idempotencyKey, input);
-  if (outcome === 'created') return job;
-  if (outcome === 'replayed') {
-    call.head = { headers: REPLAYED };
-    return job;
-  }
-  call.head = { status: 200 };
-  if (caller.grants.has('jobs:read')) return job;
-  const { id, name, status, createdAt } = job;
-  return { id, name, status, createdAt };
-}
-
 /** Headers of the response to a call that repeats an earlier one. */
 export const REPLAYED = { 'idempotent-replayed': 'true' };
 
 /** How Create Job serves a list of jobs. */
-export const JOB_LIST: ListRow<CreateJobRequest, PackedJob, JobSummary[]> = {
+export const JOB_LIST: ListOptions<CreateJobRequest, PackedJob> = {
   max: LIMITS.createMax,
   what: 'job',
-  body: createJobsRequest,
+  schema: createJobsRequest,
+  examples: { 'Several jobs': [{ name: 'resize', payload: PENDING.payload }, { name: 'crop' }] },
   response: createdJobs,
-  examples: {
-    request: { 'Several jobs': [{ name: 'resize', payload: PENDING.payload }, { name: 'crop' }] },
-    response: { 'The jobs': SUMMARIES },
-  },
+  responses: { 'The jobs': SUMMARIES },
   faultsOf,
   pack,
-  handler: createMany,
 };
 
 /** A call that creates several jobs cannot be refused for one of them, because those before it exist by then. */
@@ -104,10 +97,18 @@ function pack(request: CreateJobRequest, call: Call): PackedJob {
   return packJob(call.spaceId, withDefaults(request, call), call.header === null ? null : request);
 }
 
-async function createMany(call: Call<PackedJob[]>): Promise<JobSummary[]> {
-  const { store, spaceId, input, header: idempotencyKey, inTurn = (run) => run(), streamUrlOf, waits } = call;
-  if (waits !== null) throw new YardmasterError('INVALID_REQUEST', 'waitSeconds must be absent with a list of jobs');
-  const { jobs, isReplay } = await createJobs(store, spaceId, input, { idempotencyKey, inTurn });
-  if (isReplay) call.head = { headers: REPLAYED };
-  return streamUrlOf === null ? jobs : jobs.map((job) => ({ ...job, realtimeUrl: streamUrlOf(job.id) }));
+/** How many times longer than another call one with a list may take; none of its steps may take longer than a call. */
+const LIST_TIMES = 5;
+
+async function createMany(call: Call, jobs: PackedJob[], waitSeconds: number): Promise<Reply<JobSummary[]>> {
+  if (waitSeconds > 0) throw new YardmasterError('INVALID_REQUEST', 'waitSeconds must be absent with a list of jobs');
+  const { store, spaceId, header: idempotencyKey, caller, deps } = call;
+  const endsAt = performance.now() + LIST_TIMES * deps.budgetMs;
+  const inTurn = <T>(run: () => Promise<T>) => {
+    const withinMs = Math.min(deps.budgetMs, endsAt - performance.now());
+    return deps.redisQueue.withSlot({ isUrgent: false, owner: caller.keyId, withinMs, run });
+  };
+  const created = await createJobs(store, spaceId, jobs, { idempotencyKey, inTurn });
+  const body = created.jobs.map((job) => withStreamUrl(call, job));
+  return new Reply(body, created.isReplay ? { headers: REPLAYED } : {});
 }

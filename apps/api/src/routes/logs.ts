@@ -1,7 +1,8 @@
 import { appendedLogs, logsPage, logsQuery } from '@yardmaster/protocol';
 import { appendLogs, readLogs } from '@yardmaster/store';
-import { readLogBatch } from '../logs/batch.js';
-import { LOG, NEW_LOGS, REPORTED } from './examples.js';
+import { query } from '../input/input.js';
+import { logs } from '../input/logs/batch.js';
+import { LOG, LOG_LINES, NEW_LOGS, REPORTED } from './examples.js';
 import { type Route, route } from './route.js';
 
 /** Endpoints of the log of a job. */
@@ -15,36 +16,38 @@ export const LOGS: readonly Route[] = [
     summary: 'Append a batch of log entries',
     description:
       'The job may have any status. Logs are no heartbeat: the execution window stays as it is. The body is JSON, or NDJSON with one entry per line; blank lines are skipped.',
-    readBody: readLogBatch,
-    response: appendedLogs,
-    refusals: ['STORAGE_FULL'],
-    examples: {
-      request: {
+    input: logs(
+      {
         'A list': NEW_LOGS,
         'An object': { logs: [{ message: 'scaling', level: 'info', timestamp: REPORTED }] },
       },
-      response: { 'Two entries': { success: true, inserted: 2, fromSeq: 1, toSeq: 2 } },
+      { 'Two lines': LOG_LINES },
+    ),
+    success: {
+      schema: appendedLogs,
+      examples: { 'Two entries': { success: true, inserted: 2, fromSeq: 1, toSeq: 2 } },
     },
-    handler: ({ store, caller, jobId, input }) => appendLogs(store, caller, jobId, input),
+    refusals: ['STORAGE_FULL'],
+    handler: ({ store, caller, id: jobId, input }) => appendLogs(store, caller, jobId, input),
   }),
   route({
     operation: 'readLogs',
     method: 'GET',
     path: '/api/v1/jobs/:jobId/logs',
     scopes: ['jobs:read'],
-    isLong: true,
     tag: 'Logs',
     summary: 'Read a page of log entries',
     description:
       'The newest entries, or those next to a seq, in the order of seq. Continue with `after=<newestSeq>` or `before=<oldestSeq>`. `after` together with `before` is 400.',
-    query: logsQuery,
-    response: logsPage,
-    examples: {
-      response: {
+    input: query(logsQuery),
+    slot: 'long',
+    success: {
+      schema: logsPage,
+      examples: {
         'The newest entry': { logs: [LOG], cursor: { mode: 'latest', oldestSeq: 2, newestSeq: 2, hasMore: true } },
         'No new entry': { logs: [], cursor: { mode: 'after', oldestSeq: 2, newestSeq: 2, hasMore: false } },
       },
     },
-    handler: ({ store, caller, jobId, input }) => readLogs(store, caller, jobId, input),
+    handler: ({ store, caller, id: jobId, input }) => readLogs(store, caller, jobId, input),
   }),
 ];

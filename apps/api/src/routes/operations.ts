@@ -1,6 +1,8 @@
-import { doneResponse, type Operation, operation, operationList, operationRequest } from '@yardmaster/protocol';
+import { type Operation, operation, operationList, operationRequest } from '@yardmaster/protocol';
 import { authorize } from '@yardmaster/server';
 import { cancelOperation, getOperation, listOperations, startOperation } from '@yardmaster/store';
+import { Reply } from '../call.js';
+import { json } from '../input/json.js';
 import { REPLAYED } from './create.js';
 import { JOB_ID, OPERATIONS_SHOWN } from './examples.js';
 import { DONE, type Route, route } from './route.js';
@@ -14,21 +16,16 @@ const actOf = ({ id, action, filter: { status }, dryRun = false }: Operation) =>
 export const OPERATIONS: readonly Route[] = [
   route({
     operation: 'startOperation',
-    audit: 'operation.start',
     method: 'POST',
     path: '/api/v1/spaces/:spaceId/operations',
     scopes: ['jobs:manage'],
+    audit: 'operation.start',
     tag: 'Operations',
     summary: 'Change all jobs that match a filter',
     description:
       'Starts to requeue, kill, delete or reschedule the jobs of a space that match. The schedulers carry it out, at most a hundred jobs at a time. Jobs created after its start are not part of it. Action `kill` also needs the scope `jobs:kill`. Unknown fields are refused.',
-    header: 'idempotency-key',
-    body: operationRequest,
-    status: 202,
-    response: operation,
-    refusals: ['TOO_MANY_OPERATIONS', 'STORAGE_FULL'],
-    examples: {
-      request: {
+    input: json(operationRequest, {
+      examples: {
         'Requeue all jobs that died for one reason': {
           action: 'requeue',
           filter: { status: 'dead', names: ['resize'], q: 'out of memory' },
@@ -44,16 +41,19 @@ export const OPERATIONS: readonly Route[] = [
           reason: 'The customer has cancelled',
         },
       },
-      response: { 'Just started': OPERATIONS_SHOWN.started },
+    }),
+    header: 'idempotency-key',
+    success: {
+      status: 202,
+      schema: operation,
+      examples: { 'Just started': OPERATIONS_SHOWN.started },
+      link: { parameter: 'operationId', from: '/id' },
     },
-    links: { parameter: 'operationId', from: '/id' },
-    async handler(call) {
-      const { store, caller, spaceId, input, header: idempotencyKey } = call;
+    refusals: ['TOO_MANY_OPERATIONS', 'STORAGE_FULL'],
+    async handler({ store, caller, spaceId, input, header: idempotencyKey }) {
       if (input.action === 'kill') authorize(caller, ['jobs:kill']);
       const { operation, isReplay } = await startOperation(store, spaceId, input, idempotencyKey);
-      if (isReplay) call.head = { headers: REPLAYED };
-      call.act = { spaceId, details: actOf(operation) };
-      return operation;
+      return new Reply(operation, { ...(isReplay && { headers: REPLAYED }), act: { details: actOf(operation) } });
     },
   }),
   route({
@@ -65,8 +65,7 @@ export const OPERATIONS: readonly Route[] = [
     summary: 'List the operations of a space',
     description:
       'Newest first: those that are running, and up to 100 that have ended. An operation is kept for 30 days.',
-    response: operationList,
-    examples: { response: { 'One operation': { operations: [OPERATIONS_SHOWN.done] } } },
+    success: { schema: operationList, examples: { 'One operation': { operations: [OPERATIONS_SHOWN.done] } } },
     async handler({ store, spaceId }) {
       return { operations: await listOperations(store, spaceId) };
     },
@@ -78,25 +77,22 @@ export const OPERATIONS: readonly Route[] = [
     scopes: ['jobs:manage', 'jobs:read'],
     tag: 'Operations',
     summary: 'Get an operation',
-    response: operation,
-    examples: { response: { Running: OPERATIONS_SHOWN.running, Done: OPERATIONS_SHOWN.done } },
-    handler: ({ store, caller, operationId }) => getOperation(store, caller, operationId),
+    success: { schema: operation, examples: { Running: OPERATIONS_SHOWN.running, Done: OPERATIONS_SHOWN.done } },
+    handler: ({ store, caller, id: operationId }) => getOperation(store, caller, operationId),
   }),
   route({
     operation: 'cancelOperation',
-    audit: 'operation.cancel',
     method: 'DELETE',
     path: '/api/v1/operations/:operationId',
     scopes: ['jobs:manage'],
+    audit: 'operation.cancel',
     tag: 'Operations',
     summary: 'Cancel an operation',
     description: 'What it has changed stays changed. An operation that has ended stays as it is.',
-    response: doneResponse,
-    examples: { response: DONE },
-    async handler(call) {
-      const { store, caller, operationId } = call;
-      call.act = { spaceId: await cancelOperation(store, caller, operationId), details: { operationId } };
-      return { success: true } as const;
+    success: DONE,
+    async handler({ store, caller, id: operationId }) {
+      const spaceId = await cancelOperation(store, caller, operationId);
+      return new Reply({ success: true as const }, { act: { spaceId, details: { operationId } } });
     },
   }),
 ];

@@ -9,52 +9,69 @@ import {
 } from '@yardmaster/protocol';
 import { authorize } from '@yardmaster/server';
 import { pollJobs, type Store, takeTurn } from '@yardmaster/store';
-import { requireTokens } from '../required-token.js';
-import type { CallWaits } from '../waiting/call-waits.js';
-import type { Call } from './route.js';
+import { type Call, Reply } from '../call.js';
+import { type CallWaits, callWaits } from '../waiting/call-waits.js';
+import { requireTokens } from './worker.js';
 
-/** Settle outcomes, if the call has any, and poll for the first time. */
-export async function pollFirst(call: Call<PollRequest>): Promise<PolledJobs> {
-  const { store, spaceId, input, caller, waits } = call;
-  if (input.autoAck) authorize(caller, ['jobs:ack']);
+/** Settle outcomes if the call has any, claim jobs, and wait for the first job if there is none. */
+export async function poll(call: Call<PollRequest>): Promise<PolledJobs | Reply<PolledJobs>> {
+  const { input, req } = call;
+  const { waitSeconds, autoAck, ackWithinSeconds, settle } = input;
+  if (autoAck) authorize(call.caller, ['jobs:ack']);
+  const isPlain = waitSeconds === 0 && !autoAck && ackWithinSeconds === null && settle === undefined;
+  const waits = isPlain ? null : callWaits(call, waitSeconds);
+  const { isMore, ...first } = await pollOnce(call, waits);
+  const claims = waits ?? (isMore || req.socket.destroyed ? callWaits(call, 0) : null);
+  // A plain poll does not listen to its connection, which would cost more: it only looks at it now. Another does, because
+  // its claim would cost more than the delivery window of the service if its worker never got it.
+  return claims === null ? first : new Reply(first, { wait: waitOf(input, { first, isMore, waits: claims, call }) });
+}
+
+/** Settle outcomes, and poll for the first time. */
+async function pollOnce(call: Call<PollRequest>, waits: CallWaits | null): Promise<PolledJobs & { isMore: boolean }> {
+  const { store, spaceId, input } = call;
   const { settle } = input;
   if (settle !== undefined && settle.length > 0) {
     requireTokens(call, settle, 'settle');
-    const turn = { settle, poll: input, refusalOf: refusalFor(call) };
-    const { isMore, ...response } = await takeTurn(store, spaceId, turn);
-    call.isMore = isMore;
-    return response;
+    return takeTurn(store, spaceId, { settle, poll: input, refusalOf: refusalFor(call) });
   }
   const isEmpty = waits?.needsNoFirstPoll(spaceId, input.names);
-  const { jobs, isMore } = isEmpty ? { jobs: [], isMore: false } : await pollJobs(store, spaceId, input);
-  call.isMore = isMore;
-  return settle === undefined ? { jobs } : { jobs, settled: [] };
+  const polled = isEmpty ? { jobs: [], isMore: false } : await pollJobs(store, spaceId, input);
+  return settle === undefined ? polled : { ...polled, settled: [] };
 }
 
-/** Wait for jobs after a first poll, unless it has something to report. Without a wait, continue behind paused jobs. */
-export function waitForJobs(call: Call<PollRequest>, first: PolledJobs, waits: CallWaits): Promise<PolledJobs> | null {
-  if (call.isMore && !waits.mayWait) return goOn(call, first, waits);
-  if (first.jobs.length > 0) waits.releaseUnlessSent(first.jobs);
-  if (!waits.mayWait || first.jobs.length > 0 || first.settled?.some(({ success }) => !success)) return null;
-  const hasSettled = first.settled !== undefined && first.settled.length > 0;
-  if (hasSettled && !waits.hasRoom) return null; // A refusal would say that nothing was done.
-  const { settle: _done, ...request } = call.input;
+interface FirstPoll {
+  first: PolledJobs;
+  isMore: boolean;
+  waits: CallWaits;
+  call: Call;
+}
+
+/** Return what a poll does after its first poll. */
+function waitOf({ settle: _done, ...request }: PollRequest, { first, isMore, waits, call }: FirstPoll) {
   const { spaceId } = call;
-  const again = (store: Store) => pollJobs(store, spaceId, request);
   const { names, count, autoAck } = request;
-  const waiting = waits.forJobs({ spaceId, names, count, autoAck, poll: again });
-  return waiting.then((jobs) => ({ ...first, jobs }));
+  return async (): Promise<PolledJobs> => {
+    if (isMore && !waits.mayWait) return continuePoll(request, { first, waits, spaceId });
+    if (first.jobs.length > 0) waits.releaseUnlessSent(first.jobs);
+    if (!waits.mayWait || first.jobs.length > 0 || first.settled?.some(({ success }) => !success)) return first;
+    const hasSettled = first.settled !== undefined && first.settled.length > 0;
+    if (hasSettled && !waits.hasRoom) return first; // A refusal would say that nothing was done.
+    const again = (store: Store) => pollJobs(store, spaceId, request);
+    return { ...first, jobs: await waits.forJobs({ spaceId, names, count, autoAck, poll: again }) };
+  };
 }
 
 /** How long a poll that does not wait continues behind paused jobs, milliseconds. */
-const GO_ON_MS = 1_000;
+const CONTINUE_MS = 1_000;
 
 /** Poll again and again, each time in turn with other calls, until there are no jobs behind the paused ones. */
-async function goOn(call: Call<PollRequest>, first: PolledJobs, waits: CallWaits): Promise<PolledJobs> {
-  const { settle: _done, ...request } = call.input;
-  const { spaceId } = call;
+async function continuePoll(
+  request: Omit<PollRequest, 'settle'>,
+  { first, waits, spaceId }: Pick<FirstPoll, 'first' | 'waits'> & { spaceId: string },
+): Promise<PolledJobs> {
   const jobs = [...first.jobs];
-  const endsAt = performance.now() + GO_ON_MS;
+  const endsAt = performance.now() + CONTINUE_MS;
   for (let isMore = true; isMore && performance.now() < endsAt; ) {
     const rest = { ...request, count: request.count - jobs.length };
     // A failure ends it, because what was done and claimed until now must be returned.

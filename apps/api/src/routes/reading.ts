@@ -1,25 +1,61 @@
-import { isTerminal, jobList, jobWithEvents, latestProgress, listJobsQuery } from '@yardmaster/protocol';
-import { getJob, getProgress, listJobs } from '@yardmaster/store';
-import { nextPageHeaders } from '../next-page.js';
-import { COMPLETED, EVENTS, JOB_ID, LISTED, PROGRESS, REPORTED } from './examples.js';
+import {
+  historyQuery,
+  isTerminal,
+  jobList,
+  jobWithEvents,
+  latestProgress,
+  listJobsQuery,
+  spaceHistory,
+  spaceList,
+  spaceStats,
+  spacesQuery,
+  statsQuery,
+  streamToken,
+  streamTokenRequest,
+  waitQuery,
+} from '@yardmaster/protocol';
+import { authorize } from '@yardmaster/server';
+import { getHistory, getJob, getProgress, getStats, isoOf, listJobs, listSpaces, redisNow } from '@yardmaster/store';
+import { Reply } from '../call.js';
+import { query } from '../input/input.js';
+import { json } from '../input/json.js';
+import { callWaits, mayWait } from '../waiting/call-waits.js';
+import {
+  COMPLETED,
+  EVENTS,
+  JOB_ID,
+  LISTED,
+  PROGRESS,
+  REPORTED,
+  SPACE_HISTORY,
+  SPACE_ID,
+  SPACES,
+  STATS,
+  STREAM_TOKEN,
+} from './examples.js';
+import { nextPageHeaders } from './next-page.js';
 import { type Route, route } from './route.js';
 
-/** Endpoints of clients that read jobs. */
+/** Endpoints of clients that read jobs and spaces, and of those that let pages watch. */
 export const READING: readonly Route[] = [
   route({
     operation: 'getJob',
     method: 'GET',
     path: '/api/v1/jobs/:jobId',
     scopes: ['jobs:read'],
-    isLong: true,
     tag: 'Reading',
     summary: 'Get a job with its history',
     description: 'With `waitSeconds`, the call waits for the end of a job that has not ended.',
-    waitSecondsIn: 'query',
-    response: jobWithEvents,
-    examples: { response: { 'A completed job': { ...COMPLETED, events: EVENTS } } },
-    handler: ({ store, caller, jobId }) => getJob(store, caller, jobId),
-    wait: ({ jobId }, { status }, waits) => (isTerminal(status) ? null : waits.forEnd(jobId, false)),
+    input: query(waitQuery, mayWait),
+    slot: 'long',
+    success: { schema: jobWithEvents, examples: { 'A completed job': { ...COMPLETED, events: EVENTS } } },
+    refusals: ['TOO_MANY_WAITERS'],
+    async handler(call) {
+      const { store, caller, id, input } = call;
+      const job = await getJob(store, caller, id);
+      if (input.waitSeconds === 0 || isTerminal(job.status)) return job;
+      return new Reply(job, { wait: () => callWaits(call, input.waitSeconds).forEnd(id, false) });
+    },
   }),
   route({
     operation: 'getProgress',
@@ -29,33 +65,96 @@ export const READING: readonly Route[] = [
     tag: 'Reading',
     summary: 'Get the progress of a job',
     description: 'The latest report of any attempt, and no other field of the job.',
-    response: latestProgress,
-    examples: {
-      response: {
+    success: {
+      schema: latestProgress,
+      examples: {
         Reported: { jobId: JOB_ID, progress: PROGRESS, timestamp: REPORTED },
         'Not reported yet': { jobId: JOB_ID, progress: null, timestamp: null },
       },
     },
-    handler: ({ store, caller, jobId }) => getProgress(store, caller, jobId),
+    handler: ({ store, caller, id: jobId }) => getProgress(store, caller, jobId),
   }),
   route({
     operation: 'listJobs',
     method: 'GET',
     path: '/api/v1/spaces/:spaceId/jobs',
     scopes: ['jobs:read'],
-    isLong: true,
     tag: 'Reading',
     summary: 'List the jobs of a space',
     description:
       'Newest first, without callbacks and histories. Empty for a space without jobs. While there are more jobs, the response has the headers `x-next-cursor` and `Link`; the next page begins where this one ended, whatever jobs come and go in between. A page of `name`, `tag` or `q` may be short or empty and still have a next one.',
-    query: listJobsQuery,
-    response: jobList,
-    examples: { response: { 'One job': [LISTED], 'No job': [] } },
-    isPaged: true,
-    async handler(call) {
-      const { jobs, nextCursor } = await listJobs(call.store, call.caller, call.spaceId, call.input);
-      if (nextCursor !== null) call.head = { headers: nextPageHeaders(call.input, nextCursor) };
-      return jobs;
+    input: query(listJobsQuery),
+    slot: 'long',
+    success: { schema: jobList, examples: { 'One job': [LISTED], 'No job': [] }, isPaged: true },
+    async handler({ store, caller, spaceId, input }) {
+      const { jobs, nextCursor } = await listJobs(store, caller, spaceId, input);
+      return nextCursor === null ? jobs : new Reply(jobs, { headers: nextPageHeaders(input, nextCursor) });
+    },
+  }),
+  route({
+    operation: 'listSpaces',
+    method: 'GET',
+    path: '/api/v1/spaces',
+    scopes: ['jobs:read'],
+    tag: 'Reading',
+    summary: 'List the spaces',
+    description:
+      'Spaces that have jobs, and how many. A key that is bound to a space gets only that one. The order does not change while jobs come and go.',
+    input: query(spacesQuery),
+    slot: 'long',
+    success: { schema: spaceList, examples: { 'Two spaces, and more of them': SPACES } },
+    handler: ({ store, caller, input }) => listSpaces(store, caller, input),
+  }),
+  route({
+    operation: 'getStats',
+    method: 'GET',
+    path: '/api/v1/spaces/:spaceId/stats',
+    scopes: ['jobs:read'],
+    tag: 'Reading',
+    summary: 'Count the jobs of a space',
+    description: 'By status and by name, all at one moment. All counts are zero for a space without jobs.',
+    input: query(statsQuery),
+    success: { schema: spaceStats, examples: { 'Two names': STATS } },
+    handler: ({ store, spaceId, input }) => getStats(store, spaceId, input),
+  }),
+  route({
+    operation: 'getHistory',
+    method: 'GET',
+    path: '/api/v1/spaces/:spaceId/stats/history',
+    scopes: ['jobs:read'],
+    tag: 'Reading',
+    summary: 'Get what happened in a space',
+    description:
+      'How many jobs were created, completed, retried and so on, and how long they waited and ran, by minute or by hour and by name. Processes add their counts every 5 seconds, so the newest are missing.',
+    input: query(historyQuery),
+    slot: 'long',
+    success: { schema: spaceHistory, examples: { 'One minute': SPACE_HISTORY } },
+    handler: ({ store, caller, spaceId, input }) => getHistory(store, caller, spaceId, input),
+  }),
+  route({
+    operation: 'createStreamToken',
+    method: 'POST',
+    path: '/api/v1/stream-tokens',
+    scopes: ['jobs:read:progress', 'jobs:read'],
+    tag: 'Reading',
+    summary: 'Create a stream token',
+    description:
+      'A token for a page or another client that must not have an API key: it opens some streams, for a short time, and nothing else. It is valid as long as the API key and its secret are. Unknown fields are refused.',
+    input: json(streamTokenRequest, {
+      examples: {
+        'The progress of a job': { scope: 'jobs:read:progress', jobIds: [JOB_ID] },
+        'Everything in a space, for a day': { scope: 'jobs:read', spaceId: SPACE_ID, expiresInSeconds: 86_400 },
+        'The jobs of a customer': { scope: 'jobs:read:progress', tag: 'customer-7' },
+      },
+    }),
+    success: { status: 201, schema: streamToken, examples: { 'The token': STREAM_TOKEN } },
+    async handler({ store, deps, caller, input }) {
+      const { expiresInSeconds, ...asked } = input;
+      authorize(caller, [asked.scope], asked.spaceId ?? undefined);
+      const end = (await redisNow(store)) + expiresInSeconds * 1_000;
+      const expiresAt = caller.expiresAt === null ? end : Math.min(end, Date.parse(caller.expiresAt));
+      const token = await deps.authenticator.createStreamToken(caller, { ...asked, expiresAt });
+      return { token, expiresAt: isoOf(expiresAt) };
     },
   }),
 ];

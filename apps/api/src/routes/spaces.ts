@@ -1,5 +1,4 @@
 import {
-  doneResponse,
   type JsonObject,
   pauseRequest,
   type SpaceSettings,
@@ -8,7 +7,9 @@ import {
   spaceSettings,
 } from '@yardmaster/protocol';
 import { changeSettings, pauseSpace, readPaused, readSettings, resumeSpace, type Store } from '@yardmaster/store';
-import { DONE, done, type Route, route } from './route.js';
+import { Reply } from '../call.js';
+import { json } from '../input/json.js';
+import { DONE, type Route, route } from './route.js';
 
 const SETTINGS = {
   retention: { completedSeconds: 3600, deadSeconds: 2_592_000 },
@@ -33,71 +34,64 @@ export const SPACES: readonly Route[] = [
     tag: 'Spaces',
     summary: 'Get the settings of a space',
     description: 'Only what is set, and what is paused.',
-    response: spaceSettings,
-    examples: { response: { 'Some are set': SETTINGS, 'None is set': {}, Paused: { paused: ['resize'] } } },
+    success: {
+      schema: spaceSettings,
+      examples: { 'Some are set': SETTINGS, 'None is set': {}, Paused: { paused: ['resize'] } },
+    },
     handler: ({ store, spaceId }) => shown(store, spaceId, readSettings(store, spaceId)),
   }),
   route({
     operation: 'changeSpaceSettings',
-    audit: 'space.settings',
     method: 'PATCH',
     path: '/api/v1/spaces/:spaceId/settings',
     scopes: ['spaces:manage'],
+    audit: 'space.settings',
     tag: 'Spaces',
     summary: 'Change settings of a space',
     description:
       'Changes what the body has, and keeps the rest; null sets a setting back. Every process knows the change within 5 s. An unknown field is refused. The space need not have jobs.',
-    body: settingsChange,
-    isStrict: true,
-    response: spaceSettings,
-    examples: {
-      request: { 'Some settings': SETTINGS, 'Without a limit again': { maxPending: null } },
-      response: { 'What is set now': SETTINGS },
-    },
-    handler(call) {
-      const { store, spaceId, input } = call;
-      call.act = { spaceId, details: { ...input } as JsonObject };
-      return shown(store, spaceId, changeSettings(store, spaceId, input));
+    input: json(settingsChange, {
+      examples: { 'Some settings': SETTINGS, 'Without a limit again': { maxPending: null } },
+      isStrict: true,
+    }),
+    success: { schema: spaceSettings, examples: { 'What is set now': SETTINGS } },
+    async handler({ store, spaceId, input }) {
+      const settings = await shown(store, spaceId, changeSettings(store, spaceId, input));
+      return new Reply(settings, { act: { details: { ...input } as JsonObject } });
     },
   }),
   route({
     operation: 'pauseSpace',
-    audit: 'space.pause',
     method: 'POST',
     path: '/api/v1/spaces/:spaceId/pause',
     scopes: ['spaces:manage'],
+    audit: 'space.pause',
     tag: 'Spaces',
     summary: 'Pause a space',
     description:
       'From now on no job of the space, or of these names, is claimed. Jobs can be created, and jobs that are delivered or running go on.',
-    body: pauseRequest,
-    isStrict: true,
-    response: doneResponse,
-    examples: { request: PAUSE, response: DONE },
-    handler(call) {
-      const { store, spaceId, input } = call;
-      call.act = { spaceId, details: { names: input.names } };
-      return done(pauseSpace(store, spaceId, input));
+    input: json(pauseRequest, { examples: PAUSE, isStrict: true }),
+    success: DONE,
+    async handler({ store, spaceId, input }) {
+      await pauseSpace(store, spaceId, input);
+      return new Reply({ success: true as const }, { act: { details: { names: input.names } } });
     },
   }),
   route({
     operation: 'resumeSpace',
-    audit: 'space.resume',
     method: 'POST',
     path: '/api/v1/spaces/:spaceId/resume',
     scopes: ['spaces:manage'],
+    audit: 'space.resume',
     tag: 'Spaces',
     summary: 'Resume a space',
     description:
       'Without names it ends every pause of the space, also those of single names. With names it ends only theirs: while the whole space is paused, their jobs stay paused.',
-    body: pauseRequest,
-    isStrict: true,
-    response: doneResponse,
-    examples: { request: PAUSE, response: DONE },
-    handler(call) {
-      const { store, spaceId, input } = call;
-      call.act = { spaceId, details: { names: input.names } };
-      return done(resumeSpace(store, spaceId, input));
+    input: json(pauseRequest, { examples: PAUSE, isStrict: true }),
+    success: DONE,
+    async handler({ store, spaceId, input }) {
+      await resumeSpace(store, spaceId, input);
+      return new Reply({ success: true as const }, { act: { details: { names: input.names } } });
     },
   }),
 ];

@@ -1,5 +1,6 @@
 import { advanceClockRequest, clockResponse, YardmasterError } from '@yardmaster/protocol';
 import { advanceClock } from '@yardmaster/store';
+import { json } from '../input/json.js';
 import { type Route, route } from './route.js';
 
 /**
@@ -13,9 +14,8 @@ export const TEST_CLOCK: Route = route({
   scopes: ['keys:manage'],
   tag: 'Keys',
   summary: 'Advance the manual clock',
-  body: advanceClockRequest,
-  response: clockResponse,
-  examples: { response: { 'An hour later': { now: '2026-01-31T10:30:00.000Z' } } },
+  input: json(advanceClockRequest, { examples: {} }),
+  success: { schema: clockResponse, examples: { 'An hour later': { now: '2026-01-31T10:30:00.000Z' } } },
   handler: async ({ store, caller, input }) => {
     // The clock is that of all spaces.
     if (caller.spaceId !== null) throw new YardmasterError('FORBIDDEN');

@@ -1,6 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { ClaimedJob, JobWithEvents } from '@yardmaster/protocol';
+import { authenticate, authorize, cachedPrincipal, presentedKey } from '@yardmaster/server';
 import { ANY_SPACE, type Caller, getJob, type Polled, releaseJob, type Store } from '@yardmaster/store';
+import type { Call } from '../call.js';
+import { withReadSlots } from '../limits/redis-queue.js';
 import { ifUnsent } from './caller.js';
 import type { EndWaiter } from './job-watch.js';
 import type { PollWaiter } from './poll-queue.js';
@@ -143,4 +146,29 @@ export class CallWaits {
       },
     };
   }
+}
+
+/** Check that a call may wait for the end of a job: it needs the scope jobs:read, because the response shows what became of it. */
+export function mayWait({ waitSeconds }: { waitSeconds: number }, { caller }: Call): void {
+  if (waitSeconds > 0) authorize(caller, ['jobs:read']);
+}
+
+/** Return what a call may wait for; with 0 seconds it only makes further calls to Redis. */
+export function callWaits({ req, res, deps, caller }: Call, seconds: number): CallWaits {
+  const { store, redisQueue, waiting, budgetMs: withinMs } = deps;
+  const owner = caller.keyId;
+  return new CallWaits({
+    ...{ waiting, res, seconds, caller },
+    atRedis: (work) =>
+      redisQueue.withSlot({
+        ...{ isUrgent: false, owner, withinMs },
+        async run(slot) {
+          // The key may have been revoked, or have expired, since the call began to wait.
+          const apiKey = presentedKey(req);
+          if (cachedPrincipal(deps.authenticator, apiKey) === undefined) await authenticate(deps, req, apiKey);
+          return work(withReadSlots(store, slot));
+        },
+      }),
+    atRedisFirst: (work) => redisQueue.withSlot({ isUrgent: true, owner, withinMs, run: () => work(store) }),
+  });
 }

@@ -1,6 +1,5 @@
 import { isTerminal, type JobWithEvents, type Status } from '@yardmaster/protocol';
-import { isTransient } from './transient.js';
-import { Watch, type WatchOptions } from './watch.js';
+import { isTransient, Watch, type WatchOptions } from './watch.js';
 
 /** A call that waits for the end of a job. */
 export interface EndWaiter {

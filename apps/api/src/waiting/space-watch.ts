@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClaimedJob } from '@yardmaster/protocol';
 import { PollQueue, type PollWaiter, wants } from './poll-queue.js';
-import { isTransient, isUnknown } from './transient.js';
-import { Watch, type WatchOptions } from './watch.js';
+import { isTransient, isUnknown, Watch, type WatchOptions } from './watch.js';
 
 /** Time before the next poll when one failed because Redis is away or busy, milliseconds. */
 const RETRY_MS = 500;

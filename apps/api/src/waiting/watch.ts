@@ -1,3 +1,4 @@
+import { YardmasterError } from '@yardmaster/protocol';
 import type { Listener, SharedSubscriptions } from '@yardmaster/redis';
 import { every, type Service } from '@yardmaster/runtime';
 
@@ -59,3 +60,9 @@ export abstract class Watch implements Listener {
     this.#options.onUnused();
   }
 }
+
+/** Whether a waiting call keeps waiting after an error: Redis is away, or the process or Redis is busy. */
+export const isTransient = (error: unknown) => error instanceof YardmasterError && error.status === 503;
+
+/** Whether the outcome of a call to Redis is unknown. */
+export const isUnknown = (error: unknown) => error instanceof YardmasterError && error.code === 'UNAVAILABLE';

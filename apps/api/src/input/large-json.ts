@@ -1,7 +1,5 @@
-import type { IncomingMessage } from 'node:http';
 import { YardmasterError } from '@yardmaster/protocol';
-import { skipBlanks } from '../logs/json-parts.js';
-import type { BodyBounds } from '../routes/route.js';
+import type { Call } from '../call.js';
 import {
   checkUtf8,
   inflateBegin,
@@ -13,7 +11,10 @@ import {
   rawBodyOf,
   tooLargeInflated,
 } from './body.js';
+import type { Held } from './input.js';
+import { skipBlanks } from './logs/json-parts.js';
 import { hasNoBody, readBytes, tooLarge } from './read-bytes.js';
+import type { SizeLimits } from './sizes.js';
 
 const OPEN = '['.charCodeAt(0);
 
@@ -23,8 +24,6 @@ export const isList = (text: Buffer) => text[skipBlanks(text, 0)] === OPEN;
 /** Parse the text of a body. @returns the value and its size; no value without a body. @throws INVALID_REQUEST */
 export const jsonIn = (text: Buffer) =>
   text.length === 0 ? NO_JSON : { value: parseJson(text.toString()), bytes: text.length };
-
-type ReadBounds = Pick<BodyBounds, 'sizes' | 'batchBudget' | 'onDone'>;
 
 /** Check by the beginning of a body whether it may be as large as a list. */
 type MayBeLarge = (begin: Buffer) => boolean;
@@ -39,21 +38,24 @@ export const ALWAYS: MayBeLarge = () => true;
  * @returns UTF-8; empty without a body
  * @throws TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST, OVERLOADED
  */
-export async function readLargeText(req: IncomingMessage, bounds: ReadBounds, mayBeLarge: MayBeLarge): Promise<Buffer> {
-  const { bodyBytes, batchBytes } = bounds.sizes;
+export async function readLargeText({ req, deps }: Call, held: Held, mayBeLarge: MayBeLarge): Promise<Buffer> {
+  const { bodyBytes, batchBytes } = deps.sizes;
+  const reserve = async (bytes: number) => held.hold(await deps.batchBudget.reserve(bytes));
   const isGzip = req.headers['content-encoding'] !== undefined;
   const admit = async (begin: Buffer) => {
     // A compressed body shows later what it is.
     if (!isGzip && !mayBeLarge(begin)) throw tooLarge(bodyBytes);
     const stated = isGzip ? batchBytes : Number(req.headers['content-length'] ?? batchBytes);
-    bounds.onDone(await bounds.batchBudget.reserve(stated));
+    await reserve(stated);
   };
   const ofLists = { limit: batchBytes, isForAll: mayBeLarge === ALWAYS, admit };
   const rawBody = hasNoBody(req) ? null : rawBodyOf(req, await readBytes(req, bodyBytes, ofLists), JSON_ONLY);
   if (rawBody === null) return Buffer.alloc(0);
   const most = Math.max(bodyBytes, batchBytes);
   // Await only what takes time, because each await creates a promise.
-  const text = rawBody.isGzip ? await inflateText(rawBody, bounds, mayBeLarge) : checkUtf8(rawBody.bytes, most);
+  const text = rawBody.isGzip
+    ? await inflateText(rawBody, deps.sizes, { mayBeLarge, reserve })
+    : checkUtf8(rawBody.bytes, most);
   const limit = mayBeLarge(text) ? batchBytes : bodyBytes;
   if (text.length > limit) throw (rawBody.isGzip ? tooLargeInflated : tooLarge)(limit);
   return text;
@@ -62,10 +64,9 @@ export async function readLargeText(req: IncomingMessage, bounds: ReadBounds, ma
 /** Inflate a body. Only its beginning shows that it is a list, when it is larger than other bodies. */
 async function inflateText(
   rawBody: RawBody<string>,
-  { sizes, batchBudget, onDone }: ReadBounds,
-  mayBeLarge: MayBeLarge,
+  { bodyBytes, batchBytes }: SizeLimits,
+  { mayBeLarge, reserve }: { mayBeLarge: MayBeLarge; reserve(bytes: number): Promise<void> },
 ): Promise<Buffer> {
-  const { bodyBytes, batchBytes } = sizes;
   const isLarge = rawBody.bytes.length > bodyBytes;
   if (!isLarge) {
     try {
@@ -76,6 +77,6 @@ async function inflateText(
   }
   if (!mayBeLarge(await inflateBegin(rawBody.bytes))) throw (isLarge ? tooLarge : tooLargeInflated)(bodyBytes);
   // A body that is large on the wire has its room already.
-  if (!isLarge) onDone(await batchBudget.reserve(batchBytes));
+  if (!isLarge) await reserve(batchBytes);
   return inflateBody(rawBody, batchBytes);
 }

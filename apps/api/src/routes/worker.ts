@@ -1,18 +1,23 @@
 import { invalidRequest, isJobId, type Outcome, YardmasterError } from '@yardmaster/protocol';
-import { partitionOfJob, readSpaceOf } from '@yardmaster/store';
-import type { Call, Route } from './routes/route.js';
+import { partitionOfJob, readSpaceOf, type Store, type Worker } from '@yardmaster/store';
+import type { Call } from '../call.js';
 
-// The setting `requireDeliveryToken` of a space: calls of workers without a delivery token are 400.
+/**
+ * Return the handler of a call of a worker on its job. The row has the header `x-delivery-token`, and a space with the
+ * setting `requireDeliveryToken` refuses calls without it.
+ */
+export const ofWorker =
+  <B>(run: (store: Store, worker: Worker, jobId: string, input: B) => Promise<void>) =>
+  async (call: Call<B>): Promise<{ success: true }> => {
+    const { store, caller, id, input, header } = call;
+    if (mayLackToken(call)) await requireToken(call);
+    await run(store, { spaceId: caller.spaceId, deliveryToken: header }, id, input);
+    return { success: true };
+  };
 
 /** Whether a call has no token, and its job may be in a space that requires one. It costs no call to Redis. */
-export function mayLackToken({ header: expected }: Route, { store, header, jobId }: Call): boolean {
-  return (
-    expected === 'x-delivery-token' &&
-    header === null &&
-    store.spaceSettings.isOnIn(partitionOfJob(jobId), 'requireDeliveryToken') &&
-    isJobId(jobId)
-  );
-}
+const mayLackToken = ({ store, header, id }: Call) =>
+  header === null && store.spaceSettings.isOnIn(partitionOfJob(id), 'requireDeliveryToken') && isJobId(id);
 
 /**
  * Refuse a call without a token on a job whose space requires one. Callers that may not touch the job learn nothing
@@ -20,8 +25,8 @@ export function mayLackToken({ header: expected }: Route, { store, header, jobId
  *
  * @throws INVALID_REQUEST, UNAVAILABLE
  */
-export async function requireToken({ store, jobId, caller }: Call): Promise<void> {
-  const spaceId = await readSpaceOf(store, jobId);
+async function requireToken({ store, id, caller }: Call): Promise<void> {
+  const spaceId = await readSpaceOf(store, id);
   if (spaceId === null || (caller.spaceId !== null && caller.spaceId !== spaceId)) return;
   if (store.spaceSettings.of(spaceId)?.requireDeliveryToken) {
     throw new YardmasterError('INVALID_REQUEST', 'x-delivery-token is required in this space');

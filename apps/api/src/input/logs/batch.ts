@@ -1,42 +1,65 @@
-import type { IncomingMessage } from 'node:http';
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import {
   checkLog,
   type FaultDetail,
   invalidRequest,
   LIMITS,
+  logBatch,
+  logEntryInputs,
   type NameOfEntry,
   type NewLog,
   type UnknownName,
   YardmasterError,
 } from '@yardmaster/protocol';
 import { type PackedLog, packLog } from '@yardmaster/store';
-import { inflateBody, readRawBody } from '../body/body.js';
-import type { BodyBounds } from '../routes/route.js';
+import type { Call, Examples } from '../../call.js';
+import { inflateBody, readRawBody } from '../body.js';
+import type { Held, Input } from '../input.js';
+import { JSON_TYPE } from '../json.js';
+import { reportUnknownFields } from '../unknown-fields.js';
 import { type BatchBounds, jsonEntriesOf, type SentLog } from './json-entries.js';
 import { isBlankByte, textOf } from './json-parts.js';
 
-const JSON_TYPE = 'application/json';
-
 const TYPES = [JSON_TYPE, 'application/x-ndjson', 'application/ndjson'] as const;
 
+/** Input from a batch of log entries, in any of its formats. They are packed for storage. */
+export const logs = (examples: Examples, lines: Examples): Input<PackedLog[]> => ({
+  queries: [],
+  parameters: [],
+  body: {
+    content: {
+      [JSON_TYPE]: { schema: logBatch, examples },
+      // NDJSON is described as the list of the values of its lines, as later releases of OpenAPI recommend.
+      'application/x-ndjson': { schema: logEntryInputs, examples: lines },
+      'application/ndjson': { schema: logEntryInputs, examples: lines },
+    },
+    isOptional: false,
+    sizes: ({ logWireBytes, logBatchBytes, logEntries, logEntryBytes }) =>
+      `At most ${logWireBytes} bytes on the wire, ${logBatchBytes} bytes inflated, and ${logEntries} entries of ${logEntryBytes} bytes of JSON each. The batch may be compressed, with \`content-encoding: gzip\`.`,
+  },
+  async read(call, held) {
+    const unknown: UnknownName[] = [];
+    try {
+      return await readBatch(call, held, unknown);
+    } finally {
+      reportUnknownFields(call.req, call.res, unknown);
+    }
+  },
+});
+
 /**
- * Read a batch of log entries, in any of its formats.
+ * Read a batch of log entries.
  *
- * @param bounds.onDone gets the function to be called when the request is done, however it ends
- * @param bounds.unknown gets the unknown fields, also those of entries
- * @returns its entries, packed for storage
+ * @param unknown gets the unknown fields, also those of entries
  * @throws TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST, UNAVAILABLE
  * @see docs/logs.md#append
  */
-export async function readLogBatch(
-  req: IncomingMessage,
-  { sizes, inflateBudget, onDone, unknown }: BodyBounds,
-): Promise<PackedLog[]> {
+async function readBatch({ req, deps }: Call, held: Held, unknown: UnknownName[]): Promise<PackedLog[]> {
+  const { sizes, inflateBudget } = deps;
   const rawBody = await readRawBody(req, { types: TYPES, limit: sizes.logWireBytes });
   if (rawBody === null) throw noEntry();
   const { batch, release } = await inflateBudget.acquire(() => inflateBody(rawBody, sizes.logBatchBytes));
-  onDone(release);
+  held.hold(release);
   if (batch.length === 0) throw noEntry();
   const bounds = { ...sizes, unknown };
   return checkAndPack((rawBody.type === JSON_TYPE ? jsonEntriesOf : ndjsonEntriesOf)(batch, bounds), bounds);

@@ -1,5 +1,4 @@
 import { YardmasterError } from '@yardmaster/protocol';
-import type { SizeRule } from '../routes/route.js';
 
 /** Size limits, which operators may change. */
 export interface SizeLimits {
@@ -21,17 +20,30 @@ export interface SizeLimits {
   logEntries: number;
 }
 
-/** Names of the limits for the size of a part of a body. */
-export type SizeLimitName = 'payloadBytes' | 'eventBytes';
-
-/** How many times longer JSON text may be than the text from which it was parsed: `1e20` is written as 21 digits. */
-const GROWTH = 6;
-
-/** A part of a request, and the size of the JSON text from which it was parsed. */
+/** A valid value, and the size of the JSON text from which it was parsed. */
 export interface Measured {
   input: unknown;
   bytes: number;
 }
+
+/** Size limit of a part of a body; `path` null is the whole body. */
+export interface SizeRule {
+  path: string | null;
+  limit: 'payloadBytes' | 'eventBytes';
+}
+
+/** Size rule of data that an event contains. */
+export const eventSize = (path: string | null): readonly SizeRule[] => [{ path, limit: 'eventBytes' }];
+
+/** Size rule of a payload or a result. */
+export const payloadSize = (path: string): readonly SizeRule[] => [{ path, limit: 'payloadBytes' }];
+
+/** Return a rule as a sentence. */
+export const sentenceOf = ({ path, limit }: SizeRule, limits: SizeLimits) =>
+  `${path === null ? 'The value' : `\`${path}\``} is at most ${limits[limit]} bytes of JSON.`;
+
+/** How many times longer JSON text may be than the text from which it was parsed: `1e20` is written as 21 digits. */
+const GROWTH = 6;
 
 /**
  * Refuse an input of which a part is over its limit, as JSON text.

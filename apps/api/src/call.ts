@@ -1,0 +1,81 @@
+import type { JsonObject } from '@yardmaster/protocol';
+import type { Logger } from '@yardmaster/runtime';
+import type { KeyCheck } from '@yardmaster/server';
+import type { Principal, Store } from '@yardmaster/store';
+import type { Request, Response } from 'express';
+import type { SizeLimits } from './input/sizes.js';
+import type { InflateBudget } from './limits/inflate-budget.js';
+import type { KeyLimiter } from './limits/key-limiter.js';
+import type { RedisQueue } from './limits/redis-queue.js';
+import type { Waiting } from './waiting/waiting.js';
+
+/** What all calls of a process share. */
+export interface Dependencies extends KeyCheck {
+  store: Store;
+  log: Logger;
+  /** Master secrets of the callback secrets of all spaces, newest first; empty when callbacks are not signed. */
+  callbackMasters: readonly Buffer[];
+  /** Whether the mode is COMPAT=emit. */
+  isEmit: boolean;
+  sizes: SizeLimits;
+  inflateBudget: InflateBudget;
+  batchBudget: InflateBudget;
+  /** Return the address of a request's client. */
+  addressOf(req: Request): string;
+  /** How long Redis may take over one request, milliseconds. */
+  budgetMs: number;
+  redisQueue: RedisQueue;
+  keyLimiter: KeyLimiter;
+  waiting: Waiting;
+}
+
+/** What a path names. */
+export interface Params {
+  /** Space in the path; '' where the path has none. */
+  spaceId: string;
+  /** Job, API key or operation in the path; '' where the path has none. */
+  id: string;
+}
+
+/** One request after its checks: key, scope, path and input are valid. */
+export interface Call<B = unknown> extends Params {
+  deps: Dependencies;
+  store: Store;
+  req: Request;
+  res: Response;
+  caller: Principal;
+  /** Output of the row's `input`. */
+  input: B;
+  /** Value of the row's request header; null without it. */
+  header: string | null;
+}
+
+/** The body of a response, and what is special about the response. */
+export class Reply<A> {
+  constructor(
+    readonly body: A,
+    readonly more: ReplyMore<A> = NOTHING_MORE,
+  ) {}
+}
+
+interface ReplyMore<A> {
+  /** Default: that of the row. */
+  status?: number;
+  headers?: Record<string, string>;
+  /** What the audit records, for a row with `audit`. Nothing secret, and no data of jobs. */
+  act?: Act;
+  /** Waits without a slot at Redis, and returns the body to send instead. It must not keep the input of the call. */
+  wait?: () => Promise<A>;
+}
+
+const NOTHING_MORE = {};
+
+/** What the audit records of a call, besides what every call has. */
+export interface Act {
+  /** Default: the space of the path, of the caller's key, or of the job. */
+  spaceId?: string | null;
+  details?: JsonObject;
+}
+
+/** Examples for the OpenAPI document: each value under a sentence that describes it. */
+export type Examples = Record<string, unknown>;

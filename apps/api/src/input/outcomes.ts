@@ -1,0 +1,40 @@
+import type { Action, Outcome } from '@yardmaster/protocol';
+import type { z } from 'zod';
+import type { Input } from './input.js';
+import { checkJson, JSON_TYPE, type JsonOptions, jsonValue, MAY_BE_GZIP, wholeOf } from './json.js';
+import { ALWAYS, jsonIn, readLargeText } from './large-json.js';
+import { checkSizes, eventSize, type Measured, payloadSize, type SizeLimits, type SizeRule } from './sizes.js';
+
+/** Size rules of each action, which are those of its endpoint. */
+const SIZE_RULES: Partial<Record<Action, readonly SizeRule[]>> = {
+  progress: eventSize(null),
+  checkpoint: eventSize('data'),
+  event: eventSize('data'),
+  complete: payloadSize('result'),
+  fail: eventSize('error'),
+  release: eventSize('reason'),
+};
+
+/** Return a check of the sizes of outcomes, which are in this field of a body. */
+export const outcomesIn =
+  <L extends 'outcomes' | 'settle'>(list: L) =>
+  ({ input, bytes }: Measured, limits: SizeLimits): void => {
+    const outcomes = (input as { [list in L]?: Outcome[] })[list] ?? [];
+    for (const [i, outcome] of outcomes.entries())
+      checkSizes(SIZE_RULES[outcome.action], { input: outcome, bytes }, limits, `${list}[${i}]`);
+  };
+
+/** Input from a body that is a list of outcomes, which may be as large as a list of jobs. */
+export function outcomes<B>(schema: z.ZodType<B>, options: JsonOptions): Input<B> {
+  const value = jsonValue(schema, { ...options, check: outcomesIn('outcomes') });
+  return {
+    queries: [],
+    parameters: [],
+    body: {
+      content: { [JSON_TYPE]: { schema, examples: options.examples } },
+      isOptional: false,
+      sizes: ({ batchBytes }) => [wholeOf(batchBytes), MAY_BE_GZIP].join(' '),
+    },
+    read: async (call, held) => checkJson(value, jsonIn(await readLargeText(call, held, ALWAYS)), call),
+  };
+}
