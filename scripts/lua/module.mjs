@@ -146,7 +146,7 @@ function generate(folder, own, ofStore = []) {
   const usesStatus = scripts.some(({ replies }) => replies.flat().some((value) => value.includes(':Status')));
   const textsOf = (declared) => [...declared].map(([name, code]) => `  ${name}: \`${escaped(code)}\`,\n`).join('');
   return `// Made by scripts/lua/module.mjs from the .lua files of packages/${folder}. Do not edit: edit those, and build.
-${usesStatus ? "import type { Status } from '@yardmaster/protocol';\n" : ''}${ofStore.length > 0 ? "import { lua as store, type ScriptArgument } from '@yardmaster/store';\n" : "import type { ScriptArgument } from './run-script.js';\n"}
+${usesStatus ? "import type { Status } from '@yardmaster/protocol';\n" : ''}${ofStore.length > 0 ? "import { lua as store, type ScriptArgument } from '@yardmaster/store';\n" : "import type { ScriptArgument } from './script.js';\n"}
 /** Shared Lua, by name. */
 export const lua = {
 ${textsOf(own)}};

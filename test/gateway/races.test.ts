@@ -265,7 +265,7 @@ describe('while missed events of a job are replayed', () => {
   it('retries a replay when too many reads wait', async () => {
     const client = await openJob();
     const overloaded = new YardmasterError('OVERLOADED');
-    const slots = jest.spyOn(gateway.context.store, 'withReadSlot');
+    const slots = jest.spyOn(gateway.context.store.slots, 'read');
     slots.mockRejectedValueOnce(overloaded).mockRejectedValueOnce(overloaded);
     await leaveGap(2);
     await until(() => logSeqsOf(client).includes(2) || client.closed !== null);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, it } from '@jest/globals';
-import { ANY_SPACE, createStore, flushHistory, getHistory, type Store } from '@yardmaster/store';
+import { ANY_SPACE, createStore, flushHistory, getHistory, type Store, Tally } from '@yardmaster/store';
 import { connectTo } from '../support/connect.js';
 import { withRedis } from '../support/own-redis.js';
 import { totalOf } from './recount.js';
@@ -12,10 +12,11 @@ afterEach(() => {
 });
 
 /** Open a store, on a prefix of its own unless one is given. */
-function openStore(keyPrefix = `t-${randomUUID().slice(0, 8)}`): Store {
+function openStore(keyPrefix = `t-${randomUUID().slice(0, 8)}`): Store & { tally: Tally } {
   const connection = connectTo(redis.url);
   open.push(() => connection.disconnect());
-  return createStore(connection, { keyPrefix });
+  const tally = new Tally();
+  return { ...createStore(connection, { keyPrefix }), tally };
 }
 
 const RANGE = { from: null, to: null, step: 60 } as const;
@@ -27,7 +28,7 @@ const createdBy = async (store: Store) => (await shownBy(store)).work?.created ?
 it('adds a step of the history once when its flush is repeated because its reply was lost', async () => {
   const store = openStore();
   store.tally.changed({ from: 'none', to: 'pending', spaceId: 'demo', name: 'work' });
-  await flushHistory(store); // Redis knows the script from now on.
+  await flushHistory(store, store.tally); // Redis knows the script from now on.
   const evalsha = store.redis.evalsha.bind(store.redis);
   let lost = 3;
   store.redis.evalsha = (async (...args: Parameters<typeof evalsha>) => {
@@ -37,7 +38,7 @@ it('adds a step of the history once when its flush is repeated because its reply
   }) as unknown as typeof store.redis.evalsha;
   for (let flush = 0; flush < 4; flush++) {
     store.tally.changed({ from: 'none', to: 'pending', spaceId: 'demo', name: 'work' });
-    const { faults } = await flushHistory(store);
+    const { faults } = await flushHistory(store, store.tally);
     expect(faults).toHaveLength(flush < 3 ? 1 : 0);
   }
   expect(await createdBy(store)).toBe(5);
@@ -47,16 +48,16 @@ it('adds a step of the history once when its flush is repeated because its reply
 it('keeps the counts of the history while Redis is full, and adds them later', async () => {
   const store = openStore();
   store.tally.changed({ from: 'none', to: 'pending', spaceId: 'demo', name: 'work' });
-  expect((await flushHistory(store)).faults).toEqual([]);
+  expect((await flushHistory(store, store.tally)).faults).toEqual([]);
   await store.redis.config('SET', 'maxmemory', '1mb');
   store.tally.changed({ from: 'none', to: 'pending', spaceId: 'demo', name: 'work' });
-  const { faults } = await flushHistory(store);
+  const { faults } = await flushHistory(store, store.tally);
   expect(faults).toMatchObject([{ code: 'STORAGE_FULL' }]);
   store.tally.changed({ from: 'none', to: 'pending', spaceId: 'demo', name: 'work' });
-  await flushHistory(store);
+  await flushHistory(store, store.tally);
   await store.redis.config('SET', 'maxmemory', '0');
   expect(await createdBy(store)).toBe(1);
-  expect((await flushHistory(store)).faults).toEqual([]);
+  expect((await flushHistory(store, store.tally)).faults).toEqual([]);
   expect(await createdBy(store)).toBe(3);
 });
 
@@ -68,8 +69,8 @@ it('counts names beyond the first 100 of a space together in the history, in one
     other.tally.changed({ from: 'none', to: 'pending', spaceId: 'demo', name: `b${n}` });
   }
   expect(store.tally.cells).toBe(101);
-  await flushHistory(store);
-  await flushHistory(other);
+  await flushHistory(store, store.tally);
+  await flushHistory(other, other.tally);
   const shown = await shownBy(store);
   const created = Object.values(shown).reduce((sum, counts) => sum + counts.created, 0);
   expect({ created, names: Object.keys(shown).length }).toEqual({ created: 300, names: expect.any(Number) });
@@ -82,18 +83,18 @@ it('reports that counts of the history are lost beyond 10,000 pairs of space and
   for (let n = 0; n < 10_010; n++)
     store.tally.changed({ from: 'none', to: 'pending', spaceId: `space-${n}`, name: 'work' });
   expect(store.tally.cells).toBe(10_000);
-  const first = await flushHistory(store);
+  const first = await flushHistory(store, store.tally);
   expect(first).toEqual({ hasLost: true, faults: [] });
   expect(store.tally.cells).toBe(0);
   expect((await shownBy(store, 'space-9999')).work?.created).toBe(1);
   expect(await shownBy(store, 'space-10005')).toEqual({});
-  expect(await flushHistory(store)).toEqual({ hasLost: false, faults: [] });
+  expect(await flushHistory(store, store.tally)).toEqual({ hasLost: false, faults: [] });
 });
 
 it('keeps minutes of the history for 48 hours and hours for 35 days', async () => {
   const store = openStore();
   store.tally.changed({ from: 'none', to: 'pending', spaceId: 'demo', name: 'work' });
-  await flushHistory(store);
+  await flushHistory(store, store.tally);
   const keys = await store.redis.keys(`${store.settings.keyPrefix}:*history*`);
   const kept = await Promise.all(keys.map(async (key) => [key.split('/').at(-2), await store.redis.ttl(key)] as const));
   const ttl = Object.fromEntries(kept);

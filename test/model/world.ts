@@ -133,8 +133,11 @@ export interface Moment {
   random: number;
 }
 
+/** Settings that decide what happens to jobs. */
+export type WorldSettings = Omit<StoreSettings, 'isClockManual' | 'random'>;
+
 export interface World extends Moment {
-  settings: StoreSettings;
+  settings: WorldSettings;
   jobs: Map<string, ModelJob>;
   /** The newest order in each space that has jobs. */
   last: Map<string, number>;
@@ -164,7 +167,7 @@ export class Refusal extends Error {
   }
 }
 
-export const newWorld = (settings: StoreSettings, now: number): World => ({
+export const newWorld = (settings: WorldSettings, now: number): World => ({
   ...{ now, micros: 0, random: 0 },
   settings,
   jobs: new Map(),

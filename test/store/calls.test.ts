@@ -31,7 +31,7 @@ async function clockOffBy(ms: number) {
   const ahead = (await redisNow(store)) - performance.now() + ms;
   const after = (inMs: number) => Math.floor(ahead + performance.now() + inMs);
   const clock = { after, reportTooLate: jest.fn<(earlyMs: number) => void>() };
-  const clocked = { ...store, clock };
+  const clocked = { ...store, known: { ...store.known, clock } };
   const calls = {
     create: () => createJob(clocked, SPACE, createJobRequest.parse({ name: 'work' })),
     poll: async () => (await pollJobs(clocked, SPACE, pollRequest.parse({}))).jobs,

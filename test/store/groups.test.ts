@@ -245,7 +245,7 @@ it('settles a job whose record is not valid as UNAVAILABLE, alone and with other
 
 it('refuses a call of a group whose own deadline is over', async () => {
   let notAfter = Date.now() + 60_000;
-  store.clock = { after: () => notAfter, reportTooLate: () => undefined };
+  store.known.clock = { after: () => notAfter, reportTooLate: () => undefined };
   const inTime = codeOf(create());
   notAfter = 1_000_000_000_000;
   const turn = { settle: [], poll: { count: 1, names: [] }, refusalOf: () => null };

@@ -86,7 +86,7 @@ export function createApiServer({ context, config, log, streams, isLive = () => 
     onOverloaded: overloadMetrics(context.metrics, redisQueue, waiting.waits),
   });
   const limits = { sizes, kept: store.settings };
-  const routes = store.isClockManual ? [...ROUTES, TEST_CLOCK] : ROUTES;
+  const routes = store.settings.isClockManual ? [...ROUTES, TEST_CLOCK] : ROUTES;
   const site = config.UI ? readSite() : [];
   const endpoints = endpointsOf({ routes, serve, health: { context, isLive }, limits, site });
   const app = createApp({ endpoints, refuse, corsOrigins: config.CORS_ORIGINS });

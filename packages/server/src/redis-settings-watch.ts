@@ -80,7 +80,7 @@ export function createRedisSettingsWatch(options: RedisSettingsWatchOptions): Re
       settings,
       faults: redisFaultsOf(settings, last.get(name)),
     }));
-    store.storage.isSafe = allowEviction || ![...current.values()].some(evicts);
+    store.known.isStorageSafe = allowEviction || ![...current.values()].some(evicts);
     metrics.show(rows.filter(({ settings }) => replied.has(settings.primary)));
     logChanges(rows.flatMap(findingsOf));
     last = current;

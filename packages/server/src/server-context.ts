@@ -1,7 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { onceReachable, type SharedSubscriptions, shareSubscriptions } from '@yardmaster/redis';
 import { type Config, ConfigError, compose, every, type Logger, type Service } from '@yardmaster/runtime';
-import { Authenticator, createStore, hasKeys, prepareRedis, type Store } from '@yardmaster/store';
+import {
+  Authenticator,
+  createStore,
+  hasKeys,
+  prepareRedis,
+  type Store,
+  type StoreObserver,
+  Tally,
+} from '@yardmaster/store';
 import { createRejectedKeyReport, type KeyCheck } from './authorize.js';
 import { createConnections } from './connections.js';
 import { createHistoryFlush } from './history-flush.js';
@@ -89,12 +97,18 @@ export function createServerContext(
     eventsPerJob: config.EVENTS_PER_JOB,
     logsPerJob: config.LOGS_PER_JOB,
     redisTimeoutMs,
+    isClockManual: options.isClockManual === true,
   };
   const { redis, bulk, clock } = connections;
-  const store = createStore(redis, settings, {
-    ...{ bulk, clock, observer: metrics.observer },
-    isClockManual: options.isClockManual === true,
-  });
+  const tally = new Tally();
+  const observer: StoreObserver = {
+    ...metrics.observer,
+    changed(change) {
+      metrics.observer.changed(change);
+      tally.changed(change);
+    },
+  };
+  const store = createStore(redis, settings, { bulk, clock, observer });
   const authenticator = new Authenticator(store, {
     adminKey: config.ADMIN_API_KEY,
     ...(options.keyCacheMs !== undefined && { cacheMs: options.keyCacheMs }),
@@ -147,7 +161,7 @@ export function createServerContext(
     ...(options.watchesSettings === false ? [] : [watchSpaceSettings(store, subscriptions)]),
     settingsWatch,
     every({ name: 'key uses', ms: RECORD_USES_MS, run: recordUses, runsAtStop: true }),
-    createHistoryFlush(store, log),
+    createHistoryFlush(store, tally, log),
   ];
   const services = compose('server context', [[connections], [prepared], repeated]);
 

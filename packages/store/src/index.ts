@@ -5,7 +5,6 @@ export { rotateKey } from './api-keys/rotate.js';
 export type { Principal } from './api-keys/secrets.js';
 export type { StreamGrant } from './api-keys/stream-token.js';
 export { type Act, appendAct, listActs } from './audit/acts.js';
-export { NO_OBSERVER, REDIS_ERROR_CLASSES, type StoreObserver } from './call.js';
 export {
   type AttemptedCallback,
   beginCallback,
@@ -16,6 +15,7 @@ export {
   recordCallback,
 } from './callbacks/attempt.js';
 export { type PendingCallback, type Relayed, redeliverCallback, relayCallbacks } from './callbacks/outbox.js';
+export { createStore } from './create-store.js';
 export { type ClockReading, markStep, restoreDeadlines, stepBetween } from './deadlines/clock-steps.js';
 export { createClockWatch } from './deadlines/clock-watch.js';
 export { type Due, findDue } from './deadlines/due.js';
@@ -24,6 +24,7 @@ export { type Promoted, promoteDue } from './deadlines/promote.js';
 export { checkFormat, FORMAT, FormatError, markFormat } from './format.js';
 export { flushHistory, isOutage } from './history/flush.js';
 export { getHistory } from './history/read.js';
+export { Tally } from './history/tally.js';
 export {
   ackJob,
   completeJob,
@@ -57,6 +58,7 @@ export { PerKey } from './limits/per-key.js';
 export { appendLogs } from './logs/append.js';
 export { type PackedLog, packLog } from './logs/entry.js';
 export { readLogs } from './logs/read.js';
+export { type Change, NO_OBSERVER, REDIS_ERROR_CLASSES, type StoreObserver } from './observer.js';
 export { cancelOperation, getOperation, listOperations, startOperation } from './operations/operations.js';
 export { type Step, stepOperation } from './operations/step.js';
 export { newJobId, PARTITION_TAGS, PARTITIONS, partitionOf, partitionOfJob } from './partition.js';
@@ -71,9 +73,10 @@ export {
   redisFaultsOf,
 } from './redis-settings.js';
 export { advanceClock } from './script/manual-clock.js';
-export { runScript, type ScriptArgument, textOn } from './script/run-script.js';
+export { runScript, textOn } from './script/run-script.js';
+export type { ScriptArgument, VerbCall } from './script/script.js';
 export { lua } from './script/scripts.generated.js';
-export { type SendCall, sendCalls, type VerbCall } from './script/verbs.js';
+export { sendCalls } from './script/verbs.js';
 export { type Backlog, type NameQueue, readBacklog } from './spaces/backlog.js';
 export { countJobs, type StatusCounts } from './spaces/count-jobs.js';
 export { listSpaces } from './spaces/list.js';
@@ -85,7 +88,7 @@ export {
   ANY_SPACE,
   type Caller,
   carriedOutWithinMs,
-  createStore,
+  type SendCall,
   STORE_DEFAULTS,
   type Store,
   type StoreSettings,

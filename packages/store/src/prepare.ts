@@ -46,7 +46,7 @@ export async function prepareRedis(store: Store): Promise<void> {
     await markFormat(store);
     await checkFormat(store); // Another version may have been quicker.
   }
-  if (store.isClockManual) await startManualClock(store);
+  if (store.settings.isClockManual) await startManualClock(store);
   // On a full Redis it cannot be made; the first call that needs it tries again, and is refused while Redis is full.
   await idempotencySecretOf(store).catch((error: unknown) => {
     if (!(error instanceof YardmasterError && error.code === 'STORAGE_FULL')) throw error;

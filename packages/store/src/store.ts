@@ -1,20 +1,10 @@
 import { isJobId, YardmasterError } from '@yardmaster/protocol';
 import type { RedisClient } from '@yardmaster/redis';
-import { NO_OBSERVER, type StoreObserver } from './call.js';
-import { Tally } from './history/tally.js';
-import { type KeyMap, keyMap } from './keys.js';
-import { createReadLimiter, type WithReadSlot } from './limits/read-limiter.js';
-import { type Place, type SendCall, sendAlone } from './script/verbs.js';
-import { KnownSettings } from './spaces/settings/known-settings.js';
-
-/** Reads that may be megabytes long and so need a read slot: this many at once, for each process. */
-const READS_AT_ONCE = 4;
-
-/**
- * Searches at once, for each process. They have read slots of their own, so that a read without filters does not wait
- * for them.
- */
-const SEARCHES_AT_ONCE = 2;
+import type { KeyMap } from './keys.js';
+import type { WithReadSlot } from './limits/read-limiter.js';
+import type { StoreObserver } from './observer.js';
+import type { Place, VerbCall } from './script/script.js';
+import type { KnownSettings } from './spaces/settings/known-settings.js';
 
 /** Settings of the store's verbs. */
 export interface StoreSettings {
@@ -32,6 +22,10 @@ export interface StoreSettings {
   logsPerJob: number;
   /** How long Redis may take over one command, in milliseconds. Default 1,500. */
   redisTimeoutMs: number;
+  /** Whether jobs follow a clock that is advanced by hand, see script/manual-clock.ts. Default false. */
+  isClockManual: boolean;
+  /** Draw a number of at least 0 and below 1, for the jitter of retries. Default `Math.random`. */
+  random: () => number;
 }
 
 export const STORE_DEFAULTS: StoreSettings = {
@@ -42,6 +36,8 @@ export const STORE_DEFAULTS: StoreSettings = {
   eventsPerJob: 1_000,
   logsPerJob: 10_000,
   redisTimeoutMs: 1_500,
+  isClockManual: false,
+  random: Math.random,
 };
 
 /** Estimates Redis' clock without a call to Redis. */
@@ -54,8 +50,19 @@ export interface Clock {
   reportTooLate(earlyMs: number): void;
 }
 
-/** A clock that is never known, so that no command has a deadline. */
-const NO_CLOCK: Clock = { after: () => null, reportTooLate: () => undefined };
+/** What a process knows without asking Redis. Copies of a store share it. */
+export interface Known {
+  clock: Clock;
+  /** The settings of spaces. The process' watch updates them, see spaces/settings. */
+  spaces: KnownSettings;
+  /**
+   * Whether new jobs may be created: false while Redis would evict some. The process' watch of Redis' settings updates
+   * it.
+   */
+  isStorageSafe: boolean;
+  /** The secret of idempotency keys, once it is read. See jobs/create/idempotency.ts. */
+  idempotencySecret: Buffer | null;
+}
 
 /**
  * A Redis connection, its keys and its settings: first argument of every verb. The verbs are the service layer;
@@ -65,75 +72,18 @@ export interface Store {
   redis: RedisClient;
   /** Connection for requests and replies of megabytes: long reads, and logs. No ack waits behind it. */
   bulk: RedisClient;
-  /** Sends the calls of verbs, one by one or in groups. Default: one by one. */
+  /** Sends the calls of verbs, one by one or in groups. */
   send: SendCall;
-  /** Runs a read that may be long when it gets a read slot. */
-  withReadSlot: WithReadSlot;
-  /** Runs a search when it gets a read slot for searches. */
-  withSearchSlot: WithReadSlot;
+  /** Runs a read that may be long when it gets a read slot, and a search when it gets one of its own. */
+  slots: { read: WithReadSlot; search: WithReadSlot };
   keys: KeyMap;
   settings: StoreSettings;
-  /**
-   * Whether new jobs may be created: false while Redis would evict some. The process' watch of Redis' settings updates
-   * it.
-   */
-  storage: { isSafe: boolean };
-  /** The secret of idempotency keys, once it is read. See jobs/create/idempotency.ts. */
-  idempotency: { secret: Buffer | null };
-  /** The settings of spaces, as this process knows them. The process' watch updates them, see spaces/settings. */
-  spaceSettings: KnownSettings;
+  known: Known;
   observer: StoreObserver;
-  /** Counts what this process does to jobs, for the histories of spaces. */
-  tally: Tally;
-  clock: Clock;
-  /** Whether jobs follow a clock that is advanced by hand, see script/manual-clock.ts. */
-  isClockManual: boolean;
-  /** Draw a number of at least 0 and below 1, for the jitter of retries. */
-  random: () => number;
 }
 
-/**
- * Create a store on a connection, which the caller opens and closes. The connection must not send commands again,
- * because a script that ran although its reply was lost would run twice.
- *
- * @param bulk a second connection for long reads and logs; the first when left out
- * @param observer observer of the verbs; none when left out
- * @param clock by which calls get a deadline; none when left out
- * @param random for the jitter of retries; that of Node.js when left out
- * @param isClockManual see Store; default false
- */
-export function createStore(
-  redis: RedisClient,
-  settings: Partial<StoreSettings> = {},
-  {
-    bulk = redis,
-    observer = NO_OBSERVER,
-    clock = NO_CLOCK,
-    random = Math.random,
-    isClockManual = false,
-  }: Partial<Pick<Store, 'bulk' | 'observer' | 'clock' | 'random' | 'isClockManual'>> = {},
-): Store {
-  const all = { ...STORE_DEFAULTS, ...settings };
-  // This stays below the budget of a request (`redisBudgetMs`), which would give no reason.
-  const withinMs = all.redisTimeoutMs + 100;
-  return {
-    redis,
-    bulk,
-    send: sendAlone,
-    withReadSlot: createReadLimiter(READS_AT_ONCE, withinMs),
-    withSearchSlot: createReadLimiter(SEARCHES_AT_ONCE, withinMs),
-    keys: keyMap(all.keyPrefix),
-    settings: all,
-    storage: { isSafe: true },
-    idempotency: { secret: null },
-    spaceSettings: new KnownSettings(),
-    observer,
-    tally: new Tally(),
-    clock: isClockManual ? NO_CLOCK : clock,
-    isClockManual,
-    random,
-  };
-}
+/** Sends a call, and returns the reply of each verb, which may be that of an error. @throws as evaluate */
+export type SendCall = (store: Store, call: VerbCall) => Promise<readonly unknown[][]>;
 
 /** Share of the timeout of a command in which it may be carried out; the rest is left for the reply. */
 const CARRIED_OUT_WITHIN = 0.8;
@@ -147,12 +97,9 @@ export const carriedOutWithinMs = ({ settings }: Store) => CARRIED_OUT_WITHIN * 
  * not known.
  */
 export function notAfterOf(store: Store): number | '' {
-  const at = store.clock.after(carriedOutWithinMs(store));
+  const at = store.known.clock.after(carriedOutWithinMs(store));
   return at === null ? '' : Math.floor(at);
 }
-
-/** Return the store with its calls on the bulk connection. */
-export const onBulk = (store: Store): Store => ({ ...store, redis: store.bulk, send: sendAlone });
 
 /** The caller of a verb on a job, as far as verbs need it. */
 export interface Caller {

@@ -9,8 +9,8 @@ import type { Store } from './store.js';
  * @throws UNAVAILABLE
  */
 export async function redisNow(store: Store): Promise<number> {
-  const { redis, keys, isClockManual } = store;
-  if (isClockManual) return Number(await call(store, 'get', redis.get(keys.manualClock)));
+  const { redis, keys, settings } = store;
+  if (settings.isClockManual) return Number(await call(store, 'get', redis.get(keys.manualClock)));
   return msOf(await call(store, 'time', timeOf(redis)));
 }
 

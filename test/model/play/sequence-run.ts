@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JobWithEvents } from '@yardmaster/protocol';
-import { partitionOf, type StoreSettings } from '@yardmaster/store';
+import { partitionOf } from '@yardmaster/store';
 import { isTrimmed, replay } from '../replay.js';
-import { newWorld, type World } from '../world.js';
+import { newWorld, type World, type WorldSettings } from '../world.js';
 import { EPILOGUE, everyRead, faultsOf } from './audit.js';
 import type { Call } from './calls.js';
 import { type CallResult, worldsAfter, worldsThatAgree } from './candidates.js';
@@ -36,7 +36,7 @@ export interface Position {
 }
 
 export interface Rules {
-  settings: Omit<StoreSettings, 'keyPrefix'>;
+  settings: Omit<WorldSettings, 'keyPrefix'>;
   /** See TestStores.open. */
   isGrouped: boolean;
   /** The next step; null after the last. */

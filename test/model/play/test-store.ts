@@ -32,12 +32,12 @@ export class TestStores {
   }
 
   /** @param isGrouped whether concurrent calls are sent as one script, and not on several connections */
-  async open(settings: Omit<StoreSettings, 'keyPrefix'>, isGrouped: boolean): Promise<TestStore> {
+  async open(settings: Partial<StoreSettings>, isGrouped: boolean): Promise<TestStore> {
     const [redis, ...others] = this.connections;
     const keyPrefix = `t-model-${process.pid}-${prefixes++}`;
     let now = 0;
     const random = () => momentAt(now).random;
-    const storeOn = (connection: Redis) => createStore(connection, { ...settings, keyPrefix }, { random });
+    const storeOn = (connection: Redis) => createStore(connection, { ...settings, keyPrefix, random });
     const first = storeOn(redis);
     await redis.hset(first.keys.meta, 'partitions', PARTITIONS, 'format', FORMAT);
     const { published, stop } = await this.listen(first);

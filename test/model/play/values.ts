@@ -6,9 +6,9 @@ import {
   type NewLog,
   type RescheduleRequest,
 } from '@yardmaster/protocol';
-import type { CallbackOutcome, Heartbeat, StoreSettings } from '@yardmaster/store';
+import type { CallbackOutcome, Heartbeat } from '@yardmaster/store';
 import type { Random } from '../../support/random.js';
-import { iso } from '../world.js';
+import { iso, type WorldSettings } from '../world.js';
 
 // What callers send: few values, so that they coincide, and values that a careless script would corrupt.
 
@@ -26,7 +26,7 @@ const JSON_VALUES: JsonValue[] = [null, [], {}, 0, 1e21, 'te"xt', '', false, { a
 
 export const jsonOf = (random: Random) => random.of(JSON_VALUES);
 
-export function settingsOf(random: Random): Omit<StoreSettings, 'keyPrefix'> {
+export function settingsOf(random: Random): Omit<WorldSettings, 'keyPrefix'> {
   return {
     deliveryTimeoutMs: random.of([30_000, 3_000]),
     maxDeliveries: random.of([1, 2, 2, 100]),

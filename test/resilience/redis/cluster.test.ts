@@ -265,13 +265,13 @@ it('keeps the last known settings of a primary of a cluster that does not reply 
   const store = createStore(client, { keyPrefix: 'watched' });
   const watch = createRedisSettingsWatch({ store, log, registry: new Registry(), allowEviction: false });
   await watch.check();
-  expect(store.storage.isSafe).toBe(false);
+  expect(store.known.isStorageSafe).toBe(false);
   infos[0]?.mockRejectedValueOnce(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
   await watch.check();
-  expect(store.storage.isSafe).toBe(false);
+  expect(store.known.isStorageSafe).toBe(false);
   infos[0]?.mockResolvedValue(safe);
   await watch.check();
-  expect(store.storage.isSafe).toBe(true);
+  expect(store.known.isStorageSafe).toBe(true);
 });
 
 it('reports a channel at a primary that became a replica as lost until the new primary has it', async () => {

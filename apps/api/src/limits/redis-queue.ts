@@ -119,10 +119,10 @@ const RESPOND_BEFORE_MS = 200;
 /** Return a store whose long reads release their slot at Redis while they wait for a read slot, and end in time. */
 export const withReadSlots = (store: Store, { release, endsAt }: RedisSlot): Store => {
   const releasing =
-    (withReadSlot: Store['withReadSlot']): Store['withReadSlot'] =>
+    (slot: Store['slots']['read']): Store['slots']['read'] =>
     (owner, work) => {
       release();
-      return withReadSlot(owner, work, endsAt - RESPOND_BEFORE_MS);
+      return slot(owner, work, endsAt - RESPOND_BEFORE_MS);
     };
-  return { ...store, withReadSlot: releasing(store.withReadSlot), withSearchSlot: releasing(store.withSearchSlot) };
+  return { ...store, slots: { read: releasing(store.slots.read), search: releasing(store.slots.search) } };
 };

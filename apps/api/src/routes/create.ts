@@ -58,7 +58,7 @@ async function createOne(call: Call, request: CreateJobRequest, waitSeconds: num
 
 /** Return a request with the defaults of its space, and with COMPAT=emit with those of emit.run. */
 function withDefaults(request: CreateJobRequest, { store, spaceId, deps }: Call): CreateJobRequest {
-  const { defaults } = store.spaceSettings.of(spaceId) ?? {};
+  const { defaults } = store.known.spaces.of(spaceId) ?? {};
   const ofSpace = defaults === undefined ? request : withSpaceDefaults(request, defaults);
   return deps.isEmit ? withEmitDefaults(ofSpace) : ofSpace;
 }

@@ -17,7 +17,7 @@ export const ofWorker =
 
 /** Whether a call has no token, and its job may be in a space that requires one. It costs no call to Redis. */
 const mayLackToken = ({ store, header, id }: Call) =>
-  header === null && store.spaceSettings.isOnIn(partitionOfJob(id), 'requireDeliveryToken') && isJobId(id);
+  header === null && store.known.spaces.isOnIn(partitionOfJob(id), 'requireDeliveryToken') && isJobId(id);
 
 /**
  * Refuse a call without a token on a job whose space requires one. Callers that may not touch the job learn nothing
@@ -28,7 +28,7 @@ const mayLackToken = ({ store, header, id }: Call) =>
 async function requireToken({ store, id, caller }: Call): Promise<void> {
   const spaceId = await readSpaceOf(store, id);
   if (spaceId === null || (caller.spaceId !== null && caller.spaceId !== spaceId)) return;
-  if (store.spaceSettings.of(spaceId)?.requireDeliveryToken) {
+  if (store.known.spaces.of(spaceId)?.requireDeliveryToken) {
     throw new YardmasterError('INVALID_REQUEST', 'x-delivery-token is required in this space');
   }
 }
@@ -39,7 +39,7 @@ export function requireTokens(
   outcomes: readonly Outcome[],
   list: 'outcomes' | 'settle',
 ): void {
-  if (!store.spaceSettings.of(spaceId)?.requireDeliveryToken) return;
+  if (!store.known.spaces.of(spaceId)?.requireDeliveryToken) return;
   const faults = outcomes.flatMap(({ deliveryToken }, i) => {
     const path = `${list}[${i}].deliveryToken`;
     return deliveryToken ? [] : [{ path, message: `${path} is required in this space` }];

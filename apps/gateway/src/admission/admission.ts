@@ -58,7 +58,7 @@ export interface Admission {
 export function createAdmission({ context, channels, config }: AdmissionOptions): Admission {
   const { store, authenticator, reportRejectedKey, stopping } = context;
   const anonymous = createAnonymousRule(store, config.ANONYMOUS_STREAMS);
-  const now = async () => store.clock.after(0) ?? (await redisNow(store));
+  const now = async () => store.known.clock.after(0) ?? (await redisNow(store));
   const rules = { authenticator, reportRejectedKey, mayBeAnonymous: anonymous.mayBeAnonymous, now };
   const addressOf = clientAddressBy(config.TRUSTED_PROXIES ?? []);
   const perAddress = new ConnectionLimit(config.STREAMS_PER_ADDRESS, 'without a token from this address');

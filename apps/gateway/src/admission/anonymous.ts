@@ -15,14 +15,11 @@ export interface AnonymousRule {
 }
 
 /** @param ofProcess ANONYMOUS_STREAMS */
-export function createAnonymousRule(
-  { spaceSettings }: Pick<Store, 'spaceSettings'>,
-  ofProcess: boolean,
-): AnonymousRule {
+export function createAnonymousRule({ known: { spaces } }: Pick<Store, 'known'>, ofProcess: boolean): AnonymousRule {
   return {
     mayBeAnonymous: (jobId) =>
-      ofProcess || (isJobId(jobId) && spaceSettings.isOnIn(partitionOfJob(jobId), 'anonymousStreams')),
-    isAllowedIn: (spaceId) => spaceSettings.of(spaceId)?.anonymousStreams ?? ofProcess,
+      ofProcess || (isJobId(jobId) && spaces.isOnIn(partitionOfJob(jobId), 'anonymousStreams')),
+    isAllowedIn: (spaceId) => spaces.of(spaceId)?.anonymousStreams ?? ofProcess,
     hidden: (error) =>
       !ofProcess && error instanceof YardmasterError && error.code === 'JOB_NOT_FOUND'
         ? new YardmasterError('UNAUTHENTICATED')

@@ -118,7 +118,7 @@ async function readWithRetries(
 ): Promise<Since> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await store.withReadSlot(owner, read);
+      return await store.slots.read(owner, read);
     } catch (error) {
       // Redis does not respond, or too many reads wait.
       const mayPass = error instanceof YardmasterError && error.status === 503 && attempt < ATTEMPTS;

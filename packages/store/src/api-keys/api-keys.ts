@@ -1,7 +1,6 @@
 import {
   type ApiKey,
   type CreatedApiKey,
-  type CreateKeyRequest,
   invalidRequest,
   YardmasterError,
 } from '@yardmaster/protocol';
@@ -9,7 +8,7 @@ import { call } from '../call.js';
 import { randomBase32 } from '../partition.js';
 import { ANY_SPACE, type Caller, type Store } from '../store.js';
 import { isoOf, redisNow } from '../time.js';
-import { boundRequest } from './bounds.js';
+import { boundRequest, type NewKey } from './bounds.js';
 import {
   hashOfSecret,
   isValidAt,
@@ -21,9 +20,6 @@ import {
   withoutSecret,
   withSecret,
 } from './secrets.js';
-
-/** A request for a key; absent limits are none. */
-export type NewKey = Omit<CreateKeyRequest, 'limits'> & Partial<Pick<CreateKeyRequest, 'limits'>>;
 
 /**
  * Create an API key.

@@ -1,8 +1,10 @@
-import { grantsOf, type KeyLimits, type Scope, YardmasterError } from '@yardmaster/protocol';
-import type { NewKey } from './api-keys.js';
+import { type CreateKeyRequest, grantsOf, type KeyLimits, type Scope, YardmasterError } from '@yardmaster/protocol';
 import type { Principal, StoredKey } from './secrets.js';
 
 // What a key that is bound to a space may do with keys: nothing that it could not do itself.
+
+/** A request for a key; absent limits are none. */
+export type NewKey = Omit<CreateKeyRequest, 'limits'> & Partial<Pick<CreateKeyRequest, 'limits'>>;
 
 /**
  * Return a request for a key as its caller may make it. A caller that is bound to a space creates keys only there, with

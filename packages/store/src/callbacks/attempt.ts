@@ -3,7 +3,8 @@ import { parseJson } from '../jobs/read/record.js';
 import { stateOf } from '../jobs/read/state.js';
 import { runScript } from '../script/run-script.js';
 import { begin_callback, record_callback } from '../script/scripts.generated.js';
-import { ANY_SPACE, inputsForJob, onBulk, type Store } from '../store.js';
+import { onBulk } from '../script/verbs.js';
+import { ANY_SPACE, inputsForJob, type Store } from '../store.js';
 import { isoOf } from '../time.js';
 import { AGAIN_MS, type PendingCallback } from './outbox.js';
 

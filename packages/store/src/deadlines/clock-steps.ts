@@ -103,13 +103,13 @@ const addressOf = ({ options }: Redis) => `${options.host}:${options.port}`;
  *   when none is
  */
 export async function readClocks(store: Store): Promise<{ clocks: Map<string, ClockReading>; fault: unknown }> {
-  const { redis, keys, isClockManual } = store;
+  const { redis, keys, settings } = store;
   let fault: unknown = null;
   const readings = new Map<string, ClockReading>();
   const read = async (primary: Redis) => {
     const sentAt = performance.now();
     try {
-      const redisMs = isClockManual ? await redisNow(store) : msOf(await call(store, 'time', primary.time()));
+      const redisMs = settings.isClockManual ? await redisNow(store) : msOf(await call(store, 'time', primary.time()));
       readings.set(addressOf(primary), { redisMs, sentAt, receivedAt: performance.now() });
     } catch (error) {
       fault = error;

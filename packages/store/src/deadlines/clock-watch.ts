@@ -50,7 +50,7 @@ const NO_STEPS: ClockWatch = {
  * @param settleMs for how long it lets no deadline be processed at first. Default 2,000
  */
 export function createClockWatch(store: Store, settleMs = SETTLE_MS): ClockWatch {
-  if (store.isClockManual) return NO_STEPS;
+  if (store.settings.isClockManual) return NO_STEPS;
   const known = new Map<string, { reading: ClockReading; since: number }>();
   const abreast = pLimit(WALKS_AT_ONCE);
 

@@ -1,4 +1,4 @@
-import { report, type StatusOrNone } from '../changes.js';
+import type { StatusOrNone } from '../observer.js';
 import { runScript } from '../script/run-script.js';
 import { expire } from '../script/scripts.generated.js';
 import type { Store } from '../store.js';
@@ -58,11 +58,11 @@ export async function expireDue(store: Store, partition: string, dueBefore: numb
   const base = store.keys.baseOf(partition);
   const { examined, counts, lagMs, broken, ended } = await runScript(store, expire, {
     keys: { deadlines: store.keys.deadlines(partition) },
-    args: { base, limit: STEP, dueBefore, random: store.random() },
+    args: { base, limit: STEP, dueBefore, random: store.settings.random() },
   });
   const done = MOVES.map(([from, to], i) => ({ from, to, jobs: counts[i] as number }));
   reportEnded(store, ended);
-  for (const { from, to, jobs } of done) if (to === 'none' && jobs > 0) report(store, { from, to, jobs });
+  for (const { from, to, jobs } of done) if (to === 'none' && jobs > 0) store.observer.changed({ from, to, jobs });
   const reopened = counts[REOPENED] as number;
   if (examined > reopened) store.observer.expired(lagMs);
   const total = (isIt: (move: (typeof done)[number]) => boolean) =>
@@ -84,6 +84,13 @@ function reportEnded(store: Store, ended: readonly string[]): void {
   for (let i = 0; i < ended.length; i += 4) {
     const [spaceId, name, move, runMs] = ended.slice(i, i + 4) as [string, string, string, string];
     const [from, to] = MOVES[Number(move) - 1] as (typeof MOVES)[number];
-    report(store, { from, to, spaceId, name, by: 'timeout', ...(from === 'running' && { runMs: Number(runMs) }) });
+    store.observer.changed({
+      from,
+      to,
+      spaceId,
+      name,
+      by: 'timeout',
+      ...(from === 'running' && { runMs: Number(runMs) }),
+    });
   }
 }

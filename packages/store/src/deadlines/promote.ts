@@ -1,5 +1,4 @@
 import type { Status } from '@yardmaster/protocol';
-import { report } from '../changes.js';
 import { runScript } from '../script/run-script.js';
 import { promote } from '../script/scripts.generated.js';
 import type { Store } from '../store.js';
@@ -37,10 +36,10 @@ export async function promoteDue(store: Store, partition: string, dueBefore: num
     args: { base, limit: STEP, dueBefore },
   });
   const [ready = 0, scheduledDead = 0, pendingDead = 0] = counts;
-  if (ready > 0) report(store, { from: 'scheduled', to: 'pending', jobs: ready });
+  if (ready > 0) store.observer.changed({ from: 'scheduled', to: 'pending', jobs: ready });
   for (let i = 0; i < dead.length; i += 3) {
     const [spaceId, name, from] = dead.slice(i, i + 3) as [string, string, Status];
-    report(store, { from, to: 'dead', spaceId, name });
+    store.observer.changed({ from, to: 'dead', spaceId, name });
   }
   if (ready + scheduledDead + pendingDead > 0) store.observer.promoted(lagMs);
   return { isMore: examined === STEP, ready, notStarted: scheduledDead + pendingDead, lagMs, broken };

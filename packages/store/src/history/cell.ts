@@ -1,4 +1,4 @@
-import type { Change } from '../changes.js';
+import type { Change } from '../observer.js';
 
 /** What happens to jobs, as a history counts it. The order is the place in a cell. */
 export const COUNTERS = [

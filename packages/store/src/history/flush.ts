@@ -2,9 +2,10 @@ import { YardmasterError } from '@yardmaster/protocol';
 import pLimit from 'p-limit';
 import { runScript } from '../script/run-script.js';
 import { add_history } from '../script/scripts.generated.js';
-import { onBulk, type Store } from '../store.js';
+import { onBulk } from '../script/verbs.js';
+import type { Store } from '../store.js';
 import { textOfCell } from './cell.js';
-import type { Portion, Step } from './tally.js';
+import type { Portion, Step, Tally } from './tally.js';
 
 /** Cells that one script adds: some 1 ms of Redis' time. */
 const STEP_CELLS = 50;
@@ -31,13 +32,12 @@ export interface Flushed {
  * flush. A step whose reply was lost is sent again with the same number, and Redis adds it once. Two flushes must not
  * run at the same time.
  */
-export async function flushHistory(store: Store): Promise<Flushed> {
-  const { tally } = store;
+export async function flushHistory(store: Store, tally: Tally): Promise<Flushed> {
   const flushed: Flushed = { hasLost: tally.close(), faults: [] };
   const abreast = pLimit(PARTITIONS_AT_ONCE);
   const flushOne = async (partition: string) => {
     try {
-      await flushPartition(store, partition);
+      await flushPartition(store, tally, partition);
     } catch (error) {
       flushed.faults.push(error);
     }
@@ -46,10 +46,10 @@ export async function flushHistory(store: Store): Promise<Flushed> {
   return flushed;
 }
 
-async function flushPartition(store: Store, partition: string): Promise<void> {
-  const { tally, keys } = store;
+async function flushPartition(store: Store, tally: Tally, partition: string): Promise<void> {
+  const { keys } = store;
   for (let portion = tally.portions.get(partition)?.[0]; portion; portion = tally.portions.get(partition)?.[0]) {
-    portion.steps ??= stepsOf(store, portion);
+    portion.steps ??= stepsOf(tally, portion);
     for (let step = portion.steps[0]; step; step = portion.steps[0]) {
       const now = performance.now();
       step.firstSentAt ??= now;
@@ -66,7 +66,7 @@ async function flushPartition(store: Store, partition: string): Promise<void> {
   }
 }
 
-function stepsOf({ tally }: Store, { spaces }: Portion): Step[] {
+function stepsOf(tally: Tally, { spaces }: Portion): Step[] {
   const steps: Step[] = [];
   for (const [spaceId, names] of spaces) {
     for (const [name, cell] of names) {

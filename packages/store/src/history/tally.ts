@@ -1,5 +1,5 @@
 import { OTHER_NAMES } from '@yardmaster/protocol';
-import type { Change } from '../changes.js';
+import type { Change } from '../observer.js';
 import { partitionOf, randomBase32 } from '../partition.js';
 import { addCell, type Cell, count, countersOf, DURATIONS, newCell, observe } from './cell.js';
 

@@ -1,4 +1,3 @@
-import { report } from '../changes.js';
 import { delete_job } from '../script/scripts.generated.js';
 import { runVerb, withInputs } from '../script/verbs.js';
 import { type Caller, placeOfJob, type Store } from '../store.js';
@@ -12,5 +11,5 @@ import { type Caller, placeOfJob, type Store } from '../store.js';
 export async function deleteJob(store: Store, caller: Caller, jobId: string): Promise<void> {
   const verb = withInputs(delete_job, { args: { jobId } });
   const { before } = await runVerb(store, placeOfJob(store, caller, jobId), verb);
-  report(store, { from: before, to: 'none' });
+  store.observer.changed({ from: before, to: 'none' });
 }

@@ -1,4 +1,3 @@
-import { report } from '../changes.js';
 import { kill } from '../script/scripts.generated.js';
 import { runVerb, withInputs } from '../script/verbs.js';
 import { type Caller, placeOfJob, type Store } from '../store.js';
@@ -12,5 +11,5 @@ import { type Caller, placeOfJob, type Store } from '../store.js';
 export async function killJob(store: Store, caller: Caller, jobId: string, reason: string | null): Promise<void> {
   const verb = withInputs(kill, { args: { jobId, reason: JSON.stringify(reason) } });
   const { before, space, name } = await runVerb(store, placeOfJob(store, caller, jobId), verb);
-  if (before !== 'killed') report(store, { from: before, to: 'killed', spaceId: space, name });
+  if (before !== 'killed') store.observer.changed({ from: before, to: 'killed', spaceId: space, name });
 }

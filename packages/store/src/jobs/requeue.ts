@@ -1,5 +1,4 @@
 import { type RequeueRequest, YardmasterError } from '@yardmaster/protocol';
-import { report } from '../changes.js';
 import { requeue } from '../script/scripts.generated.js';
 import { runVerb, withInputs } from '../script/verbs.js';
 import { type Caller, placeOfJob, type Store } from '../store.js';
@@ -22,5 +21,5 @@ export async function requeueJob(
   if (reply.outcome === 'NOT_UNIQUE') {
     throw new YardmasterError('JOB_NOT_UNIQUE', undefined, { jobId: reply.id, jobStatus: reply.status });
   }
-  report(store, { from: reply.before, to: reply.after });
+  store.observer.changed({ from: reply.before, to: reply.after });
 }

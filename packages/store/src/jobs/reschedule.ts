@@ -1,5 +1,4 @@
 import type { RescheduleRequest } from '@yardmaster/protocol';
-import { report } from '../changes.js';
 import { reschedule } from '../script/scripts.generated.js';
 import { runVerb, withInputs } from '../script/verbs.js';
 import { type Caller, placeOfJob, type Store } from '../store.js';
@@ -19,5 +18,5 @@ export async function rescheduleJob(
 ): Promise<void> {
   const args = { jobId, delay: delayOf(schedule), priority: priority ?? '' };
   const { before, after } = await runVerb(store, placeOfJob(store, caller, jobId), withInputs(reschedule, { args }));
-  report(store, { from: before, to: after });
+  store.observer.changed({ from: before, to: after });
 }

@@ -1,7 +1,8 @@
 import { type AppendedLogs, YardmasterError } from '@yardmaster/protocol';
 import { runScript } from '../script/run-script.js';
 import { append_logs } from '../script/scripts.generated.js';
-import { type Caller, inputsForJob, onBulk, type Store } from '../store.js';
+import { onBulk } from '../script/verbs.js';
+import { type Caller, inputsForJob, type Store } from '../store.js';
 import type { PackedLog } from './entry.js';
 
 /**

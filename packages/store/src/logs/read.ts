@@ -1,7 +1,8 @@
 import { containsAll, type LogEntry, type LogsPage, type LogsQuery } from '@yardmaster/protocol';
 import { runScript } from '../script/run-script.js';
 import { read_logs } from '../script/scripts.generated.js';
-import { type Caller, inputsForJob, onBulk, ownerOf, type Store } from '../store.js';
+import { onBulk } from '../script/verbs.js';
+import { type Caller, inputsForJob, ownerOf, type Store } from '../store.js';
 import { levelOf, logOf, parseLog, type StoredLog } from './entry.js';
 
 /** Limits of one request. Beyond them it responds with the entries found so far, and a cursor to continue from. */
@@ -25,7 +26,7 @@ export function readLogs(store: Store, caller: Caller, jobId: string, query: Log
   const { mode, bound, limit } = query;
   const direction = mode === 'after' ? 'after' : 'before';
   const fill = fillerOf(jobId, query);
-  const withSlot = isFiltered(query) ? store.withSearchSlot : store.withReadSlot;
+  const withSlot = isFiltered(query) ? store.slots.search : store.slots.read;
   return withSlot(ownerOf(caller), async (slot) => {
     // Entries that were found are worth more than an error. So the read is done in time, however long it waited for its
     // slot.

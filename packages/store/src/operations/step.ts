@@ -1,11 +1,12 @@
 import { isJobId, type Status } from '@yardmaster/protocol';
 import { call } from '../call.js';
-import { report, type StatusOrNone } from '../changes.js';
 import { matchesText } from '../jobs/find/filter.js';
 import { delayOf } from '../jobs/timing.js';
+import type { StatusOrNone } from '../observer.js';
 import { runScript } from '../script/run-script.js';
 import { read_texts, step_operation } from '../script/scripts.generated.js';
-import { onBulk, type Store } from '../store.js';
+import { onBulk } from '../script/verbs.js';
+import type { Store } from '../store.js';
 import { readOperations } from './operations.js';
 import type { OperationRecord, ShownRequest } from './record.js';
 
@@ -163,6 +164,6 @@ async function readTexts(
 function reportMoves(store: Store, spaceId: string, moves: string[]): void {
   for (let i = 0; i < moves.length; i += 4) {
     const [from, to, name, jobs] = moves.slice(i, i + 4) as [Status, StatusOrNone, string, string];
-    report(store, { from, to, jobs: Number(jobs), spaceId, name });
+    store.observer.changed({ from, to, jobs: Number(jobs), spaceId, name });
   }
 }

@@ -4,20 +4,7 @@ import { Cluster } from 'ioredis';
 import { callError } from '../call.js';
 import { carriedOutWithinMs, type Store, type StoreSettings } from '../store.js';
 import { followingManualClock } from './manual-clock.js';
-
-/** A compiled Lua file. Its inputs are by name: keys, arguments, and the list of all further arguments. */
-export interface Script<Inputs, Reply> {
-  name: string;
-  text: string;
-  /** Number of its keys; they come first among the parameters. */
-  keyCount: number;
-  /** Put its inputs in order. This is generated, because it costs less than a loop over their names. */
-  parameters: (inputs: Inputs) => ScriptArgument[];
-  /** Decode a reply that is no error, as the header of the file declares it. */
-  decode: (reply: unknown[]) => Reply;
-}
-
-export type ScriptArgument = string | number;
+import type { Script, ScriptArgument } from './script.js';
 
 /**
  * Run a script once. When no reply comes, it is never sent again, because the script may have run.
@@ -43,7 +30,7 @@ export function throwIfRefused(store: Store, reply: readonly unknown[], sentAt: 
   if (word === 'TOO_LATE') {
     // The script did nothing, because its deadline was over.
     const earlyMs = carriedOutWithinMs(store) - (performance.now() - sentAt);
-    if (earlyMs > 0) store.clock.reportTooLate(earlyMs);
+    if (earlyMs > 0) store.known.clock.reportTooLate(earlyMs);
     throw new YardmasterError('OVERLOADED');
   }
   if (word === SLOT_MOVING) {
@@ -138,8 +125,8 @@ export function textOn(store: Store, script: { text: string }): ScriptText {
 const withSettings = (text: string, settings: StoreSettings): string =>
   text.replaceAll(/\b[A-Z_]+\b/g, (word) => String(CONSTANTS[word] === undefined ? word : settings[CONSTANTS[word]]));
 
-function onRedis(text: string, { redis, keys, isClockManual }: Store): string {
-  if (isClockManual) return followingManualClock(text, keys.manualClock);
+function onRedis(text: string, { redis, keys, settings }: Store): string {
+  if (settings.isClockManual) return followingManualClock(text, keys.manualClock);
   if (!(redis instanceof Cluster)) return text;
   return SLOT_GUARD + text.replaceAll("call('PUBLISH',", "call('SPUBLISH',").replaceAll("'NUMSUB'", "'SHARDNUMSUB'");
 }

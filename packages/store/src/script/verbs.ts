@@ -1,43 +1,10 @@
-import type { Store } from '../store.js';
-import { evaluate, type Script, type ScriptArgument, throwIfRefused } from './run-script.js';
+import type { SendCall, Store } from '../store.js';
+import { evaluate, throwIfRefused } from './run-script.js';
+import type { Place, ScriptArgument, Verb, VerbCall, VerbInputs } from './script.js';
 import { group } from './scripts.generated.js';
 
 // A verb is a file in lua/verbs. A call of one verb runs the verb's own script. A call of several verbs, or several calls
 // together, run the script `group`, which contains all verbs.
-
-/** Partition and space of a call, and its deadline. */
-export interface Place {
-  /** Beginning of the keys of the partition. */
-  base: string;
-  /** The one space whose jobs the call may touch; '' for any. */
-  space: string;
-  /** See notAfterOf; '' when left out. */
-  notAfter?: number | '';
-}
-
-/** The script of a verb. */
-export interface Verb<Inputs, Reply> extends Script<Inputs, Reply> {
-  /** Whether its first argument is the deadline of its call. */
-  hasDeadline: boolean;
-}
-
-/** A verb and its arguments in order, without the deadline. */
-export interface VerbInputs<Reply = unknown> {
-  verb: Pick<Verb<never, Reply>, 'name' | 'text' | 'keyCount' | 'decode' | 'hasDeadline'>;
-  parameters: ScriptArgument[];
-}
-
-/** Verbs of one place, to run in order in one script. */
-export interface VerbCall extends Place {
-  verbs: readonly VerbInputs[];
-  /** Whether a refusal stops the verbs after it, which get the same reply. Default false. */
-  stopsAtRefusal?: boolean;
-  /** How many jobs it may touch. */
-  jobs: number;
-}
-
-/** Sends a call, and returns the reply of each verb, which may be that of an error. @throws as evaluate */
-export type SendCall = (store: Store, call: VerbCall) => Promise<readonly unknown[][]>;
 
 /** Bind a verb to its arguments. */
 export const withInputs = <Inputs, Reply>(verb: Verb<Inputs, Reply>, inputs: NoInfer<Inputs>): VerbInputs<Reply> => ({
@@ -66,6 +33,9 @@ export async function runVerb<Reply>(
 
 /** Send a call at once. */
 export const sendAlone: SendCall = async (store, call) => (await sendCalls(store, [call]))[0] as unknown[][];
+
+/** Return the store with its calls on the bulk connection. */
+export const onBulk = (store: Store): Store => ({ ...store, redis: store.bulk, send: sendAlone });
 
 /** Return the arguments of a verb. */
 const argumentsOf = ({ verb, parameters }: VerbInputs, notAfter: number | '') =>

@@ -1,6 +1,7 @@
 import { call } from '../call.js';
 import { PARTITION_TAGS } from '../partition.js';
-import { onBulk, type Store } from '../store.js';
+import { onBulk } from '../script/verbs.js';
+import type { Store } from '../store.js';
 import { ageSeconds, redisNow, withoutHeadStart } from '../time.js';
 
 /** Spaces read for each one that may be shown, because spaces without pending jobs make room for others. */

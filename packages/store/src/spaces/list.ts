@@ -2,7 +2,8 @@ import type { SpaceList, SpacesQuery } from '@yardmaster/protocol';
 import pLimit from 'p-limit';
 import { call } from '../call.js';
 import { PARTITION_TAGS, partitionOf } from '../partition.js';
-import { type Caller, onBulk, type Store } from '../store.js';
+import { onBulk } from '../script/verbs.js';
+import type { Caller, Store } from '../store.js';
 import { getStats } from './stats.js';
 
 /** Ids of spaces that one command reads: it takes Redis some 0.3 ms. */

@@ -1,7 +1,8 @@
 import { type NameStats, type SpaceStats, STATUSES, type StatsQuery, type Status } from '@yardmaster/protocol';
 import { runScript } from '../script/run-script.js';
 import { stats } from '../script/scripts.generated.js';
-import { onBulk, type Store } from '../store.js';
+import { onBulk } from '../script/verbs.js';
+import type { Store } from '../store.js';
 import { ageSeconds, isoOf } from '../time.js';
 import { pausedOf } from './pause/pause.js';
 

@@ -1,8 +1,8 @@
 import type { JsonValue, Outcome, Status } from '@yardmaster/protocol';
-import { report } from '../../changes.js';
 import { partitionOfJob } from '../../partition.js';
+import type { VerbInputs } from '../../script/script.js';
 import { ack, complete, fail, heartbeat, release } from '../../script/scripts.generated.js';
-import { type VerbInputs, withInputs } from '../../script/verbs.js';
+import { withInputs } from '../../script/verbs.js';
 import type { Store } from '../../store.js';
 import { storedTokenOf } from '../read/state.js';
 import { delayOf, msOfSeconds } from '../timing.js';
@@ -13,7 +13,7 @@ type OmitJob<O> = O extends Outcome ? Omit<O, 'jobId' | 'deliveryToken'> : never
 
 /** Return the verb of a report with its arguments. */
 export function verbOf(
-  { random, spaceSettings }: Store,
+  { settings, known }: Store,
   jobId: string,
   deliveryToken: string | null | undefined,
   report: Report,
@@ -35,7 +35,7 @@ export function verbOf(
     case 'ephemeral':
       return beat(JSON.stringify(report.data));
     case 'complete': {
-      const mayDiffer = spaceSettings.isOnIn(partitionOfJob(jobId), 'retention') ? '1' : '';
+      const mayDiffer = known.spaces.isOnIn(partitionOfJob(jobId), 'retention') ? '1' : '';
       const result = JSON.stringify(report.result);
       return withInputs(complete, { args: { jobId, deliveryToken: token, result, mayDiffer } });
     }
@@ -44,7 +44,7 @@ export function verbOf(
       const retryAfterMs = retryAfterSeconds === null ? '' : msOfSeconds(retryAfterSeconds);
       const isRetryable = retryable ? '1' : '0';
       const args = { jobId, deliveryToken: token, errorJson: JSON.stringify(error), isRetryable, retryAfterMs };
-      return withInputs(fail, { args: { ...args, random: random() } });
+      return withInputs(fail, { args: { ...args, random: settings.random() } });
     }
     case 'release': {
       const delay = delayOf({ scheduledFor: null, delaySeconds: report.delaySeconds });
@@ -78,8 +78,8 @@ export function reportEffect(
   const { attempt = 1, status = 'completed', before, after, space: spaceId, name, runMs } = effect;
   // Without a token, a call in an attempt after the first may have been made by an earlier worker.
   if (attempt > 1 && !deliveryToken) store.observer.unfenced();
-  if (action === 'ack') report(store, { from: 'delivered', to: 'running' });
+  if (action === 'ack') store.observer.changed({ from: 'delivered', to: 'running' });
   else if (before !== undefined && after !== undefined) {
-    report(store, { from: before, to: after, spaceId, name, by: 'release' });
-  } else if (runMs !== undefined) report(store, { from: 'running', to: status, spaceId, name, runMs });
+    store.observer.changed({ from: before, to: after, spaceId, name, by: 'release' });
+  } else if (runMs !== undefined) store.observer.changed({ from: 'running', to: status, spaceId, name, runMs });
 }

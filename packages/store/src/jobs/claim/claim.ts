@@ -1,5 +1,5 @@
 import type { ClaimedJob, ClaimOutcome, PollRequest } from '@yardmaster/protocol';
-import { type Change, report } from '../../changes.js';
+import type { Change } from '../../observer.js';
 import { claim, poll } from '../../script/scripts.generated.js';
 import { runVerb, withInputs } from '../../script/verbs.js';
 import { type Caller, notAfterOf, placeOfJob, type Store } from '../../store.js';
@@ -39,7 +39,7 @@ function reportClaimed(
   claim: Pick<Change, 'to' | 'spaceId' | 'by'>,
 ): ClaimedJob[] {
   return claimedOf(values).map(({ job, waitMs }) => {
-    report(store, { from: 'pending', ...claim, name: job.name, waitMs });
+    store.observer.changed({ from: 'pending', ...claim, name: job.name, waitMs });
     return job;
   });
 }

@@ -1,7 +1,7 @@
 import { isJobId, type Outcome, type Settled, YardmasterError } from '@yardmaster/protocol';
 import { partitionOf, partitionOfJob } from '../../partition.js';
 import { SLOT_MOVING, throwIfRefused } from '../../script/run-script.js';
-import type { VerbInputs } from '../../script/verbs.js';
+import type { VerbInputs } from '../../script/script.js';
 import { notAfterOf, type Store } from '../../store.js';
 import { type Effect, reportEffect, verbOf } from '../attempt/outcomes.js';
 import type { ClaimedValue } from '../read/record.js';

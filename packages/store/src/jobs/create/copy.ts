@@ -1,5 +1,4 @@
 import { type CopyRequest, type Job, YardmasterError } from '@yardmaster/protocol';
-import { report } from '../../changes.js';
 import { newJobIdIn, partitionOfJob } from '../../partition.js';
 import { runScript } from '../../script/run-script.js';
 import { copy } from '../../script/scripts.generated.js';
@@ -29,7 +28,7 @@ const COPIED_FIELDS = [
  */
 export async function copyJob(store: Store, caller: Caller, jobId: string, { payload }: CopyRequest): Promise<Job> {
   const { keys, args } = inputsForJob(store, caller, jobId);
-  if (!store.storage.isSafe) throw new YardmasterError('STORAGE_UNSAFE');
+  if (!store.known.isStorageSafe) throw new YardmasterError('STORAGE_UNSAFE');
   const copyId = newJobIdIn(partitionOfJob(jobId));
   const { record } = await runScript(store, copy, {
     keys,
@@ -42,6 +41,6 @@ export async function copyJob(store: Store, caller: Caller, jobId: string, { pay
     rest: COPIED_FIELDS,
   });
   const job = jobOf(copyId, recordOf(record));
-  report(store, { from: 'none', to: 'pending', spaceId: job.spaceId, name: job.name });
+  store.observer.changed({ from: 'none', to: 'pending', spaceId: job.spaceId, name: job.name });
   return job;
 }

@@ -1,8 +1,8 @@
 import { type JobSummary, type Status, YardmasterError } from '@yardmaster/protocol';
-import { report } from '../../changes.js';
 import { keyedJobId, newJobId } from '../../partition.js';
 import { throwIfRefused } from '../../script/run-script.js';
-import { notAfterOf, onBulk, type Store } from '../../store.js';
+import { onBulk } from '../../script/verbs.js';
+import { notAfterOf, type Store } from '../../store.js';
 import { isoOfOrder } from '../../time.js';
 import { stateOf } from '../read/state.js';
 import { idempotencySecretOf } from './idempotency.js';
@@ -49,7 +49,7 @@ export async function createJobs(
   packed: readonly PackedJob[],
   { idempotencyKey: key, inTurn }: ManyOptions,
 ): Promise<ManyCreated> {
-  if (!store.storage.isSafe) throw new YardmasterError('STORAGE_UNSAFE');
+  if (!store.known.isStorageSafe) throw new YardmasterError('STORAGE_UNSAFE');
   const jobs: JobSummary[] = [];
   let replayed = 0;
   try {
@@ -63,7 +63,7 @@ export async function createJobs(
         const { name } = chunk[i] as PackedJob;
         const { before, isReplay, ...found } = foundIn(decode(reply), ids[i] as string);
         if (isReplay) replayed++;
-        else report(store, { from: before, to: found.status, ...(before === 'none' && { spaceId, name }) });
+        else store.observer.changed({ from: before, to: found.status, ...(before === 'none' && { spaceId, name }) });
         const { id, status, order } = found;
         jobs.push({ id, spaceId, name, status, createdAt: isoOfOrder(order) });
       }

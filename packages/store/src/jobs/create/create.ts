@@ -6,7 +6,6 @@ import {
   uniqueOf,
   YardmasterError,
 } from '@yardmaster/protocol';
-import { report } from '../../changes.js';
 import { keyedJobId, newJobId } from '../../partition.js';
 import { runVerb } from '../../script/verbs.js';
 import { notAfterOf, type Store } from '../../store.js';
@@ -56,7 +55,7 @@ export async function createJob(
   idempotencyKey: string | null = null,
   body = request,
 ): Promise<Creation> {
-  if (!store.storage.isSafe) throw new YardmasterError('STORAGE_UNSAFE');
+  if (!store.known.isStorageSafe) throw new YardmasterError('STORAGE_UNSAFE');
   const isKeyed = idempotencyKey !== null;
   const jobId = isKeyed ? keyedJobId(await idempotencySecretOf(store), spaceId, idempotencyKey) : newJobId(spaceId);
   const packed = packJob(spaceId, request, isKeyed ? body : null);
@@ -66,7 +65,7 @@ export async function createJob(
   switch (reply.outcome) {
     case 'CREATED': {
       const job = newJobOf(jobId, spaceId, request, reply.order, reply.scheduledFor ?? null);
-      report(store, { from: 'none', to: job.status, spaceId, name: job.name });
+      store.observer.changed({ from: 'none', to: job.status, spaceId, name: job.name });
       return { outcome: 'created', job };
     }
     case 'REPLAYED': {
@@ -84,7 +83,7 @@ export async function createJob(
       return { outcome: 'returned', job: jobOf(reply.id, recordOfValues(shown, reply.values)) };
     case 'REPLACED': {
       const job = jobOf(reply.id, recordOfValues(shown, reply.values));
-      report(store, { from: reply.before, to: job.status });
+      store.observer.changed({ from: reply.before, to: job.status });
       return { outcome: 'replaced', job };
     }
   }

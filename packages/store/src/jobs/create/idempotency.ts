@@ -15,16 +15,16 @@ const SECRET_BYTES = 32;
  * @throws STORAGE_FULL when it does not exist yet and Redis is full; UNAVAILABLE
  */
 export async function idempotencySecretOf(store: Store): Promise<Buffer> {
-  const { redis, keys, idempotency } = store;
-  if (idempotency.secret !== null) return idempotency.secret;
+  const { redis, keys, known } = store;
+  if (known.idempotencySecret !== null) return known.idempotencySecret;
   const read = () => call(store, 'hget', redis.hget(keys.meta, FIELD));
   let text = await read();
   if (text === null) {
     await call(store, 'hsetnx', redis.hsetnx(keys.meta, FIELD, randomBytes(SECRET_BYTES).toString('hex')));
     text = (await read()) as string;
   }
-  idempotency.secret = Buffer.from(text, 'hex');
-  return idempotency.secret;
+  known.idempotencySecret = Buffer.from(text, 'hex');
+  return known.idempotencySecret;
 }
 
 const { maxRetries, timeoutSeconds } = RECORD_DEFAULTS;

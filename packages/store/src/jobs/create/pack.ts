@@ -50,11 +50,11 @@ const ACTIVE = /[utsp]/;
  * @param shown fields to return of a job that exists
  */
 export function createVerb(
-  { spaceSettings }: Store,
+  { known }: Store,
   { spaceId, jobId, job, shown }: { spaceId: string; jobId: string; job: PackedJob; shown: readonly string[] },
 ) {
   const { name, fields, options, delay, fingerprint } = job;
-  const maxPending = spaceSettings.of(spaceId)?.maxPending;
+  const maxPending = known.spaces.of(spaceId)?.maxPending;
   const isPlain = fingerprint === '' && delay === '' && maxPending === undefined && !ACTIVE.test(options);
   const extras = isPlain ? '' : [delay || '-', maxPending ?? '-', fingerprint || '-', ...shown].join(' ');
   return withInputs(create, { args: { jobId, name, options, extras }, rest: fields });

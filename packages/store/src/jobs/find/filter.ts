@@ -1,4 +1,4 @@
-import { foldCase, type JobFilter, type ListJobsQuery } from '@yardmaster/protocol';
+import { foldCase, type JobFilter, type ListedJob, type ListJobsQuery } from '@yardmaster/protocol';
 import type { Store } from '../../store.js';
 import type { JobRecord } from '../read/record.js';
 
@@ -55,4 +55,21 @@ export function matchesText(q: string): (record: Pick<JobRecord, (typeof TEXT_FI
       // A result of null is no result.
       return text && text !== 'null' ? foldCase(text).includes(wanted) : false;
     });
+}
+
+/** Which jobs to read next. */
+export interface PortionQuery extends Pick<ListJobsQuery, 'order' | 'limit'> {
+  spaceId: string;
+  places: ReturnType<typeof placesOf>;
+  /** Most entries of indexes to examine. */
+  entries: number;
+  /** Jobs to skip first. */
+  skip: number;
+}
+
+/** A portion of a page. */
+export interface Found {
+  jobs: ListedJob[];
+  /** Place of the last job that was examined; null when none is left. */
+  reached: number | null;
 }

@@ -1,22 +1,16 @@
 import type { ListedJob, ListJobsQuery } from '@yardmaster/protocol';
 import { runScript } from '../../script/run-script.js';
 import { list } from '../../script/scripts.generated.js';
-import { type Caller, onBulk, ownerOf, type Store } from '../../store.js';
+import { onBulk } from '../../script/verbs.js';
+import { type Caller, ownerOf, type Store } from '../../store.js';
 import { LISTED_FIELDS, listedJobOf, recordOfValues } from '../read/record.js';
-import { findInputs, goOnAfter, placesOf, reachedIn } from './filter.js';
+import { type Found, findInputs, goOnAfter, type PortionQuery, placesOf, reachedIn } from './filter.js';
 import { searchPortion } from './search.js';
 
 /** Jobs of a space, and where the next page begins; null after the last page. */
 export interface JobPage {
   jobs: ListedJob[];
   nextCursor: string | null;
-}
-
-/** A portion of a page. */
-export interface Found {
-  jobs: ListedJob[];
-  /** Place of the last job that was examined; null when none is left. */
-  reached: number | null;
 }
 
 /** Entries of indexes that one script examines, of which perhaps none passes the filter: some 1 ms of Redis' time. */
@@ -64,14 +58,14 @@ export async function listJobs(store: Store, caller: Caller, spaceId: string, qu
   // A small page is read over the connection of all calls, and waits for no slot.
   if (await read(store, ENTRIES.first)) {
     if (isSearch(filter)) {
-      await store.withSearchSlot(ownerOf(caller), async ({ until }) => {
+      await store.slots.search(ownerOf(caller), async ({ until }) => {
         // Jobs that were found are worth more than an error, so the page ends in time.
         const giveUpAt = Math.min(performance.now() + PAGE_MS, until - RESPONSE_MS);
         while (examined < PAGE_ENTRIES && performance.now() < giveUpAt)
           if (!(await read(onBulk(store), ENTRIES.next))) break;
       });
     } else {
-      await store.withReadSlot(ownerOf(caller), async (slot) => {
+      await store.slots.read(ownerOf(caller), async (slot) => {
         do slot.check();
         while (await read(onBulk(store), ENTRIES.next));
       });
@@ -82,16 +76,6 @@ export async function listJobs(store: Store, caller: Caller, spaceId: string, qu
 
 /** Whether jobs must be looked at to know whether they pass. */
 const isSearch = ({ q, names, tags }: ListJobsQuery['filter']) => q !== null || names.length > 0 || tags.length > 0;
-
-/** Which jobs to read next. */
-export interface PortionQuery extends Pick<ListJobsQuery, 'order' | 'limit'> {
-  spaceId: string;
-  places: ReturnType<typeof placesOf>;
-  /** Most entries of indexes to examine. */
-  entries: number;
-  /** Jobs to skip first. */
-  skip: number;
-}
 
 /** Read a portion of a page whose filter Redis applies, as of one moment. */
 async function readPortion(

@@ -5,8 +5,7 @@ import { find } from '../../script/scripts.generated.js';
 import type { Store } from '../../store.js';
 import { type JobRecord, LISTED_FIELDS, listedJobOf, recordOfValues } from '../read/record.js';
 import { stateOf } from '../read/state.js';
-import { findInputs, matchesText, reachedIn, TEXT_FIELDS } from './filter.js';
-import type { Found, PortionQuery } from './list.js';
+import { type Found, findInputs, matchesText, type PortionQuery, reachedIn, TEXT_FIELDS } from './filter.js';
 
 /** Records whose texts are read with one write. */
 const RECORDS_AT_ONCE = 100;

@@ -2,7 +2,8 @@ import { type PublishedEvent, type Status, statusAfter } from '@yardmaster/proto
 import { parseLog } from '../../logs/entry.js';
 import { runScript } from '../../script/run-script.js';
 import { since } from '../../script/scripts.generated.js';
-import { ANY_SPACE, inputsForJob, onBulk, type Store } from '../../store.js';
+import { onBulk } from '../../script/verbs.js';
+import { ANY_SPACE, inputsForJob, type Store } from '../../store.js';
 import { eventsOf } from './events.js';
 import { parseJson } from './record.js';
 

@@ -37,7 +37,7 @@ export async function changeSettings(store: Store, spaceId: string, change: Sett
       args: { space: spaceId, before: before ?? '', after: isEmpty ? '' : storedSettings(after) },
     });
     if (outcome === 'CHANGED') continue;
-    store.spaceSettings.change(spaceId, after);
+    store.known.spaces.change(spaceId, after);
     // The call does not wait for the message, because processes also notice the change without it.
     const told = publish(store.redis, store.keys.settingsChannel, partitionOf(spaceId));
     call(store, 'publish', told).catch(() => undefined);
@@ -56,7 +56,7 @@ const textOf = (store: Store, spaceId: string) => call(store, 'hget', store.redi
  */
 export async function loadSettings(store: Store, partition: string): Promise<void> {
   const key = store.keys.settings(partition);
-  store.spaceSettings.replace(partition, await call(store, 'hgetall', store.redis.hgetall(key)));
+  store.known.spaces.replace(partition, await call(store, 'hgetall', store.redis.hgetall(key)));
 }
 
 /**
@@ -68,7 +68,7 @@ export async function loadSettings(store: Store, partition: string): Promise<voi
 export async function refreshSettings(store: Store): Promise<void> {
   const refresh = async (partition: string) => {
     const version = await call(store, 'hget', store.redis.hget(store.keys.settings(partition), ''));
-    if (version !== store.spaceSettings.versionOf(partition)) await loadSettings(store, partition);
+    if (version !== store.known.spaces.versionOf(partition)) await loadSettings(store, partition);
   };
   const outcomes = await Promise.allSettled(PARTITION_TAGS.map(refresh));
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
