@@ -1,9 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { expect, it } from '@jest/globals';
-import { AdaptiveLimit } from '../../apps/api/src/limits/adaptive-limit.js';
-import { RedisQueue, type RedisSlot } from '../../apps/api/src/limits/redis-queue.js';
-import { ResponseBudget } from '../../apps/api/src/limits/response-budget.js';
+import { ResponseBudget } from '../../apps/api/src/limits/budgets.js';
+import { AdaptiveLimit, RedisQueue, type RedisSlot } from '../../apps/api/src/limits/redis-queue.js';
 import { until } from '../support/until.js';
 
 /** Return the limit after some seconds with 100 requests in each 100 ms. @param msOf returns how long one takes */

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { within } from '@yardmaster/server';
 import express, { type Express } from 'express';
-import { createHttpServer } from '../../apps/api/src/http-server.js';
+import { createHttpServer } from '../../apps/api/src/app.js';
 import { readRawBody } from '../../apps/api/src/input/body.js';
 
 // Behavior that no call over HTTP can cause or show.

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Counter, Histogram, Registry } from 'prom-client';
-import { createFastCounter, FastHistogram, type Series } from '../../packages/server/src/metrics/fast.js';
+import { createFastCounter, FastHistogram, type Series } from '../../packages/server/src/metrics/http.js';
 import { sharedRead } from '../../packages/server/src/metrics/registry.js';
 import { type ServiceOptions, startService } from '../support/service.js';
 

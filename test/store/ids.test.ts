@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { isJobId } from '@yardmaster/protocol';
 import { createStore, newJobId, partitionOf } from '@yardmaster/store';
 import type { Redis } from 'ioredis';
-import { randomBase32 } from '../../packages/store/src/partition.js';
+import { randomBase32 } from '../../packages/store/src/keys.js';
 import { isoOf } from '../../packages/store/src/time.js';
 
 it('every key that exists once has a hash tag, unless no script has it as its first key', () => {

@@ -13,9 +13,8 @@ import {
   type Streams,
 } from '@yardmaster/server';
 import { carriedOutWithinMs } from '@yardmaster/store';
-import { createApp, endpointsOf } from './app.js';
-import { createHttpServer } from './http-server.js';
-import type { SizeLimits } from './input/sizes.js';
+import { createApp, createHttpServer, endpointsOf } from './app.js';
+import type { SizeLimits } from './call.js';
 import { inGroups } from './limits/group-commit.js';
 import { RedisQueue } from './limits/redis-queue.js';
 import { ROUTES } from './routes/index.js';
@@ -89,7 +88,7 @@ export function createApiServer({ context, config, log, streams, isLive = () => 
   const routes = store.settings.isClockManual ? [...ROUTES, TEST_CLOCK] : ROUTES;
   const site = config.UI ? readSite() : [];
   const endpoints = endpointsOf({ routes, serve, health: { context, isLive }, limits, site });
-  const app = createApp({ endpoints, refuse, corsOrigins: config.CORS_ORIGINS });
+  const app = createApp({ endpoints, refuse, corsOrigins: config.CORS_ORIGINS, streams });
   const server = createHttpServer(app, { ...SERVER_OPTIONS, streams });
   logRequests(server, log);
   return protectServer(server, requests);

@@ -1,10 +1,13 @@
+import http from 'node:http';
 import { checkParameters, streamMessageSchema, YardmasterError } from '@yardmaster/protocol';
 import {
+  attachStreams,
   checkHost,
   createCors,
   type Health,
   PROBES,
   respondToCheck,
+  type Streams,
   sendError,
   sendJson,
   setRoute,
@@ -28,10 +31,12 @@ export interface AppOptions {
   refuse: Serving['refuse'];
   /** Origins whose pages may call, or `['*']`; undefined: no CORS headers at all. */
   corsOrigins: readonly string[] | undefined;
+  /** Streams on the same port. Without them, their paths are unknown. */
+  streams?: Streams | undefined;
 }
 
-/** Build the Express app: Host check, CORS, the router of all endpoints, then 404, and one error handler for all. */
-export function createApp({ endpoints, refuse, corsOrigins }: AppOptions): Express {
+/** Build the Express app: CORS, Host check, the router of all endpoints, streams, then 404, and one error handler for all. */
+export function createApp({ endpoints, refuse, corsOrigins, streams }: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -41,6 +46,9 @@ export function createApp({ endpoints, refuse, corsOrigins }: AppOptions): Expre
     checkHost(req);
     return router(req, res, next);
   });
+  if (streams !== undefined) {
+    app.use((req, res, next) => (streams.isFor(req) ? streams.respond(req, res) : next()));
+  }
   app.use((_req, res) => respondNotFound(res));
   // Express recognizes an error handler by its four parameters.
   app.use((thrown: unknown, req: Request, res: Response, _next: NextFunction) => refuse(thrown, req, res));
@@ -119,3 +127,42 @@ const withoutParameters =
     checkParameters(Object.keys(req.query), []);
     return respond(req, res, params);
   };
+
+export interface HttpServerOptions extends http.ServerOptions {
+  /** Streams on the same port. Without them, their paths are unknown. */
+  streams?: Streams | undefined;
+}
+
+/**
+ * Create an HTTP server for an Express app whose requests and responses have Express' methods from the start.
+ *
+ * Express gives each request and response its own prototype on arrival. V8 then drops its optimizations for that
+ * object, which took four fifths of the time of a small request. Here the classes from which Node makes them have
+ * Express' properties already, and the app's prototypes are those of the classes, so that the change has no effect.
+ * Plain subclasses are fast; instances made with a foreign prototype (Reflect.construct) are slower than unchanged
+ * Express. Delete this module when Express no longer changes prototypes; test/api/parts.test.ts then fails.
+ */
+export function createHttpServer(app: Express, options: HttpServerOptions): http.Server {
+  const { streams, ...serverOptions } = options;
+  class ExpressRequest extends http.IncomingMessage {}
+  class ExpressResponse extends http.ServerResponse {}
+
+  Object.defineProperties(ExpressRequest.prototype, Object.getOwnPropertyDescriptors(express.request));
+  Object.defineProperties(ExpressResponse.prototype, Object.getOwnPropertyDescriptors(express.response));
+  for (const { prototype } of [ExpressRequest, ExpressResponse]) {
+    Object.defineProperty(prototype, 'app', { configurable: true, enumerable: true, writable: true, value: app });
+  }
+  // The types require Express' own interfaces; by the lines above, these classes have every property of them.
+  app.request = ExpressRequest.prototype as unknown as Express['request'];
+  app.response = ExpressResponse.prototype as unknown as Express['response'];
+
+  // Express passes on a request whose URL it cannot parse.
+  const listener = (req: Request, res: Response) => app(req, res, () => respondNotFound(res));
+  const classes = { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse };
+  const server = http.createServer(
+    { ...serverOptions, ...classes },
+    listener as unknown as http.RequestListener<typeof ExpressRequest>,
+  );
+  if (streams) attachStreams(server, ExpressRequest, streams);
+  return server;
+}

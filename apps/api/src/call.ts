@@ -3,11 +3,29 @@ import type { Logger } from '@yardmaster/runtime';
 import type { KeyCheck } from '@yardmaster/server';
 import type { Principal, Store } from '@yardmaster/store';
 import type { Request, Response } from 'express';
-import type { SizeLimits } from './input/sizes.js';
-import type { InflateBudget } from './limits/inflate-budget.js';
-import type { KeyLimiter } from './limits/key-limiter.js';
+import type { InflateBudget, KeyLimiter } from './limits/budgets.js';
 import type { RedisQueue } from './limits/redis-queue.js';
 import type { Waiting } from './waiting/waiting.js';
+
+/** Size limits, which operators may change. */
+export interface SizeLimits {
+  /** Whole body, on the wire and inflated. */
+  bodyBytes: number;
+  /** Body that is a list of jobs, on the wire and inflated. */
+  batchBytes: number;
+  /** `payload` and `result`, as JSON text. */
+  payloadBytes: number;
+  /** Progress, checkpoint, event and error, as JSON text. */
+  eventBytes: number;
+  /** A batch of logs, on the wire. */
+  logWireBytes: number;
+  /** A batch of logs, inflated. */
+  logBatchBytes: number;
+  /** One log entry, as JSON text. */
+  logEntryBytes: number;
+  /** Entries of a batch. */
+  logEntries: number;
+}
 
 /** What all calls of a process share. */
 export interface Dependencies extends KeyCheck {

@@ -4,8 +4,7 @@ import type { Principal } from '@yardmaster/store';
 import type { Response } from 'express';
 import { beginAct, recordAct } from './audit.js';
 import { type Call, type Dependencies, type Params, Reply } from './call.js';
-import { requestHeader } from './input/header.js';
-import { Held, type Input } from './input/input.js';
+import { Held, type Input, requestHeader } from './input/input.js';
 import { withReadSlots } from './limits/redis-queue.js';
 import { ANY_KEY, type Route } from './routes/route.js';
 

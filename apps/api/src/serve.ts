@@ -13,9 +13,7 @@ import {
 import type { Request, Response } from 'express';
 import type { Dependencies, Params } from './call.js';
 import { handle } from './handle.js';
-import { InflateBudget } from './limits/inflate-budget.js';
-import { KeyLimiter } from './limits/key-limiter.js';
-import { ResponseBudget } from './limits/response-budget.js';
+import { InflateBudget, KeyLimiter, ResponseBudget } from './limits/budgets.js';
 import type { Route } from './routes/route.js';
 
 export interface ServingOptions

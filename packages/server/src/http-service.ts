@@ -1,9 +1,8 @@
 import type { Server } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Config, compose, type Logger, type Service } from '@yardmaster/runtime';
-import { listen, urlOf } from './http/server.js';
+import { listen, type Streams, urlOf } from './http/server.js';
 import { drain } from './http/shutdown.js';
-import type { Streams } from './http/upgrade.js';
 import type { ServerContext } from './server-context.js';
 
 /** Variables that an HTTP service reads. `runApp` reads the last one. */

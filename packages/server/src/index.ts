@@ -9,13 +9,23 @@ export {
 export { redisBudgetMs, within } from './deadline.js';
 export { closeAfter, onceResponded, setOwner } from './http/connection.js';
 export { createCors, type SetCors } from './http/cors.js';
+export {
+  checkHost,
+  clientAddressBy,
+  endResponse,
+  errorBody,
+  internalError,
+  requestIdOf,
+  requestIdOfResponse,
+  sendEmpty,
+  sendError,
+  sendJson,
+  sendText,
+} from './http/exchange.js';
 export { createOutageLog } from './http/outage-log.js';
 export { type Health, PROBES, respondToCheck, respondToProbe } from './http/probes.js';
 export { rawResponse } from './http/refusal.js';
-export { checkHost, clientAddressBy, requestIdOf, requestIdOfResponse } from './http/request.js';
-export { endResponse, errorBody, internalError, sendEmpty, sendError, sendJson, sendText } from './http/response.js';
-export { protectServer, SERVER_OPTIONS } from './http/server.js';
-export { attachStreams, type Streams } from './http/upgrade.js';
+export { attachStreams, protectServer, SERVER_OPTIONS, type Streams } from './http/server.js';
 export { type Background, createHttpService, HTTP_SERVICE_VARIABLES, type HttpService } from './http-service.js';
 export { type RequestMetrics, setRoute, UNKNOWN_ROUTE } from './metrics/http.js';
 export { overloadMetrics } from './metrics/overload.js';

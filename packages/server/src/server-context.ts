@@ -1,19 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { onceReachable, type SharedSubscriptions, shareSubscriptions } from '@yardmaster/redis';
 import { type Config, ConfigError, compose, every, type Logger, type Service } from '@yardmaster/runtime';
-import {
-  Authenticator,
-  createStore,
-  hasKeys,
-  prepareRedis,
-  type Store,
-  type StoreObserver,
-  Tally,
-} from '@yardmaster/store';
+import { Authenticator, countedBy, createStore, hasKeys, prepareRedis, type Store, Tally } from '@yardmaster/store';
 import { createRejectedKeyReport, type KeyCheck } from './authorize.js';
 import { createConnections } from './connections.js';
 import { createHistoryFlush } from './history-flush.js';
-import { clientAddressBy } from './http/request.js';
+import { clientAddressBy } from './http/exchange.js';
 import { countedSubscriptions } from './metrics/redis.js';
 import { createMetrics, type Metrics } from './metrics/registry.js';
 import { createRedisSettingsWatch } from './redis-settings-watch.js';
@@ -101,13 +93,7 @@ export function createServerContext(
   };
   const { redis, bulk, clock } = connections;
   const tally = new Tally();
-  const observer: StoreObserver = {
-    ...metrics.observer,
-    changed(change) {
-      metrics.observer.changed(change);
-      tally.changed(change);
-    },
-  };
+  const observer = countedBy(tally, metrics.observer);
   const store = createStore(redis, settings, { bulk, clock, observer });
   const authenticator = new Authenticator(store, {
     adminKey: config.ADMIN_API_KEY,

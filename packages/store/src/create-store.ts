@@ -2,7 +2,7 @@ import type { RedisClient } from '@yardmaster/redis';
 import { keyMap } from './keys.js';
 import { createReadLimiter } from './limits/read-limiter.js';
 import { NO_OBSERVER } from './observer.js';
-import { sendAlone } from './script/verbs.js';
+import { sendAlone } from './script/run-script.js';
 import { KnownSettings } from './spaces/settings/known-settings.js';
 import { type Clock, STORE_DEFAULTS, type Store, type StoreSettings } from './store.js';
 

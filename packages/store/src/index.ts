@@ -21,10 +21,9 @@ export { createClockWatch } from './deadlines/clock-watch.js';
 export { type Due, findDue } from './deadlines/due.js';
 export { type Expired, expireDue } from './deadlines/expire.js';
 export { type Promoted, promoteDue } from './deadlines/promote.js';
-export { checkFormat, FORMAT, FormatError, markFormat } from './format.js';
 export { flushHistory, isOutage } from './history/flush.js';
 export { getHistory } from './history/read.js';
-export { Tally } from './history/tally.js';
+export { countedBy, Tally } from './history/tally.js';
 export {
   ackJob,
   completeJob,
@@ -37,32 +36,25 @@ export {
 export { claimJob, type Polled, pollJobs } from './jobs/claim/claim.js';
 export { takeTurn } from './jobs/claim/turn.js';
 export { copyJob } from './jobs/create/copy.js';
-export { type Creation, createJob } from './jobs/create/create.js';
+export { type Creation, createJob, type PackedJob, packJob } from './jobs/create/create.js';
 export { createJobs, type ManyCreated } from './jobs/create/create-many.js';
 export { idempotencySecretOf } from './jobs/create/idempotency.js';
-export { type PackedJob, packJob } from './jobs/create/pack.js';
-export { deleteJob } from './jobs/delete.js';
 export { findInputs, goOnAfter, matchesText, type Places, placesOf, TEXT_FIELDS } from './jobs/find/filter.js';
 export { type JobPage, listJobs } from './jobs/find/list.js';
-export { killJob } from './jobs/kill.js';
+export { deleteJob, killJob, requeueJob, rescheduleJob } from './jobs/manage.js';
 export { hasClaimable, readSpaceOf, readStatus } from './jobs/probe.js';
 export { getJob, getProgress } from './jobs/read/read.js';
 export { readSince, type Since } from './jobs/read/since.js';
 export { readSnapshot, type Snapshot } from './jobs/read/snapshot.js';
 export { STATE_PARTS, statePartsOf } from './jobs/read/state.js';
-export { requeueJob } from './jobs/requeue.js';
-export { rescheduleJob } from './jobs/reschedule.js';
-export { presenceChannelOf } from './keys.js';
-export { FairQueue } from './limits/fair-queue.js';
-export { PerKey } from './limits/per-key.js';
-export { appendLogs } from './logs/append.js';
-export { type PackedLog, packLog } from './logs/entry.js';
+export { newJobId, PARTITION_TAGS, PARTITIONS, partitionOf, partitionOfJob, presenceChannelOf } from './keys.js';
+export { FairQueue, PerKey } from './limits/fair-queue.js';
+export { appendLogs, type PackedLog, packLog } from './logs/append.js';
 export { readLogs } from './logs/read.js';
 export { type Change, NO_OBSERVER, REDIS_ERROR_CLASSES, type StoreObserver } from './observer.js';
 export { cancelOperation, getOperation, listOperations, startOperation } from './operations/operations.js';
 export { type Step, stepOperation } from './operations/step.js';
-export { newJobId, PARTITION_TAGS, PARTITIONS, partitionOf, partitionOfJob } from './partition.js';
-export { prepareRedis } from './prepare.js';
+export { checkFormat, FORMAT, FormatError, markFormat, prepareRedis } from './prepare.js';
 export {
   evicts,
   namesOfPrimaries,
@@ -73,17 +65,15 @@ export {
   redisFaultsOf,
 } from './redis-settings.js';
 export { advanceClock } from './script/manual-clock.js';
-export { runScript, textOn } from './script/run-script.js';
+export { runScript, sendCalls, textOn } from './script/run-script.js';
 export type { ScriptArgument, VerbCall } from './script/script.js';
 export { lua } from './script/scripts.generated.js';
-export { sendCalls } from './script/verbs.js';
 export { type Backlog, type NameQueue, readBacklog } from './spaces/backlog.js';
-export { countJobs, type StatusCounts } from './spaces/count-jobs.js';
 export { listSpaces } from './spaces/list.js';
 export { pauseSpace, readPaused, resumeSpace, tendPauses } from './spaces/pause/pause.js';
 export { type KnownSettings, settingsOfText, storedSettings } from './spaces/settings/known-settings.js';
 export { changeSettings, loadSettings, readSettings, refreshSettings } from './spaces/settings/settings.js';
-export { getStats } from './spaces/stats.js';
+export { countJobs, getStats, type StatusCounts } from './spaces/stats.js';
 export {
   ANY_SPACE,
   type Caller,

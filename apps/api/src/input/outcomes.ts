@@ -1,9 +1,21 @@
 import type { Action, Outcome } from '@yardmaster/protocol';
 import type { z } from 'zod';
-import type { Input } from './input.js';
-import { checkJson, JSON_TYPE, type JsonOptions, jsonValue, MAY_BE_GZIP, wholeOf } from './json.js';
-import { ALWAYS, jsonIn, readLargeText } from './large-json.js';
-import { checkSizes, eventSize, type Measured, payloadSize, type SizeLimits, type SizeRule } from './sizes.js';
+import type { SizeLimits } from '../call.js';
+import {
+  checkJson,
+  checkSizes,
+  eventSize,
+  type Input,
+  JSON_TYPE,
+  type JsonOptions,
+  jsonValue,
+  MAY_BE_GZIP,
+  type Measured,
+  payloadSize,
+  type SizeRule,
+  wholeOf,
+} from './input.js';
+import { ALWAYS, jsonIn, readLargeText } from './one-or-many.js';
 
 /** Size rules of each action, which are those of its endpoint. */
 const SIZE_RULES: Partial<Record<Action, readonly SizeRule[]>> = {

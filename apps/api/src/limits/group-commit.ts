@@ -1,6 +1,6 @@
 import { isCluster } from '@yardmaster/redis';
 import { type SendCall, type Store, sendCalls, type VerbCall } from '@yardmaster/store';
-import { Quickest } from './quickest.js';
+import { Quickest } from './redis-queue.js';
 
 /** Most jobs that the calls of one script may touch, and characters of their arguments. A larger call is alone in its script. */
 const JOBS = 50;

@@ -1,8 +1,8 @@
 import { SCOPES } from '@yardmaster/protocol';
 import { grantsOf } from '@yardmaster/protocol/scopes';
 import type { StoreSettings } from '@yardmaster/store';
-import type { Examples } from '../call.js';
-import type { SizeLimits } from '../input/sizes.js';
+import type { Examples, SizeLimits } from '../call.js';
+
 import { ANY_KEY, type Route, TAGS } from '../routes/route.js';
 import { VERSION } from '../version.js';
 import {

@@ -1,7 +1,7 @@
 import { spaceId } from '@yardmaster/protocol';
 import { z } from 'zod';
-import { type HeaderName, REQUEST_HEADERS } from '../input/header.js';
-import type { SizeLimits } from '../input/sizes.js';
+import type { SizeLimits } from '../call.js';
+import { type HeaderName, REQUEST_HEADERS } from '../input/input.js';
 import { JOB_ID, KEY_ID, OPERATION_ID, SPACE_ID } from '../routes/examples.js';
 import type { Route } from '../routes/route.js';
 import { type JsonSchema, jsonSchemaOf, namedExamples, refTo } from './schemas.js';

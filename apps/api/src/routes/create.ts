@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import {
   type CreateJobRequest,
   createdJobs,
@@ -9,13 +10,14 @@ import {
   type JobSummary,
   type KnownJob,
   LIMITS,
+  TERMINAL_STATUSES,
   YardmasterError,
 } from '@yardmaster/protocol';
+import { authorize } from '@yardmaster/server';
 import { createJob, createJobs, type PackedJob, packJob } from '@yardmaster/store';
 import { type Call, Reply } from '../call.js';
 import { Items, type ListOptions } from '../input/one-or-many.js';
 import { callWaits } from '../waiting/call-waits.js';
-import { withEmitDefaults, withStreamUrl } from './emit.js';
 import { PENDING, SUMMARIES } from './examples.js';
 import type { Slot } from './route.js';
 
@@ -54,6 +56,11 @@ async function createOne(call: Call, request: CreateJobRequest, waitSeconds: num
     ...more,
     wait: () => waits.forEnd(id, isTerminal(status)).then(({ events: _, ...ended }) => withStreamUrl(call, ended)),
   });
+}
+
+/** Check that a call may wait for the end of a job: it needs the scope jobs:read, because the response shows what became of it. */
+export function mayWait({ waitSeconds }: { waitSeconds: number }, { caller }: Call): void {
+  if (waitSeconds > 0) authorize(caller, ['jobs:read']);
 }
 
 /** Return a request with the defaults of its space, and with COMPAT=emit with those of emit.run. */
@@ -112,3 +119,30 @@ async function createMany(call: Call, jobs: PackedJob[], waitSeconds: number): P
   const body = created.jobs.map((job) => withStreamUrl(call, job));
   return new Reply(body, created.isReplay ? { headers: REPLAYED } : {});
 }
+
+// What a create does with COMPAT=emit, for clients of emit.run.
+
+/** A host as URLs have it: a name or an address, and a port. Node accepts other texts as well. */
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i;
+
+/** Return a job with the URL of its stream, if the mode is COMPAT=emit. */
+export const withStreamUrl = <J extends { id: string }>({ deps, req }: Call, job: J): J =>
+  deps.isEmit ? { ...job, realtimeUrl: streamUrlFor(req.headers, job.id) } : job;
+
+/**
+ * Return the URL at which the client of a request can open the stream of a job: at the host that it called, with `wss`
+ * if a proxy says in X-Forwarded-Proto that the client uses TLS. Without a host it is only a path.
+ */
+function streamUrlFor({ host, 'x-forwarded-proto': proto }: IncomingHttpHeaders, jobId: string): string {
+  const path = `/api/v1/realtime/${jobId}`;
+  if (host === undefined || !HOST.test(host)) return path;
+  // Each proxy on the way may add a value; the first is that of the client.
+  const isSecure = /^\s*(?:https|wss)\s*(?:,|$)/i.test(String(proto ?? ''));
+  return `${isSecure ? 'wss' : 'ws'}://${host}${path}`;
+}
+
+/** Return a request with the default of emit.run: a callback follows each end of the job. */
+export const withEmitDefaults = (request: CreateJobRequest): CreateJobRequest => ({
+  ...request,
+  callbackOn: request.callbackOn ?? [...TERMINAL_STATUSES],
+});

@@ -1,8 +1,6 @@
 import { dataRequest, eventOptions, progressRequest } from '@yardmaster/protocol';
 import { heartbeatJob } from '@yardmaster/store';
-import { query, withQuery } from '../input/input.js';
-import { json } from '../input/json.js';
-import { eventSize } from '../input/sizes.js';
+import { eventSize, json, query, withQuery } from '../input/input.js';
 import { PROGRESS } from './examples.js';
 import { DONE, type Route, route } from './route.js';
 import { ofWorker } from './worker.js';

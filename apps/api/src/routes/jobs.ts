@@ -19,12 +19,9 @@ import {
   requeueJob,
   rescheduleJob,
 } from '@yardmaster/store';
-import { query, withQuery } from '../input/input.js';
-import { json } from '../input/json.js';
+import { eventSize, json, payloadSize, query, withQuery } from '../input/input.js';
 import { type Items, oneOrMany } from '../input/one-or-many.js';
-import { eventSize, payloadSize } from '../input/sizes.js';
-import { mayWait } from '../waiting/call-waits.js';
-import { type Created, type CreateInput, create, JOB_LIST, slotOfCreate } from './create.js';
+import { type Created, type CreateInput, create, JOB_LIST, mayWait, slotOfCreate } from './create.js';
 import { COPY, PENDING } from './examples.js';
 import { DONE, done, type Route, route } from './route.js';
 

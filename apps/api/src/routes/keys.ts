@@ -13,8 +13,7 @@ import {
 } from '@yardmaster/protocol';
 import { ADMIN_KEY_ID, createKey, listActs, listKeys, type Principal, readOwnKey, type Store } from '@yardmaster/store';
 import { Reply } from '../call.js';
-import { query } from '../input/input.js';
-import { json } from '../input/json.js';
+import { json, query } from '../input/input.js';
 import { ACT, API_KEY, CALLBACK_SECRET, NEXT_SECRET, SECRET, SPACE_ID } from './examples.js';
 import { ANY_KEY, DONE, type Route, route } from './route.js';
 

@@ -2,7 +2,7 @@ import { type Operation, operation, operationList, operationRequest } from '@yar
 import { authorize } from '@yardmaster/server';
 import { cancelOperation, getOperation, listOperations, startOperation } from '@yardmaster/store';
 import { Reply } from '../call.js';
-import { json } from '../input/json.js';
+import { json } from '../input/input.js';
 import { REPLAYED } from './create.js';
 import { JOB_ID, OPERATIONS_SHOWN } from './examples.js';
 import { DONE, type Route, route } from './route.js';

@@ -17,9 +17,9 @@ import {
 import { authorize } from '@yardmaster/server';
 import { getHistory, getJob, getProgress, getStats, isoOf, listJobs, listSpaces, redisNow } from '@yardmaster/store';
 import { Reply } from '../call.js';
-import { query } from '../input/input.js';
-import { json } from '../input/json.js';
-import { callWaits, mayWait } from '../waiting/call-waits.js';
+import { json, query } from '../input/input.js';
+import { callWaits } from '../waiting/call-waits.js';
+import { mayWait } from './create.js';
 import {
   COMPLETED,
   EVENTS,

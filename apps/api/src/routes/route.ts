@@ -2,8 +2,7 @@ import { doneResponse, type ErrorCode, type Trigger } from '@yardmaster/protocol
 import type { AcceptedScopes } from '@yardmaster/server';
 import type { z } from 'zod';
 import type { Call, Examples, Reply } from '../call.js';
-import type { HeaderName } from '../input/header.js';
-import type { Input } from '../input/input.js';
+import type { HeaderName, Input } from '../input/input.js';
 
 /** Groups of operations in the OpenAPI document, in the order in which a newcomer needs them. */
 export const TAGS = {

@@ -8,7 +8,7 @@ import {
 } from '@yardmaster/protocol';
 import { changeSettings, pauseSpace, readPaused, readSettings, resumeSpace, type Store } from '@yardmaster/store';
 import { Reply } from '../call.js';
-import { json } from '../input/json.js';
+import { json } from '../input/input.js';
 import { DONE, type Route, route } from './route.js';
 
 const SETTINGS = {

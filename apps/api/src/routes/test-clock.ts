@@ -1,6 +1,6 @@
 import { advanceClockRequest, clockResponse, YardmasterError } from '@yardmaster/protocol';
 import { advanceClock } from '@yardmaster/store';
-import { json } from '../input/json.js';
+import { json } from '../input/input.js';
 import { type Route, route } from './route.js';
 
 /**

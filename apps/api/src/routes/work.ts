@@ -9,9 +9,8 @@ import {
   settleResponse,
 } from '@yardmaster/protocol';
 import { ackJob, claimJob, completeJob, failJob, releaseJob } from '@yardmaster/store';
-import { json } from '../input/json.js';
+import { eventSize, json, payloadSize } from '../input/input.js';
 import { outcomes, outcomesIn } from '../input/outcomes.js';
-import { eventSize, payloadSize } from '../input/sizes.js';
 import { CLAIMED, COMPLETED, OUTCOME, PENDING, TURN } from './examples.js';
 import { poll, SETTLE_SCOPES, settle } from './poll.js';
 import { DONE, type Route, route } from './route.js';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { ClaimedJob, JobWithEvents } from '@yardmaster/protocol';
-import { authenticate, authorize, cachedPrincipal, presentedKey } from '@yardmaster/server';
+import { authenticate, cachedPrincipal, presentedKey } from '@yardmaster/server';
 import { ANY_SPACE, type Caller, getJob, type Polled, releaseJob, type Store } from '@yardmaster/store';
 import type { Call } from '../call.js';
 import { withReadSlots } from '../limits/redis-queue.js';
@@ -146,11 +146,6 @@ export class CallWaits {
       },
     };
   }
-}
-
-/** Check that a call may wait for the end of a job: it needs the scope jobs:read, because the response shows what became of it. */
-export function mayWait({ waitSeconds }: { waitSeconds: number }, { caller }: Call): void {
-  if (waitSeconds > 0) authorize(caller, ['jobs:read']);
 }
 
 /** Return what a call may wait for; with 0 seconds it only makes further calls to Redis. */

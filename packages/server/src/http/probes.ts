@@ -3,8 +3,7 @@ import { YardmasterError } from '@yardmaster/protocol';
 import type { Registry } from 'prom-client';
 import { setRoute, UNKNOWN_ROUTE } from '../metrics/http.js';
 import type { ServerContext } from '../server-context.js';
-import { checkHost, requestIdOfResponse } from './request.js';
-import { COMMON, endResponse, sendEmpty, sendError, sendJson } from './response.js';
+import { COMMON, checkHost, endResponse, requestIdOfResponse, sendEmpty, sendError, sendJson } from './exchange.js';
 
 /** Paths at which every process reports its state, by GET and without a key. */
 export const PROBES = ['/livez', '/readyz', '/metrics'] as const;

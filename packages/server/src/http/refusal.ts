@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { YardmasterError } from '@yardmaster/protocol';
 import type { RequestMetrics } from '../metrics/http.js';
 import { currentResponseOf } from './connection.js';
-import { COMMON, errorBody, headersOf, NEWLINE } from './response.js';
+import { COMMON, errorBody, headersOf, NEWLINE } from './exchange.js';
 
 /** Refuse input that is not an HTTP request, once for each connection, with a response that says why. */
 export function refuseInvalidInput(server: Server, requests: RequestMetrics): void {

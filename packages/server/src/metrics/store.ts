@@ -1,7 +1,7 @@
 import { TERMINAL_STATUSES, TRANSITIONS } from '@yardmaster/protocol';
 import { REDIS_ERROR_CLASSES, type StoreObserver } from '@yardmaster/store';
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { createFastCounter, FastHistogram, type Series } from './fast.js';
+import { createFastCounter, FastHistogram, type Series } from './http.js';
 
 /**
  * Seconds. A script takes Redis some 10 µs, and a call waits 1.5 s at most; above a few ms, a call waits in a queue.

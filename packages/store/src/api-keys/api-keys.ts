@@ -1,11 +1,6 @@
-import {
-  type ApiKey,
-  type CreatedApiKey,
-  invalidRequest,
-  YardmasterError,
-} from '@yardmaster/protocol';
+import { type ApiKey, type CreatedApiKey, invalidRequest, YardmasterError } from '@yardmaster/protocol';
 import { call } from '../call.js';
-import { randomBase32 } from '../partition.js';
+import { randomBase32 } from '../keys.js';
 import { ANY_SPACE, type Caller, type Store } from '../store.js';
 import { isoOf, redisNow } from '../time.js';
 import { boundRequest, type NewKey } from './bounds.js';

@@ -1,9 +1,8 @@
 import type { JsonObject, Status } from '@yardmaster/protocol';
 import { parseJson } from '../jobs/read/record.js';
 import { stateOf } from '../jobs/read/state.js';
-import { runScript } from '../script/run-script.js';
+import { onBulk, runScript } from '../script/run-script.js';
 import { begin_callback, record_callback } from '../script/scripts.generated.js';
-import { onBulk } from '../script/verbs.js';
 import { ANY_SPACE, inputsForJob, type Store } from '../store.js';
 import { isoOf } from '../time.js';
 import { AGAIN_MS, type PendingCallback } from './outbox.js';

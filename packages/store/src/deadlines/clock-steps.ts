@@ -2,7 +2,7 @@ import { type Status, YardmasterError } from '@yardmaster/protocol';
 import { primariesOf, slotOf } from '@yardmaster/redis';
 import { Cluster, type Redis } from 'ioredis';
 import { call } from '../call.js';
-import { PARTITION_TAGS } from '../partition.js';
+import { PARTITION_TAGS } from '../keys.js';
 import { runScript } from '../script/run-script.js';
 import { bring_back, mark_step } from '../script/scripts.generated.js';
 import type { Store } from '../store.js';

@@ -1,6 +1,6 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import { call } from '../call.js';
-import { PARTITION_TAGS } from '../partition.js';
+import { PARTITION_TAGS } from '../keys.js';
 import type { Store } from '../store.js';
 import { type ClockReading, readClocks } from './clock-steps.js';
 

@@ -1,11 +1,9 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import pLimit from 'p-limit';
-import { runScript } from '../script/run-script.js';
+import { onBulk, runScript } from '../script/run-script.js';
 import { add_history } from '../script/scripts.generated.js';
-import { onBulk } from '../script/verbs.js';
 import type { Store } from '../store.js';
-import { textOfCell } from './cell.js';
-import type { Portion, Step, Tally } from './tally.js';
+import { type Portion, type Step, type Tally, textOfCell } from './tally.js';
 
 /** Cells that one script adds: some 1 ms of Redis' time. */
 const STEP_CELLS = 50;

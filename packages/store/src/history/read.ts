@@ -1,10 +1,9 @@
 import { type HistoryQuery, invalidRequest, LIMITS, type NameHistory, type SpaceHistory } from '@yardmaster/protocol';
-import { runScript } from '../script/run-script.js';
+import { onBulk, runScript } from '../script/run-script.js';
 import { read_history } from '../script/scripts.generated.js';
-import { onBulk } from '../script/verbs.js';
 import { type Caller, ownerOf, type Store } from '../store.js';
 import { isoOf, redisNow } from '../time.js';
-import { BUCKET_SECONDS, type Cell, COUNTERS, cellOfText, DURATIONS } from './cell.js';
+import { BUCKET_SECONDS, type Cell, COUNTERS, cellOfText, DURATIONS } from './tally.js';
 
 /** Points that one script reads. */
 const PORTION = 60;

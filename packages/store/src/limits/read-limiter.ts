@@ -1,6 +1,5 @@
 import { YardmasterError } from '@yardmaster/protocol';
-import { FairQueue } from './fair-queue.js';
-import { PerKey } from './per-key.js';
+import { FairQueue, PerKey } from './fair-queue.js';
 
 /** A read slot, as the work in it sees it. */
 export interface ReadSlot {

@@ -1,9 +1,8 @@
 import { containsAll, type LogEntry, type LogsPage, type LogsQuery } from '@yardmaster/protocol';
-import { runScript } from '../script/run-script.js';
+import { onBulk, runScript } from '../script/run-script.js';
 import { read_logs } from '../script/scripts.generated.js';
-import { onBulk } from '../script/verbs.js';
 import { type Caller, inputsForJob, ownerOf, type Store } from '../store.js';
-import { levelOf, logOf, parseLog, type StoredLog } from './entry.js';
+import { levelOf, logOf, parseLog, type StoredLog } from './append.js';
 
 /** Limits of one request. Beyond them it responds with the entries found so far, and a cursor to continue from. */
 const PAGE_SIZE = 8 * 1_048_576;

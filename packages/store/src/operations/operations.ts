@@ -7,7 +7,7 @@ import {
   YardmasterError,
 } from '@yardmaster/protocol';
 import { digestOf, idempotencySecretOf } from '../jobs/create/idempotency.js';
-import { keyedJobId, newJobId } from '../partition.js';
+import { keyedJobId, newJobId } from '../keys.js';
 import { runScript } from '../script/run-script.js';
 import { cancel_operation, read_operations, start_operation } from '../script/scripts.generated.js';
 import type { Caller, Store } from '../store.js';

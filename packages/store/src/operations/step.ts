@@ -1,11 +1,10 @@
 import { isJobId, type Status } from '@yardmaster/protocol';
 import { call } from '../call.js';
 import { matchesText } from '../jobs/find/filter.js';
-import { delayOf } from '../jobs/timing.js';
+import { delayOf } from '../jobs/options.js';
 import type { StatusOrNone } from '../observer.js';
-import { runScript } from '../script/run-script.js';
+import { onBulk, runScript } from '../script/run-script.js';
 import { read_texts, step_operation } from '../script/scripts.generated.js';
-import { onBulk } from '../script/verbs.js';
 import type { Store } from '../store.js';
 import { readOperations } from './operations.js';
 import type { OperationRecord, ShownRequest } from './record.js';

@@ -1,6 +1,6 @@
 import { call } from '../call.js';
-import { PARTITION_TAGS } from '../partition.js';
-import { onBulk } from '../script/verbs.js';
+import { PARTITION_TAGS } from '../keys.js';
+import { onBulk } from '../script/run-script.js';
 import type { Store } from '../store.js';
 import { ageSeconds, redisNow, withoutHeadStart } from '../time.js';
 

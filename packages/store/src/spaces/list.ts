@@ -1,8 +1,8 @@
 import type { SpaceList, SpacesQuery } from '@yardmaster/protocol';
 import pLimit from 'p-limit';
 import { call } from '../call.js';
-import { PARTITION_TAGS, partitionOf } from '../partition.js';
-import { onBulk } from '../script/verbs.js';
+import { PARTITION_TAGS, partitionOf } from '../keys.js';
+import { onBulk } from '../script/run-script.js';
 import type { Caller, Store } from '../store.js';
 import { getStats } from './stats.js';
 

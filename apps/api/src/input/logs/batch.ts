@@ -14,9 +14,7 @@ import {
 import { type PackedLog, packLog } from '@yardmaster/store';
 import type { Call, Examples } from '../../call.js';
 import { inflateBody, readRawBody } from '../body.js';
-import type { Held, Input } from '../input.js';
-import { JSON_TYPE } from '../json.js';
-import { reportUnknownFields } from '../unknown-fields.js';
+import { type Held, type Input, JSON_TYPE, reportUnknownFields } from '../input.js';
 import { type BatchBounds, jsonEntriesOf, type SentLog } from './json-entries.js';
 import { isBlankByte, textOf } from './json-parts.js';
 

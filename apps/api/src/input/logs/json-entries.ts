@@ -1,6 +1,6 @@
 import { addUnknown, LIMITS, type NameOfEntry, type UnknownName, YardmasterError } from '@yardmaster/protocol';
+import type { SizeLimits } from '../../call.js';
 import { parseJson } from '../body.js';
-import type { SizeLimits } from '../sizes.js';
 import { endOfString, type Part, partsOf, skipBlanks, textOf } from './json-parts.js';
 
 /** One entry of a batch as the worker sent it. */

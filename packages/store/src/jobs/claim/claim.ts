@@ -1,7 +1,7 @@
 import type { ClaimedJob, ClaimOutcome, PollRequest } from '@yardmaster/protocol';
 import type { Change } from '../../observer.js';
+import { runVerb, withInputs } from '../../script/run-script.js';
 import { claim, poll } from '../../script/scripts.generated.js';
-import { runVerb, withInputs } from '../../script/verbs.js';
 import { type Caller, notAfterOf, placeOfJob, type Store } from '../../store.js';
 import { type ClaimedValue, claimedOf } from '../read/record.js';
 

@@ -1,9 +1,9 @@
 import { isJobId, type Outcome, type Settled, YardmasterError } from '@yardmaster/protocol';
-import { partitionOf, partitionOfJob } from '../../partition.js';
+import { partitionOf, partitionOfJob } from '../../keys.js';
 import { SLOT_MOVING, throwIfRefused } from '../../script/run-script.js';
 import type { VerbInputs } from '../../script/script.js';
 import { notAfterOf, type Store } from '../../store.js';
-import { type Effect, reportEffect, verbOf } from '../attempt/outcomes.js';
+import { type Effect, reportEffect, verbOf } from '../attempt/attempt.js';
 import type { ClaimedValue } from '../read/record.js';
 import { jobsOfPoll, type Polled, type PollInputs, pollVerb, reportPolled } from './claim.js';
 

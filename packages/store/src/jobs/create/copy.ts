@@ -1,5 +1,5 @@
 import { type CopyRequest, type Job, YardmasterError } from '@yardmaster/protocol';
-import { newJobIdIn, partitionOfJob } from '../../partition.js';
+import { newJobIdIn, partitionOfJob } from '../../keys.js';
 import { runScript } from '../../script/run-script.js';
 import { copy } from '../../script/scripts.generated.js';
 import { type Caller, inputsForJob, notAfterOf, type Store } from '../../store.js';

@@ -3,7 +3,7 @@ import { type CreateJobRequest, createJobRequest, RECORD_DEFAULTS, retryOf, uniq
 import stringify from 'safe-stable-stringify';
 import { call } from '../../call.js';
 import type { Store } from '../../store.js';
-import { callbackOnOf } from '../timing.js';
+import { callbackOnOf } from '../options.js';
 
 const FIELD = 'idempotencySecret';
 const SECRET_BYTES = 32;

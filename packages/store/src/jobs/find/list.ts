@@ -1,7 +1,6 @@
 import type { ListedJob, ListJobsQuery } from '@yardmaster/protocol';
-import { runScript } from '../../script/run-script.js';
+import { onBulk, runScript } from '../../script/run-script.js';
 import { list } from '../../script/scripts.generated.js';
-import { onBulk } from '../../script/verbs.js';
 import { type Caller, ownerOf, type Store } from '../../store.js';
 import { LISTED_FIELDS, listedJobOf, recordOfValues } from '../read/record.js';
 import { type Found, findInputs, goOnAfter, type PortionQuery, placesOf, reachedIn } from './filter.js';

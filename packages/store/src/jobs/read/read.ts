@@ -1,12 +1,10 @@
 import { isJobId, type JobWithEvents, type LatestProgress, type Progress, YardmasterError } from '@yardmaster/protocol';
 import { call } from '../../call.js';
-import { runScript } from '../../script/run-script.js';
+import { onBulk, runScript } from '../../script/run-script.js';
 import { get, history } from '../../script/scripts.generated.js';
-import { onBulk } from '../../script/verbs.js';
 import { type Caller, inputsForJob, ownerOf, type Store } from '../../store.js';
 import { isoOrNull } from '../../time.js';
-import { createdEventOf, eventsOf } from './events.js';
-import { jobOf, parseJson, recordOf } from './record.js';
+import { createdEventOf, eventsOf, jobOf, parseJson, recordOf } from './record.js';
 import { stateOf } from './state.js';
 
 /** Entries of history read at once: 6 MB when each has the maximum size, which takes Redis some 40 ms. */

@@ -1,7 +1,6 @@
-import type { ClaimedJob, Job, JsonValue, ListedJob, Status } from '@yardmaster/protocol';
+import type { ClaimedJob, EventType, Job, JobEvent, JsonValue, ListedJob, Status } from '@yardmaster/protocol';
 import { isoOf, isoOfOrder, isoOrNull, msOfOrder } from '../../time.js';
-import { retryOfStored } from '../timing.js';
-import { uniqueOfStored } from '../unique.js';
+import { retryOfStored, uniqueOfStored } from '../options.js';
 import { deliveryTokenOf, stateOf } from './state.js';
 
 /**
@@ -169,4 +168,31 @@ export function claimedOf(values: readonly ClaimedValue[]): { job: ClaimedJob; w
     claimed.push({ job, waitMs: now - Number(updatedAt ?? msOfOrder(order)) });
   }
   return claimed;
+}
+
+/**
+ * One entry of `job:<id>:events`, or of the history that the record implies in its place. The data is left out when
+ * it has none, and for `completed`, whose data is the result.
+ */
+type StoredEvent = [type: EventType, atMs: number, data?: JsonValue];
+
+/**
+ * Build the first event of a job from the job. impliedEntries in Lua builds the other events that follow from its
+ * record.
+ */
+export function createdEventOf({ id, spaceId, createdAt }: Job): JobEvent {
+  return { id: `${id}.1`, jobId: id, spaceId, type: 'created', data: null, createdAt };
+}
+
+/** Build events from consecutive entries of a job's history, the first of which has this seq. */
+export function eventsOf(
+  { id, spaceId, result }: Pick<Job, 'id' | 'spaceId' | 'result'>,
+  firstSeq: number,
+  entries: readonly string[],
+): JobEvent[] {
+  return entries.map((entry, i) => {
+    const [type, atMs, kept = null] = parseJson(entry) as unknown as StoredEvent;
+    const data = type === 'completed' ? result : kept;
+    return { id: `${id}.${firstSeq + i}`, jobId: id, spaceId, type, data, createdAt: isoOf(atMs) };
+  });
 }

@@ -1,11 +1,9 @@
 import { type PublishedEvent, type Status, statusAfter } from '@yardmaster/protocol';
-import { parseLog } from '../../logs/entry.js';
-import { runScript } from '../../script/run-script.js';
+import { parseLog } from '../../logs/append.js';
+import { onBulk, runScript } from '../../script/run-script.js';
 import { since } from '../../script/scripts.generated.js';
-import { onBulk } from '../../script/verbs.js';
 import { ANY_SPACE, inputsForJob, type Store } from '../../store.js';
-import { eventsOf } from './events.js';
-import { parseJson } from './record.js';
+import { eventsOf, parseJson } from './record.js';
 
 /** Entries of history read at once: 6 MB when each has the maximum size, which takes Redis some 40 ms. */
 const PORTION = 100;

@@ -1,5 +1,5 @@
 import type { SpaceSettings } from '@yardmaster/protocol';
-import { PARTITION_TAGS, partitionOf } from '../../partition.js';
+import { PARTITION_TAGS, partitionOf } from '../../keys.js';
 
 /** Settings that a call needs to know of the partition of its job, because it does not know the job's space. */
 const ASKED_BY_PARTITION = ['anonymousStreams', 'requireDeliveryToken', 'retention'] as const;

@@ -1,7 +1,7 @@
 import { changedSettings, type SettingsChange, type SpaceSettings, YardmasterError } from '@yardmaster/protocol';
 import { publish } from '@yardmaster/redis';
 import { call } from '../../call.js';
-import { PARTITION_TAGS, partitionOf } from '../../partition.js';
+import { PARTITION_TAGS, partitionOf } from '../../keys.js';
 import { runScript } from '../../script/run-script.js';
 import { set_settings } from '../../script/scripts.generated.js';
 import type { Store } from '../../store.js';

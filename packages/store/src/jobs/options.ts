@@ -6,6 +6,9 @@ import {
   retryOf,
   type Schedule,
   type TerminalStatus,
+  type Unique,
+  type UniqueRequest,
+  uniqueOf,
 } from '@yardmaster/protocol';
 
 // How the fields of docs/retries.md stand in records and in arguments of scripts: as text that Lua reads without JSON.
@@ -35,4 +38,20 @@ export function retryOfStored(text: string | null | undefined): Retry | undefine
 /** Return the ends after which a callback is sent, undefined for the default. */
 export function callbackOnOf(ends: TerminalStatus[] | null): TerminalStatus[] | undefined {
   return ends === null || ends.join() === CALLBACK_ENDS.join() ? undefined : ends;
+}
+
+// The field `unique` of a record: `<until> <onConflict> <ttlSeconds> <key>`, so that Lua need not parse JSON. It is one
+// field and not four, because List Jobs reads it of each job, and an ack of each job that it starts.
+
+/** Write the unique key of a request as its record contains it. */
+export function storedUniqueOf({ until, onConflict, ttlSeconds, key }: UniqueRequest): string {
+  return `${until} ${onConflict} ${ttlSeconds ?? 0} ${key}`;
+}
+
+/** Return the unique key of a record as its job shows it; undefined for none, or for a damaged field. */
+export function uniqueOfStored(text: string | null | undefined): Unique | undefined {
+  if (!text) return undefined;
+  const [, until, onConflict, ttlSeconds, key] = /^(\w+) (\w+) (\d+) (.+)$/s.exec(text) ?? [];
+  if (key === undefined) return undefined;
+  return uniqueOf({ key, until, onConflict, ttlSeconds: Number(ttlSeconds) || null } as UniqueRequest);
 }

@@ -1,0 +1,215 @@
+import { EventEmitter, once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { type KeyLimits, YardmasterError } from '@yardmaster/protocol';
+import { presentedKey } from '@yardmaster/server';
+import { PerKey, type Principal } from '@yardmaster/store';
+import pLimit from 'p-limit';
+
+/** Batches inflated at once: Node has this many threads for inflating. */
+const MAX_PARALLEL = 4;
+
+/** What a budget is for, and its size. */
+export interface BudgetOptions {
+  /** Most bytes of inflated batches on their way to Redis; memory contains each batch several times. */
+  maxBytes: number;
+  /** How long a batch waits for the budget. */
+  maxWaitMs: number;
+  /** What the batches contain, for the refusal. */
+  what: string;
+  /** Called for each batch that waited too long. */
+  onRefused?: () => void;
+}
+
+/**
+ * Byte budget of batches that are not stored yet: of logs, or of jobs. Gzip inflates a megabyte from the connection, or
+ * only a few kilobytes, to five megabytes in memory. While the budget is used up, the next batches wait as they were sent.
+ */
+export class InflateBudget {
+  readonly #semaphore = pLimit(MAX_PARALLEL);
+  readonly #releases = new EventEmitter();
+  readonly #options: BudgetOptions;
+  #bytes = 0;
+
+  constructor(options: BudgetOptions) {
+    this.#options = options;
+    this.#releases.setMaxListeners(0); // One for each batch that waits.
+  }
+
+  /**
+   * Inflate a batch once the budget allows it, and count it until `release` is called.
+   *
+   * @throws OVERLOADED when the batch waited too long; any error of `inflate`
+   */
+  acquire(inflate: () => Promise<Buffer>): Promise<{ batch: Buffer; release: () => void }> {
+    const deadline = this.#deadline();
+    return this.#semaphore(async () => {
+      while (this.#bytes > this.#options.maxBytes) await this.#waitForRelease(deadline);
+      const batch = await inflate();
+      return { batch, release: this.#count(batch.length) };
+    });
+  }
+
+  /**
+   * Count bytes of a batch before they arrive, until the returned function is called.
+   *
+   * @throws OVERLOADED when there was no room for them in time
+   */
+  async reserve(bytes: number): Promise<() => void> {
+    const deadline = this.#deadline();
+    while (this.#bytes > 0 && this.#bytes + bytes > this.#options.maxBytes) await this.#waitForRelease(deadline);
+    return this.#count(bytes);
+  }
+
+  #deadline(): number {
+    return performance.now() + this.#options.maxWaitMs;
+  }
+
+  async #waitForRelease(deadline: number): Promise<void> {
+    const ms = Math.max(0, Math.ceil(deadline - performance.now()));
+    try {
+      await once(this.#releases, 'release', { signal: AbortSignal.timeout(ms) });
+    } catch {
+      this.#options.onRefused?.();
+      const { what } = this.#options;
+      throw new YardmasterError('OVERLOADED', `Server is busy storing ${what}; nothing was stored, retry later`);
+    }
+  }
+
+  #count(bytes: number): () => void {
+    this.#bytes += bytes;
+    return () => {
+      this.#bytes -= bytes;
+      this.#releases.emit('release');
+    };
+  }
+}
+
+/** Responses smaller than this are not counted. A client may have some hundred of them unread on each connection. */
+const COUNTED_BYTES = 4_096;
+
+/** Responses of at least this size are refused first. */
+const LARGE_BYTES = 262_144;
+
+/** Most unread bytes before large responses are refused; other responses are refused at twice that. */
+const MAX_UNREAD_BYTES = 128 * 1_048_576;
+
+/** Most unread bytes in large responses to one API key, so that a slow client does not use the budget of others. */
+const MAX_BYTES_PER_KEY = MAX_UNREAD_BYTES / 2;
+
+const refusal = (changesNothing: boolean) =>
+  changesNothing
+    ? new YardmasterError('OVERLOADED', 'Server is busy sending large responses; send the request again')
+    : new YardmasterError('UNAVAILABLE', 'Server is busy sending large responses; the request was carried out');
+
+/**
+ * Byte budget of responses that their clients have not read yet. Without a bound, a few hundred clients that send
+ * requests and do not read would take all memory. A client that reads nothing for long is cut off by the server's
+ * timeout.
+ */
+export class ResponseBudget {
+  #bytes = 0;
+  readonly #byKey = new PerKey();
+  /** Releases of the unread responses on each connection. */
+  readonly #bySocket = new WeakMap<Socket, Set<() => void>>();
+
+  /**
+   * Check a response that is about to be written, and count it until it is sent. There must be no await between this
+   * call and the writing, because responses that come at once must see each other.
+   *
+   * @param changesNothing whether its request changed nothing, so that the client may send it again
+   * @throws OVERLOADED when the budget is used up; UNAVAILABLE when it is used up and the request changed something
+   */
+  acquire(res: ServerResponse, bytes: number, changesNothing: boolean): void {
+    const { socket } = res.req;
+    if (bytes < COUNTED_BYTES || res.closed || socket.destroyed) return;
+    const key = String(presentedKey(res.req));
+    if (!this.#hasRoom(key, bytes)) throw refusal(changesNothing);
+    this.#add(key, bytes);
+    const releases = this.#releasesOf(socket);
+    const release = () => {
+      if (releases.delete(release)) this.#add(key, -bytes);
+    };
+    releases.add(release);
+    res.once('close', release);
+  }
+
+  #hasRoom(key: string, bytes: number): boolean {
+    const isLarge = bytes >= LARGE_BYTES;
+    // A response of any size may be sent when no other is unread: otherwise no client could ever get it.
+    const hasRoom = (unread: number, most: number) => unread === 0 || unread + bytes <= most;
+    const hasRoomInAll = hasRoom(this.#bytes, isLarge ? MAX_UNREAD_BYTES : 2 * MAX_UNREAD_BYTES);
+    return hasRoomInAll && (!isLarge || hasRoom(this.#byKey.get(key), MAX_BYTES_PER_KEY));
+  }
+
+  #add(key: string, bytes: number): void {
+    this.#bytes += bytes;
+    this.#byKey.add(key, bytes);
+  }
+
+  /** Return the releases of a connection. They run when it closes, because a response behind another never closes. */
+  #releasesOf(socket: Socket): Set<() => void> {
+    const known = this.#bySocket.get(socket);
+    if (known) return known;
+    const releases = new Set<() => void>();
+    this.#bySocket.set(socket, releases);
+    socket.once('close', () => {
+      for (const release of [...releases]) release();
+    });
+    return releases;
+  }
+}
+
+/** Buckets kept. The one that was used longest ago is dropped; a process serves fewer keys with limits than this. */
+const CAPACITY = 10_000;
+
+/** What a key has left: calls, and when that was so, by `performance.now()`. */
+interface Bucket {
+  calls: number;
+  at: number;
+}
+
+/**
+ * Counts the calls of each key that has limits, in this process. A key has a bucket of `burst` calls, which is refilled by
+ * `perSecond`. Keys without limits cost one comparison.
+ */
+export class KeyLimiter {
+  readonly #buckets = new Map<string, Bucket>();
+
+  /**
+   * Take a call from the bucket of a key, and set the headers that report what is left.
+   *
+   * @throws RATE_LIMITED when nothing is left; such a call takes nothing
+   */
+  take({ keyId, limits }: Pick<Principal, 'keyId' | 'limits'>, res: ServerResponse, now = performance.now()): void {
+    if (limits === null) return;
+    const { calls, at } = this.#buckets.get(keyId) ?? { calls: limits.burst, at: now };
+    const filled = Math.min(limits.burst, calls + ((now - at) / 1_000) * limits.perSecond);
+    const isAllowed = filled >= 1;
+    const left = isAllowed ? filled - 1 : filled;
+    this.#keep(keyId, { calls: left, at: now });
+    for (const [name, value] of headersOf(limits, left)) res.setHeader(name, value);
+    if (isAllowed) return;
+    const retryAfterSeconds = Math.max(1, Math.ceil((1 - filled) / limits.perSecond));
+    throw new YardmasterError('RATE_LIMITED', undefined, {}, { retryAfterSeconds });
+  }
+
+  #keep(keyId: string, bucket: Bucket): void {
+    this.#buckets.delete(keyId); // It goes to the end of the order.
+    this.#buckets.set(keyId, bucket);
+    if (this.#buckets.size > CAPACITY) this.#buckets.delete(this.#buckets.keys().next().value as string);
+  }
+}
+
+/**
+ * Return the headers for clients: the policy, and how many calls are left until the bucket is full again.
+ *
+ * @see draft-ietf-httpapi-ratelimit-headers-11
+ */
+function headersOf({ perSecond, burst }: KeyLimits, left: number): [name: string, value: string][] {
+  const secondsFor = (calls: number) => Math.ceil(calls / perSecond);
+  return [
+    ['ratelimit-policy', `"key";q=${burst};w=${secondsFor(burst)}`],
+    ['ratelimit', `"key";r=${Math.floor(left)};t=${secondsFor(burst - left)}`],
+  ];
+}
