@@ -3,7 +3,7 @@ import type { ConnectionOptions } from 'node:tls';
 import type { ClusterOptions, RedisOptions } from 'ioredis';
 import { parseRedisUrl, RedisUrlError, type TlsFiles } from './url.js';
 
-/** Use of a connection; each handles failures in its own way (docs/architecture.md, "Connections"). */
+/** Use of a connection; each handles failures in its own way (docs/decisions/012-no-command-twice.md). */
 export type RedisUse = 'commands' | 'subscriber' | 'worker';
 
 /** Reconnect quickly and forever: service must be back within 2 s of Redis' return. */

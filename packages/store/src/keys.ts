@@ -163,7 +163,7 @@ export const newJobIdIn = (partition: string): string => partition + randomBase3
  * Return the id of the job that an idempotency key names in a space: the same key always names the same job.
  *
  * @param index of the job in a call that creates several; `operation` for an operation
- * @see docs/architecture.md
+ * @see docs/decisions/047-keyed-ids.md
  */
 export function keyedJobId(secret: Buffer, spaceId: string, key: string, index: number | 'operation' = 0): string {
   const digest = createHmac('sha256', secret).update(`${spaceId}\0${key}\0${index}`).digest();
