@@ -20,6 +20,21 @@ function firstColumn(heading: string): string[] {
   return cells.flatMap((cell) => [...cell.matchAll(/`(.+?)`/g)].map(([, word]) => word as string)).sort();
 }
 
+/** A path of the repository, as pages write it. */
+const PATH = /`((?:apps|packages|test|chaos|bench|scripts|sdk|docs|examples|helm)\/[\w./-]+\.\w+)`/g;
+
+it('the files that pages name exist', () => {
+  const pages = ['CONTRIBUTING.md', 'README.md', ...readdirSync(pathOf('docs'), { recursive: true, encoding: 'utf8' })]
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => (existsSync(pathOf(file)) ? file : `docs/${file}`));
+  const missing = pages.flatMap((page) =>
+    [...read(page).matchAll(PATH)]
+      .filter(([, path]) => !existsSync(pathOf(path as string)))
+      .map(([, path]) => [page, path]),
+  );
+  expect(missing).toEqual([]);
+});
+
 it('docs/configuration.md shows exactly the existing variables with their default and meaning', () => {
   const rows = [...read('docs/configuration.md').matchAll(/^\| `([A-Z_]+)` \| (.+?) \| (.+?) \|$/gm)];
   expect(rows.map(([, name, byDefault, meaning]) => [name, byDefault, meaning]).sort()).toEqual(

@@ -5,8 +5,8 @@ import { type ServerContext, within } from '@yardmaster/server';
 import { type Processor, Queue, Worker, type WorkerOptions } from 'bullmq';
 
 /**
- * BullMQ on a connection to Redis and under keys of its own. A BullMQ job only wakes a scheduler: all of them may be
- * lost, and each is removed when it ends.
+ * BullMQ on a connection to Redis and under keys of its own, all of which may be lost: what its jobs say is recorded
+ * elsewhere. Each job is removed when it ends.
  */
 export interface BullMq extends Service {
   /** Create a queue. It is closed when BullMQ stops. */

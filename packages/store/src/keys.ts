@@ -36,7 +36,7 @@ import type { Status } from '@yardmaster/protocol';
  * | `ym:{keys}:records` | hash | API key id → JSON | key administration | revocation |
  * | `ym:{keys}:used` | hash | API key id → epoch ms of its last use | each process of the API and the gateway, once a minute | revocation, expiry |
  * | `ym:{audit}` | stream | acts of operators, the newest 10,000: see audit/acts.ts | each act | never |
- * | `ym:{bull}:*` | BullMQ's | the scheduler's ticks and wake-ups, all of which may be lost | scheduler | BullMQ |
+ * | `ym:{bull}:*` | BullMQ's | the scheduler's ticks and retries of callbacks, all of which may be lost | scheduler | BullMQ |
  */
 export function keyMap(prefix: string) {
   const base = (partition: string) => `${prefix}:{${partition}}:`;

@@ -5,7 +5,7 @@ import { type ClockReading, markStep, restoreDeadlines, stepBetween } from './cl
 
 /**
  * How long a new watch lets no deadline be processed. A step may have come just before its start, which it cannot see.
- * Another scheduler reads the clock at least every 1.6 s (see ticks.ts) and marks that step.
+ * Another scheduler reads the clock at least every 1.5 s (see ticks.ts) and marks that step.
  */
 const SETTLE_MS = 2_000;
 
@@ -33,7 +33,7 @@ export interface Followed {
  *
  * Deadlines that were due at a reading were due before any later step, so only these are processed. When a reading
  * shows a step, it is handled before the next deadline is processed. A step forward is marked (`markStep`); after a
- * step back, jobs are brought back (`bringBack`).
+ * step back, windows are opened again (`restoreDeadlines`).
  */
 export interface ClockWatch {
   follow(clocks: ReadonlyMap<string, ClockReading>): Promise<Followed>;

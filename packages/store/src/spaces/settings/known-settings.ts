@@ -7,7 +7,7 @@ const ASKED_BY_PARTITION = ['anonymousStreams', 'requireDeliveryToken', 'retenti
 /**
  * The settings of all spaces, as this process knows them. They are read as a whole and not for each call, so that a
  * space without settings costs its calls nothing but a look-up. A store whose process does not watch them knows none.
- * See settings-watch.ts.
+ * See space-settings-watch.ts of the server.
  */
 export class KnownSettings {
   readonly #bySpace = new Map<string, SpaceSettings>();
