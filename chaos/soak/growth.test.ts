@@ -13,6 +13,7 @@ const noise = () => (random.below(100) - 50) / 1_000;
 const HEAP = 'api-1: heap, MB';
 const BESIDE = 'api-1: beside the heap, MB';
 const FILES = 'api-1: open files';
+const KEYS = 'Redis: keys of BullMQ';
 
 it.each([
   ['a heap that stays', HEAP, () => 18 + noise(), false],
@@ -22,6 +23,8 @@ it.each([
   ['memory beside the heap that leaks', BESIDE, (n: number) => 55 + 3 * n, true],
   ['files that faults leave open for a while', FILES, (n: number) => (n % 3 === 0 ? 45 : 29), false],
   ['a pool that varies', FILES, (n: number) => 29 + (n > 40 ? 2 : 0), false],
+  ['keys that exist while a tick is processed', KEYS, (n: number) => (n < 40 && n % 2 === 0 ? 10 : 12), false],
+  ['one key more every fifth lap', KEYS, (n: number) => 10 + Math.floor(n / 5) + (n % 3), true],
   ['one file more every third lap', FILES, (n: number) => 29 + Math.floor(n / 3) + (n % 3), true],
 ] as const)('judges the growth of %s', (_, what, valueAt, grows) => {
   expect(growth(what, laps(valueAt))).toMatchObject({ grows });
