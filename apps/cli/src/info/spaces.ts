@@ -31,7 +31,11 @@ export const spacesCommand: CliCommand<SpacesRequest, Flags> = {
     withServiceOptions(
       command
         .description('List the spaces that have jobs, and count their jobs.')
-        .option('--limit <count>', `list at most so many (default: ${DEFAULT_LIMIT})`, countBetween(1, MAX_LIMIT)),
+        .option(
+          '--limit <count>',
+          `maximum number of spaces to list (default: ${DEFAULT_LIMIT})`,
+          countBetween(1, MAX_LIMIT),
+        ),
     )
       .option('--json', 'print each space as one line of JSON, as the service sent it')
       .addHelpText('after', `\nNeeds a key with jobs:read.\n${exitCodesHelp(CALL_EXIT)}`),

@@ -43,7 +43,7 @@ export const createCommand: CliCommand<CreateRequest, Flags> = {
           .argument('[payload]', 'a JSON object for the worker; - reads it from the standard input'),
       )
         .option('--idempotency-key <key>', 'create the job only once with this key (default: a new one)')
-        .option('--wait <seconds>', 'wait so long for the end of the job, and print its result', waitSecondsOf),
+        .option('--wait <seconds>', 'seconds to wait for the job to end; its result is then printed', waitSecondsOf),
     )
       .option('--json', 'print the job as one line of JSON')
       .addHelpText('after', `\nNeeds a key with jobs:create; --wait also jobs:read.\n${exitCodesHelp(CREATE_EXIT)}`),

@@ -52,9 +52,13 @@ export const listCommand: CliCommand<ListRequest, Flags> = {
         .option('--after <time>', 'only jobs created at this time or later, ISO 8601 with a time zone')
         .option('--before <time>', 'only jobs created before this time')
         .addOption(new Option('--order <order>', 'by creation (default: desc)').choices(['asc', 'desc']))
-        .option('--limit <count>', `list at most so many (default: ${DEFAULT_LIMIT})`, countBetween(1, MAX_LIMIT))
+        .option(
+          '--limit <count>',
+          `maximum number of jobs to list (default: ${DEFAULT_LIMIT})`,
+          countBetween(1, MAX_LIMIT),
+        )
         .option('--all', 'list all of them')
-        .option('--offset <count>', 'skip so many of the newest', countOf),
+        .option('--offset <count>', 'number of newest jobs to skip', countOf),
     )
       .option('--json', 'print each job as one line of JSON, as the service sent it')
       .addHelpText('after', `\nNeeds a key with jobs:read.\n${exitCodesHelp(CALL_EXIT)}`),

@@ -42,7 +42,11 @@ export const auditCommand: CliCommand<AuditRequest, Flags> = {
     withServiceOptions(
       command
         .description('List what administrators and operators have done, newest first.')
-        .option('--limit <count>', `list at most so many (default: ${DEFAULT_LIMIT})`, countBetween(1, MAX_LIMIT)),
+        .option(
+          '--limit <count>',
+          `maximum number of entries to list (default: ${DEFAULT_LIMIT})`,
+          countBetween(1, MAX_LIMIT),
+        ),
     )
       .option('--json', 'print each entry as one line of JSON')
       .addHelpText('after', `\nNeeds a key with keys:manage.\n${exitCodesHelp(CALL_EXIT)}`),

@@ -23,7 +23,7 @@ export const logsCommand: CliCommand<LogsRequest, Flags> = {
         .option('-f, --follow', 'print new entries as they come, until the job ends')
         .option('--level <levels>', `print only these levels, comma-separated: ${LOG_LEVELS.join(', ')}`, levelsOf)
         .option('--grep <text>', 'print only messages that contain this text, in upper or lower case')
-        .option('--tail <count>', 'begin with only so many of the newest entries', countOf),
+        .option('--tail <count>', 'start with the last <count> entries', countOf),
       { json: 'print each entry as one line of JSON' },
     ).addHelpText('after', HELP),
   parse([jobId = ''], flags, env) {
