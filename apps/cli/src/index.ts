@@ -9,5 +9,5 @@ export { clip, printable, printableJson, widthOf } from './terminal/printable.js
 export { Region } from './terminal/region.js';
 export { jobDisplay } from './watch/display.js';
 export { barOf, clockOf, type JobView, screenOf, unseen, viewAfter } from './watch/screen.js';
-export { linesOf } from './work/lines.js';
-export { InvalidLine, readReportLine } from './work/report-line.js';
+export { linesOf } from './work/job-program.js';
+export { InvalidLine, readReportLine } from './work/reporter.js';

@@ -1,28 +1,35 @@
 import { Command, CommanderError, type OptionValues } from 'commander';
-import { callbackSecretCommand } from './callback-secret/command.js';
 import { type CliCommand, type Env, type Io, UsageError } from './command.js';
-import { completionCommand } from './completion/command.js';
-import { devCommand } from './dev/command.js';
+import { completionCommand } from './completion.js';
+import { devCommand } from './dev.js';
 import { EXIT, failureOf, type Outcome } from './exit-codes.js';
-import { fsckCommand } from './fsck/command.js';
-import { showRecordCommand } from './fsck/show.js';
-import { infoCommand } from './info/info.js';
-import { spacesCommand } from './info/spaces.js';
-import { statsCommand } from './info/stats.js';
+import { fsckCommand, showRecordCommand } from './fsck/command.js';
+import { infoCommand } from './info.js';
+import { copyCommand, deleteCommand, killCommand, releaseCommand, requeueCommand } from './jobs/change.js';
 import { createCommand } from './jobs/create.js';
-import { killCommand, releaseCommand } from './jobs/end.js';
 import { getCommand } from './jobs/get.js';
 import { listCommand } from './jobs/list.js';
-import { copyCommand, deleteCommand, requeueCommand } from './jobs/manage.js';
+import {
+  cancelOperationCommand,
+  getOperationCommand,
+  listOperationsCommand,
+  startOperationCommand,
+} from './jobs/operations.js';
 import { auditCommand } from './keys/audit.js';
-import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './keys/commands.js';
-import { ownKeyCommand, rotateKeyCommand } from './keys/rotate.js';
+import {
+  createKeyCommand,
+  listKeysCommand,
+  ownKeyCommand,
+  revokeKeyCommand,
+  rotateKeyCommand,
+} from './keys/commands.js';
 import { streamTokenCommand } from './keys/stream-token.js';
 import { logsCommand } from './logs/command.js';
-import { cancelOperationCommand, getOperationCommand, listOperationsCommand } from './operations/commands.js';
-import { startOperationCommand } from './operations/start.js';
+import { callbackSecretCommand } from './spaces/callback-secret.js';
+import { spacesCommand } from './spaces/list.js';
 import { pauseCommand, resumeCommand } from './spaces/pause.js';
 import { settingsCommand } from './spaces/settings.js';
+import { statsCommand } from './spaces/stats.js';
 import { VERSION } from './version.js';
 import { watchCommand } from './watch/command.js';
 import { workCommand } from './work/command.js';

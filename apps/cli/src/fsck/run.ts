@@ -1,9 +1,8 @@
-import { reasonOf, runFsck } from '@yardmaster/fsck';
+import { reasonOf, runFsck, runShow, type StoredRecord } from '@yardmaster/fsck';
 import type { Io } from '../command.js';
-import type { Outcome } from '../exit-codes.js';
-import { FSCK_EXIT } from '../exit-codes.js';
-import { printableLines } from '../terminal/printable.js';
-import type { FsckRequest } from './command.js';
+import { FSCK_EXIT, type Outcome } from '../exit-codes.js';
+import { clip, printable, printableJson, printableLines } from '../terminal/printable.js';
+import type { FsckRequest, ShowRequest } from './command.js';
 import { jsonReport } from './report.js';
 import { textReport } from './text-report.js';
 
@@ -25,4 +24,28 @@ export async function checkAndReport(request: FsckRequest, io: Io): Promise<Outc
     report.close();
     return { exit: FSCK_EXIT.unchecked, sentence: printableLines(reasonOf(error)) };
   }
+}
+
+/** Columns of a name or a value. `--json` prints all of it. */
+const VALUE_COLUMNS = 200;
+
+/** Print the record of a job. */
+export async function printRecord({ jobId, isJson, variables }: ShowRequest, { out }: Io): Promise<Outcome> {
+  let record: StoredRecord | null;
+  try {
+    record = await runShow(variables, jobId);
+  } catch (error) {
+    return { exit: FSCK_EXIT.unchecked, sentence: printableLines(reasonOf(error)) };
+  }
+  if (record === null) return { exit: FSCK_EXIT.faults, sentence: `there is no job ${printable(jobId)}` };
+  out.write(isJson ? `${printableJson(JSON.stringify(record))}\n` : textOf(record));
+  return { exit: FSCK_EXIT.clean, sentence: null };
+}
+
+/** Format a record as a line for each part of its state and each other field. */
+function textOf({ state, fields }: StoredRecord): string {
+  const parts = typeof state === 'string' ? { state } : (state ?? {});
+  return [...Object.entries(parts), ...Object.entries(fields)]
+    .map((texts) => `${texts.map((text) => clip(printable(text), VALUE_COLUMNS)).join('  ')}\n`)
+    .join('');
 }

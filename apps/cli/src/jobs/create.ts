@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonValue } from '@yardmaster/protocol';
+import { isTerminal, type JobWithEvents, type JsonValue, LIMITS } from '@yardmaster/protocol';
 import { type CliCommand, type Io, UsageError } from '../command.js';
 import { CREATE_EXIT, exitCodesHelp, type Outcome } from '../exit-codes.js';
 import { waitSecondsOf } from '../flag-values.js';
 import { expectKey, type SpaceFlags, serviceOf, spaceOf, withSpaceOption } from '../flags.js';
 import { callJson, Refused } from '../service/call.js';
-import { type Service, spacePath } from '../service/service.js';
+import { jobPath, type Service, spacePath } from '../service/service.js';
 import { printable, printableJson } from '../terminal/printable.js';
 import { type BodyFlags, bodyOf, withBodyOptions } from './create-options.js';
-import { waitForEnd } from './wait.js';
 
 interface Flags extends SpaceFlags, BodyFlags {
   idempotencyKey?: string;
@@ -88,4 +87,40 @@ export function jsonIn(text: string): JsonValue {
   } catch {
     throw new UsageError('payload is not JSON');
   }
+}
+
+interface WaitOptions {
+  service: Service;
+  jobId: string;
+  waitSeconds: number;
+  isJson: boolean;
+}
+
+const ENDS = { completed: CREATE_EXIT.created, dead: CREATE_EXIT.dead, killed: CREATE_EXIT.killed };
+
+/** Wait for the end of a job, and print its result, or with `--json` the job. */
+export async function waitForEnd({ service, jobId, waitSeconds, isJson }: WaitOptions, io: Io): Promise<Outcome> {
+  const endMs = performance.now() + waitSeconds * 1000;
+  const print = (value: unknown) => io.out.write(`${printableJson(JSON.stringify(value ?? null))}\n`);
+  for (;;) {
+    const leftSeconds = Math.max(0, (endMs - performance.now()) / 1000);
+    const query = { waitSeconds: Math.min(leftSeconds, LIMITS.waitSecondsMax) };
+    const job = await callJson<JobWithEvents>(service, { path: jobPath(jobId, '', query) });
+    const name = `job ${printable(jobId)}`;
+    if (isTerminal(job.status)) {
+      if (isJson) print(job);
+      else if (job.status === 'completed') print(job.result);
+      const sentence = job.status === 'completed' ? null : printable(`${name} is ${job.status}${reasonOf(job)}`);
+      return { exit: ENDS[job.status], sentence };
+    }
+    if (performance.now() < endMs) continue; // A call may wait for a shorter time than the caller asked for.
+    return { exit: CREATE_EXIT.timedOut, sentence: `${name} is still ${printable(job.status)} after ${waitSeconds} s` };
+  }
+}
+
+/** Return why a job ended without a result, for a sentence; an empty text when no reason is known. */
+function reasonOf({ status, error, events }: JobWithEvents): string {
+  const reason = status === 'killed' ? (events.at(-1)?.data as { reason?: unknown } | null)?.reason : error;
+  if (reason === undefined || reason === null) return '';
+  return `: ${typeof reason === 'string' ? reason : JSON.stringify(reason)}`;
 }

@@ -3,9 +3,12 @@ import { type CliCommand, UsageError } from '../command.js';
 import { CALL_EXIT, exitCodesHelp } from '../exit-codes.js';
 import { expectKey, type ServiceFlags, serviceOf, withServiceOptions } from '../flags.js';
 import { callJson, Refused } from '../service/call.js';
+import { readEvent, readProgress } from '../service/message.js';
 import { jobPath, type Service } from '../service/service.js';
-import { printableJson } from '../terminal/printable.js';
-import { linesOfJob } from './job-lines.js';
+import { type Color, colorOf, dim, plain } from '../terminal/color.js';
+import { clip, localMoment, printable, printableJson } from '../terminal/printable.js';
+import { sizeOf, type Terminal } from '../terminal/region.js';
+import { lineOf, progressText } from '../watch/display.js';
 
 interface Flags extends ServiceFlags {
   json?: boolean;
@@ -39,3 +42,69 @@ export const getCommand: CliCommand<GetRequest, Flags> = {
     return { exit: CALL_EXIT.done, sentence: null };
   },
 };
+
+/** Fields in the order in which they are shown; each is left out when the job does not have it. */
+const FIELDS: [title: string, of: (job: JobWithEvents) => unknown][] = [
+  ['id', ({ id }) => id],
+  ['name', ({ name }) => name],
+  ['space', ({ spaceId }) => spaceId],
+  ['status', ({ status }) => status],
+  ['attempts', ({ attemptNumber, maxRetries }) => `${attemptNumber} of at most ${maxRetries + 1}`],
+  ['worker', ({ workerId }) => workerId],
+  ['progress', ({ progress }) => progressTextOf(progress)],
+  ['payload', ({ payload }) => payload],
+  ['result', ({ result }) => result],
+  ['error', ({ error }) => error],
+  ['timeout', ({ timeoutSeconds }) => `${timeoutSeconds} s without a heartbeat`],
+  ['longest run', ({ maxRunSeconds }) => maxRunSeconds && `${maxRunSeconds} s`],
+  ['start within', ({ startWithinSeconds }) => startWithinSeconds && `${startWithinSeconds} s`],
+  ['retry', ({ retry }) => retry],
+  ['priority', ({ priority }) => priority],
+  ['unique', ({ unique }) => unique],
+  ['tags', ({ tags }) => tags?.join(', ')],
+  ['callback', ({ callbackUrl }) => callbackUrl],
+];
+
+const TIMES: [title: string, of: (job: JobWithEvents) => string | null | undefined][] = [
+  ['scheduled for', ({ scheduledFor }) => scheduledFor],
+  ['created', ({ createdAt }) => createdAt],
+  ['started', ({ startedAt }) => startedAt],
+  ['updated', ({ updatedAt }) => updatedAt],
+];
+
+const TITLE_COLUMNS = 15;
+
+/** Describe a job and its history for people. On a terminal, lines are no wider than that, and times are local. */
+export function linesOfJob(job: JobWithEvents, out: Terminal): string[] {
+  const isLocal = out.isTTY === true;
+  const fit = (line: string) => (isLocal ? clip(line, sizeOf(out).columns) : line);
+  const color = (paint: Color) => (isLocal ? paint : plain);
+  const times = TIMES.map(([title, of]) => [title, momentOf(of(job), isLocal)] as const);
+  const fields = [...FIELDS.map(([title, of]) => [title, textOf(of(job))] as const), ...times]
+    .filter(([, text]) => text !== '')
+    .map(([title, text]) => {
+      const line = fit(`${title.padEnd(TITLE_COLUMNS)}${text}`);
+      return color(title === 'status' ? colorOf(job.status) : plain)(line);
+    });
+  const history = job.events.map((event) => {
+    const message = readEvent(event);
+    if (message === null) return '  an event that cannot be read';
+    return color(colorOf(message.type))(fit(`  ${lineOf(message, { withJob: false, isLocal })}`));
+  });
+  return [...fields, color(dim)('history'), ...history];
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return printable(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+function momentOf(timestamp: string | null | undefined, isLocal: boolean): string {
+  if (!timestamp) return '';
+  return printable(isLocal ? localMoment(timestamp) : timestamp);
+}
+
+function progressTextOf(raw: unknown): string | null {
+  const progress = readProgress(raw);
+  return progress === null ? null : progressText(progress);
+}

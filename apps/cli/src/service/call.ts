@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs, PASSING_STATUSES } from './connectivity.js';
-import type { Refusal } from './refusal.js';
-import { type ApiRequest, type Reply, send } from './send.js';
+import { type ApiRequest, type Refusal, type Reply, send } from './send.js';
 import { redact, type Service } from './service.js';
 
 /** The service refused a request, and would refuse it again. The message is printable, and has no API key. */

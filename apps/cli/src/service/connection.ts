@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws';
 import { USER_AGENT } from '../version.js';
-import { type Refusal, readRefusal } from './refusal.js';
+import { type Refusal, readRefusal } from './send.js';
 
 /** The server pings every 25 s. After two missing pings the connection is dead, whatever TCP reports. */
 const IDLE_MS = 60_000;

@@ -1,12 +1,10 @@
-import type { CliCommand } from '../command.js';
-import { UsageError } from '../command.js';
+import { type CliCommand, UsageError } from '../command.js';
 import { CALL_EXIT, exitCodesHelp } from '../exit-codes.js';
 import { repeated } from '../flag-values.js';
-import { expectKey, type ServiceFlags, serviceOf, withServiceOptions } from '../flags.js';
+import { expectKey, type ServiceFlags, serviceOf, spaceArgumentOf, withServiceOptions } from '../flags.js';
 import { callJson } from '../service/call.js';
 import { type Service, spacePath } from '../service/service.js';
 import { printable, printableJson } from '../terminal/printable.js';
-import { spaceArgumentOf } from './space-argument.js';
 
 interface Flags extends ServiceFlags {
   set?: string[];

@@ -1,6 +1,6 @@
 import type { ClaimedJob } from '@yardmaster/protocol';
 import { call, isLasting, jsonOf, Refused } from '../service/call.js';
-import type { Refusal } from '../service/refusal.js';
+import type { Refusal } from '../service/send.js';
 import { jobPath, type Service } from '../service/service.js';
 
 /** The worker does not have the job any more: it was killed, is over, or was given to another worker. */

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Option } from 'commander';
-import { type CliCommand, type Env, UsageError } from '../command.js';
-import { DEV_EXIT, exitCodesHelp, type Outcome } from '../exit-codes.js';
-import { countBetween } from '../flag-values.js';
+import { type CliCommand, type Env, UsageError } from './command.js';
+import { DEV_EXIT, exitCodesHelp, type Outcome } from './exit-codes.js';
+import { countBetween } from './flag-values.js';
 
 interface Flags {
   port?: number;
@@ -26,7 +26,7 @@ export interface DevRequest {
 }
 
 /** The compiled service of the clone that contains this command. */
-const SERVICE = fileURLToPath(new URL('../../../standalone/dist/main.js', import.meta.url));
+const SERVICE = fileURLToPath(new URL('../../standalone/dist/main.js', import.meta.url));
 
 /** `yardmaster dev`: the whole service in one process, for a developer or the tests of a program. */
 export const devCommand: CliCommand<DevRequest, Flags> = {

@@ -1,10 +1,9 @@
 import { callbackSecretList } from '@yardmaster/protocol';
 import type { CliCommand } from '../command.js';
 import { EXIT, type Outcome } from '../exit-codes.js';
-import { expectKey, type ServiceFlags, serviceOf, withServiceOptions } from '../flags.js';
+import { expectKey, type ServiceFlags, serviceOf, spaceArgumentOf, withServiceOptions } from '../flags.js';
 import { call, Refused, Unavailable } from '../service/call.js';
 import { type Service, spacePath } from '../service/service.js';
-import { spaceArgumentOf } from '../spaces/space-argument.js';
 import { printable } from '../terminal/printable.js';
 
 /** Parsed command line of `callback-secret`. */

@@ -1,10 +1,10 @@
-import type { CliCommand } from '../command.js';
-import { CALL_EXIT, type ExitCode, exitCodesHelp } from '../exit-codes.js';
-import { type SpaceFlags, serviceOf, withSpaceOption } from '../flags.js';
-import { callJson, Refused, Unavailable } from '../service/call.js';
-import { type Service, spacePath } from '../service/service.js';
-import { printable, printableJson } from '../terminal/printable.js';
-import { VERSION } from '../version.js';
+import type { CliCommand } from './command.js';
+import { CALL_EXIT, type ExitCode, exitCodesHelp } from './exit-codes.js';
+import { type SpaceFlags, serviceOf, withSpaceOption } from './flags.js';
+import { callJson, Refused, Unavailable } from './service/call.js';
+import { type Service, spacePath } from './service/service.js';
+import { printable, printableJson } from './terminal/printable.js';
+import { VERSION } from './version.js';
 
 interface Flags extends SpaceFlags {
   json?: boolean;

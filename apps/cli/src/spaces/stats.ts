@@ -1,4 +1,4 @@
-import type { SpaceStats } from '@yardmaster/protocol';
+import type { NameHistory, SpaceHistory, SpaceStats } from '@yardmaster/protocol';
 import { Option } from 'commander';
 import { type CliCommand, UsageError } from '../command.js';
 import { CALL_EXIT, exitCodesHelp } from '../exit-codes.js';
@@ -9,7 +9,6 @@ import { type Service, spacePath } from '../service/service.js';
 import { printable, printableJson } from '../terminal/printable.js';
 import type { Terminal } from '../terminal/region.js';
 import { type Column, tableOf } from '../terminal/table.js';
-import { type HistoryRequest, historyLines } from './history.js';
 
 interface Flags extends SpaceFlags {
   name?: string[];
@@ -105,3 +104,58 @@ function linesOf(stats: SpaceStats, out: Terminal): string[] {
 
 /** Write how long the oldest pending job has been waiting. */
 export const ageOf = (seconds: number | null) => (seconds === null ? '-' : `${Math.floor(seconds)} s`);
+
+/** What `stats --history` shows. */
+export interface HistoryRequest {
+  step: 'minutes' | 'hours';
+  /** ISO 8601; null for the defaults of the service. */
+  from: string | null;
+  to: string | null;
+}
+
+/** Read the history of a space, and return it as lines: one of JSON, or a table. */
+export async function historyLines(
+  service: Service,
+  { spaceId, names, isJson, history }: { spaceId: string; names: string[]; isJson: boolean; history: HistoryRequest },
+  out: Terminal,
+): Promise<string[]> {
+  const { from, to, step } = history;
+  const path = spacePath(spaceId, 'stats/history', { from, to, step: step === 'hours' ? 3_600 : 60 });
+  const read = await callJson<SpaceHistory>(service, { path });
+  if (!Array.isArray(read?.points)) throw new Refused('the response does not contain a history');
+  if (isJson) return [printableJson(JSON.stringify(read))];
+  const rows = read.points.flatMap(({ at, names: counts }) =>
+    Object.entries(counts)
+      .filter(([name]) => names.length === 0 || names.includes(name))
+      .map(([name, its]): Row => ({ at, name, ...its })),
+  );
+  return tableOf(HISTORY_COLUMNS, rows, out);
+}
+
+type Row = NameHistory & { at: string; name: string };
+
+const countColumn = (title: string, of: (row: Row) => number): Column<Row> => ({
+  title,
+  of: (row) => String(of(row)),
+  isNumber: true,
+});
+
+const meanColumn = (title: string, of: (row: Row) => NameHistory['waitSeconds']): Column<Row> => ({
+  title,
+  of: (row) => (of(row).count === 0 ? '-' : `${(of(row).sum / of(row).count).toFixed(2)} s`),
+  isNumber: true,
+});
+
+/** Waits and runs are means. `--json` has their buckets. */
+const HISTORY_COLUMNS: Column<Row>[] = [
+  { title: 'FROM', of: ({ at }) => `${at.slice(0, 16)}Z` },
+  { title: 'NAME', of: ({ name }) => name },
+  countColumn('CREATED', ({ created }) => created),
+  countColumn('COMPLETED', ({ completed }) => completed),
+  countColumn('RETRIED', ({ retried }) => retried),
+  countColumn('DEAD', ({ dead }) => dead),
+  countColumn('KILLED', ({ killed }) => killed),
+  countColumn('TIME-OUTS', ({ deliveryTimeouts, runTimeouts }) => deliveryTimeouts + runTimeouts),
+  meanColumn('WAIT', ({ waitSeconds }) => waitSeconds),
+  meanColumn('RUN', ({ runSeconds }) => runSeconds),
+];
