@@ -1,7 +1,9 @@
-import { type CliCommand, type Env, UsageError } from '../command.js';
+import { type CliCommand, UsageError } from '../command.js';
 import { exitCodesHelp, FSCK_EXIT } from '../exit-codes.js';
-import { type Format, formatOf, PLAIN_HELP, type RedisFlags, redisVariablesOf, withRedisOptions } from '../flags.js';
+import { formatOf, PLAIN_HELP, type RedisFlags, redisVariablesOf, withRedisOptions } from '../flags.js';
+import type { FsckRequest, ShowRequest } from './run.js';
 
+/** Flags of `fsck`. Its subcommand gets them as well. */
 interface Flags extends RedisFlags {
   repair?: boolean;
   verbose?: boolean;
@@ -35,31 +37,6 @@ export const fsckCommand: CliCommand<FsckRequest, Flags> = {
 const HELP = `
 Set RETENTION_SECONDS, DELIVERY_TIMEOUT_SECONDS and COMPAT as for the service, because deadlines follow from them.
 ${exitCodesHelp(FSCK_EXIT)}`;
-
-/** Parsed command line of `fsck`. */
-export interface FsckRequest {
-  /** Whether to repair the faults that can be repaired. */
-  isRepairing: boolean;
-  /** Whether to show every fault, not only the first faults of each kind. */
-  isVerbose: boolean;
-  format: Format;
-  /** The service's own variables: address of Redis, and how it is used. */
-  variables: Env;
-}
-
-interface Flags extends RedisFlags {
-  /** Of `fsck`, whose options its subcommand gets as well. */
-  repair?: boolean;
-  json?: boolean;
-}
-
-/** Parsed command line of `fsck show`. */
-export interface ShowRequest {
-  jobId: string;
-  isJson: boolean;
-  /** The service's own variables: address of Redis, and how it is used. */
-  variables: Env;
-}
 
 /** `yardmaster fsck show`: prints the record of a job. */
 export const showRecordCommand: CliCommand<ShowRequest, Flags> = {

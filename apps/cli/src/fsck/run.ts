@@ -1,10 +1,21 @@
 import { reasonOf, runFsck, runShow, type StoredRecord } from '@yardmaster/fsck';
-import type { Io } from '../command.js';
+import type { Env, Io } from '../command.js';
 import { FSCK_EXIT, type Outcome } from '../exit-codes.js';
 import { clip, printable, printableJson, printableLines } from '../terminal/printable.js';
-import type { FsckRequest, ShowRequest } from './command.js';
 import { jsonReport } from './report.js';
-import { textReport } from './text-report.js';
+import { type TextReportOptions, textReport } from './text-report.js';
+
+/** Parsed command line of `fsck`. */
+export interface FsckRequest extends TextReportOptions {
+  /** The service's own variables: address of Redis, and how it is used. */
+  variables: Env;
+}
+
+/** Parsed command line of `fsck show`. */
+export interface ShowRequest extends Pick<FsckRequest, 'variables'> {
+  jobId: string;
+  isJson: boolean;
+}
 
 /** Check the stored data, and report the faults. */
 export async function checkAndReport(request: FsckRequest, io: Io): Promise<Outcome> {

@@ -1,10 +1,18 @@
 import { FAULTS, type Fault, type FaultKind, type FsckProgress } from '@yardmaster/fsck';
 import type { Io } from '../command.js';
+import type { Format } from '../flags.js';
 import { bold, dim, green, plain, red, yellow } from '../terminal/color.js';
 import { clip, printable } from '../terminal/printable.js';
 import { sizeOf, type Terminal } from '../terminal/region.js';
-import type { FsckRequest } from './command.js';
 import { type Kind, type Report, Tally } from './report.js';
+
+export interface TextReportOptions {
+  /** Whether the check repairs the faults that can be repaired. */
+  isRepairing: boolean;
+  /** Whether to show every fault, not only the first faults of each kind. */
+  isVerbose: boolean;
+  format: Format;
+}
 
 /** How many faults of each kind are shown, unless all are. */
 const SAMPLES = 20;
@@ -17,7 +25,10 @@ const DETAIL_COLUMNS = 300;
  *
  * With `isVerbose`, each fault is a line when it is found, and the groups are only counts.
  */
-export function textReport({ isRepairing, isVerbose, format }: FsckRequest, { out, err, waitForDrain }: Io): Report {
+export function textReport(
+  { isRepairing, isVerbose, format }: TextReportOptions,
+  { out, err, waitForDrain }: Io,
+): Report {
   const began = performance.now();
   const color =
     format === 'auto' && out.isTTY

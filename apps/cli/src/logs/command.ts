@@ -2,8 +2,8 @@ import { LEVEL_RULE, LOG_LEVELS, type LogLevel, levelNamed } from '@yardmaster/p
 import { InvalidArgumentError } from 'commander';
 import { type CliCommand, UsageError } from '../command.js';
 import { countOf } from '../flag-values.js';
-import { type CommonFlags, type CommonRequest, commonRequestOf, expectKey, withCommonOptions } from '../flags.js';
-import { showLogs } from './show-logs.js';
+import { type CommonFlags, commonRequestOf, expectKey, withCommonOptions } from '../flags.js';
+import { type LogsRequest, showLogs } from './show-logs.js';
 
 interface Flags extends CommonFlags {
   follow?: boolean;
@@ -47,16 +47,4 @@ function levelsOf(list: string, before: LogLevel[] = []): LogLevel[] {
   const levels = list.split(',').map((name) => levelNamed(name.trim()));
   if (levels.every((level) => level !== undefined)) return [...before, ...levels];
   throw new InvalidArgumentError(`Each ${LEVEL_RULE}.`);
-}
-
-/** Parsed command line of `logs`. The format `auto` is coloured on a terminal. */
-export interface LogsRequest extends CommonRequest {
-  jobId: string;
-  follow: boolean;
-  /** Levels to print; empty for all. */
-  levels: LogLevel[];
-  /** Text that messages must contain, whatever its case; null for no such filter. */
-  grep: string | null;
-  /** Number of the newest entries to begin with; null for all that are kept. */
-  tail: number | null;
 }

@@ -1,13 +1,20 @@
-import { containsAll, isJsonObject, type JsonObject, LIMITS } from '@yardmaster/protocol';
+import { containsAll, isJsonObject, type JsonObject, LIMITS, type LogLevel } from '@yardmaster/protocol';
 import { type CallOptions, call, Refused } from '../service/call.js';
 import { jobPath, type Query } from '../service/service.js';
-import type { LogsRequest } from './command.js';
 
 /** Entries of a page: as many as the server returns at once. */
 const PAGE = 500;
 
+/** Which entries are printed. */
+export interface LogFilters {
+  /** Levels to print; empty for all. */
+  levels: LogLevel[];
+  /** Text that messages must contain, whatever its case; null for no such filter. */
+  grep: string | null;
+}
+
 interface LogReaderOptions extends PageOptions {
-  filters: Pick<LogsRequest, 'levels' | 'grep'>;
+  filters: LogFilters;
   /** Prints entries. It resolves when more may come. */
   print: (entries: JsonObject[]) => Promise<void>;
   /** Called when newer entries have replaced entries before they were read. */

@@ -2,14 +2,22 @@ import { once } from 'node:events';
 import { isJsonObject, type JsonValue } from '@yardmaster/protocol';
 import type { Io } from '../command.js';
 import { EXIT, type ExitCode, exitOf, gaveUpAfter, type Outcome, outcomeOf } from '../exit-codes.js';
+import type { CommonRequest } from '../flags.js';
 import { Refused } from '../service/call.js';
 import { Connectivity } from '../service/connectivity.js';
 import { follow } from '../service/follow.js';
 import { readMessage } from '../service/message.js';
 import { streamUrlOf } from '../service/service.js';
-import type { LogsRequest } from './command.js';
 import { lineOfEntryFor } from './entry-line.js';
-import { LogReader } from './log-reader.js';
+import { type LogFilters, LogReader } from './log-reader.js';
+
+/** Parsed command line of `logs`. The format `auto` is coloured on a terminal. */
+export interface LogsRequest extends CommonRequest, LogFilters {
+  jobId: string;
+  follow: boolean;
+  /** Number of the newest entries to begin with; null for all that are kept. */
+  tail: number | null;
+}
 
 /** Print the logs of a job, and with `follow` continue until it has ended. */
 export async function showLogs(request: LogsRequest, io: Io): Promise<Outcome> {

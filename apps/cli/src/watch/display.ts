@@ -6,7 +6,7 @@ import type { Subject } from '../service/service.js';
 import { colorOf, yellow } from '../terminal/color.js';
 import { clip, localMoment, localTime, printableJson } from '../terminal/printable.js';
 import { Region, sizeOf, type Terminal } from '../terminal/region.js';
-import { type JobView, screenOf, unseen, viewAfter } from './screen.js';
+import { type JobView, percentText, screenOf, unseen, viewAfter } from './screen.js';
 
 /** Shows the messages of a watch. */
 export interface Display {
@@ -165,6 +165,3 @@ export function progressText({ percent, message, subProgress = {} }: Progress): 
   );
   return `${percentText(percent)} ${message}${stages.length > 0 ? ` (${stages.join(', ')})` : ''}`;
 }
-
-/** Format a percentage, rounded down, so that only completed work shows 100%. */
-export const percentText = (percent: number) => `${Math.floor(percent)}%`;

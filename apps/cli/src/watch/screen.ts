@@ -2,7 +2,6 @@ import type { Progress, Status } from '@yardmaster/protocol';
 import type { StreamMessage } from '../service/message.js';
 import { bold, type Color, colorOf, dim, plain, yellow } from '../terminal/color.js';
 import { clip, localMoment, pad, widthOf } from '../terminal/printable.js';
-import { percentText } from './display.js';
 
 /** The state of a watched job, as far as messages have shown it. */
 export interface JobView {
@@ -121,6 +120,9 @@ export function barOf(percent: number, cells: number): string {
   const done = Math.floor((percent / 100) * cells);
   return '█'.repeat(done) + '░'.repeat(cells - done);
 }
+
+/** Format a percentage, rounded down, so that only completed work shows 100%. */
+export const percentText = (percent: number) => `${Math.floor(percent)}%`;
 
 /** Format a time in seconds: `0:42`, `12:07`, `3:02:11`. */
 export function clockOf(seconds: number): string {

@@ -2,15 +2,23 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ClaimedJob } from '@yardmaster/protocol';
 import type { Io } from '../command.js';
 import { Refused } from '../service/call.js';
+import type { Service } from '../service/service.js';
 import { printable } from '../terminal/printable.js';
-import type { WorkRequest } from './command.js';
 import { isOfKey, JobLost, jobCalls, type Post } from './job-calls.js';
-import { CannotStart, startProgram } from './job-program.js';
+import { CannotStart, type Program, startProgram } from './job-program.js';
 import { outcomeOf } from './outcome.js';
 import { Reporter } from './reporter.js';
 
+/** What all attempts of a worker have in common. */
+export interface AttemptSettings {
+  service: Service;
+  program: Program;
+  /** Longest time between two heartbeats, which is how late a killed job may be noticed. */
+  heartbeatSeconds: number;
+}
+
 interface AttemptOptions {
-  request: WorkRequest;
+  request: AttemptSettings;
   io: Io;
   /** Whether the worker was asked to stop before it could begin, so that the job is released at once. */
   isStopping: boolean;

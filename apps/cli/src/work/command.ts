@@ -1,10 +1,9 @@
 import { hostname } from 'node:os';
-import { type CliCommand, type Env, UsageError } from '../command.js';
+import { type CliCommand, UsageError } from '../command.js';
 import { exitCodesHelp, WORK_EXIT } from '../exit-codes.js';
 import { countBetween, repeated, secondsOf, waitSecondsOf } from '../flag-values.js';
 import { expectKey, type SpaceFlags, serviceOf, spaceOf, withSpaceOption } from '../flags.js';
-import type { Service } from '../service/service.js';
-import { work } from './worker.js';
+import { type WorkRequest, work } from './worker.js';
 
 interface Flags extends SpaceFlags {
   exec: string;
@@ -13,23 +12,6 @@ interface Flags extends SpaceFlags {
   drain?: number;
   heartbeat?: number;
   workerId?: string;
-}
-
-/** Parsed command line of `work`. */
-export interface WorkRequest {
-  service: Service;
-  spaceId: string;
-  /** Names of jobs to claim; empty for any. */
-  names: string[];
-  /** The program that works on a job, and its arguments. */
-  program: { file: string; args: string[]; env: Env };
-  /** Jobs at the same time. */
-  concurrency: number;
-  /** How long running jobs may take after the first signal. */
-  drainSeconds: number;
-  /** Longest time between two heartbeats, which is how late a killed job may be noticed. */
-  heartbeatSeconds: number;
-  workerId: string;
 }
 
 const DEFAULTS = { concurrency: 1, drainSeconds: 20, heartbeatSeconds: 10 };

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { ClaimedJob } from '@yardmaster/protocol';
-import type { WorkRequest } from './command.js';
+import type { Env } from '../command.js';
 import { OutputStart, OutputTail, type ProgramEnd } from './outcome.js';
 
 /** Time between SIGTERM and SIGKILL, in milliseconds. */
@@ -16,6 +16,13 @@ export class CannotStart extends Error {}
 
 /** Errors of the system that concern the file of the program. Others may concern a single job. */
 const OF_FILE = new Set(['ENOENT', 'EACCES', 'ENOEXEC', 'ENOTDIR', 'EPERM']);
+
+/** The program that works on jobs, its arguments, and the variables that it gets. */
+export interface Program {
+  file: string;
+  args: string[];
+  env: Env;
+}
 
 /** A running program. */
 export interface JobProgram {
@@ -47,11 +54,7 @@ export function killAllPrograms(): void {
  * It leads a process group, so that signals reach what it has started, and so that Ctrl-C on a terminal reaches only the
  * worker, which lets the program finish.
  */
-export function startProgram(
-  job: ClaimedJob,
-  { file, args, env }: WorkRequest['program'],
-  handlers: OutputHandlers,
-): JobProgram {
+export function startProgram(job: ClaimedJob, { file, args, env }: Program, handlers: OutputHandlers): JobProgram {
   const variables = {
     ...env,
     YARDMASTER_JOB_ID: job.id,

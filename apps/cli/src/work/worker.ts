@@ -7,10 +7,21 @@ import { call, jsonOf, Refused } from '../service/call.js';
 import { Connectivity } from '../service/connectivity.js';
 import { spacePath } from '../service/service.js';
 import { printable } from '../terminal/printable.js';
-import { runAttempt } from './attempt.js';
-import type { WorkRequest } from './command.js';
+import { type AttemptSettings, runAttempt } from './attempt.js';
 import { isPassing } from './job-calls.js';
 import { KILL_AFTER_MS, killAllPrograms } from './job-program.js';
+
+/** Parsed command line of `work`. */
+export interface WorkRequest extends AttemptSettings {
+  spaceId: string;
+  /** Names of jobs to claim; empty for any. */
+  names: string[];
+  /** Jobs at the same time. */
+  concurrency: number;
+  /** How long running jobs may take after the first signal. */
+  drainSeconds: number;
+  workerId: string;
+}
 
 /** How long the last calls about a job may take once its program has ended, in milliseconds. */
 const LAST_CALLS_MS = 10_000;
