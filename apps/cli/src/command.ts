@@ -11,15 +11,21 @@ export interface CliCommand<Request, Flags extends OptionValues> {
   name: string;
   /** Describe the arguments, options and help to commander. */
   define: (command: Command) => Command;
-  /**
-   * Parse a command line into a request.
-   *
-   * @param args arguments without options, as many as `define` allows
-   * @throws UsageError
-   */
-  parse: (args: string[], flags: Flags, env: Env) => Request;
+  /** Parse a command line into a request. It throws a UsageError. */
+  parse: (line: CommandLine<Flags>) => Request;
   run: (request: Request, io: Io) => Promise<Outcome>;
 }
+
+/** A command line, as commander has read it. */
+export interface CommandLine<Flags> {
+  /** Arguments without options, as many as `define` allows. */
+  args: string[];
+  flags: Flags;
+  env: Env;
+}
+
+/** Return a command. The compiler reads from its parser which flags and which request it has. */
+export const defineCommand = <Request, Flags extends OptionValues>(command: CliCommand<Request, Flags>) => command;
 
 /** An error in a command line that commander does not find. */
 export class UsageError extends Error {}

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Option } from 'commander';
-import { type CliCommand, type Env, UsageError } from './command.js';
+import { type CommandLine, defineCommand, type Env, UsageError } from './command.js';
 import { DEV_EXIT, exitCodesHelp, type Outcome } from './exit-codes.js';
 import { countBetween } from './flag-values.js';
 
@@ -17,19 +17,11 @@ interface Flags {
   dataDir?: string;
 }
 
-/** Parsed command line of `dev`. */
-export interface DevRequest {
-  /** Environment of the service, except DATA_DIR when it is temporary. */
-  env: Env;
-  /** Whether everything is stored in a temporary folder, and deleted at the end. */
-  isEphemeral: boolean;
-}
-
 /** The compiled service of the clone that contains this command. */
 const SERVICE = fileURLToPath(new URL('../../standalone/dist/main.js', import.meta.url));
 
 /** `yardmaster dev`: the whole service in one process, for a developer or the tests of a program. */
-export const devCommand: CliCommand<DevRequest, Flags> = {
+export const devCommand = defineCommand({
   name: 'dev',
   define: (command) =>
     command
@@ -48,7 +40,7 @@ export const devCommand: CliCommand<DevRequest, Flags> = {
         ]),
       )
       .addHelpText('after', exitCodesHelp(DEV_EXIT)),
-  parse(_, { port, clock, ephemeral = false, dataDir }, env) {
+  parse({ flags: { port, clock, ephemeral = false, dataDir }, env }: CommandLine<Flags>) {
     if (ephemeral && dataDir !== undefined) throw new UsageError('--ephemeral and --data-dir exclude each other');
     const given = {
       ...(port !== undefined && { PORT: String(port) }),
@@ -69,7 +61,7 @@ export const devCommand: CliCommand<DevRequest, Flags> = {
       if (folder !== null) await rm(folder, { recursive: true, force: true });
     }
   },
-};
+});
 
 async function runService(env: Env, first: AbortSignal, second: AbortSignal): Promise<Outcome> {
   // In a process group of its own, so that Ctrl-C reaches it only through this process, which deletes the folder after it.

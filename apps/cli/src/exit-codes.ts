@@ -3,6 +3,7 @@ import { Refused, Unavailable } from './service/call.js';
 import type { End } from './service/follow.js';
 import type { StreamMessage } from './service/message.js';
 import { redact, type Service } from './service/service.js';
+import { type Terminal, writeLines } from './terminal/region.js';
 
 /** An exit code. `--help` and docs/cli.md show its meaning. */
 export interface ExitCode {
@@ -84,11 +85,24 @@ export const exitCodesHelp = (codes: Record<string, ExitCode>) =>
     .map(({ code, meaning }) => `  ${String(code).padStart(3)}  ${meaning}\n`)
     .join('')}`;
 
+/** Format the help of a command that needs an API key: the scopes of the key, and the exit codes. */
+export const keyHelp = (scopes: string, codes: Record<string, ExitCode> = CALL_EXIT) =>
+  `\nNeeds a key with ${scopes}.\n${exitCodesHelp(codes)}`;
+
 /** How a command ended. */
 export interface Outcome {
   exit: ExitCode;
   /** The reason as a printable sentence; null when the output has shown it. */
   sentence: string | null;
+}
+
+/** The outcome of a command that makes a call, and did what it says. */
+export const DONE: Outcome = { exit: CALL_EXIT.done, sentence: null };
+
+/** Print lines, and return that the command did what it says. */
+export function done(out: Terminal, lines: string[]): Outcome {
+  writeLines(out, lines);
+  return DONE;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Scope } from '@yardmaster/protocol';
 import type { Command } from 'commander';
-import { type Env, UsageError } from './command.js';
+import { type CommandLine, type Env, UsageError } from './command.js';
 import { waitSecondsOf } from './flag-values.js';
 import type { Service } from './service/service.js';
 
@@ -122,6 +122,37 @@ export function formatOf({ json, plain }: Pick<CommonFlags, 'json' | 'plain'>, e
 /** Return the variables of the service, in which flags replace the address of Redis and the prefix. */
 export function redisVariablesOf({ redis, prefix }: RedisFlags, env: Env): Env {
   return { ...env, REDIS_URL: redis ?? env.REDIS_URL, KEY_PREFIX: prefix ?? env.KEY_PREFIX };
+}
+
+/** Read the service, for a command that needs an API key. @throws UsageError */
+export function serviceIn({ flags, env }: CommandLine<ServiceFlags>, action: string, scope: Scope | null) {
+  const service = serviceOf(flags, env);
+  expectKey(service, action, scope);
+  return { service };
+}
+
+/** Read the service and the first argument, an id, for a command that needs an API key. @throws UsageError */
+export function idIn({ args: [id = ''], flags, env }: CommandLine<ServiceFlags>, action: string, scope: Scope) {
+  const service = serviceOf(flags, env);
+  if (id === '') throw new UsageError('the id is empty');
+  expectKey(service, action, scope);
+  return { service, id };
+}
+
+/** Read the service and the space, for a command that needs an API key. @throws UsageError */
+export function spaceIn({ flags, env }: CommandLine<SpaceFlags>, action: string, scope: Scope) {
+  const service = serviceOf(flags, env);
+  const spaceId = spaceOf(flags, env);
+  expectKey(service, action, scope);
+  return { service, spaceId };
+}
+
+/** Read the same for a command that takes the space as its first argument. @throws UsageError */
+export function spaceArgumentIn({ args, flags, env }: CommandLine<ServiceFlags>, action: string, scope: Scope) {
+  const service = serviceOf(flags, env);
+  const spaceId = spaceArgumentOf(args[0], env);
+  expectKey(service, action, scope);
+  return { service, spaceId };
 }
 
 /**

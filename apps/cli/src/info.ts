@@ -1,4 +1,4 @@
-import type { CliCommand } from './command.js';
+import { type CommandLine, defineCommand } from './command.js';
 import { CALL_EXIT, type ExitCode, exitCodesHelp } from './exit-codes.js';
 import { type SpaceFlags, serviceOf, withSpaceOption } from './flags.js';
 import { callJson, Refused, Unavailable } from './service/call.js';
@@ -10,16 +10,8 @@ interface Flags extends SpaceFlags {
   json?: boolean;
 }
 
-/** Parsed command line of `info`. */
-export interface InfoRequest {
-  service: Service;
-  /** Space in which the key is tried; null for none. */
-  spaceId: string | null;
-  isJson: boolean;
-}
-
 /** `yardmaster info`: shows the service, and whether the address and the API key work. */
-export const infoCommand: CliCommand<InfoRequest, Flags> = {
+export const infoCommand = defineCommand({
   name: 'info',
   define: (command) =>
     withSpaceOption(
@@ -27,7 +19,7 @@ export const infoCommand: CliCommand<InfoRequest, Flags> = {
     )
       .option('--json', 'print one line of JSON')
       .addHelpText('after', `\nSends each request once.\n${exitCodesHelp(CALL_EXIT)}`),
-  parse(_args, flags, env) {
+  parse({ flags, env }: CommandLine<Flags>) {
     const spaceId = flags.space ?? (env.YARDMASTER_SPACE || null);
     return { service: serviceOf(flags, env), spaceId, isJson: flags.json ?? false };
   },
@@ -46,7 +38,7 @@ export const infoCommand: CliCommand<InfoRequest, Flags> = {
     out.write(isJson ? `${printableJson(json)}\n` : lines.map((line) => `${line}\n`).join(''));
     return { exit, sentence: problem };
   },
-};
+});
 
 interface Found {
   /** Version of the service; null when it did not respond. */

@@ -82,7 +82,10 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
     const subcommand = command.define((group === undefined ? program : groupOf(group)).command(name));
     subcommand.action(async () => {
       try {
-        outcome = await run(command, command.parse(subcommand.args, subcommand.optsWithGlobals<F>(), env));
+        outcome = await run(
+          command,
+          command.parse({ args: subcommand.args, flags: subcommand.optsWithGlobals<F>(), env }),
+        );
       } catch (error) {
         if (error instanceof UsageError) subcommand.error(`error: ${error.message}`);
         outcome = failureOf(error);

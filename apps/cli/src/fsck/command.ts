@@ -1,7 +1,6 @@
-import { type CliCommand, UsageError } from '../command.js';
+import { type CommandLine, defineCommand, UsageError } from '../command.js';
 import { exitCodesHelp, FSCK_EXIT } from '../exit-codes.js';
 import { formatOf, PLAIN_HELP, type RedisFlags, redisVariablesOf, withRedisOptions } from '../flags.js';
-import type { FsckRequest, ShowRequest } from './run.js';
 
 /** Flags of `fsck`. Its subcommand gets them as well. */
 interface Flags extends RedisFlags {
@@ -12,7 +11,7 @@ interface Flags extends RedisFlags {
 }
 
 /** `yardmaster fsck`: checks the stored data, and repairs it. */
-export const fsckCommand: CliCommand<FsckRequest, Flags> = {
+export const fsckCommand = defineCommand({
   name: 'fsck',
   define: (command) =>
     withRedisOptions(
@@ -24,7 +23,7 @@ export const fsckCommand: CliCommand<FsckRequest, Flags> = {
       .option('--plain', PLAIN_HELP)
       .option('--json', 'print each fault as one line of JSON, and a summary as the last line')
       .addHelpText('after', HELP),
-  parse: (_args, flags, env) => ({
+  parse: ({ flags, env }: CommandLine<Flags>) => ({
     isRepairing: flags.repair ?? false,
     isVerbose: flags.verbose ?? false,
     format: formatOf(flags, env),
@@ -32,23 +31,23 @@ export const fsckCommand: CliCommand<FsckRequest, Flags> = {
   }),
   // Import it only now, because it loads the whole store. The other commands start in half the time without it.
   run: async (request, io) => (await import('./run.js')).checkAndReport(request, io),
-};
+});
 
 const HELP = `
 Set RETENTION_SECONDS, DELIVERY_TIMEOUT_SECONDS and COMPAT as for the service, because deadlines follow from them.
 ${exitCodesHelp(FSCK_EXIT)}`;
 
 /** `yardmaster fsck show`: prints the record of a job. */
-export const showRecordCommand: CliCommand<ShowRequest, Flags> = {
+export const showRecordCommand = defineCommand({
   name: 'fsck show',
   define: (command) =>
     withRedisOptions(command.description('Print the record of a job as Redis has it.').argument('<jobId>', 'the job'))
       .option('--json', 'print the record as one line of JSON, with whole values')
       .addHelpText('after', exitCodesHelp(FSCK_EXIT)),
-  parse([jobId = ''], flags, env) {
+  parse({ args: [jobId = ''], flags, env }: CommandLine<Flags>) {
     if (jobId === '') throw new UsageError('the id is empty');
     if (flags.repair) throw new UsageError('--repair and show exclude each other');
     return { jobId, isJson: flags.json ?? false, variables: redisVariablesOf(flags, env) };
   },
   run: async (request, io) => (await import('./run.js')).printRecord(request, io), // As `fsck` does.
-};
+});

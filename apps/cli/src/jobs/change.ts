@@ -1,14 +1,11 @@
-import type { Scope } from '@yardmaster/protocol';
-import type { OptionValues } from 'commander';
-import { type CliCommand, type Env, type Io, UsageError } from '../command.js';
-import { CALL_EXIT, exitCodesHelp, type Outcome } from '../exit-codes.js';
+import { type CommandLine, defineCommand } from '../command.js';
+import { done, keyHelp } from '../exit-codes.js';
 import { secondsOf } from '../flag-values.js';
-import { expectKey, type ServiceFlags, serviceOf, withServiceOptions } from '../flags.js';
-import { callJson, mayPassOnce, Refused } from '../service/call.js';
-import type { ApiRequest } from '../service/send.js';
-import { jobPath, type Service } from '../service/service.js';
+import { idIn, type ServiceFlags, withServiceOptions } from '../flags.js';
+import { callJson, callOnce, Refused } from '../service/call.js';
+import { jobPath } from '../service/service.js';
 import { printable } from '../terminal/printable.js';
-import { jsonIn } from './create.js';
+import { payloadIn, withPayload } from './create.js';
 
 interface KillFlags extends ServiceFlags {
   reason?: string;
@@ -19,22 +16,8 @@ interface ReleaseFlags extends KillFlags {
   deliveryToken?: string;
 }
 
-/** Parsed command line of `kill`. */
-export interface KillRequest {
-  service: Service;
-  jobId: string;
-  reason: string | null;
-}
-
-/** Parsed command line of `release`. */
-export interface ReleaseRequest extends KillRequest {
-  delaySeconds: number | null;
-  /** Null to release the job whichever worker has it. */
-  deliveryToken: string | null;
-}
-
 /** `yardmaster kill`: ends a job that has not ended. */
-export const killCommand: CliCommand<KillRequest, KillFlags> = {
+export const killCommand = defineCommand({
   name: 'kill',
   define: (command) =>
     withServiceOptions(
@@ -42,22 +25,19 @@ export const killCommand: CliCommand<KillRequest, KillFlags> = {
         .description('Kill a job that has not ended.')
         .argument('<jobId>', 'the job')
         .option('--reason <text>', 'reason, for its history'),
-    ).addHelpText('after', `\nNeeds a key with jobs:kill.\n${exitCodesHelp(CALL_EXIT)}`),
-  parse([jobId = ''], flags, env) {
-    const service = serviceOf(flags, env);
-    if (jobId === '') throw new UsageError('the id is empty');
-    expectKey(service, 'killing a job', 'jobs:kill');
-    return { service, jobId, reason: flags.reason ?? null };
+    ).addHelpText('after', keyHelp('jobs:kill')),
+  parse: (line: CommandLine<KillFlags>) => ({
+    ...idIn(line, 'killing a job', 'jobs:kill'),
+    reason: line.flags.reason ?? null,
+  }),
+  async run({ service, id, reason }, { out }) {
+    await callJson(service, { method: 'POST', path: jobPath(id, 'kill'), body: { reason } });
+    return done(out, [`killed ${printable(id)}`]);
   },
-  async run({ service, jobId, reason }, { out }) {
-    await callJson(service, { method: 'POST', path: jobPath(jobId, 'kill'), body: { reason } });
-    out.write(`killed ${printable(jobId)}\n`);
-    return { exit: CALL_EXIT.done, sentence: null };
-  },
-};
+});
 
 /** `yardmaster release`: release a job that a worker holds. */
-export const releaseCommand: CliCommand<ReleaseRequest, ReleaseFlags> = {
+export const releaseCommand = defineCommand({
   name: 'release',
   define: (command) =>
     withServiceOptions(
@@ -67,64 +47,23 @@ export const releaseCommand: CliCommand<ReleaseRequest, ReleaseFlags> = {
         .option('--reason <text>', 'reason, for its history')
         .option('--delay <seconds>', 'make it claimable only after this time', secondsOf)
         .option('--delivery-token <token>', 'release it only if this delivery has it'),
-    ).addHelpText('after', `\nNeeds a key with jobs:fail.\n${exitCodesHelp(CALL_EXIT)}`),
-  parse([jobId = ''], flags, env) {
-    const service = serviceOf(flags, env);
-    if (jobId === '') throw new UsageError('the id is empty');
-    expectKey(service, 'releasing a job', 'jobs:fail');
-    const { reason = null, delay: delaySeconds = null, deliveryToken = null } = flags;
-    return { service, jobId, reason, delaySeconds, deliveryToken };
+    ).addHelpText('after', keyHelp('jobs:fail')),
+  parse(line: CommandLine<ReleaseFlags>) {
+    const { reason = null, delay: delaySeconds = null, deliveryToken = null } = line.flags;
+    return { ...idIn(line, 'releasing a job', 'jobs:fail'), reason, delaySeconds, deliveryToken };
   },
-  async run({ service, jobId, reason, delaySeconds, deliveryToken }, { out }) {
+  async run({ service, id, reason, delaySeconds, deliveryToken }, { out }) {
     const body = delaySeconds === null ? { reason } : { reason, delaySeconds };
-    const request = { method: 'POST', path: jobPath(jobId, 'release'), body } as const;
-    if (deliveryToken === null) {
-      // Without a token, a call that is sent again could take the job from the next worker.
-      await callJson(service, request, { isPassing: mayPassOnce });
-    } else {
-      await callJson(service, { ...request, headers: { 'x-delivery-token': deliveryToken } });
-    }
-    out.write(`released ${printable(jobId)}\n`);
-    return { exit: CALL_EXIT.done, sentence: null };
+    const request = { method: 'POST', path: jobPath(id, 'release'), body } as const;
+    // Without a token, a call that is sent again could take the job from the next worker.
+    if (deliveryToken === null) await callOnce(service, request);
+    else await callJson(service, { ...request, headers: { 'x-delivery-token': deliveryToken } });
+    return done(out, [`released ${printable(id)}`]);
   },
-};
-
-/** Parsed command line of `delete`. */
-export interface DeleteRequest {
-  service: Service;
-  jobId: string;
-}
-
-/** Parsed command line of `requeue`. */
-export interface RequeueRequest extends DeleteRequest {
-  delaySeconds: number | null;
-}
-
-/** Parsed command line of `copy`. */
-export interface CopyRequest extends DeleteRequest {
-  /** JSON text; `-` for the standard input, null for that of the job. */
-  payload: string | null;
-}
-
-/** Return the job that a command line names, and the service. */
-function jobOf(jobId: string, flags: ServiceFlags, env: Env, why: [act: string, scope: Scope]) {
-  const service = serviceOf(flags, env);
-  if (jobId === '') throw new UsageError('the id is empty');
-  expectKey(service, ...why);
-  return { service, jobId };
-}
-
-/** Make a call that must not be made twice: when its response is lost, its outcome is unknown. */
-const callOnce = <T>(service: Service, request: ApiRequest) =>
-  callJson<T>(service, request, { isPassing: mayPassOnce });
-
-function done(io: Io, line: string): Outcome {
-  io.out.write(`${line}\n`);
-  return { exit: CALL_EXIT.done, sentence: null };
-}
+});
 
 /** `yardmaster requeue`: put a dead or killed job back in the queue. */
-export const requeueCommand: CliCommand<RequeueRequest, ServiceFlags & { delay?: number }> = {
+export const requeueCommand = defineCommand({
   name: 'requeue',
   define: (command) =>
     withServiceOptions(
@@ -132,19 +71,20 @@ export const requeueCommand: CliCommand<RequeueRequest, ServiceFlags & { delay?:
         .description('Let a dead or killed job wait again, with all of its attempts.')
         .argument('<jobId>', 'the job')
         .option('--delay <seconds>', 'make it claimable only after this time', secondsOf),
-    ).addHelpText('after', `\nNeeds a key with jobs:manage.\n${exitCodesHelp(CALL_EXIT)}`),
-  parse([jobId = ''], flags, env) {
-    return { ...jobOf(jobId, flags, env, ['requeuing a job', 'jobs:manage']), delaySeconds: flags.delay ?? null };
-  },
-  async run({ service, jobId, delaySeconds }, io) {
+    ).addHelpText('after', keyHelp('jobs:manage')),
+  parse: (line: CommandLine<ServiceFlags & { delay?: number }>) => ({
+    ...idIn(line, 'requeuing a job', 'jobs:manage'),
+    delaySeconds: line.flags.delay ?? null,
+  }),
+  async run({ service, id, delaySeconds }, { out }) {
     const body = delaySeconds === null ? {} : { delaySeconds };
-    await callOnce(service, { method: 'POST', path: jobPath(jobId, 'requeue'), body });
-    return done(io, `requeued ${printable(jobId)}`);
+    await callOnce(service, { method: 'POST', path: jobPath(id, 'requeue'), body });
+    return done(out, [`requeued ${printable(id)}`]);
   },
-};
+});
 
 /** `yardmaster copy`: creates a job with the options of another one. */
-export const copyCommand: CliCommand<CopyRequest, ServiceFlags> = {
+export const copyCommand = defineCommand({
   name: 'copy',
   define: (command) =>
     withServiceOptions(
@@ -152,31 +92,29 @@ export const copyCommand: CliCommand<CopyRequest, ServiceFlags> = {
         .description('Create a job with the payload and the options of another one, and print its id.')
         .argument('<jobId>', 'the other job')
         .argument('[payload]', 'another payload, a JSON object; - reads it from the standard input'),
-    ).addHelpText('after', `\nNeeds a key with jobs:create and jobs:read.\n${exitCodesHelp(CALL_EXIT)}`),
-  parse([jobId = '', payload], flags, env) {
-    if (payload !== undefined && payload !== '-') jsonIn(payload);
-    const job = jobOf(jobId, flags, env, ['copying a job', 'jobs:create']);
-    return { ...job, payload: payload ?? null };
+    ).addHelpText('after', keyHelp('jobs:create and jobs:read')),
+  parse(line: CommandLine<ServiceFlags>) {
+    const payload = payloadIn(line.args[1]);
+    return { ...idIn(line, 'copying a job', 'jobs:create'), payload };
   },
-  async run({ service, jobId, payload }, io) {
-    const text = payload === '-' ? await io.readInput() : payload;
-    const body = text === null ? {} : { payload: jsonIn(text) };
-    const copy = await callOnce<{ id?: unknown }>(service, { method: 'POST', path: jobPath(jobId, 'copy'), body });
+  async run({ service, id, payload }, io) {
+    const body = await withPayload({}, payload, io);
+    const copy = await callOnce<{ id?: unknown }>(service, { method: 'POST', path: jobPath(id, 'copy'), body });
     if (typeof copy?.id !== 'string') throw new Refused('the response is not a job');
-    return done(io, printable(copy.id));
+    return done(io.out, [printable(copy.id)]);
   },
-};
+});
 
 /** `yardmaster delete`: removes a job that has ended. */
-export const deleteCommand: CliCommand<DeleteRequest, ServiceFlags & OptionValues> = {
+export const deleteCommand = defineCommand({
   name: 'delete',
   define: (command) =>
     withServiceOptions(
       command.description('Delete a job that has ended, with its history and logs.').argument('<jobId>', 'the job'),
-    ).addHelpText('after', `\nNeeds a key with jobs:manage.\n${exitCodesHelp(CALL_EXIT)}`),
-  parse: ([jobId = ''], flags, env) => jobOf(jobId, flags, env, ['deleting a job', 'jobs:manage']),
-  async run({ service, jobId }, io) {
-    await callOnce(service, { method: 'DELETE', path: jobPath(jobId) });
-    return done(io, `deleted ${printable(jobId)}`);
+    ).addHelpText('after', keyHelp('jobs:manage')),
+  parse: (line: CommandLine<ServiceFlags>) => idIn(line, 'deleting a job', 'jobs:manage'),
+  async run({ service, id }, { out }) {
+    await callOnce(service, { method: 'DELETE', path: jobPath(id) });
+    return done(out, [`deleted ${printable(id)}`]);
   },
-};
+});

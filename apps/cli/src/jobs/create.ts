@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { isTerminal, type JobWithEvents, type JsonValue, LIMITS } from '@yardmaster/protocol';
-import { type CliCommand, type Io, UsageError } from '../command.js';
-import { CREATE_EXIT, exitCodesHelp, type Outcome } from '../exit-codes.js';
+import { type CommandLine, defineCommand, type Io, UsageError } from '../command.js';
+import { CREATE_EXIT, done, keyHelp, type Outcome } from '../exit-codes.js';
 import { waitSecondsOf } from '../flag-values.js';
-import { expectKey, type SpaceFlags, serviceOf, spaceOf, withSpaceOption } from '../flags.js';
+import { type SpaceFlags, spaceIn, withSpaceOption } from '../flags.js';
 import { callJson, Refused } from '../service/call.js';
 import { jobPath, type Service, spacePath } from '../service/service.js';
-import { printable, printableJson } from '../terminal/printable.js';
+import { jsonLine, printable } from '../terminal/printable.js';
 import { type BodyFlags, bodyOf, withBodyOptions } from './create-options.js';
 
 interface Flags extends SpaceFlags, BodyFlags {
@@ -15,23 +15,8 @@ interface Flags extends SpaceFlags, BodyFlags {
   json?: boolean;
 }
 
-/** Parsed command line of `create`. */
-export interface CreateRequest {
-  service: Service;
-  spaceId: string;
-  /** Body of the call, without the payload. */
-  body: Record<string, JsonValue>;
-  /** JSON text; `-` for the standard input, null for none. */
-  payload: string | null;
-  /** Null for a new one. */
-  idempotencyKey: string | null;
-  /** How long to wait for the end of the job; null not to wait. */
-  waitSeconds: number | null;
-  isJson: boolean;
-}
-
 /** `yardmaster create`: creates a job, and may wait for its result. */
-export const createCommand: CliCommand<CreateRequest, Flags> = {
+export const createCommand = defineCommand({
   name: 'create',
   define: (command) =>
     withSpaceOption(
@@ -45,43 +30,50 @@ export const createCommand: CliCommand<CreateRequest, Flags> = {
         .option('--wait <seconds>', 'seconds to wait for the job to end; its result is then printed', waitSecondsOf),
     )
       .option('--json', 'print the job as one line of JSON')
-      .addHelpText('after', `\nNeeds a key with jobs:create; --wait also jobs:read.\n${exitCodesHelp(CREATE_EXIT)}`),
-  parse([name = '', payload], flags, env) {
-    const service = serviceOf(flags, env);
-    const spaceId = spaceOf(flags, env);
-    expectKey(service, 'creating a job', 'jobs:create');
-    const { idempotencyKey = null, wait: waitSeconds = null, json: isJson = false } = flags;
-    if (payload !== undefined && payload !== '-') jsonIn(payload);
-    const body = { name, ...bodyOf(flags) };
-    return { service, spaceId, body, payload: payload ?? null, idempotencyKey, waitSeconds, isJson };
+      .addHelpText('after', keyHelp('jobs:create; --wait also jobs:read', CREATE_EXIT)),
+  parse(line: CommandLine<Flags>) {
+    const [name = '', payload] = line.args;
+    const { idempotencyKey = null, wait: waitSeconds = null, json: isJson = false } = line.flags;
+    const target = spaceIn(line, 'creating a job', 'jobs:create');
+    return {
+      ...target,
+      payload: payloadIn(payload),
+      body: { name, ...bodyOf(line.flags) },
+      idempotencyKey,
+      waitSeconds,
+      isJson,
+    };
   },
-  run: create,
-};
+  async run({ service, spaceId, idempotencyKey, waitSeconds, isJson, ...request }, io) {
+    const body = await withPayload(request.body, request.payload, io);
+    const headers = {
+      // With a key, the call can be sent again without making a second job.
+      'idempotency-key': idempotencyKey ?? randomUUID(),
+      // Otherwise the service would ignore an option that it does not know.
+      prefer: 'handling=strict',
+    };
+    // A caller without jobs:read gets no more than the id.
+    const path = spacePath(spaceId, 'jobs');
+    const job = await callJson<{ id: string }>(service, { method: 'POST', path, body, headers });
+    if (typeof job?.id !== 'string') throw new Refused('the response is not a job');
+    if (waitSeconds !== null) return waitForEnd({ service, jobId: job.id, waitSeconds, isJson }, io);
+    return done(io.out, [isJson ? jsonLine(job) : printable(job.id)]);
+  },
+});
 
-/** Fields of a created job that a caller without jobs:read gets too. */
-interface CreatedJob {
-  id: string;
+/** Read a payload argument: JSON text, `-` for the standard input, or null for none. @throws UsageError */
+export function payloadIn(text: string | undefined): string | null {
+  if (text !== undefined && text !== '-') jsonIn(text);
+  return text ?? null;
 }
 
-async function create(request: CreateRequest, io: Io): Promise<Outcome> {
-  const { service, spaceId, idempotencyKey, waitSeconds, isJson } = request;
-  const payload = request.payload === '-' ? await io.readInput() : request.payload;
-  const body = payload === null ? request.body : { ...request.body, payload: jsonIn(payload) };
-  const headers = {
-    // With a key, the call can be sent again without making a second job.
-    'idempotency-key': idempotencyKey ?? randomUUID(),
-    // Otherwise the service would ignore an option that it does not know.
-    prefer: 'handling=strict',
-  };
-  const job = await callJson<CreatedJob>(service, { method: 'POST', path: spacePath(spaceId, 'jobs'), body, headers });
-  if (typeof job?.id !== 'string') throw new Refused('the response is not a job');
-  if (waitSeconds !== null) return waitForEnd({ service, jobId: job.id, waitSeconds, isJson }, io);
-  io.out.write(`${isJson ? printableJson(JSON.stringify(job)) : printable(job.id)}\n`);
-  return { exit: CREATE_EXIT.created, sentence: null };
+/** Return a body with the payload that `payloadIn` has read. @throws UsageError */
+export async function withPayload(body: Record<string, JsonValue>, payload: string | null, io: Io) {
+  const text = payload === '-' ? await io.readInput() : payload;
+  return text === null ? body : { ...body, payload: jsonIn(text) };
 }
 
-/** Parse the JSON of a payload. @throws UsageError */
-export function jsonIn(text: string): JsonValue {
+function jsonIn(text: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
@@ -101,7 +93,7 @@ const ENDS = { completed: CREATE_EXIT.created, dead: CREATE_EXIT.dead, killed: C
 /** Wait for the end of a job, and print its result, or with `--json` the job. */
 export async function waitForEnd({ service, jobId, waitSeconds, isJson }: WaitOptions, io: Io): Promise<Outcome> {
   const endMs = performance.now() + waitSeconds * 1000;
-  const print = (value: unknown) => io.out.write(`${printableJson(JSON.stringify(value ?? null))}\n`);
+  const print = (value: unknown) => io.out.write(`${jsonLine(value ?? null)}\n`);
   for (;;) {
     const leftSeconds = Math.max(0, (endMs - performance.now()) / 1000);
     const query = { waitSeconds: Math.min(leftSeconds, LIMITS.waitSecondsMax) };

@@ -1,12 +1,12 @@
 import type { JobWithEvents } from '@yardmaster/protocol';
-import { type CliCommand, UsageError } from '../command.js';
-import { CALL_EXIT, exitCodesHelp } from '../exit-codes.js';
-import { expectKey, type ServiceFlags, serviceOf, withServiceOptions } from '../flags.js';
+import { type CommandLine, defineCommand } from '../command.js';
+import { done, keyHelp } from '../exit-codes.js';
+import { idIn, type ServiceFlags, withServiceOptions } from '../flags.js';
 import { callJson, Refused } from '../service/call.js';
 import { readEvent, readProgress } from '../service/message.js';
-import { jobPath, type Service } from '../service/service.js';
+import { jobPath } from '../service/service.js';
 import { type Color, colorOf, dim, plain } from '../terminal/color.js';
-import { clip, localMoment, printable, printableJson } from '../terminal/printable.js';
+import { clip, jsonLine, localMoment, printable } from '../terminal/printable.js';
 import { sizeOf, type Terminal } from '../terminal/region.js';
 import { lineOf, progressText } from '../watch/display.js';
 
@@ -14,34 +14,24 @@ interface Flags extends ServiceFlags {
   json?: boolean;
 }
 
-/** Parsed command line of `get`. */
-export interface GetRequest {
-  service: Service;
-  jobId: string;
-  isJson: boolean;
-}
-
 /** `yardmaster get`: shows a job with its history. */
-export const getCommand: CliCommand<GetRequest, Flags> = {
+export const getCommand = defineCommand({
   name: 'get',
   define: (command) =>
     withServiceOptions(command.description('Show a job with its history.').argument('<jobId>', 'the job'))
       .option('--json', 'print the job as one line of JSON, as the service sent it')
-      .addHelpText('after', `\nNeeds a key with jobs:read.\n${exitCodesHelp(CALL_EXIT)}`),
-  parse([jobId = ''], flags, env) {
-    const service = serviceOf(flags, env);
-    if (jobId === '') throw new UsageError('the id is empty');
-    expectKey(service, 'reading a job', 'jobs:read');
-    return { service, jobId, isJson: flags.json ?? false };
-  },
-  async run({ service, jobId, isJson }, { out }) {
-    const job = await callJson<JobWithEvents>(service, { path: jobPath(jobId) });
+      .addHelpText('after', keyHelp('jobs:read')),
+  parse: (line: CommandLine<Flags>) => ({
+    ...idIn(line, 'reading a job', 'jobs:read'),
+    isJson: line.flags.json ?? false,
+  }),
+  async run({ service, id, isJson }, { out }) {
+    const job = await callJson<JobWithEvents>(service, { path: jobPath(id) });
     if (!Array.isArray(job?.events)) throw new Refused('the response is not a job');
-    const lines = isJson ? [printableJson(JSON.stringify(job))] : linesOfJob(job, out);
-    out.write(lines.map((line) => `${line}\n`).join(''));
-    return { exit: CALL_EXIT.done, sentence: null };
+    const lines = isJson ? [jsonLine(job)] : linesOfJob(job, out);
+    return done(out, lines);
   },
-};
+});
 
 /** Fields in the order in which they are shown; each is left out when the job does not have it. */
 const FIELDS: [title: string, of: (job: JobWithEvents) => unknown][] = [

@@ -1,12 +1,13 @@
 import { LIMITS, type ListedJob, STATUSES, type Status } from '@yardmaster/protocol';
 import { Option } from 'commander';
-import { type CliCommand, type Io, UsageError } from '../command.js';
-import { CALL_EXIT, exitCodesHelp, type Outcome } from '../exit-codes.js';
+import { type CommandLine, defineCommand, UsageError } from '../command.js';
+import { DONE, done, keyHelp } from '../exit-codes.js';
 import { countBetween, countOf, repeated } from '../flag-values.js';
-import { expectKey, type SpaceFlags, serviceOf, spaceOf, withSpaceOption } from '../flags.js';
+import { type SpaceFlags, spaceIn, withSpaceOption } from '../flags.js';
 import { callPage, Refused } from '../service/call.js';
 import { type Query, type Service, spacePath } from '../service/service.js';
-import { printableJson } from '../terminal/printable.js';
+import { jsonLine } from '../terminal/printable.js';
+import { writeLines } from '../terminal/region.js';
 import { tableOf } from '../terminal/table.js';
 
 interface Flags extends SpaceFlags {
@@ -23,23 +24,11 @@ interface Flags extends SpaceFlags {
   json?: boolean;
 }
 
-/** Parsed command line of `jobs`. */
-export interface ListRequest {
-  service: Service;
-  spaceId: string;
-  /** Parameters of the query of every page. */
-  query: Query;
-  /** Jobs to list at most; Infinity for all. */
-  limit: number;
-  offset: number;
-  isJson: boolean;
-}
-
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 10_000;
 
 /** `yardmaster jobs`: lists the jobs of a space. */
-export const listCommand: CliCommand<ListRequest, Flags> = {
+export const listCommand = defineCommand({
   name: 'jobs',
   define: (command) =>
     withSpaceOption(
@@ -61,34 +50,27 @@ export const listCommand: CliCommand<ListRequest, Flags> = {
         .option('--offset <count>', 'number of newest jobs to skip', countOf),
     )
       .option('--json', 'print each job as one line of JSON, as the service sent it')
-      .addHelpText('after', `\nNeeds a key with jobs:read.\n${exitCodesHelp(CALL_EXIT)}`),
-  parse(_args, flags, env) {
-    const service = serviceOf(flags, env);
-    const spaceId = spaceOf(flags, env);
-    expectKey(service, 'listing jobs', 'jobs:read');
+      .addHelpText('after', keyHelp('jobs:read')),
+  parse(line: CommandLine<Flags>) {
+    const { flags } = line;
+    const target = spaceIn(line, 'listing jobs', 'jobs:read');
     const { status, name, tag, query: q, after: createdAfter, before: createdBefore, order } = flags;
     if (flags.all && flags.limit !== undefined) throw new UsageError('--all and --limit exclude each other');
     const limit = flags.all ? Number.POSITIVE_INFINITY : (flags.limit ?? DEFAULT_LIMIT);
     const query = { status, name, tag, q, createdAfter, createdBefore, order };
-    return { service, spaceId, query, limit, offset: flags.offset ?? 0, isJson: flags.json ?? false };
+    return { ...target, query, limit, offset: flags.offset ?? 0, isJson: flags.json ?? false };
   },
-  async run(request, { out, waitForDrain }: Io): Promise<Outcome> {
+  async run(request, { out, waitForDrain }) {
     const jobs: ListedJob[] = [];
     for await (const page of pagesOf(request)) {
       if (request.isJson) {
-        out.write(page.map((job) => `${printableJson(JSON.stringify(job))}\n`).join(''));
+        writeLines(out, page.map(jsonLine));
         await waitForDrain();
       } else jobs.push(...page);
     }
-    if (!request.isJson)
-      out.write(
-        tableOf(COLUMNS, jobs, out)
-          .map((line) => `${line}\n`)
-          .join(''),
-      );
-    return { exit: CALL_EXIT.done, sentence: null };
+    return request.isJson ? DONE : done(out, tableOf(COLUMNS, jobs, out));
   },
-};
+});
 
 const COLUMNS = [
   { title: 'ID', of: ({ id }: ListedJob) => id },
@@ -108,8 +90,18 @@ function nameOption(error: unknown): never {
   throw new Refused(sentence, error);
 }
 
+interface Listing {
+  service: Service;
+  spaceId: string;
+  /** Parameters of the query of every page. */
+  query: Query;
+  /** Jobs to list at most; Infinity for all. */
+  limit: number;
+  offset: number;
+}
+
 /** Read pages until there are enough jobs. A page may be short or empty, and still have a next one. */
-async function* pagesOf({ service, spaceId, query, limit, offset }: ListRequest): AsyncGenerator<ListedJob[]> {
+async function* pagesOf({ service, spaceId, query, limit, offset }: Listing): AsyncGenerator<ListedJob[]> {
   let left = limit;
   for (let cursor: string | null = null; left > 0; ) {
     const from: Query = cursor === null ? { offset: offset || null } : { cursor };

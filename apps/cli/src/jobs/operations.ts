@@ -2,24 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { OPERATION_ACTIONS, type Operation, type OperationAction, STATUSES } from '@yardmaster/protocol';
 import { Argument } from 'commander';
-import { type CliCommand, type Env, UsageError } from '../command.js';
-import { CALL_EXIT, exitCodesHelp, type Outcome } from '../exit-codes.js';
+import { type CommandLine, defineCommand } from '../command.js';
+import { done, keyHelp } from '../exit-codes.js';
 import { countBetween, repeated, secondsOf } from '../flag-values.js';
-import {
-  expectKey,
-  type ServiceFlags,
-  type SpaceFlags,
-  serviceOf,
-  spaceOf,
-  withServiceOptions,
-  withSpaceOption,
-} from '../flags.js';
+import { idIn, type ServiceFlags, type SpaceFlags, spaceIn, withServiceOptions, withSpaceOption } from '../flags.js';
 import { callJson, Refused } from '../service/call.js';
-import { type Service, spacePath } from '../service/service.js';
-import { printable, printableJson } from '../terminal/printable.js';
+import { spacePath } from '../service/service.js';
+import { jsonLine, printable } from '../terminal/printable.js';
 import { type Column, tableOf } from '../terminal/table.js';
 
-interface Flags extends SpaceFlags {
+interface StartFlags extends SpaceFlags {
   status?: string[];
   name?: string[];
   tag?: string[];
@@ -35,20 +27,11 @@ interface Flags extends SpaceFlags {
   json?: boolean;
 }
 
-/** Parsed command line of `operations start`. */
-export interface StartRequest {
-  service: Service;
-  spaceId: string;
-  body: Record<string, unknown>;
-  mustWait: boolean;
-  isJson: boolean;
-}
-
 /** Time between two reads of an operation that a command waits for. */
 const READ_EVERY_MS = 500;
 
 /** `yardmaster operations start`: changes all jobs of a space that match. */
-export const startOperationCommand: CliCommand<StartRequest, Flags> = {
+export const startOperationCommand = defineCommand({
   name: 'operations start',
   define: (command) =>
     withSpaceOption(
@@ -75,18 +58,17 @@ export const startOperationCommand: CliCommand<StartRequest, Flags> = {
     )
       .option('--wait', 'wait for the end of the operation, and print its counts')
       .option('--json', 'print the operation as one line of JSON')
-      .addHelpText('after', `\nNeeds a key with jobs:manage; kill also jobs:kill.\n${exitCodesHelp(CALL_EXIT)}`),
-  parse([action = ''], flags, env) {
-    const service = serviceOf(flags, env);
-    const spaceId = spaceOf(flags, env);
-    expectKey(service, 'changing jobs', 'jobs:manage');
+      .addHelpText('after', keyHelp('jobs:manage; kill also jobs:kill')),
+  parse(line: CommandLine<StartFlags>) {
+    const { flags } = line;
+    const target = spaceIn(line, 'changing jobs', 'jobs:manage');
     const { limit, reason, delay: delaySeconds, wait: mustWait = false, json: isJson = false } = flags;
     const { status, name: names, tag: tags, id: ids, createdAfter, createdBefore, query: q } = flags;
     const filter = { status, names, tags, ids, createdAfter, createdBefore, q };
-    const body = { action: action as OperationAction, filter, limit, dryRun: flags.dryRun, reason, delaySeconds };
-    return { service, spaceId, body, mustWait, isJson };
+    const body = { action: line.args[0] as OperationAction, filter, limit, dryRun: flags.dryRun, reason, delaySeconds };
+    return { ...target, body, mustWait, isJson };
   },
-  async run({ service, spaceId, body, mustWait, isJson }, { out }): Promise<Outcome> {
+  async run({ service, spaceId, body, mustWait, isJson }, { out }) {
     const headers = { 'idempotency-key': randomUUID() }; // With a key, the call can be sent again.
     const path = spacePath(spaceId, 'operations');
     let operation = await callJson<Operation>(service, { method: 'POST', path, body, headers });
@@ -96,23 +78,11 @@ export const startOperationCommand: CliCommand<StartRequest, Flags> = {
       operation = await callJson<Operation>(service, { path: operationPath(operation.id) });
     }
     const line = mustWait ? countsOf(operation) : operation.id;
-    out.write(`${isJson ? printableJson(JSON.stringify(operation)) : printable(line)}\n`);
-    return { exit: CALL_EXIT.done, sentence: null };
+    return done(out, [isJson ? jsonLine(operation) : printable(line)]);
   },
-};
+});
 
 const JSON_FLAG = ['--json', 'print it as lines of JSON, as the service sent it'] as const;
-
-interface ListFlags extends SpaceFlags {
-  json?: boolean;
-}
-
-/** Parsed command line of `operations list`. */
-export interface ListOperationsRequest {
-  service: Service;
-  spaceId: string;
-  isJson: boolean;
-}
 
 const COLUMNS: Column<Operation>[] = [
   { title: 'ID', of: ({ id }) => id },
@@ -126,83 +96,58 @@ const COLUMNS: Column<Operation>[] = [
 ];
 
 /** `yardmaster operations list`: lists the operations of a space. */
-export const listOperationsCommand: CliCommand<ListOperationsRequest, ListFlags> = {
+export const listOperationsCommand = defineCommand({
   name: 'operations list',
   define: (command) =>
     withSpaceOption(command.description('List the operations of a space, newest first.'))
       .option(...JSON_FLAG)
-      .addHelpText('after', `\nNeeds a key with jobs:manage or jobs:read.\n${exitCodesHelp(CALL_EXIT)}`),
-  parse(_args, flags, env) {
-    const service = serviceOf(flags, env);
-    const spaceId = spaceOf(flags, env);
-    expectKey(service, 'listing operations', 'jobs:read');
-    return { service, spaceId, isJson: flags.json ?? false };
-  },
+      .addHelpText('after', keyHelp('jobs:manage or jobs:read')),
+  parse: (line: CommandLine<SpaceFlags & { json?: boolean }>) => ({
+    ...spaceIn(line, 'listing operations', 'jobs:read'),
+    isJson: line.flags.json ?? false,
+  }),
   async run({ service, spaceId, isJson }, { out }) {
     const path = spacePath(spaceId, 'operations');
     const { operations } = await callJson<{ operations: Operation[] }>(service, { path });
     if (!Array.isArray(operations)) throw new Refused('the response is not a list of operations');
-    const lines = isJson
-      ? operations.map((one) => printableJson(JSON.stringify(one)))
-      : tableOf(COLUMNS, operations, out);
-    out.write(lines.map((line) => `${line}\n`).join(''));
-    return { exit: CALL_EXIT.done, sentence: null };
+    const lines = isJson ? operations.map(jsonLine) : tableOf(COLUMNS, operations, out);
+    return done(out, lines);
   },
-};
-
-/** Parsed command line of `operations cancel`. */
-export interface OperationRef {
-  service: Service;
-  operationId: string;
-}
-
-/** Parsed command line of `operations get`. */
-export interface GetOperationRequest extends OperationRef {
-  isJson: boolean;
-}
-
-function operationIn(operationId: string, flags: ServiceFlags, env: Env): OperationRef {
-  const service = serviceOf(flags, env);
-  if (operationId === '') throw new UsageError('the id is empty');
-  expectKey(service, 'an operation', 'jobs:manage');
-  return { service, operationId };
-}
+});
 
 /** `yardmaster operations get`: shows how far an operation is. */
-export const getOperationCommand: CliCommand<GetOperationRequest, ServiceFlags & { json?: boolean }> = {
+export const getOperationCommand = defineCommand({
   name: 'operations get',
   define: (command) =>
     withServiceOptions(command.description('Show how far an operation is.').argument('<operationId>', 'the operation'))
       .option(...JSON_FLAG)
-      .addHelpText('after', `\nNeeds a key with jobs:manage or jobs:read.\n${exitCodesHelp(CALL_EXIT)}`),
-  parse: ([operationId = ''], flags, env) => ({
-    ...operationIn(operationId, flags, env),
-    isJson: flags.json ?? false,
+      .addHelpText('after', keyHelp('jobs:manage or jobs:read')),
+  parse: (line: CommandLine<ServiceFlags & { json?: boolean }>) => ({
+    ...idIn(line, 'an operation', 'jobs:manage'),
+    isJson: line.flags.json ?? false,
   }),
-  async run({ service, operationId, isJson }, { out }) {
-    const operation = await callJson<Operation>(service, { path: operationPath(operationId) });
+  async run({ service, id, isJson }, { out }) {
+    const operation = await callJson<Operation>(service, { path: operationPath(id) });
     if (typeof operation?.id !== 'string') throw new Refused('the response is not an operation');
-    out.write(`${isJson ? printableJson(JSON.stringify(operation)) : printable(countsOf(operation))}\n`);
-    return { exit: CALL_EXIT.done, sentence: null };
+    return done(out, [isJson ? jsonLine(operation) : printable(countsOf(operation))]);
   },
-};
+});
 
 /** `yardmaster operations cancel`: stops an operation. */
-export const cancelOperationCommand: CliCommand<OperationRef, ServiceFlags> = {
+export const cancelOperationCommand = defineCommand({
   name: 'operations cancel',
   define: (command) =>
     withServiceOptions(
       command
         .description('Stop an operation. What it has changed stays changed.')
         .argument('<operationId>', 'the operation'),
-    ).addHelpText('after', `\nNeeds a key with jobs:manage.\n${exitCodesHelp(CALL_EXIT)}`),
-  parse: ([operationId = ''], flags, env) => operationIn(operationId, flags, env),
-  async run({ service, operationId }, { out }) {
-    await callJson(service, { method: 'DELETE', path: operationPath(operationId) });
-    out.write(`cancelled ${printable(operationId)}\n`);
-    return { exit: CALL_EXIT.done, sentence: null };
+    ).addHelpText('after', keyHelp('jobs:manage')),
+  parse: (line: CommandLine<ServiceFlags>) => idIn(line, 'an operation', 'jobs:manage'),
+  async run({ service, id }, { out }) {
+    await callJson(service, { method: 'DELETE', path: operationPath(id) });
+    return done(out, [`cancelled ${printable(id)}`]);
   },
-};
+});
 
 /** Return the path of an operation, below /api/v1. */
 export const operationPath = (operationId: string) => `operations/${encodeURIComponent(operationId)}`;

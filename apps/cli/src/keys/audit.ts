@@ -1,23 +1,15 @@
-import { type AuditEntry, type AuditPage, LIMITS } from '@yardmaster/protocol';
-import type { CliCommand } from '../command.js';
-import { CALL_EXIT, exitCodesHelp } from '../exit-codes.js';
+import { type AuditEntry, LIMITS } from '@yardmaster/protocol';
+import { type CommandLine, defineCommand } from '../command.js';
+import { done, keyHelp } from '../exit-codes.js';
 import { countBetween } from '../flag-values.js';
-import { expectKey, type ServiceFlags, serviceOf, withServiceOptions } from '../flags.js';
-import { callJson, Refused } from '../service/call.js';
-import type { Service } from '../service/service.js';
-import { printableJson } from '../terminal/printable.js';
+import { type ServiceFlags, serviceIn, withServiceOptions } from '../flags.js';
+import { readRows } from '../service/call.js';
+import { jsonLine } from '../terminal/printable.js';
 import { type Column, tableOf } from '../terminal/table.js';
 
 interface Flags extends ServiceFlags {
   limit?: number;
   json?: boolean;
-}
-
-/** Parsed command line of `audit`. */
-export interface AuditRequest {
-  service: Service;
-  limit: number;
-  isJson: boolean;
 }
 
 const DEFAULT_LIMIT = 50;
@@ -36,7 +28,7 @@ const COLUMNS: Column<AuditEntry>[] = [
 ];
 
 /** `yardmaster audit`: lists what was done with API keys that may change the service or end jobs. */
-export const auditCommand: CliCommand<AuditRequest, Flags> = {
+export const auditCommand = defineCommand({
   name: 'audit',
   define: (command) =>
     withServiceOptions(
@@ -49,33 +41,14 @@ export const auditCommand: CliCommand<AuditRequest, Flags> = {
         ),
     )
       .option('--json', 'print each entry as one line of JSON')
-      .addHelpText('after', `\nNeeds a key with keys:manage.\n${exitCodesHelp(CALL_EXIT)}`),
-  parse(_args, flags, env) {
-    const service = serviceOf(flags, env);
-    expectKey(service, 'reading the audit', 'keys:manage');
-    return { service, limit: flags.limit ?? DEFAULT_LIMIT, isJson: flags.json ?? false };
+      .addHelpText('after', keyHelp('keys:manage')),
+  parse(line: CommandLine<Flags>) {
+    const { limit = DEFAULT_LIMIT, json: isJson = false } = line.flags;
+    return { ...serviceIn(line, 'reading the audit', 'keys:manage'), limit, isJson };
   },
   async run({ service, limit, isJson }, { out }) {
-    const entries = await readEntries(service, limit);
-    const lines = isJson
-      ? entries.map((entry) => printableJson(JSON.stringify(entry)))
-      : tableOf(COLUMNS, entries, out);
-    out.write(lines.map((line) => `${line}\n`).join(''));
-    return { exit: CALL_EXIT.done, sentence: null };
+    const pages = { path: 'audit', member: 'entries', pageName: 'a page of the audit', pageMax: LIMITS.auditMax };
+    const { rows } = await readRows<AuditEntry>(service, { ...pages, limit });
+    return done(out, isJson ? rows.map(jsonLine) : tableOf(COLUMNS, rows, out));
   },
-};
-
-/** Read pages until there are enough entries. */
-async function readEntries(service: Service, limit: number): Promise<AuditEntry[]> {
-  const entries: AuditEntry[] = [];
-  let cursor: string | null = '';
-  while (cursor !== null && entries.length < limit) {
-    const count = Math.min(limit - entries.length, LIMITS.auditMax);
-    const path: string = `audit?limit=${count}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`;
-    const page: AuditPage = await callJson<AuditPage>(service, { path });
-    if (!Array.isArray(page?.entries)) throw new Refused('the response is not a page of the audit');
-    entries.push(...page.entries);
-    cursor = page.nextCursor;
-  }
-  return entries;
-}
+});

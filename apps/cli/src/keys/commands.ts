@@ -1,22 +1,14 @@
 import { type ApiKey, type CreatedApiKey, type KeyLimits, LIMITS, type OwnApiKey, SCOPES } from '@yardmaster/protocol';
 import { InvalidArgumentError } from 'commander';
-import { type CliCommand, UsageError } from '../command.js';
-import { CALL_EXIT, exitCodesHelp } from '../exit-codes.js';
+import { type CommandLine, defineCommand, UsageError } from '../command.js';
+import { CALL_EXIT, DONE, done, exitCodesHelp, keyHelp } from '../exit-codes.js';
 import { countOf, numberAbove0, repeated, secondsOf } from '../flag-values.js';
-import {
-  expectKey,
-  type ServiceFlags,
-  type SpaceFlags,
-  serviceOf,
-  withServiceOptions,
-  withSpaceOption,
-} from '../flags.js';
-import { callJson, mayPassOnce, Refused } from '../service/call.js';
-import type { Service } from '../service/service.js';
-import { printable, printableJson } from '../terminal/printable.js';
+import { idIn, type ServiceFlags, type SpaceFlags, serviceIn, withServiceOptions, withSpaceOption } from '../flags.js';
+import { callJson, callOnce, Refused } from '../service/call.js';
+import { jsonLine, printable } from '../terminal/printable.js';
 import { type Column, tableOf } from '../terminal/table.js';
 
-const HELP = `\nNeeds a key with keys:manage.\n${exitCodesHelp(CALL_EXIT)}`;
+const HELP = keyHelp('keys:manage');
 
 interface CreateFlags extends SpaceFlags {
   name?: string;
@@ -27,21 +19,8 @@ interface CreateFlags extends SpaceFlags {
   json?: boolean;
 }
 
-/** Parsed command line of `keys create`. */
-export interface CreateKeyRequest {
-  service: Service;
-  body: {
-    name: string;
-    scopes: string[];
-    spaceId: string | null;
-    expiresAt: string | null;
-    limits: KeyLimits | null;
-  };
-  isJson: boolean;
-}
-
 /** `yardmaster keys create`: creates an API key, and prints it. */
-export const createKeyCommand: CliCommand<CreateKeyRequest, CreateFlags> = {
+export const createKeyCommand = defineCommand({
   name: 'keys create',
   define: (command) =>
     withSpaceOption(
@@ -55,43 +34,32 @@ export const createKeyCommand: CliCommand<CreateKeyRequest, CreateFlags> = {
     )
       .option('--json', 'print the key with all its fields as one line of JSON')
       .addHelpText('after', `\nWithout --space and YARDMASTER_SPACE the key works in every space.${HELP}`),
-  parse(_args, flags, env) {
-    const service = serviceOf(flags, env);
-    expectKey(service, 'creating a key', 'keys:manage');
+  parse(line: CommandLine<CreateFlags>) {
+    const { flags, env } = line;
+    const target = serviceIn(line, 'creating a key', 'keys:manage');
     if (flags.space === '') throw new UsageError('--space is empty');
     const { name = 'cli', scope = [], expires: expiresAt = null, json: isJson = false } = flags;
     const scopes = scope.flatMap((list) => list.split(',')).map((each) => each.trim());
     const spaceId = flags.space ?? (env.YARDMASTER_SPACE || null);
-    return { service, body: { name, scopes, spaceId, expiresAt, limits: limitsOf(flags) }, isJson };
+    return { ...target, body: { name, scopes, spaceId, expiresAt, limits: limitsOf(flags) }, isJson };
   },
   async run({ service, body, isJson }, { out, err }) {
     // A key that is created twice would stay unnoticed.
-    const request = { method: 'POST', path: 'keys', body } as const;
-    const created = await callJson<CreatedApiKey>(service, request, { isPassing: mayPassOnce });
+    const created = await callOnce<CreatedApiKey>(service, { method: 'POST', path: 'keys', body });
     if (typeof created?.key !== 'string') throw new Refused('the response is not an API key');
     const { id, key, spaceId, expiresAt } = created;
-    out.write(`${isJson ? printableJson(JSON.stringify(created)) : printable(key)}\n`);
+    out.write(`${isJson ? jsonLine(created) : printable(key)}\n`);
     const where = spaceId === null ? 'every space' : `the space ${spaceId}`;
     if (!isJson) err.write(`${printable(`key ${id} for ${where}, ${expiresAt ?? 'without an end'}`)}\n`);
-    return { exit: CALL_EXIT.done, sentence: null };
+    return DONE;
   },
-};
+});
 
 /** Return the limits that the flags set; null without any. @throws UsageError */
 function limitsOf({ limit, burst }: CreateFlags): KeyLimits | null {
   if (limit !== undefined) return { perSecond: limit, burst: burst ?? Math.ceil(limit) };
   if (burst !== undefined) throw new UsageError('--burst needs --limit');
   return null;
-}
-
-interface ListFlags extends ServiceFlags {
-  json?: boolean;
-}
-
-/** Parsed command line of `keys list`. */
-export interface ListKeysRequest {
-  service: Service;
-  isJson: boolean;
 }
 
 const COLUMNS: Column<ApiKey>[] = [
@@ -104,51 +72,37 @@ const COLUMNS: Column<ApiKey>[] = [
 ];
 
 /** `yardmaster keys list`: lists the API keys, without their secrets. */
-export const listKeysCommand: CliCommand<ListKeysRequest, ListFlags> = {
+export const listKeysCommand = defineCommand({
   name: 'keys list',
   define: (command) =>
     withServiceOptions(command.description('List the API keys, newest first.'))
       .option('--json', 'print each key as one line of JSON')
       .addHelpText('after', HELP),
-  parse(_args, flags, env) {
-    const service = serviceOf(flags, env);
-    expectKey(service, 'listing keys', 'keys:manage');
-    return { service, isJson: flags.json ?? false };
-  },
+  parse: (line: CommandLine<ServiceFlags & { json?: boolean }>) => ({
+    ...serviceIn(line, 'listing keys', 'keys:manage'),
+    isJson: line.flags.json ?? false,
+  }),
   async run({ service, isJson }, { out }) {
     const keys = await callJson<ApiKey[]>(service, { path: 'keys' });
     if (!Array.isArray(keys)) throw new Refused('the response is not a list of keys');
-    const lines = isJson ? keys.map((key) => printableJson(JSON.stringify(key))) : tableOf(COLUMNS, keys, out);
-    out.write(lines.map((line) => `${line}\n`).join(''));
-    return { exit: CALL_EXIT.done, sentence: null };
+    const lines = isJson ? keys.map(jsonLine) : tableOf(COLUMNS, keys, out);
+    return done(out, lines);
   },
-};
-
-/** Parsed command line of `keys revoke`. */
-export interface RevokeKeyRequest {
-  service: Service;
-  keyId: string;
-}
+});
 
 /** `yardmaster keys revoke`: revokes an API key. */
-export const revokeKeyCommand: CliCommand<RevokeKeyRequest, ServiceFlags> = {
+export const revokeKeyCommand = defineCommand({
   name: 'keys revoke',
   define: (command) =>
     withServiceOptions(
       command.description('Revoke an API key.').argument('<keyId>', 'id of the key, as `keys list` shows it'),
     ).addHelpText('after', HELP),
-  parse([keyId = ''], flags, env) {
-    const service = serviceOf(flags, env);
-    if (keyId === '') throw new UsageError('the id is empty');
-    expectKey(service, 'revoking a key', 'keys:manage');
-    return { service, keyId };
+  parse: (line: CommandLine<ServiceFlags>) => idIn(line, 'revoking a key', 'keys:manage'),
+  async run({ service, id }, { out }) {
+    await callJson(service, { method: 'DELETE', path: `keys/${encodeURIComponent(id)}` });
+    return done(out, [`revoked ${printable(id)}`]);
   },
-  async run({ service, keyId }, { out }) {
-    await callJson(service, { method: 'DELETE', path: `keys/${encodeURIComponent(keyId)}` });
-    out.write(`revoked ${printable(keyId)}\n`);
-    return { exit: CALL_EXIT.done, sentence: null };
-  },
-};
+});
 
 const SECONDS = { m: 60, h: 3_600, d: 86_400 };
 
@@ -168,17 +122,8 @@ interface RotateFlags extends ServiceFlags {
   json?: boolean;
 }
 
-/** Parsed command line of `keys rotate`. */
-export interface RotateKeyRequest {
-  service: Service;
-  keyId: string;
-  /** Null for that of the service. */
-  overlapSeconds: number | null;
-  isJson: boolean;
-}
-
 /** `yardmaster keys rotate`: gives an API key a new secret, and prints it. */
-export const rotateKeyCommand: CliCommand<RotateKeyRequest, RotateFlags> = {
+export const rotateKeyCommand = defineCommand({
   name: 'keys rotate',
   define: (command) =>
     withServiceOptions(
@@ -192,51 +137,42 @@ export const rotateKeyCommand: CliCommand<RotateKeyRequest, RotateFlags> = {
         ),
     )
       .option('--json', 'print the key with all its fields as one line of JSON')
-      .addHelpText('after', `\nNeeds a key with keys:manage.\n${exitCodesHelp(CALL_EXIT)}`),
-  parse([keyId = ''], flags, env) {
-    const service = serviceOf(flags, env);
-    if (keyId === '') throw new UsageError('the id is empty');
-    expectKey(service, 'rotating a key', 'keys:manage');
-    return { service, keyId, overlapSeconds: flags.overlap ?? null, isJson: flags.json ?? false };
+      .addHelpText('after', HELP),
+  parse(line: CommandLine<RotateFlags>) {
+    const { overlap: overlapSeconds = null, json: isJson = false } = line.flags; // Null for the overlap of the service.
+    return { ...idIn(line, 'rotating a key', 'keys:manage'), overlapSeconds, isJson };
   },
-  async run({ service, keyId, overlapSeconds, isJson }, { out, err }) {
-    const path = `keys/${encodeURIComponent(keyId)}/rotate`;
+  async run({ service, id, overlapSeconds, isJson }, { out, err }) {
+    const path = `keys/${encodeURIComponent(id)}/rotate`;
     const body = overlapSeconds === null ? {} : { overlapSeconds };
     // A second rotation would end the secret that is in use now.
-    const rotated = await callJson<CreatedApiKey>(service, { method: 'POST', path, body }, { isPassing: mayPassOnce });
+    const rotated = await callOnce<CreatedApiKey>(service, { method: 'POST', path, body });
     if (typeof rotated?.key !== 'string') throw new Refused('the response is not an API key');
-    out.write(`${isJson ? printableJson(JSON.stringify(rotated)) : printable(rotated.key)}\n`);
+    out.write(`${isJson ? jsonLine(rotated) : printable(rotated.key)}\n`);
     const seconds = overlapSeconds ?? LIMITS.overlapSecondsDefault;
     if (!isJson) err.write(`the secret before it ${seconds === 0 ? 'has ended' : `ends in ${seconds} s`}\n`);
-    return { exit: CALL_EXIT.done, sentence: null };
+    return DONE;
   },
-};
-
-/** Parsed command line of `keys self`. */
-export interface OwnKeyRequest {
-  service: Service;
-  isJson: boolean;
-}
+});
 
 /** `yardmaster keys self`: shows the API key in use, without its secret. */
-export const ownKeyCommand: CliCommand<OwnKeyRequest, ServiceFlags & { json?: boolean }> = {
+export const ownKeyCommand = defineCommand({
   name: 'keys self',
   define: (command) =>
     withServiceOptions(command.description('Show what the API key in use may do, without its secret.'))
       .option('--json', 'print it as one line of JSON')
       .addHelpText('after', `\n${exitCodesHelp(CALL_EXIT)}`),
-  parse(_args, flags, env) {
-    const service = serviceOf(flags, env);
-    expectKey(service, 'showing a key', null);
-    return { service, isJson: flags.json ?? false };
-  },
+  parse: (line: CommandLine<ServiceFlags & { json?: boolean }>) => ({
+    ...serviceIn(line, 'showing a key', null),
+    isJson: line.flags.json ?? false,
+  }),
   async run({ service, isJson }, { out }) {
     const key = await callJson<OwnApiKey>(service, { path: 'keys/self' });
     if (typeof key?.id !== 'string') throw new Refused('the response is not an API key');
-    out.write(isJson ? `${printableJson(JSON.stringify(key))}\n` : linesOf(key));
-    return { exit: CALL_EXIT.done, sentence: null };
+    out.write(isJson ? `${jsonLine(key)}\n` : linesOf(key));
+    return DONE;
   },
-};
+});
 
 type Row = [what: string, value: string];
 

@@ -1,12 +1,11 @@
 import type { StreamToken } from '@yardmaster/protocol';
 import { Option } from 'commander';
-import { type CliCommand, UsageError } from '../command.js';
-import { CALL_EXIT, exitCodesHelp } from '../exit-codes.js';
+import { type CommandLine, defineCommand, UsageError } from '../command.js';
+import { DONE, keyHelp } from '../exit-codes.js';
 import { countOf, repeated } from '../flag-values.js';
-import { expectKey, type SpaceFlags, serviceOf, withSpaceOption } from '../flags.js';
+import { type SpaceFlags, serviceIn, withSpaceOption } from '../flags.js';
 import { callJson, Refused } from '../service/call.js';
-import type { Service } from '../service/service.js';
-import { printable, printableJson } from '../terminal/printable.js';
+import { jsonLine, printable } from '../terminal/printable.js';
 
 interface Flags extends SpaceFlags {
   scope: string;
@@ -16,21 +15,8 @@ interface Flags extends SpaceFlags {
   json?: boolean;
 }
 
-/** Parsed command line of `stream-token`. The service knows the defaults of absent fields. */
-export interface StreamTokenCommandRequest {
-  service: Service;
-  body: {
-    scope: string;
-    jobIds?: string[];
-    tag?: string;
-    spaceId?: string;
-    expiresInSeconds?: number | undefined;
-  };
-  isJson: boolean;
-}
-
 /** `yardmaster stream-token`: creates a token that opens some streams for a short time, and prints it. */
-export const streamTokenCommand: CliCommand<StreamTokenCommandRequest, Flags> = {
+export const streamTokenCommand = defineCommand({
   name: 'stream-token',
   define: (command) =>
     withSpaceOption(
@@ -46,21 +32,22 @@ export const streamTokenCommand: CliCommand<StreamTokenCommandRequest, Flags> = 
         .option('--expires-in <seconds>', 'how long it is valid (default: 900)', countOf),
     )
       .option('--json', 'print the response as one line of JSON')
-      .addHelpText('after', `\nNeeds a key with the scope of the token.\n${exitCodesHelp(CALL_EXIT)}`),
-  parse(_args, flags, env) {
-    const service = serviceOf(flags, env);
-    expectKey(service, 'creating a stream token', null);
+      .addHelpText('after', keyHelp('the scope of the token')),
+  parse(line: CommandLine<Flags>) {
+    const { flags, env } = line;
+    const target = serviceIn(line, 'creating a stream token', null);
     const { scope, expiresIn: expiresInSeconds, json: isJson = false } = flags;
-    return { service, body: { scope, ...subjectOf(flags, env.YARDMASTER_SPACE), expiresInSeconds }, isJson };
+    // The service knows the defaults of absent fields.
+    return { ...target, body: { scope, ...subjectOf(flags, env.YARDMASTER_SPACE), expiresInSeconds }, isJson };
   },
   async run({ service, body, isJson }, { out, err }) {
     const made = await callJson<StreamToken>(service, { method: 'POST', path: 'stream-tokens', body });
     if (typeof made?.token !== 'string') throw new Refused('the response is not a stream token');
-    out.write(`${isJson ? printableJson(JSON.stringify(made)) : printable(made.token)}\n`);
+    out.write(`${isJson ? jsonLine(made) : printable(made.token)}\n`);
     if (!isJson) err.write(`expires at ${printable(String(made.expiresAt))}\n`);
-    return { exit: CALL_EXIT.done, sentence: null };
+    return DONE;
   },
-};
+});
 
 /** Return the streams that the token is to open. @throws UsageError unless exactly one kind is named */
 function subjectOf({ job, tag, space }: Flags, ownSpace: string | undefined) {

@@ -1,9 +1,9 @@
 import { LEVEL_RULE, LOG_LEVELS, type LogLevel, levelNamed } from '@yardmaster/protocol';
 import { InvalidArgumentError } from 'commander';
-import { type CliCommand, UsageError } from '../command.js';
+import { type CommandLine, defineCommand, UsageError } from '../command.js';
 import { countOf } from '../flag-values.js';
 import { type CommonFlags, commonRequestOf, expectKey, withCommonOptions } from '../flags.js';
-import { type LogsRequest, showLogs } from './show-logs.js';
+import { showLogs } from './show-logs.js';
 
 interface Flags extends CommonFlags {
   follow?: boolean;
@@ -13,7 +13,7 @@ interface Flags extends CommonFlags {
 }
 
 /** `yardmaster logs`: prints the logs of a job, and follows them. */
-export const logsCommand: CliCommand<LogsRequest, Flags> = {
+export const logsCommand = defineCommand({
   name: 'logs',
   define: (command) =>
     withCommonOptions(
@@ -26,7 +26,7 @@ export const logsCommand: CliCommand<LogsRequest, Flags> = {
         .option('--tail <count>', 'start with the last <count> entries', countOf),
       { json: 'print each entry as one line of JSON' },
     ).addHelpText('after', HELP),
-  parse([jobId = ''], flags, env) {
+  parse({ args: [jobId = ''], flags, env }: CommandLine<Flags>) {
     const common = commonRequestOf(flags, env);
     if (jobId === '') throw new UsageError('the id is empty');
     if (flags.grep === '') throw new UsageError('--grep is empty');
@@ -35,7 +35,7 @@ export const logsCommand: CliCommand<LogsRequest, Flags> = {
     return { jobId, follow, levels, grep, tail, ...common };
   },
   run: showLogs,
-};
+});
 
 const HELP = `
 Needs a key with jobs:read. With --follow, the exit code is that of "yardmaster watch": 0 when the job completed, 3 when

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs, PASSING_STATUSES } from './connectivity.js';
 import { type ApiRequest, type Refusal, type Reply, send } from './send.js';
-import { redact, type Service } from './service.js';
+import { queryOf, redact, type Service } from './service.js';
 
 /** The service refused a request, and would refuse it again. The message is printable, and has no API key. */
 export class Refused extends Error {
@@ -45,7 +45,7 @@ const LASTING_CODES = new Set<string | null>(['STORAGE_FULL', 'STORAGE_UNSAFE'])
 export const isLasting = ({ code }: Refusal) => LASTING_CODES.has(code);
 
 /** Whether a request may succeed when it is sent again a little later. */
-export const mayPass = (refusal: Refusal) => PASSING_STATUSES.has(refusal.status) && !isLasting(refusal);
+const mayPass = (refusal: Refusal) => PASSING_STATUSES.has(refusal.status) && !isLasting(refusal);
 
 /** Codes of 503 after which it is certain that the request has done nothing. */
 const NOTHING_DONE = new Set<string | null>(['OVERLOADED', 'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
@@ -54,7 +54,7 @@ const NOTHING_DONE = new Set<string | null>(['OVERLOADED', 'ECONNREFUSED', 'ENOT
 const hasDoneNothing = ({ status, code }: Refusal) => status === 429 || NOTHING_DONE.has(code);
 
 /** Whether a request may pass that must not take effect twice. */
-export const mayPassOnce = (refusal: Refusal) => mayPass(refusal) && hasDoneNothing(refusal);
+const mayPassOnce = (refusal: Refusal) => mayPass(refusal) && hasDoneNothing(refusal);
 
 /**
  * Make a call, and send it again with growing pauses until its outcome is known. The service may ask for longer ones.
@@ -108,6 +108,10 @@ export async function callJson<T>(
   return (await callPage<T>(service, request, options)).body;
 }
 
+/** Make a call that must not take effect twice: when its response is lost, its outcome is unknown. */
+export const callOnce = <T>(service: Service, request: ApiRequest) =>
+  callJson<T>(service, request, { isPassing: mayPassOnce });
+
 /** Make a call like callJson, whose response may have a next page. */
 export async function callPage<T>(
   service: Service,
@@ -117,4 +121,36 @@ export async function callPage<T>(
   const { signal } = new AbortController();
   const reply = await call(request, { service, signal, resendForMs: RESEND_FOR_MS, ...options });
   return { body: jsonOf<T>(reply), nextCursor: reply.nextCursor };
+}
+
+interface RowsOptions {
+  /** Path of the list, without its query. */
+  path: string;
+  /** Member of a page that has its rows. */
+  member: string;
+  /** What a page is, for the error about another response. */
+  pageName: string;
+  /** Largest page that the service returns. */
+  pageMax: number;
+  /** Rows to read at most. */
+  limit: number;
+}
+
+/**
+ * Read pages of a list until there are enough rows.
+ *
+ * @returns the rows, and whether there are more
+ */
+export async function readRows<Row>(service: Service, { path, member, pageName, pageMax, limit }: RowsOptions) {
+  const rows: Row[] = [];
+  let cursor: string | null = null;
+  do {
+    const query = queryOf({ limit: Math.min(limit - rows.length, pageMax), cursor });
+    const page: Record<string, unknown> = await callJson(service, { path: path + query });
+    const found = page?.[member];
+    if (!Array.isArray(found)) throw new Refused(`the response is not ${pageName}`);
+    rows.push(...found);
+    cursor = page.nextCursor as string | null;
+  } while (cursor !== null && rows.length < limit);
+  return { rows, isCut: cursor !== null };
 }

@@ -1,19 +1,13 @@
 import { callbackSecretList } from '@yardmaster/protocol';
-import type { CliCommand } from '../command.js';
-import { EXIT, type Outcome } from '../exit-codes.js';
-import { expectKey, type ServiceFlags, serviceOf, spaceArgumentOf, withServiceOptions } from '../flags.js';
+import { type CommandLine, defineCommand } from '../command.js';
+import { done, EXIT, type Outcome } from '../exit-codes.js';
+import { type ServiceFlags, spaceArgumentIn, withServiceOptions } from '../flags.js';
 import { call, Refused, Unavailable } from '../service/call.js';
-import { type Service, spacePath } from '../service/service.js';
+import { spacePath } from '../service/service.js';
 import { printable } from '../terminal/printable.js';
 
-/** Parsed command line of `callback-secret`. */
-export interface CallbackSecretRequest {
-  service: Service;
-  spaceId: string;
-}
-
 /** `yardmaster callback-secret`: prints the callback secrets of a space. */
-export const callbackSecretCommand: CliCommand<CallbackSecretRequest, ServiceFlags> = {
+export const callbackSecretCommand = defineCommand({
   name: 'callback-secret',
   define: (command) =>
     withServiceOptions(
@@ -21,12 +15,7 @@ export const callbackSecretCommand: CliCommand<CallbackSecretRequest, ServiceFla
         .description('Print the secret by which a receiver verifies the callbacks of a space.')
         .argument('[spaceId]', 'the space (default: $YARDMASTER_SPACE)'),
     ).addHelpText('after', HELP),
-  parse([argument], flags, env) {
-    const service = serviceOf(flags, env);
-    const spaceId = spaceArgumentOf(argument, env);
-    expectKey(service, 'reading callback secrets', 'keys:manage');
-    return { service, spaceId };
-  },
+  parse: (line: CommandLine<ServiceFlags>) => spaceArgumentIn(line, 'reading callback secrets', 'keys:manage'),
   async run({ service, spaceId }, { out }) {
     const request = { path: spacePath(spaceId, 'callback-secret') };
     // It sends one request, because a script can run the command again.
@@ -37,10 +26,9 @@ export const callbackSecretCommand: CliCommand<CallbackSecretRequest, ServiceFla
     if (secrets === null) return refused('the response does not contain callback secrets');
     // The code is not 0, because a script must not take an empty secret.
     if (secrets.length === 0) return refused('callbacks are not signed: the API has no CALLBACK_SIGNING_SECRET');
-    out.write(secrets.map((secret) => `${printable(secret)}\n`).join(''));
-    return { exit: EXIT.completed, sentence: null };
+    return done(out, secrets.map(printable));
   },
-};
+});
 
 const RESPONSE_WITHIN_MS = 10_000;
 

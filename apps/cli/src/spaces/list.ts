@@ -1,11 +1,11 @@
 import { LIMITS, type SpaceList } from '@yardmaster/protocol';
-import type { CliCommand } from '../command.js';
-import { CALL_EXIT, exitCodesHelp } from '../exit-codes.js';
+import { type CommandLine, defineCommand } from '../command.js';
+import { DONE, keyHelp } from '../exit-codes.js';
 import { countBetween } from '../flag-values.js';
-import { expectKey, type ServiceFlags, serviceOf, withServiceOptions } from '../flags.js';
-import { callJson, Refused } from '../service/call.js';
-import { queryOf, type Service } from '../service/service.js';
-import { printableJson } from '../terminal/printable.js';
+import { type ServiceFlags, serviceIn, withServiceOptions } from '../flags.js';
+import { readRows } from '../service/call.js';
+import { jsonLine } from '../terminal/printable.js';
+import { writeLines } from '../terminal/region.js';
 import { type Column, tableOf } from '../terminal/table.js';
 import { ageOf } from './stats.js';
 
@@ -14,18 +14,11 @@ interface Flags extends ServiceFlags {
   json?: boolean;
 }
 
-/** Parsed command line of `spaces`. */
-export interface SpacesRequest {
-  service: Service;
-  limit: number;
-  isJson: boolean;
-}
-
 const DEFAULT_LIMIT = 1_000;
 const MAX_LIMIT = 100_000;
 
 /** `yardmaster spaces`: lists the spaces that have jobs. */
-export const spacesCommand: CliCommand<SpacesRequest, Flags> = {
+export const spacesCommand = defineCommand({
   name: 'spaces',
   define: (command) =>
     withServiceOptions(
@@ -38,21 +31,19 @@ export const spacesCommand: CliCommand<SpacesRequest, Flags> = {
         ),
     )
       .option('--json', 'print each space as one line of JSON, as the service sent it')
-      .addHelpText('after', `\nNeeds a key with jobs:read.\n${exitCodesHelp(CALL_EXIT)}`),
-  parse(_args, flags, env) {
-    const service = serviceOf(flags, env);
-    expectKey(service, 'listing spaces', 'jobs:read');
-    const { limit = DEFAULT_LIMIT, json: isJson = false } = flags;
-    return { service, limit, isJson };
+      .addHelpText('after', keyHelp('jobs:read')),
+  parse(line: CommandLine<Flags>) {
+    const { limit = DEFAULT_LIMIT, json: isJson = false } = line.flags;
+    return { ...serviceIn(line, 'listing spaces', 'jobs:read'), limit, isJson };
   },
   async run({ service, limit, isJson }, { out, err }) {
-    const { spaces, isCut } = await read(service, limit);
-    const lines = isJson ? spaces.map((space) => printableJson(JSON.stringify(space))) : tableOf(COLUMNS, spaces, out);
-    out.write(lines.map((line) => `${line}\n`).join(''));
-    if (isCut) err.write(`there are more than these ${spaces.length} spaces; --limit shows more\n`);
-    return { exit: CALL_EXIT.done, sentence: null };
+    const pages = { path: 'spaces', member: 'spaces', pageName: 'a list of spaces', pageMax: LIMITS.spacesMax };
+    const { rows, isCut } = await readRows<Space>(service, { ...pages, limit });
+    writeLines(out, isJson ? rows.map(jsonLine) : tableOf(COLUMNS, rows, out));
+    if (isCut) err.write(`there are more than these ${rows.length} spaces; --limit shows more\n`);
+    return DONE;
   },
-};
+});
 
 type Space = SpaceList['spaces'][number];
 
@@ -64,17 +55,3 @@ const COLUMNS: Column<Space>[] = [
   { title: 'DEAD', of: ({ jobs }) => String(jobs.dead), isNumber: true },
   { title: 'OLDEST', of: ({ oldestPendingAgeSeconds }) => ageOf(oldestPendingAgeSeconds), isNumber: true },
 ];
-
-/** Read pages until there are enough spaces. */
-async function read(service: Service, limit: number): Promise<{ spaces: Space[]; isCut: boolean }> {
-  const spaces: Space[] = [];
-  let cursor: string | null = null;
-  do {
-    const size = Math.min(limit - spaces.length, LIMITS.spacesMax);
-    const page: SpaceList = await callJson<SpaceList>(service, { path: `spaces${queryOf({ limit: size, cursor })}` });
-    if (!Array.isArray(page?.spaces)) throw new Refused('the response is not a list of spaces');
-    spaces.push(...page.spaces);
-    cursor = page.nextCursor;
-  } while (cursor !== null && spaces.length < limit);
-  return { spaces, isCut: cursor !== null };
-}

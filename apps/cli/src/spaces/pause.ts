@@ -1,8 +1,8 @@
 import type { Paused } from '@yardmaster/protocol';
-import type { CliCommand } from '../command.js';
-import { CALL_EXIT, exitCodesHelp } from '../exit-codes.js';
+import { type CommandLine, defineCommand } from '../command.js';
+import { DONE, keyHelp } from '../exit-codes.js';
 import { repeated } from '../flag-values.js';
-import { expectKey, type ServiceFlags, serviceOf, spaceArgumentOf, withServiceOptions } from '../flags.js';
+import { type ServiceFlags, spaceArgumentIn, withServiceOptions } from '../flags.js';
 import { callJson } from '../service/call.js';
 import { type Service, spacePath } from '../service/service.js';
 import { printable } from '../terminal/printable.js';
@@ -11,16 +11,8 @@ interface Flags extends ServiceFlags {
   name?: string[];
 }
 
-/** Parsed command line of `pause` and `resume`. */
-export interface PauseCommandRequest {
-  service: Service;
-  spaceId: string;
-  /** Null for the whole space. */
-  names: string[] | null;
-}
-
-function pausing(name: 'pause' | 'resume', description: string): CliCommand<PauseCommandRequest, Flags> {
-  return {
+function pausing(name: 'pause' | 'resume', description: string) {
+  return defineCommand({
     name,
     define: (command) =>
       withServiceOptions(
@@ -32,13 +24,11 @@ function pausing(name: 'pause' | 'resume', description: string): CliCommand<Paus
             'only jobs of this name; repeat it for several, because a name may have commas',
             repeated,
           ),
-      ).addHelpText('after', `\nNeeds a key with spaces:manage.\n${exitCodesHelp(CALL_EXIT)}`),
-    parse([argument], flags, env) {
-      const service = serviceOf(flags, env);
-      const spaceId = spaceArgumentOf(argument, env);
-      expectKey(service, `the ${name} of a space`, 'spaces:manage');
-      return { service, spaceId, names: flags.name ?? null };
-    },
+      ).addHelpText('after', keyHelp('spaces:manage')),
+    parse: (line: CommandLine<Flags>) => ({
+      ...spaceArgumentIn(line, `the ${name} of a space`, 'spaces:manage'),
+      names: line.flags.name ?? null, // Null for the whole space.
+    }),
     async run({ service, spaceId, names }, { out, err }) {
       const body = names === null ? {} : { names };
       await callJson(service, { method: 'POST', path: spacePath(spaceId, name), body });
@@ -47,9 +37,9 @@ function pausing(name: 'pause' | 'resume', description: string): CliCommand<Paus
       if (name === 'resume' && names !== null && (await isPaused(service, spaceId))) {
         err.write(`the whole space is still paused; end that with: yardmaster resume ${printable(spaceId)}\n`);
       }
-      return { exit: CALL_EXIT.done, sentence: null };
+      return DONE;
     },
-  };
+  });
 }
 
 /** Whether the whole space is paused, so that the end of the pause of a name has no effect. */

@@ -1,10 +1,10 @@
-import { type CliCommand, UsageError } from '../command.js';
-import { CALL_EXIT, exitCodesHelp } from '../exit-codes.js';
+import { type CommandLine, defineCommand, UsageError } from '../command.js';
+import { CALL_EXIT, done, exitCodesHelp } from '../exit-codes.js';
 import { repeated } from '../flag-values.js';
 import { expectKey, type ServiceFlags, serviceOf, spaceArgumentOf, withServiceOptions } from '../flags.js';
 import { callJson } from '../service/call.js';
-import { type Service, spacePath } from '../service/service.js';
-import { printable, printableJson } from '../terminal/printable.js';
+import { spacePath } from '../service/service.js';
+import { jsonLine, printable } from '../terminal/printable.js';
 
 interface Flags extends ServiceFlags {
   set?: string[];
@@ -14,17 +14,8 @@ interface Flags extends ServiceFlags {
 
 type Settings = { [name: string]: unknown };
 
-/** Parsed command line of `settings`. */
-export interface SettingsRequest {
-  service: Service;
-  spaceId: string;
-  /** What to change; null to show the settings only. */
-  change: Settings | null;
-  isJson: boolean;
-}
-
 /** `yardmaster settings`: shows the settings of a space, and changes them. */
-export const settingsCommand: CliCommand<SettingsRequest, Flags> = {
+export const settingsCommand = defineCommand({
   name: 'settings',
   define: (command) =>
     withServiceOptions(
@@ -35,12 +26,13 @@ export const settingsCommand: CliCommand<SettingsRequest, Flags> = {
         .option('--unset <name>', 'a setting to set back; may be repeated', repeated)
         .option('--json', 'print the settings as one line of JSON, as the service sent them'),
     ).addHelpText('after', HELP),
-  parse([argument], flags, env) {
+  parse({ args: [argument], flags, env }: CommandLine<Flags>) {
     const service = serviceOf(flags, env);
     const spaceId = spaceArgumentOf(argument, env);
     const pairs = [...(flags.set ?? []).map(pairOf), ...(flags.unset ?? []).map((name): Pair => [name, null])];
     refuseOverlaps(pairs.map(([name]) => name));
     expectKey(service, 'the settings of a space', 'spaces:manage');
+    // Null to show the settings only.
     return { service, spaceId, change: pairs.length === 0 ? null : changeOf(pairs), isJson: flags.json === true };
   },
   async run({ service, spaceId, change, isJson }, { out }) {
@@ -48,11 +40,10 @@ export const settingsCommand: CliCommand<SettingsRequest, Flags> = {
     // A change may be sent again, because it sets what it names and nothing else.
     const request = change === null ? { path } : { method: 'PATCH' as const, path, body: change };
     const settings = await callJson<Settings>(service, request);
-    const lines = isJson ? [printableJson(JSON.stringify(settings))] : linesOf(settings);
-    out.write(lines.map((line) => `${line}\n`).join(''));
-    return { exit: CALL_EXIT.done, sentence: null };
+    const lines = isJson ? [jsonLine(settings)] : linesOf(settings);
+    return done(out, lines);
   },
-};
+});
 
 const HELP = `
 Settings: retention.completedSeconds, retention.deadSeconds, retention.killedSeconds, maxPending, defaults.maxRetries,

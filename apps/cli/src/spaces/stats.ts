@@ -1,12 +1,12 @@
 import type { NameHistory, SpaceHistory, SpaceStats } from '@yardmaster/protocol';
 import { Option } from 'commander';
-import { type CliCommand, UsageError } from '../command.js';
-import { CALL_EXIT, exitCodesHelp } from '../exit-codes.js';
+import { type CommandLine, defineCommand, UsageError } from '../command.js';
+import { done, keyHelp } from '../exit-codes.js';
 import { countBetween, repeated } from '../flag-values.js';
-import { expectKey, type SpaceFlags, serviceOf, spaceOf, withSpaceOption } from '../flags.js';
+import { type SpaceFlags, spaceIn, withSpaceOption } from '../flags.js';
 import { callJson, Refused } from '../service/call.js';
 import { type Service, spacePath } from '../service/service.js';
-import { printable, printableJson } from '../terminal/printable.js';
+import { jsonLine, printable } from '../terminal/printable.js';
 import type { Terminal } from '../terminal/region.js';
 import { type Column, tableOf } from '../terminal/table.js';
 
@@ -32,7 +32,7 @@ export interface StatsRequest {
 }
 
 /** `yardmaster stats`: counts the jobs of a space by status and by name. */
-export const statsCommand: CliCommand<StatsRequest, Flags> = {
+export const statsCommand = defineCommand({
   name: 'stats',
   define: (command) =>
     withSpaceOption(
@@ -50,25 +50,23 @@ export const statsCommand: CliCommand<StatsRequest, Flags> = {
         .option('--to <time>', 'of --history: end here, ISO 8601 (default: now)'),
     )
       .option('--json', 'print the statistics as one line of JSON, as the service sent them')
-      .addHelpText('after', `\nNeeds a key with jobs:read.\n${exitCodesHelp(CALL_EXIT)}`),
-  parse(_args, flags, env) {
-    const service = serviceOf(flags, env);
-    const spaceId = spaceOf(flags, env);
-    expectKey(service, 'counting jobs', 'jobs:read');
+      .addHelpText('after', keyHelp('jobs:read')),
+  parse(line: CommandLine<Flags>): StatsRequest {
+    const { flags } = line;
+    const target = spaceIn(line, 'counting jobs', 'jobs:read');
     const { name: names = [], limit = null, history: step, from = null, to = null, json: isJson = false } = flags;
     if (step === undefined && (from !== null || to !== null)) throw new UsageError('--from and --to need --history');
     if (step !== undefined && limit !== null) throw new UsageError('--limit does not go with --history');
     const history = step === undefined ? null : { step, from, to };
-    return { service, spaceId, names, limit, history, isJson };
+    return { ...target, names, limit, history, isJson };
   },
   async run({ history, ...request }, { out }) {
     const lines = await (history === null
       ? statsLines(request, out)
       : historyLines(request.service, { ...request, history }, out));
-    out.write(lines.map((line) => `${line}\n`).join(''));
-    return { exit: CALL_EXIT.done, sentence: null };
+    return done(out, lines);
   },
-};
+});
 
 async function statsLines(
   { service, spaceId, names, limit, isJson }: Omit<StatsRequest, 'history'>,
@@ -77,7 +75,7 @@ async function statsLines(
   const path = spacePath(spaceId, 'stats', { limit, name: names });
   const stats = await callJson<SpaceStats>(service, { path });
   if (!Array.isArray(stats?.names)) throw new Refused('the response does not contain statistics');
-  return isJson ? [printableJson(JSON.stringify(stats))] : linesOf(stats, out);
+  return isJson ? [jsonLine(stats)] : linesOf(stats, out);
 }
 
 type NameStats = SpaceStats['names'][number];
@@ -123,7 +121,7 @@ export async function historyLines(
   const path = spacePath(spaceId, 'stats/history', { from, to, step: step === 'hours' ? 3_600 : 60 });
   const read = await callJson<SpaceHistory>(service, { path });
   if (!Array.isArray(read?.points)) throw new Refused('the response does not contain a history');
-  if (isJson) return [printableJson(JSON.stringify(read))];
+  if (isJson) return [jsonLine(read)];
   const rows = read.points.flatMap(({ at, names: counts }) =>
     Object.entries(counts)
       .filter(([name]) => names.length === 0 || names.includes(name))

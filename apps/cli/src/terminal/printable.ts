@@ -56,6 +56,9 @@ export function printableJson(json: string): string {
     );
 }
 
+/** Write a value as one line of JSON that is safe to print. */
+export const jsonLine = (value: unknown) => printableJson(JSON.stringify(value));
+
 /** Return the columns that a text takes on a terminal. Colors take none. */
 export const widthOf = (text: string) => stringWidth(text);
 

@@ -8,6 +8,9 @@ export interface Terminal {
   readonly rows?: number;
 }
 
+/** Write lines at once. They must be printable. */
+export const writeLines = (out: Terminal, lines: string[]) => out.write(lines.map((line) => `${line}\n`).join(''));
+
 /** Return the size of a terminal. Some terminals do not report their size, or report 0. */
 export const sizeOf = ({ columns, rows }: Terminal) => ({ columns: columns || 80, rows: rows || 24 });
 

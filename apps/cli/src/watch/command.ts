@@ -1,17 +1,10 @@
-import { type CliCommand, UsageError } from '../command.js';
+import { type CommandLine, defineCommand, UsageError } from '../command.js';
 import { EXIT, exitCodesHelp } from '../exit-codes.js';
 import { countOf, repeated } from '../flag-values.js';
-import { type CommonFlags, type CommonRequest, commonRequestOf, expectKey, withCommonOptions } from '../flags.js';
+import { type CommonFlags, commonRequestOf, expectKey, withCommonOptions } from '../flags.js';
 import type { Subject } from '../service/service.js';
 import { displayOf } from './display.js';
 import { watch } from './watch.js';
-
-/** Parsed command line of `watch`. The format `auto` is drawn on a terminal. */
-export interface WatchRequest extends CommonRequest {
-  subject: Subject;
-  since: number | null;
-  tags: string[];
-}
 
 interface Flags extends CommonFlags {
   space?: string;
@@ -20,7 +13,7 @@ interface Flags extends CommonFlags {
 }
 
 /** `yardmaster watch`: shows a job or a space live. */
-export const watchCommand: CliCommand<WatchRequest, Flags> = {
+export const watchCommand = defineCommand({
   name: 'watch',
   define: (command) =>
     withCommonOptions(
@@ -38,7 +31,7 @@ export const watchCommand: CliCommand<WatchRequest, Flags> = {
       'after',
       `\nThe key may be a stream token. Without a key, only the progress and the completion of a job are shown.\n${exitCodesHelp(EXIT)}`,
     ),
-  parse([jobId], flags, env) {
+  parse({ args: [jobId], flags, env }: CommandLine<Flags>) {
     const common = commonRequestOf(flags, env);
     const subject = subjectOf(
       jobId,
@@ -52,7 +45,7 @@ export const watchCommand: CliCommand<WatchRequest, Flags> = {
   },
   run: ({ format, ...request }, io) =>
     watch({ ...request, display: displayOf(request.subject, format, io), waitForDrain: io.waitForDrain }),
-};
+});
 
 function subjectOf(jobId: string | undefined, spaceId: string | undefined): Subject {
   if (jobId === '' || spaceId === '') throw new UsageError('the id is empty');

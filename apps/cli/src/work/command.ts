@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
-import { type CliCommand, UsageError } from '../command.js';
+import { type CommandLine, defineCommand, UsageError } from '../command.js';
 import { exitCodesHelp, WORK_EXIT } from '../exit-codes.js';
 import { countBetween, repeated, secondsOf, waitSecondsOf } from '../flag-values.js';
 import { expectKey, type SpaceFlags, serviceOf, spaceOf, withSpaceOption } from '../flags.js';
-import { type WorkRequest, work } from './worker.js';
+import { work } from './worker.js';
 
 interface Flags extends SpaceFlags {
   exec: string;
@@ -17,7 +17,7 @@ interface Flags extends SpaceFlags {
 const DEFAULTS = { concurrency: 1, drainSeconds: 20, heartbeatSeconds: 10 };
 
 /** `yardmaster work`: a worker that starts a program for each job. */
-export const workCommand: CliCommand<WorkRequest, Flags> = {
+export const workCommand = defineCommand({
   name: 'work',
   define: (command) =>
     withSpaceOption(
@@ -43,7 +43,7 @@ export const workCommand: CliCommand<WorkRequest, Flags> = {
         )
         .option('--worker-id <id>', 'name of the worker, which its jobs show (default: host and process id)'),
     ).addHelpText('after', HELP),
-  parse(args, flags, env) {
+  parse({ args, flags, env }: CommandLine<Flags>) {
     const service = serviceOf(flags, env);
     const spaceId = spaceOf(flags, env);
     if (flags.exec === '') throw new UsageError('--exec is empty');
@@ -61,7 +61,7 @@ export const workCommand: CliCommand<WorkRequest, Flags> = {
     };
   },
   run: work,
-};
+});
 
 const HELP = `
 Needs a key with jobs:worker. The program gets the payload as JSON on its standard input, and these variables:
