@@ -44,19 +44,19 @@ export function connect(options: ConnectionOptions): Promise<Ending> {
   const { url, onMessage, waitForDrain, signal, idleMs = IDLE_MS } = options;
   const headers = { 'user-agent': USER_AGENT };
   const ws = new WebSocket(url, { handshakeTimeout: HANDSHAKE_MS, perMessageDeflate: false, headers });
-  const idle = new IdleTimer(idleMs, () => terminate(`no message or ping for ${Math.round(idleMs / 1000)} s`));
+  let idle: NodeJS.Timeout | undefined;
   let broken = '';
   let initAt = Number.POSITIVE_INFINITY;
 
-  function terminate(reason: string): void {
-    broken = reason;
-    ws.terminate();
-  }
-
   /** Restart the timer, but not during a pause, in which messages that were read before it may still arrive. */
-  const restartIdle = () => {
-    if (!ws.isPaused) idle.restart();
-  };
+  function restartIdle(): void {
+    if (ws.isPaused) return;
+    clearTimeout(idle);
+    idle = setTimeout(() => {
+      broken = `no message or ping for ${Math.round(idleMs / 1000)} s`;
+      ws.terminate();
+    }, idleMs);
+  }
 
   function receive(text: string): void {
     restartIdle();
@@ -69,10 +69,10 @@ export function connect(options: ConnectionOptions): Promise<Ending> {
   /** Leave messages on the server while the reader is busy. The server coalesces them, and finally closes with 1013. */
   function pauseUntil(wait: Promise<unknown>): void {
     ws.pause();
-    idle.stop(); // No message arrives while nothing is read.
+    clearTimeout(idle); // No message arrives while nothing is read.
     void wait.then(() => {
       ws.resume();
-      if (ws.readyState === WebSocket.OPEN) idle.restart();
+      if (ws.readyState === WebSocket.OPEN) restartIdle();
     });
   }
 
@@ -99,7 +99,7 @@ export function connect(options: ConnectionOptions): Promise<Ending> {
       broken ||= error.code ?? error.message; // `close` follows.
     });
     ws.on('close', (code, reason) => {
-      idle.stop();
+      clearTimeout(idle);
       signal.removeEventListener('abort', closeNormally);
       const wasStable = performance.now() - initAt >= STABLE_AFTER_MS;
       resolve({ kind: 'closed', code, reason: reason.toString() || broken, wasStable });
@@ -107,26 +107,4 @@ export function connect(options: ConnectionOptions): Promise<Ending> {
     if (signal.aborted) closeNormally();
     else signal.addEventListener('abort', closeNormally);
   });
-}
-
-/** A timer that calls a function when it was not restarted for too long. */
-class IdleTimer {
-  readonly #afterMs: number;
-  readonly #onIdle: () => void;
-  #timer: NodeJS.Timeout | null = null;
-
-  constructor(afterMs: number, onIdle: () => void) {
-    this.#afterMs = afterMs;
-    this.#onIdle = onIdle;
-  }
-
-  restart(): void {
-    if (this.#timer) this.#timer.refresh();
-    else this.#timer = setTimeout(this.#onIdle, this.#afterMs);
-  }
-
-  stop(): void {
-    if (this.#timer) clearTimeout(this.#timer);
-    this.#timer = null;
-  }
 }

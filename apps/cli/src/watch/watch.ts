@@ -1,6 +1,6 @@
 import type { Status } from '@yardmaster/protocol';
 import { type ExitCode, exitOf, gaveUpAfter, type Outcome, outcomeOf } from '../exit-codes.js';
-import { call, jsonOf } from '../service/call.js';
+import { callJson } from '../service/call.js';
 import { Connectivity } from '../service/connectivity.js';
 import { type FollowOptions, follow } from '../service/follow.js';
 import { readMessage, readProgress, readScheduledFor, type StreamMessage } from '../service/message.js';
@@ -102,7 +102,7 @@ async function readMissing(status: Status | null, service: Service, jobId: strin
 /** Read an object; an empty one when it cannot be read, because later messages show the state anyway. */
 async function read(path: string, service: Service, signal: AbortSignal): Promise<{ progress?: unknown }> {
   try {
-    return jsonOf(await call({ path }, { service, signal, withinMs: RESPONSE_WITHIN_MS, resendForMs: 0 })) ?? {};
+    return (await callJson(service, { path }, { signal, withinMs: RESPONSE_WITHIN_MS, resendForMs: 0 })) ?? {};
   } catch {
     return {};
   }
