@@ -34,14 +34,15 @@ const at = (url: string, token: string | null) => ({ service: { url: new URL(url
 const atHome = { ...at('http://127.0.0.1:8080', null), timeoutSeconds: null, format: 'auto' };
 const withKey = at('http://127.0.0.1:8080', 'k');
 const IN_SPACE: Env = { ...KEY, YARDMASTER_SPACE: 's' };
-const inSpace = { ...withKey, spaceId: 's' };
+const called = { ...withKey, isJson: false };
+const inSpace = { ...called, spaceId: 's' };
 const ofJob = { subject: { kind: 'job', jobId: 'job' } };
 const redis = { REDIS_URL: 'redis://one', KEY_PREFIX: 'p', RETENTION_SECONDS: '5' };
 
 it.each([
   ['watch job', {}, { ...atHome, ...ofJob, since: null, tags: [] }],
   ['logs job', KEY, { ...atHome, ...withKey, jobId: 'job', follow: false, levels: [], grep: null, tail: null }],
-  ['callback-secret s', KEY, { ...withKey, spaceId: 's' }],
+  ['callback-secret s', KEY, { ...called, spaceId: 's' }],
   [
     'create resize',
     IN_SPACE,
@@ -51,21 +52,20 @@ it.each([
       payload: null,
       idempotencyKey: null,
       waitSeconds: null,
-      isJson: false,
     },
   ],
-  ['jobs', IN_SPACE, { ...inSpace, query: {}, limit: 50, offset: 0, isJson: false }],
-  ['get job', KEY, { ...withKey, id: 'job', isJson: false }],
-  ['kill job', KEY, { ...withKey, id: 'job', reason: null }],
-  ['release job', KEY, { ...withKey, id: 'job', reason: null, delaySeconds: null, deliveryToken: null }],
-  ['requeue job --delay 5', KEY, { ...withKey, id: 'job', delaySeconds: 5 }],
-  ['copy job', KEY, { ...withKey, id: 'job', payload: null }],
+  ['jobs', IN_SPACE, { ...inSpace, query: {}, limit: 50, offset: 0 }],
+  ['get job', KEY, { ...called, id: 'job' }],
+  ['kill job', KEY, { ...called, id: 'job', reason: null }],
+  ['release job', KEY, { ...called, id: 'job', reason: null, delaySeconds: null, deliveryToken: null }],
+  ['requeue job --delay 5', KEY, { ...called, id: 'job', delaySeconds: 5 }],
+  ['copy job', KEY, { ...called, id: 'job', payload: null }],
   [
     'operations start kill --status pending --status running --tag a --query x --id j --limit 5 --dry-run --reason r',
     IN_SPACE,
     {
       ...inSpace,
-      ...{ mustWait: false, isJson: false },
+      mustWait: false,
       body: {
         action: 'kill',
         filter: { status: ['pending', 'running'], tags: ['a'], q: 'x', ids: ['j'] },
@@ -76,29 +76,26 @@ it.each([
     },
   ],
   ['operations list --json', IN_SPACE, { ...inSpace, isJson: true }],
-  ['operations get op', KEY, { ...withKey, id: 'op', isJson: false }],
-  ['operations cancel op', KEY, { ...withKey, id: 'op' }],
-  ['delete job', KEY, { ...withKey, id: 'job' }],
-  ['settings s', KEY, { ...inSpace, change: null, isJson: false }],
-  ['settings', IN_SPACE, { ...inSpace, change: null, isJson: false }],
+  ['operations get op', KEY, { ...called, id: 'op' }],
+  ['operations cancel op', KEY, { ...called, id: 'op' }],
+  ['delete job', KEY, { ...called, id: 'job' }],
+  ['settings s', KEY, { ...inSpace, change: null }],
+  ['settings', IN_SPACE, { ...inSpace, change: null }],
   ['pause', IN_SPACE, { ...inSpace, names: null }],
   ['resume s --name a', KEY, { ...inSpace, names: ['a'] }],
-  ['stats', IN_SPACE, { ...inSpace, names: [], limit: null, history: null, isJson: false }],
-  ['spaces', KEY, { ...withKey, limit: 1_000, isJson: false }],
+  ['stats', IN_SPACE, { ...inSpace, names: [], limit: null, history: null }],
+  ['spaces', KEY, { ...called, limit: 1_000 }],
   ['info', {}, { ...at('http://127.0.0.1:8080', null), spaceId: null, isJson: false }],
   ['completion zsh', {}, { shell: 'zsh' }],
-  ['keys list', KEY, { ...withKey, isJson: false }],
-  ['keys revoke id', KEY, { ...withKey, id: 'id' }],
-  [
-    'stream-token --scope jobs:read',
-    IN_SPACE,
-    { ...withKey, body: { scope: 'jobs:read', spaceId: 's' }, isJson: false },
-  ],
+  ['keys list', KEY, called],
+  ['keys revoke id', KEY, { ...called, id: 'id' }],
+  ['stream-token --scope jobs:read', IN_SPACE, { ...called, body: { scope: 'jobs:read', spaceId: 's' } }],
   [
     'work --exec ./resize.sh --worker-id w -- --fast',
     IN_SPACE,
     {
-      ...inSpace,
+      ...withKey,
+      spaceId: 's',
       names: [],
       program: { file: './resize.sh', args: ['--fast'], env: IN_SPACE },
       concurrency: 1,

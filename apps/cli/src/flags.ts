@@ -7,10 +7,12 @@ import type { Service } from './service/service.js';
 /** Format of the output: `auto` is coloured on a terminal, and plain elsewhere. */
 export type Format = 'auto' | 'plain' | 'json';
 
-/** Flags by which a command finds the service. */
+/** Flags of commands that call the service. */
 export interface ServiceFlags {
   url?: string;
   token?: string;
+  /** Only of commands that have the option. */
+  json?: boolean;
 }
 
 /** Flags of commands that work in one space. */
@@ -22,7 +24,6 @@ export interface SpaceFlags extends ServiceFlags {
 export interface CommonFlags extends ServiceFlags {
   timeout?: number;
   plain?: boolean;
-  json?: boolean;
 }
 
 /** Settings that follow from the common flags and the environment. */
@@ -57,7 +58,7 @@ export function withSpaceOption(command: Command): Command {
 }
 
 /** Add the flags of commands that print data of the service. */
-export function withCommonOptions(command: Command, { json }: { json: string }): Command {
+export function withCommonOptions(command: Command, json: string): Command {
   return withServiceOptions(command)
     .option('--timeout <seconds>', 'give up after this time', waitSecondsOf)
     .option('--plain', PLAIN_HELP)
@@ -71,21 +72,13 @@ export function withRedisOptions(command: Command): Command {
     .option('--prefix <prefix>', 'first part of every key (default: $KEY_PREFIX, else ym)');
 }
 
-/**
- * Read the common flags and the environment.
- *
- * @throws UsageError
- */
+/** Read the common flags and the environment. @throws UsageError */
 export function commonRequestOf(flags: CommonFlags, env: Env): CommonRequest {
   const format = formatOf(flags, env);
   return { service: serviceOf(flags, env), timeoutSeconds: flags.timeout ?? null, format };
 }
 
-/**
- * Read the address of the service, and the API key.
- *
- * @throws UsageError
- */
+/** Read the address of the service, and the API key. @throws UsageError */
 export function serviceOf(flags: ServiceFlags, env: Env): Service {
   if (flags.token === '') throw new UsageError('--token is empty');
   const token = flags.token ?? (env.YARDMASTER_API_KEY || null);
@@ -96,11 +89,7 @@ export function serviceOf(flags: ServiceFlags, env: Env): Service {
   return { url: urlOf(flags.url, env.YARDMASTER_URL), token };
 }
 
-/**
- * Read the space, which a command needs.
- *
- * @throws UsageError
- */
+/** Read the space, which a command needs. @throws UsageError */
 export function spaceOf({ space }: SpaceFlags, env: Env): string {
   const spaceId = space ?? (env.YARDMASTER_SPACE || null);
   if (spaceId === null) throw new UsageError('give --space, or set YARDMASTER_SPACE');
@@ -108,11 +97,7 @@ export function spaceOf({ space }: SpaceFlags, env: Env): string {
   return spaceId;
 }
 
-/**
- * Read the format of the output.
- *
- * @throws UsageError
- */
+/** Read the format of the output. @throws UsageError */
 export function formatOf({ json, plain }: Pick<CommonFlags, 'json' | 'plain'>, env: Env): Format {
   if (json && plain) throw new UsageError('--json and --plain exclude each other');
   if (json) return 'json';
@@ -124,35 +109,35 @@ export function redisVariablesOf({ redis, prefix }: RedisFlags, env: Env): Env {
   return { ...env, REDIS_URL: redis ?? env.REDIS_URL, KEY_PREFIX: prefix ?? env.KEY_PREFIX };
 }
 
-/** Read the service, for a command that needs an API key. @throws UsageError */
+/** Read what all commands that need an API key have in common. @throws UsageError */
 export function serviceIn({ flags, env }: CommandLine<ServiceFlags>, action: string, scope: Scope | null) {
   const service = serviceOf(flags, env);
   expectKey(service, action, scope);
-  return { service };
+  return { service, isJson: flags.json ?? false };
 }
 
-/** Read the service and the first argument, an id, for a command that needs an API key. @throws UsageError */
+/** Read the same, and the first argument, which is an id. @throws UsageError */
 export function idIn({ args: [id = ''], flags, env }: CommandLine<ServiceFlags>, action: string, scope: Scope) {
   const service = serviceOf(flags, env);
   if (id === '') throw new UsageError('the id is empty');
   expectKey(service, action, scope);
-  return { service, id };
+  return { service, id, isJson: flags.json ?? false };
 }
 
-/** Read the service and the space, for a command that needs an API key. @throws UsageError */
+/** Read the same, and the space of `--space`. @throws UsageError */
 export function spaceIn({ flags, env }: CommandLine<SpaceFlags>, action: string, scope: Scope) {
   const service = serviceOf(flags, env);
   const spaceId = spaceOf(flags, env);
   expectKey(service, action, scope);
-  return { service, spaceId };
+  return { service, spaceId, isJson: flags.json ?? false };
 }
 
-/** Read the same for a command that takes the space as its first argument. @throws UsageError */
+/** Read the same, and the space that is the first argument. @throws UsageError */
 export function spaceArgumentIn({ args, flags, env }: CommandLine<ServiceFlags>, action: string, scope: Scope) {
   const service = serviceOf(flags, env);
   const spaceId = spaceArgumentOf(args[0], env);
   expectKey(service, action, scope);
-  return { service, spaceId };
+  return { service, spaceId, isJson: flags.json ?? false };
 }
 
 /**
@@ -182,11 +167,7 @@ function urlOf(flag: string | undefined, variable: string | undefined): URL {
   return url;
 }
 
-/**
- * Read the space of a command that takes it as an argument.
- *
- * @throws UsageError
- */
+/** Read the space of a command that takes it as an argument. @throws UsageError */
 export function spaceArgumentOf(argument: string | undefined, env: Env): string {
   const spaceId = argument ?? (env.YARDMASTER_SPACE || null);
   if (spaceId === null) throw new UsageError('give the space as an argument, or set YARDMASTER_SPACE');

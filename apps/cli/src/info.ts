@@ -6,9 +6,7 @@ import { type Service, spacePath } from './service/service.js';
 import { printable, printableJson } from './terminal/printable.js';
 import { VERSION } from './version.js';
 
-interface Flags extends SpaceFlags {
-  json?: boolean;
-}
+interface Flags extends SpaceFlags {}
 
 /** `yardmaster info`: shows the service, and whether the address and the API key work. */
 export const infoCommand = defineCommand({

@@ -12,7 +12,6 @@ import { type BodyFlags, bodyOf, withBodyOptions } from './create-options.js';
 interface Flags extends SpaceFlags, BodyFlags {
   idempotencyKey?: string;
   wait?: number;
-  json?: boolean;
 }
 
 /** `yardmaster create`: creates a job, and may wait for its result. */
@@ -33,7 +32,7 @@ export const createCommand = defineCommand({
       .addHelpText('after', keyHelp('jobs:create; --wait also jobs:read', CREATE_EXIT)),
   parse(line: CommandLine<Flags>) {
     const [name = '', payload] = line.args;
-    const { idempotencyKey = null, wait: waitSeconds = null, json: isJson = false } = line.flags;
+    const { idempotencyKey = null, wait: waitSeconds = null } = line.flags;
     const target = spaceIn(line, 'creating a job', 'jobs:create');
     return {
       ...target,
@@ -41,7 +40,6 @@ export const createCommand = defineCommand({
       body: { name, ...bodyOf(line.flags) },
       idempotencyKey,
       waitSeconds,
-      isJson,
     };
   },
   async run({ service, spaceId, idempotencyKey, waitSeconds, isJson, ...request }, io) {

@@ -10,10 +10,6 @@ import { clip, jsonLine, localMoment, printable } from '../terminal/printable.js
 import { sizeOf, type Terminal } from '../terminal/region.js';
 import { lineOf, progressText } from '../watch/display.js';
 
-interface Flags extends ServiceFlags {
-  json?: boolean;
-}
-
 /** `yardmaster get`: shows a job with its history. */
 export const getCommand = defineCommand({
   name: 'get',
@@ -21,10 +17,7 @@ export const getCommand = defineCommand({
     withServiceOptions(command.description('Show a job with its history.').argument('<jobId>', 'the job'))
       .option('--json', 'print the job as one line of JSON, as the service sent it')
       .addHelpText('after', keyHelp('jobs:read')),
-  parse: (line: CommandLine<Flags>) => ({
-    ...idIn(line, 'reading a job', 'jobs:read'),
-    isJson: line.flags.json ?? false,
-  }),
+  parse: (line: CommandLine<ServiceFlags>) => idIn(line, 'reading a job', 'jobs:read'),
   async run({ service, id, isJson }, { out }) {
     const job = await callJson<JobWithEvents>(service, { path: jobPath(id) });
     if (!Array.isArray(job?.events)) throw new Refused('the response is not a job');

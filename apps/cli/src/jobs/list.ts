@@ -21,7 +21,6 @@ interface Flags extends SpaceFlags {
   limit?: number;
   all?: boolean;
   offset?: number;
-  json?: boolean;
 }
 
 const DEFAULT_LIMIT = 50;
@@ -58,7 +57,7 @@ export const listCommand = defineCommand({
     if (flags.all && flags.limit !== undefined) throw new UsageError('--all and --limit exclude each other');
     const limit = flags.all ? Number.POSITIVE_INFINITY : (flags.limit ?? DEFAULT_LIMIT);
     const query = { status, name, tag, q, createdAfter, createdBefore, order };
-    return { ...target, query, limit, offset: flags.offset ?? 0, isJson: flags.json ?? false };
+    return { ...target, query, limit, offset: flags.offset ?? 0 };
   },
   async run(request, { out, waitForDrain }) {
     const jobs: ListedJob[] = [];

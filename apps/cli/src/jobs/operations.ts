@@ -24,7 +24,6 @@ interface StartFlags extends SpaceFlags {
   reason?: string;
   delay?: number;
   wait?: boolean;
-  json?: boolean;
 }
 
 /** Time between two reads of an operation that a command waits for. */
@@ -62,11 +61,11 @@ export const startOperationCommand = defineCommand({
   parse(line: CommandLine<StartFlags>) {
     const { flags } = line;
     const target = spaceIn(line, 'changing jobs', 'jobs:manage');
-    const { limit, reason, delay: delaySeconds, wait: mustWait = false, json: isJson = false } = flags;
+    const { limit, reason, delay: delaySeconds, wait: mustWait = false } = flags;
     const { status, name: names, tag: tags, id: ids, createdAfter, createdBefore, query: q } = flags;
     const filter = { status, names, tags, ids, createdAfter, createdBefore, q };
     const body = { action: line.args[0] as OperationAction, filter, limit, dryRun: flags.dryRun, reason, delaySeconds };
-    return { ...target, body, mustWait, isJson };
+    return { ...target, body, mustWait };
   },
   async run({ service, spaceId, body, mustWait, isJson }, { out }) {
     const headers = { 'idempotency-key': randomUUID() }; // With a key, the call can be sent again.
@@ -102,10 +101,7 @@ export const listOperationsCommand = defineCommand({
     withSpaceOption(command.description('List the operations of a space, newest first.'))
       .option(...JSON_FLAG)
       .addHelpText('after', keyHelp('jobs:manage or jobs:read')),
-  parse: (line: CommandLine<SpaceFlags & { json?: boolean }>) => ({
-    ...spaceIn(line, 'listing operations', 'jobs:read'),
-    isJson: line.flags.json ?? false,
-  }),
+  parse: (line: CommandLine<SpaceFlags>) => spaceIn(line, 'listing operations', 'jobs:read'),
   async run({ service, spaceId, isJson }, { out }) {
     const path = spacePath(spaceId, 'operations');
     const { operations } = await callJson<{ operations: Operation[] }>(service, { path });
@@ -122,10 +118,7 @@ export const getOperationCommand = defineCommand({
     withServiceOptions(command.description('Show how far an operation is.').argument('<operationId>', 'the operation'))
       .option(...JSON_FLAG)
       .addHelpText('after', keyHelp('jobs:manage or jobs:read')),
-  parse: (line: CommandLine<ServiceFlags & { json?: boolean }>) => ({
-    ...idIn(line, 'an operation', 'jobs:manage'),
-    isJson: line.flags.json ?? false,
-  }),
+  parse: (line: CommandLine<ServiceFlags>) => idIn(line, 'an operation', 'jobs:manage'),
   async run({ service, id, isJson }, { out }) {
     const operation = await callJson<Operation>(service, { path: operationPath(id) });
     if (typeof operation?.id !== 'string') throw new Refused('the response is not an operation');

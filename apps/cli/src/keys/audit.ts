@@ -9,7 +9,6 @@ import { type Column, tableOf } from '../terminal/table.js';
 
 interface Flags extends ServiceFlags {
   limit?: number;
-  json?: boolean;
 }
 
 const DEFAULT_LIMIT = 50;
@@ -43,8 +42,8 @@ export const auditCommand = defineCommand({
       .option('--json', 'print each entry as one line of JSON')
       .addHelpText('after', keyHelp('keys:manage')),
   parse(line: CommandLine<Flags>) {
-    const { limit = DEFAULT_LIMIT, json: isJson = false } = line.flags;
-    return { ...serviceIn(line, 'reading the audit', 'keys:manage'), limit, isJson };
+    const { limit = DEFAULT_LIMIT } = line.flags;
+    return { ...serviceIn(line, 'reading the audit', 'keys:manage'), limit };
   },
   async run({ service, limit, isJson }, { out }) {
     const pages = { path: 'audit', member: 'entries', pageName: 'a page of the audit', pageMax: LIMITS.auditMax };

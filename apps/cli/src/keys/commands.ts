@@ -16,7 +16,6 @@ interface CreateFlags extends SpaceFlags {
   expires?: string;
   limit?: number;
   burst?: number;
-  json?: boolean;
 }
 
 /** `yardmaster keys create`: creates an API key, and prints it. */
@@ -38,10 +37,10 @@ export const createKeyCommand = defineCommand({
     const { flags, env } = line;
     const target = serviceIn(line, 'creating a key', 'keys:manage');
     if (flags.space === '') throw new UsageError('--space is empty');
-    const { name = 'cli', scope = [], expires: expiresAt = null, json: isJson = false } = flags;
+    const { name = 'cli', scope = [], expires: expiresAt = null } = flags;
     const scopes = scope.flatMap((list) => list.split(',')).map((each) => each.trim());
     const spaceId = flags.space ?? (env.YARDMASTER_SPACE || null);
-    return { ...target, body: { name, scopes, spaceId, expiresAt, limits: limitsOf(flags) }, isJson };
+    return { ...target, body: { name, scopes, spaceId, expiresAt, limits: limitsOf(flags) } };
   },
   async run({ service, body, isJson }, { out, err }) {
     // A key that is created twice would stay unnoticed.
@@ -78,10 +77,7 @@ export const listKeysCommand = defineCommand({
     withServiceOptions(command.description('List the API keys, newest first.'))
       .option('--json', 'print each key as one line of JSON')
       .addHelpText('after', HELP),
-  parse: (line: CommandLine<ServiceFlags & { json?: boolean }>) => ({
-    ...serviceIn(line, 'listing keys', 'keys:manage'),
-    isJson: line.flags.json ?? false,
-  }),
+  parse: (line: CommandLine<ServiceFlags>) => serviceIn(line, 'listing keys', 'keys:manage'),
   async run({ service, isJson }, { out }) {
     const keys = await callJson<ApiKey[]>(service, { path: 'keys' });
     if (!Array.isArray(keys)) throw new Refused('the response is not a list of keys');
@@ -119,7 +115,6 @@ function expiryOf(text: string): string {
 
 interface RotateFlags extends ServiceFlags {
   overlap?: number;
-  json?: boolean;
 }
 
 /** `yardmaster keys rotate`: gives an API key a new secret, and prints it. */
@@ -139,8 +134,8 @@ export const rotateKeyCommand = defineCommand({
       .option('--json', 'print the key with all its fields as one line of JSON')
       .addHelpText('after', HELP),
   parse(line: CommandLine<RotateFlags>) {
-    const { overlap: overlapSeconds = null, json: isJson = false } = line.flags; // Null for the overlap of the service.
-    return { ...idIn(line, 'rotating a key', 'keys:manage'), overlapSeconds, isJson };
+    const { overlap: overlapSeconds = null } = line.flags; // Null for the overlap of the service.
+    return { ...idIn(line, 'rotating a key', 'keys:manage'), overlapSeconds };
   },
   async run({ service, id, overlapSeconds, isJson }, { out, err }) {
     const path = `keys/${encodeURIComponent(id)}/rotate`;
@@ -162,10 +157,7 @@ export const ownKeyCommand = defineCommand({
     withServiceOptions(command.description('Show what the API key in use may do, without its secret.'))
       .option('--json', 'print it as one line of JSON')
       .addHelpText('after', `\n${exitCodesHelp(CALL_EXIT)}`),
-  parse: (line: CommandLine<ServiceFlags & { json?: boolean }>) => ({
-    ...serviceIn(line, 'showing a key', null),
-    isJson: line.flags.json ?? false,
-  }),
+  parse: (line: CommandLine<ServiceFlags>) => serviceIn(line, 'showing a key', null),
   async run({ service, isJson }, { out }) {
     const key = await callJson<OwnApiKey>(service, { path: 'keys/self' });
     if (typeof key?.id !== 'string') throw new Refused('the response is not an API key');

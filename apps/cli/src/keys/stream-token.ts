@@ -12,7 +12,6 @@ interface Flags extends SpaceFlags {
   job?: string[];
   tag?: string;
   expiresIn?: number;
-  json?: boolean;
 }
 
 /** `yardmaster stream-token`: creates a token that opens some streams for a short time, and prints it. */
@@ -36,9 +35,9 @@ export const streamTokenCommand = defineCommand({
   parse(line: CommandLine<Flags>) {
     const { flags, env } = line;
     const target = serviceIn(line, 'creating a stream token', null);
-    const { scope, expiresIn: expiresInSeconds, json: isJson = false } = flags;
+    const { scope, expiresIn: expiresInSeconds } = flags;
     // The service knows the defaults of absent fields.
-    return { ...target, body: { scope, ...subjectOf(flags, env.YARDMASTER_SPACE), expiresInSeconds }, isJson };
+    return { ...target, body: { scope, ...subjectOf(flags, env.YARDMASTER_SPACE), expiresInSeconds } };
   },
   async run({ service, body, isJson }, { out, err }) {
     const made = await callJson<StreamToken>(service, { method: 'POST', path: 'stream-tokens', body });

@@ -24,7 +24,7 @@ export const logsCommand = defineCommand({
         .option('--level <levels>', `print only these levels, comma-separated: ${LOG_LEVELS.join(', ')}`, levelsOf)
         .option('--grep <text>', 'print only messages that contain this text, in upper or lower case')
         .option('--tail <count>', 'start with the last <count> entries', countOf),
-      { json: 'print each entry as one line of JSON' },
+      'print each entry as one line of JSON',
     ).addHelpText('after', HELP),
   parse({ args: [jobId = ''], flags, env }: CommandLine<Flags>) {
     const common = commonRequestOf(flags, env);

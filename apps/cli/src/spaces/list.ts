@@ -11,7 +11,6 @@ import { ageOf } from './stats.js';
 
 interface Flags extends ServiceFlags {
   limit?: number;
-  json?: boolean;
 }
 
 const DEFAULT_LIMIT = 1_000;
@@ -33,8 +32,8 @@ export const spacesCommand = defineCommand({
       .option('--json', 'print each space as one line of JSON, as the service sent it')
       .addHelpText('after', keyHelp('jobs:read')),
   parse(line: CommandLine<Flags>) {
-    const { limit = DEFAULT_LIMIT, json: isJson = false } = line.flags;
-    return { ...serviceIn(line, 'listing spaces', 'jobs:read'), limit, isJson };
+    const { limit = DEFAULT_LIMIT } = line.flags;
+    return { ...serviceIn(line, 'listing spaces', 'jobs:read'), limit };
   },
   async run({ service, limit, isJson }, { out, err }) {
     const pages = { path: 'spaces', member: 'spaces', pageName: 'a list of spaces', pageMax: LIMITS.spacesMax };

@@ -9,7 +9,6 @@ import { jsonLine, printable } from '../terminal/printable.js';
 interface Flags extends ServiceFlags {
   set?: string[];
   unset?: string[];
-  json?: boolean;
 }
 
 type Settings = { [name: string]: unknown };

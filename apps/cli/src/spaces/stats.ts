@@ -16,7 +16,6 @@ interface Flags extends SpaceFlags {
   history?: HistoryRequest['step'];
   from?: string;
   to?: string;
-  json?: boolean;
 }
 
 /** Parsed command line of `stats`. */
@@ -54,11 +53,11 @@ export const statsCommand = defineCommand({
   parse(line: CommandLine<Flags>): StatsRequest {
     const { flags } = line;
     const target = spaceIn(line, 'counting jobs', 'jobs:read');
-    const { name: names = [], limit = null, history: step, from = null, to = null, json: isJson = false } = flags;
+    const { name: names = [], limit = null, history: step, from = null, to = null } = flags;
     if (step === undefined && (from !== null || to !== null)) throw new UsageError('--from and --to need --history');
     if (step !== undefined && limit !== null) throw new UsageError('--limit does not go with --history');
     const history = step === undefined ? null : { step, from, to };
-    return { ...target, names, limit, history, isJson };
+    return { ...target, names, limit, history };
   },
   async run({ history, ...request }, { out }) {
     const lines = await (history === null

@@ -26,7 +26,7 @@ export const watchCommand = defineCommand({
         )
         .option('--tag <tag>', 'of a space: show only jobs with this tag; repeated: with all of them', repeated)
         .option('--since <seq>', 'of a job: begin after this event of its history; 0 shows all of them first', countOf),
-      { json: 'print each message as one line of JSON' },
+      'print each message as one line of JSON',
     ).addHelpText(
       'after',
       `\nThe key may be a stream token. Without a key, only the progress and the completion of a job are shown.\n${exitCodesHelp(EXIT)}`,
