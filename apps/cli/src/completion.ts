@@ -30,13 +30,13 @@ Add this line to ~/.zshrc, after compinit:  source <(yardmaster completion zsh)
 `;
 
 /** A word that can be completed, and what it does. */
-export interface Word {
+interface Word {
   word: string;
   description: string;
 }
 
 /** What can follow a command. */
-export interface Entry {
+interface Entry {
   /** Words of the command, separated by blanks; empty for the program itself. */
   path: string;
   /** Its subcommands, and the values of its argument. */
@@ -47,7 +47,7 @@ export interface Entry {
 }
 
 /** List the program, and each of its commands, with what can follow it. */
-export function entriesOf(command: Command, path = ''): Entry[] {
+function entriesOf(command: Command, path = ''): Entry[] {
   const help = command.createHelp();
   const options = help.visibleOptions(command);
   const commands = command.commands.map((each) => ({ word: each.name(), description: each.description() }));
@@ -68,16 +68,28 @@ export function entriesOf(command: Command, path = ''): Entry[] {
   return [entry, ...command.commands.flatMap((each) => entriesOf(each, `${path} ${each.name()}`.trim()))];
 }
 
+/** Write the pattern of a `case` that matches every command. */
+const anyCommand = (entries: Entry[]) =>
+  entries
+    .filter(({ path }) => path !== '')
+    .map(({ path }) => `'${path}'`)
+    .join('|');
+
+/** Write the cases that complete the value of an option. */
+const valueCases = (entries: Entry[], complete: (choices: string[]) => string) =>
+  entries
+    .flatMap(({ path, valued }) =>
+      valued.map(({ spellings, choices }) => {
+        const patterns = spellings.map((spelling) => `'${path} ${spelling}'`).join('|');
+        return `    ${patterns}) ${complete(choices)}; return ;;`;
+      }),
+    )
+    .join('\n');
+
 /** Write the completion for bash. It works in bash 3.2, which macOS has. */
-export function bashScript(entries: Entry[]): string {
-  const commands = entries.filter(({ path }) => path !== '');
-  const values = entries.flatMap(({ path, valued }) =>
-    valued.map(({ spellings, choices }) => {
-      const patterns = spellings.map((spelling) => `'${path} ${spelling}'`).join('|');
-      // Without choices, bash completes the name of a file.
-      return `    ${patterns}) COMPREPLY=(${choices.length > 0 ? compgen(choices) : ''}); return ;;`;
-    }),
-  );
+function bashScript(entries: Entry[]): string {
+  // Without choices, bash completes the name of a file.
+  const values = valueCases(entries, (choices) => `COMPREPLY=(${choices.length > 0 ? compgen(choices) : ''})`);
   const words = entries.map(
     ({ path, words, options }) =>
       `    '${path}') COMPREPLY=(${compgen([...words, ...options].map(({ word }) => word))}) ;;`,
@@ -88,12 +100,12 @@ _yardmaster() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     next="\${command:+$command }\${COMP_WORDS[i]}"
     case "$next" in
-      ${commands.map(({ path }) => `'${path}'`).join('|')}) command="$next" ;;
+      ${anyCommand(entries)}) command="$next" ;;
     esac
   done
   COMPREPLY=()
   case "$command $prev" in
-${values.join('\n')}
+${values}
   esac
   case "$command" in
 ${words.join('\n')}
@@ -106,14 +118,9 @@ complete -o default -F _yardmaster yardmaster
 const compgen = (words: string[]) => `$(compgen -W '${words.join(' ')}' -- "$cur")`;
 
 /** Write the completion for zsh, which also shows descriptions. */
-export function zshScript(entries: Entry[]): string {
-  const commands = entries.filter(({ path }) => path !== '');
-  const values = entries.flatMap(({ path, valued }) =>
-    valued.map(({ spellings, choices }) => {
-      const patterns = spellings.map((spelling) => `'${path} ${spelling}'`).join('|');
-      const completer = choices.length > 0 ? `compadd -- ${choices.map(quoted).join(' ')}` : '_files';
-      return `    ${patterns}) ${completer}; return ;;`;
-    }),
+function zshScript(entries: Entry[]): string {
+  const values = valueCases(entries, (choices) =>
+    choices.length > 0 ? `compadd -- ${choices.map(quoted).join(' ')}` : '_files',
   );
   const words = entries.map(
     ({ path, words, options }) => `    '${path}')
@@ -128,11 +135,11 @@ _yardmaster() {
   for word in \${words[2,CURRENT-1]}; do
     next="\${command:+$command }$word"
     case "$next" in
-      ${commands.map(({ path }) => `'${path}'`).join('|')}) command="$next" ;;
+      ${anyCommand(entries)}) command="$next" ;;
     esac
   done
   case "$command \${words[CURRENT-1]}" in
-${values.join('\n')}
+${values}
   esac
   case "$command" in
 ${words.join('\n')}
