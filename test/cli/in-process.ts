@@ -27,8 +27,9 @@ export function yardmasterHere(
     env,
     io,
     run(command, request) {
-      const { timeoutSeconds } = request as { timeoutSeconds?: number | null };
-      return command.run(timeoutSeconds === null ? { ...request, timeoutSeconds: TIMEOUT_SECONDS } : request, io);
+      const limited = { ...(request as { timeoutSeconds?: number | null }) };
+      if (limited.timeoutSeconds === null) limited.timeoutSeconds = TIMEOUT_SECONDS;
+      return command.run(limited, io);
     },
   });
   return run(() => ended);

@@ -5,15 +5,19 @@ import type { Terminal } from './terminal/region.js';
 /** Variables of the environment. */
 export type Env = Record<string, string | undefined>;
 
-/** One command of the program, such as `watch`. */
-export interface CliCommand<Request, Flags extends OptionValues> {
+/**
+ * One command of the program, such as `watch`.
+ *
+ * Its functions are methods, because only then a list can have commands of any request.
+ */
+export interface CliCommand<Request = unknown, Flags extends OptionValues = OptionValues> {
   /** One word, or two for a command of a group, such as `keys list`. */
   name: string;
   /** Describe the arguments, options and help to commander. */
-  define: (command: Command) => Command;
+  define(command: Command): Command;
   /** Parse a command line into a request. It throws a UsageError. */
-  parse: (line: CommandLine<Flags>) => Request;
-  run: (request: Request, io: Io) => Promise<Outcome>;
+  parse(line: CommandLine<Flags>): Request;
+  run(request: Request, io: Io): Promise<Outcome>;
 }
 
 /** A command line, as commander has read it. */

@@ -1,33 +1,22 @@
-import { Command, CommanderError, type OptionValues } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { type CliCommand, type Env, type Io, UsageError } from './command.js';
 import { completionCommand } from './completion.js';
 import { devCommand } from './dev.js';
 import { EXIT, failureOf, type Outcome } from './exit-codes.js';
-import { fsckCommand, showRecordCommand } from './fsck/command.js';
+import { fsckCommands } from './fsck/command.js';
 import { infoCommand } from './info.js';
-import { copyCommand, deleteCommand, killCommand, releaseCommand, requeueCommand } from './jobs/change.js';
+import { changeCommands } from './jobs/change.js';
 import { createCommand } from './jobs/create.js';
 import { getCommand } from './jobs/get.js';
 import { listCommand } from './jobs/list.js';
-import {
-  cancelOperationCommand,
-  getOperationCommand,
-  listOperationsCommand,
-  startOperationCommand,
-} from './jobs/operations.js';
+import { operationCommands } from './jobs/operations.js';
 import { auditCommand } from './keys/audit.js';
-import {
-  createKeyCommand,
-  listKeysCommand,
-  ownKeyCommand,
-  revokeKeyCommand,
-  rotateKeyCommand,
-} from './keys/commands.js';
+import { keyCommands } from './keys/commands.js';
 import { streamTokenCommand } from './keys/stream-token.js';
 import { logsCommand } from './logs/command.js';
 import { callbackSecretCommand } from './spaces/callback-secret.js';
 import { spacesCommand } from './spaces/list.js';
-import { pauseCommand, resumeCommand } from './spaces/pause.js';
+import { pauseCommands } from './spaces/pause.js';
 import { settingsCommand } from './spaces/settings.js';
 import { statsCommand } from './spaces/stats.js';
 import { VERSION } from './version.js';
@@ -38,8 +27,31 @@ interface ProgramOptions {
   env: Env;
   io: Io;
   /** Runs a command. Default: its own `run`. */
-  run?: <R, F extends OptionValues>(command: CliCommand<R, F>, request: R) => Promise<Outcome>;
+  run?: (command: CliCommand, request: unknown) => Promise<Outcome>;
 }
+
+/** The commands, in the order of the help. */
+const COMMANDS: CliCommand[] = [
+  createCommand,
+  watchCommand,
+  logsCommand,
+  listCommand,
+  getCommand,
+  ...changeCommands,
+  ...operationCommands,
+  workCommand,
+  statsCommand,
+  settingsCommand,
+  ...pauseCommands,
+  spacesCommand,
+  infoCommand,
+  ...keyCommands,
+  streamTokenCommand,
+  auditCommand,
+  callbackSecretCommand,
+  devCommand,
+  ...fsckCommands,
+];
 
 /** What a group of commands is for. */
 const GROUPS: Record<string, string> = {
@@ -77,14 +89,14 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
     );
   }
 
-  function add<R, F extends OptionValues>(command: CliCommand<R, F>): void {
+  function add(command: CliCommand): void {
     const [name = '', group] = command.name.split(' ').reverse();
     const subcommand = command.define((group === undefined ? program : groupOf(group)).command(name));
     subcommand.action(async () => {
       try {
         outcome = await run(
           command,
-          command.parse({ args: subcommand.args, flags: subcommand.optsWithGlobals<F>(), env }),
+          command.parse({ args: subcommand.args, flags: subcommand.optsWithGlobals(), env }),
         );
       } catch (error) {
         if (error instanceof UsageError) subcommand.error(`error: ${error.message}`);
@@ -92,39 +104,7 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
       }
     });
   }
-  add(createCommand);
-  add(watchCommand);
-  add(logsCommand);
-  add(listCommand);
-  add(getCommand);
-  add(killCommand);
-  add(releaseCommand);
-  add(requeueCommand);
-  add(copyCommand);
-  add(deleteCommand);
-  add(startOperationCommand);
-  add(listOperationsCommand);
-  add(getOperationCommand);
-  add(cancelOperationCommand);
-  add(workCommand);
-  add(statsCommand);
-  add(settingsCommand);
-  add(pauseCommand);
-  add(resumeCommand);
-  add(spacesCommand);
-  add(infoCommand);
-  add(createKeyCommand);
-  add(listKeysCommand);
-  add(rotateKeyCommand);
-  add(revokeKeyCommand);
-  add(ownKeyCommand);
-  add(streamTokenCommand);
-  add(auditCommand);
-  add(callbackSecretCommand);
-  add(devCommand);
-  add(fsckCommand);
-  add(showRecordCommand);
-  add(completionCommand(program));
+  for (const command of [...COMMANDS, completionCommand(program)]) add(command);
 
   try {
     await program.parseAsync(args, { from: 'user' });

@@ -11,7 +11,7 @@ interface Flags extends RedisFlags {
 }
 
 /** `yardmaster fsck`: checks the stored data, and repairs it. */
-export const fsckCommand = defineCommand({
+const fsckCommand = defineCommand({
   name: 'fsck',
   define: (command) =>
     withRedisOptions(
@@ -38,7 +38,7 @@ Set RETENTION_SECONDS, DELIVERY_TIMEOUT_SECONDS and COMPAT as for the service, b
 ${exitCodesHelp(FSCK_EXIT)}`;
 
 /** `yardmaster fsck show`: prints the record of a job. */
-export const showRecordCommand = defineCommand({
+const showRecordCommand = defineCommand({
   name: 'fsck show',
   define: (command) =>
     withRedisOptions(command.description('Print the record of a job as Redis has it.').argument('<jobId>', 'the job'))
@@ -51,3 +51,6 @@ export const showRecordCommand = defineCommand({
   },
   run: async (request, io) => (await import('./run.js')).printRecord(request, io), // As `fsck` does.
 });
+
+/** `fsck` and its subcommand. */
+export const fsckCommands = [fsckCommand, showRecordCommand];

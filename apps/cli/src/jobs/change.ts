@@ -17,7 +17,7 @@ interface ReleaseFlags extends KillFlags {
 }
 
 /** `yardmaster kill`: ends a job that has not ended. */
-export const killCommand = defineCommand({
+const killCommand = defineCommand({
   name: 'kill',
   define: (command) =>
     withServiceOptions(
@@ -37,7 +37,7 @@ export const killCommand = defineCommand({
 });
 
 /** `yardmaster release`: release a job that a worker holds. */
-export const releaseCommand = defineCommand({
+const releaseCommand = defineCommand({
   name: 'release',
   define: (command) =>
     withServiceOptions(
@@ -63,7 +63,7 @@ export const releaseCommand = defineCommand({
 });
 
 /** `yardmaster requeue`: put a dead or killed job back in the queue. */
-export const requeueCommand = defineCommand({
+const requeueCommand = defineCommand({
   name: 'requeue',
   define: (command) =>
     withServiceOptions(
@@ -84,7 +84,7 @@ export const requeueCommand = defineCommand({
 });
 
 /** `yardmaster copy`: creates a job with the options of another one. */
-export const copyCommand = defineCommand({
+const copyCommand = defineCommand({
   name: 'copy',
   define: (command) =>
     withServiceOptions(
@@ -106,7 +106,7 @@ export const copyCommand = defineCommand({
 });
 
 /** `yardmaster delete`: removes a job that has ended. */
-export const deleteCommand = defineCommand({
+const deleteCommand = defineCommand({
   name: 'delete',
   define: (command) =>
     withServiceOptions(
@@ -118,3 +118,6 @@ export const deleteCommand = defineCommand({
     return done(out, [`deleted ${printable(id)}`]);
   },
 });
+
+/** Commands that change one job, in the order of the help. */
+export const changeCommands = [killCommand, releaseCommand, requeueCommand, copyCommand, deleteCommand];

@@ -30,7 +30,7 @@ interface StartFlags extends SpaceFlags {
 const READ_EVERY_MS = 500;
 
 /** `yardmaster operations start`: changes all jobs of a space that match. */
-export const startOperationCommand = defineCommand({
+const startOperationCommand = defineCommand({
   name: 'operations start',
   define: (command) =>
     withSpaceOption(
@@ -95,7 +95,7 @@ const COLUMNS: Column<Operation>[] = [
 ];
 
 /** `yardmaster operations list`: lists the operations of a space. */
-export const listOperationsCommand = defineCommand({
+const listOperationsCommand = defineCommand({
   name: 'operations list',
   define: (command) =>
     withSpaceOption(command.description('List the operations of a space, newest first.'))
@@ -106,13 +106,12 @@ export const listOperationsCommand = defineCommand({
     const path = spacePath(spaceId, 'operations');
     const { operations } = await callJson<{ operations: Operation[] }>(service, { path });
     if (!Array.isArray(operations)) throw new Refused('the response is not a list of operations');
-    const lines = isJson ? operations.map(jsonLine) : tableOf(COLUMNS, operations, out);
-    return done(out, lines);
+    return done(out, isJson ? operations.map(jsonLine) : tableOf(COLUMNS, operations, out));
   },
 });
 
 /** `yardmaster operations get`: shows how far an operation is. */
-export const getOperationCommand = defineCommand({
+const getOperationCommand = defineCommand({
   name: 'operations get',
   define: (command) =>
     withServiceOptions(command.description('Show how far an operation is.').argument('<operationId>', 'the operation'))
@@ -127,7 +126,7 @@ export const getOperationCommand = defineCommand({
 });
 
 /** `yardmaster operations cancel`: stops an operation. */
-export const cancelOperationCommand = defineCommand({
+const cancelOperationCommand = defineCommand({
   name: 'operations cancel',
   define: (command) =>
     withServiceOptions(
@@ -143,10 +142,18 @@ export const cancelOperationCommand = defineCommand({
 });
 
 /** Return the path of an operation, below /api/v1. */
-export const operationPath = (operationId: string) => `operations/${encodeURIComponent(operationId)}`;
+const operationPath = (operationId: string) => `operations/${encodeURIComponent(operationId)}`;
 
 /** Format the status and the counts of an operation. */
-export function countsOf({ status, dryRun, looked, changed, skipped, left }: Operation): string {
+function countsOf({ status, dryRun, looked, changed, skipped, left }: Operation): string {
   const counts = `${changed} ${dryRun ? 'would be changed' : 'changed'}, ${skipped} skipped, ${looked} examined`;
   return `${status}: ${counts}${left > 0 ? `, ${left} not examined` : ''}`;
 }
+
+/** Commands that change many jobs, in the order of the help. */
+export const operationCommands = [
+  startOperationCommand,
+  listOperationsCommand,
+  getOperationCommand,
+  cancelOperationCommand,
+];

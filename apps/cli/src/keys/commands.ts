@@ -19,7 +19,7 @@ interface CreateFlags extends SpaceFlags {
 }
 
 /** `yardmaster keys create`: creates an API key, and prints it. */
-export const createKeyCommand = defineCommand({
+const createKeyCommand = defineCommand({
   name: 'keys create',
   define: (command) =>
     withSpaceOption(
@@ -71,7 +71,7 @@ const COLUMNS: Column<ApiKey>[] = [
 ];
 
 /** `yardmaster keys list`: lists the API keys, without their secrets. */
-export const listKeysCommand = defineCommand({
+const listKeysCommand = defineCommand({
   name: 'keys list',
   define: (command) =>
     withServiceOptions(command.description('List the API keys, newest first.'))
@@ -81,13 +81,12 @@ export const listKeysCommand = defineCommand({
   async run({ service, isJson }, { out }) {
     const keys = await callJson<ApiKey[]>(service, { path: 'keys' });
     if (!Array.isArray(keys)) throw new Refused('the response is not a list of keys');
-    const lines = isJson ? keys.map(jsonLine) : tableOf(COLUMNS, keys, out);
-    return done(out, lines);
+    return done(out, isJson ? keys.map(jsonLine) : tableOf(COLUMNS, keys, out));
   },
 });
 
 /** `yardmaster keys revoke`: revokes an API key. */
-export const revokeKeyCommand = defineCommand({
+const revokeKeyCommand = defineCommand({
   name: 'keys revoke',
   define: (command) =>
     withServiceOptions(
@@ -118,7 +117,7 @@ interface RotateFlags extends ServiceFlags {
 }
 
 /** `yardmaster keys rotate`: gives an API key a new secret, and prints it. */
-export const rotateKeyCommand = defineCommand({
+const rotateKeyCommand = defineCommand({
   name: 'keys rotate',
   define: (command) =>
     withServiceOptions(
@@ -151,7 +150,7 @@ export const rotateKeyCommand = defineCommand({
 });
 
 /** `yardmaster keys self`: shows the API key in use, without its secret. */
-export const ownKeyCommand = defineCommand({
+const ownKeyCommand = defineCommand({
   name: 'keys self',
   define: (command) =>
     withServiceOptions(command.description('Show what the API key in use may do, without its secret.'))
@@ -182,3 +181,6 @@ function linesOf({ id, name, spaceId, scopes, expiresAt, createdAt, lastUsedAt, 
   ];
   return rows.map(([what, value]) => `${what.padEnd(9)} ${printable(value)}\n`).join('');
 }
+
+/** Commands of API keys, in the order of the help. */
+export const keyCommands = [createKeyCommand, listKeysCommand, rotateKeyCommand, revokeKeyCommand, ownKeyCommand];

@@ -48,11 +48,11 @@ async function isPaused(service: Service, spaceId: string): Promise<boolean> {
   return settings?.paused === true;
 }
 
-/** `yardmaster pause`: stop claims for a space, or for some names. */
-export const pauseCommand = pausing('pause', 'Hand out no job of a space, or of some names, until it is resumed.');
-
-/** `yardmaster resume`: ends a pause. */
-export const resumeCommand = pausing(
-  'resume',
-  'End every pause of a space; with --name only that of these names, while the space itself is not paused.',
-);
+/** `yardmaster pause`, which stops claims for a space or for some names, and `yardmaster resume`, which ends that. */
+export const pauseCommands = [
+  pausing('pause', 'Hand out no job of a space, or of some names, until it is resumed.'),
+  pausing(
+    'resume',
+    'End every pause of a space; with --name only that of these names, while the space itself is not paused.',
+  ),
+];
