@@ -34,6 +34,7 @@ const at = (url: string, token: string | null) => ({ service: { url: new URL(url
 const atHome = { ...at('http://127.0.0.1:8080', null), timeoutSeconds: null, format: 'auto' };
 const withKey = at('http://127.0.0.1:8080', 'k');
 const IN_SPACE: Env = { ...KEY, YARDMASTER_SPACE: 's' };
+/** What every command has that calls the service with a key. */
 const called = { ...withKey, isJson: false };
 const inSpace = { ...called, spaceId: 's' };
 const ofJob = { subject: { kind: 'job', jobId: 'job' } };

@@ -89,11 +89,19 @@ export function serviceOf(flags: ServiceFlags, env: Env): Service {
   return { url: urlOf(flags.url, env.YARDMASTER_URL), token };
 }
 
-/** Read the space, which a command needs. @throws UsageError */
+/** Read the space of a command that takes it as an option. @throws UsageError */
 export function spaceOf({ space }: SpaceFlags, env: Env): string {
   const spaceId = space ?? (env.YARDMASTER_SPACE || null);
   if (spaceId === null) throw new UsageError('give --space, or set YARDMASTER_SPACE');
   if (spaceId === '') throw new UsageError('--space is empty');
+  return spaceId;
+}
+
+/** Read the space of a command that takes it as an argument. @throws UsageError */
+export function spaceArgumentOf(argument: string | undefined, env: Env): string {
+  const spaceId = argument ?? (env.YARDMASTER_SPACE || null);
+  if (spaceId === null) throw new UsageError('give the space as an argument, or set YARDMASTER_SPACE');
+  if (spaceId === '') throw new UsageError('the id is empty');
   return spaceId;
 }
 
@@ -165,12 +173,4 @@ function urlOf(flag: string | undefined, variable: string | undefined): URL {
   if (url.username !== '' || url.password !== '')
     throw new UsageError(`${name} must not contain a user name or password`);
   return url;
-}
-
-/** Read the space of a command that takes it as an argument. @throws UsageError */
-export function spaceArgumentOf(argument: string | undefined, env: Env): string {
-  const spaceId = argument ?? (env.YARDMASTER_SPACE || null);
-  if (spaceId === null) throw new UsageError('give the space as an argument, or set YARDMASTER_SPACE');
-  if (spaceId === '') throw new UsageError('the id is empty');
-  return spaceId;
 }

@@ -89,7 +89,7 @@ interface WaitOptions {
 const ENDS = { completed: CREATE_EXIT.created, dead: CREATE_EXIT.dead, killed: CREATE_EXIT.killed };
 
 /** Wait for the end of a job, and print its result, or with `--json` the job. */
-export async function waitForEnd({ service, jobId, waitSeconds, isJson }: WaitOptions, io: Io): Promise<Outcome> {
+async function waitForEnd({ service, jobId, waitSeconds, isJson }: WaitOptions, io: Io): Promise<Outcome> {
   const endMs = performance.now() + waitSeconds * 1000;
   const print = (value: unknown) => io.out.write(`${jsonLine(value ?? null)}\n`);
   for (;;) {

@@ -21,8 +21,7 @@ export const getCommand = defineCommand({
   async run({ service, id, isJson }, { out }) {
     const job = await callJson<JobWithEvents>(service, { path: jobPath(id) });
     if (!Array.isArray(job?.events)) throw new Refused('the response is not a job');
-    const lines = isJson ? [jsonLine(job)] : linesOfJob(job, out);
-    return done(out, lines);
+    return done(out, isJson ? [jsonLine(job)] : linesOfJob(job, out));
   },
 });
 
@@ -58,7 +57,7 @@ const TIMES: [title: string, of: (job: JobWithEvents) => string | null | undefin
 const TITLE_COLUMNS = 15;
 
 /** Describe a job and its history for people. On a terminal, lines are no wider than that, and times are local. */
-export function linesOfJob(job: JobWithEvents, out: Terminal): string[] {
+function linesOfJob(job: JobWithEvents, out: Terminal): string[] {
   const isLocal = out.isTTY === true;
   const fit = (line: string) => (isLocal ? clip(line, sizeOf(out).columns) : line);
   const color = (paint: Color) => (isLocal ? paint : plain);

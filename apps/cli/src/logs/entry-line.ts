@@ -4,7 +4,7 @@ import { bold, type Color, dim, plain, red, yellow } from '../terminal/color.js'
 import { localTime, printable, printableJson } from '../terminal/printable.js';
 
 /** Turns an entry, as the server sent it, into one line. */
-export type LineOfEntry = (entry: JsonObject) => string;
+type LineOfEntry = (entry: JsonObject) => string;
 
 /** Length of the longest levels, such as `fatal`, so that the text after a level starts in one column. */
 const LEVEL_COLUMNS = 5;

@@ -5,6 +5,15 @@ import { jobPath, type Query } from '../service/service.js';
 /** Entries of a page: as many as the server returns at once. */
 const PAGE = 500;
 
+/** A response may be 8 MB, over a slow connection. */
+const RESPONSE_WITHIN_MS = 60_000;
+
+/** A page of logs as the server sent it. Its entries are not validated. */
+interface RawPage {
+  logs: JsonObject[];
+  cursor: { oldestSeq: number; newestSeq: number; hasMore: boolean };
+}
+
 /** Which entries are printed. */
 export interface LogFilters {
   /** Levels to print; empty for all. */
@@ -13,7 +22,8 @@ export interface LogFilters {
   grep: string | null;
 }
 
-interface LogReaderOptions extends PageOptions {
+interface LogReaderOptions extends Pick<CallOptions, 'service' | 'signal' | 'onLost' | 'onReply'> {
+  jobId: string;
   filters: LogFilters;
   /** Prints entries. It resolves when more may come. */
   print: (entries: JsonObject[]) => Promise<void>;
@@ -119,13 +129,13 @@ export class LogReader {
     return logs.filter((entry) => isJsonObject(entry) && this.#matches(String(entry.message)));
   }
 
-  #page(query: Record<string, number>, { isFiltered = true } = {}): Promise<RawPage> {
-    const { levels, grep } = this.#options.filters;
-    const filters = {
-      level: levels.length > 0 ? levels.join(',') : null,
-      q: grep === null ? null : quoted(grep),
-    };
-    return getPage({ ...query, ...(isFiltered && filters) }, this.#options);
+  /** Get a page of logs, with as many requests as needed. It throws Refused, or the reason of the signal. */
+  async #page(query: Query, { isFiltered = true } = {}): Promise<RawPage> {
+    const { jobId, filters, ...options } = this.#options;
+    const level = filters.levels.join(',') || null;
+    const q = filters.grep === null ? null : quoted(filters.grep);
+    const path = jobPath(jobId, 'logs', { ...query, ...(isFiltered && { level, q }) });
+    return pageOf((await call({ path }, { ...options, withinMs: RESPONSE_WITHIN_MS })).text);
   }
 }
 
@@ -140,29 +150,6 @@ function quoted(text: string): string {
   const parts = start.split('"').filter((part) => part !== '');
   const terms = parts.slice(0, LIMITS.searchTerms).map((part) => `"${part}"`);
   return terms.join(' ');
-}
-
-/** A response may be 8 MB, over a slow connection. */
-const RESPONSE_WITHIN_MS = 60_000;
-
-/** A page of logs as the server sent it. Its entries are not validated. */
-export interface RawPage {
-  logs: JsonObject[];
-  cursor: { oldestSeq: number; newestSeq: number; hasMore: boolean };
-}
-
-export interface PageOptions extends Pick<CallOptions, 'service' | 'signal' | 'onLost' | 'onReply'> {
-  jobId: string;
-}
-
-/**
- * Get a page of logs, with as many requests as needed.
- *
- * @throws Refused; an error when the signal is aborted
- */
-export async function getPage(query: Query, { jobId, ...options }: PageOptions): Promise<RawPage> {
-  const { text } = await call({ path: jobPath(jobId, 'logs', query) }, { ...options, withinMs: RESPONSE_WITHIN_MS });
-  return pageOf(text);
 }
 
 /**

@@ -91,7 +91,7 @@ interface FollowLogsOptions {
  *
  * @throws Refused; the reason of the signal, when it is aborted
  */
-export async function followLogs(options: FollowLogsOptions): Promise<Outcome> {
+async function followLogs(options: FollowLogsOptions): Promise<Outcome> {
   const { request, reader, connectivity, signal } = options;
   const { service, jobId } = request;
   const enough = new AbortController();

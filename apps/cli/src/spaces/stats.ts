@@ -19,7 +19,7 @@ interface Flags extends SpaceFlags {
 }
 
 /** Parsed command line of `stats`. */
-export interface StatsRequest {
+interface StatsRequest {
   service: Service;
   spaceId: string;
   /** Empty for the names with most jobs. */
@@ -59,18 +59,14 @@ export const statsCommand = defineCommand({
     const history = step === undefined ? null : { step, from, to };
     return { ...target, names, limit, history };
   },
-  async run({ history, ...request }, { out }) {
-    const lines = await (history === null
-      ? statsLines(request, out)
-      : historyLines(request.service, { ...request, history }, out));
-    return done(out, lines);
+  async run(request, { out }) {
+    const { history } = request;
+    return done(out, await (history === null ? statsLines(request, out) : historyLines(request, history, out)));
   },
 });
 
-async function statsLines(
-  { service, spaceId, names, limit, isJson }: Omit<StatsRequest, 'history'>,
-  out: Terminal,
-): Promise<string[]> {
+async function statsLines(request: StatsRequest, out: Terminal): Promise<string[]> {
+  const { service, spaceId, names, limit, isJson } = request;
   const path = spacePath(spaceId, 'stats', { limit, name: names });
   const stats = await callJson<SpaceStats>(service, { path });
   if (!Array.isArray(stats?.names)) throw new Refused('the response does not contain statistics');
@@ -103,7 +99,7 @@ function linesOf(stats: SpaceStats, out: Terminal): string[] {
 export const ageOf = (seconds: number | null) => (seconds === null ? '-' : `${Math.floor(seconds)} s`);
 
 /** What `stats --history` shows. */
-export interface HistoryRequest {
+interface HistoryRequest {
   step: 'minutes' | 'hours';
   /** ISO 8601; null for the defaults of the service. */
   from: string | null;
@@ -111,12 +107,11 @@ export interface HistoryRequest {
 }
 
 /** Read the history of a space, and return it as lines: one of JSON, or a table. */
-export async function historyLines(
-  service: Service,
-  { spaceId, names, isJson, history }: { spaceId: string; names: string[]; isJson: boolean; history: HistoryRequest },
+async function historyLines(
+  { service, spaceId, names, isJson }: StatsRequest,
+  { from, to, step }: HistoryRequest,
   out: Terminal,
 ): Promise<string[]> {
-  const { from, to, step } = history;
   const path = spacePath(spaceId, 'stats/history', { from, to, step: step === 'hours' ? 3_600 : 60 });
   const read = await callJson<SpaceHistory>(service, { path });
   if (!Array.isArray(read?.points)) throw new Refused('the response does not contain a history');

@@ -116,7 +116,7 @@ const PRESENT = Number.MAX_SAFE_INTEGER;
  *
  * The init of a stream shows the job as it is now. Events that happened before it can follow.
  */
-export class Position {
+class Position {
   #since: number;
   #initAt = '';
   #replays = false;

@@ -25,7 +25,7 @@ export interface Program {
 }
 
 /** A running program. */
-export interface JobProgram {
+interface JobProgram {
   /** Resolves when the program has ended and all its output was read. */
   ended: Promise<ProgramEnd | CannotStart>;
   /** Send SIGTERM, and 5 s later SIGKILL. */

@@ -24,7 +24,7 @@ export interface ProgramEnd {
 }
 
 /** The call that reports the end of a program, and the end in words. */
-export interface AttemptOutcome {
+interface AttemptOutcome {
   endpoint: 'complete' | 'fail';
   body: Record<string, JsonValue>;
   words: string;
