@@ -8,7 +8,7 @@ export interface Activity {
   endedPerMinute: number[];
   /** Completed jobs per minute, over the last five whole minutes. */
   donePerMinute: number;
-  /** Median wait of the deliveries of the last hour; null without any. */
+  /** Median wait of the last hour, seconds; null without deliveries. */
   medianWaitSeconds: number | null;
   /** Deliveries of the last hour that were never acked. */
   deliveryTimeouts: number;

@@ -16,7 +16,7 @@ export const isPaused = signal(false);
 /** Maximum number of renders a second: messages in between are collected. */
 const RENDERS_PER_SECOND = 4;
 
-/** A stream that lasted so long was not refused, and its next break is a new one. */
+/** After this time a connection counts as successful, and its next break starts the back-off again. */
 const LASTED_MS = 10_000;
 
 /** The longest time of a stream token, because each renewal interrupts the stream. It ends with the key, too. */

@@ -18,7 +18,7 @@ export interface Loaded<T> {
  * Load something when a component is shown, and again whenever the key changes.
  *
  * @param load gets a signal that ends the load when it is no longer of use; null while nothing is to be loaded
- * @param everyMs load again so long after each response, unless live updates are paused or the page is hidden. Without it,
+ * @param everyMs reload this long after each response, unless live updates are paused or the page is hidden. Without it,
  *   only a failed load is tried again
  */
 export function useLoaded<T>(

@@ -41,7 +41,7 @@ export function jsonOf(text: string, name: string): unknown {
   }
 }
 
-/** A search begins when a person has not typed for so long. */
+/** A search starts after this pause in typing. */
 const TYPED_MS = 400;
 
 interface SearchFieldProps {

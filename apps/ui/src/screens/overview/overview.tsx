@@ -17,7 +17,7 @@ const COLUMNS: Column[] = [
   { title: 'Done/min', isNumber: true, hint: 'Completed per minute, over the last five minutes' },
   { title: 'Dead', isNumber: true, hint: 'Dead jobs that still exist' },
   { title: 'Dead 24 h', isNumber: true, hint: 'Jobs that died in the last 24 hours' },
-  { title: 'Median wait', isNumber: true, hint: 'Half of the deliveries of the last hour waited at most so long' },
+  { title: 'Median wait', isNumber: true, hint: 'Median time from claimable to claimed, last hour' },
   { title: 'Last hour', hint: 'Jobs that ended in each minute' },
   { title: '' },
 ];

@@ -15,7 +15,7 @@ import { pauseEffect } from '../settings/pause-effect.js';
 
 const EVERY_MS = 10_000;
 
-/** Jobs that have waited so long while none is worked on: no worker is there. */
+/** Age of the oldest pending job above which a space without delivered or running jobs has no workers. */
 const UNCLAIMED_AFTER_SECONDS = 60;
 
 export function SpaceRow({ space }: { space: Space }) {

@@ -50,7 +50,7 @@ export const SECTIONS: readonly { title: string; fields: readonly SettingField[]
     fields: [
       {
         ...{ path: 'maxPending', label: 'Most pending jobs', kind: 'integer' },
-        hint: 'While there are so many, create is refused; empty: no limit',
+        hint: 'Create is refused at this many pending jobs; empty: no limit',
       },
       {
         ...{ path: 'anonymousStreams', label: 'Job streams without a token', kind: 'boolean' },
