@@ -5,7 +5,7 @@ import { Find } from './find.js';
 import { Help } from './keyboard.js';
 import { isPaused, type StreamState, streamState } from './live/stream.js';
 import { RETRY_MS, useLoaded } from './live/use-loaded.js';
-import { NoticeHost } from './parts/act.js';
+import { NoticeHost } from './parts/action.js';
 import { DialogHost, showDialog } from './parts/dialog.js';
 import { Text } from './parts/show.js';
 import { linkTo, route } from './route.js';

@@ -37,10 +37,10 @@ export function listenToKeys(): void {
     const target = event.target as Element;
     const isElsewhere = target.closest('input:not([type=checkbox]), textarea, select') !== null;
     if (isElsewhere || event.ctrlKey || event.metaKey || event.altKey) return;
-    const act = Object.hasOwn(ON_KEY, event.key) ? ON_KEY[event.key] : undefined;
-    if (act === undefined) return;
+    const onPress = Object.hasOwn(ON_KEY, event.key) ? ON_KEY[event.key] : undefined;
+    if (onPress === undefined) return;
     event.preventDefault();
-    act();
+    onPress();
   });
 }
 

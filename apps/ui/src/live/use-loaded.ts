@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { acted } from './acted.js';
+import { actionCount } from './action-count.js';
 import { isPaused } from './stream.js';
 
 /** Time after which a failed load is tried again. */
@@ -53,7 +53,7 @@ export function useLoaded<T>(
   const isWanted = load !== null;
   useEffect(() => {
     reload();
-  }, [key, isWanted, acted.value]);
+  }, [key, isWanted, actionCount.value]);
   const period = everyMs ?? (error.value === null ? undefined : RETRY_MS);
   useEffect(() => {
     if (period === undefined || !isWanted) return;

@@ -62,7 +62,7 @@ function Modal({ dialog }: { dialog: Dialog }) {
 
 /**
  * The inside of a dialog that only shows something. The focus goes to the title, and a screen reader reads on from there:
- * after an act, the button that had it is gone.
+ * after an action, the button that had it is gone.
  */
 export function Shown({ title, children }: { title: ComponentChildren; children: ComponentChildren }) {
   const heading = useRef<HTMLHeadingElement>(null);

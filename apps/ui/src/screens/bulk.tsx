@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { Operation, OperationAction, Status } from '@yardmaster/protocol';
 import { useEffect } from 'preact/hooks';
 import { call, segment } from '../api/client.js';
-import { ActForm } from '../parts/act.js';
+import { ActionForm } from '../parts/action.js';
 import { showDialog } from '../parts/dialog.js';
 import { Field } from '../parts/field.js';
 import { count, jobs, timeText } from '../parts/format.js';
@@ -30,28 +30,28 @@ export function inJson(error: unknown): string {
   return text.replace(/[\uD800-\uDBFF]$/, ''); // Half of a character cannot be searched for.
 }
 
-type Action = Exclude<OperationAction, 'reschedule'>;
+type BulkAction = Exclude<OperationAction, 'reschedule'>;
 
-const DOES: Record<Action, string> = {
+const DOES: Record<BulkAction, string> = {
   requeue: 'They wait again, and may be attempted as often as new jobs.',
   kill: 'They end. Workers that run one learn it with their next heartbeat.',
   delete: 'They are removed with their history and logs. This cannot be undone.',
 };
 
-const VERB: Record<Action, string> = { requeue: 'Requeue', kill: 'Kill', delete: 'Delete' };
+const VERB: Record<BulkAction, string> = { requeue: 'Requeue', kill: 'Kill', delete: 'Delete' };
 
 /** Ask before an action on all jobs that match a filter: count them, then start an operation. */
-export function askForAll(spaceId: string, action: Action, filter: Filter): void {
+export function confirmForAll(spaceId: string, action: BulkAction, filter: Filter): void {
   showDialog(<ForAll spaceId={spaceId} action={action} filter={filter} />);
 }
 
-function ForAll({ spaceId, action, filter }: { spaceId: string; action: Action; filter: Filter }) {
+function ForAll({ spaceId, action, filter }: { spaceId: string; action: BulkAction; filter: Filter }) {
   const reason = useSignal('');
   const { operation, error } = useCount(spaceId, action, filter);
   const isCounted = operation !== null && operation.status !== 'running';
   const changed = operation?.changed ?? 0;
   return (
-    <ActForm
+    <ActionForm
       title={
         isCounted ? `${VERB[action]} ${jobs(changed)} of ${spaceId}?` : `Counting the jobs of ${spaceId} that match …`
       }
@@ -82,12 +82,12 @@ function ForAll({ spaceId, action, filter }: { spaceId: string; action: Action; 
           />
         </Field>
       )}
-    </ActForm>
+    </ActionForm>
   );
 }
 
 /** Count the jobs that match, by an operation that changes nothing. It is cancelled when the dialog is closed before. */
-function useCount(spaceId: string, action: Action, filter: Filter) {
+function useCount(spaceId: string, action: BulkAction, filter: Filter) {
   const operation = useSignal<Operation | null>(null);
   const error = useSignal<Error | null>(null);
   useEffect(() => {

@@ -2,7 +2,7 @@ import type { Operation } from '@yardmaster/protocol';
 import { call, segment } from '../api/client.js';
 import { can } from '../api/session.js';
 import { useLoaded } from '../live/use-loaded.js';
-import { ask } from '../parts/act.js';
+import { confirm } from '../parts/action.js';
 import { count, jobs } from '../parts/format.js';
 import { type Column, LoadError, Table, Text, Time } from '../parts/show.js';
 import { FilterText } from './bulk.js';
@@ -52,7 +52,7 @@ export function Operations({ spaceId }: { spaceId: string }) {
 function OperationRow({ operation }: { operation: Operation }) {
   const { id, action, filter, status, changed, skipped, startedAt, reason } = operation;
   const cancel = () =>
-    ask({
+    confirm({
       title: `Cancel this operation?`,
       children: <p>What it has changed stays changed.</p>,
       verb: 'Cancel the operation',
@@ -79,7 +79,7 @@ function OperationRow({ operation }: { operation: Operation }) {
       <td>
         <Time at={startedAt} />
       </td>
-      <td class="acts">
+      <td class="actions">
         {status === 'running' && can('jobs:manage') && (
           <button type="button" onClick={cancel}>
             Cancel …

@@ -7,10 +7,10 @@ import { applyMessage, isEvent } from '../../live/apply-message.js';
 import { errorText } from '../../live/errors.js';
 import { useLoaded } from '../../live/use-loaded.js';
 import { useStream } from '../../live/use-stream.js';
-import { Copyable } from '../../parts/act.js';
+import { Copyable } from '../../parts/action.js';
 import { LoadError, ProgressBar, progressOf, SpaceLink, Stages, StatusMark, Text, Time } from '../../parts/show.js';
 import { linkTo } from '../../route.js';
-import { actsOf } from './acts.js';
+import { actionsOf } from './actions.js';
 import { Data, Facts } from './data.js';
 import { History } from './history.js';
 import { Lane } from './lane.js';
@@ -77,7 +77,7 @@ export function JobScreen({ jobId }: { jobId: string }) {
       <p>
         <Copyable text={job.id} label="Id" />
       </p>
-      <Acts job={job} />
+      <Actions job={job} />
       <Why job={job} />
       {job.progress && <ProgressBar progress={progressOf(job)} label={job.id} />}
       <Stages progress={job.progress} />
@@ -148,10 +148,10 @@ function Why({ job: { status, error, events } }: { job: JobWithEvents }) {
 const latestCheckpoint = ({ events }: JobWithEvents): unknown =>
   events.findLast(({ type }) => type === 'checkpoint')?.data;
 
-function Acts({ job }: { job: JobWithEvents }) {
+function Actions({ job }: { job: JobWithEvents }) {
   return (
     <p class="bulk">
-      {actsOf(job).map(({ title, key, isDestructive, start }) => (
+      {actionsOf(job).map(({ title, key, isDestructive, start }) => (
         <button key={title} type="button" class={isDestructive ? 'danger' : undefined} data-key={key} onClick={start}>
           {title}
         </button>

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { StreamToken } from '@yardmaster/protocol';
 import { call } from '../../api/client.js';
-import { ActForm, Copyable } from '../../parts/act.js';
+import { ActionForm, Copyable } from '../../parts/action.js';
 import { Field } from '../../parts/field.js';
 import { linkTo } from '../../route.js';
 
@@ -22,7 +22,7 @@ export function ShareForm({ jobId }: { jobId: string }) {
     return '';
   };
   return (
-    <ActForm
+    <ActionForm
       title="Share the progress of this job?"
       verb={link.value === '' ? 'Make a link' : 'Make another link'}
       closeText={link.value === '' ? 'Cancel' : 'Close'}
@@ -41,6 +41,6 @@ export function ShareForm({ jobId }: { jobId: string }) {
         </select>
       </Field>
       {link.value !== '' && <Copyable text={link.value} label="Link" />}
-    </ActForm>
+    </ActionForm>
   );
 }

@@ -3,10 +3,10 @@ import { OPERATION_ACTIONS, STATUSES } from '@yardmaster/protocol/statuses';
 import type { ComponentChildren } from 'preact';
 import { callPage, segment } from '../../api/client.js';
 import { can, ownKey } from '../../api/session.js';
-import { notify } from '../../parts/act.js';
+import { notify } from '../../parts/action.js';
 import { count } from '../../parts/format.js';
-import { askForAll, type Filter } from '../bulk.js';
-import { askToCreate } from './create.js';
+import { confirmForAll, type Filter } from '../bulk.js';
+import { showCreateForm } from './create.js';
 import { type JobsFilter, listQuery, operationFilter } from './filter.js';
 import type { JobList } from './list.js';
 import { selected } from './selection.js';
@@ -32,8 +32,8 @@ const ACTIONS = [
 export function BulkBar({ spaceId, filter, list, children }: BulkBarProps) {
   const chosen = (list.rows.value ?? []).filter(({ id }) => selected.value.has(id));
   const shown = (statuses: readonly Status[]) => {
-    const asked = filter.statuses.length === 0 ? STATUSES : filter.statuses;
-    return asked.filter((status) => statuses.includes(status));
+    const wanted = filter.statuses.length === 0 ? STATUSES : filter.statuses;
+    return wanted.filter((status) => statuses.includes(status));
   };
   /** Null when no job can match. */
   const filterFor = (possible: readonly Status[]): Filter | null => {
@@ -52,7 +52,7 @@ export function BulkBar({ spaceId, filter, list, children }: BulkBarProps) {
         const isAllowed = can('jobs:manage') && (action !== 'kill' || can('jobs:kill'));
         if (wanted === null || !isAllowed) return null;
         return (
-          <button key={action} type="button" disabled={isEmpty} onClick={() => askForAll(spaceId, action, wanted)}>
+          <button key={action} type="button" disabled={isEmpty} onClick={() => confirmForAll(spaceId, action, wanted)}>
             {title} {wanted.ids === undefined ? 'all that match' : `${count(wanted.ids.length)} selected`} …
           </button>
         );
@@ -63,7 +63,7 @@ export function BulkBar({ spaceId, filter, list, children }: BulkBarProps) {
         </button>
       )}
       {can('jobs:create') && (
-        <button type="button" onClick={() => askToCreate(spaceId)}>
+        <button type="button" onClick={() => showCreateForm(spaceId)}>
           New job …
         </button>
       )}

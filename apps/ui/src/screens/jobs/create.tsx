@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
 import type { Job } from '@yardmaster/protocol';
 import { callPage, segment } from '../../api/client.js';
-import { ActForm } from '../../parts/act.js';
+import { ActionForm } from '../../parts/action.js';
 import { showDialog } from '../../parts/dialog.js';
 import { Field, JsonInput, jsonOf } from '../../parts/field.js';
 import { goTo } from '../../route.js';
 
-export function askToCreate(spaceId: string): void {
+export function showCreateForm(spaceId: string): void {
   showDialog(<CreateForm spaceId={spaceId} />);
 }
 
@@ -26,7 +26,7 @@ function CreateForm({ spaceId }: { spaceId: string }) {
     return `No job was created: ${id} has this unique key already${isReplacing(further) ? '. If it waited, it was replaced' : ''}`;
   };
   return (
-    <ActForm title={`New job in ${spaceId}`} verb="Create" run={run}>
+    <ActionForm title={`New job in ${spaceId}`} verb="Create" run={run}>
       <Field label="Name">
         <input
           required
@@ -44,7 +44,7 @@ function CreateForm({ spaceId }: { spaceId: string }) {
       >
         <JsonInput rows={2} text={options.value} onText={(text) => (options.value = text)} />
       </Field>
-    </ActForm>
+    </ActionForm>
   );
 }
 

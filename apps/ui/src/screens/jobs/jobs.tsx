@@ -2,7 +2,7 @@ import type { SpaceStats } from '@yardmaster/protocol';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { call, segment } from '../../api/client.js';
 import { can } from '../../api/session.js';
-import { acted } from '../../live/acted.js';
+import { actionCount } from '../../live/action-count.js';
 import { isPaused } from '../../live/stream.js';
 import { useLoaded } from '../../live/use-loaded.js';
 import { useStream } from '../../live/use-stream.js';
@@ -42,14 +42,14 @@ function ListedJobs({ spaceId }: { spaceId: string }) {
     list.load();
     return () => list.dispose();
   }, [list]);
-  const actsSeen = useRef(acted.value);
+  const countSeen = useRef(actionCount.value);
   useEffect(() => {
-    if (acted.value === actsSeen.current) return;
-    actsSeen.current = acted.value;
+    if (actionCount.value === countSeen.current) return;
+    countSeen.current = actionCount.value;
     if (!isPaused.value) return; // The stream brings it.
     list.counts.value = null;
     list.load();
-  }, [acted.value]);
+  }, [actionCount.value]);
   const { names, tags } = filter;
   useStream(`${spaceId} ${key}`, {
     path: `realtime/spaces/${segment(spaceId)}`,

@@ -5,7 +5,7 @@ import { can } from '../../api/session.js';
 import { errorText } from '../../live/errors.js';
 import { duration, secondsBetween } from '../../parts/format.js';
 import { type Column, JobLink, ProgressBar, progressOf, StatusMark, Table, Text, Time } from '../../parts/show.js';
-import { actsOf } from '../job/acts.js';
+import { actionsOf } from '../job/actions.js';
 import type { JobList } from './list.js';
 import { select, selected } from './selection.js';
 
@@ -54,7 +54,7 @@ function SelectAll({ rows }: { rows: readonly ListedJob[] }) {
 
 function JobRow({ job }: { job: ListedJob }) {
   const { id, name, status, attemptNumber, maxRetries, createdAt, updatedAt, error } = job;
-  const [act] = actsOf(job).filter(({ isInRow }) => isInRow);
+  const [action] = actionsOf(job).filter(({ isInRow }) => isInRow);
   return (
     <tr class={selected.value.has(id) ? 'selected' : undefined}>
       {maySelect() && (
@@ -89,10 +89,10 @@ function JobRow({ job }: { job: ListedJob }) {
       </td>
       <td>{isTerminal(status) ? <Time at={updatedAt} /> : '–'}</td>
       <td class="job-error">{error !== undefined && status !== 'completed' && <Text>{errorText(error)}</Text>}</td>
-      <td class="acts">
-        {act && (
-          <button type="button" data-key={act.key} aria-label={`${act.title} ${id}`} onClick={act.start}>
-            {act.title}
+      <td class="actions">
+        {action && (
+          <button type="button" data-key={action.key} aria-label={`${action.title} ${id}`} onClick={action.start}>
+            {action.title}
           </button>
         )}
       </td>

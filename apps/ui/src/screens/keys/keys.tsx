@@ -3,7 +3,7 @@ import { call, segment } from '../../api/client.js';
 import { can, ownKey, signOut } from '../../api/session.js';
 import { now } from '../../live/clock.js';
 import { useLoaded } from '../../live/use-loaded.js';
-import { ask } from '../../parts/act.js';
+import { confirm } from '../../parts/action.js';
 import { showDialog } from '../../parts/dialog.js';
 import { Ago, type Column, LoadError, SpaceLink, Table, Text, Time } from '../../parts/show.js';
 import { NewKey } from './new.js';
@@ -72,9 +72,9 @@ function KeyRow({ apiKey }: KeyProps) {
       <td>
         <Time at={createdAt} />
       </td>
-      <td class="acts">
-        <RowButton verb="Rotate" name={name} act={() => showDialog(<RotateKey apiKey={apiKey} />)} />
-        <RowButton verb="Revoke" name={name} act={() => askToRevoke({ apiKey })} />
+      <td class="actions">
+        <RowButton verb="Rotate" name={name} onClick={() => showDialog(<RotateKey apiKey={apiKey} />)} />
+        <RowButton verb="Revoke" name={name} onClick={() => confirmRevoke({ apiKey })} />
       </td>
     </tr>
   );
@@ -90,18 +90,18 @@ function Expiry({ at }: { at: string | null }) {
 }
 
 /** A button of a row. A screen reader also reads the name of the key, because every row has the same buttons. */
-function RowButton({ verb, name, act }: { verb: string; name: string; act: () => void }) {
+function RowButton({ verb, name, onClick }: { verb: string; name: string; onClick: () => void }) {
   return (
-    <button type="button" onClick={act}>
+    <button type="button" onClick={onClick}>
       {verb} …<bdi class="hidden"> {name}</bdi>
     </button>
   );
 }
 
-function askToRevoke({ apiKey }: KeyProps): void {
+function confirmRevoke({ apiKey }: KeyProps): void {
   const { id, name } = apiKey;
   const isOwn = id === ownKey.value?.id;
-  ask({
+  confirm({
     title: (
       <>
         Revoke the key <Text>{name}</Text>?

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { CreatedApiKey, CreateKeyRequest, Scope } from '@yardmaster/protocol';
 import { call } from '../../api/client.js';
 import { ownKey } from '../../api/session.js';
-import { ActForm } from '../../parts/act.js';
+import { ActionForm } from '../../parts/action.js';
 import { Field } from '../../parts/field.js';
 import { mayGive, ScopesField } from './scopes.js';
 import { NewSecret } from './secret.js';
@@ -41,13 +41,13 @@ export function NewKey() {
   if (created.value !== null) return <NewSecret created={created.value} title="The key is created" />;
   const { name, scopes } = draft.value;
   return (
-    <ActForm title="New API key" verb="Create" isDisabled={scopes.length === 0} run={run}>
+    <ActionForm title="New API key" verb="Create" isDisabled={scopes.length === 0} run={run}>
       <Field label="Name">
         <input required maxLength={128} value={name} onInput={(event) => change({ name: event.currentTarget.value })} />
       </Field>
       <ScopesField value={scopes} onChange={(changed) => change({ scopes: changed })} />
       <Bounds draft={draft.value} change={change} isBound={boundTo !== null} />
-    </ActForm>
+    </ActionForm>
   );
 }
 

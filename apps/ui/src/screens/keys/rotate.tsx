@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ApiKey, CreatedApiKey } from '@yardmaster/protocol';
 import { call, segment } from '../../api/client.js';
 import { ownKey, signIn } from '../../api/session.js';
-import { ActForm } from '../../parts/act.js';
+import { ActionForm } from '../../parts/action.js';
 import { Field } from '../../parts/field.js';
 import { Text } from '../../parts/show.js';
 import { NewSecret } from './secret.js';
@@ -47,7 +47,7 @@ export function RotateKey({ apiKey: { id, name } }: { apiKey: ApiKey }) {
     );
   }
   return (
-    <ActForm
+    <ActionForm
       title={
         <>
           Rotate the key <Text>{name}</Text>?
@@ -81,6 +81,6 @@ export function RotateKey({ apiKey: { id, name } }: { apiKey: ApiKey }) {
         </p>
       )}
       {isOwn && <p class="notice">This is the key with which you are signed in. This page goes on with the new one.</p>}
-    </ActForm>
+    </ActionForm>
   );
 }

@@ -1,6 +1,6 @@
 import type { CreatedApiKey } from '@yardmaster/protocol';
 import type { ComponentChildren } from 'preact';
-import { Copyable } from '../../parts/act.js';
+import { Copyable } from '../../parts/action.js';
 import { Shown } from '../../parts/dialog.js';
 import { Text } from '../../parts/show.js';
 

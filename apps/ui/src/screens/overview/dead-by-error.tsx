@@ -7,7 +7,7 @@ import { useLoaded } from '../../live/use-loaded.js';
 import { count, jobs } from '../../parts/format.js';
 import { SpaceLink, Text } from '../../parts/show.js';
 import { linkTo } from '../../route.js';
-import { askForAll, type Filter, inJson } from '../bulk.js';
+import { confirmForAll, type Filter, inJson } from '../bulk.js';
 
 /** Dead jobs that are looked at in each space, the newest. */
 const LOOKED_AT = 100;
@@ -66,7 +66,7 @@ function DeadGroupItem({ spaceId, error, text, ids, isWhole }: DeadGroup) {
         <button
           type="button"
           aria-label={`Requeue all of these … ${spaceId}: ${text.slice(0, 120)}`}
-          onClick={() => askForAll(spaceId, 'requeue', filter)}
+          onClick={() => confirmForAll(spaceId, 'requeue', filter)}
         >
           Requeue all of these …
         </button>

@@ -7,7 +7,7 @@ import { type Activity, loadActivity } from '../../live/history.js';
 import type { Space } from '../../live/spaces.js';
 import { useLoaded } from '../../live/use-loaded.js';
 import { useVisible } from '../../live/use-visible.js';
-import { ask } from '../../parts/act.js';
+import { confirm } from '../../parts/action.js';
 import { count, duration, jobs } from '../../parts/format.js';
 import { Bars, SpaceLink } from '../../parts/show.js';
 import { linkTo } from '../../route.js';
@@ -47,7 +47,7 @@ export function SpaceRow({ space }: { space: Space }) {
       <td>
         {activity && <Bars values={activity.endedPerMinute} label="Jobs that ended in each of the last 60 minutes" />}
       </td>
-      <td class="acts">{can('spaces:manage') && <PauseButton spaceId={spaceId} stats={stats} />}</td>
+      <td class="actions">{can('spaces:manage') && <PauseButton spaceId={spaceId} stats={stats} />}</td>
     </tr>
   );
 }
@@ -93,8 +93,8 @@ function Trouble({ space, stats }: { space: Space; stats: SpaceStats | undefined
 function PauseButton({ spaceId, stats }: { spaceId: string; stats: SpaceStats | undefined }) {
   if (stats === undefined) return null;
   const verb = stats.paused === true ? 'Resume' : 'Pause';
-  const act = () =>
-    ask({
+  const confirmPause = () =>
+    confirm({
       title: `${verb} the space ${spaceId}?`,
       verb,
       children: (
@@ -108,7 +108,7 @@ function PauseButton({ spaceId, stats }: { spaceId: string; stats: SpaceStats | 
       },
     });
   return (
-    <button type="button" onClick={act} aria-label={`${verb} ${spaceId}`}>
+    <button type="button" onClick={confirmPause} aria-label={`${verb} ${spaceId}`}>
       {verb}
     </button>
   );

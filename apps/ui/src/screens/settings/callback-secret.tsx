@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { CallbackSecretList } from '@yardmaster/protocol';
 import { call, segment } from '../../api/client.js';
-import { ActForm, Copyable } from '../../parts/act.js';
+import { ActionForm, Copyable } from '../../parts/action.js';
 import { Shown, showDialog } from '../../parts/dialog.js';
 
 /** The button that shows the secret with which receivers verify callbacks of a space. */
@@ -28,11 +28,11 @@ function SecretDialog({ spaceId }: { spaceId: string }) {
   };
   if (secrets.value !== null) return <Secrets secrets={secrets.value} />;
   return (
-    <ActForm title={`Show the callback secret of ${spaceId}?`} verb="Show" run={run}>
+    <ActionForm title={`Show the callback secret of ${spaceId}?`} verb="Show" run={run}>
       <p>
         Everyone who sees it can forge callbacks of this space. It will be on your screen until you close the dialog.
       </p>
-    </ActForm>
+    </ActionForm>
   );
 }
 

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { SpaceSettings } from '@yardmaster/protocol';
 import { call, segment } from '../../api/client.js';
 import { useLoaded } from '../../live/use-loaded.js';
-import { notify } from '../../parts/act.js';
+import { notify } from '../../parts/action.js';
 import { Field, JsonInput } from '../../parts/field.js';
 import { LoadError } from '../../parts/show.js';
 import { changedFields, changeOf, type Draft, SECTIONS, type SettingField, textOf } from './fields.js';

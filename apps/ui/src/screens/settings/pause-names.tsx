@@ -20,10 +20,10 @@ export interface PauseState {
 }
 
 /** Ask before a pause or its end. Names are null for the whole space. */
-export type AskTo = (verb: 'Pause' | 'Resume', names: string[] | null) => void;
+export type ConfirmPause = (verb: 'Pause' | 'Resume', names: string[] | null) => void;
 
 /** The names of jobs of a space, each with a button that pauses or resumes it. */
-export function Names({ state, askTo }: { state: PauseState; askTo: AskTo }) {
+export function Names({ state, confirmPause }: { state: PauseState; confirmPause: ConfirmPause }) {
   const paused = Array.isArray(state.paused) ? state.paused : [];
   const pending = new Map(state.names?.map((one) => [one.name, one.pending]));
   // A paused name may have no jobs, or too few to be among the names.
@@ -39,13 +39,13 @@ export function Names({ state, askTo }: { state: PauseState; askTo: AskTo }) {
               name={name}
               pending={pending.get(name)}
               isPaused={paused.includes(name)}
-              askTo={askTo}
+              confirmPause={confirmPause}
             />
           ))}
         </Table>
       )}
       {leftOut > 0 && <p>{count(leftOut)} other names with fewer jobs are not listed.</p>}
-      <AnotherName askTo={askTo} />
+      <AnotherName confirmPause={confirmPause} />
     </>
   );
 }
@@ -55,10 +55,10 @@ interface NameRowProps {
   /** Undefined when it is not known. */
   pending: number | undefined;
   isPaused: boolean;
-  askTo: AskTo;
+  confirmPause: ConfirmPause;
 }
 
-function NameRow({ name, pending, isPaused, askTo }: NameRowProps) {
+function NameRow({ name, pending, isPaused, confirmPause }: NameRowProps) {
   const verb = isPaused ? 'Resume' : 'Pause';
   return (
     <tr>
@@ -67,8 +67,8 @@ function NameRow({ name, pending, isPaused, askTo }: NameRowProps) {
       </th>
       <td class="number">{pending === undefined ? <span class="none">–</span> : count(pending)}</td>
       <td>{isPaused ? <span class="status">paused</span> : <span class="none">not paused</span>}</td>
-      <td class="acts">
-        <button type="button" onClick={() => askTo(verb, [name])}>
+      <td class="actions">
+        <button type="button" onClick={() => confirmPause(verb, [name])}>
           {verb} …<bdi class="hidden"> {name}</bdi>
         </button>
       </td>
@@ -77,11 +77,11 @@ function NameRow({ name, pending, isPaused, askTo }: NameRowProps) {
 }
 
 /** A name can be paused before it has jobs. */
-function AnotherName({ askTo }: { askTo: AskTo }) {
+function AnotherName({ confirmPause }: { confirmPause: ConfirmPause }) {
   const name = useSignal('');
   const submit = (event: Event) => {
     event.preventDefault();
-    askTo('Pause', [name.value]);
+    confirmPause('Pause', [name.value]);
   };
   return (
     <form onSubmit={submit} aria-label="Pause another name">

@@ -2,10 +2,10 @@ import type { Paused } from '@yardmaster/protocol';
 import { call, segment } from '../../api/client.js';
 import { can } from '../../api/session.js';
 import { useLoaded } from '../../live/use-loaded.js';
-import { ask } from '../../parts/act.js';
+import { confirm } from '../../parts/action.js';
 import { LoadError } from '../../parts/show.js';
 import { pauseEffect } from './pause-effect.js';
-import { type AskTo, Names, type PauseState } from './pause-names.js';
+import { type ConfirmPause, Names, type PauseState } from './pause-names.js';
 
 const EVERY_MS = 10_000;
 
@@ -18,9 +18,9 @@ export function Pauses({ spaceId }: { spaceId: string }) {
   const { value, error } = useLoaded(spaceId, load, EVERY_MS);
   const state = value.value;
 
-  const askTo: AskTo = (verb, names) => {
+  const confirmPause: ConfirmPause = (verb, names) => {
     const subject = names === null ? `the space ${spaceId}` : `jobs with the name ${names.join(', ')}`;
-    ask({
+    confirm({
       title: (
         <>
           {verb} <bdi>{subject}</bdi>?
@@ -38,13 +38,13 @@ export function Pauses({ spaceId }: { spaceId: string }) {
     <section aria-labelledby="pause-title">
       <h2 id="pause-title">Pause</h2>
       <LoadError error={error.value} />
-      {state !== null && <WholeSpace paused={state.paused} askTo={askTo} />}
-      {state !== null && state.paused !== true && <Names state={state} askTo={askTo} />}
+      {state !== null && <WholeSpace paused={state.paused} confirmPause={confirmPause} />}
+      {state !== null && state.paused !== true && <Names state={state} confirmPause={confirmPause} />}
     </section>
   );
 }
 
-function WholeSpace({ paused, askTo }: { paused: Paused; askTo: AskTo }) {
+function WholeSpace({ paused, confirmPause }: { paused: Paused; confirmPause: ConfirmPause }) {
   const isPaused = paused === true;
   return (
     <>
@@ -55,12 +55,12 @@ function WholeSpace({ paused, askTo }: { paused: Paused; askTo: AskTo }) {
       </p>
       <p class="buttons">
         {!isPaused && (
-          <button type="button" onClick={() => askTo('Pause', null)}>
+          <button type="button" onClick={() => confirmPause('Pause', null)}>
             Pause the space …
           </button>
         )}
         {paused !== undefined && (
-          <button type="button" onClick={() => askTo('Resume', null)}>
+          <button type="button" onClick={() => confirmPause('Resume', null)}>
             Resume the space …
           </button>
         )}

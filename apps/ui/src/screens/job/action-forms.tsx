@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ListedJob, Status } from '@yardmaster/protocol';
 import { CallError, call, segment } from '../../api/client.js';
-import { ActForm } from '../../parts/act.js';
+import { ActionForm } from '../../parts/action.js';
 import { Field, JsonInput, jsonOf } from '../../parts/field.js';
 import { shortId } from '../../parts/format.js';
 import { Text } from '../../parts/show.js';
@@ -39,7 +39,7 @@ export function DelayForm({ job, verb, path, about }: { job: JobLike; verb: stri
     return `${verb}d ${idOf(job)}`;
   };
   return (
-    <ActForm title={<JobTitle verb={verb} job={job} />} verb={verb} run={run}>
+    <ActionForm title={<JobTitle verb={verb} job={job} />} verb={verb} run={run}>
       <p>{about}</p>
       <Field label="Seconds until it may be claimed">
         <input
@@ -51,7 +51,7 @@ export function DelayForm({ job, verb, path, about }: { job: JobLike; verb: stri
           onInput={(event) => (seconds.value = event.currentTarget.value)}
         />
       </Field>
-    </ActForm>
+    </ActionForm>
   );
 }
 
@@ -62,12 +62,12 @@ export function KillForm({ job }: { job: JobLike }) {
     return `Killed ${idOf(job)}`;
   };
   return (
-    <ActForm title={<JobTitle verb="Kill" job={job} />} verb="Kill 1 job" isDestructive run={run}>
+    <ActionForm title={<JobTitle verb="Kill" job={job} />} verb="Kill 1 job" isDestructive run={run}>
       <p>It ends at once. A worker that runs it learns this with its next heartbeat.</p>
       <Field label="Reason (optional)">
         <input value={reason.value} onInput={(event) => (reason.value = event.currentTarget.value)} />
       </Field>
-    </ActForm>
+    </ActionForm>
   );
 }
 
@@ -78,9 +78,9 @@ export function DeleteForm({ job }: { job: JobLike }) {
     return `Deleted ${idOf(job)}`;
   };
   return (
-    <ActForm title={<JobTitle verb="Delete" job={job} />} verb="Delete 1 job" isDestructive run={run}>
+    <ActionForm title={<JobTitle verb="Delete" job={job} />} verb="Delete 1 job" isDestructive run={run}>
       <p>The job is removed with its history and logs. This cannot be undone.</p>
-    </ActForm>
+    </ActionForm>
   );
 }
 
@@ -90,11 +90,11 @@ export function RedeliverForm({ job }: { job: JobLike }) {
     return 'The callback is being sent';
   };
   return (
-    <ActForm title={<JobTitle verb="Send the callback of" job={job} />} verb="Send" run={run}>
+    <ActionForm title={<JobTitle verb="Send the callback of" job={job} />} verb="Send" run={run}>
       <p>
         To <bdi>{job.callbackUrl}</bdi>
       </p>
-    </ActForm>
+    </ActionForm>
   );
 }
 
@@ -107,11 +107,11 @@ export function CopyForm({ job }: { job: JobLike }) {
     return `Created ${shortId(id)}`;
   };
   return (
-    <ActForm title={<JobTitle verb="Copy" job={job} />} verb="Create the copy" run={run}>
+    <ActionForm title={<JobTitle verb="Copy" job={job} />} verb="Create the copy" run={run}>
       <p>The new job has the same options and tags.</p>
       <Field label="Payload">
         <JsonInput rows={8} text={payload.value} onText={(text) => (payload.value = text)} />
       </Field>
-    </ActForm>
+    </ActionForm>
   );
 }

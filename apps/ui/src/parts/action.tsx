@@ -1,7 +1,7 @@
 import { signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { acted } from '../live/acted.js';
+import { actionCount } from '../live/action-count.js';
 import { closeDialog, showDialog } from './dialog.js';
 
 interface Notice {
@@ -9,7 +9,7 @@ interface Notice {
   isBad: boolean;
 }
 
-/** What the latest act did. A screen reader reads it. */
+/** What the latest action did. A screen reader reads it. */
 const notice = signal<Notice | null>(null);
 let hiding: ReturnType<typeof setTimeout> | undefined;
 
@@ -40,29 +40,29 @@ export function NoticeHost() {
   );
 }
 
-export interface Act {
+export interface Action {
   /** Title of the dialog, as a question. Names of users in it are isolated, see {@link Text}. */
   title: ComponentChildren;
-  /** What follows from it, and further fields. */
+  /** Consequences of the action, and further fields. */
   children?: ComponentChildren;
-  /** Text of the button that does it. */
+  /** Text of the button that performs the action. */
   verb: string;
   isDestructive?: boolean;
-  /** Whether it cannot be done yet. */
+  /** Whether the action is not possible yet. */
   isDisabled?: boolean;
   /** Text of the button that closes the dialog. Default: Cancel. */
   closeText?: string;
-  /** Does it, and returns what to say afterwards. An error stays in the dialog. */
+  /** Perform the action; returns the notice to show. Empty: the dialog stays. An error stays in the dialog. */
   run: () => Promise<string>;
 }
 
-/** Ask before an act, and do it. */
-export function ask(act: Act): void {
-  showDialog(<ActForm {...act} />);
+/** Ask the person to confirm an action, and perform it then. */
+export function confirm(action: Action): void {
+  showDialog(<ActionForm {...action} />);
 }
 
-/** The inside of a dialog that does something: title, content, and the two buttons. */
-export function ActForm({
+/** Content of a dialog that performs an action: title, content, and the two buttons. */
+export function ActionForm({
   title,
   children,
   verb,
@@ -70,7 +70,7 @@ export function ActForm({
   isDisabled = false,
   closeText = 'Cancel',
   run,
-}: Act) {
+}: Action) {
   const error = useSignal('');
   const isRunning = useSignal(false);
   const isShown = useRef(true);
@@ -86,7 +86,7 @@ export function ActForm({
     error.value = '';
     try {
       const done = await run();
-      acted.value++;
+      actionCount.value++;
       if (done !== '') {
         if (isShown.current) closeDialog();
         notify(done);

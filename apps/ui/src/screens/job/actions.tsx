@@ -3,11 +3,11 @@ import { CALLBACK_ENDS, OPERATION_ACTIONS } from '@yardmaster/protocol/statuses'
 import type { ComponentChild } from 'preact';
 import { can } from '../../api/session.js';
 import { showDialog } from '../../parts/dialog.js';
-import { CopyForm, DelayForm, DeleteForm, type JobLike, KillForm, RedeliverForm } from './act-forms.js';
+import { CopyForm, DelayForm, DeleteForm, type JobLike, KillForm, RedeliverForm } from './action-forms.js';
 import { ShareForm } from './share.js';
 
-/** Something that a person can do with a job. */
-export interface JobAct {
+/** Action of a person on a job. */
+export interface JobAction {
   title: string;
   /** Key of the keyboard for it. */
   key?: string;
@@ -88,7 +88,7 @@ const ROWS: readonly Row[] = [
 ];
 
 /** Return what can be done with a job in its status, with the key of the person. */
-export function actsOf(job: JobLike): JobAct[] {
+export function actionsOf(job: JobLike): JobAction[] {
   return ROWS.filter(({ scopes, isPossible }) => scopes.every(can) && isPossible(job.status, job)).map((row) => ({
     title: row.title,
     ...(row.key !== undefined && { key: row.key }),
