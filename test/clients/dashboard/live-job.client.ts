@@ -9,9 +9,9 @@ const service = withService();
 const open = withDashboards(service);
 const SPACE = 'live-job';
 
-/** The attempts lane, without its durations. */
-const laneOf = async (dashboard: Dashboard) =>
-  (await dashboard.texts('.lane li')).map((text) => text.replace(/ [\d.]+ (ms|s|min)/, '').trim());
+/** The timeline of attempts, without its durations. */
+const timelineOf = async (dashboard: Dashboard) =>
+  (await dashboard.texts('.timeline li')).map((text) => text.replace(/ [\d.]+ (ms|s|min)/, '').trim());
 
 const logsOf = (dashboard: Dashboard): Promise<string[]> => dashboard.texts('.entry > bdi:first-of-type');
 
@@ -25,13 +25,13 @@ it('shows attempts, progress, stages, checkpoint and result of a job live', asyn
   const { id } = await createJob(service, SPACE, { maxRetries: 1 });
   const dashboard = await open(`#/jobs/${id}`);
   await dashboard.isLive();
-  const lane = (wanted: string[]) =>
-    until(async () => JSON.stringify(await laneOf(dashboard)) === JSON.stringify(wanted));
-  await lane(['wait …']);
+  const timeline = (wanted: string[]) =>
+    until(async () => JSON.stringify(await timelineOf(dashboard)) === JSON.stringify(wanted));
+  await timeline(['wait …']);
   await step(service, id, 'claim', { workerId: 'w-1' });
-  await lane(['wait', 'delivered …']);
+  await timeline(['wait', 'delivered …']);
   await step(service, id, 'ack');
-  await lane(['wait', 'delivered', 'attempt 1 …']);
+  await timeline(['wait', 'delivered', 'attempt 1 …']);
   await step(service, id, 'progress', {
     ...{ percent: 41.5, message: 'half way' },
     subProgress: { decode: { percent: 100 }, scale: { percent: 25, message: 'first pass' } },
@@ -42,14 +42,14 @@ it('shows attempts, progress, stages, checkpoint and result of a job live', asyn
   await step(service, id, 'checkpoint', { page: 7 });
   await dashboard.waitFor('Checkpoint { "page": 7 }');
   await step(service, id, 'fail', { error: 'no paper' });
-  await lane(['wait', 'delivered', 'attempt 1 ✕ failed', 'wait …']);
+  await timeline(['wait', 'delivered', 'attempt 1 ✕ failed', 'wait …']);
   await dashboard.waitFor('The latest attempt failed: no paper');
   await step(service, id, 'claim');
   await step(service, id, 'ack');
-  await lane(['wait', 'delivered', 'attempt 1 ✕ failed', 'wait', 'delivered', 'attempt 2 …']);
+  await timeline(['wait', 'delivered', 'attempt 1 ✕ failed', 'wait', 'delivered', 'attempt 2 …']);
   await dashboard.waitFor('attempt 2 of 2');
   await step(service, id, 'complete', { result: { pages: 3 } });
-  await lane(['wait', 'delivered', 'attempt 1 ✕ failed', 'wait', 'delivered', 'attempt 2 ✓']);
+  await timeline(['wait', 'delivered', 'attempt 1 ✕ failed', 'wait', 'delivered', 'attempt 2 ✓']);
   await dashboard.waitFor('Result { "pages": 3 }');
   const { events } = (await service.call('GET', `/jobs/${id}`)).body;
   const types = events.map(({ type }: { type: string }) => type).reverse();

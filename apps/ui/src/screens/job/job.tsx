@@ -11,9 +11,9 @@ import { Copyable } from '../../parts/action.js';
 import { LoadError, ProgressBar, progressOf, SpaceLink, Stages, StatusMark, Text, Time } from '../../parts/show.js';
 import { linkTo } from '../../route.js';
 import { actionsOf } from './actions.js';
+import { AttemptTimeline } from './attempt-timeline.js';
 import { Data, Facts } from './data.js';
 import { History } from './history.js';
-import { Lane } from './lane.js';
 import { Logs } from './logs.js';
 
 /** An ended job has no stream, but callbacks, and it may be requeued. So it is read again now and then. */
@@ -81,7 +81,7 @@ export function JobScreen({ jobId }: { jobId: string }) {
       <Why job={job} />
       {job.progress && <ProgressBar progress={progressOf(job)} label={job.id} />}
       <Stages progress={job.progress} />
-      <Lane events={job.events} />
+      <AttemptTimeline events={job.events} />
       <Facts job={job} />
       <div class="columns">
         <Data title="Payload" value={job.payload} />

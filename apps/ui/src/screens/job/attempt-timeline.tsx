@@ -3,11 +3,11 @@ import { type HistoryEvent, type Stretch, stretchesOf } from './attempts.js';
 
 const NAMES = { waiting: 'wait', delivered: 'delivered' };
 
-/** Draw the life of a job as a lane: waits and attempts, with reports and checkpoints as ticks. */
-export function Lane({ events }: { events: readonly HistoryEvent[] }) {
+/** Draw the life of a job in proportion: waits and attempts, with reports and checkpoints as ticks. */
+export function AttemptTimeline({ events }: { events: readonly HistoryEvent[] }) {
   const stretches = stretchesOf(events);
   return (
-    <ol class="lane" aria-label="Waits and attempts">
+    <ol class="timeline" aria-label="Waits and attempts">
       {stretches.map((stretch) => (
         <StretchBlock key={stretch.from + stretch.kind} stretch={stretch} />
       ))}
