@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { call, segment } from '../../api/client.js';
 import { can, ownKey } from '../../api/session.js';
 import { isEvent } from '../../live/apply-message.js';
-import { useStream } from '../../live/use-stream.js';
+import { useStream } from '../../live/stream.js';
 import { Field } from '../../parts/field.js';
 import { linkTo } from '../../route.js';
 import { Command, KeyCommand } from './command.js';
