@@ -5,8 +5,8 @@ import { Find } from './find.js';
 import { Help } from './keyboard.js';
 import { isPaused, type StreamState, streamState } from './live/stream.js';
 import { RETRY_MS, useLoaded } from './live/use-loaded.js';
-import { NoticeHost } from './parts/action.js';
 import { DialogHost, showDialog } from './parts/dialog.js';
+import { ErrorNotice, NoticeHost } from './parts/notice.js';
 import { Text } from './parts/show.js';
 import { linkTo, route } from './route.js';
 import { Audit } from './screens/audit.js';
@@ -142,10 +142,9 @@ function Connection() {
   const isAway = !isReachable.value;
   // A page may have nothing else to load.
   useLoaded('info', isAway ? (signal) => call('GET', 'info', { signal }) : null, RETRY_MS);
-  if (!isAway) return null;
   return (
-    <p class="notice bad" role="alert">
-      The service does not respond. This page shows what it last loaded, and tries again.
-    </p>
+    <ErrorNotice>
+      {isAway && 'The service does not respond. This page shows what it last loaded, and tries again.'}
+    </ErrorNotice>
   );
 }

@@ -6,7 +6,8 @@ import { CallError, call, segment } from './api/client.js';
 import { loadSpaces } from './live/spaces.js';
 import { useLoaded } from './live/use-loaded.js';
 import { closeDialog } from './parts/dialog.js';
-import { Field } from './parts/field.js';
+import { Field, TextInput, useSubmit } from './parts/form.js';
+import { ErrorNotice } from './parts/notice.js';
 import { Text } from './parts/show.js';
 import { type Changes, goTo, linkTo, route } from './route.js';
 
@@ -28,53 +29,28 @@ const SPACES = 20;
 /** Find a job by its id, and spaces, names and tags by their text. */
 export function Find() {
   const text = useSignal('');
-  const error = useSignal('');
   const { value: names, error: namesError } = useLoaded('names', loadNames);
-  useEffect(() => {
-    error.value = '';
-  }, [names.value]);
   const places = placesOf(text.value.trim(), names.value ?? []);
-
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    error.value = '';
+  const { submit, error } = useSubmit(async () => {
     const wanted = text.value.trim();
     if (wanted === '') return;
-    try {
-      const isJob = await isJobWith(wanted);
-      const place: Target | undefined = isJob ? { path: ['jobs', wanted] } : placesOf(wanted, names.value ?? [])[0];
-      if (place === undefined) {
-        error.value = namesError.value?.message ?? (names.value === null ? LOADING : NOT_FOUND);
-        return;
-      }
-      closeDialog();
-      goTo(place.path, place.query);
-    } catch (thrown) {
-      error.value = (thrown as Error).message;
-    }
-  };
+    const isJob = await isJobWith(wanted);
+    const place: Target | undefined = isJob ? { path: ['jobs', wanted] } : placesOf(wanted, names.value ?? [])[0];
+    if (place === undefined) throw namesError.value ?? new Error(names.value === null ? LOADING : NOT_FOUND);
+    closeDialog();
+    goTo(place.path, place.query);
+  });
+  useEffect(() => {
+    error.value = '';
+  }, [text.value, names.value]);
 
   return (
     <form onSubmit={submit}>
       <h2 id="dialog-title">Find</h2>
       <Field label="Id of a job, part of a space or a name, or a whole tag">
-        <input
-          type="text"
-          spellcheck={false}
-          autocomplete="off"
-          autofocus
-          value={text.value}
-          onInput={(event) => {
-            text.value = event.currentTarget.value;
-            error.value = '';
-          }}
-        />
+        <TextInput type="text" spellcheck={false} autocomplete="off" autofocus text={text} />
       </Field>
-      {error.value !== '' && (
-        <p class="notice bad" role="alert">
-          {error.value}
-        </p>
-      )}
+      <ErrorNotice>{error.value}</ErrorNotice>
       <ul class="places">
         {places.slice(0, 12).map(({ title, path, query }) => (
           <li key={title}>

@@ -1,46 +1,22 @@
 import { useSignal } from '@preact/signals';
 import { signIn, signInNotice } from './api/session.js';
-import { Field } from './parts/field.js';
+import { Field, TextInput, useSubmit } from './parts/form.js';
+import { ErrorNotice } from './parts/notice.js';
 
 export function SignIn() {
   const key = useSignal('');
-  const error = useSignal('');
-  const isRunning = useSignal(false);
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    isRunning.value = true;
-    error.value = '';
+  const { submit, error, isRunning } = useSubmit(() => {
     signInNotice.value = '';
-    try {
-      await signIn(key.value.trim());
-    } catch (thrown) {
-      error.value = (thrown as Error).message;
-    } finally {
-      isRunning.value = false;
-    }
-  };
+    return signIn(key.value.trim());
+  });
   return (
     <main class="sign-in">
       <h1>Yardmaster</h1>
       <form onSubmit={submit}>
         <Field label="API key" hint="A key with the scope jobs:read can look at everything, and change nothing.">
-          <input
-            type="password"
-            autocomplete="off"
-            autofocus
-            spellcheck={false}
-            required
-            value={key.value}
-            onInput={(event) => {
-              key.value = event.currentTarget.value;
-            }}
-          />
+          <TextInput type="password" autocomplete="off" autofocus spellcheck={false} required text={key} />
         </Field>
-        {(error.value || signInNotice.value) && (
-          <p class="notice bad" role="alert">
-            {error.value || signInNotice.value}
-          </p>
-        )}
+        <ErrorNotice>{error.value || signInNotice.value}</ErrorNotice>
         <p class="buttons">
           <button type="submit" class="primary" disabled={isRunning.value}>
             Sign in

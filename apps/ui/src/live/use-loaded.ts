@@ -1,7 +1,9 @@
-import { type Signal, useSignal } from '@preact/signals';
+import { type Signal, signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { actionCount } from './action-count.js';
 import { isPaused } from './stream.js';
+
+/** Number of actions so far. What is shown is loaded again after each, also while live updates are paused. */
+export const actionCount = signal(0);
 
 /** Time after which a failed load is tried again. */
 export const RETRY_MS = 3000;

@@ -1,6 +1,9 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { actionCount } from '../live/use-loaded.js';
+import { useSubmit } from './form.js';
+import { ErrorNotice, notify } from './notice.js';
 
 interface Dialog {
   /** Differs for each dialog. */
@@ -79,5 +82,67 @@ export function Shown({ title, children }: { title: ComponentChildren; children:
         </button>
       </p>
     </>
+  );
+}
+
+export interface Action {
+  /** Title of the dialog, as a question. Names of users in it are isolated, see {@link Text}. */
+  title: ComponentChildren;
+  /** Consequences of the action, and further fields. */
+  children?: ComponentChildren;
+  /** Text of the button that performs the action. */
+  verb: string;
+  isDestructive?: boolean;
+  /** Whether the action is not possible yet. */
+  isDisabled?: boolean;
+  /** Text of the button that closes the dialog. Default: Cancel. */
+  closeText?: string;
+  /** Perform the action; returns the notice to show. Empty: the dialog stays. An error stays in the dialog. */
+  run: () => Promise<string>;
+}
+
+/** Ask the person to confirm an action, and perform it then. */
+export function confirm(action: Action): void {
+  showDialog(<ActionForm {...action} />);
+}
+
+/** Content of a dialog that performs an action: title, content, and the two buttons. */
+export function ActionForm({
+  title,
+  children,
+  verb,
+  isDestructive = false,
+  isDisabled = false,
+  closeText = 'Cancel',
+  run,
+}: Action) {
+  const isShown = useRef(true);
+  useEffect(
+    () => () => {
+      isShown.current = false;
+    },
+    [],
+  );
+  const { submit, error, isRunning } = useSubmit(async () => {
+    const done = await run();
+    actionCount.value++;
+    if (done === '') return;
+    if (isShown.current) closeDialog();
+    notify(done);
+  });
+  return (
+    <form onSubmit={submit}>
+      <h2 id="dialog-title">{title}</h2>
+      {children}
+      <ErrorNotice>{error.value}</ErrorNotice>
+      <p class="buttons">
+        <button type="button" onClick={closeDialog}>
+          {closeText}
+        </button>
+        <button type="submit" class={isDestructive ? 'danger' : 'primary'} disabled={isRunning.value || isDisabled}>
+          {verb}
+        </button>
+      </p>
+    </form>
   );
 }

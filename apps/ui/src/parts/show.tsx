@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals';
 import type { Job, Progress, Status } from '@yardmaster/protocol';
 import type { ComponentChildren } from 'preact';
 import { linkTo } from '../route.js';
@@ -89,16 +90,6 @@ export function SpaceLink({ spaceId }: { spaceId: string }) {
   );
 }
 
-/** Show why something could not be loaded. What was loaded before stays. */
-export function LoadError({ error }: { error: Error | null }) {
-  if (error === null) return null;
-  return (
-    <p class="notice bad" role="alert">
-      <bdi>{error.message}</bdi>
-    </p>
-  );
-}
-
 export interface Column {
   title: string;
   /** Figures are right-aligned. */
@@ -155,5 +146,41 @@ export function Bars({ values, label }: { values: readonly number[]; label: stri
         return <rect key={i} x={i * 4} y={16 - height} width={3} height={height} />;
       })}
     </svg>
+  );
+}
+
+interface CopyProps {
+  text: string;
+  /** What is copied, for people who do not see where the button is: `Id`. */
+  label: string;
+}
+
+/** A button that copies a text, and says so. */
+export function CopyButton({ text, label }: CopyProps) {
+  const state = useSignal<'' | 'Copied' | 'Select the text to copy it'>('');
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      state.value = 'Copied';
+    } catch {
+      state.value = 'Select the text to copy it'; // Without HTTPS, browsers forbid pages to copy.
+    }
+  };
+  return (
+    <>
+      <button type="button" onClick={copy}>
+        Copy<span class="hidden"> {label}</span>
+      </button>{' '}
+      <span role="status">{state.value}</span>
+    </>
+  );
+}
+
+/** Show a text with a button that copies it. */
+export function Copyable({ text, label }: CopyProps) {
+  return (
+    <span class="copyable">
+      <code>{text}</code> <CopyButton text={text} label={label} />
+    </span>
   );
 }

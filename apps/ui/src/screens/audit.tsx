@@ -1,7 +1,8 @@
 import type { AuditEntry, AuditPage } from '@yardmaster/protocol';
 import { call } from '../api/client.js';
 import { useLoaded } from '../live/use-loaded.js';
-import { type Column, JobLink, LoadError, SpaceLink, Table, Time } from '../parts/show.js';
+import { ErrorNotice } from '../parts/notice.js';
+import { type Column, JobLink, SpaceLink, Table, Time } from '../parts/show.js';
 import { linkWith, route } from '../route.js';
 
 const COLUMNS: Column[] = [
@@ -29,7 +30,7 @@ export function Audit() {
   return (
     <>
       <h1>Audit</h1>
-      <LoadError error={error.value} />
+      <ErrorNotice>{error.value?.message}</ErrorNotice>
       {entries?.length === 0 && <p>{next === null ? 'No entry.' : 'No entry on this page; older pages have some.'}</p>}
       {entries !== undefined && entries.length > 0 && (
         <Table label="Audit" columns={COLUMNS}>

@@ -2,11 +2,10 @@ import { useSignal } from '@preact/signals';
 import type { Operation, OperationAction, Status } from '@yardmaster/protocol';
 import { useEffect } from 'preact/hooks';
 import { call, segment } from '../api/client.js';
-import { ActionForm } from '../parts/action.js';
-import { showDialog } from '../parts/dialog.js';
-import { Field } from '../parts/field.js';
+import { ActionForm, showDialog } from '../parts/dialog.js';
+import { Field, TextInput } from '../parts/form.js';
 import { count, jobs, timeText } from '../parts/format.js';
-import { LoadError } from '../parts/show.js';
+import { ErrorNotice } from '../parts/notice.js';
 import { goTo } from '../route.js';
 
 /** Filter of an operation, as the API takes it. */
@@ -72,14 +71,10 @@ function ForAll({ spaceId, action, filter }: { spaceId: string; action: BulkActi
         {DOES[action]}
       </p>
       <FilterText filter={filter} />
-      <LoadError error={error} />
+      <ErrorNotice>{error?.message}</ErrorNotice>
       {action === 'kill' && (
         <Field label="Reason (optional)">
-          <input
-            maxLength={1000}
-            value={reason.value}
-            onInput={(event) => (reason.value = event.currentTarget.value)}
-          />
+          <TextInput maxLength={1000} text={reason} />
         </Field>
       )}
     </ActionForm>

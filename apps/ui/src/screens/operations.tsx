@@ -2,9 +2,10 @@ import type { Operation } from '@yardmaster/protocol';
 import { call, segment } from '../api/client.js';
 import { can } from '../api/session.js';
 import { useLoaded } from '../live/use-loaded.js';
-import { confirm } from '../parts/action.js';
+import { confirm } from '../parts/dialog.js';
 import { count, jobs } from '../parts/format.js';
-import { type Column, LoadError, Table, Text, Time } from '../parts/show.js';
+import { ErrorNotice } from '../parts/notice.js';
+import { type Column, Table, Text, Time } from '../parts/show.js';
 import { FilterText } from './bulk.js';
 import { SpaceHeading } from './space-heading.js';
 
@@ -34,7 +35,7 @@ export function Operations({ spaceId }: { spaceId: string }) {
   return (
     <>
       <SpaceHeading spaceId={spaceId} part="operations" />
-      <LoadError error={error.value} />
+      <ErrorNotice>{error.value?.message}</ErrorNotice>
       {operations?.length === 0 && (
         <p>No operation yet. Requeue, kill or delete several jobs at once in the list of jobs.</p>
       )}

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { keyText } from '../../api/session.js';
-import { CopyButton } from '../../parts/action.js';
+import { CopyButton } from '../../parts/show.js';
 import { quoted } from './steps.js';
 
 interface CommandProps {

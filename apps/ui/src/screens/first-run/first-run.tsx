@@ -5,7 +5,7 @@ import { call, segment } from '../../api/client.js';
 import { can, ownKey } from '../../api/session.js';
 import { isEvent } from '../../live/apply-message.js';
 import { useStream } from '../../live/stream.js';
-import { Field } from '../../parts/field.js';
+import { Field, TextInput } from '../../parts/form.js';
 import { linkTo } from '../../route.js';
 import { Command, KeyCommand } from './command.js';
 import { afterEvent, type FirstJob, JOB_NAME, NO_JOB, type Step, stepsOf } from './steps.js';
@@ -38,14 +38,7 @@ export function FirstRun({ onLeave }: { onLeave?: () => void }) {
                 label="deliveryToken of the response (optional)"
                 hint="It is added to the commands below. A call with it changes the job only while this worker has it."
               >
-                <input
-                  autocomplete="off"
-                  spellcheck={false}
-                  value={deliveryToken.value}
-                  onInput={(event) => {
-                    deliveryToken.value = event.currentTarget.value;
-                  }}
-                />
+                <TextInput autocomplete="off" spellcheck={false} text={deliveryToken} />
               </Field>
             )}
           </StepItem>

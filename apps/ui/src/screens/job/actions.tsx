@@ -1,46 +1,45 @@
-import type { Scope, Status } from '@yardmaster/protocol';
+import { useSignal } from '@preact/signals';
+import type { ListedJob, Scope, Status, StreamToken } from '@yardmaster/protocol';
 import { CALLBACK_ENDS, OPERATION_ACTIONS } from '@yardmaster/protocol/statuses';
 import type { ComponentChild } from 'preact';
+import { CallError, type CallOptions, call, segment } from '../../api/client.js';
 import { can } from '../../api/session.js';
-import { showDialog } from '../../parts/dialog.js';
-import { CopyForm, DelayForm, DeleteForm, type JobLike, KillForm, RedeliverForm } from './action-forms.js';
-import { ShareForm } from './share.js';
+import { type Action, ActionForm } from '../../parts/dialog.js';
+import { Field, JsonInput, jsonOf, SecondsSelect, TextInput } from '../../parts/form.js';
+import { shortId } from '../../parts/format.js';
+import { Copyable, Text } from '../../parts/show.js';
+import { goTo, linkTo } from '../../route.js';
+
+/** A job of a list, or with its callback. */
+type JobLike = ListedJob & { callbackUrl?: string | null; callbackOn?: Status[] | undefined };
 
 /** Action of a person on a job. */
-export interface JobAction {
+interface JobAction {
   title: string;
+  /** Scopes that the key needs, all of them. */
+  scopes: readonly Scope[];
+  isPossible: (job: JobLike) => boolean;
+  /** Content of the dialog that performs it. */
+  form: (job: JobLike) => ComponentChild;
   /** Key of the keyboard for it. */
   key?: string;
   /** Whether rows of lists have a button for it. */
-  isInRow: boolean;
-  isDestructive: boolean;
-  start: () => void;
-}
-
-interface Row {
-  title: string;
-  scopes: Scope[];
-  isPossible: (status: Status, job: JobLike) => boolean;
-  form: (job: JobLike) => ComponentChild;
-  key?: string;
   isInRow?: boolean;
   isDestructive?: boolean;
 }
 
-const isIn = (statuses: readonly Status[]) => (status: Status) => statuses.includes(status);
+const hasOneOf =
+  (statuses: readonly Status[]) =>
+  ({ status }: JobLike) =>
+    statuses.includes(status);
 
-const ROWS: readonly Row[] = [
+const ACTIONS: readonly JobAction[] = [
   {
     title: 'Requeue …',
     scopes: ['jobs:manage'],
-    isPossible: isIn(OPERATION_ACTIONS.requeue),
+    isPossible: hasOneOf(OPERATION_ACTIONS.requeue),
     form: (job) => (
-      <DelayForm
-        job={job}
-        verb="Requeue"
-        path="requeue"
-        about="It waits again, and may be attempted as often as a new job."
-      />
+      <DelayForm job={job} verb="Requeue" about="It waits again, and may be attempted as often as a new job." />
     ),
     key: 'r',
     isInRow: true,
@@ -48,7 +47,7 @@ const ROWS: readonly Row[] = [
   {
     title: 'Kill …',
     scopes: ['jobs:kill'],
-    isPossible: isIn(OPERATION_ACTIONS.kill),
+    isPossible: hasOneOf(OPERATION_ACTIONS.kill),
     form: (job) => <KillForm job={job} />,
     isInRow: true,
     isDestructive: true,
@@ -56,8 +55,8 @@ const ROWS: readonly Row[] = [
   {
     title: 'Reschedule …',
     scopes: ['jobs:create'],
-    isPossible: isIn(OPERATION_ACTIONS.reschedule),
-    form: (job) => <DelayForm job={job} verb="Reschedule" path="reschedule" about="0 seconds means now." />,
+    isPossible: hasOneOf(OPERATION_ACTIONS.reschedule),
+    form: (job) => <DelayForm job={job} verb="Reschedule" about="0 seconds means now." />,
   },
   {
     title: 'Copy as new job …',
@@ -68,7 +67,7 @@ const ROWS: readonly Row[] = [
   {
     title: 'Send callback …',
     scopes: ['jobs:create'],
-    isPossible: (status, { callbackUrl, callbackOn }) =>
+    isPossible: ({ status, callbackUrl, callbackOn }) =>
       typeof callbackUrl === 'string' && (callbackOn ?? (CALLBACK_ENDS as readonly Status[])).includes(status),
     form: (job) => <RedeliverForm job={job} />,
   },
@@ -81,19 +80,153 @@ const ROWS: readonly Row[] = [
   {
     title: 'Delete …',
     scopes: ['jobs:manage'],
-    isPossible: isIn(OPERATION_ACTIONS.delete),
+    isPossible: hasOneOf(OPERATION_ACTIONS.delete),
     form: (job) => <DeleteForm job={job} />,
     isDestructive: true,
   },
 ];
 
 /** Return what can be done with a job in its status, with the key of the person. */
-export function actionsOf(job: JobLike): JobAction[] {
-  return ROWS.filter(({ scopes, isPossible }) => scopes.every(can) && isPossible(job.status, job)).map((row) => ({
-    title: row.title,
-    ...(row.key !== undefined && { key: row.key }),
-    isInRow: row.isInRow ?? false,
-    isDestructive: row.isDestructive ?? false,
-    start: () => showDialog(row.form(job)),
-  }));
+export const actionsOf = (job: JobLike): JobAction[] =>
+  ACTIONS.filter(({ scopes, isPossible }) => scopes.every(can) && isPossible(job));
+
+interface JobFormProps extends Omit<Action, 'title' | 'verb'> {
+  job: JobLike;
+  /** Beginning of the title: `Kill`. */
+  verb: string;
+  /** Text of the button. Default: the verb. */
+  button?: string;
+}
+
+function JobForm({ job, verb, button = verb, run, ...others }: JobFormProps) {
+  /** Add the code of a conflict to its text: docs/api.md explains it, and the status of the job has changed meanwhile. */
+  const runWithCode = async () => {
+    try {
+      return await run();
+    } catch (error) {
+      if (error instanceof CallError && error.status === 409) error.message = `${error.message} (${error.code})`;
+      throw error;
+    }
+  };
+  const title = (
+    <>
+      {verb} <Text>{job.name}</Text> {shortId(job.id)}?
+    </>
+  );
+  return <ActionForm {...others} title={title} verb={button} run={runWithCode} />;
+}
+
+/** Call an endpoint of a job: `kill`. */
+const post = <T,>({ id }: JobLike, endpoint: string, options?: CallOptions) =>
+  call<T>('POST', `jobs/${segment(id)}/${endpoint}`, options);
+
+function DelayForm({ job, verb, about }: { job: JobLike; verb: 'Requeue' | 'Reschedule'; about: string }) {
+  const seconds = useSignal('0');
+  const run = async () => {
+    await post(job, verb.toLowerCase(), { body: { delaySeconds: Number(seconds.value) } });
+    return `${verb}d ${shortId(job.id)}`;
+  };
+  return (
+    <JobForm job={job} verb={verb} run={run}>
+      <p>{about}</p>
+      <Field label="Seconds until it may be claimed">
+        <TextInput type="number" min={0} max={31_622_400} required text={seconds} />
+      </Field>
+    </JobForm>
+  );
+}
+
+function KillForm({ job }: { job: JobLike }) {
+  const reason = useSignal('');
+  const run = async () => {
+    await post(job, 'kill', { body: reason.value === '' ? {} : { reason: reason.value } });
+    return `Killed ${shortId(job.id)}`;
+  };
+  return (
+    <JobForm job={job} verb="Kill" button="Kill 1 job" isDestructive run={run}>
+      <p>It ends at once. A worker that runs it learns this with its next heartbeat.</p>
+      <Field label="Reason (optional)">
+        <TextInput text={reason} />
+      </Field>
+    </JobForm>
+  );
+}
+
+function DeleteForm({ job }: { job: JobLike }) {
+  const run = async () => {
+    await call('DELETE', `jobs/${segment(job.id)}`);
+    if (location.hash === linkTo(['jobs', job.id])) goTo(['spaces', job.spaceId]);
+    return `Deleted ${shortId(job.id)}`;
+  };
+  return (
+    <JobForm job={job} verb="Delete" button="Delete 1 job" isDestructive run={run}>
+      <p>The job is removed with its history and logs. This cannot be undone.</p>
+    </JobForm>
+  );
+}
+
+function RedeliverForm({ job }: { job: JobLike }) {
+  const run = async () => {
+    await post(job, 'callback/redeliver');
+    return 'The callback is being sent';
+  };
+  return (
+    <JobForm job={job} verb="Send the callback of" button="Send" run={run}>
+      <p>
+        To <bdi>{job.callbackUrl}</bdi>
+      </p>
+    </JobForm>
+  );
+}
+
+function CopyForm({ job }: { job: JobLike }) {
+  const payload = useSignal(job.payload === null ? '' : JSON.stringify(job.payload, null, 2));
+  const run = async () => {
+    const body = { payload: jsonOf(payload.value, 'Payload') ?? null };
+    const { id } = await post<{ id: string }>(job, 'copy', { body });
+    goTo(['jobs', id]);
+    return `Created ${shortId(id)}`;
+  };
+  return (
+    <JobForm job={job} verb="Copy" button="Create the copy" run={run}>
+      <p>The new job has the same options and tags.</p>
+      <Field label="Payload">
+        <JsonInput rows={8} text={payload.value} onText={(text) => (payload.value = text)} />
+      </Field>
+    </JobForm>
+  );
+}
+
+const LINK_VALID = [
+  { seconds: 900, title: '15 minutes' },
+  { seconds: 3600, title: '1 hour' },
+  { seconds: 86_400, title: '1 day' },
+];
+
+/** Make a link for a person without a key, which shows the progress of one job, and nothing else. */
+function ShareForm({ jobId }: { jobId: string }) {
+  const seconds = useSignal(3600);
+  const link = useSignal('');
+  const run = async () => {
+    const body = { scope: 'jobs:read:progress', jobIds: [jobId], expiresInSeconds: seconds.value };
+    const { token } = await call<StreamToken>('POST', 'stream-tokens', { body });
+    link.value = String(new URL(linkTo(['progress', jobId], { token }), location.href));
+    return '';
+  };
+  return (
+    <ActionForm
+      title="Share the progress of this job?"
+      verb={link.value === '' ? 'Make a link' : 'Make another link'}
+      closeText={link.value === '' ? 'Cancel' : 'Close'}
+      run={run}
+    >
+      <p>
+        Everyone with the link sees the progress of this job until the link expires: no payload, no result, no logs.
+      </p>
+      <Field label="Valid for">
+        <SecondsSelect seconds={seconds} options={LINK_VALID} />
+      </Field>
+      {link.value !== '' && <Copyable text={link.value} label="Link" />}
+    </ActionForm>
+  );
 }

@@ -7,8 +7,9 @@ import { applyMessage, isEvent } from '../../live/apply-message.js';
 import { errorText } from '../../live/errors.js';
 import { useStream } from '../../live/stream.js';
 import { useLoaded } from '../../live/use-loaded.js';
-import { Copyable } from '../../parts/action.js';
-import { LoadError, ProgressBar, progressOf, SpaceLink, Stages, StatusMark, Text, Time } from '../../parts/show.js';
+import { showDialog } from '../../parts/dialog.js';
+import { ErrorNotice } from '../../parts/notice.js';
+import { Copyable, ProgressBar, progressOf, SpaceLink, Stages, StatusMark, Text, Time } from '../../parts/show.js';
 import { linkTo } from '../../route.js';
 import { actionsOf } from './actions.js';
 import { AttemptTimeline } from './attempt-timeline.js';
@@ -62,7 +63,7 @@ export function JobScreen({ jobId }: { jobId: string }) {
   // The stream goes on after the history, so the history comes first.
   // A stream ends with its job, and a requeued job has another one.
   useStream(`${jobId} ${isEnded.value}`, job === null ? null : stream);
-  if (job === null) return <LoadError error={error.value} />;
+  if (job === null) return <ErrorNotice>{error.value?.message}</ErrorNotice>;
   return (
     <>
       <div class="heading">
@@ -73,7 +74,7 @@ export function JobScreen({ jobId }: { jobId: string }) {
           attempt {job.attemptNumber} of {job.maxRetries + 1} in <SpaceLink spaceId={job.spaceId} />
         </p>
       </div>
-      <LoadError error={error.value} />
+      <ErrorNotice>{error.value?.message}</ErrorNotice>
       <p>
         <Copyable text={job.id} label="Id" />
       </p>
@@ -151,8 +152,14 @@ const latestCheckpoint = ({ events }: JobWithEvents): unknown =>
 function Actions({ job }: { job: JobWithEvents }) {
   return (
     <p class="bulk">
-      {actionsOf(job).map(({ title, key, isDestructive, start }) => (
-        <button key={title} type="button" class={isDestructive ? 'danger' : undefined} data-key={key} onClick={start}>
+      {actionsOf(job).map(({ title, key, isDestructive, form }) => (
+        <button
+          key={title}
+          type="button"
+          class={isDestructive ? 'danger' : undefined}
+          data-key={key}
+          onClick={() => showDialog(form(job))}
+        >
           {title}
         </button>
       ))}

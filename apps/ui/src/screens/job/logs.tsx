@@ -2,8 +2,8 @@ import { type Signal, useSignal } from '@preact/signals';
 import type { LogEntry, LogLevel } from '@yardmaster/protocol';
 import { LOG_LEVELS } from '@yardmaster/protocol/log-levels';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { SearchField } from '../../parts/field.js';
-import { LoadError } from '../../parts/show.js';
+import { SearchField } from '../../parts/form.js';
+import { ErrorNotice } from '../../parts/notice.js';
 import { LogList } from './log-list.js';
 
 interface LogsProps {
@@ -57,7 +57,7 @@ export function Logs({ jobId, changes }: LogsProps) {
           follow
         </label>
       </div>
-      <LoadError error={logs.error.value} />
+      <ErrorNotice>{logs.error.value?.message}</ErrorNotice>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <div class="entries" ref={end} tabIndex={0} role="log" aria-label="Log entries">
         {logs.hasOlder.value && (

@@ -1,9 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { Job } from '@yardmaster/protocol';
 import { callPage, segment } from '../../api/client.js';
-import { ActionForm } from '../../parts/action.js';
-import { showDialog } from '../../parts/dialog.js';
-import { Field, JsonInput, jsonOf } from '../../parts/field.js';
+import { ActionForm, showDialog } from '../../parts/dialog.js';
+import { Field, JsonInput, jsonOf, TextInput } from '../../parts/form.js';
 import { goTo } from '../../route.js';
 
 export function showCreateForm(spaceId: string): void {
@@ -28,12 +27,7 @@ function CreateForm({ spaceId }: { spaceId: string }) {
   return (
     <ActionForm title={`New job in ${spaceId}`} verb="Create" run={run}>
       <Field label="Name">
-        <input
-          required
-          maxLength={128}
-          value={name.value}
-          onInput={(event) => (name.value = event.currentTarget.value)}
-        />
+        <TextInput required maxLength={128} text={name} />
       </Field>
       <Field label="Payload" hint="A JSON object, or nothing">
         <JsonInput rows={6} text={payload.value} onText={(text) => (payload.value = text)} />

@@ -1,6 +1,6 @@
 import type { NameStats, Status } from '@yardmaster/protocol';
 import { STATUSES } from '@yardmaster/protocol/statuses';
-import { SearchField } from '../../parts/field.js';
+import { SearchField } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { Text } from '../../parts/show.js';
 import { changeQuery, linkWith } from '../../route.js';

@@ -2,11 +2,10 @@ import type { SpaceStats } from '@yardmaster/protocol';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { call, segment } from '../../api/client.js';
 import { can } from '../../api/session.js';
-import { actionCount } from '../../live/action-count.js';
 import { isPaused, useStream } from '../../live/stream.js';
-import { useLoaded } from '../../live/use-loaded.js';
+import { actionCount, useLoaded } from '../../live/use-loaded.js';
 import { count } from '../../parts/format.js';
-import { LoadError } from '../../parts/show.js';
+import { ErrorNotice } from '../../parts/notice.js';
 import { linkTo, linkWith, route } from '../../route.js';
 import { SpaceHeading } from '../space-heading.js';
 import { BulkBar } from './bulk-bar.js';
@@ -25,10 +24,10 @@ export function Jobs({ spaceId }: { spaceId: string }) {
   return (
     <>
       <SpaceHeading spaceId={spaceId} part="jobs" />
-      <p class="notice bad" role="alert">
+      <ErrorNotice>
         The address has a filter that this page does not know: <bdi>{unknownFilter}</bdi>.{' '}
         <a href={linkTo(['spaces', spaceId])}>Show all jobs</a>
-      </p>
+      </ErrorNotice>
     </>
   );
 }
@@ -69,7 +68,7 @@ function ListedJobs({ spaceId }: { spaceId: string }) {
         counts={list.counts.value ?? stats.value.value?.jobs ?? null}
         names={stats.value.value?.names ?? []}
       />
-      <LoadError error={list.error.value} />
+      <ErrorNotice>{list.error.value?.message}</ErrorNotice>
       <ErrorGroups list={list} />
       <Paused spaceId={spaceId} paused={stats.value.value?.paused} />
       <BulkBar spaceId={spaceId} filter={filter} list={list}>

@@ -3,6 +3,7 @@ import { isTerminal } from '@yardmaster/protocol/statuses';
 import { useEffect } from 'preact/hooks';
 import { can } from '../../api/session.js';
 import { errorText } from '../../live/errors.js';
+import { showDialog } from '../../parts/dialog.js';
 import { duration, secondsBetween } from '../../parts/format.js';
 import { type Column, JobLink, ProgressBar, progressOf, StatusMark, Table, Text, Time } from '../../parts/show.js';
 import { actionsOf } from '../job/actions.js';
@@ -54,7 +55,7 @@ function SelectAll({ rows }: { rows: readonly ListedJob[] }) {
 
 function JobRow({ job }: { job: ListedJob }) {
   const { id, name, status, attemptNumber, maxRetries, createdAt, updatedAt, error } = job;
-  const [action] = actionsOf(job).filter(({ isInRow }) => isInRow);
+  const action = actionsOf(job).find(({ isInRow }) => isInRow);
   return (
     <tr class={selected.value.has(id) ? 'selected' : undefined}>
       {maySelect() && (
@@ -91,7 +92,12 @@ function JobRow({ job }: { job: ListedJob }) {
       <td class="job-error">{error !== undefined && status !== 'completed' && <Text>{errorText(error)}</Text>}</td>
       <td class="actions">
         {action && (
-          <button type="button" data-key={action.key} aria-label={`${action.title} ${id}`} onClick={action.start}>
+          <button
+            type="button"
+            data-key={action.key}
+            aria-label={`${action.title} ${id}`}
+            onClick={() => showDialog(action.form(job))}
+          >
             {action.title}
           </button>
         )}

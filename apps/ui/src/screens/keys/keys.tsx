@@ -3,11 +3,11 @@ import { call, segment } from '../../api/client.js';
 import { can, ownKey, signOut } from '../../api/session.js';
 import { now } from '../../live/clock.js';
 import { useLoaded } from '../../live/use-loaded.js';
-import { confirm } from '../../parts/action.js';
-import { showDialog } from '../../parts/dialog.js';
-import { Ago, type Column, LoadError, SpaceLink, Table, Text, Time } from '../../parts/show.js';
+import { confirm, showDialog } from '../../parts/dialog.js';
+import { ErrorNotice } from '../../parts/notice.js';
+import { Ago, type Column, SpaceLink, Table, Text, Time } from '../../parts/show.js';
 import { NewKey } from './new.js';
-import { RotateKey } from './rotate.js';
+import { RotateKey } from './secret.js';
 
 const COLUMNS: Column[] = [
   { title: 'Name' },
@@ -35,7 +35,7 @@ export function Keys() {
           </button>
         </p>
       )}
-      <LoadError error={error.value} />
+      <ErrorNotice>{error.value?.message}</ErrorNotice>
       {keys?.length === 0 && <p>No key yet. The key of ADMIN_API_KEY is not listed.</p>}
       {keys !== null && keys.length > 0 && (
         <Table label="API keys" columns={COLUMNS}>

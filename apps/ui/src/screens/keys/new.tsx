@@ -2,114 +2,68 @@ import { useSignal } from '@preact/signals';
 import type { CreatedApiKey, CreateKeyRequest, Scope } from '@yardmaster/protocol';
 import { call } from '../../api/client.js';
 import { ownKey } from '../../api/session.js';
-import { ActionForm } from '../../parts/action.js';
-import { Field } from '../../parts/field.js';
+import { ActionForm } from '../../parts/dialog.js';
+import { Field, TextInput } from '../../parts/form.js';
 import { mayGive, ScopesField } from './scopes.js';
 import { NewSecret } from './secret.js';
 
-/** The form as texts of its fields. */
-interface Draft {
-  name: string;
-  scopes: readonly Scope[];
-  spaceId: string;
-  /** Local time, as the browser writes it: `2027-01-31T09:30`. */
-  expiresAt: string;
-  perSecond: string;
-  burst: string;
-}
-
 /** The dialog that creates a key, and then shows its secret. */
 export function NewKey() {
+  /** The key of the person may work in one space only. It creates keys only there. */
   const boundTo = ownKey.value?.spaceId ?? null;
-  const draft = useSignal<Draft>({
-    name: '',
-    scopes: (['jobs:read'] as const).filter(mayGive),
-    spaceId: boundTo ?? '',
-    expiresAt: '',
-    perSecond: '',
-    burst: '',
-  });
+  const name = useSignal('');
+  const scopes = useSignal<readonly Scope[]>((['jobs:read'] as const).filter(mayGive));
+  const spaceId = useSignal(boundTo ?? '');
+  /** Local time, as the browser writes it: `2027-01-31T09:30`. */
+  const expiresAt = useSignal('');
+  const perSecond = useSignal('');
+  const burst = useSignal('');
   const created = useSignal<CreatedApiKey | null>(null);
-  const change = (changes: Partial<Draft>) => {
-    draft.value = { ...draft.value, ...changes };
-  };
   const run = async () => {
-    created.value = await call<CreatedApiKey>('POST', 'keys', { body: requestOf(draft.value) });
+    const body: CreateKeyRequest = {
+      name: name.value,
+      scopes: [...scopes.value],
+      spaceId: spaceId.value === '' ? null : spaceId.value,
+      expiresAt: expiresAt.value === '' ? null : new Date(expiresAt.value).toISOString(),
+      limits: perSecond.value === '' ? null : { perSecond: Number(perSecond.value), burst: Number(burst.value) },
+    };
+    created.value = await call<CreatedApiKey>('POST', 'keys', { body });
     return '';
   };
 
   if (created.value !== null) return <NewSecret created={created.value} title="The key is created" />;
-  const { name, scopes } = draft.value;
+  const hasLimits = perSecond.value !== '' || burst.value !== '';
   return (
-    <ActionForm title="New API key" verb="Create" isDisabled={scopes.length === 0} run={run}>
+    <ActionForm title="New API key" verb="Create" isDisabled={scopes.value.length === 0} run={run}>
       <Field label="Name">
-        <input required maxLength={128} value={name} onInput={(event) => change({ name: event.currentTarget.value })} />
+        <TextInput required maxLength={128} text={name} />
       </Field>
-      <ScopesField value={scopes} onChange={(changed) => change({ scopes: changed })} />
-      <Bounds draft={draft.value} change={change} isBound={boundTo !== null} />
+      <ScopesField value={scopes.value} onChange={(changed) => (scopes.value = changed)} />
+      <div class="fields">
+        <Field
+          label="Space (optional)"
+          hint={boundTo === null ? 'Empty for every space' : 'Your own key works only here'}
+        >
+          <TextInput
+            readOnly={boundTo !== null}
+            pattern="[A-Za-z0-9._:\-]{1,128}"
+            title="1 to 128 characters of A-Z a-z 0-9 . _ : -"
+            text={spaceId}
+          />
+        </Field>
+        <Field
+          label="Expires (optional)"
+          hint={`Your local time; empty for ${boundTo === null ? 'never' : 'that of your key'}`}
+        >
+          <TextInput type="datetime-local" text={expiresAt} />
+        </Field>
+        <Field label="Calls per second (optional)" hint="On average, in each process of the API">
+          <TextInput type="number" min={0.01} max={100_000} step="any" required={hasLimits} text={perSecond} />
+        </Field>
+        <Field label="Burst (optional)" hint="Calls that it may make at once after a pause">
+          <TextInput type="number" min={1} max={100_000} required={hasLimits} text={burst} />
+        </Field>
+      </div>
     </ActionForm>
   );
-}
-
-interface BoundsProps {
-  draft: Draft;
-  change: (changes: Partial<Draft>) => void;
-  /** Whether the key of the person works in one space only. It creates keys only there. */
-  isBound: boolean;
-}
-
-/** Optional fields: where, how long and how often the key may be used. */
-function Bounds({ draft, change, isBound }: BoundsProps) {
-  const hasLimits = draft.perSecond !== '' || draft.burst !== '';
-  return (
-    <div class="fields">
-      <Field label="Space (optional)" hint={isBound ? 'Your own key works only here' : 'Empty for every space'}>
-        <input
-          value={draft.spaceId}
-          readOnly={isBound}
-          pattern="[A-Za-z0-9._:\-]{1,128}"
-          title="1 to 128 characters of A-Z a-z 0-9 . _ : -"
-          onInput={(event) => change({ spaceId: event.currentTarget.value })}
-        />
-      </Field>
-      <Field label="Expires (optional)" hint={`Your local time; empty for ${isBound ? 'that of your key' : 'never'}`}>
-        <input
-          type="datetime-local"
-          value={draft.expiresAt}
-          onInput={(event) => change({ expiresAt: event.currentTarget.value })}
-        />
-      </Field>
-      <Field label="Calls per second (optional)" hint="On average, in each process of the API">
-        <input
-          type="number"
-          min={0.01}
-          max={100_000}
-          step="any"
-          required={hasLimits}
-          value={draft.perSecond}
-          onInput={(event) => change({ perSecond: event.currentTarget.value })}
-        />
-      </Field>
-      <Field label="Burst (optional)" hint="Calls that it may make at once after a pause">
-        <input
-          type="number"
-          min={1}
-          max={100_000}
-          required={hasLimits}
-          value={draft.burst}
-          onInput={(event) => change({ burst: event.currentTarget.value })}
-        />
-      </Field>
-    </div>
-  );
-}
-
-function requestOf({ name, scopes, spaceId, expiresAt, perSecond, burst }: Draft): CreateKeyRequest {
-  return {
-    name,
-    scopes: [...scopes],
-    spaceId: spaceId === '' ? null : spaceId,
-    expiresAt: expiresAt === '' ? null : new Date(expiresAt).toISOString(),
-    limits: perSecond === '' ? null : { perSecond: Number(perSecond), burst: Number(burst) },
-  };
 }

@@ -4,7 +4,8 @@ import { can } from '../../api/session.js';
 import { loadSpaces, SPACES_MAX } from '../../live/spaces.js';
 import { useLoaded } from '../../live/use-loaded.js';
 import { count } from '../../parts/format.js';
-import { type Column, LoadError, Table } from '../../parts/show.js';
+import { ErrorNotice } from '../../parts/notice.js';
+import { type Column, Table } from '../../parts/show.js';
 import { FirstRun } from '../first-run/first-run.js';
 import { DeadByError } from './dead-by-error.js';
 import { SpaceRow } from './space-row.js';
@@ -36,12 +37,12 @@ export function Overview() {
     isFirstRun.value = false;
   };
   if (!can('jobs:read')) return <p class="notice bad">This key lacks the scope jobs:read, so it sees no jobs.</p>;
-  if (list === null) return <LoadError error={spaces.error.value} />;
+  if (list === null) return <ErrorNotice>{spaces.error.value?.message}</ErrorNotice>;
   if (isFirstRun.value) return <FirstRun {...(list.length > 0 && { onLeave: leaveFirstRun })} />;
   return (
     <>
       <h1>Spaces</h1>
-      <LoadError error={spaces.error.value} />
+      <ErrorNotice>{spaces.error.value?.message}</ErrorNotice>
       <DeadByError spaces={list} />
       <Table label="Spaces" columns={COLUMNS}>
         {list.map((space) => (

@@ -7,7 +7,7 @@ import { type Activity, loadActivity } from '../../live/history.js';
 import type { Space } from '../../live/spaces.js';
 import { useLoaded } from '../../live/use-loaded.js';
 import { useVisible } from '../../live/use-visible.js';
-import { confirm } from '../../parts/action.js';
+import { confirm } from '../../parts/dialog.js';
 import { count, duration, jobs } from '../../parts/format.js';
 import { Bars, SpaceLink } from '../../parts/show.js';
 import { linkTo } from '../../route.js';

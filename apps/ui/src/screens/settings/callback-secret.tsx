@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { CallbackSecretList } from '@yardmaster/protocol';
 import { call, segment } from '../../api/client.js';
-import { ActionForm, Copyable } from '../../parts/action.js';
-import { Shown, showDialog } from '../../parts/dialog.js';
+import { ActionForm, Shown, showDialog } from '../../parts/dialog.js';
+import { Copyable } from '../../parts/show.js';
 
 /** The button that shows the secret with which receivers verify callbacks of a space. */
 export function CallbackSecret({ spaceId }: { spaceId: string }) {

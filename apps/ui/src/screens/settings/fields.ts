@@ -1,5 +1,5 @@
 import type { SettingsChange, SpaceSettings } from '@yardmaster/protocol';
-import { jsonOf } from '../../parts/field.js';
+import { jsonOf } from '../../parts/form.js';
 
 /** A setting of a space, as a form shows it. */
 export interface SettingField {

@@ -2,9 +2,8 @@ import { useSignal } from '@preact/signals';
 import type { SpaceSettings } from '@yardmaster/protocol';
 import { call, segment } from '../../api/client.js';
 import { useLoaded } from '../../live/use-loaded.js';
-import { notify } from '../../parts/action.js';
-import { Field, JsonInput } from '../../parts/field.js';
-import { LoadError } from '../../parts/show.js';
+import { Field, JsonInput, useSubmit } from '../../parts/form.js';
+import { ErrorNotice, notify } from '../../parts/notice.js';
 import { changedFields, changeOf, type Draft, SECTIONS, type SettingField, textOf } from './fields.js';
 
 /** The form of the settings. It sends only what the person has changed, so that it undoes no change of another one. */
@@ -12,31 +11,23 @@ export function SettingsForm({ spaceId }: { spaceId: string }) {
   const path = `spaces/${segment(spaceId)}/settings`;
   const { value, error } = useLoaded(spaceId, (signal) => call<SpaceSettings>('GET', path, { signal }));
   const draft = useSignal<Draft>({});
-  const saveError = useSignal('');
-  const isSaving = useSignal(false);
   const settings = value.value;
-  if (settings === null) return <LoadError error={error.value} />;
-
-  const changed = changedFields(settings, draft.value);
-  const save = async (event: Event) => {
-    event.preventDefault();
-    isSaving.value = true;
-    saveError.value = '';
-    try {
-      value.value = await call<SpaceSettings>('PATCH', path, { body: changeOf(changed, draft.value) });
-      draft.value = {};
-      notify('The settings are saved');
-    } catch (thrown) {
-      saveError.value = (thrown as Error).message;
-    } finally {
-      isSaving.value = false;
-    }
-  };
+  const changed = settings === null ? [] : changedFields(settings, draft.value);
+  const {
+    submit,
+    error: saveError,
+    isRunning,
+  } = useSubmit(async () => {
+    value.value = await call<SpaceSettings>('PATCH', path, { body: changeOf(changed, draft.value) });
+    draft.value = {};
+    notify('The settings are saved');
+  });
+  if (settings === null) return <ErrorNotice>{error.value?.message}</ErrorNotice>;
   return (
-    <form onSubmit={save} aria-labelledby="settings-title">
+    <form onSubmit={submit} aria-labelledby="settings-title">
       <h2 id="settings-title">Settings</h2>
       {SECTIONS.map(({ title, fields }) => (
-        <fieldset key={title} disabled={isSaving.value}>
+        <fieldset key={title} disabled={isRunning.value}>
           <legend>{title}</legend>
           <div class="fields">
             {fields.map((field) => (
@@ -44,31 +35,19 @@ export function SettingsForm({ spaceId }: { spaceId: string }) {
                 <Control
                   field={field}
                   text={draft.value[field.path] ?? textOf(settings, field)}
-                  onText={(text) => {
-                    draft.value = { ...draft.value, [field.path]: text };
-                  }}
+                  onText={(text) => (draft.value = { ...draft.value, [field.path]: text })}
                 />
               </Field>
             ))}
           </div>
         </fieldset>
       ))}
-      {saveError.value !== '' && (
-        <p class="notice bad" role="alert">
-          <bdi>{saveError.value}</bdi>
-        </p>
-      )}
+      <ErrorNotice>{saveError.value}</ErrorNotice>
       <p class="buttons">
-        <button type="submit" class="primary" disabled={changed.length === 0 || isSaving.value}>
+        <button type="submit" class="primary" disabled={changed.length === 0 || isRunning.value}>
           {saveText(changed.length)}
         </button>
-        <button
-          type="button"
-          disabled={changed.length === 0 || isSaving.value}
-          onClick={() => {
-            draft.value = {};
-          }}
-        >
+        <button type="button" disabled={changed.length === 0 || isRunning.value} onClick={() => (draft.value = {})}>
           Discard
         </button>
       </p>

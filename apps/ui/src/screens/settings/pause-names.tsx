@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { NameStats, Paused } from '@yardmaster/protocol';
-import { Field } from '../../parts/field.js';
+import { Field, TextInput } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { type Column, Table, Text } from '../../parts/show.js';
 
@@ -86,14 +86,7 @@ function AnotherName({ confirmPause }: { confirmPause: ConfirmPause }) {
   return (
     <form onSubmit={submit} aria-label="Pause another name">
       <Field label="Another name of jobs">
-        <input
-          required
-          maxLength={128}
-          value={name.value}
-          onInput={(event) => {
-            name.value = event.currentTarget.value;
-          }}
-        />
+        <TextInput required maxLength={128} text={name} />
       </Field>
       <p class="buttons">
         <button type="submit">Pause this name …</button>

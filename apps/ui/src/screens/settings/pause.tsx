@@ -2,8 +2,8 @@ import type { Paused } from '@yardmaster/protocol';
 import { call, segment } from '../../api/client.js';
 import { can } from '../../api/session.js';
 import { useLoaded } from '../../live/use-loaded.js';
-import { confirm } from '../../parts/action.js';
-import { LoadError } from '../../parts/show.js';
+import { confirm } from '../../parts/dialog.js';
+import { ErrorNotice } from '../../parts/notice.js';
 import { pauseEffect } from './pause-effect.js';
 import { type ConfirmPause, Names, type PauseState } from './pause-names.js';
 
@@ -37,7 +37,7 @@ export function Pauses({ spaceId }: { spaceId: string }) {
   return (
     <section aria-labelledby="pause-title">
       <h2 id="pause-title">Pause</h2>
-      <LoadError error={error.value} />
+      <ErrorNotice>{error.value?.message}</ErrorNotice>
       {state !== null && <WholeSpace paused={state.paused} confirmPause={confirmPause} />}
       {state !== null && state.paused !== true && <Names state={state} confirmPause={confirmPause} />}
     </section>

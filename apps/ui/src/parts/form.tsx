@@ -1,5 +1,5 @@
-import { useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
+import { type Signal, useSignal } from '@preact/signals';
+import type { ComponentChildren, ComponentProps } from 'preact';
 import { useEffect } from 'preact/hooks';
 
 /** A labelled field of a form. The control is the child. */
@@ -11,6 +11,29 @@ export function Field({ label, hint, children }: { label: string; hint?: string;
       {children}
       {hint !== undefined && <small>{hint}</small>}
     </label>
+  );
+}
+
+/** An input whose text is kept in a signal. */
+export function TextInput({ text, ...attributes }: ComponentProps<'input'> & { text: Signal<string> }) {
+  return <input {...attributes} value={text.value} onInput={(event) => (text.value = event.currentTarget.value)} />;
+}
+
+interface SecondsSelectProps {
+  seconds: Signal<number>;
+  options: readonly { seconds: number; title: string }[];
+}
+
+/** A choice among lengths of time. */
+export function SecondsSelect({ seconds, options }: SecondsSelectProps) {
+  return (
+    <select value={seconds.value} onChange={(event) => (seconds.value = Number(event.currentTarget.value))}>
+      {options.map((one) => (
+        <option key={one.seconds} value={one.seconds}>
+          {one.title}
+        </option>
+      ))}
+    </select>
   );
 }
 
@@ -70,10 +93,27 @@ export function SearchField({ label, value, placeholder, onSearch }: SearchField
         maxLength={500}
         placeholder={placeholder}
         value={text.value}
-        onInput={(event) => {
-          text.value = event.currentTarget.value;
-        }}
+        onInput={(event) => (text.value = event.currentTarget.value)}
       />
     </label>
   );
+}
+
+/** Run the submission of a form. Its error stays until the next one. */
+export function useSubmit(run: () => Promise<void>) {
+  const error = useSignal('');
+  const isRunning = useSignal(false);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    isRunning.value = true;
+    error.value = '';
+    try {
+      await run();
+    } catch (thrown) {
+      error.value = (thrown as Error).message;
+    } finally {
+      isRunning.value = false;
+    }
+  };
+  return { submit, error, isRunning };
 }
