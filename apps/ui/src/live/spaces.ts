@@ -1,5 +1,6 @@
-import type { SpaceList } from '@yardmaster/protocol';
-import { call } from '../api/client.js';
+import type { SpaceHistory, SpaceList } from '@yardmaster/protocol';
+import { call, segment } from '../api/client.js';
+import { now } from './clock.js';
 
 export type Space = SpaceList['spaces'][number];
 
@@ -16,4 +17,77 @@ export async function loadSpaces(signal: AbortSignal): Promise<Space[]> {
     cursor = page.nextCursor;
   } while (cursor !== null && spaces.length < SPACES_MAX);
   return spaces.sort((a, b) => (a.spaceId < b.spaceId ? -1 : 1));
+}
+
+/** What happened in a space, as the overview shows it. */
+export interface Activity {
+  /** Jobs that ended in each of the last 60 minutes, oldest first. */
+  endedPerMinute: number[];
+  /** Completed jobs per minute, over the last five whole minutes. */
+  donePerMinute: number;
+  /** Median wait of the last hour, seconds; null without deliveries. */
+  medianWaitSeconds: number | null;
+  /** Deliveries of the last hour that were never acked. */
+  deliveryTimeouts: number;
+  /** Jobs that died in the last 24 hours. */
+  deadOfDay: number;
+}
+
+const MINUTE = 60_000;
+
+/** Load the history of a space. */
+export async function loadActivity(spaceId: string, signal: AbortSignal): Promise<Activity> {
+  const path = `spaces/${segment(spaceId)}/stats/history`;
+  const [hour, day] = await Promise.all([
+    call<SpaceHistory>('GET', path, { signal }),
+    call<SpaceHistory>('GET', path, { query: { step: 3600 }, signal }),
+  ]);
+  return activityOf(hour.points, day.points, now.value);
+}
+
+type Points = SpaceHistory['points'];
+
+/** Sum up the minutes of an hour and the hours of a day. */
+export function activityOf(hour: Points, day: Points, nowMs: number): Activity {
+  const thisMinute = Math.floor(nowMs / MINUTE);
+  const minutes = hour.flatMap(({ at, names }) => {
+    const minutesAgo = thisMinute - Math.floor(Date.parse(at) / MINUTE);
+    return Object.values(names).map((one) => ({ minutesAgo, ...one }));
+  });
+  const endedPerMinute = new Array<number>(60).fill(0);
+  for (const { minutesAgo, completed, dead, killed } of minutes) {
+    const place = 59 - minutesAgo;
+    if (place in endedPerMinute) endedPerMinute[place] = (endedPerMinute[place] ?? 0) + completed + dead + killed;
+  }
+  const whole = minutes.filter(({ minutesAgo }) => minutesAgo >= 1 && minutesAgo <= 5);
+  return {
+    endedPerMinute,
+    donePerMinute: sumOf(whole, 'completed') / 5,
+    medianWaitSeconds: medianOf(minutes.map(({ waitSeconds }) => waitSeconds.buckets)),
+    deliveryTimeouts: sumOf(minutes, 'deliveryTimeouts'),
+    deadOfDay: sumOf(
+      day.flatMap(({ names }) => Object.values(names)),
+      'dead',
+    ),
+  };
+}
+
+function sumOf<Field extends string>(list: readonly Record<Field, number>[], field: Field): number {
+  return list.reduce((sum, one) => sum + one[field], 0);
+}
+
+/** Return the limit, in seconds, of the bucket that contains the median; null without any. */
+function medianOf(all: readonly Record<string, number>[]): number | null {
+  const buckets = new Map<number, number>();
+  for (const [limit, count] of all.flatMap(Object.entries<number>)) {
+    const seconds = limit === 'more' ? Number.POSITIVE_INFINITY : Number(limit);
+    buckets.set(seconds, (buckets.get(seconds) ?? 0) + count);
+  }
+  const total = [...buckets.values()].reduce((sum, count) => sum + count, 0);
+  let seen = 0;
+  for (const [limit, count] of [...buckets].sort(([a], [b]) => a - b)) {
+    seen += count;
+    if (seen >= total / 2) return limit;
+  }
+  return null;
 }

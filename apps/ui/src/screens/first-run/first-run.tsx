@@ -2,13 +2,13 @@ import { useSignal } from '@preact/signals';
 import type { JobWithEvents, ListedJob, Scope } from '@yardmaster/protocol';
 import type { ComponentChildren } from 'preact';
 import { call, segment } from '../../api/client.js';
-import { can, ownKey } from '../../api/session.js';
+import { can, keyText, ownKey } from '../../api/session.js';
 import { isEvent } from '../../live/apply-message.js';
 import { useStream } from '../../live/stream.js';
 import { Field, TextInput } from '../../parts/form.js';
+import { CopyButton } from '../../parts/show.js';
 import { linkTo } from '../../route.js';
-import { Command, KeyCommand } from './command.js';
-import { afterEvent, type FirstJob, JOB_NAME, NO_JOB, type Step, stepsOf } from './steps.js';
+import { afterEvent, type FirstJob, JOB_NAME, NO_JOB, quoted, type Step, stepsOf } from './steps.js';
 
 /** The commands for the life of a first job. Each is marked as done once its event has happened. */
 export function FirstRun({ onLeave }: { onLeave?: () => void }) {
@@ -125,4 +125,46 @@ async function newestJobId(spaceId: string): Promise<string | null> {
   const query = { name: JOB_NAME, limit: 1 };
   const jobs = await call<ListedJob[]>('GET', `spaces/${segment(spaceId)}/jobs`, { query });
   return jobs[0]?.id ?? null;
+}
+
+interface CommandProps {
+  /** What the button copies. */
+  command: string;
+  /** What is shown, if that is another text. */
+  shown?: string;
+  /** Names the command, for the button: `step 1`. */
+  label: string;
+}
+
+/** Show a command of several lines with a button that copies it. */
+export function Command({ command, shown = command, label }: CommandProps) {
+  return (
+    <div class="command">
+      <pre>
+        <code>{shown}</code>
+      </pre>
+      <CopyButton text={command} label={label} />
+    </div>
+  );
+}
+
+/** The line that gives the shell the key. It is masked until the person shows it; the copy has the key itself. */
+export function KeyCommand() {
+  const isShown = useSignal(false);
+  const line = `KEY=${quoted(keyText())}`;
+  return (
+    <>
+      <Command command={line} shown={isShown.value ? line : "KEY='••••••••'"} label="the line with your key" />
+      <p class="buttons">
+        <button
+          type="button"
+          onClick={() => {
+            isShown.value = !isShown.value;
+          }}
+        >
+          {isShown.value ? 'Hide the key' : 'Show the key'}
+        </button>
+      </p>
+    </>
+  );
 }

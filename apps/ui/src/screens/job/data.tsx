@@ -3,24 +3,24 @@ import type { JobWithEvents } from '@yardmaster/protocol';
 import { isTerminal } from '@yardmaster/protocol/statuses';
 import type { ComponentChildren } from 'preact';
 import { count, duration } from '../../parts/format.js';
-import { Text, Time } from '../../parts/show.js';
+import { Table, Text, Time } from '../../parts/show.js';
 import { linkTo } from '../../route.js';
 
 /** Characters of a text that are shown at first, so that a large payload does not slow the page down. */
-const SHOWN = 4000;
+const CHARACTERS_SHOWN = 4000;
 
 /** Show JSON of a job. Nothing is shown for null. */
 export function Data({ title, value }: { title: string; value: unknown }) {
   const isWhole = useSignal(false);
   if (value === null || value === undefined) return null;
   const text = JSON.stringify(value, null, 2);
-  const isCut = text.length > SHOWN && !isWhole.value;
+  const isCut = text.length > CHARACTERS_SHOWN && !isWhole.value;
   return (
     <section class="data">
       <h2>{title}</h2>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <pre tabIndex={0} dir="ltr">
-        {isCut ? `${text.slice(0, SHOWN)}…` : text}
+        {isCut ? `${text.slice(0, CHARACTERS_SHOWN)}…` : text}
       </pre>
       {isCut && (
         <button
@@ -97,4 +97,39 @@ interface CallbackAttempt {
 function attemptText({ attempt, statusCode, error, willRetry }: CallbackAttempt): string {
   const outcome = statusCode !== undefined ? `got ${statusCode}` : `failed: ${error}`;
   return `attempt ${attempt} ${outcome}${willRetry ? '; it is sent again' : ''}`;
+}
+
+/** Events that are shown at first. */
+const EVENTS_SHOWN = 50;
+
+/** The events of a job, newest first. */
+export function History({ events }: { events: JobWithEvents['events'] }) {
+  const isWhole = useSignal(false);
+  const shown = isWhole.value ? events : events.slice(-EVENTS_SHOWN);
+  return (
+    <section>
+      <h2>History</h2>
+      <Table label="History" columns={[{ title: 'At' }, { title: 'Event' }, { title: 'Data' }]}>
+        {shown.toReversed().map(({ id, type, data, createdAt }) => (
+          <tr key={id}>
+            <td>
+              <Time at={createdAt} />
+            </td>
+            <td>{type}</td>
+            <td class="why">{data !== null && <Text max={500}>{JSON.stringify(data)}</Text>}</td>
+          </tr>
+        ))}
+      </Table>
+      {shown.length < events.length && (
+        <button
+          type="button"
+          onClick={() => {
+            isWhole.value = true;
+          }}
+        >
+          Show all {count(events.length)} events
+        </button>
+      )}
+    </section>
+  );
 }

@@ -13,8 +13,7 @@ import { Copyable, ProgressBar, progressOf, SpaceLink, Stages, StatusMark, Text,
 import { linkTo } from '../../route.js';
 import { actionsOf } from './actions.js';
 import { AttemptTimeline } from './attempt-timeline.js';
-import { Data, Facts } from './data.js';
-import { History } from './history.js';
+import { Data, Facts, History } from './data.js';
 import { Logs } from './logs.js';
 
 /** An ended job has no stream, but callbacks, and it may be requeued. So it is read again now and then. */

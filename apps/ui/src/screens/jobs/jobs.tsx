@@ -2,16 +2,18 @@ import type { SpaceStats } from '@yardmaster/protocol';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { call, segment } from '../../api/client.js';
 import { can } from '../../api/session.js';
+import { errorGroupsOf } from '../../live/errors.js';
 import { isPaused, useStream } from '../../live/stream.js';
 import { actionCount, useLoaded } from '../../live/use-loaded.js';
 import { count } from '../../parts/format.js';
 import { ErrorNotice } from '../../parts/notice.js';
+import { Text } from '../../parts/show.js';
 import { linkTo, linkWith, route } from '../../route.js';
+import { inJson } from '../bulk.js';
 import { SpaceHeading } from '../space-heading.js';
 import { BulkBar } from './bulk-bar.js';
 import { filterOf, unknownFilterIn } from './filter.js';
 import { FilterBar } from './filter-bar.js';
-import { ErrorGroups } from './groups.js';
 import { JobList, WAITING_MAX } from './list.js';
 import { JobTable } from './table.js';
 
@@ -117,6 +119,25 @@ function Pages({ list, isFirst }: { list: JobList; isFirst: boolean }) {
     <nav class="pages" aria-label="Pages of the list">
       {!isFirst && <a href={linkWith({ cursor: null })}>Newest</a>}
       {next !== null && <a href={linkWith({ cursor: next })}>Older</a>}
+    </nav>
+  );
+}
+
+const GROUPS_SHOWN = 6;
+
+/** The errors of the dead jobs on the page, the most frequent first; each is a link to the jobs with it. */
+export function ErrorGroups({ list }: { list: JobList }) {
+  const groups = errorGroupsOf(list.rows.value ?? []);
+  if (groups.length < 2) return null;
+  return (
+    <nav class="groups" aria-label="Dead jobs by error">
+      Dead by error:
+      {groups.slice(0, GROUPS_SHOWN).map(({ error, text, ids }) => (
+        <a key={text} href={linkWith({ status: 'dead', q: inJson(error), cursor: null })}>
+          <Text max={60}>{text}</Text> ×{count(ids.length)}
+        </a>
+      ))}
+      {groups.length > GROUPS_SHOWN && <span>and {count(groups.length - GROUPS_SHOWN)} others</span>}
     </nav>
   );
 }

@@ -1,17 +1,17 @@
+import { type Signal, useSignal } from '@preact/signals';
 import type { SpaceStats } from '@yardmaster/protocol';
-import { useRef } from 'preact/hooks';
+import type { RefObject } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { call, segment } from '../../api/client.js';
 import { can } from '../../api/session.js';
 import { setClock } from '../../live/clock.js';
-import { type Activity, loadActivity } from '../../live/history.js';
-import type { Space } from '../../live/spaces.js';
+import { type Activity, loadActivity, type Space } from '../../live/spaces.js';
 import { useLoaded } from '../../live/use-loaded.js';
-import { useVisible } from '../../live/use-visible.js';
 import { confirm } from '../../parts/dialog.js';
 import { count, duration, jobs } from '../../parts/format.js';
 import { Bars, SpaceLink } from '../../parts/show.js';
 import { linkTo } from '../../route.js';
-import { pauseEffect } from '../settings/pause-effect.js';
+import { pauseEffect } from '../settings/pause.js';
 
 const EVERY_MS = 10_000;
 
@@ -112,4 +112,18 @@ function PauseButton({ spaceId, stats }: { spaceId: string; stats: SpaceStats | 
       {verb}
     </button>
   );
+}
+
+/** Say whether an element can be seen without scrolling. It must be there from the first render on. */
+export function useVisible(element: RefObject<Element | null>): Signal<boolean> {
+  const isVisible = useSignal(false);
+  useEffect(() => {
+    if (element.current === null) return;
+    const observer = new IntersectionObserver((entries) => {
+      isVisible.value = entries.at(-1)?.isIntersecting ?? false;
+    });
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, []);
+  return isVisible;
 }

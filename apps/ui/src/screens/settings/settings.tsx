@@ -1,6 +1,10 @@
+import { useSignal } from '@preact/signals';
+import type { CallbackSecretList } from '@yardmaster/protocol';
+import { call, segment } from '../../api/client.js';
 import { can } from '../../api/session.js';
+import { ActionForm, Shown, showDialog } from '../../parts/dialog.js';
+import { Copyable } from '../../parts/show.js';
 import { SpaceHeading } from '../space-heading.js';
-import { CallbackSecret } from './callback-secret.js';
 import { SettingsForm } from './form.js';
 import { Pauses } from './pause.js';
 
@@ -21,5 +25,53 @@ export function Settings({ spaceId }: { spaceId: string }) {
       )}
       {can('keys:manage') && <CallbackSecret spaceId={spaceId} />}
     </>
+  );
+}
+
+/** The button that shows the secret with which receivers verify callbacks of a space. */
+export function CallbackSecret({ spaceId }: { spaceId: string }) {
+  return (
+    <section aria-labelledby="callback-secret-title">
+      <h2 id="callback-secret-title">Callback secret</h2>
+      <p>Receivers of callbacks verify with it that a callback comes from this service.</p>
+      <p class="buttons">
+        <button type="button" onClick={() => showDialog(<SecretDialog spaceId={spaceId} />)}>
+          Show callback secret …
+        </button>
+      </p>
+    </section>
+  );
+}
+
+function SecretDialog({ spaceId }: { spaceId: string }) {
+  const secrets = useSignal<string[] | null>(null);
+  const run = async () => {
+    const response = await call<CallbackSecretList>('GET', `spaces/${segment(spaceId)}/callback-secret`);
+    secrets.value = response.secrets;
+    return '';
+  };
+  if (secrets.value !== null) return <Secrets secrets={secrets.value} />;
+  return (
+    <ActionForm title={`Show the callback secret of ${spaceId}?`} verb="Show" run={run}>
+      <p>
+        Everyone who sees it can forge callbacks of this space. It will be on your screen until you close the dialog.
+      </p>
+    </ActionForm>
+  );
+}
+
+function Secrets({ secrets }: { secrets: readonly string[] }) {
+  return (
+    <Shown title="Callback secret">
+      {secrets.length === 0 && <p>The service does not sign callbacks, because CALLBACK_SIGNING_SECRET is not set.</p>}
+      {secrets.length > 1 && (
+        <p>There are several, because CALLBACK_SIGNING_SECRET is being changed. The newest is first.</p>
+      )}
+      {secrets.map((secret) => (
+        <p key={secret}>
+          <Copyable text={secret} label="The secret" />
+        </p>
+      ))}
+    </Shown>
   );
 }
