@@ -117,9 +117,7 @@ const STATE_TEXT: Record<StreamState, string> = {
 /** State of live updates, and the button that pauses them. */
 function Live() {
   const state = isPaused.value ? 'paused' : streamState.value;
-  const toggle = () => {
-    isPaused.value = !isPaused.value;
-  };
+  const toggle = () => (isPaused.value = !isPaused.value);
   useEffect(
     () => () => {
       isPaused.value = false; // The next person has not paused anything.

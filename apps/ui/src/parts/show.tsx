@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Job, Progress, Status } from '@yardmaster/protocol';
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, toChildArray } from 'preact';
 import { linkTo } from '../route.js';
 import { count, duration, secondsBetween, shortId, timeText } from './format.js';
 
@@ -100,16 +100,15 @@ export interface Column {
   head?: ComponentChildren;
 }
 
-/** Show a table that scrolls by itself when it is wider than the page. */
-export function Table({
-  label,
-  columns,
-  children,
-}: {
+interface TableProps {
   label: string;
   columns: readonly Column[];
   children: ComponentChildren;
-}) {
+}
+
+/** Show a table, unless it has no rows. It scrolls by itself when it is wider than the page. */
+export function Table({ label, columns, children }: TableProps) {
+  if (toChildArray(children).length === 0) return null;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <section class="scroll" aria-label={label} tabIndex={0}>

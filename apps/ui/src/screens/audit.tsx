@@ -32,13 +32,11 @@ export function Audit() {
       <h1>Audit</h1>
       <ErrorNotice>{error.value?.message}</ErrorNotice>
       {entries?.length === 0 && <p>{next === null ? 'No entry.' : 'No entry on this page; older pages have some.'}</p>}
-      {entries !== undefined && entries.length > 0 && (
-        <Table label="Audit" columns={COLUMNS}>
-          {entries.map((entry) => (
-            <EntryRow key={entry.id} entry={entry} />
-          ))}
-        </Table>
-      )}
+      <Table label="Audit" columns={COLUMNS}>
+        {entries?.map((entry) => (
+          <EntryRow key={entry.id} entry={entry} />
+        ))}
+      </Table>
       <nav class="pages" aria-label="Pages of the audit">
         {cursor !== null && <a href={linkWith({ cursor: null, page: null })}>Newest</a>}
         {cursor !== null && <span>page {page}</span>}

@@ -39,13 +39,11 @@ export function Operations({ spaceId }: { spaceId: string }) {
       {operations?.length === 0 && (
         <p>No operation yet. Requeue, kill or delete several jobs at once in the list of jobs.</p>
       )}
-      {operations && operations.length > 0 && (
-        <Table label="Operations" columns={COLUMNS}>
-          {operations.map((operation) => (
-            <OperationRow key={operation.id} operation={operation} />
-          ))}
-        </Table>
-      )}
+      <Table label="Operations" columns={COLUMNS}>
+        {operations?.map((operation) => (
+          <OperationRow key={operation.id} operation={operation} />
+        ))}
+      </Table>
     </>
   );
 }

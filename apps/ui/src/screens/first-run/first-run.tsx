@@ -156,12 +156,7 @@ export function KeyCommand() {
     <>
       <Command command={line} shown={isShown.value ? line : "KEY='••••••••'"} label="the line with your key" />
       <p class="buttons">
-        <button
-          type="button"
-          onClick={() => {
-            isShown.value = !isShown.value;
-          }}
-        >
+        <button type="button" onClick={() => (isShown.value = !isShown.value)}>
           {isShown.value ? 'Hide the key' : 'Show the key'}
         </button>
       </p>

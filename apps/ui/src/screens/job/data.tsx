@@ -23,12 +23,7 @@ export function Data({ title, value }: { title: string; value: unknown }) {
         {isCut ? `${text.slice(0, CHARACTERS_SHOWN)}…` : text}
       </pre>
       {isCut && (
-        <button
-          type="button"
-          onClick={() => {
-            isWhole.value = true;
-          }}
-        >
+        <button type="button" onClick={() => (isWhole.value = true)}>
           Show all {count(text.length)} characters
         </button>
       )}
@@ -121,12 +116,7 @@ export function History({ events }: { events: JobWithEvents['events'] }) {
         ))}
       </Table>
       {shown.length < events.length && (
-        <button
-          type="button"
-          onClick={() => {
-            isWhole.value = true;
-          }}
-        >
+        <button type="button" onClick={() => (isWhole.value = true)}>
           Show all {count(events.length)} events
         </button>
       )}

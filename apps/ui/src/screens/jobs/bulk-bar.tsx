@@ -12,7 +12,6 @@ import { goTo } from '../../route.js';
 import { confirmForAll, type Filter } from '../bulk.js';
 import { type JobsFilter, listQuery, operationFilter } from './filter.js';
 import type { JobList } from './list.js';
-import { selected } from './selection.js';
 
 /** Most jobs of an export, so that the browser can hold them. */
 const EXPORT_MAX = 10_000;
@@ -33,7 +32,7 @@ const ACTIONS = [
 
 /** Buttons for the selected jobs, or for all that match the filter. */
 export function BulkBar({ spaceId, filter, list, children }: BulkBarProps) {
-  const chosen = (list.rows.value ?? []).filter(({ id }) => selected.value.has(id));
+  const chosen = (list.rows.value ?? []).filter(({ id }) => list.selected.value.has(id));
   const shown = (statuses: readonly Status[]) => {
     const wanted = filter.statuses.length === 0 ? STATUSES : filter.statuses;
     return wanted.filter((status) => statuses.includes(status));

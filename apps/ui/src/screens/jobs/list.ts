@@ -23,6 +23,8 @@ export class JobList {
   readonly waiting = signal<ReadonlySet<string>>(new Set());
   /** How many jobs of the space have each status; null before the stream is open. */
   readonly counts = signal<Record<Status, number> | null>(null);
+  /** Ids of the selected jobs. Another page or filter is another list, and begins without any. */
+  readonly selected = signal<ReadonlySet<string>>(new Set());
   readonly #spaceId: string;
   readonly #filter: JobsFilter;
   /** Ends the latest load. Only that one counts. */
@@ -57,6 +59,15 @@ export class JobList {
     const messages = this.#during ?? [];
     this.#during = null;
     this.apply(messages);
+  }
+
+  select(ids: readonly string[], isSelected: boolean): void {
+    const changed = new Set(this.selected.value);
+    for (const id of ids) {
+      if (isSelected) changed.add(id);
+      else changed.delete(id);
+    }
+    this.selected.value = changed;
   }
 
   /** End the load, and start no other. */

@@ -1,6 +1,5 @@
 import type { ListedJob, Status } from '@yardmaster/protocol';
 import { isTerminal } from '@yardmaster/protocol/statuses';
-import { useEffect } from 'preact/hooks';
 import { can } from '../../api/session.js';
 import { errorText } from '../../live/errors.js';
 import { showDialog } from '../../parts/dialog.js';
@@ -8,7 +7,6 @@ import { duration, secondsBetween } from '../../parts/format.js';
 import { type Column, JobLink, ProgressBar, progressOf, StatusMark, Table, Text, Time } from '../../parts/show.js';
 import { actionsOf } from '../job/actions.js';
 import type { JobList } from './list.js';
-import { select, selected } from './selection.js';
 
 const COLUMNS: Column[] = [
   ...[{ title: 'Id' }, { title: 'Name' }, { title: 'Status' }, { title: 'Attempt', isNumber: true }],
@@ -21,18 +19,19 @@ const WAITING: readonly Status[] = ['scheduled', 'pending', 'delivered'];
 
 /** The jobs of the page as a table. */
 export function JobTable({ list }: { list: JobList }) {
-  useEffect(() => () => select([...selected.value], false), [list]);
   const rows = list.rows.value;
   if (rows === null) return null;
   if (rows.length === 0) {
     const isWhole = list.nextCursor.value === null;
     return <p>{isWhole ? 'No job matches.' : 'No match among the newer jobs. Go on with the older ones.'}</p>;
   }
-  const columns = maySelect() ? [{ title: 'Selected', head: <SelectAll rows={rows} /> }, ...COLUMNS] : COLUMNS;
+  const columns = maySelect()
+    ? [{ title: 'Selected', head: <SelectAll list={list} rows={rows} /> }, ...COLUMNS]
+    : COLUMNS;
   return (
     <Table label="Jobs" columns={columns}>
       {rows.map((job) => (
-        <JobRow key={job.id} job={job} />
+        <JobRow key={job.id} list={list} job={job} />
       ))}
     </Table>
   );
@@ -41,30 +40,31 @@ export function JobTable({ list }: { list: JobList }) {
 /** Whether the person can do something with selected jobs. */
 const maySelect = () => can('jobs:manage');
 
-function SelectAll({ rows }: { rows: readonly ListedJob[] }) {
+function SelectAll({ list, rows }: { list: JobList; rows: readonly ListedJob[] }) {
   const ids = rows.map(({ id }) => id);
   return (
     <input
       type="checkbox"
       aria-label="Select all jobs of the page"
-      checked={ids.every((id) => selected.value.has(id))}
-      onChange={(event) => select(ids, event.currentTarget.checked)}
+      checked={ids.every((id) => list.selected.value.has(id))}
+      onChange={(event) => list.select(ids, event.currentTarget.checked)}
     />
   );
 }
 
-function JobRow({ job }: { job: ListedJob }) {
+function JobRow({ list, job }: { list: JobList; job: ListedJob }) {
   const { id, name, status, attemptNumber, maxRetries, createdAt, updatedAt, error } = job;
+  const isSelected = list.selected.value.has(id);
   const action = actionsOf(job).find(({ isInRow }) => isInRow);
   return (
-    <tr class={selected.value.has(id) ? 'selected' : undefined}>
+    <tr class={isSelected ? 'selected' : undefined}>
       {maySelect() && (
         <td>
           <input
             type="checkbox"
             aria-label={`Select ${id}`}
-            checked={selected.value.has(id)}
-            onChange={(event) => select([id], event.currentTarget.checked)}
+            checked={isSelected}
+            onChange={(event) => list.select([id], event.currentTarget.checked)}
           />
         </td>
       )}

@@ -37,13 +37,11 @@ export function Keys() {
       )}
       <ErrorNotice>{error.value?.message}</ErrorNotice>
       {keys?.length === 0 && <p>No key yet. The key of ADMIN_API_KEY is not listed.</p>}
-      {keys !== null && keys.length > 0 && (
-        <Table label="API keys" columns={COLUMNS}>
-          {keys.map((key) => (
-            <KeyRow key={key.id} apiKey={key} />
-          ))}
-        </Table>
-      )}
+      <Table label="API keys" columns={COLUMNS}>
+        {keys?.map((key) => (
+          <KeyRow key={key.id} apiKey={key} />
+        ))}
+      </Table>
     </>
   );
 }

@@ -37,9 +37,7 @@ export function Overview() {
   useEffect(() => {
     if (list?.length === 0) isFirstRun.value = true;
   }, [list]);
-  const leaveFirstRun = () => {
-    isFirstRun.value = false;
-  };
+  const leaveFirstRun = () => (isFirstRun.value = false);
   if (!can('jobs:read')) return <p class="notice bad">This key lacks the scope jobs:read, so it sees no jobs.</p>;
   if (list === null) return <ErrorNotice>{spaces.error.value?.message}</ErrorNotice>;
   if (isFirstRun.value) return <FirstRun {...(list.length > 0 && { onLeave: leaveFirstRun })} />;

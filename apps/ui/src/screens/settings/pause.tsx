@@ -106,19 +106,17 @@ export function Names({ state, confirmPause }: { state: PauseState; confirmPause
   const leftOut = state.namesLeftOut ?? 0;
   return (
     <>
-      {names.length > 0 && (
-        <Table label="Names of jobs" columns={COLUMNS}>
-          {names.map((name) => (
-            <NameRow
-              key={name}
-              name={name}
-              pending={pending.get(name)}
-              isPaused={paused.includes(name)}
-              confirmPause={confirmPause}
-            />
-          ))}
-        </Table>
-      )}
+      <Table label="Names of jobs" columns={COLUMNS}>
+        {names.map((name) => (
+          <NameRow
+            key={name}
+            name={name}
+            pending={pending.get(name)}
+            isPaused={paused.includes(name)}
+            confirmPause={confirmPause}
+          />
+        ))}
+      </Table>
       {leftOut > 0 && <p>{count(leftOut)} other names with fewer jobs are not listed.</p>}
       <AnotherName confirmPause={confirmPause} />
     </>
