@@ -118,12 +118,7 @@ const STATE_TEXT: Record<StreamState, string> = {
 function Live() {
   const state = isPaused.value ? 'paused' : streamState.value;
   const toggle = () => (isPaused.value = !isPaused.value);
-  useEffect(
-    () => () => {
-      isPaused.value = false; // The next person has not paused anything.
-    },
-    [],
-  );
+  useEffect(() => () => (isPaused.value = false), []); // The next person has not paused anything.
   return (
     <span class="live">
       <span class={state === null ? '' : `mark ${state}`} role="status">

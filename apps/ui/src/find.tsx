@@ -11,13 +11,10 @@ import { ErrorNotice } from './parts/notice.js';
 import { Text } from './parts/show.js';
 import { type Changes, goTo, linkTo, route } from './route.js';
 
-interface Target {
+interface Place {
+  title: string;
   path: string[];
   query?: Changes;
-}
-
-interface Place extends Target {
-  title: string;
 }
 
 const LOADING = 'The names of spaces and jobs are not loaded yet';
@@ -34,8 +31,7 @@ export function Find() {
   const { submit, error } = useSubmit(async () => {
     const wanted = text.value.trim();
     if (wanted === '') return;
-    const isJob = await isJobWith(wanted);
-    const place: Target | undefined = isJob ? { path: ['jobs', wanted] } : placesOf(wanted, names.value ?? [])[0];
+    const place = (await isJobWith(wanted)) ? jobPlace(wanted) : placesOf(wanted, names.value ?? [])[0];
     if (place === undefined) throw namesError.value ?? new Error(names.value === null ? LOADING : NOT_FOUND);
     closeDialog();
     goTo(place.path, place.query);
@@ -101,7 +97,7 @@ async function loadNames(signal: AbortSignal): Promise<NamesOfSpace[]> {
 
 function placesOf(text: string, spaces: NamesOfSpace[]): Place[] {
   if (text === '') return [];
-  const job = isJobId(text) ? [{ title: `Job ${text}`, path: ['jobs', text] }] : [];
+  const job = isJobId(text) ? [jobPlace(text)] : [];
   const isFound = (one: string) => one.toLowerCase().includes(text.toLowerCase());
   const found = spaces
     .filter(({ spaceId }) => isFound(spaceId))
@@ -117,6 +113,8 @@ function placesOf(text: string, spaces: NamesOfSpace[]): Place[] {
   ]);
   return [...job, ...found, ...named, ...further];
 }
+
+const jobPlace = (id: string): Place => ({ title: `Job ${id}`, path: ['jobs', id] });
 
 const placeOf = (title: string, spaceId: string, query: Changes = {}): Place => ({
   title,

@@ -20,8 +20,8 @@ export function applyMessage<T extends ListedJob>(job: T, message: EventMessage)
   };
 }
 
-/** Fields of a job that no worker has. */
-const WAITING: Partial<ListedJob> = { deliveredAt: null, startedAt: null, workerId: undefined };
+/** Times of a job that no worker has. */
+const UNCLAIMED: Partial<ListedJob> = { deliveredAt: null, startedAt: null };
 
 /** The time until which the event makes the job wait. */
 function scheduleOf({ data }: EventMessage): Partial<ListedJob> {
@@ -43,24 +43,17 @@ function changesOf(job: ListedJob, { type, data, timestamp }: EventMessage): Par
     case 'dead':
       return { error: data.error } as Partial<ListedJob>;
     case 'retried':
-      return {
-        error: data.error,
-        deliveredAt: null,
-        startedAt: null,
-        attemptNumber: data.attemptNumber,
-      } as Partial<ListedJob>;
+      return { ...UNCLAIMED, error: data.error, attemptNumber: data.attemptNumber } as Partial<ListedJob>;
     case 'requeued':
-      return {
-        error: undefined,
-        deliveredAt: null,
-        startedAt: null,
-        attemptNumber: 0,
-        result: null,
-      } as Partial<ListedJob>;
+      return { ...UNCLAIMED, error: undefined, attemptNumber: 0, result: null } as Partial<ListedJob>;
     case 'released': // The release of a running job takes its attempt back.
-      return { ...WAITING, attemptNumber: job.attemptNumber - (job.status === 'running' ? 1 : 0) };
+      return {
+        ...UNCLAIMED,
+        workerId: undefined,
+        attemptNumber: job.attemptNumber - (job.status === 'running' ? 1 : 0),
+      };
     case 'delivery_timeout':
-      return WAITING;
+      return { ...UNCLAIMED, workerId: undefined };
     default:
       return {};
   }

@@ -42,15 +42,8 @@ export async function loadActivity(spaceId: string, signal: AbortSignal): Promis
     call<SpaceHistory>('GET', path, { signal }),
     call<SpaceHistory>('GET', path, { query: { step: 3600 }, signal }),
   ]);
-  return activityOf(hour.points, day.points, now.value);
-}
-
-type Points = SpaceHistory['points'];
-
-/** Sum up the minutes of an hour and the hours of a day. */
-export function activityOf(hour: Points, day: Points, nowMs: number): Activity {
-  const thisMinute = Math.floor(nowMs / MINUTE);
-  const minutes = hour.flatMap(({ at, names }) => {
+  const thisMinute = Math.floor(now.value / MINUTE);
+  const minutes = hour.points.flatMap(({ at, names }) => {
     const minutesAgo = thisMinute - Math.floor(Date.parse(at) / MINUTE);
     return Object.values(names).map((one) => ({ minutesAgo, ...one }));
   });
@@ -66,7 +59,7 @@ export function activityOf(hour: Points, day: Points, nowMs: number): Activity {
     medianWaitSeconds: medianOf(minutes.map(({ waitSeconds }) => waitSeconds.buckets)),
     deliveryTimeouts: sumOf(minutes, 'deliveryTimeouts'),
     deadOfDay: sumOf(
-      day.flatMap(({ names }) => Object.values(names)),
+      day.points.flatMap(({ names }) => Object.values(names)),
       'dead',
     ),
   };

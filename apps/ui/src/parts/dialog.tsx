@@ -31,12 +31,7 @@ export function closeDialog(): void {
 /** The place of the dialog. The browser keeps the focus in it, and gives it back afterwards. */
 export function DialogHost() {
   const dialog = open.value;
-  useEffect(
-    () => () => {
-      open.value = null; // The page of the next person must not show it.
-    },
-    [],
-  );
+  useEffect(() => () => (open.value = null), []); // The page of the next person must not show it.
   return dialog === null ? null : <Modal key={dialog.key} dialog={dialog} />;
 }
 
@@ -117,12 +112,7 @@ export function ActionForm({
   run,
 }: Action) {
   const isShown = useRef(true);
-  useEffect(
-    () => () => {
-      isShown.current = false;
-    },
-    [],
-  );
+  useEffect(() => () => (isShown.current = false), []);
   const { submit, error, isRunning } = useSubmit(async () => {
     const done = await run();
     actionCount.value++;

@@ -29,15 +29,14 @@ export function inJson(error: unknown): string {
   return text.replace(/[\uD800-\uDBFF]$/, ''); // Half of a character cannot be searched for.
 }
 
-type BulkAction = Exclude<OperationAction, 'reschedule'>;
+export type BulkAction = Exclude<OperationAction, 'reschedule'>;
 
-const DOES: Record<BulkAction, string> = {
-  requeue: 'They wait again, and may be attempted as often as new jobs.',
-  kill: 'They end. Workers that run one learn it with their next heartbeat.',
-  delete: 'They are removed with their history and logs. This cannot be undone.',
+/** What a person can do with many jobs at once. */
+export const BULK_ACTIONS: Record<BulkAction, { verb: string; effect: string }> = {
+  requeue: { verb: 'Requeue', effect: 'They wait again, and may be attempted as often as new jobs.' },
+  kill: { verb: 'Kill', effect: 'They end. Workers that run one learn it with their next heartbeat.' },
+  delete: { verb: 'Delete', effect: 'They are removed with their history and logs. This cannot be undone.' },
 };
-
-const VERB: Record<BulkAction, string> = { requeue: 'Requeue', kill: 'Kill', delete: 'Delete' };
 
 /** Ask before an action on all jobs that match a filter: count them, then start an operation. */
 export function confirmForAll(spaceId: string, action: BulkAction, filter: Filter): void {
@@ -45,16 +44,15 @@ export function confirmForAll(spaceId: string, action: BulkAction, filter: Filte
 }
 
 function ForAll({ spaceId, action, filter }: { spaceId: string; action: BulkAction; filter: Filter }) {
+  const { verb, effect } = BULK_ACTIONS[action];
   const reason = useSignal('');
   const { operation, error } = useCount(spaceId, action, filter);
   const isCounted = operation !== null && operation.status !== 'running';
   const changed = operation?.changed ?? 0;
   return (
     <ActionForm
-      title={
-        isCounted ? `${VERB[action]} ${jobs(changed)} of ${spaceId}?` : `Counting the jobs of ${spaceId} that match …`
-      }
-      verb={isCounted ? `${VERB[action]} ${count(changed)}` : 'Counting …'}
+      title={isCounted ? `${verb} ${jobs(changed)} of ${spaceId}?` : `Counting the jobs of ${spaceId} that match …`}
+      verb={isCounted ? `${verb} ${count(changed)}` : 'Counting …'}
       isDestructive={action !== 'requeue'}
       isDisabled={!isCounted || changed === 0}
       run={async () => {
@@ -63,12 +61,11 @@ function ForAll({ spaceId, action, filter }: { spaceId: string; action: BulkActi
         const body = { action, filter: counted, limit: changed, ...(reason.value !== '' && { reason: reason.value }) };
         await call<Operation>('POST', `spaces/${segment(spaceId)}/operations`, { body });
         goTo(['spaces', spaceId, 'operations']);
-        return `${VERB[action]} has started`;
+        return `${verb} has started`;
       }}
     >
       <p role="status">
-        {count(changed)} found{isCounted ? '' : ` so far, ${count(operation?.left ?? 0)} not examined yet`}.{' '}
-        {DOES[action]}
+        {count(changed)} found{isCounted ? '' : ` so far, ${count(operation?.left ?? 0)} not examined yet`}. {effect}
       </p>
       <FilterText filter={filter} />
       <ErrorNotice>{error?.message}</ErrorNotice>

@@ -2,17 +2,13 @@ import { can } from '../api/session.js';
 import { Text } from '../parts/show.js';
 import { linkTo } from '../route.js';
 
-export type SpacePart = 'jobs' | 'operations' | 'settings';
-
-const PARTS: readonly { part: SpacePart; title: string }[] = [
-  { part: 'jobs', title: 'Jobs' },
-  { part: 'operations', title: 'Operations' },
-  { part: 'settings', title: 'Settings' },
-];
+const TITLES = { jobs: 'Jobs', operations: 'Operations', settings: 'Settings' };
+type Part = keyof typeof TITLES;
 
 /** Title of a page of a space, and links to its other pages. */
-export function SpaceHeading({ spaceId, part }: { spaceId: string; part: SpacePart }) {
-  const shown = PARTS.filter((one) => one.part !== 'settings' || can('spaces:manage') || can('keys:manage'));
+export function SpaceHeading({ spaceId, part }: { spaceId: string; part: Part }) {
+  const parts = Object.keys(TITLES) as Part[];
+  const shown = parts.filter((one) => one !== 'settings' || can('spaces:manage') || can('keys:manage'));
   return (
     <div class="heading">
       <h1>
@@ -21,11 +17,11 @@ export function SpaceHeading({ spaceId, part }: { spaceId: string; part: SpacePa
       <nav aria-label="Pages of the space">
         {shown.map((one) => (
           <a
-            key={one.part}
-            href={linkTo(one.part === 'jobs' ? ['spaces', spaceId] : ['spaces', spaceId, one.part])}
-            aria-current={one.part === part ? 'page' : undefined}
+            key={one}
+            href={linkTo(one === 'jobs' ? ['spaces', spaceId] : ['spaces', spaceId, one])}
+            aria-current={one === part ? 'page' : undefined}
           >
-            {one.title}
+            {TITLES[one]}
           </a>
         ))}
       </nav>

@@ -2,14 +2,14 @@ import { useSignal } from '@preact/signals';
 import type { Job, Status } from '@yardmaster/protocol';
 import { OPERATION_ACTIONS, STATUSES } from '@yardmaster/protocol/statuses';
 import type { ComponentChildren } from 'preact';
-import { callPage, segment } from '../../api/client.js';
+import { callPage, type Page, segment } from '../../api/client.js';
 import { can, ownKey } from '../../api/session.js';
 import { ActionForm, showDialog } from '../../parts/dialog.js';
 import { Field, JsonInput, jsonOf, TextInput } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { notify } from '../../parts/notice.js';
 import { goTo } from '../../route.js';
-import { confirmForAll, type Filter } from '../bulk.js';
+import { BULK_ACTIONS, type BulkAction, confirmForAll, type Filter } from '../bulk.js';
 import { type JobsFilter, listQuery, operationFilter } from './filter.js';
 import type { JobList } from './list.js';
 
@@ -24,38 +24,30 @@ interface BulkBarProps {
   children: ComponentChildren;
 }
 
-const ACTIONS = [
-  { action: 'requeue', title: 'Requeue' },
-  { action: 'kill', title: 'Kill' },
-  { action: 'delete', title: 'Delete' },
-] as const;
-
 /** Buttons for the selected jobs, or for all that match the filter. */
 export function BulkBar({ spaceId, filter, list, children }: BulkBarProps) {
   const chosen = (list.rows.value ?? []).filter(({ id }) => list.selected.value.has(id));
-  const shown = (statuses: readonly Status[]) => {
-    const wanted = filter.statuses.length === 0 ? STATUSES : filter.statuses;
-    return wanted.filter((status) => statuses.includes(status));
-  };
+  const shown = filter.statuses.length === 0 ? STATUSES : filter.statuses;
   /** Null when no job can match. */
   const filterFor = (possible: readonly Status[]): Filter | null => {
     if (chosen.length > 0) {
       const ids = chosen.filter(({ status }) => possible.includes(status)).map(({ id }) => id);
       return ids.length === 0 ? null : { status: [...possible], ids };
     }
-    const statuses = shown(possible);
+    const statuses = shown.filter((status) => possible.includes(status));
     return statuses.length === 0 ? null : operationFilter(filter, statuses);
   };
   const isEmpty = list.rows.value?.length === 0 && list.nextCursor.value === null;
   return (
     <div class="bulk">
-      {ACTIONS.map(({ action, title }) => {
+      {(Object.keys(BULK_ACTIONS) as BulkAction[]).map((action) => {
         const wanted = filterFor(OPERATION_ACTIONS[action]);
         const isAllowed = can('jobs:manage') && (action !== 'kill' || can('jobs:kill'));
         if (wanted === null || !isAllowed) return null;
         return (
           <button key={action} type="button" disabled={isEmpty} onClick={() => confirmForAll(spaceId, action, wanted)}>
-            {title} {wanted.ids === undefined ? 'all that match' : `${count(wanted.ids.length)} selected`} …
+            {BULK_ACTIONS[action].verb}{' '}
+            {wanted.ids === undefined ? 'all that match' : `${count(wanted.ids.length)} selected`} …
           </button>
         );
       })}
@@ -82,11 +74,7 @@ async function exportJobs(spaceId: string, filter: JobsFilter): Promise<void> {
   try {
     do {
       const query = listQuery({ ...filter, cursor }, 100);
-      const page: { body: object[]; nextCursor: string | null } = await callPage(
-        'GET',
-        `spaces/${segment(spaceId)}/jobs`,
-        { query },
-      );
+      const page: Page<object[]> = await callPage('GET', `spaces/${segment(spaceId)}/jobs`, { query });
       lines.push(...page.body.map((job) => JSON.stringify(job)));
       cursor = page.nextCursor;
       notify(`${count(lines.length)} jobs read …`);

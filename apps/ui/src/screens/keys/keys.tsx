@@ -46,11 +46,7 @@ export function Keys() {
   );
 }
 
-interface KeyProps {
-  apiKey: ApiKey;
-}
-
-function KeyRow({ apiKey }: KeyProps) {
+function KeyRow({ apiKey }: { apiKey: ApiKey }) {
   const { id, name, scopes, spaceId, limits, lastUsedAt, expiresAt, createdAt } = apiKey;
   return (
     <tr>
@@ -72,7 +68,7 @@ function KeyRow({ apiKey }: KeyProps) {
       </td>
       <td class="actions">
         <RowButton verb="Rotate" name={name} onClick={() => showDialog(<RotateKey apiKey={apiKey} />)} />
-        <RowButton verb="Revoke" name={name} onClick={() => confirmRevoke({ apiKey })} />
+        <RowButton verb="Revoke" name={name} onClick={() => confirmRevoke(apiKey)} />
       </td>
     </tr>
   );
@@ -96,8 +92,7 @@ function RowButton({ verb, name, onClick }: { verb: string; name: string; onClic
   );
 }
 
-function confirmRevoke({ apiKey }: KeyProps): void {
-  const { id, name } = apiKey;
+function confirmRevoke({ id, name, scopes, spaceId, lastUsedAt }: ApiKey): void {
   const isOwn = id === ownKey.value?.id;
   confirm({
     title: (
@@ -107,28 +102,23 @@ function confirmRevoke({ apiKey }: KeyProps): void {
     ),
     verb: 'Revoke',
     isDestructive: true,
-    children: <RevokeEffects apiKey={apiKey} isOwn={isOwn} />,
+    children: (
+      <>
+        {isOwn && <p class="notice bad">This is the key with which you are signed in. You will be signed out.</p>}
+        <p>
+          Every program that uses the key <code>{id}</code> is refused within seconds, and its streams are closed. This
+          cannot be undone.
+        </p>
+        <p>
+          It works in {spaceId === null ? 'every space' : <Text>{spaceId}</Text>} with {scopes.join(', ')}. Last use:{' '}
+          {lastUsedAt === undefined ? 'none recorded' : <Ago at={lastUsedAt} />}.
+        </p>
+      </>
+    ),
     run: async () => {
       await call('DELETE', `keys/${segment(id)}`);
       if (isOwn) signOut('You revoked the key with which you were signed in.');
       return `Revoked ${name}`;
     },
   });
-}
-
-function RevokeEffects({ apiKey, isOwn }: { apiKey: ApiKey; isOwn: boolean }) {
-  const { id, scopes, spaceId, lastUsedAt } = apiKey;
-  return (
-    <>
-      {isOwn && <p class="notice bad">This is the key with which you are signed in. You will be signed out.</p>}
-      <p>
-        Every program that uses the key <code>{id}</code> is refused within seconds, and its streams are closed. This
-        cannot be undone.
-      </p>
-      <p>
-        It works in {spaceId === null ? 'every space' : <Text>{spaceId}</Text>} with {scopes.join(', ')}. Last use:{' '}
-        {lastUsedAt === undefined ? 'none recorded' : <Ago at={lastUsedAt} />}.
-      </p>
-    </>
-  );
 }

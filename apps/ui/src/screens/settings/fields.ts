@@ -19,9 +19,11 @@ const kept = (status: string): SettingField => ({
   hint: '0 keeps them for ever; empty: as the service is set',
 });
 
-const inDefaults = (name: string, rest: Pick<SettingField, 'label' | 'hint' | 'kind'>): SettingField => ({
+const inDefaults = (name: string, kind: SettingField['kind'], hint: string): SettingField => ({
   path: `defaults.${name}`,
-  ...rest,
+  label: name,
+  kind,
+  hint,
 });
 
 /** The settings by section of the form. */
@@ -30,19 +32,14 @@ export const SECTIONS: readonly { title: string; fields: readonly SettingField[]
   {
     title: 'Fields of new jobs whose creation leaves them out',
     fields: [
-      inDefaults('maxRetries', { label: 'maxRetries', hint: '0 to 100; empty: 3', kind: 'integer' }),
-      inDefaults('timeoutSeconds', {
-        ...{ label: 'timeoutSeconds', kind: 'seconds' },
-        hint: 'Longest time between two heartbeats; empty: 300',
-      }),
-      inDefaults('maxRunSeconds', {
-        ...{ label: 'maxRunSeconds', kind: 'seconds' },
-        hint: 'Longest time of an attempt; empty: no limit',
-      }),
-      inDefaults('retry', {
-        ...{ label: 'retry', kind: 'json' },
-        hint: 'Delays before further attempts, as JSON: {"delaySeconds": 10, "factor": 2}; empty: no delay',
-      }),
+      inDefaults('maxRetries', 'integer', '0 to 100; empty: 3'),
+      inDefaults('timeoutSeconds', 'seconds', 'Longest time between two heartbeats; empty: 300'),
+      inDefaults('maxRunSeconds', 'seconds', 'Longest time of an attempt; empty: no limit'),
+      inDefaults(
+        'retry',
+        'json',
+        'Delays before further attempts, as JSON: {"delaySeconds": 10, "factor": 2}; empty: no delay',
+      ),
     ],
   },
   {

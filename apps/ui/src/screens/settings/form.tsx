@@ -55,10 +55,8 @@ export function SettingsForm({ spaceId }: { spaceId: string }) {
   );
 }
 
-function saveText(changes: number): string {
-  if (changes === 0) return 'Save';
-  return changes === 1 ? 'Save 1 change' : `Save ${changes} changes`;
-}
+const saveText = (changes: number) =>
+  changes === 0 ? 'Save' : `Save ${changes} ${changes === 1 ? 'change' : 'changes'}`;
 
 interface ControlProps {
   field: SettingField;
@@ -76,9 +74,7 @@ function Control({ field: { kind }, text, onText }: ControlProps) {
       </select>
     );
   }
-  if (kind === 'json') {
-    return <JsonInput rows={3} text={text} onText={onText} />;
-  }
+  if (kind === 'json') return <JsonInput rows={3} text={text} onText={onText} />;
   const step = kind === 'integer' ? 1 : 'any';
   return (
     <input type="number" min={0} step={step} value={text} onInput={(event) => onText(event.currentTarget.value)} />
