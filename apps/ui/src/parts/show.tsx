@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals';
 import type { Job, Progress, Status } from '@yardmaster/protocol';
-import { type ComponentChildren, toChildArray } from 'preact';
 import { linkTo } from '../route.js';
 import { count, duration, secondsBetween, shortId, timeText } from './format.js';
 
@@ -87,44 +86,6 @@ export function SpaceLink({ spaceId }: { spaceId: string }) {
     <a href={linkTo(['spaces', spaceId])} data-row>
       <Text>{spaceId}</Text>
     </a>
-  );
-}
-
-export interface Column {
-  title: string;
-  /** Figures are right-aligned. */
-  isNumber?: boolean;
-  /** Longer explanation. */
-  hint?: string;
-  /** What the head shows instead of the title. */
-  head?: ComponentChildren;
-}
-
-interface TableProps {
-  label: string;
-  columns: readonly Column[];
-  children: ComponentChildren;
-}
-
-/** Show a table, unless it has no rows. It scrolls by itself when it is wider than the page. */
-export function Table({ label, columns, children }: TableProps) {
-  if (toChildArray(children).length === 0) return null;
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <section class="scroll" aria-label={label} tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            {columns.map(({ title, isNumber, hint, head }) => (
-              <th key={title} scope="col" class={isNumber ? 'number' : undefined} title={hint}>
-                {head ?? (title === '' ? <span class="hidden">Actions</span> : title)}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
-    </section>
   );
 }
 

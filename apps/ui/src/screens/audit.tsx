@@ -2,17 +2,28 @@ import type { AuditEntry, AuditPage } from '@yardmaster/protocol';
 import { call } from '../api/client.js';
 import { useLoaded } from '../live/use-loaded.js';
 import { ErrorNotice } from '../parts/notice.js';
-import { type Column, JobLink, SpaceLink, Table, Time } from '../parts/show.js';
+import { JobLink, SpaceLink, Time } from '../parts/show.js';
+import { type Column, Table } from '../parts/table.js';
 import { linkWith, route } from '../route.js';
 
-const COLUMNS: Column[] = [
-  { title: 'At' },
-  { title: 'Key', hint: 'The key that was used' },
-  { title: 'Action' },
-  { title: 'Space' },
-  { title: 'Job' },
-  { title: 'Address', hint: 'Of the client; of IPv6, its /64 network' },
-  { title: 'Details' },
+const NONE = <span class="none">–</span>;
+
+const COLUMNS: Column<AuditEntry>[] = [
+  { title: 'At', cell: ({ at }) => <Time at={at} /> },
+  {
+    title: 'Key',
+    hint: 'The key that was used',
+    cell: ({ keyId, keyName }) => <bdi title={keyId}>{keyName}</bdi>,
+  },
+  { title: 'Action', cell: ({ action }) => action },
+  { title: 'Space', cell: ({ spaceId }) => (spaceId === null ? NONE : <SpaceLink spaceId={spaceId} />) },
+  { title: 'Job', cell: ({ jobId }) => (jobId === null ? NONE : <JobLink id={jobId} />) },
+  { title: 'Address', hint: 'Of the client; of IPv6, its /64 network', cell: ({ address }) => address },
+  {
+    title: 'Details',
+    class: 'wraps',
+    cell: ({ details }) => (Object.keys(details).length === 0 ? NONE : <bdi>{detailsText(details)}</bdi>),
+  },
 ];
 
 /** How often the newest entries are read. */
@@ -32,11 +43,7 @@ export function Audit() {
       <h1>Audit</h1>
       <ErrorNotice>{error.value?.message}</ErrorNotice>
       {entries?.length === 0 && <p>{next === null ? 'No entry.' : 'No entry on this page; older pages have some.'}</p>}
-      <Table label="Audit" columns={COLUMNS}>
-        {entries?.map((entry) => (
-          <EntryRow key={entry.id} entry={entry} />
-        ))}
-      </Table>
+      <Table label="Audit" columns={COLUMNS} rows={entries} />
       <nav class="pages" aria-label="Pages of the audit">
         {cursor !== null && <a href={linkWith({ cursor: null, page: null })}>Newest</a>}
         {cursor !== null && <span>page {page}</span>}
@@ -51,23 +58,3 @@ const detailsText = (details: AuditEntry['details']) =>
   Object.entries(details)
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join(', ');
-
-function EntryRow({ entry }: { entry: AuditEntry }) {
-  const { at, keyId, keyName, action, spaceId, jobId, address, details } = entry;
-  const none = <span class="none">–</span>;
-  return (
-    <tr>
-      <td>
-        <Time at={at} />
-      </td>
-      <td title={keyId}>
-        <bdi>{keyName}</bdi>
-      </td>
-      <td>{action}</td>
-      <td>{spaceId === null ? none : <SpaceLink spaceId={spaceId} />}</td>
-      <td>{jobId === null ? none : <JobLink id={jobId} />}</td>
-      <td>{address}</td>
-      <td class="wraps">{Object.keys(details).length === 0 ? none : <bdi>{detailsText(details)}</bdi>}</td>
-    </tr>
-  );
-}

@@ -5,24 +5,44 @@ import { useLoaded } from '../live/use-loaded.js';
 import { confirm } from '../parts/dialog.js';
 import { count, jobs } from '../parts/format.js';
 import { ErrorNotice } from '../parts/notice.js';
-import { type Column, Table, Text, Time } from '../parts/show.js';
+import { Text, Time } from '../parts/show.js';
+import { type Column, Table } from '../parts/table.js';
 import { FilterText } from './bulk.js';
 import { SpaceHeading } from './space-heading.js';
 
 const EVERY_MS = 1000;
 
-const COLUMNS: Column[] = [
-  { title: 'Action' },
-  { title: 'Jobs' },
-  { title: 'Status' },
-  { title: 'Changed', isNumber: true },
+const COLUMNS: Column<Operation>[] = [
+  { title: 'Action', isRowHeader: true, cell: ({ action }) => action },
+  {
+    title: 'Jobs',
+    cell: ({ filter, reason }) => (
+      <>
+        <FilterText filter={filter} />
+        {reason !== undefined && <Text>{reason}</Text>}
+      </>
+    ),
+  },
+  { title: 'Status', cell: (operation) => <OperationState operation={operation} /> },
+  { title: 'Changed', isNumber: true, cell: ({ changed }) => count(changed) },
   {
     title: 'Skipped',
     isNumber: true,
     hint: 'They matched, but were in another status by then, or their unique key was taken',
+    cell: ({ skipped }) => count(skipped),
   },
-  { title: 'Started' },
-  { title: '' },
+  { title: 'Started', cell: ({ startedAt }) => <Time at={startedAt} /> },
+  {
+    title: '',
+    class: 'actions',
+    cell: ({ id, status }) =>
+      status === 'running' &&
+      can('jobs:manage') && (
+        <button type="button" onClick={() => confirmCancel(id)}>
+          Cancel …
+        </button>
+      ),
+  },
 ];
 
 /** The operations of a space, newest first. */
@@ -39,54 +59,24 @@ export function Operations({ spaceId }: { spaceId: string }) {
       {operations?.length === 0 && (
         <p>No operation yet. Requeue, kill or delete several jobs at once in the list of jobs.</p>
       )}
-      <Table label="Operations" columns={COLUMNS}>
-        {operations?.map((operation) => (
-          <OperationRow key={operation.id} operation={operation} />
-        ))}
-      </Table>
+      <Table label="Operations" columns={COLUMNS} rows={operations} />
     </>
   );
 }
 
-function OperationRow({ operation }: { operation: Operation }) {
-  const { id, action, filter, status, changed, skipped, startedAt, reason } = operation;
-  const cancel = () =>
-    confirm({
-      title: `Cancel this operation?`,
-      children: <p>What it has changed stays changed.</p>,
-      verb: 'Cancel the operation',
-      isDestructive: true,
-      run: async () => {
-        await call('DELETE', `operations/${id}`);
-        const after = await call<Operation>('GET', `operations/${id}`).catch(() => null);
-        if (after === null) return 'The operation is cancelled, or had ended before';
-        return `The operation ${after.status === 'cancelled' ? 'is cancelled' : 'had ended before'}: ${jobs(after.changed)} changed`;
-      },
-    });
-  return (
-    <tr>
-      <th scope="row">{action}</th>
-      <td>
-        <FilterText filter={filter} />
-        {reason !== undefined && <Text>{reason}</Text>}
-      </td>
-      <td>
-        <OperationState operation={operation} />
-      </td>
-      <td class="number">{count(changed)}</td>
-      <td class="number">{count(skipped)}</td>
-      <td>
-        <Time at={startedAt} />
-      </td>
-      <td class="actions">
-        {status === 'running' && can('jobs:manage') && (
-          <button type="button" onClick={cancel}>
-            Cancel …
-          </button>
-        )}
-      </td>
-    </tr>
-  );
+function confirmCancel(id: string): void {
+  confirm({
+    title: 'Cancel this operation?',
+    children: <p>What it has changed stays changed.</p>,
+    verb: 'Cancel the operation',
+    isDestructive: true,
+    run: async () => {
+      await call('DELETE', `operations/${id}`);
+      const after = await call<Operation>('GET', `operations/${id}`).catch(() => null);
+      if (after === null) return 'The operation is cancelled, or had ended before';
+      return `The operation ${after.status === 'cancelled' ? 'is cancelled' : 'had ended before'}: ${jobs(after.changed)} changed`;
+    },
+  });
 }
 
 function OperationState({ operation: { status, looked, left } }: { operation: Operation }) {

@@ -3,7 +3,8 @@ import type { JobWithEvents } from '@yardmaster/protocol';
 import { isTerminal } from '@yardmaster/protocol/statuses';
 import type { ComponentChildren } from 'preact';
 import { count, duration } from '../../parts/format.js';
-import { Table, Text, Time } from '../../parts/show.js';
+import { Text, Time } from '../../parts/show.js';
+import { type Column, Table } from '../../parts/table.js';
 import { linkTo } from '../../route.js';
 
 /** Characters of a text that are shown at first, so that a large payload does not slow the page down. */
@@ -94,6 +95,16 @@ function attemptText({ attempt, statusCode, error, willRetry }: CallbackAttempt)
   return `attempt ${attempt} ${outcome}${willRetry ? '; it is sent again' : ''}`;
 }
 
+const HISTORY: Column<JobWithEvents['events'][number]>[] = [
+  { title: 'At', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: 'Event', cell: ({ type }) => type },
+  {
+    title: 'Data',
+    class: 'why',
+    cell: ({ data }) => data !== null && <Text max={500}>{JSON.stringify(data)}</Text>,
+  },
+];
+
 /** Events that are shown at first. */
 const EVENTS_SHOWN = 50;
 
@@ -104,17 +115,7 @@ export function History({ events }: { events: JobWithEvents['events'] }) {
   return (
     <section>
       <h2>History</h2>
-      <Table label="History" columns={[{ title: 'At' }, { title: 'Event' }, { title: 'Data' }]}>
-        {shown.toReversed().map(({ id, type, data, createdAt }) => (
-          <tr key={id}>
-            <td>
-              <Time at={createdAt} />
-            </td>
-            <td>{type}</td>
-            <td class="why">{data !== null && <Text max={500}>{JSON.stringify(data)}</Text>}</td>
-          </tr>
-        ))}
-      </Table>
+      <Table label="History" columns={HISTORY} rows={shown.toReversed()} />
       {shown.length < events.length && (
         <button type="button" onClick={() => (isWhole.value = true)}>
           Show all {count(events.length)} events

@@ -4,18 +4,34 @@ import { can } from '../../api/session.js';
 import { errorText } from '../../live/errors.js';
 import { showDialog } from '../../parts/dialog.js';
 import { duration, secondsBetween } from '../../parts/format.js';
-import { type Column, JobLink, ProgressBar, progressOf, StatusMark, Table, Text, Time } from '../../parts/show.js';
+import { JobLink, ProgressBar, progressOf, StatusMark, Text, Time } from '../../parts/show.js';
+import { type Column, Table } from '../../parts/table.js';
 import { actionsOf } from '../job/actions.js';
 import type { JobList } from './list.js';
 
-const COLUMNS: Column[] = [
-  ...[{ title: 'Id' }, { title: 'Name' }, { title: 'Status' }, { title: 'Attempt', isNumber: true }],
-  ...[{ title: 'Progress' }, { title: 'Waited', isNumber: true }, { title: 'Ran', isNumber: true }],
-  ...[{ title: 'Created' }, { title: 'Ended' }, { title: 'Error' }, { title: '' }],
-];
-
 /** Statuses of jobs that wait. The progress of such a job is of an earlier attempt. */
 const WAITING: readonly Status[] = ['scheduled', 'pending', 'delivered'];
+
+const COLUMNS: Column<ListedJob>[] = [
+  { title: 'Id', cell: ({ id }) => <JobLink id={id} /> },
+  { title: 'Name', cell: ({ name }) => <Text>{name}</Text> },
+  { title: 'Status', cell: ({ status }) => <StatusMark status={status} /> },
+  { title: 'Attempt', isNumber: true, cell: ({ attemptNumber, maxRetries }) => `${attemptNumber}/${maxRetries + 1}` },
+  {
+    title: 'Progress',
+    cell: (job) => <ProgressBar progress={WAITING.includes(job.status) ? undefined : progressOf(job)} label={job.id} />,
+  },
+  { title: 'Waited', isNumber: true, cell: waitedText },
+  { title: 'Ran', isNumber: true, cell: ranText },
+  { title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: 'Ended', cell: ({ status, updatedAt }) => (isTerminal(status) ? <Time at={updatedAt} /> : '–') },
+  {
+    title: 'Error',
+    class: 'job-error',
+    cell: ({ status, error }) => error !== undefined && status !== 'completed' && <Text>{errorText(error)}</Text>,
+  },
+  { title: '', class: 'actions', cell: (job) => <RowAction job={job} /> },
+];
 
 /** The jobs of the page as a table. */
 export function JobTable({ list }: { list: JobList }) {
@@ -25,84 +41,49 @@ export function JobTable({ list }: { list: JobList }) {
     const isWhole = list.nextCursor.value === null;
     return <p>{isWhole ? 'No job matches.' : 'No match among the newer jobs. Go on with the older ones.'}</p>;
   }
-  const columns = maySelect()
-    ? [{ title: 'Selected', head: <SelectAll list={list} rows={rows} /> }, ...COLUMNS]
-    : COLUMNS;
+  const isSelected = ({ id }: ListedJob) => list.selected.value.has(id);
+  const selection: Column<ListedJob> = {
+    title: 'Selected',
+    head: (
+      <input
+        type="checkbox"
+        aria-label="Select all jobs of the page"
+        checked={rows.every(isSelected)}
+        onChange={(event) =>
+          list.select(
+            rows.map(({ id }) => id),
+            event.currentTarget.checked,
+          )
+        }
+      />
+    ),
+    cell: (job) => (
+      <input
+        type="checkbox"
+        aria-label={`Select ${job.id}`}
+        checked={isSelected(job)}
+        onChange={(event) => list.select([job.id], event.currentTarget.checked)}
+      />
+    ),
+  };
   return (
-    <Table label="Jobs" columns={columns}>
-      {rows.map((job) => (
-        <JobRow key={job.id} list={list} job={job} />
-      ))}
-    </Table>
-  );
-}
-
-/** Whether the person can do something with selected jobs. */
-const maySelect = () => can('jobs:manage');
-
-function SelectAll({ list, rows }: { list: JobList; rows: readonly ListedJob[] }) {
-  const ids = rows.map(({ id }) => id);
-  return (
-    <input
-      type="checkbox"
-      aria-label="Select all jobs of the page"
-      checked={ids.every((id) => list.selected.value.has(id))}
-      onChange={(event) => list.select(ids, event.currentTarget.checked)}
+    <Table
+      label="Jobs"
+      columns={can('jobs:manage') ? [selection, ...COLUMNS] : COLUMNS}
+      rows={rows}
+      classOf={(job) => (isSelected(job) ? 'selected' : undefined)}
     />
   );
 }
 
-function JobRow({ list, job }: { list: JobList; job: ListedJob }) {
-  const { id, name, status, attemptNumber, maxRetries, createdAt, updatedAt, error } = job;
-  const isSelected = list.selected.value.has(id);
+function RowAction({ job }: { job: ListedJob }) {
   const action = actionsOf(job).find(({ isInRow }) => isInRow);
+  if (action === undefined) return null;
+  const { title, key, form } = action;
   return (
-    <tr class={isSelected ? 'selected' : undefined}>
-      {maySelect() && (
-        <td>
-          <input
-            type="checkbox"
-            aria-label={`Select ${id}`}
-            checked={isSelected}
-            onChange={(event) => list.select([id], event.currentTarget.checked)}
-          />
-        </td>
-      )}
-      <td>
-        <JobLink id={id} />
-      </td>
-      <td>
-        <Text>{name}</Text>
-      </td>
-      <td>
-        <StatusMark status={status} />
-      </td>
-      <td class="number">
-        {attemptNumber}/{maxRetries + 1}
-      </td>
-      <td>
-        <ProgressBar progress={WAITING.includes(status) ? undefined : progressOf(job)} label={id} />
-      </td>
-      <td class="number">{waitedText(job)}</td>
-      <td class="number">{ranText(job)}</td>
-      <td>
-        <Time at={createdAt} />
-      </td>
-      <td>{isTerminal(status) ? <Time at={updatedAt} /> : '–'}</td>
-      <td class="job-error">{error !== undefined && status !== 'completed' && <Text>{errorText(error)}</Text>}</td>
-      <td class="actions">
-        {action && (
-          <button
-            type="button"
-            data-key={action.key}
-            aria-label={`${action.title} ${id}`}
-            onClick={() => showDialog(action.form(job))}
-          >
-            {action.title}
-          </button>
-        )}
-      </td>
-    </tr>
+    <button type="button" data-key={key} aria-label={`${title} ${job.id}`} onClick={() => showDialog(form(job))}>
+      {title}
+    </button>
   );
 }
 

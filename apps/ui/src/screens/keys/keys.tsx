@@ -5,20 +5,50 @@ import { now } from '../../live/clock.js';
 import { useLoaded } from '../../live/use-loaded.js';
 import { confirm, showDialog } from '../../parts/dialog.js';
 import { ErrorNotice } from '../../parts/notice.js';
-import { Ago, type Column, SpaceLink, Table, Text, Time } from '../../parts/show.js';
+import { Ago, SpaceLink, Text, Time } from '../../parts/show.js';
+import { type Column, Table } from '../../parts/table.js';
 import { NewKey } from './new.js';
 import { RotateKey } from './secret.js';
 
-const COLUMNS: Column[] = [
-  { title: 'Name' },
-  { title: 'Id', hint: 'Middle part of ym_<id>_<secret>' },
-  { title: 'Scopes' },
-  { title: 'Space', hint: 'The one space the key works in' },
-  { title: 'Limits', hint: 'How many calls it may make, in each process of the API' },
-  { title: 'Last used', hint: 'At most a minute behind' },
-  { title: 'Expires' },
-  { title: 'Created' },
-  { title: '' },
+const COLUMNS: Column<ApiKey>[] = [
+  {
+    title: 'Name',
+    isRowHeader: true,
+    cell: ({ id, name }) => (
+      <>
+        <Text>{name}</Text> {id === ownKey.value?.id && <span class="status">your key</span>}
+      </>
+    ),
+  },
+  { title: 'Id', hint: 'Middle part of ym_<id>_<secret>', cell: ({ id }) => <code>{id}</code> },
+  { title: 'Scopes', class: 'wraps', cell: ({ scopes }) => scopes.join(', ') },
+  {
+    title: 'Space',
+    hint: 'The one space the key works in',
+    cell: ({ spaceId }) => (spaceId === null ? <span class="none">every space</span> : <SpaceLink spaceId={spaceId} />),
+  },
+  {
+    title: 'Limits',
+    hint: 'How many calls it may make, in each process of the API',
+    cell: ({ limits }) => (limits ? `${limits.perSecond}/s, burst ${limits.burst}` : <span class="none">none</span>),
+  },
+  {
+    title: 'Last used',
+    hint: 'At most a minute behind',
+    cell: ({ lastUsedAt }) => (lastUsedAt === undefined ? <span class="none">never</span> : <Ago at={lastUsedAt} />),
+  },
+  { title: 'Expires', cell: ({ expiresAt }) => <Expiry at={expiresAt} /> },
+  { title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  {
+    title: '',
+    class: 'actions',
+    cell: (key) => (
+      <>
+        <RowButton verb="Rotate" name={key.name} onClick={() => showDialog(<RotateKey apiKey={key} />)} />
+        <RowButton verb="Revoke" name={key.name} onClick={() => confirmRevoke(key)} />
+      </>
+    ),
+  },
 ];
 
 /** The API keys that the person may see, newest first. */
@@ -37,40 +67,8 @@ export function Keys() {
       )}
       <ErrorNotice>{error.value?.message}</ErrorNotice>
       {keys?.length === 0 && <p>No key yet. The key of ADMIN_API_KEY is not listed.</p>}
-      <Table label="API keys" columns={COLUMNS}>
-        {keys?.map((key) => (
-          <KeyRow key={key.id} apiKey={key} />
-        ))}
-      </Table>
+      <Table label="API keys" columns={COLUMNS} rows={keys ?? undefined} />
     </>
-  );
-}
-
-function KeyRow({ apiKey }: { apiKey: ApiKey }) {
-  const { id, name, scopes, spaceId, limits, lastUsedAt, expiresAt, createdAt } = apiKey;
-  return (
-    <tr>
-      <th scope="row">
-        <Text>{name}</Text> {id === ownKey.value?.id && <span class="status">your key</span>}
-      </th>
-      <td>
-        <code>{id}</code>
-      </td>
-      <td class="wraps">{scopes.join(', ')}</td>
-      <td>{spaceId === null ? <span class="none">every space</span> : <SpaceLink spaceId={spaceId} />}</td>
-      <td>{limits ? `${limits.perSecond}/s, burst ${limits.burst}` : <span class="none">none</span>}</td>
-      <td>{lastUsedAt === undefined ? <span class="none">never</span> : <Ago at={lastUsedAt} />}</td>
-      <td>
-        <Expiry at={expiresAt} />
-      </td>
-      <td>
-        <Time at={createdAt} />
-      </td>
-      <td class="actions">
-        <RowButton verb="Rotate" name={name} onClick={() => showDialog(<RotateKey apiKey={apiKey} />)} />
-        <RowButton verb="Revoke" name={name} onClick={() => confirmRevoke(apiKey)} />
-      </td>
-    </tr>
   );
 }
 

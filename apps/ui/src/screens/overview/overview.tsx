@@ -8,13 +8,14 @@ import { loadSpaces, SPACES_MAX, type Space } from '../../live/spaces.js';
 import { useLoaded } from '../../live/use-loaded.js';
 import { count, jobs } from '../../parts/format.js';
 import { ErrorNotice } from '../../parts/notice.js';
-import { type Column, SpaceLink, Table, Text } from '../../parts/show.js';
+import { SpaceLink, Text } from '../../parts/show.js';
+import { type Head, TableFrame } from '../../parts/table.js';
 import { linkTo } from '../../route.js';
 import { confirmForAll, type Filter, inJson } from '../bulk.js';
 import { FirstRun } from '../first-run/first-run.js';
 import { SpaceRow } from './space-row.js';
 
-const COLUMNS: Column[] = [
+const HEADS: Head[] = [
   { title: 'Space' },
   { title: 'Pending', isNumber: true },
   { title: 'Oldest', isNumber: true, hint: 'How long the next job has been pending' },
@@ -46,11 +47,11 @@ export function Overview() {
       <h1>Spaces</h1>
       <ErrorNotice>{spaces.error.value?.message}</ErrorNotice>
       <DeadByError spaces={list} />
-      <Table label="Spaces" columns={COLUMNS}>
+      <TableFrame label="Spaces" heads={HEADS}>
         {list.map((space) => (
           <SpaceRow key={space.spaceId} space={space} />
         ))}
-      </Table>
+      </TableFrame>
       {list.length >= SPACES_MAX && (
         <p class="hint">There are more than {count(SPACES_MAX)} spaces. Find one by its name.</p>
       )}

@@ -7,7 +7,8 @@ import { confirm } from '../../parts/dialog.js';
 import { Field, TextInput } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { ErrorNotice } from '../../parts/notice.js';
-import { type Column, Table, Text } from '../../parts/show.js';
+import { Text } from '../../parts/show.js';
+import { type Column, Table } from '../../parts/table.js';
 
 const EVERY_MS = 10_000;
 
@@ -79,13 +80,6 @@ function WholeSpace({ paused, confirmPause }: { paused: Paused; confirmPause: Co
   );
 }
 
-const COLUMNS: Column[] = [
-  { title: 'Name of jobs' },
-  { title: 'Pending', isNumber: true },
-  { title: 'State' },
-  { title: '' },
-];
-
 /** What is paused, with the names of the jobs as far as the key may see them. */
 export interface PauseState {
   paused?: Paused;
@@ -103,49 +97,38 @@ export function Names({ state, confirmPause }: { state: PauseState; confirmPause
   const pending = new Map(state.names?.map((one) => [one.name, one.pending]));
   // A paused name may have no jobs, or too few to be among the names.
   const names = [...new Set([...paused, ...pending.keys()])];
+  const rows = names.map((name) => ({ id: name, pending: pending.get(name), isPaused: paused.includes(name) }));
+  const columns: Column<(typeof rows)[number]>[] = [
+    { title: 'Name of jobs', isRowHeader: true, cell: ({ id }) => <Text>{id}</Text> },
+    {
+      title: 'Pending',
+      isNumber: true,
+      cell: ({ pending: jobs }) => (jobs === undefined ? <span class="none">–</span> : count(jobs)),
+    },
+    {
+      title: 'State',
+      cell: ({ isPaused }) => <span class={isPaused ? 'status' : 'none'}>{isPaused ? 'paused' : 'not paused'}</span>,
+    },
+    {
+      title: '',
+      class: 'actions',
+      cell: ({ id, isPaused }) => {
+        const verb = isPaused ? 'Resume' : 'Pause';
+        return (
+          <button type="button" onClick={() => confirmPause(verb, [id])}>
+            {verb} …<bdi class="hidden"> {id}</bdi>
+          </button>
+        );
+      },
+    },
+  ];
   const leftOut = state.namesLeftOut ?? 0;
   return (
     <>
-      <Table label="Names of jobs" columns={COLUMNS}>
-        {names.map((name) => (
-          <NameRow
-            key={name}
-            name={name}
-            pending={pending.get(name)}
-            isPaused={paused.includes(name)}
-            confirmPause={confirmPause}
-          />
-        ))}
-      </Table>
+      <Table label="Names of jobs" columns={columns} rows={rows} />
       {leftOut > 0 && <p>{count(leftOut)} other names with fewer jobs are not listed.</p>}
       <AnotherName confirmPause={confirmPause} />
     </>
-  );
-}
-
-interface NameRowProps {
-  name: string;
-  /** Undefined when it is not known. */
-  pending: number | undefined;
-  isPaused: boolean;
-  confirmPause: ConfirmPause;
-}
-
-function NameRow({ name, pending, isPaused, confirmPause }: NameRowProps) {
-  const verb = isPaused ? 'Resume' : 'Pause';
-  return (
-    <tr>
-      <th scope="row">
-        <Text>{name}</Text>
-      </th>
-      <td class="number">{pending === undefined ? <span class="none">–</span> : count(pending)}</td>
-      <td>{isPaused ? <span class="status">paused</span> : <span class="none">not paused</span>}</td>
-      <td class="actions">
-        <button type="button" onClick={() => confirmPause(verb, [name])}>
-          {verb} …<bdi class="hidden"> {name}</bdi>
-        </button>
-      </td>
-    </tr>
   );
 }
 
