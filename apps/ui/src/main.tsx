@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import type { CallError } from './api/client.js';
-import { ownKey, restoreSession, signInNotice } from './api/session.js';
+import { keyText, ownKey, signIn, signInNotice } from './api/session.js';
 import { App } from './app.js';
 import { listenToKeys } from './keyboard.js';
 import { RETRY_MS } from './live/use-loaded.js';
@@ -12,7 +12,7 @@ render(<App />, document.body);
 /** Sign in with the key that stays in the tab. While the service cannot tell whether it is valid, it is tried again. */
 async function restore(): Promise<void> {
   try {
-    await restoreSession();
+    if (keyText() !== '') await signIn(keyText());
   } catch (error) {
     const isRefused = (error as CallError).status === 401;
     signInNotice.value = isRefused ? (error as Error).message : `${(error as Error).message}. This page tries again.`;

@@ -12,17 +12,11 @@ export const ownKey = signal<OwnApiKey | null>(null);
 /** Why the person was signed out; empty at first and after a sign-out of their own. */
 export const signInNotice = signal('');
 
-/** The text of the key, for commands that a person copies. */
+/** The text of the key, also of one that an earlier page of this tab stored; empty without one. */
 export const keyText = (): string => sessionStorage.getItem(STORED) ?? '';
 
 /** Number of attempts to sign in. Only the latest counts. */
 let attempts = 0;
-
-/** Sign in with the key of an earlier page of this tab, if there is one. */
-export async function restoreSession(): Promise<void> {
-  const key = keyText();
-  if (key !== '') await signIn(key);
-}
 
 /**
  * Sign in.

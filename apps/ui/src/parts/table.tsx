@@ -23,13 +23,13 @@ export interface Column<Row> extends Head {
 interface TableProps<Row> {
   label: string;
   columns: readonly Column<Row>[];
-  rows: readonly Row[] | undefined;
+  rows: readonly Row[] | null | undefined;
   classOf?: ((row: Row) => string | undefined) | undefined;
 }
 
 /** Show a table of rows, unless there are none. */
-export function Table<Row extends { id: string }>({ label, columns, rows = [], classOf }: TableProps<Row>) {
-  if (rows.length === 0) return null;
+export function Table<Row extends { id: string }>({ label, columns, rows, classOf }: TableProps<Row>) {
+  if (!rows?.length) return null;
   return (
     <TableFrame label={label} heads={columns}>
       {rows.map((row) => (

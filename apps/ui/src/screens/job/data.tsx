@@ -46,7 +46,14 @@ export function Facts({ job }: { job: JobWithEvents }) {
     ['Retry', job.retry && <Text>{JSON.stringify(job.retry)}</Text>],
     ['Unique key', job.unique && <Text>{JSON.stringify(job.unique)}</Text>],
     ['Callback', callbackText(job)],
-    ['Tags', job.tags?.map((tag) => <TagLink key={tag} spaceId={job.spaceId} tag={tag} />)],
+    [
+      'Tags',
+      job.tags?.map((tag) => (
+        <a key={tag} class="tag" href={linkTo(['spaces', job.spaceId], { tag })}>
+          <Text>{tag}</Text>
+        </a>
+      )),
+    ],
   ];
   return (
     <dl class="facts">
@@ -59,14 +66,6 @@ export function Facts({ job }: { job: JobWithEvents }) {
           </div>
         ))}
     </dl>
-  );
-}
-
-function TagLink({ spaceId, tag }: { spaceId: string; tag: string }) {
-  return (
-    <a class="tag" href={linkTo(['spaces', spaceId], { tag })}>
-      <Text>{tag}</Text>
-    </a>
   );
 }
 

@@ -41,6 +41,7 @@ export function JobTable({ list }: { list: JobList }) {
     const isWhole = list.nextCursor.value === null;
     return <p>{isWhole ? 'No job matches.' : 'No match among the newer jobs. Go on with the older ones.'}</p>;
   }
+  const ids = rows.map(({ id }) => id);
   const isSelected = ({ id }: ListedJob) => list.selected.value.has(id);
   const selection: Column<ListedJob> = {
     title: 'Selected',
@@ -49,12 +50,7 @@ export function JobTable({ list }: { list: JobList }) {
         type="checkbox"
         aria-label="Select all jobs of the page"
         checked={rows.every(isSelected)}
-        onChange={(event) =>
-          list.select(
-            rows.map(({ id }) => id),
-            event.currentTarget.checked,
-          )
-        }
+        onChange={(event) => list.select(ids, event.currentTarget.checked)}
       />
     ),
     cell: (job) => (

@@ -67,7 +67,7 @@ export function Keys() {
       )}
       <ErrorNotice>{error.value?.message}</ErrorNotice>
       {keys?.length === 0 && <p>No key yet. The key of ADMIN_API_KEY is not listed.</p>}
-      <Table label="API keys" columns={COLUMNS} rows={keys ?? undefined} />
+      <Table label="API keys" columns={COLUMNS} rows={keys} />
     </>
   );
 }

@@ -52,12 +52,7 @@ export function SpaceRow({ space }: { space: Space }) {
   );
 }
 
-interface Row {
-  activity: Activity;
-  stats: SpaceStats;
-}
-
-async function loadRow(spaceId: string, signal: AbortSignal): Promise<Row> {
+async function loadRow(spaceId: string, signal: AbortSignal) {
   const [activity, stats] = await Promise.all([
     loadActivity(spaceId, signal),
     call<SpaceStats>('GET', `spaces/${segment(spaceId)}/stats`, { query: { limit: 1 }, signal }),

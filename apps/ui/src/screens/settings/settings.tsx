@@ -50,24 +50,24 @@ function SecretDialog({ spaceId }: { spaceId: string }) {
     secrets.value = response.secrets;
     return '';
   };
-  if (secrets.value !== null) return <Secrets secrets={secrets.value} />;
-  return (
-    <ActionForm title={`Show the callback secret of ${spaceId}?`} verb="Show" run={run}>
-      <p>
-        Everyone who sees it can forge callbacks of this space. It will be on your screen until you close the dialog.
-      </p>
-    </ActionForm>
-  );
-}
-
-function Secrets({ secrets }: { secrets: readonly string[] }) {
+  if (secrets.value === null) {
+    return (
+      <ActionForm title={`Show the callback secret of ${spaceId}?`} verb="Show" run={run}>
+        <p>
+          Everyone who sees it can forge callbacks of this space. It will be on your screen until you close the dialog.
+        </p>
+      </ActionForm>
+    );
+  }
   return (
     <Shown title="Callback secret">
-      {secrets.length === 0 && <p>The service does not sign callbacks, because CALLBACK_SIGNING_SECRET is not set.</p>}
-      {secrets.length > 1 && (
+      {secrets.value.length === 0 && (
+        <p>The service does not sign callbacks, because CALLBACK_SIGNING_SECRET is not set.</p>
+      )}
+      {secrets.value.length > 1 && (
         <p>There are several, because CALLBACK_SIGNING_SECRET is being changed. The newest is first.</p>
       )}
-      {secrets.map((secret) => (
+      {secrets.value.map((secret) => (
         <p key={secret}>
           <Copyable text={secret} label="The secret" />
         </p>
