@@ -81,3 +81,12 @@ export function TableFrame({ label, heads, children }: TableFrameProps) {
     </section>
   );
 }
+
+/** A button of a row. A screen reader also reads the name of the row, because every row has the same buttons. */
+export function RowButton({ verb, name, onClick }: { verb: string; name: string; onClick: () => void }) {
+  return (
+    <button type="button" onClick={onClick}>
+      {verb} …<bdi class="hidden"> {name}</bdi>
+    </button>
+  );
+}

@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals';
 import type { JobWithEvents, ListedJob, Scope } from '@yardmaster/protocol';
-import type { ComponentChildren } from 'preact';
 import { call, segment } from '../../api/client.js';
 import { can, keyText, ownKey } from '../../api/session.js';
 import { isEvent } from '../../live/apply-message.js';
@@ -8,7 +7,7 @@ import { useStream } from '../../live/stream.js';
 import { Field, TextInput } from '../../parts/form.js';
 import { CopyButton } from '../../parts/show.js';
 import { linkTo } from '../../route.js';
-import { afterEvent, type FirstJob, JOB_NAME, NO_JOB, quoted, type Step, stepsOf } from './steps.js';
+import { afterEvent, type FirstJob, JOB_NAME, NO_JOB, quoted, stepsOf } from './steps.js';
 
 /** The commands for the life of a first job. Each is marked as done once its event has happened. */
 export function FirstRun({ onLeave }: { onLeave?: () => void }) {
@@ -28,12 +27,17 @@ export function FirstRun({ onLeave }: { onLeave?: () => void }) {
       <p>First, give the shell your key. The copy has the key itself.</p>
       <KeyCommand />
       <ol>
-        {steps.map((step, index) => (
-          <StepItem key={step.event} step={step} number={index + 1} isDone={done.includes(step.event)}>
-            {step.event === 'created' && id === null && (
+        {steps.map(({ event, title, text, command }, index) => (
+          <li key={event}>
+            <h2>
+              {title} {done.includes(event) && <span class="ok">done</span>}
+            </h2>
+            <p>{text}</p>
+            <Command command={command} label={`the command of step ${index + 1}`} />
+            {event === 'created' && id === null && (
               <p>The commands below get the id of the job as soon as it is created.</p>
             )}
-            {step.event === 'delivered' && (
+            {event === 'delivered' && (
               <Field
                 label="deliveryToken of the response (optional)"
                 hint="It is added to the commands below. A call with it changes the job only while this worker has it."
@@ -41,7 +45,7 @@ export function FirstRun({ onLeave }: { onLeave?: () => void }) {
                 <TextInput autocomplete="off" spellcheck={false} text={deliveryToken} />
               </Field>
             )}
-          </StepItem>
+          </li>
         ))}
       </ol>
       <p role="status">
@@ -56,26 +60,6 @@ export function FirstRun({ onLeave }: { onLeave?: () => void }) {
         )}
       </p>
     </>
-  );
-}
-
-interface StepItemProps {
-  step: Step;
-  number: number;
-  isDone: boolean;
-  children: ComponentChildren;
-}
-
-function StepItem({ step: { title, text, command }, number, isDone, children }: StepItemProps) {
-  return (
-    <li>
-      <h2>
-        {title} {isDone && <span class="ok">done</span>}
-      </h2>
-      <p>{text}</p>
-      <Command command={command} label={`the command of step ${number}`} />
-      {children}
-    </li>
   );
 }
 

@@ -57,7 +57,7 @@ export function BulkBar({ spaceId, filter, list, children }: BulkBarProps) {
         </button>
       )}
       {can('jobs:create') && (
-        <button type="button" onClick={() => showCreateForm(spaceId)}>
+        <button type="button" onClick={() => showDialog(<CreateForm spaceId={spaceId} />)}>
           New job …
         </button>
       )}
@@ -90,10 +90,6 @@ async function exportJobs(spaceId: string, filter: JobsFilter): Promise<void> {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
   notify(cursor === null ? `${count(lines.length)} jobs exported` : `The first ${count(lines.length)} jobs exported`);
-}
-
-export function showCreateForm(spaceId: string): void {
-  showDialog(<CreateForm spaceId={spaceId} />);
 }
 
 function CreateForm({ spaceId }: { spaceId: string }) {

@@ -7,12 +7,12 @@ import { changeQuery, linkWith } from '../../route.js';
 import type { JobsFilter } from './filter.js';
 
 const CREATED = [
-  { since: '1', before: null, title: 'last hour' },
-  { since: '24', before: null, title: 'last 24 hours' },
-  { since: '168', before: null, title: 'last 7 days' },
-  { since: null, before: '1', title: 'over 1 hour ago' },
-  { since: null, before: '24', title: 'over 24 hours ago' },
-  { since: null, before: '168', title: 'over 7 days ago' },
+  { since: 1, before: null, title: 'last hour' },
+  { since: 24, before: null, title: 'last 24 hours' },
+  { since: 168, before: null, title: 'last 7 days' },
+  { since: null, before: 1, title: 'over 1 hour ago' },
+  { since: null, before: 24, title: 'over 24 hours ago' },
+  { since: null, before: 168, title: 'over 7 days ago' },
 ];
 
 interface FilterBarProps {
@@ -66,14 +66,11 @@ export function FilterBar({ filter, counts, names }: FilterBarProps) {
 }
 
 function CreatedSelect({ filter: { sinceHours, beforeHours } }: { filter: JobsFilter }) {
-  const isChosen = ({ since, before }: (typeof CREATED)[number]) =>
-    since === (sinceHours === null ? null : String(sinceHours)) &&
-    before === (beforeHours === null ? null : String(beforeHours));
   const change = (index: number) => {
-    const { since = null, before = null } = CREATED[index] ?? {};
-    changeQuery({ since, before, cursor: null });
+    const { since, before } = CREATED[index] ?? {};
+    changeQuery({ since: String(since ?? ''), before: String(before ?? ''), cursor: null });
   };
-  const chosen = CREATED.findIndex(isChosen);
+  const chosen = CREATED.findIndex(({ since, before }) => since === sinceHours && before === beforeHours);
   const isOther = chosen === -1 && (sinceHours !== null || beforeHours !== null);
   return (
     <label>

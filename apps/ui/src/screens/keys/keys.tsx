@@ -6,7 +6,7 @@ import { useLoaded } from '../../live/use-loaded.js';
 import { confirm, showDialog } from '../../parts/dialog.js';
 import { ErrorNotice } from '../../parts/notice.js';
 import { Ago, SpaceLink, Text, Time } from '../../parts/show.js';
-import { type Column, Table } from '../../parts/table.js';
+import { type Column, RowButton, Table } from '../../parts/table.js';
 import { NewKey } from './new.js';
 import { RotateKey } from './secret.js';
 
@@ -37,7 +37,17 @@ const COLUMNS: Column<ApiKey>[] = [
     hint: 'At most a minute behind',
     cell: ({ lastUsedAt }) => (lastUsedAt === undefined ? <span class="none">never</span> : <Ago at={lastUsedAt} />),
   },
-  { title: 'Expires', cell: ({ expiresAt }) => <Expiry at={expiresAt} /> },
+  {
+    title: 'Expires',
+    cell: ({ expiresAt: at }) =>
+      at === null ? (
+        <span class="none">never</span>
+      ) : (
+        <>
+          <Time at={at} /> {Date.parse(at) <= now.value && <span class="status">expired</span>}
+        </>
+      ),
+  },
   { title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
   {
     title: '',
@@ -69,24 +79,6 @@ export function Keys() {
       {keys?.length === 0 && <p>No key yet. The key of ADMIN_API_KEY is not listed.</p>}
       <Table label="API keys" columns={COLUMNS} rows={keys} />
     </>
-  );
-}
-
-function Expiry({ at }: { at: string | null }) {
-  if (at === null) return <span class="none">never</span>;
-  return (
-    <>
-      <Time at={at} /> {Date.parse(at) <= now.value && <span class="status">expired</span>}
-    </>
-  );
-}
-
-/** A button of a row. A screen reader also reads the name of the key, because every row has the same buttons. */
-function RowButton({ verb, name, onClick }: { verb: string; name: string; onClick: () => void }) {
-  return (
-    <button type="button" onClick={onClick}>
-      {verb} …<bdi class="hidden"> {name}</bdi>
-    </button>
   );
 }
 

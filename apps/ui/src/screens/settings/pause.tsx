@@ -8,7 +8,7 @@ import { Field, TextInput } from '../../parts/form.js';
 import { count } from '../../parts/format.js';
 import { ErrorNotice } from '../../parts/notice.js';
 import { Text } from '../../parts/show.js';
-import { type Column, Table } from '../../parts/table.js';
+import { type Column, RowButton, Table } from '../../parts/table.js';
 
 const EVERY_MS = 10_000;
 
@@ -114,11 +114,7 @@ export function Names({ state, confirmPause }: { state: PauseState; confirmPause
       class: 'actions',
       cell: ({ id, isPaused }) => {
         const verb = isPaused ? 'Resume' : 'Pause';
-        return (
-          <button type="button" onClick={() => confirmPause(verb, [id])}>
-            {verb} …<bdi class="hidden"> {id}</bdi>
-          </button>
-        );
+        return <RowButton verb={verb} name={id} onClick={() => confirmPause(verb, [id])} />;
       },
     },
   ];
