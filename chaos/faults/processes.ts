@@ -1,5 +1,5 @@
 import { CALLBACK_LEASE_MS } from '@yardmaster/store';
-import type { Interception } from '../../test/support/redis/proxy.js';
+import type { Interception } from '../../test/support/redis/proxy-connection.js';
 import type { Callback } from '../checker/history.js';
 import type { AppProcess } from '../installation/app-process.js';
 import { runs } from '../installation/scripts.js';

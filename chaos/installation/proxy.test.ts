@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { type RedisNode, startNode } from '../../test/support/redis/node.js';
-import { type Interception, type RedisProxy, startProxy } from '../../test/support/redis/proxy.js';
+import { type RedisProxy, startProxy } from '../../test/support/redis/proxy.js';
+import type { Interception } from '../../test/support/redis/proxy-connection.js';
 import { until } from '../../test/support/until.js';
 
 let node: RedisNode;

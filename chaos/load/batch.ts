@@ -1,5 +1,6 @@
 import type { Call } from '../checker/history.js';
-import type { Caller, Request } from './client.js';
+import type { Caller } from './client.js';
+import type { Request } from './request.js';
 
 /** Calls about jobs of one space that wait until they are sent together. */
 export interface Batch {

@@ -1,48 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { HttpClient } from '../../test/support/http.js';
-import type { Body, Call, History, Operation } from '../checker/history.js';
+import type { Call, History } from '../checker/history.js';
 import type { AppProcess } from '../installation/app-process.js';
 import { within } from '../runs/waiting.js';
 import { type ListCallers, listCallers } from './list-calls.js';
-
-/** A call that a client is about to make. */
-export interface Request {
-  client: string; // Name of the client in the history: `worker-3`.
-  op: Operation;
-  jobId?: string;
-  spaceId?: string;
-  sent?: unknown; // JSON body.
-  token?: string | null | undefined; // Delivery token. Default none.
-  idempotencyKey?: string | null; // Default none.
-  api?: number; // Index of the only API to send it to. Default any that accepts connections.
-  key?: string; // Default the admin key.
-}
+import type { Exchange, Request, Response, Wire } from './request.js';
 
 /** Make a call, and record its outcome in the history. Never rejects. */
 export type Caller = (request: Request) => Promise<Call>;
-
-/** A response, and the API that sent it. Without one, the status is null and the body is the reason. */
-interface Response {
-  api: string;
-  status: number | null;
-  body: Body;
-}
-
-/** A request as it is sent. */
-export interface Wire {
-  method?: 'POST' | 'DELETE'; // Default POST.
-  path: string;
-  body: unknown;
-  headers: { [name: string]: string | undefined };
-  api?: number | undefined;
-  key?: string | undefined;
-}
-
-/** A response, and when its request was sent and the response came. Epoch milliseconds. */
-export interface Exchange extends Response {
-  sentAt: number;
-  endedAt: number;
-}
 
 const GIVE_UP_MS = 10_000; // A rule checks the promised two seconds.
 const SOCKETS = 1_000; // To each API: more than all clients need, so that no call waits in this process.

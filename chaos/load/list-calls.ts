@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from '@yardmaster/protocol';
 import type { Body, Call } from '../checker/history.js';
-import type { Exchange, Request, Wire } from './client.js';
+import type { Exchange, Request, Wire } from './request.js';
 
 // Calls about several jobs of a space. The history has each job's part as a call of its own, because the rules expect of
 // it what they expect of a single call.

@@ -2,9 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Random } from '../../test/support/random.js';
 import type { Call, History } from '../checker/history.js';
 import type { Installation } from '../installation/installation.js';
-import type { Clients, Request } from './client.js';
+import type { Clients } from './client.js';
 import { type JobPlan, planOf, SPACES } from './plan.js';
 import { startReceivers } from './receivers.js';
+import type { Request } from './request.js';
 import { createWatchers } from './watchers.js';
 import { claimAndWork, runSettlingWorker, runTurns, runWorker, type WorkerContext } from './worker.js';
 

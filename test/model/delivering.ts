@@ -2,19 +2,8 @@ import type { ClaimedJob, ClaimOutcome, CreateJobRequest, Job } from '@yardmaste
 import { recordEvent } from './history.js';
 import { isPaused } from './pauses.js';
 import { jobOf } from './reading.js';
-import { timeOf, wait } from './waiting.js';
-import {
-  completed,
-  iso,
-  jobFor,
-  jobsOf,
-  type ModelJob,
-  nextOrder,
-  type OfJob,
-  ORDERS_PER_SECOND,
-  timeOfOrder,
-  type World,
-} from './world.js';
+import { queueOf, scoreOf, timeOf, wait } from './waiting.js';
+import { completed, iso, jobFor, type ModelJob, nextOrder, type OfJob, timeOfOrder, type World } from './world.js';
 
 // (none) → pending → delivered, and (none) → scheduled.
 
@@ -60,15 +49,6 @@ export function create(
   recordEvent(world, job, 'created');
   return jobOf(job);
 }
-
-/** Place in the queue: as if the job had been queued earlier by its head start. */
-const scoreOf = ({ claimOrder, priority }: ModelJob) => claimOrder - priority * ORDERS_PER_SECOND;
-
-export const queueOf = (world: World, space: string) =>
-  jobsOf(world, space)
-    .filter((job) => job.status === 'pending')
-    // Jobs at the same place are in the order of their ids; any order would do.
-    .sort((a, b) => scoreOf(a) - scoreOf(b) || (a.id < b.id ? -1 : 1));
 
 export function poll(
   world: World,

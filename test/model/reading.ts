@@ -12,8 +12,8 @@ import {
   type Unique,
 } from '@yardmaster/protocol';
 import { type JobPage, partitionOf, type Since, type Snapshot } from '@yardmaster/store';
-import { queueOf } from './delivering.js';
 import { shownPaused } from './pauses.js';
+import { queueOf } from './waiting.js';
 import { iso, jobFor, jobsOf, type ModelJob, type OfJob, timeOfOrder, type World } from './world.js';
 
 // What readers get.

@@ -1,6 +1,16 @@
 import type { RescheduleRequest } from '@yardmaster/protocol';
 import { recordEvent } from './history.js';
-import { iso, jobFor, type ModelJob, nextOrder, type OfJob, Refusal, type World } from './world.js';
+import {
+  iso,
+  jobFor,
+  jobsOf,
+  type ModelJob,
+  nextOrder,
+  type OfJob,
+  ORDERS_PER_SECOND,
+  Refusal,
+  type World,
+} from './world.js';
 
 // Jobs that wait are pending, or scheduled for a time in the future.
 
@@ -61,3 +71,13 @@ export function reschedule(world: World, { job: id, caller, ...request }: OfJob 
     ...(priority === null ? {} : { priority }),
   });
 }
+
+/** Place in the queue: as if the job had been queued earlier by its head start. */
+export const scoreOf = ({ claimOrder, priority }: ModelJob) => claimOrder - priority * ORDERS_PER_SECOND;
+
+/** List the pending jobs of a space in the order in which they are claimed. */
+export const queueOf = (world: World, space: string) =>
+  jobsOf(world, space)
+    .filter((job) => job.status === 'pending')
+    // Jobs at the same place are in the order of their ids; any order would do.
+    .sort((a, b) => scoreOf(a) - scoreOf(b) || (a.id < b.id ? -1 : 1));

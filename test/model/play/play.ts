@@ -4,18 +4,10 @@ import type { Call } from './calls.js';
 import { Disagreement } from './disagreement.js';
 import { drawCallsAtOnce, drawStep } from './draw.js';
 import { type Position, type Rules, SequenceRun } from './sequence-run.js';
-import { shortest } from './shorten.js';
-import { lineOf, type Step } from './step.js';
+import { type Played, shortest } from './shorten.js';
+import { lineOf } from './step.js';
 import type { TestStores } from './test-store.js';
 import { settingsOf } from './values.js';
-
-/** A sequence that was played. */
-export interface Played {
-  steps: Step[];
-  calls: number;
-  /** The first disagreement of store and model; null without one. */
-  fault: string | null;
-}
 
 /** Play a sequence on a fresh store and on the model, to its end or to the first disagreement. */
 export async function play(testStores: TestStores, rules: Rules): Promise<Played> {

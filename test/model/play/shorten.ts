@@ -1,5 +1,12 @@
-import type { Played } from './play.js';
 import type { Step } from './step.js';
+
+/** A sequence that was played. */
+export interface Played {
+  steps: Step[];
+  calls: number;
+  /** The first disagreement of store and model; null without one. */
+  fault: string | null;
+}
 
 /** Sequences tried on the way to the shortest. */
 const TRIES = 250;

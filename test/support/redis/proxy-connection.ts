@@ -1,5 +1,34 @@
 import { connect, type Socket } from 'node:net';
-import type { Interception, Shared } from './proxy.js';
+
+/**
+ * - `pass`: bytes are passed on.
+ * - `{ delayMs }`: bytes are passed on later, in both directions.
+ * - `drop`: bytes are dropped, and sockets stay open. A connection that has lost bytes stays lost, since TCP has no
+ *   gaps; new connections are accepted and lost.
+ */
+export type Mode = 'pass' | 'drop' | { delayMs: number };
+
+export type Interception =
+  | { action: 'observe' }
+  /**
+   * `lose reply`: pass the command on, but no more bytes of Redis on that connection; replies to earlier commands are also
+   * lost. `lose request`: Redis does not get the command either. Then cut the connection, or stay silent until its owner
+   * gives up.
+   */
+  | { action: 'lose reply' | 'lose request'; end: 'cut' | 'silence' };
+
+/** An interception that waits for its command. */
+export interface Trap {
+  matches: (words: string[]) => boolean;
+  what: Interception;
+  spring(): void;
+}
+
+/** What the connections of a proxy share. */
+export interface Shared {
+  mode: Mode;
+  traps: Set<Trap>;
+}
 
 /** Bytes on their way in one direction. */
 interface Direction {

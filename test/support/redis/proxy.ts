@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { ProxyConnection } from './proxy-connection.js';
+import { type Interception, type Mode, ProxyConnection, type Shared, type Trap } from './proxy-connection.js';
 
 /**
  * A network between one process and Redis that can fail.
@@ -27,23 +27,6 @@ export interface RedisProxy {
   stop(): Promise<void>;
 }
 
-/**
- * - `pass`: bytes are passed on.
- * - `{ delayMs }`: bytes are passed on later, in both directions.
- * - `drop`: bytes are dropped, and sockets stay open. A connection that has lost bytes stays lost, since TCP has no
- *   gaps; new connections are accepted and lost.
- */
-export type Mode = 'pass' | 'drop' | { delayMs: number };
-
-export type Interception =
-  | { action: 'observe' }
-  /**
-   * `lose reply`: pass the command on, but no more bytes of Redis on that connection; replies to earlier commands are also
-   * lost. `lose request`: Redis does not get the command either. Then cut the connection, or stay silent until its owner
-   * gives up.
-   */
-  | { action: 'lose reply' | 'lose request'; end: 'cut' | 'silence' };
-
 export interface Intercepted {
   /** Resolves when it happens. */
   happened: Promise<void>;
@@ -51,19 +34,6 @@ export interface Intercepted {
   readonly at: number | null;
   /** Stop intercepting. */
   cancel(): void;
-}
-
-/** An interception that waits for its command. */
-export interface Trap {
-  matches: (words: string[]) => boolean;
-  what: Interception;
-  spring(): void;
-}
-
-/** What the connections of a proxy share. */
-export interface Shared {
-  mode: Mode;
-  traps: Set<Trap>;
 }
 
 /** Listen on a port of 127.0.0.1, and pass all connections on to Redis. */
