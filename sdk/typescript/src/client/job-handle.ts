@@ -1,8 +1,7 @@
 import { type Duration, secondsOf } from '../durations.js';
 import { YardmasterError } from '../errors.js';
 import type { JobStatus, JobWithEvents } from '../wire.generated.js';
-import { jobPath } from './transport.js';
-import type { Yardmaster } from './yardmaster.js';
+import { jobPath, type Sender } from './transport.js';
 
 /** The service waits at most this long before it responds. */
 const WAIT_SECONDS = 20;
@@ -14,9 +13,9 @@ export class JobHandle {
   readonly name: string | undefined;
   /** Of the job when it was created; undefined for a handle by id. */
   readonly status: JobStatus | undefined;
-  readonly #client: Yardmaster;
+  readonly #client: Sender;
 
-  constructor(client: Yardmaster, { id, name, status }: { id: string; name?: string; status?: JobStatus }) {
+  constructor(client: Sender, { id, name, status }: { id: string; name?: string; status?: JobStatus }) {
     this.#client = client;
     this.id = id;
     this.name = name;
@@ -57,11 +56,12 @@ export class JobHandle {
 
   /** Return the job with its history. */
   get(signal?: AbortSignal): Promise<JobWithEvents> {
-    return this.#client.get(this.id, signal);
+    return this.#read(0, signal);
   }
 
   /** End the job. */
-  kill(reason?: string, signal?: AbortSignal): Promise<void> {
-    return this.#client.kill(this.id, reason, signal);
+  async kill(reason?: string, signal?: AbortSignal): Promise<void> {
+    const path = jobPath(this.id, '/kill');
+    await this.#client.send({ method: 'POST', path, body: JSON.stringify({ reason }) }, signal);
   }
 }

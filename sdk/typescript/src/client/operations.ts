@@ -4,8 +4,7 @@ import { type Duration, secondsOf } from '../durations.js';
 import { YardmasterError } from '../errors.js';
 import type { Operation, OperationFilterRequest, OperationRequestAction } from '../wire.generated.js';
 import type { CallOptions } from './options.js';
-import { spacePath } from './transport.js';
-import type { Yardmaster } from './yardmaster.js';
+import { type Sender, spacePath } from './transport.js';
 
 /** Options of an operation. */
 export interface OperationOptions {
@@ -21,9 +20,9 @@ export interface OperationOptions {
 
 /** Starts operations, which change all jobs of the space that match a filter. */
 export class Operations {
-  readonly #client: Yardmaster;
+  readonly #client: Sender;
 
-  constructor(client: Yardmaster) {
+  constructor(client: Sender) {
     this.#client = client;
   }
 
@@ -56,9 +55,9 @@ const MOST_WAIT_MS = 2_000;
 /** Names an operation. */
 export class OperationHandle {
   readonly id: string;
-  readonly #client: Yardmaster;
+  readonly #client: Sender;
 
-  constructor(client: Yardmaster, id: string) {
+  constructor(client: Sender, id: string) {
     this.#client = client;
     this.id = id;
   }

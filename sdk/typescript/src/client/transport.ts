@@ -26,6 +26,12 @@ export interface Target {
   space: string;
 }
 
+/** Makes calls to a space, and sends them again as a client does. */
+export interface Sender {
+  readonly target: Target;
+  send<T>(request: Request, signal?: AbortSignal): Promise<T>;
+}
+
 /** A call has this long for its response, besides its wait. */
 const RESPONSE_MS = 10_000;
 

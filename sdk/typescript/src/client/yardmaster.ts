@@ -24,7 +24,7 @@ import {
   timestampOf,
   type YardmasterOptions,
 } from './options.js';
-import { jobPath, type Request, sendUntilAnswered, spacePath, type Target } from './transport.js';
+import { jobPath, type Request, type Sender, sendUntilAnswered, spacePath, type Target } from './transport.js';
 
 /** Which jobs to list: those that pass all of these. */
 export interface ListOptions {
@@ -49,7 +49,7 @@ export interface ListOptions {
 const RETRY_SECONDS = 60;
 
 /** A client of one space. Calls that have no response, or are refused for now, are sent again: see `retryWindow`. */
-export class Yardmaster {
+export class Yardmaster implements Sender {
   readonly target: Target;
   /** Changes many jobs. */
   readonly operations = new Operations(this);
@@ -98,7 +98,7 @@ export class Yardmaster {
 
   /** Return a job with its history. */
   get(jobId: string, signal?: AbortSignal): Promise<JobWithEvents> {
-    return this.send({ method: 'GET', path: jobPath(jobId) }, signal);
+    return this.handle(jobId).get(signal);
   }
 
   /** List jobs of the space, page after page: no job comes twice, whatever is created or changed in the meantime. */
@@ -131,8 +131,8 @@ export class Yardmaster {
   }
 
   /** End a job: it is not attempted any more, and a handler that works on it is aborted. */
-  async kill(jobId: string, reason?: string, signal?: AbortSignal): Promise<void> {
-    await this.send({ method: 'POST', path: jobPath(jobId, '/kill'), body: JSON.stringify({ reason }) }, signal);
+  kill(jobId: string, reason?: string, signal?: AbortSignal): Promise<void> {
+    return this.handle(jobId).kill(reason, signal);
   }
 
   /**

@@ -1,48 +1,64 @@
-import { jobPath, send } from '../client/transport.js';
+import { jobPath, send, type Target } from '../client/transport.js';
 import { type Aborted, abortReasonOf, DeliveryLost, Draining, Killed, TimedOut, YardmasterError } from '../errors.js';
 import type { ClaimedJob, Outcome } from '../wire.generated.js';
-import { contextOf, type WorkerJob } from './context.js';
+import { type Context, contextOf, type WorkerJob } from './context.js';
+import type { Heartbeats } from './heartbeats.js';
 import { JobLog } from './job-log.js';
 import type { StreamMessage } from './kill-stream.js';
-import { STOPPED } from './outbox.js';
+import { type Outbox, STOPPED } from './outbox.js';
 import { type End, endOf, type Fields, failureOf, releaseOf } from './outcomes.js';
-import { AttemptReporter } from './reporter.js';
-import type { Session } from './session.js';
-import type { WarningKind } from './warnings.js';
+import type { OnLog } from './pino.js';
+import { AttemptReporter, type ReportedAttempt } from './reporter.js';
+import type { OnWarning, WarningKind } from './warnings.js';
 
 /** Logs and progress hold up the end of an attempt for at most this long. */
 const FLUSH_MS = 10_000;
 export const STOP_REASON = 'worker stops';
 
+/** The run of a worker in which an attempt is made. */
+export interface AttemptOwner {
+  readonly target: Target;
+  readonly options: { onLog: OnLog | undefined };
+  readonly warn: OnWarning;
+  readonly outbox: Outbox;
+  readonly heartbeats: Heartbeats;
+  readonly isDraining: boolean;
+  /** Call the handler of a job. */
+  handle(job: WorkerJob, context: Context): unknown;
+  freeSlot(): void;
+  /** Forget an attempt that is over. */
+  remove(attempt: { key: number }): void;
+}
+
 /**
  * A claimed job in this worker.
  *
- *     claimed ─ack→ running ─handler returns→ owed ─outcome stored→ removed
+ *     claimed ─ack→ running ─handler returns→ unsettled ─outcome stored→ removed
  *        └ lost: nothing more is sent; it is removed when its handler has returned
  *
  * It has a slot until its handler has returned, and gets heartbeats until its outcome is stored.
  */
-export class Attempt {
+export class Attempt implements ReportedAttempt {
   readonly key: number;
   readonly job: ClaimedJob;
   readonly log: JobLog;
-  readonly #session: Session;
+  readonly #session: AttemptOwner;
   readonly #handler = new AbortController();
   readonly #gone = new AbortController();
   #hasEnded = false;
   #isDraining = false;
   /** What its handler has returned, while its log is sent. */
   #end: End | null = null;
-  #owed: Outcome[] | null = null;
+  #unsettled: Outcome[] | null = null;
 
-  constructor(session: Session, job: ClaimedJob, key: number) {
+  constructor(session: AttemptOwner, job: ClaimedJob, key: number) {
     this.#session = session;
     this.job = job;
     this.key = key;
     this.log = new JobLog(session.target, job.id, session.warn);
   }
 
-  /** Of the handler. */
+  /** Signal of the handler. */
   get signal(): AbortSignal {
     return this.#handler.signal;
   }
@@ -137,7 +153,7 @@ export class Attempt {
       this.drop();
       return;
     }
-    this.#owed = outcomes;
+    this.#unsettled = outcomes;
     const last = outcomes.length - 1;
     const done = (i: number) => (error: Error | null) => (i === last ? this.#settled(error) : undefined);
     this.#session.outbox.add(...outcomes.map((outcome, i) => ({ outcome, done: done(i) })));
@@ -156,7 +172,7 @@ export class Attempt {
    * left alone, because the service reports the effect of that outcome too.
    */
   abort(reason: Aborted): void {
-    if (this.#owed !== null || this.gone.aborted) return;
+    if (this.#unsettled !== null || this.gone.aborted) return;
     if (reason instanceof Draining) this.#isDraining = true;
     else {
       this.#gone.abort(reason);
@@ -172,15 +188,15 @@ export class Attempt {
     if (type === 'killed') this.abort(new Killed());
     else if (type === 'dead') this.abort(new TimedOut());
     else if (type === 'retried' && data?.attemptNumber === this.job.attempt) this.abort(new TimedOut());
-    else if (this.#owed === null) this.#session.heartbeats.beatNow();
+    else if (this.#unsettled === null) this.#session.heartbeats.beatNow();
   }
 
   /** End the attempt with the worker. @returns the outcomes that are not stored; a release, if it has none */
   close(): Outcome[] {
     if (this.gone.aborted) return [];
-    const owed = this.#owed ?? [this.outcome(this.#end ?? releaseOf(0, STOP_REASON))];
+    const unsettled = this.#unsettled ?? [this.outcome(this.#end ?? releaseOf(0, STOP_REASON))];
     this.#gone.abort(new Draining());
     this.#handler.abort(new Draining());
-    return owed;
+    return unsettled;
   }
 }

@@ -1,19 +1,39 @@
 import { Backoff, pause } from '../backoff.js';
-import { abortReasonOf, Draining, YardmasterError } from '../errors.js';
-import type { Attempt } from './attempt.js';
+import { type Aborted, abortReasonOf, Draining, YardmasterError } from '../errors.js';
+import type { ClaimedJob } from '../wire.generated.js';
 import type { EventOptions, ProgressReport, Reporter } from './context.js';
-import type { LogEntry } from './job-log.js';
+import type { JobLog, LogEntry } from './job-log.js';
 import { STOPPED } from './outbox.js';
 import type { Fields } from './outcomes.js';
 import { within } from './signals.js';
+import type { WarningKind } from './warnings.js';
 
 const PROGRESS_MS = 200;
 
 const isFull = (error: unknown) => error instanceof YardmasterError && error.code === 'STORAGE_FULL';
 
+/** The attempt for which a reporter sends. */
+export interface ReportedAttempt {
+  readonly job: ClaimedJob;
+  readonly log: JobLog;
+  /** Signal of the handler. */
+  readonly signal: AbortSignal;
+  /** Aborted when nothing is sent any more. */
+  readonly gone: AbortSignal;
+  /** Whether the handler can report nothing more. */
+  readonly isOver: boolean;
+  throwIfOver(): void;
+  warn(kind: WarningKind, message: string): void;
+  /** Send a report. @returns its refusal, or null when it is stored */
+  report(fields: Fields): Promise<Error | null>;
+  reportEphemeral(data: unknown): Promise<void>;
+  /** Abort the handler. */
+  abort(reason: Aborted): void;
+}
+
 /** Sends what the handler of an attempt reports. */
 export class AttemptReporter implements Reporter {
-  readonly #attempt: Attempt;
+  readonly #attempt: ReportedAttempt;
   readonly #onLog: (entry: LogEntry) => void;
   #newest: ProgressReport | null = null;
   #sending: Promise<void> | null = null;
@@ -21,7 +41,7 @@ export class AttemptReporter implements Reporter {
   #isClosed = false;
 
   /** @param onLog also gets what the handler logs */
-  constructor(attempt: Attempt, onLog: (entry: LogEntry) => void) {
+  constructor(attempt: ReportedAttempt, onLog: (entry: LogEntry) => void) {
     this.#attempt = attempt;
     this.#onLog = onLog;
   }

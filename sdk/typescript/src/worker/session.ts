@@ -1,13 +1,12 @@
 import type { Target } from '../client/transport.js';
 import { abortReasonOf, Draining, type YardmasterError } from '../errors.js';
 import type { ClaimedJob } from '../wire.generated.js';
-import { Attempt } from './attempt.js';
+import { Attempt, type AttemptOwner } from './attempt.js';
 import type { Context, WorkerJob } from './context.js';
 import { Heartbeats } from './heartbeats.js';
 import { followSpace, type StreamMessage } from './kill-stream.js';
 import { Outbox } from './outbox.js';
 import type { OnLog } from './pino.js';
-import type { Poller } from './poller.js';
 import { settleLast } from './settle.js';
 import { WakeUp, within } from './signals.js';
 import type { OnWarning } from './warnings.js';
@@ -30,7 +29,7 @@ export interface SessionOptions {
 }
 
 /** One run of a worker: its jobs, its heartbeats, its stream and its end. */
-export class Session {
+export class Session implements AttemptOwner {
   readonly target: Target;
   readonly options: SessionOptions;
   readonly warn: OnWarning;
@@ -95,8 +94,13 @@ export class Session {
     this.#changed.wake();
   }
 
-  /** Work until it is stopped and drained. @throws the error that has ended it */
-  async run(poller: Poller): Promise<void> {
+  /**
+   * Work until it is stopped and drained.
+   *
+   * @param poll claims jobs until its signal is aborted
+   * @throws the error that has ended the session
+   */
+  async run(poll: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const names = [...this.options.handlers.keys()];
     const message = (event: StreamMessage) => {
       for (const attempt of this.#attempts.values()) if (attempt.job.id === event.jobId) attempt.onMessage(event);
@@ -110,7 +114,7 @@ export class Session {
       });
     void followSpace(this.target, names, { message, begun, missing }, this.#background.signal);
     try {
-      await poller.run(this, this.#polling.signal);
+      await poll(this.#polling.signal);
       await this.#drain();
       await this.#settleRest();
     } finally {
@@ -162,9 +166,9 @@ export class Session {
     this.freed.wake();
   }
 
-  remove(attempt: Attempt): void {
-    this.#attempts.delete(attempt.key);
-    this.heartbeats.end(attempt.key);
+  remove({ key }: { key: number }): void {
+    this.#attempts.delete(key);
+    this.heartbeats.end(key);
     this.#changed.wake();
   }
 }

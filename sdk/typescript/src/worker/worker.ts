@@ -126,7 +126,8 @@ export class Worker {
     const signals = (this.#options.handleSignals ?? true) ? (['SIGTERM', 'SIGINT'] as const) : [];
     for (const signal of signals) process.on(signal, stop);
     try {
-      await session.run(new Poller(this.#workerId(), health));
+      const poller = new Poller(this.#workerId(), health);
+      await session.run((signal) => poller.run(session, signal));
     } finally {
       for (const signal of signals) process.off(signal, stop);
       this.#session = null;
