@@ -10,6 +10,6 @@ export { type SharedSubscriptions, shareSubscriptions } from './pubsub/shared.js
 export { ConnectionSubscriptions, type Listener, publish, type Subscriptions } from './pubsub/single.js';
 export { onceReachable, retryUnavailable } from './retry.js';
 export { fieldsOf, keyLocationsOf, keysOf, membersOf } from './scan.js';
-export { findRedisServer } from './server/find.js';
-export { PrivateRedis, type RedisBinary } from './server/private.js';
+export { findRedisServer, type RedisBinary } from './server/find.js';
+export { PrivateRedis } from './server/private.js';
 export { parseRedisUrl, RedisUrlError } from './url.js';

@@ -1,23 +1,16 @@
 import { execFile } from 'node:child_process';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { Redis } from 'ioredis';
-import { cachedDebianRedis, fetchDebianRedis } from './debian.js';
-import type { RedisBinary } from './private.js';
 
 const run = promisify(execFile);
 
-/**
- * Whether a binary runs here and is new enough. `redis-server --version` prints `v=7.0.15`; valkey prints the same
- * format.
- */
-async function isUsable({ command, args }: RedisBinary): Promise<boolean> {
-  try {
-    const { stdout } = await run(command, [...args, '--version'], { timeout: 10_000 });
-    const [major = 0, minor = 0] = (/v=(\d+)\.(\d+)/.exec(stdout) ?? []).slice(1).map(Number);
-    return major > 6 || (major === 6 && minor >= 2);
-  } catch {
-    return false; // The binary is missing, or does not run on this machine: try the next one.
-  }
+/** Command that runs a redis-server on this machine. */
+export interface RedisBinary {
+  /** Path, or a name that PATH resolves. */
+  command: string;
+  /** Arguments that come before redis-server's own. */
+  args: string[];
 }
 
 const INSTALL: Partial<Record<NodeJS.Platform, string>> = {
@@ -36,70 +29,87 @@ const INSTALL: Partial<Record<NodeJS.Platform, string>> = {
  * @throws Error whose message is the command that gets one on this platform
  */
 export async function findRedisServer(cacheDir: string, print: (line: string) => void): Promise<RedisBinary> {
-  for (const command of ['redis-server', 'valkey-server']) {
-    const installed = { command, args: [] };
-    if (await isUsable(installed)) return installed;
-  }
-  const cached = await cachedDebianRedis(cacheDir);
-  if (await isUsable(cached)) return cached;
-
+  const installed = ['redis-server', 'valkey-server'].map((command) => ({ command, args: [] }));
+  for (const binary of [...installed, await fetchedBinary(cacheDir)]) if (await isUsable(binary)) return binary;
   try {
     print(`No redis-server on this machine; fetching the distribution's package into ${cacheDir} …`);
     const began = performance.now();
-    await fetchDebianRedis(cacheDir);
+    await fetchFromDebian(cacheDir);
     print(`redis-server fetched in ${((performance.now() - began) / 1000).toFixed(1)} s`);
   } catch (error) {
     print(`It could not be fetched: ${(error as Error).message.split('\n')[0]}`);
   }
-  const fetched = await cachedDebianRedis(cacheDir);
+  const fetched = await fetchedBinary(cacheDir);
   if (await isUsable(fetched)) return fetched;
   throw new Error(
     `Yardmaster needs redis-server 6.2 or later. Get one with\n\n    ${INSTALL[process.platform] ?? INSTALL.linux}\n\nor set REDIS_URL to the address of a running Redis.`,
   );
 }
 
-function connection(socket: string): Redis {
-  const redis = new Redis(socket, {
-    lazyConnect: true,
-    retryStrategy: () => null,
-    enableReadyCheck: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: 2_000,
-    disconnectTimeout: 50,
-  });
-  redis.on('error', () => undefined); // The call that fails reports this.
-  return redis;
-}
-
-async function call(socket: string, ...command: [string, ...string[]]): Promise<unknown> {
-  const redis = connection(socket);
+/**
+ * Whether a binary runs here and is new enough. `redis-server --version` prints `v=7.0.15`; valkey prints the same
+ * format.
+ */
+async function isUsable({ command, args }: RedisBinary): Promise<boolean> {
   try {
-    await redis.connect();
-    return await redis.call(...command);
-  } finally {
-    redis.disconnect();
+    const { stdout } = await run(command, [...args, '--version'], { timeout: 10_000 });
+    const [major = 0, minor = 0] = (/v=(\d+)\.(\d+)/.exec(stdout) ?? []).slice(1).map(Number);
+    return major > 6 || (major === 6 && minor >= 2);
+  } catch {
+    return false; // The binary is missing, or does not run on this machine: try the next one.
   }
 }
 
-/** Whether the redis-server on a unix socket has loaded its data and replies. */
-export async function isServing(socket: string): Promise<boolean> {
-  // While it loads, its reply is the error LOADING.
-  return (await call(socket, 'PING').catch(() => null)) === 'PONG';
+/** Folder of the unpacked packages, below the cache folder. */
+const ROOT = 'root';
+
+/** Return the redis-server that `fetchFromDebian` left in a cache folder, whether or not it is there. */
+async function fetchedBinary(cacheDir: string): Promise<RedisBinary> {
+  const root = join(cacheDir, ROOT);
+  const lib = join(root, 'usr/lib');
+  // Its shared libraries are in folders such as usr/lib/x86_64-linux-gnu.
+  const folders = (await readdir(lib).catch(() => [])).filter((name) => name.includes('-linux-'));
+  const libraryPath = folders.map((name) => join(lib, name)).join(':');
+  // Start it by env(1), which becomes redis-server: its own libraries are found, and the rest of the environment is
+  // inherited.
+  return { command: 'env', args: [`LD_LIBRARY_PATH=${libraryPath}`, join(root, 'usr/bin/redis-server')] };
 }
 
 /**
- * Make the redis-server on a unix socket end; it flushes its append-only file first. It does nothing when there is
- * none.
+ * Download the distribution's own redis-server with the libraries that this machine lacks, and unpack it below
+ * `cacheDir`. It needs no root, installs nothing and starts no service. apt checks signatures as always; only its lists
+ * and archives are in our folder instead of the system's.
+ *
+ * @throws when apt cannot reach its sources, or there is no apt
  */
-export async function shutDown(socket: string): Promise<void> {
-  await call(socket, 'SHUTDOWN', 'NOSAVE').catch(() => undefined); // It closes the connection instead of replying.
-}
-
-/** Wait until a check returns true, every 20 ms, or until `withinMs` have passed. @returns whether it did */
-export async function waitFor(check: () => boolean | Promise<boolean>, withinMs: number): Promise<boolean> {
-  for (const end = performance.now() + withinMs; performance.now() < end; ) {
-    if (await check()) return true;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+async function fetchFromDebian(cacheDir: string): Promise<void> {
+  const apt = join(cacheDir, 'apt');
+  const packages = join(apt, 'packages');
+  const unpacked = join(cacheDir, `${ROOT}.part`);
+  await rm(unpacked, { recursive: true, force: true });
+  for (const dir of [join(apt, 'lists/partial'), join(apt, 'archives/partial'), packages, unpacked]) {
+    await mkdir(dir, { recursive: true });
   }
-  return false;
+  const options = [
+    `Dir::State::Lists=${join(apt, 'lists')}`,
+    `Dir::Cache=${apt}`,
+    'Debug::NoLocking=1',
+    'Acquire::Languages=none',
+    // As root, apt would switch to a user that must not write here.
+    ...(process.getuid?.() === 0 ? ['APT::Sandbox::User=root'] : []),
+  ].flatMap((option) => ['-o', option]);
+  const aptGet = (args: string[], cwd = apt) =>
+    run('apt-get', [...options, '-q', ...args], { cwd, maxBuffer: 64 * 1_048_576, timeout: 120_000 });
+
+  // One source of several may be unreachable; it only matters whether the packages can be downloaded.
+  await aptGet(['update']).catch(() => undefined);
+  const plan = await aptGet(['--simulate', '--no-install-recommends', 'install', 'redis-server']);
+  const missing = [...plan.stdout.matchAll(/^Inst (\S+)/gm)].map((match) => match[1] as string);
+  await aptGet(['download', ...new Set(['redis-server', 'redis-tools', ...missing])], packages);
+
+  for (const file of await readdir(packages)) await run('dpkg-deb', ['--extract', join(packages, file), unpacked]);
+  await rm(apt, { recursive: true, force: true });
+  await rm(join(cacheDir, ROOT), { recursive: true, force: true });
+  // Only a complete copy gets the name that `fetchedBinary` looks for.
+  await rename(unpacked, join(cacheDir, ROOT));
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { link, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isServing, shutDown, waitFor } from './find.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
 
 /** Owner of a data folder, as written into it. */
 interface Owner {
@@ -59,13 +60,40 @@ async function publish(dataDir: string, owner: Owner, put: (written: string) => 
   }
 }
 
+async function call(socket: string, ...command: [string, ...string[]]): Promise<unknown> {
+  const redis = new Redis(socket, {
+    lazyConnect: true,
+    retryStrategy: () => null,
+    enableReadyCheck: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: 2_000,
+    disconnectTimeout: 50,
+  });
+  redis.on('error', () => undefined); // The call that fails reports this.
+  try {
+    await redis.connect();
+    return await redis.call(...command);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** Whether the redis-server on a unix socket has loaded its data and replies. */
+export async function isServing(socket: string): Promise<boolean> {
+  // While it loads, its reply is the error LOADING.
+  return (await call(socket, 'PING').catch(() => null)) === 'PONG';
+}
+
 /** Stop the redis-server of a process that was killed and could not stop it: two servers would write the same file. */
 async function endLeftover({ redisPid, socket, socketDir }: Owner): Promise<void> {
   // When nothing responds on the socket, the process that has this id now is another one.
   if (socket !== undefined && (await isServing(socket))) {
-    await shutDown(socket);
-    const isGone = await waitFor(() => redisPid === undefined || !isAlive(redisPid), 10_000);
-    if (!isGone) throw new Error(`Process ${redisPid} is a redis-server left behind that does not end`);
+    // It flushes its append-only file first, and closes the connection instead of replying.
+    await call(socket, 'SHUTDOWN', 'NOSAVE').catch(() => undefined);
+    for (const end = performance.now() + 10_000; redisPid !== undefined && isAlive(redisPid); await delay(20)) {
+      if (performance.now() >= end)
+        throw new Error(`Process ${redisPid} is a redis-server left behind that does not end`);
+    }
   }
   if (socketDir) await rm(socketDir, { recursive: true, force: true });
 }
@@ -97,15 +125,6 @@ async function removeOwnersBefore(dataDir: string, number: number): Promise<void
   }
 }
 
-function ownershipOf(dataDir: string, number: number): Ownership {
-  const write = (owner: Owner) => publish(dataDir, owner, (written) => rename(written, fileOf(dataDir, number)));
-  return {
-    note: (redis) => write({ pid: process.pid, ...redis }),
-    // The file stays: if numbers were reused, a process that saw the owner before us could still take the next number.
-    release: () => write({ pid: null }),
-  };
-}
-
 /**
  * Take a data folder for this process. Ends the redis-server that a killed process left behind on it.
  *
@@ -121,9 +140,15 @@ export async function takeOwnership(dataDir: string): Promise<Ownership> {
         `${dataDir} is in use by process ${pid}. Stop it, or set another DATA_DIR. If that process is another program, delete ${file}`,
       );
     }
-    if (!(await claim(dataDir, latest + 1))) continue;
-    await removeOwnersBefore(dataDir, latest + 1);
-    return ownershipOf(dataDir, latest + 1);
+    const number = latest + 1;
+    if (!(await claim(dataDir, number))) continue;
+    await removeOwnersBefore(dataDir, number);
+    const write = (owner: Owner) => publish(dataDir, owner, (written) => rename(written, fileOf(dataDir, number)));
+    return {
+      note: (redis) => write({ pid: process.pid, ...redis }),
+      // The file stays: if numbers were reused, a process that saw the owner before us could still take the next number.
+      release: () => write({ pid: null }),
+    };
   }
   throw new Error(`${dataDir} is being taken by several processes at once`);
 }

@@ -3,16 +3,9 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { isServing } from './find.js';
-import { type Ownership, takeOwnership } from './ownership.js';
-
-/** Command that runs a redis-server on this machine. */
-export interface RedisBinary {
-  /** Path, or a name that PATH resolves. */
-  command: string;
-  /** Arguments that come before redis-server's own. */
-  args: string[];
-}
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RedisBinary } from './find.js';
+import { isServing, type Ownership, takeOwnership } from './ownership.js';
 
 /** The kernel cuts a socket's path at 107 bytes, and redis-server would then bind another path. */
 const MAX_SOCKET_PATH = 100;
@@ -91,7 +84,7 @@ export class PrivateRedis {
     // A big append-only file may take long to load, so wait as long as the process lives.
     while (!(await isServing(this.#socket))) {
       if (hasEnded(child)) throw new Error(`redis-server did not start: ${this.#output.trim()}`);
-      await new Promise((wait) => setTimeout(wait, 20));
+      await delay(20);
     }
     this.#isWanted = true;
   }
@@ -116,7 +109,9 @@ export class PrivateRedis {
     const { binary } = this.#options;
     this.#output = '';
     this.#startedAt = performance.now();
-    const child = spawn(binary.command, [...binary.args, ...this.#arguments()], {
+    const settings = Object.entries({ ...this.#settings(), ...this.#options.settings });
+    const options = settings.flatMap(([name, value]) => [`--${name}`, value]);
+    const child = spawn(binary.command, [...binary.args, ...options], {
       // It gets its own process group, because Ctrl-C in the terminal must reach this process first, and redis-server
       // last.
       detached: true,
@@ -133,8 +128,8 @@ export class PrivateRedis {
     return child;
   }
 
-  #arguments(): string[] {
-    const settings: Record<string, string> = {
+  #settings(): Record<string, string> {
+    return {
       port: '0',
       unixsocket: this.#socket,
       unixsocketperm: '700',
@@ -149,9 +144,7 @@ export class PrivateRedis {
       'hash-max-ziplist-value': '1024',
       daemonize: 'no',
       loglevel: 'warning',
-      ...this.#options.settings,
     };
-    return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
   }
 
   /** Keep the last part of its output, for the error when it does not start. */
