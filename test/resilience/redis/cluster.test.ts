@@ -220,21 +220,18 @@ it('receives messages of a cluster channel until it is removed, and then only of
 
 it('refreshes the table of cluster slots only while a channel is not subscribed', async () => {
   const client = await connect();
-  const intervals = jest.spyOn(globalThis, 'setInterval');
   const subscriptions = subscriptionsOf(client);
-  const lookAfter = intervals.mock.lastCall?.[0] as () => void;
-  intervals.mockRestore();
   const asks = jest.spyOn(client, 'refreshSlotsCache').mockReturnValue(undefined);
   // As when no primary is reachable.
   const nodes = jest.spyOn(client, 'nodes').mockReturnValue([]);
   subscriptions.add('{07}:asked', { message: nothing, lost: nothing, subscribed: nothing });
   nodes.mockRestore();
   expect(subscriptions.isSubscribed('{07}:asked')).toBe(false);
-  lookAfter();
+  subscriptions.check();
   expect(asks).toHaveBeenCalledTimes(1);
   await until(() => subscriptions.isSubscribed('{07}:asked'));
   asks.mockClear();
-  lookAfter();
+  subscriptions.check();
   expect(asks).not.toHaveBeenCalled();
 });
 
