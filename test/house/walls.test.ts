@@ -140,10 +140,10 @@ describe.each(workspaces)('workspace %s', (workspace) => {
   });
 });
 
-it('only every.ts sets an interval in the processes of the service, so that each of them is a service that stops', () => {
+it('only `every` of service.ts sets an interval in the processes of the service, so that each of them is a service that stops', () => {
   const served = workspaces.filter((workspace) => !['apps/cli', 'apps/ui'].includes(workspace));
   const setting = served.flatMap(sourcesOf).filter((file) => readFileSync(file, 'utf8').includes('setInterval('));
-  expect(setting.map((file) => relative(root, file))).toEqual(['packages/runtime/src/every.ts']);
+  expect(setting.map((file) => relative(root, file))).toEqual(['packages/runtime/src/service.ts']);
 });
 
 it('apps/ui imports only types from the index of the protocol, whose schemas a browser would have to load', () => {
