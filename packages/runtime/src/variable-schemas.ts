@@ -32,6 +32,28 @@ export const redisUrl = z.string().superRefine((url, ctx) => {
   }
 });
 
+interface ListRules {
+  /** The whole rule, for the error. */
+  error: string;
+  /** Most entries. Default: any number */
+  max?: number;
+  /** Text that means an empty list. Default: none */
+  empty?: string;
+}
+
+/** Make a schema of a comma-separated list. @param parse returns the value of an entry; null for an invalid one */
+function listOf<T>(parse: (entry: string) => T | null, { error, max = Number.POSITIVE_INFINITY, empty }: ListRules) {
+  return z.string().transform((text, ctx) => {
+    const list = text === empty ? [] : text.split(',').map((entry) => parse(entry.trim()));
+    if (list.length <= max && list.every((entry) => entry !== null)) return list;
+    ctx.addIssue({ code: 'custom', message: error });
+    return z.NEVER;
+  }) as unknown as z.ZodType<T[], string>;
+}
+
+const textsThat = (isValid: (text: string) => boolean, error: string) =>
+  listOf((text) => (isValid(text) ? text : null), { error });
+
 const NETWORK_NAMES = ['loopback', 'linklocal', 'uniquelocal'];
 
 function isNetwork(text: string): boolean {
@@ -46,22 +68,33 @@ function isNetwork(text: string): boolean {
   );
 }
 
-export const origins = z
-  .string()
-  .transform((list) => list.split(',').map((origin) => origin.trim()))
-  .refine(
-    (list) => list.every((origin) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)),
-    {
-      error: 'must be a comma-separated list of origins such as https://app.example.com, or *',
-    },
-  );
+export const networks = textsThat(
+  isNetwork,
+  'must be a comma-separated list of addresses and networks such as 10.0.0.0/8, or loopback, linklocal, uniquelocal',
+);
+
+export const origins = textsThat(
+  (origin) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin),
+  'must be a comma-separated list of origins such as https://app.example.com, or *',
+);
+
+function isDnsServer(text: string): boolean {
+  if (isIP(text) !== 0) return true;
+  const [, v6, v4, port] = /^(?:\[([^\]]+)\]|([\d.]+)):(\d{1,5})$/.exec(text) ?? [];
+  return isIP(v6 ?? v4 ?? '') === (v6 === undefined ? 4 : 6) && Number(port) > 0 && Number(port) < 65_536;
+}
+
+export const dnsServers = textsThat(
+  isDnsServer,
+  'must be a comma-separated list of addresses, each with a port if not 53, such as 10.0.0.2 or [fd00::2]:5353',
+);
 
 /** Names whose queues the metrics show at most: each costs a scrape one command. */
 const NAME_QUEUES = 100;
 
 /** Read `space/name`, with the name percent-encoded where it must be; null when it is not that. */
 function nameQueueOf(text: string): { spaceId: string; name: string } | null {
-  const [, spaceId = '', encoded = ''] = /^([A-Za-z0-9._:-]{1,128})\/(.+)$/su.exec(text.trim()) ?? [];
+  const [, spaceId = '', encoded = ''] = /^([A-Za-z0-9._:-]{1,128})\/(.+)$/su.exec(text) ?? [];
   try {
     const name = decodeURIComponent(encoded);
     const characters = [...name].length;
@@ -71,36 +104,22 @@ function nameQueueOf(text: string): { spaceId: string; name: string } | null {
   }
 }
 
-export const nameQueues = z.string().transform((text, ctx) => {
-  const queues = text.split(',').map(nameQueueOf);
-  if (queues.length <= NAME_QUEUES && queues.every((queue) => queue !== null)) return queues;
-  ctx.addIssue({
-    code: 'custom',
-    message: `must be a comma-separated list of at most ${NAME_QUEUES} entries such as demo/resize, each a space and a name`,
-  });
-  return z.NEVER;
-}) as unknown as z.ZodType<readonly { spaceId: string; name: string }[], string>;
+export const nameQueues = listOf(nameQueueOf, {
+  max: NAME_QUEUES,
+  error: `must be a comma-separated list of at most ${NAME_QUEUES} entries such as demo/resize, each a space and a name`,
+});
 
 export const flag = z
   .enum(['true', 'false'], { error: 'must be true or false' })
   .transform((text) => text === 'true') as unknown as z.ZodType<boolean, string>;
 
-export const networks = z
-  .string()
-  .transform((list) => list.split(',').map((network) => network.trim()))
-  .refine((list) => list.every(isNetwork), {
-    error:
-      'must be a comma-separated list of addresses and networks such as 10.0.0.0/8, or loopback, linklocal, uniquelocal',
-  });
+const delayOf = (text: string) =>
+  /^\d+(\.\d+)?$/.test(text) && Number(text) > 0 && Number(text) <= 30 * 86_400 ? Number(text) : null;
 
-export const retryDelays = z.string().transform((text, ctx) => {
-  const list = text === 'none' ? [] : text.split(',').map((part) => part.trim());
-  if (list.every((part) => /^\d+(\.\d+)?$/.test(part) && Number(part) > 0 && Number(part) <= 30 * 86_400)) {
-    return list.map(Number);
-  }
-  ctx.addIssue({ code: 'custom', message: 'must be a comma-separated list of seconds, each above 0, or none' });
-  return z.NEVER;
-}) as unknown as z.ZodType<readonly number[], string>;
+export const retryDelays = listOf(delayOf, {
+  empty: 'none',
+  error: 'must be a comma-separated list of seconds, each above 0, or none',
+});
 
 /** Decode a secret of Standard Webhooks: 24 to 64 bytes in base 64, after `whsec_`. */
 function signingKey(secret: string): Buffer | null {
@@ -109,26 +128,6 @@ function signingKey(secret: string): Buffer | null {
   return key.length >= 24 && key.length <= 64 ? key : null;
 }
 
-export const signingSecrets = z.string().transform((text, ctx) => {
-  const keys = text.split(',').map((part) => signingKey(part.trim()));
-  if (keys.every((key) => key !== null)) return keys;
-  ctx.addIssue({
-    code: 'custom',
-    message: 'must be whsec_ and 24 to 64 bytes in base 64, or several of them, comma-separated',
-  });
-  return z.NEVER;
-}) as unknown as z.ZodType<readonly Buffer[], string>;
-
-function isDnsServer(text: string): boolean {
-  if (isIP(text) !== 0) return true;
-  const [, v6, v4, port] = /^(?:\[([^\]]+)\]|([\d.]+)):(\d{1,5})$/.exec(text) ?? [];
-  return isIP(v6 ?? v4 ?? '') === (v6 === undefined ? 4 : 6) && Number(port) > 0 && Number(port) < 65_536;
-}
-
-export const dnsServers = z
-  .string()
-  .transform((list) => list.split(',').map((server) => server.trim()))
-  .refine((list) => list.every(isDnsServer), {
-    error:
-      'must be a comma-separated list of addresses, each with a port if not 53, such as 10.0.0.2 or [fd00::2]:5353',
-  });
+export const signingSecrets = listOf(signingKey, {
+  error: 'must be whsec_ and 24 to 64 bytes in base 64, or several of them, comma-separated',
+});
