@@ -1,8 +1,7 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { RedisClient } from './client.js';
 import { drainLeavingNodes, FailFastCluster } from './cluster.js';
-import { corkCommands } from './fast/cork-commands.js';
-import { useScriptCommands } from './fast/script-command.js';
+import { corkCommands, useScriptCommands } from './fast/commands.js';
 import { BY_USE, CLUSTER_BY_USE, type RedisUse, retryStrategy, tlsOf } from './options.js';
 import { parseRedisUrl, type RedisAddress } from './url.js';
 
