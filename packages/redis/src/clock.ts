@@ -64,7 +64,7 @@ export class RedisClock {
   }
 
   /**
-   * Return the time by Redis' clock so many milliseconds from now, or a little earlier.
+   * Return the time by Redis' clock after some milliseconds, or a little earlier.
    *
    * @param inMs milliseconds from now
    * @returns epoch milliseconds, in a cluster by the clock that is furthest ahead; null while it is not known

@@ -9,28 +9,26 @@ const PONG_MS = 3_000;
 const GREETING_MS = 2_000;
 
 async function respondsToPing(redis: Redis, clock: RedisClock | undefined): Promise<boolean> {
-  const ping = () => (clock ? askTime(redis, clock) : redis.ping());
+  const ping = () => (clock ? learnTime(redis, clock) : redis.ping());
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(resolve, PONG_MS, false).unref();
   });
-  const pong = ping().then(
-    () => true,
-    // The command's own timeout is shorter, so ping again within the deadline. Any other error ends in `close`.
-    (error: Error) =>
-      error.message === 'Command timed out'
-        ? ping().then(
-            () => true,
-            () => false,
-          )
-        : true,
-  );
-  const isAlive = await Promise.race([pong, late]);
+  // The command's own timeout is shorter, so ping again within the deadline. Any other error ends in `close`.
+  const pingAgain = async (error: Error) => error.message !== 'Command timed out' || succeeds(ping());
+  const isAlive = await Promise.race([ping().then(() => true, pingAgain), late]);
   clearTimeout(timer);
   return isAlive;
 }
 
-async function askTime(redis: Redis, clock: RedisClock): Promise<void> {
+/** Whether a promise resolves. */
+const succeeds = (promise: Promise<unknown>) =>
+  promise.then(
+    () => true,
+    () => false,
+  );
+
+async function learnTime(redis: Redis, clock: RedisClock): Promise<void> {
   const sentAt = performance.now();
   const [seconds, micros] = await redis.time();
   const epochMs = Number(seconds) * 1000 + Number(micros) / 1000;
@@ -122,11 +120,8 @@ async function reconnectIfDead(redis: Redis, clock?: RedisClock): Promise<void> 
  * spaces, unless `cluster-require-full-coverage` makes them refuse, too.
  */
 export async function responds(client: RedisClient): Promise<boolean> {
-  const asked = client instanceof Cluster ? client.nodes('master').map(servesSlots) : [client.ping()];
-  return Promise.any(asked).then(
-    () => true,
-    () => false,
-  );
+  const checks = client instanceof Cluster ? client.nodes('master').map(servesSlots) : [client.ping()];
+  return succeeds(Promise.any(checks));
 }
 
 async function servesSlots(redis: Redis): Promise<void> {

@@ -92,7 +92,6 @@ export class ClusterSubscriptions implements Subscriptions {
     if (primary === undefined) return null; // The node is not reachable now; `check` tries again.
     const subscriber = this.#connect(primary);
     const channels = new ConnectionSubscriptions(subscriber.redis, {
-      kind: 'sharded',
       presenceOf: this.#presenceOf,
       receivesAll: () => this.#isPrimary(address),
     });

@@ -6,23 +6,18 @@ import { type RedisClient, slotOf } from '../client.js';
 const CHANNELS_AT_ONCE = 500;
 
 /**
- * How channels are subscribed: those of one Redis, or those of a node of a cluster, which serves only the channels of
- * its slots.
- */
-export type ChannelKind = 'plain' | 'sharded';
-
-/**
  * Return the presence channel of a channel, null for none: what is published on the channel is published only while its
  * presence channel has subscribers.
  */
 export type PresenceOf = (channel: string) => string | null;
 
 export interface SubscriptionOptions {
-  kind?: ChannelKind;
+  /** Default: no channel has a presence channel. */
   presenceOf?: PresenceOf;
   /**
-   * Checks after each subscription whether its server gets all that is published. It is called again while it throws.
-   * When it returns false, the connection is closed and opened again.
+   * Only for a node of a cluster, which serves the channels of its slots. Checks after each subscription whether the
+   * node gets all that is published. It is called again while it throws. When it returns false, the connection is closed
+   * and opened again.
    */
   receivesAll?: () => Promise<boolean>;
 }
@@ -42,8 +37,7 @@ const isOutOfStep = ({ message }: Error) => message.startsWith('Command queue st
  */
 export class ConnectionSubscriptions implements Subscriptions {
   readonly #redis: Redis;
-  readonly #kind: ChannelKind;
-  readonly #receivesAll: () => Promise<boolean>;
+  readonly #receivesAll: (() => Promise<boolean>) | undefined;
   readonly #presenceOf: PresenceOf;
   /** How many channels need each presence channel. */
   readonly #presences = new Map<string, number>();
@@ -51,24 +45,19 @@ export class ConnectionSubscriptions implements Subscriptions {
   /** Channels that Redis has confirmed on the current socket. */
   readonly #confirmed = new Set<string>();
 
-  /**
-   * @param redis a connection made for subscribing, which the caller opens and closes
-   */
-  constructor(
-    redis: Redis,
-    { kind = 'plain', presenceOf = () => null, receivesAll = async () => true }: SubscriptionOptions = {},
-  ) {
+  /** @param redis a connection made for subscribing, which the caller opens and closes */
+  constructor(redis: Redis, { presenceOf = () => null, receivesAll }: SubscriptionOptions = {}) {
     this.#redis = redis;
-    this.#kind = kind;
     this.#presenceOf = presenceOf;
     this.#receivesAll = receivesAll;
-    const event = kind === 'sharded' ? 'smessage' : 'message';
-    redis.on(event, (channel: string, text: string) => this.#listeners.get(channel)?.message(text));
+    redis.on(this.#isSharded ? 'smessage' : 'message', (channel: string, text: string) =>
+      this.#listeners.get(channel)?.message(text),
+    );
     redis.on('ready', () => this.#subscribeAll());
     redis.on('close', () => this.#lose());
     // A node that loses a slot ends its subscriptions without a request, after which ioredis no longer knows which
     // reply belongs to which command.
-    if (kind === 'sharded') redis.on('error', (error) => isOutOfStep(error) && this.#reconnect());
+    if (this.#isSharded) redis.on('error', (error) => isOutOfStep(error) && this.#reconnect());
   }
 
   add(channel: string, listener: Listener): void {
@@ -85,8 +74,7 @@ export class ConnectionSubscriptions implements Subscriptions {
     const channels = [channel, ...this.#leavePresence(channel)];
     // When a socket breaks, the subscription ends with it.
     if (!this.isConnected) return;
-    const done =
-      this.#kind === 'sharded' ? this.#redis.sunsubscribe(...channels) : this.#redis.unsubscribe(...channels);
+    const done = this.#isSharded ? this.#redis.sunsubscribe(...channels) : this.#redis.unsubscribe(...channels);
     done.catch(() => undefined);
   }
 
@@ -98,6 +86,11 @@ export class ConnectionSubscriptions implements Subscriptions {
     if (left > 0) this.#presences.set(presence, left);
     else this.#presences.delete(presence);
     return left > 0 ? [] : [presence];
+  }
+
+  /** Whether the channels are those of a node of a cluster. */
+  get #isSharded(): boolean {
+    return this.#receivesAll !== undefined;
   }
 
   isSubscribed(channel: string): boolean {
@@ -126,11 +119,11 @@ export class ConnectionSubscriptions implements Subscriptions {
     const presences = new Set(channels.map(this.#presenceOf).filter((presence) => presence !== null));
     const all = [...presences, ...channels];
     try {
-      await (this.#kind === 'sharded' ? this.#redis.ssubscribe(...all) : this.#redis.subscribe(...all));
+      await (this.#isSharded ? this.#redis.ssubscribe(...all) : this.#redis.subscribe(...all));
     } catch {
       return; // Another subscription follows: at the next `ready`, after the keepalive's reconnect, or at the slot's new node.
     }
-    if (this.#kind === 'sharded' && !(await this.#isComplete(stream))) return;
+    if (this.#receivesAll && !(await this.#isComplete(this.#receivesAll, stream))) return;
     if (this.#redis.stream !== stream) return;
     for (const [channel, listener] of requested) {
       if (listener !== this.#listeners.get(channel) || this.#confirmed.has(channel)) continue;
@@ -140,9 +133,9 @@ export class ConnectionSubscriptions implements Subscriptions {
   }
 
   /** Check whether the server of a socket gets all messages of the channels that were subscribed on it. */
-  async #isComplete(stream: Redis['stream']): Promise<boolean> {
+  async #isComplete(receivesAll: () => Promise<boolean>, stream: Redis['stream']): Promise<boolean> {
     while (this.isConnected && this.#redis.stream === stream) {
-      const isComplete = await this.#receivesAll().catch(() => null);
+      const isComplete = await receivesAll().catch(() => null);
       if (isComplete === false && this.#redis.stream === stream) this.#reconnect();
       if (isComplete !== null) return isComplete;
       await delay(CHECK_AGAIN_MS, undefined, { ref: false });
@@ -161,7 +154,7 @@ export class ConnectionSubscriptions implements Subscriptions {
   /** Group the channels that may be subscribed in one command: in a cluster, only channels of one slot. */
   #inGroups(): string[][] {
     const channels = [...this.#listeners.keys()];
-    if (this.#kind === 'plain') return [channels];
+    if (!this.#isSharded) return [channels];
     const bySlot = new Map<number, string[]>();
     for (const channel of channels) {
       const slot = slotOf(channel);
