@@ -14,21 +14,18 @@ export interface ChannelOptions {
 }
 
 /** One channel and the sessions that watch it. It is subscribed once, as long as it is retained. */
-export abstract class Channel implements Listener {
-  readonly #options: ChannelOptions;
+export abstract class Channel<Options extends ChannelOptions = ChannelOptions> implements Listener {
   /** Functions that `retain` has returned and that were not called yet. */
   #retained = 0;
   /** Resolves the promises of `whenSubscribed`. */
   readonly #waiting = new Set<() => void>();
   #subscribedTimes = 0;
 
-  constructor(options: ChannelOptions) {
-    this.#options = options;
-  }
+  constructor(protected readonly options: Options) {}
 
   /** Keep the channel subscribed until the returned function is called, which must happen only once. */
   retain(): () => void {
-    const { channel, subscriptions, onUnused } = this.#options;
+    const { channel, subscriptions, onUnused } = this.options;
     if (this.#retained++ === 0) subscriptions.add(channel, this);
     return () => {
       if (--this.#retained > 0) return;
@@ -52,7 +49,7 @@ export abstract class Channel implements Listener {
   }
 
   get isSubscribed(): boolean {
-    return this.#options.subscriptions.isSubscribed(this.#options.channel);
+    return this.options.subscriptions.isSubscribed(this.options.channel);
   }
 
   /** Number of subscriptions so far. When it has changed, there was a time without messages in between. */
@@ -61,7 +58,7 @@ export abstract class Channel implements Listener {
   }
 
   message(text: string): void {
-    const { channel, log } = this.#options;
+    const { channel, log } = this.options;
     const event = readPublished(text);
     if (event === null) {
       // An invalid message must not end the process. If an event is missing because of it, the next seq shows that.

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { YardmasterError } from '@yardmaster/protocol';
-import type { Logger } from '@yardmaster/runtime';
-import { countJobs, isoOf, type Store } from '@yardmaster/store';
+import { countJobs, isoOf } from '@yardmaster/store';
 import { type ConnectedMessage, isOnSpaceStream, OutgoingMessage } from '../messages.js';
-import { SpaceChannel, type SpaceChannelOptions } from './space-channel.js';
-import { STATUS_STAYS } from './space-counts.js';
+import { SpaceChannel, STATUS_STAYS } from './space-channel.js';
 
 /**
  * The channel of one space with COMPAT=emit: its messages are numbered, and say how many jobs have each status when that
@@ -18,22 +16,12 @@ import { STATUS_STAYS } from './space-counts.js';
  * sent together, with counts that are read once.
  */
 export class EmitSpaceChannel extends SpaceChannel {
-  readonly #store: Store;
-  readonly #spaceId: string;
-  readonly #log: Logger;
   #streamInstanceId = randomUUID();
   /** Number of the last message that was sent. */
   #seq = 0;
   /** Messages that have come and were not sent yet. */
   #waiting: OutgoingMessage[] = [];
   #isSending = false;
-
-  constructor(options: SpaceChannelOptions) {
-    super(options);
-    this.#store = options.store;
-    this.#spaceId = options.spaceId;
-    this.#log = options.log;
-  }
 
   /**
    * Build the message that follows the init of a client, for which a buffer has been started in this same turn.
@@ -46,8 +34,8 @@ export class EmitSpaceChannel extends SpaceChannel {
     const [seq, streamInstanceId] = [this.#seq, this.#streamInstanceId];
     const isKnown = (name: string, value: string) => (query.get(name) ?? value) === value;
     const missed = !isKnown('since', String(seq)) || !isKnown('streamInstanceId', streamInstanceId);
-    const { at, counts } = await countJobs(this.#store, this.#spaceId);
-    const spaceId = this.#spaceId;
+    const { store, spaceId } = this.options;
+    const { at, counts } = await countJobs(store, spaceId);
     return { spaceId, type: 'connected', seq, streamInstanceId, missed, counts, timestamp: isoOf(at) };
   }
 
@@ -79,14 +67,16 @@ export class EmitSpaceChannel extends SpaceChannel {
 
   /** Close the streams whose counts could not be read, unless these are gone already, and others came. */
   #fail(err: unknown, streamInstanceId: string): void {
-    if (!(err instanceof YardmasterError)) this.#log.error({ err, spaceId: this.#spaceId }, 'events not sent');
+    const { log, spaceId } = this.options;
+    if (!(err instanceof YardmasterError)) log.error({ err, spaceId }, 'events not sent');
     if (streamInstanceId === this.#streamInstanceId) this.lost();
   }
 
   async #sendTogether(messages: readonly OutgoingMessage[]): Promise<void> {
+    const { store, spaceId } = this.options;
     const isCounted = ({ event }: OutgoingMessage) => !STATUS_STAYS.has(event.type);
     const streamInstanceId = this.#streamInstanceId;
-    const { counts } = messages.some(isCounted) ? await countJobs(this.#store, this.#spaceId) : {};
+    const { counts } = messages.some(isCounted) ? await countJobs(store, spaceId) : {};
     if (streamInstanceId !== this.#streamInstanceId) return; // Its clients are gone, and the next ones came later.
     for (const message of messages) {
       const more = { seq: ++this.#seq, ...(isCounted(message) && { counts }) };

@@ -1,11 +1,9 @@
 import { CLOSE_CODES, isTerminal, type Status, YardmasterError } from '@yardmaster/protocol';
-import type { Logger } from '@yardmaster/runtime';
 import type { Store } from '@yardmaster/store';
 import type { OutgoingMessage } from '../messages.js';
 import type { Session } from '../sockets/session.js';
 import { Channel, type ChannelOptions } from './channel.js';
-import { type Cursor, JobSubscriber, type SendOutcome } from './job-subscriber.js';
-import { sendAppend } from './log-appends.js';
+import { type Cursor, JobSubscriber, type SendOutcome, sendAppend } from './job-subscriber.js';
 import { replayMissed } from './replay.js';
 
 /** Live events that are kept while the history is read. When more come, the history is read again. */
@@ -30,10 +28,7 @@ export interface JobChannelOptions extends ChannelOptions {
  * Appends of logs are not in the history. For them, the seqs of log entries have the role that the seqs of events have
  * for events: see sendAppend.
  */
-export class JobChannel extends Channel {
-  readonly #jobId: string;
-  readonly #store: Store;
-  readonly #log: Logger;
+export class JobChannel extends Channel<JobChannelOptions> {
   readonly #subscribers = new Set<JobSubscriber>();
   /** Highest seq of an event that has come live. */
   #newestSeq = 0;
@@ -41,20 +36,13 @@ export class JobChannel extends Channel {
   #newestLogSeq = 0;
   #isCatchingUp = false;
   #mustReadAgain = false;
-  /** Events that have come live since the replay began. Redis has them too, so some of them may be dropped. */
+  /** Events that have come live since the replay began. Redis also has them, so some of them may be dropped. */
   #live: OutgoingMessage[] = [];
   /**
    * Random fraction for the close of the streams that were open at the end of the job, see Session. They share it,
    * because the first of many random times would show when the job ended.
    */
   #endFraction: number | undefined;
-
-  constructor(options: JobChannelOptions) {
-    super(options);
-    this.#jobId = options.jobId;
-    this.#store = options.store;
-    this.#log = options.log;
-  }
 
   /**
    * Attach a session whose init has just been sent.
@@ -97,9 +85,10 @@ export class JobChannel extends Channel {
   }
 
   async #replay(subscribers: ReadonlySet<JobSubscriber>, owner: string): Promise<void> {
+    const { jobId, store } = this.options;
     const last = await replayMissed({
-      jobId: this.#jobId,
-      store: this.#store,
+      jobId,
+      store,
       owner,
       subscribers,
       sendEvent: (encoded, seq) => this.#sendEvent(subscribers, encoded, seq),
@@ -168,7 +157,7 @@ export class JobChannel extends Channel {
       if (seq > cursor.seq + 1) outcome = 'behind';
       if (seq !== cursor.seq + 1) continue;
       subscriber.sendNext(encoded);
-      if (encoded.event.type === 'requeued') session.goOn();
+      if (encoded.event.type === 'requeued') session.stayOpen();
     }
     return outcome;
   }
@@ -198,6 +187,7 @@ export class JobChannel extends Channel {
   }
 
   #logUnexpected(err: unknown): void {
-    if (!(err instanceof YardmasterError)) this.#log.error({ err, jobId: this.#jobId }, 'missed events not sent');
+    const { log, jobId } = this.options;
+    if (!(err instanceof YardmasterError)) log.error({ err, jobId }, 'missed events not sent');
   }
 }

@@ -1,5 +1,5 @@
-import type { Status } from '@yardmaster/protocol';
-import type { OutgoingMessage } from '../messages.js';
+import type { PublishedAppend, Status } from '@yardmaster/protocol';
+import { OutgoingMessage } from '../messages.js';
 import type { Session } from '../sockets/session.js';
 
 /** Position of a client in a job's events and logs, from its init and the messages after it. */
@@ -44,4 +44,45 @@ export class JobSubscriber {
     this.#cursor.logSeq = toSeq;
     this.session.send(encoded);
   }
+}
+
+interface AppendOptions {
+  /** Whether it replaces all missed appends. Each client then gets the status that it knows. */
+  isReplay: boolean;
+}
+
+/**
+ * Report to subscribers that logs were appended. Each client gets only the seqs that it does not know, once and in order.
+ *
+ * A client that has missed earlier entries may also have missed events that come before these entries. So a live append
+ * is not sent to a client with such a gap.
+ */
+export function sendAppend(
+  subscribers: Iterable<JobSubscriber>,
+  append: PublishedAppend,
+  { isReplay }: AppendOptions,
+): SendOutcome {
+  const { fromSeq, toSeq } = append.data;
+  let outcome: SendOutcome = 'ok';
+  // There is nearly always only one, because all clients know the same seqs.
+  const encodedParts = new Map<string, OutgoingMessage>();
+  for (const subscriber of subscribers) {
+    if (subscriber.session.isClosing) continue;
+    const { logSeq, status: knownStatus } = subscriber.cursor;
+    const isBehind = !isReplay && logSeq + 1 < fromSeq;
+    if (isBehind) outcome = 'behind';
+    if (isBehind || logSeq >= toSeq) continue;
+    const status = isReplay ? knownStatus : append.status;
+    const key = `${logSeq} ${status}`;
+    const encoded = encodedParts.get(key) ?? new OutgoingMessage(partAfter(append, logSeq, status));
+    encodedParts.set(key, encoded);
+    subscriber.sendAppend(encoded, toSeq);
+  }
+  return outcome;
+}
+
+/** Return the part of an append for clients that know all seqs up to `logSeq`, and none above. */
+function partAfter(append: PublishedAppend, logSeq: number, status: Status): PublishedAppend {
+  const { toSeq } = append.data;
+  return { ...append, status, data: { fromSeq: logSeq + 1, toSeq, count: toSeq - logSeq } };
 }

@@ -11,8 +11,7 @@ import { readSince, type Since, type Store } from '@yardmaster/store';
 import { OutgoingMessage } from '../messages.js';
 import { COALESCE_BYTES } from '../sockets/send-buffer.js';
 import type { Session } from '../sockets/session.js';
-import type { JobSubscriber } from './job-subscriber.js';
-import { sendAppend } from './log-appends.js';
+import { type JobSubscriber, sendAppend } from './job-subscriber.js';
 
 /** How often, and at what interval, the history is read while Redis does not respond. */
 const ATTEMPTS = 20;

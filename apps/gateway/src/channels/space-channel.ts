@@ -1,9 +1,8 @@
-import { CLOSE_CODES } from '@yardmaster/protocol';
-import type { Store } from '@yardmaster/store';
+import { CLOSE_CODES, YardmasterError } from '@yardmaster/protocol';
+import { countJobs, isoOf, type Store } from '@yardmaster/store';
 import type { OutgoingMessage } from '../messages.js';
 import type { Session } from '../sockets/session.js';
 import { Channel, type ChannelOptions } from './channel.js';
-import { SpaceCounts, STATUS_STAYS } from './space-counts.js';
 
 export interface SpaceChannelOptions extends ChannelOptions {
   spaceId: string;
@@ -18,15 +17,10 @@ interface EventBuffer {
 }
 
 /** The channel of one space, with the events of all its jobs. */
-export class SpaceChannel extends Channel {
+export class SpaceChannel extends Channel<SpaceChannelOptions> {
   readonly #sessions = new Set<Session>();
   readonly #buffers = new Set<EventBuffer>();
-  readonly #counts: SpaceCounts;
-
-  constructor(options: SpaceChannelOptions) {
-    super(options);
-    this.#counts = new SpaceCounts(options);
-  }
+  readonly #counts = new SpaceCounts(this.options);
 
   /** Keep events from now on for a client whose init is not sent yet. */
   startBuffer(): EventBuffer {
@@ -43,7 +37,7 @@ export class SpaceChannel extends Channel {
   /**
    * Attach a session whose init has just been sent. It gets all events of its buffer, and all that follow.
    *
-   * @param hasCounts whether it gets the counts of the space, too
+   * @param hasCounts whether it also gets the counts of the space
    * @returns a function that detaches it
    */
   attach(session: Session, buffer: EventBuffer, hasCounts: boolean): () => void {
@@ -76,4 +70,74 @@ export class SpaceChannel extends Channel {
   }
 
   protected resume(): void {}
+}
+
+/** How often the counts are read and sent, at most. */
+const EVERY_MS = 1_000;
+
+/** How often they are read without a message, because jobs that are deleted or purged cause none. */
+const ANYWAY_MS = 5_000;
+
+/** Types of messages after which a job has the status that it had before. */
+export const STATUS_STAYS: ReadonlySet<string> = new Set(['progress', 'checkpoint', 'event', 'logs_appended']);
+
+/** Sends how many jobs of a space have each status to the sessions that asked for it, when that may have changed. */
+class SpaceCounts {
+  readonly #sessions = new Set<Session>();
+  #timer: NodeJS.Timeout | null = null;
+  #readAt = Number.NEGATIVE_INFINITY;
+  #isReading = false;
+  #hasChanged = false;
+  /** The counts that every session has, as JSON; '' when one may have others. */
+  #sent = '';
+
+  constructor(private readonly options: SpaceChannelOptions) {}
+
+  /** @param session whose init had the counts of a moment ago */
+  add(session: Session): void {
+    this.#sessions.add(session);
+    this.#sent = '';
+    if (this.#timer === null && !this.#isReading) this.#sendIn(ANYWAY_MS);
+  }
+
+  delete(session: Session): void {
+    this.#sessions.delete(session);
+    if (this.#sessions.size > 0) return;
+    this.#hasChanged = false;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  /** Send the counts again, because they may be others now. */
+  changed(): void {
+    if (this.#sessions.size === 0 || this.#hasChanged) return;
+    this.#hasChanged = true;
+    if (!this.#isReading) this.#sendIn(this.#readAt + EVERY_MS - performance.now());
+  }
+
+  #sendIn(ms: number): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#send(), Math.max(0, ms));
+  }
+
+  async #send(): Promise<void> {
+    const { store, spaceId, log } = this.options;
+    this.#timer = null;
+    this.#isReading = true;
+    this.#hasChanged = false;
+    this.#readAt = performance.now();
+    try {
+      const { at, counts } = await countJobs(store, spaceId);
+      const message = { spaceId, type: 'counts', counts, timestamp: isoOf(at) } as const;
+      const text = JSON.stringify(counts);
+      if (text !== this.#sent) for (const session of this.#sessions) session.sendCounts(message);
+      this.#sent = text;
+    } catch (err) {
+      if (!(err instanceof YardmasterError)) log.error({ err, spaceId }, 'counts not sent');
+      this.#hasChanged = this.#sessions.size > 0; // Redis may be back in a second.
+    } finally {
+      this.#isReading = false;
+    }
+    if (this.#sessions.size > 0) this.#sendIn(this.#hasChanged ? EVERY_MS : ANYWAY_MS);
+  }
 }

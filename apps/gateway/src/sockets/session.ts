@@ -152,7 +152,7 @@ export class Session {
   }
 
   /** Stay open, because the job that had ended was requeued. */
-  goOn(): void {
+  stayOpen(): void {
     if (this.#isClosing || !this.#timer) return;
     clearTimeout(this.#timer);
     this.#timer = null;
