@@ -51,7 +51,7 @@ export interface EmitFields {
 export interface ConnectedMessage extends Required<EmitFields> {
   spaceId: string;
   type: 'connected';
-  /** Another one when the numbers have restarted. */
+  /** Changes whenever numbering restarts. */
   streamInstanceId: string;
   /** Whether the client may have missed messages since the one that it names. */
   missed: boolean;

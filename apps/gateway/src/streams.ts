@@ -17,9 +17,9 @@ import {
 } from '@yardmaster/server';
 import { WebSocketServer } from 'ws';
 import { type Admitted, createAdmission, type STREAM_VARIABLES } from './admission/admission.js';
-import { asksForEventStream, isStreamUrl, routeOfStream } from './admission/asked.js';
 import { ReleaseStack } from './admission/capacity.js';
 import { createRefusalReport, refuseUpgrade, respondToPlainRequest } from './admission/reject.js';
+import { acceptsEventStream, isStreamUrl, routeOfStream } from './admission/stream-request.js';
 import { Channels } from './channels/channels.js';
 import { formOf } from './messages.js';
 import { createStreamMetrics } from './metrics.js';
@@ -91,10 +91,11 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
 
   /** Begin a stream on a connection. Nothing must be awaited between the checks and this, because events would be lost. */
   function begin(transport: Transport, admitted: Admitted, requestId: string): void {
-    const { caller, subject, asked, filter, attach } = admitted;
+    const { caller, request, filter, attach } = admitted;
+    const { subject } = request;
     const visibility = subject.kind === 'space' ? 'space' : caller.scope;
     const session = new Session(transport, {
-      form: formOf(visibility, asked.since !== null, asked.isEventStream),
+      form: formOf(visibility, request.since !== null, request.isEventStream),
       keyId: caller.keyId,
       rotation: caller.rotation,
       filter,
@@ -154,7 +155,7 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
     },
     respond(req, res) {
       setCors(req, res, () => {
-        if (asksForEventStream(req)) void openEventStream(req, res);
+        if (acceptsEventStream(req)) void openEventStream(req, res);
         else respondToPlainRequest(req, res);
       });
     },

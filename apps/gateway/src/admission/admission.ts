@@ -4,12 +4,10 @@ import type { Config } from '@yardmaster/runtime';
 import { checkHost, clientAddressBy, type ServerContext } from '@yardmaster/server';
 import { redisNow } from '@yardmaster/store';
 import type { Channels } from '../channels/channels.js';
-import { createAnonymousRule } from './anonymous.js';
-import { type Asked, readAsked, readStreamUrl, type Subject } from './asked.js';
-import { callerOf, type StreamCaller } from './caller.js';
+import { callerOf, createAnonymousRule, type StreamCaller } from './caller.js';
 import { ConnectionLimit, type ReleaseStack } from './capacity.js';
 import { type Attach, prepareJobStream, prepareSpaceStream } from './prepare.js';
-import { type Filter, filterOf } from './space-filter.js';
+import { type Filter, filterOf, parseStreamRequest, type StreamRequest } from './stream-request.js';
 
 /** Variables that decide which streams may be opened. */
 export const STREAM_VARIABLES = [
@@ -30,8 +28,7 @@ export interface AdmissionOptions {
 /** A stream that may be opened. */
 export interface Admitted {
   caller: StreamCaller;
-  subject: Subject;
-  asked: Asked;
+  request: StreamRequest;
   /** Which events of a space the client gets; null for all. */
   filter: Filter | null;
   /** Null when the client has all messages, and none will come. Only an event stream gets that. */
@@ -75,20 +72,19 @@ export function createAdmission({ context, channels, config }: AdmissionOptions)
     async admit(req, releases) {
       checkNotStopping();
       checkHost(req);
-      const url = readStreamUrl(req.url as string);
-      const { subject, query } = url;
-      const asked = readAsked(req, url);
-      if (!asked.isEventStream) checkHandshake(req);
-      const caller = await callerOf(req, asked.presented, subject, rules);
+      const request = parseStreamRequest(req);
+      const { subject } = request;
+      if (!request.isEventStream) checkHandshake(req);
+      const caller = await callerOf(req, request, rules);
       const { keyId } = caller;
       releases.add(keyId === null ? perAddress.acquire(addressOf(req)) : perKey.acquire(keyId));
-      const options = { store, channels, caller, asked, releases, anonymous };
+      const options = { store, channels, caller, request, releases, anonymous };
       if (subject.kind === 'space') {
-        const filter = filterOf(query, caller.grant?.tag ?? null);
-        return { caller, subject, asked, filter, attach: await prepareSpaceStream(subject.spaceId, query, options) };
+        const filter = filterOf(request.query, caller.grant?.tag ?? null);
+        return { caller, request, filter, attach: await prepareSpaceStream(subject.spaceId, options) };
       }
       releases.add(perJob.acquire(subject.jobId, keyId === null ? anonymousPerJob : config.STREAMS_PER_JOB));
-      return { caller, subject, asked, filter: null, attach: await prepareJobStream(subject.jobId, options) };
+      return { caller, request, filter: null, attach: await prepareJobStream(subject.jobId, options) };
     },
     checkAgain({ caller: { keyId, rotation } }) {
       checkNotStopping();

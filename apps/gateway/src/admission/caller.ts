@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { grantsOf, STREAM_TOKEN_PREFIX, type StreamScope, YardmasterError } from '@yardmaster/protocol';
+import { grantsOf, isJobId, STREAM_TOKEN_PREFIX, type StreamScope, YardmasterError } from '@yardmaster/protocol';
 import { authenticate, authorize, type KeyCheck } from '@yardmaster/server';
-import type { Principal, StreamGrant } from '@yardmaster/store';
-import type { Subject } from './asked.js';
+import { type Principal, partitionOfJob, type Store, type StreamGrant } from '@yardmaster/store';
+import type { StreamRequest } from './stream-request.js';
 
 /** The client that requests a stream, and how much of it the client may see. */
 export interface StreamCaller {
@@ -34,14 +34,12 @@ const ANONYMOUS: StreamCaller = { keyId: null, rotation: 0, spaceId: null, scope
  *
  * An empty token is refused, so that a page whose key is missing gets an error, and not a stream that shows less.
  *
- * @param presented its API key or stream token; undefined without one
  * @throws UNAUTHENTICATED, FORBIDDEN, UNAVAILABLE
  * @see docs/api.md#scopes
  */
 export async function callerOf(
   req: IncomingMessage,
-  presented: unknown,
-  subject: Subject,
+  { presented, subject }: StreamRequest,
   rules: CallerRules,
 ): Promise<StreamCaller> {
   if (presented === undefined && subject.kind === 'job' && rules.mayBeAnonymous(subject.jobId)) return ANONYMOUS;
@@ -79,4 +77,33 @@ async function principalOf(
   if (validMs <= 0) throw new YardmasterError('UNAUTHENTICATED', 'The stream token has expired');
   const grants = new Set([...grantsOf([grant.scope])].filter((scope) => principal.grants.has(scope)));
   return { ...principal, grants, spaceId: principal.spaceId ?? grant.spaceId, grant, validMs };
+}
+
+/** Decides whether job streams may be opened without a token. The setting of a space wins over that of the process. */
+export interface AnonymousRule {
+  /** Whether a job may be in a space that allows it, as far as its id says. */
+  mayBeAnonymous(jobId: string): boolean;
+  /** Whether a space allows it. */
+  isAllowedIn(spaceId: string): boolean;
+  /**
+   * Return the error of a stream without a token that could not be prepared. Where the process allows none, a client
+   * must not learn whether a job exists.
+   */
+  hidden(error: unknown): unknown;
+}
+
+/** @param ofProcess ANONYMOUS_STREAMS */
+export function createAnonymousRule(
+  { known: { spaces } }: Pick<Store, 'known'>,
+  ofProcess: boolean,
+): AnonymousRule {
+  return {
+    mayBeAnonymous: (jobId) =>
+      ofProcess || (isJobId(jobId) && spaces.isOnIn(partitionOfJob(jobId), 'anonymousStreams')),
+    isAllowedIn: (spaceId) => spaces.of(spaceId)?.anonymousStreams ?? ofProcess,
+    hidden: (error) =>
+      !ofProcess && error instanceof YardmasterError && error.code === 'JOB_NOT_FOUND'
+        ? new YardmasterError('UNAUTHENTICATED')
+        : error,
+  };
 }

@@ -5,10 +5,9 @@ import type { Channels } from '../channels/channels.js';
 import { EmitSpaceChannel } from '../channels/emit-space-channel.js';
 import { formOf, OutgoingMessage } from '../messages.js';
 import { HIDDEN_END_MS, isEndHidden, type Session } from '../sockets/session.js';
-import type { AnonymousRule } from './anonymous.js';
-import type { Asked } from './asked.js';
-import { otherStreams, type StreamCaller } from './caller.js';
+import { type AnonymousRule, otherStreams, type StreamCaller } from './caller.js';
 import type { ReleaseStack } from './capacity.js';
+import type { StreamRequest } from './stream-request.js';
 
 /** Sends a session its init, and attaches it to its channel, so that it gets every later event. */
 export type Attach = (session: Session) => void;
@@ -17,7 +16,7 @@ export interface PrepareOptions {
   store: Store;
   channels: Channels;
   caller: StreamCaller;
-  asked: Asked;
+  request: StreamRequest;
   anonymous: AnonymousRule;
   /** Gets the function that releases the channel, which stays subscribed until then. */
   releases: ReleaseStack;
@@ -32,7 +31,7 @@ export interface PrepareOptions {
  */
 export async function prepareJobStream(
   jobId: string,
-  { store, channels, caller, asked, releases, anonymous }: PrepareOptions,
+  { store, channels, caller, request, releases, anonymous }: PrepareOptions,
 ): Promise<Attach | null> {
   // Check the id before it becomes the name of a channel.
   if (!isJobId(jobId)) throw new YardmasterError('JOB_NOT_FOUND');
@@ -49,13 +48,13 @@ export async function prepareJobStream(
   if (tag !== null && !snapshot.tags.includes(tag)) throw otherStreams();
   const { status, progress, at } = snapshot;
   const timestamp = isoOf(at);
-  const { seq, missed } = beginningOf(snapshot, asked.since);
-  const shownSeq = caller.scope === 'full' ? seq : shownToProgress(asked, seq, snapshot);
+  const { seq, missed } = beginningOf(snapshot, request.since);
+  const shownSeq = caller.scope === 'full' ? seq : shownToProgress(request, seq, snapshot);
   // The client cannot have seen the end, or Redis returned without the end that it has seen.
-  const isAtPresent = asked.since === null || asked.since > snapshot.seq;
-  if (asked.isEventStream && !isAtPresent && (await isOver(jobId, { store, caller, snapshot, seq }))) return null;
+  const isAtPresent = request.since === null || request.since > snapshot.seq;
+  if (request.isEventStream && !isAtPresent && (await isOver(jobId, { store, caller, snapshot, seq }))) return null;
   return (session) => {
-    const position = asked.since === null ? {} : { seq: shownSeq, ...(missed && { missed }) };
+    const position = request.since === null ? {} : { seq: shownSeq, ...(missed && { missed }) };
     const state = caller.scope === 'full' ? { status } : progress && { progress };
     session.begin(jobId, { jobId, type: 'init', ...state, timestamp, ...position } as InitMessage, shownSeq);
     const isLate = isAtPresent && caller.scope === 'progress' && status === 'completed';
@@ -80,7 +79,7 @@ function beginningOf({ seq, droppedSeq }: Snapshot, since: number | null): { seq
  * the job ends. So a stream that begins at the present returns what the client has sent, and 0 to a client that has sent
  * nothing, for which the whole history is sent after a break.
  */
-const shownToProgress = ({ since }: Asked, seq: number, snapshot: Snapshot) =>
+const shownToProgress = ({ since }: StreamRequest, seq: number, snapshot: Snapshot) =>
   since === null ? 0 : since > snapshot.seq ? since : seq;
 
 /**
@@ -123,24 +122,22 @@ function hiddenEndMs(jobId: string): number {
  * Prepare to stream a space. The init contains the time from which the stream is complete, and the counts of the space for a
  * client that asked for them. There is no other state to send, except with COMPAT=emit.
  *
- * @param query of the stream's URL
  * @throws FORBIDDEN, UNAVAILABLE
  */
 export async function prepareSpaceStream(
   spaceId: string,
-  query: URLSearchParams,
-  { store, channels, caller, asked, releases }: PrepareOptions,
+  { store, channels, caller, request, releases }: PrepareOptions,
 ): Promise<Attach> {
   const channel = channels.ofSpace(spaceId);
   // Counts are of all jobs of the space, and not only of those with the tag.
   const isForTag = caller.grant?.tag != null;
-  if (isForTag && (asked.hasCounts || channel instanceof EmitSpaceChannel)) throw otherStreams();
+  if (isForTag && (request.hasCounts || channel instanceof EmitSpaceChannel)) throw otherStreams();
   releases.add(channel.retain());
   await channel.whenSubscribed(releases);
   const buffer = channel.startBuffer();
   releases.add(() => channel.dropBuffer(buffer));
-  const connected = channel instanceof EmitSpaceChannel ? await channel.connected(query) : null;
-  const counted = asked.hasCounts ? await countJobs(store, spaceId) : null;
+  const connected = channel instanceof EmitSpaceChannel ? await channel.connected(request.query) : null;
+  const counted = request.hasCounts ? await countJobs(store, spaceId) : null;
   const timestamp = connected?.timestamp ?? isoOf(counted?.at ?? (await redisNow(store)));
   return (session) => {
     session.begin(spaceId, { spaceId, type: 'init', timestamp, ...(counted && { counts: counted.counts }) });

@@ -11,7 +11,7 @@ import {
   sendError,
   setRoute,
 } from '@yardmaster/server';
-import { readStreamUrl, routeOfStream } from './asked.js';
+import { parseStreamUrl, routeOfStream } from './stream-request.js';
 
 /** Methods that a path of the streams allows. */
 const ALLOW = 'OPTIONS, GET, HEAD';
@@ -47,7 +47,7 @@ export function respondToPlainRequest(req: IncomingMessage, res: ServerResponse)
   setRoute(res, routeOfStream(req.url as string));
   try {
     checkHost(req);
-    readStreamUrl(req.url as string);
+    parseStreamUrl(req.url as string);
   } catch (error) {
     sendError(res, error as YardmasterError); // The two checks throw nothing else.
     return;

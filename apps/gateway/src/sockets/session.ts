@@ -1,5 +1,5 @@
 import { CLOSE_CODES, type CountsMessage, type InitMessage, type TerminalStatus } from '@yardmaster/protocol';
-import type { Filter } from '../admission/space-filter.js';
+import type { Filter } from '../admission/stream-request.js';
 import { type ConnectedMessage, type Form, frameOf, type OutgoingMessage } from '../messages.js';
 import type { StreamMetrics } from '../metrics.js';
 import { SendBuffer } from './send-buffer.js';

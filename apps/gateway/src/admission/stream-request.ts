@@ -1,13 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import {
   checkParameters,
+  nameFilter,
+  type PublishedMessage,
   queryInteger,
   spaceId as spaceIdSchema,
+  spaceStreamType,
+  tag,
   validate,
   YardmasterError,
 } from '@yardmaster/protocol';
 import { presentedKey, UNKNOWN_ROUTE } from '@yardmaster/server';
-import { FILTERS } from './space-filter.js';
 
 const PREFIX = '/api/v1/realtime/';
 
@@ -28,7 +31,7 @@ export function isStreamUrl(url: string | undefined): boolean {
 /** Return the route of a stream's URL as the metrics name it: a pattern, or UNKNOWN_ROUTE for an invalid path. */
 export function routeOfStream(url: string): string {
   try {
-    return readStreamUrl(url).subject.kind === 'job' ? `${PREFIX}:jobId` : `${PREFIX}spaces/:spaceId`;
+    return parseStreamUrl(url).subject.kind === 'job' ? `${PREFIX}:jobId` : `${PREFIX}spaces/:spaceId`;
   } catch {
     return UNKNOWN_ROUTE;
   }
@@ -43,12 +46,12 @@ function decode(segment: string): string {
 }
 
 /**
- * Read `/api/v1/realtime/:jobId?token=…` and `/api/v1/realtime/spaces/:spaceId?token=…`.
+ * Parse `/api/v1/realtime/:jobId?token=…` and `/api/v1/realtime/spaces/:spaceId?token=…`.
  *
  * @throws NOT_FOUND for another path, INVALID_REQUEST for an invalid space id
  * @see docs/streams.md
  */
-export function readStreamUrl(url: string): StreamUrl {
+export function parseStreamUrl(url: string): StreamUrl {
   if (!isStreamUrl(url)) throw new YardmasterError('NOT_FOUND');
   const [path = '', text = ''] = url.split(/\?(.*)/s);
   const [first = '', second, ...rest] = path.slice(PREFIX.length).replace(/\/$/, '').split('/').map(decode);
@@ -59,8 +62,8 @@ export function readStreamUrl(url: string): StreamUrl {
   return { subject: { kind: 'space', spaceId: validate(spaceIdSchema, second, 'spaceId') }, query };
 }
 
-/** What a request for a stream asks for, besides the job or the space. */
-export interface Asked {
+/** A request for a stream. */
+export interface StreamRequest extends StreamUrl {
   /** The API key or the stream token; undefined without one. */
   presented: unknown;
   /** Whether the client asks for the counts of a space. */
@@ -71,6 +74,9 @@ export interface Asked {
   isEventStream: boolean;
 }
 
+/** Parameters of the query that filter the stream of a space. Each may repeat. */
+const FILTERS = ['name', 'type', 'tag'] as const;
+
 /** Parameters that the query of a stream may have. Clients of emit.run send the last two of a space, see EmitSpaceChannel. */
 const PARAMETERS = {
   job: ['token', 'since'],
@@ -78,17 +84,20 @@ const PARAMETERS = {
 } as const;
 
 /**
- * Read the query and the headers of a request for a stream.
+ * Parse the URL and the headers of a request for a stream.
  *
- * @throws INVALID_REQUEST
+ * @throws NOT_FOUND, INVALID_REQUEST
  */
-export function readAsked(req: IncomingMessage, { subject, query }: StreamUrl): Asked {
+export function parseStreamRequest(req: IncomingMessage): StreamRequest {
+  const { subject, query } = parseStreamUrl(req.url as string);
   checkParameters(query.keys(), PARAMETERS[subject.kind]);
-  const isEventStream = asksForEventStream(req);
+  const isEventStream = acceptsEventStream(req);
   const token = onceIn(query, 'token');
   return {
+    subject,
+    query,
     presented: token ?? (isEventStream ? keyOf(req) : undefined),
-    hasCounts: asksForCounts(query),
+    hasCounts: parseCounts(query),
     since: subject.kind === 'job' ? sinceOf(query, isEventStream ? req.headers['last-event-id'] : undefined) : null,
     isEventStream,
   };
@@ -104,8 +113,8 @@ function onceIn(query: URLSearchParams, name: string): string | undefined {
   return value;
 }
 
-/** Whether a query asks for the counts of a space. @throws INVALID_REQUEST */
-function asksForCounts(query: URLSearchParams): boolean {
+/** Parse whether a query asks for the counts of a space. @throws INVALID_REQUEST */
+function parseCounts(query: URLSearchParams): boolean {
   const value = onceIn(query, 'counts');
   if (value === undefined || value === '0') return false;
   if (value !== '1') throw new YardmasterError('INVALID_REQUEST', 'counts must be 0 or 1');
@@ -113,7 +122,7 @@ function asksForCounts(query: URLSearchParams): boolean {
 }
 
 /** Whether a request without an upgrade asks for an event stream, as the EventSource of a browser does. */
-export function asksForEventStream({ method, headers }: IncomingMessage): boolean {
+export function acceptsEventStream({ method, headers }: IncomingMessage): boolean {
   const isUpgrade = headers.upgrade?.toLowerCase() === 'websocket';
   if (method !== 'GET' || isUpgrade) return false;
   const isEventStream = /^\s*text\/event-stream\s*(;|$)/i;
@@ -134,3 +143,27 @@ function sinceOf(query: URLSearchParams, lastEventId: unknown): number | null {
 }
 
 const sinceSchema = queryInteger(0, Number.MAX_SAFE_INTEGER);
+
+/** Whether a stream shows an event. */
+export type Filter = (event: PublishedMessage) => boolean;
+
+/**
+ * Read which events a stream of a space shows: those of jobs with one of the names and all of the tags, and of one of the
+ * types.
+ *
+ * @param tagOfToken another tag that the jobs must have; null for none
+ * @returns null without filters, for all events
+ * @throws INVALID_REQUEST
+ * @see docs/streams.md
+ */
+export function filterOf(query: URLSearchParams, tagOfToken: string | null): Filter | null {
+  const names = new Set(query.getAll('name').map((value) => validate(nameFilter, value, 'name')));
+  const types = new Set<string>(query.getAll('type').map((value) => validate(spaceStreamType, value, 'type')));
+  const tags = query.getAll('tag').map((value) => validate(tag, value, 'tag'));
+  if (tagOfToken !== null) tags.push(tagOfToken);
+  if (names.size + types.size + tags.length === 0) return null;
+  return (event) =>
+    (names.size === 0 || names.has(event.jobName)) &&
+    (types.size === 0 || types.has(event.type)) &&
+    tags.every((wanted) => event.tags?.includes(wanted) === true);
+}
