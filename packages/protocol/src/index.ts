@@ -35,6 +35,7 @@ export * from './space-settings.js';
 export * from './spaces/history.js';
 export * from './spaces/spaces.js';
 export * from './streams/close-codes.js';
+export { isStreamType, STREAM_TYPES, type StreamType } from './streams/event-messages.js';
 export { streamMessageSchema } from './streams/json-schema.js';
 export * from './streams/stream-token.js';
 export * from './streams/streams.js';

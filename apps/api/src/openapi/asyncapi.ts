@@ -1,4 +1,4 @@
-import { CLOSE_CODES, type StreamMessage, spaceStreamType } from '@yardmaster/protocol';
+import { CLOSE_CODES, spaceStreamType } from '@yardmaster/protocol';
 import { VERSION } from '../version.js';
 import { PARAMETERS } from './request.js';
 import { JSON_TYPE, type JsonSchema, namedSchemas, schemasIn } from './schemas.js';
@@ -48,52 +48,32 @@ export function asyncApiDocument(): Record<string, unknown> {
   };
 }
 
-type MessageType = StreamMessage['type'];
-
 interface Message {
   id: string;
   payload: JsonSchema;
   message: Record<string, unknown>;
 }
 
-/** Return the messages of a kind of stream. Each has a payload of its own, so that generators name it. */
+/**
+ * Return the messages of a kind of stream. Each has a payload of its own, so that generators name it. The schemas describe
+ * when a message is sent.
+ */
 function messagesOf(kind: 'Full' | 'Progress' | 'Space'): Message[] {
-  const { oneOf } = namedSchemas()[`${kind}Message`] as { oneOf: { properties: { type: { const: MessageType } } }[] };
-  return oneOf.map((payload) => {
+  const { oneOf } = namedSchemas()[`${kind}Message`] as {
+    oneOf: { description: string; properties: { type: { const: string } } }[];
+  };
+  return oneOf.map(({ description: summary, ...payload }) => {
     const type = payload.properties.type.const;
     const id = kind + type.replace(/(?:^|_)([a-z])/g, (_, first) => first.toUpperCase());
     const message = {
       name: type,
       title: id,
-      summary: SENT_WHEN[type],
+      summary,
       payload: { $ref: `#/components/schemas/${id}` },
     };
     return { id, payload, message };
   });
 }
-
-/** When each message is sent. */
-const SENT_WHEN: Record<MessageType, string> = {
-  init: 'The stream is open. This is the first message, with the current state',
-  counts: 'With `counts=1`: the counts have changed. It comes at most once a second',
-  created: 'The job was created',
-  progress: 'The worker reported progress',
-  delivered: 'A worker has claimed the job',
-  acked: 'The worker has begun; the job is running',
-  checkpoint: 'The worker stored a checkpoint',
-  event: 'The worker sent an event',
-  logs_appended: 'Log entries were appended',
-  completed: 'The job is completed',
-  retried: 'An attempt failed and another follows; the job is pending, or scheduled until then',
-  released: 'A worker gave the job back; it is pending or scheduled',
-  replaced: 'The payload and the options of the waiting job were replaced',
-  ready: 'The time of a scheduled job has come; it is pending',
-  requeued: 'The dead or killed job waits again; it is pending or scheduled',
-  rescheduled: 'The job was given another time; it is pending or scheduled',
-  dead: 'The last attempt failed, or no worker acked the job in time',
-  killed: 'The job was killed',
-  delivery_timeout: 'A claimed job was not acked in time; it is pending',
-};
 
 const serverOf = (protocol: 'ws' | 'wss') => ({
   host: '{host}',
