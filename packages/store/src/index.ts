@@ -24,15 +24,7 @@ export { type Promoted, promoteDue } from './deadlines/promote.js';
 export { flushHistory, isOutage } from './history/flush.js';
 export { getHistory } from './history/read.js';
 export { countedBy, Tally } from './history/tally.js';
-export {
-  ackJob,
-  completeJob,
-  failJob,
-  type Heartbeat,
-  heartbeatJob,
-  releaseJob,
-  type Worker,
-} from './jobs/attempt/attempt.js';
+export * from './jobs/attempt/attempt.js';
 export { claimJob, type Polled, pollJobs } from './jobs/claim/claim.js';
 export { takeTurn } from './jobs/claim/turn.js';
 export { copyJob } from './jobs/create/copy.js';

@@ -1,4 +1,4 @@
-import type { Status } from '@yardmaster/protocol';
+import type { Action, Status } from '@yardmaster/protocol';
 
 /** Status from which or to which jobs move; `none` before their creation and after their purge. */
 export type StatusOrNone = Status | 'none';
@@ -13,7 +13,7 @@ export interface Change {
   spaceId?: string | undefined;
   name?: string | undefined;
   /** What has changed them, where the two statuses don't tell. */
-  by?: 'poll' | 'claim' | 'release' | 'timeout';
+  by?: 'poll' | 'claim' | 'timeout' | 'ephemeral' | Action;
   /** Claimed jobs: how long each was pending, milliseconds. */
   waitMs?: number;
   /** Ended attempts: how long each ran, milliseconds. */

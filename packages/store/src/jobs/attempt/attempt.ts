@@ -160,7 +160,7 @@ export function reportEffect(
   // Without a token, a call in an attempt after the first may have been made by an earlier worker.
   if (attempt > 1 && !deliveryToken) store.observer.unfenced();
   if (action === 'ack') store.observer.changed({ from: 'delivered', to: 'running' });
-  else if (before !== undefined && after !== undefined) {
-    store.observer.changed({ from: before, to: after, spaceId, name, by: 'release' });
-  } else if (runMs !== undefined) store.observer.changed({ from: 'running', to: status, spaceId, name, runMs });
+  else if (before !== undefined && after !== undefined)
+    store.observer.changed({ from: before, to: after, spaceId, name, by: action });
+  else if (runMs !== undefined) store.observer.changed({ from: 'running', to: status, spaceId, name, runMs });
 }
