@@ -11,6 +11,7 @@ export * from './jobs/job-id.js';
 export * from './jobs/poll.js';
 export * from './jobs/progress.js';
 export * from './jobs/requests.js';
+export { RETURN_EVENTS } from './jobs/returns.js';
 export * from './jobs/settle.js';
 export * from './jobs/stats.js';
 export * from './jobs/statuses.js';

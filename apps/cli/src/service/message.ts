@@ -1,4 +1,5 @@
 import {
+  isJsonObject,
   type JobEvent,
   type JsonValue,
   type Progress,
@@ -99,9 +100,6 @@ const DETAILS: Record<string, (data: JsonValue) => string> = {
   delivery_timeout: () => 'not acked in time, pending again',
   logs_appended: (data) => `${text(field(data, 'count'))} (seq ${field(data, 'fromSeq')} to ${field(data, 'toSeq')})`,
   retried: (data) => `attempt ${text(field(data, 'attemptNumber'))} failed: ${text(field(data, 'error'))}`,
-  released: (data) => text(field(data, 'reason')),
-  dead: (data) => text(field(data, 'error')),
-  killed: (data) => text(field(data, 'reason')),
   requeued: () => 'it waits again, with all of its attempts',
   replaced: () => 'a create replaced its payload and options',
   rescheduled(data) {
@@ -114,6 +112,17 @@ const DETAILS: Record<string, (data: JsonValue) => string> = {
   },
 };
 
+/** Types whose data is any value of a worker, and is shown whole. */
+const OF_WORKER = ['progress', 'checkpoint', 'event', 'completed'];
+
+/** Return why something happened, for data that contains nothing else but a time; undefined for other data. */
+function reasonIn(data: JsonValue): JsonValue | undefined {
+  if (!isJsonObject(data)) return undefined;
+  const { scheduledFor: _, ...rest } = data;
+  const [name = '', ...others] = Object.keys(rest);
+  return others.length === 0 && (name === 'reason' || name === 'error') ? rest[name] : undefined;
+}
+
 /**
  * Describe a message for people, without its type. The text is not printable yet.
  *
@@ -122,6 +131,8 @@ const DETAILS: Record<string, (data: JsonValue) => string> = {
 function detailOf(type: string, data: JsonValue): string {
   const inWords = Object.hasOwn(DETAILS, type) ? DETAILS[type] : undefined;
   if (inWords !== undefined) return inWords(data);
+  const reason = OF_WORKER.includes(type) ? undefined : reasonIn(data);
+  if (reason !== undefined) return text(reason);
   return data === null ? '' : JSON.stringify(data);
 }
 
@@ -131,7 +142,5 @@ function text(value: JsonValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function field(data: JsonValue, name: string): JsonValue {
-  const isObject = data !== null && typeof data === 'object' && !Array.isArray(data);
-  return (isObject && Object.hasOwn(data, name) ? data[name] : null) ?? null;
-}
+const field = (data: JsonValue, name: string): JsonValue =>
+  (isJsonObject(data) && Object.hasOwn(data, name) ? data[name] : null) ?? null;

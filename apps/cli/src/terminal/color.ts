@@ -1,3 +1,5 @@
+import { RETURN_EVENTS, TRANSITIONS } from '@yardmaster/protocol';
+
 /** Colors a text, which must be printable and clipped already. */
 export type Color = (text: string) => string;
 
@@ -17,14 +19,12 @@ export const cyan = sgr(36);
 
 const COLORS = new Map<string, Color>([
   ['scheduled', magenta],
-  ['rescheduled', magenta],
-  ['requeued', magenta],
   ['running', cyan],
   ['completed', green],
-  ['retried', yellow],
-  ['released', yellow],
   ['dead', red],
   ['killed', red],
+  ...TRANSITIONS.filter(({ to }) => to === 'scheduled').map(({ event }) => [String(event), magenta] as const),
+  ...[...RETURN_EVENTS].map((type) => [type, yellow] as const),
 ]);
 
 /** Return the color of a status, or of the type of message that leads to it. */
