@@ -1,4 +1,4 @@
-import { createJobRequest, ERRORS, type JsonValue, uniqueRequest } from '@yardmaster/protocol';
+import { createJobRequest, ERRORS, uniqueRequest } from '@yardmaster/protocol';
 import {
   callJob,
   copy,
@@ -15,15 +15,6 @@ import { ALL_LOGS } from '../checker/dump.js';
 import type { Body, Operation } from '../checker/history.js';
 import { BODIES } from '../load/bodies.js';
 import type { CHANGES } from './rows.js';
-
-/** The data of the model's verbs in the bodies of calls. */
-const DATA: Partial<Record<Operation, (sent: Body) => JsonValue>> = {
-  logs: (sent) => sent.map((message: string) => ({ message })),
-  complete: ({ result }) => result,
-  fail: ({ error }) => error,
-  release: ({ reason }) => reason,
-  kill: ({ reason }) => reason,
-};
 
 /** Return the part of a job that is compared: not its callbacks, because they are sent in the meantime. */
 export const seenOf = ({ status, events, logs }: { status: string; events: { type: string }[]; logs: unknown[] }) => ({
@@ -48,7 +39,7 @@ export function playTwice([op, , , start]: (typeof CHANGES)[number]) {
       return createKeyed(world, { ...given, idempotencyKey: key === 'unique' ? null : (key ?? null) }).job;
     if (verb === 'copy') return copy(world, { ...of, copyId: given.id });
     if (verb === 'poll') return { jobs: poll(world, { space: 'space', count: 1, names: [] }) };
-    return callJob(world, verb as JobVerb, { ...of, token: token ?? null, data: DATA[verb]?.(body) ?? body ?? null });
+    return callJob(world, verb as JobVerb, { ...of, token: token ?? null, body });
   };
   for (const [verb, body] of before === null ? [] : [['create'] as const, ...before]) act(verb, body);
   const token = withToken ? world.jobs.get(of.job)?.deliveries.at(-1)?.token : null;

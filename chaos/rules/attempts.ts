@@ -1,7 +1,7 @@
 import { type JsonValue, type Status, statusAfter } from '@yardmaster/protocol';
-import { changesNothing, Refusal, refusalOf, type WorkerCall } from '../../test/model/index.js';
+import { changesNothing, type JobVerb, Refusal, refusalOf, type WorkerCall } from '../../test/model/index.js';
 import type { DumpedJob } from '../checker/dump.js';
-import { type Call, HEARTBEATS, type Operation } from '../checker/history.js';
+import type { Call, Operation } from '../checker/history.js';
 
 /** A job, as far as its history is read. */
 export type Events = Pick<DumpedJob, 'events' | 'scheduledFor'>;
@@ -64,7 +64,7 @@ export function deliveriesOf({ events }: Events): Delivery[] {
 }
 
 /** Events by which a job returns to its place in the queue by creation. */
-const TAKE_BACKS = ['released', 'delivery_timeout'];
+export const TAKE_BACKS: readonly string[] = ['released', 'delivery_timeout'];
 /** Events by which a worker loses its job or gives it up. */
 const ENDS = ['retried', 'dead', 'requeued', ...TAKE_BACKS];
 
@@ -87,13 +87,12 @@ export function outcomeAfter(job: Events, i: number, { op, token }: Call): Outco
         .some(({ type }, n) => type === 'requeued' || (n === 0 && TAKE_BACKS.includes(type))),
     }));
   try {
-    if (changesNothing({ status, deliveries }, groupOf(op) as WorkerCall, deliveryOf(token) ?? null))
-      return 'unchanged';
+    if (changesNothing({ status, deliveries }, FENCED[op] as WorkerCall, deliveryOf(token) ?? null)) return 'unchanged';
   } catch (refusal) {
     if (refusal instanceof Refusal) return refusal.code;
     throw refusal;
   }
-  return refusalOf(op as WorkerCall & 'ack', status)?.code ?? 'changed';
+  return refusalOf(op as JobVerb, status)?.code ?? 'changed';
 }
 
 /** Predict a worker's call with a delivery token by the history of its job: every outcome that is possible at its time. */
@@ -106,11 +105,14 @@ export function outcomesOf(job: Events, call: Call): Set<Outcome> {
   return new Set(mayBe.map((i) => outcomeAfter(job, i, call)));
 }
 
-const WORKER_CALLS: readonly string[] = ['ack', 'heartbeat', 'complete', 'fail', 'release'] satisfies WorkerCall[];
-const groupOf = (op: Operation) => (HEARTBEATS.some((one) => one === op) ? 'heartbeat' : op);
+/** The calls about which a delivery token decides. */
+const FENCED: Partial<Record<Operation, WorkerCall>> = {
+  ...{ ack: 'ack', complete: 'complete', fail: 'give up', release: 'give up' },
+  ...{ progress: 'heartbeat', checkpoint: 'heartbeat', event: 'heartbeat', keepalive: 'heartbeat' },
+};
 
 /** Whether a token decides about the call. */
-export const isFenced = ({ op, token }: Call) => token !== null && WORKER_CALLS.includes(groupOf(op));
+export const isFenced = ({ op, token }: Call) => token !== null && FENCED[op] !== undefined;
 
 const statusAt = (job: Events, i: number): Status =>
   job.events

@@ -1,4 +1,4 @@
-import type { FailRequest, JsonObject, JsonValue, Status } from '@yardmaster/protocol';
+import type { FailRequest, JsonObject, JsonValue, ReleaseRequest, Status } from '@yardmaster/protocol';
 import { type Heartbeat, partitionOf } from '@yardmaster/store';
 import { publish, recordEvent } from './history.js';
 import { changesNothing } from './tokens.js';
@@ -7,6 +7,9 @@ import { iso, jobFor, type ModelJob, type OfJob, Refusal, steppedAt, type World 
 
 /** A call of a worker, with the delivery token that it sends, if any. */
 export type OfWorker = OfJob & { token?: string | null };
+
+/** The calls that move a job that a worker has, and those that end it. Their fields are those of the body. */
+export const ATTEMPT_CALLS = { ack, complete, fail, release, kill };
 
 // Delivered → running → completed, pending again, or dead; and killed from every status that is not terminal.
 // Scheduled instead of pending again, when there is a delay.
@@ -43,7 +46,10 @@ export function heartbeat(world: World, { job: id, caller, token, beat }: OfWork
   recordEvent(world, job, beat.kind, beat.data as JsonValue);
 }
 
-export function complete(world: World, { job: id, caller, token, result }: OfWorker & { result: JsonValue }): void {
+export function complete(
+  world: World,
+  { job: id, caller, token, result = null }: OfWorker & { result?: JsonValue },
+): void {
   const job = jobFor(world, id, caller);
   if (changesNothing(job, 'complete', token)) return;
   expectRunning(job);
@@ -67,7 +73,7 @@ export function fail(
   }: OfWorker & RetryFields & { error: string | JsonObject },
 ): void {
   const job = jobFor(world, id, caller);
-  if (changesNothing(job, 'fail', token)) return;
+  if (changesNothing(job, 'give up', token)) return;
   expectRunning(job);
   if (!retryable) die(world, job, error);
   else
@@ -85,19 +91,10 @@ export function fail(
  */
 export function release(
   world: World,
-  {
-    job: id,
-    caller,
-    token,
-    reason,
-    delaySeconds = null,
-  }: OfWorker & {
-    reason: string | null;
-    delaySeconds?: number | null;
-  },
+  { job: id, caller, token, reason = null, delaySeconds = null }: OfWorker & Partial<ReleaseRequest>,
 ): void {
   const job = jobFor(world, id, caller);
-  if (changesNothing(job, 'release', token)) return;
+  if (changesNothing(job, 'give up', token)) return;
   if (job.status === 'killed') throw new Refusal('JOB_KILLED', 'killed');
   if (job.status !== 'delivered') expectRunning(job);
   if (isStartOver(world, job)) {
@@ -113,7 +110,7 @@ export function release(
 /** Write a time into the data of an event, if there is one. */
 const shownTime = (scheduledFor: number | null) => (scheduledFor === null ? {} : { scheduledFor: iso(scheduledFor) });
 
-export function kill(world: World, { job: id, caller, reason }: OfJob & { reason: string | null }): void {
+export function kill(world: World, { job: id, caller, reason = null }: OfJob & { reason?: string | null }): void {
   const job = jobFor(world, id, caller);
   if (job.status === 'killed') return;
   if (job.status === 'completed' || job.status === 'dead') throw new Refusal('JOB_ENDED', job.status);

@@ -6,7 +6,7 @@ export { ack, complete, fail, heartbeat, kill } from './attempts.js';
 export { begin, record, redeliver, relay } from './callbacks.js';
 export { expire, promote } from './deadlines.js';
 export { claim, create, poll } from './delivering.js';
-export { callJob, JOB_VERBS, type JobVerb, refusalOf } from './job-calls.js';
+export { callJob, codesOf, JOB_VERBS, type JobVerb, refusalOf, worldWith } from './job-calls.js';
 export { createKeyed } from './keyed.js';
 export { append, pageOf, read as readLogs } from './logs.js';
 export { copy, remove, requeue } from './manage.js';

@@ -1,6 +1,16 @@
 import { expect, it } from '@jest/globals';
-import { type EventType, type JobWithEvents, type JsonValue, STATUSES } from '@yardmaster/protocol';
-import { JOB_VERBS, refusalOf, replay } from './index.js';
+import {
+  EVENT_TYPES,
+  type EventType,
+  type JobWithEvents,
+  type JsonValue,
+  refusalOf as protocolRefusalOf,
+  STATUSES,
+  type Status,
+  TRANSITIONS,
+  type Trigger,
+} from '@yardmaster/protocol';
+import { callJob, get, JOB_VERBS, type JobVerb, refusalOf, replay, worldWith } from './index.js';
 import type { Unrecorded } from './replay.js';
 
 const START = Date.parse('2026-01-01T12:00:00.000Z');
@@ -376,22 +386,53 @@ it.each<[title: string, says: string, ...History]>([
   expect(replayed(given)).toContain(says);
 });
 
+const TRIGGERS = JOB_VERBS.filter((verb): verb is JobVerb & Trigger => TRANSITIONS.some((row) => row.trigger === verb));
+const accepts = (trigger: Trigger, status: Status) =>
+  TRANSITIONS.some((row) => row.trigger === trigger && row.from.includes(status));
+
 it('the model refuses each verb in each status as the specification prescribes', () => {
   const rows = JOB_VERBS.map((verb) => [verb, STATUSES.map((status) => refusalOf(verb, status)?.code ?? 'ok')]);
-  const [ack, run] = ['JOB_NOT_DELIVERED', 'JOB_NOT_RUNNING'];
-  const [heartbeat, end] = ['JOB_KILLED', run].map((killed) => [run, run, run, 'ok', run, run, killed]);
-  const any = Array(7).fill('ok');
+  const ofTriggers = TRIGGERS.map((trigger) => [
+    trigger,
+    STATUSES.map((status) => (accepts(trigger, status) ? 'ok' : (protocolRefusalOf(trigger, status) ?? 'ok'))),
+  ]);
   expect(Object.fromEntries(rows)).toEqual({
-    ...{ claim: any, logs: any, ack: [ack, ack, 'ok', ack, ack, ack, ack] },
-    ...{ progress: heartbeat, checkpoint: heartbeat, event: heartbeat, keepalive: heartbeat },
-    release: [run, run, 'ok', 'ok', run, run, 'JOB_KILLED'],
-    reschedule: ['ok', 'ok', ...Array(5).fill('JOB_NOT_PENDING')],
-    requeue: [...Array(5).fill('JOB_NOT_DEAD'), 'ok', 'ok'],
+    ...Object.fromEntries(ofTriggers),
+    logs: Array(7).fill('ok'),
     delete: [...Array(4).fill('JOB_NOT_ENDED'), 'ok', 'ok', 'ok'],
-    ...{ complete: end, fail: end, kill: [...Array(4).fill('ok'), 'JOB_ENDED', 'JOB_ENDED', 'ok'] },
     redeliver: [...Array(4).fill('JOB_NOT_ENDED'), ...Array(3).fill('NO_CALLBACK')],
   });
-  expect(refusalOf('redeliver', 'completed', HOOK)).toBeNull();
-  expect(refusalOf('redeliver', 'killed', HOOK)?.code).toBe('NO_CALLBACK');
+  expect(refusalOf('redeliver', 'completed', { callbackUrl: HOOK })).toBeNull();
+  expect(refusalOf('redeliver', 'killed', { callbackUrl: HOOK })?.code).toBe('NO_CALLBACK');
   expect(refusalOf('ack', 'running')?.jobStatus).toBe('running');
+});
+
+const cells = TRIGGERS.flatMap((verb) => STATUSES.map((status) => ({ verb, status })));
+const SAYS = { error: 'no', reason: 'stop' };
+
+it.each(cells.filter(({ verb, status }) => accepts(verb, status)))(
+  'the replay accepts the history of $verb of a $status job',
+  ({ verb, status }) => {
+    const { world, job } = worldWith(status);
+    world.now += 10;
+    callJob(world, verb, { job, body: SAYS });
+    expect(replay(get(world, { job, caller: null }), {})).toBeNull();
+  },
+);
+
+it.each(cells.filter(({ verb, status }) => !accepts(verb, status)))(
+  'the replay rejects the event of $verb of a $status job',
+  ({ verb, status }) => {
+    const { world, job } = worldWith(status);
+    const { events, ...fields } = get(world, { job, caller: null });
+    const event = TRANSITIONS.find((row) => row.trigger === verb)?.event ?? null;
+    if (event === null) return; // A keepalive leaves none.
+    const id = `${job}.${events.length + 1}`;
+    const added = { id, jobId: job, spaceId: 'space', type: event, data: SAYS, createdAt: new Date(10).toISOString() };
+    expect(replay({ ...fields, events: [...events, added] }, {})).toContain(`${event} (${id}) happened while the job`);
+  },
+);
+
+it('the replay knows how to repeat every type of event', () => {
+  for (const type of EVENT_TYPES) expect(() => replayed([[...CREATED, [type, 10, {}]]])).not.toThrow();
 });

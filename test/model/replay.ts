@@ -6,7 +6,7 @@ import {
   type JobEvent,
   type JobWithEvents,
   type JsonObject,
-  type JsonValue,
+  TRANSITIONS,
   uniqueRequest,
 } from '@yardmaster/protocol';
 import { type CallbackOutcome, partitionOf, STORE_DEFAULTS, type StoreSettings } from '@yardmaster/store';
@@ -14,7 +14,7 @@ import { failStart, retryDelayMs } from './attempts.js';
 import { begin, mustRetry, record, redeliver } from './callbacks.js';
 import { expire, timeout } from './deadlines.js';
 import { create } from './delivering.js';
-import { callJob, type JobVerb } from './job-calls.js';
+import { callJob, JOB_VERBS } from './job-calls.js';
 import { isWaiting, replace } from './keyed.js';
 import { get } from './reading.js';
 import { makeReady, reschedule, startLimitOf } from './waiting.js';
@@ -124,11 +124,12 @@ function requestOf(job: JobWithEvents): CreateJobRequest {
 
 /** Return the time that an event gave its job, epoch milliseconds; null for none. */
 function timeIn({ type, data }: JobEvent): number | null {
-  const { scheduledFor } = (TIMED.includes(type) ? (data ?? {}) : {}) as { scheduledFor?: string };
+  const { scheduledFor } = (TIMED.has(type) ? (data ?? {}) : {}) as { scheduledFor?: string };
   return typeof scheduledFor === 'string' ? Date.parse(scheduledFor) : null;
 }
 
-const TIMED: EventType[] = ['retried', 'released', 'replaced', 'rescheduled', 'requeued'];
+/** Types of events that can give their job a time. */
+const TIMED = new Set(TRANSITIONS.filter(({ to }) => to === 'scheduled').map(({ event }) => event));
 
 /** Return the time for which a job was scheduled at its creation; the latest possible one if it is not known. */
 function firstTimeOf({ events, scheduledFor }: JobWithEvents): number | null {
@@ -142,7 +143,7 @@ function step(walk: Replay, event: JobEvent): void {
   const latest = walk.job.events.at(-1);
   const what = `${event.type} (${event.id}) happened while the job was ${status}`;
   try {
-    STEPS[event.type](walk, event);
+    (STEPS[event.type] ?? called)(walk, event);
   } catch (error) {
     if (error instanceof Refusal) throw new Disagreement(`${what}, which is refused: ${error.code}`);
     throw error;
@@ -167,24 +168,24 @@ function advanceTo({ world, job, of, unrecorded }: Replay, { id, type, createdAt
 
 type Step = (walk: Replay, event: JobEvent) => void;
 
-/** Replay an event by calling a verb with the event's data. */
-const byCalling =
-  (verb: JobVerb, dataOf: (data: JsonObject | null) => JsonValue | undefined = () => null): Step =>
-  ({ world, of }, { data }) =>
-    void callJob(world, verb, { ...of, data: dataOf(data as JsonObject | null) ?? null });
-
-const STEPS: Record<EventType, Step> = {
+/** Events that are not replayed by the call after which they are recorded, with their data as its body. */
+const STEPS: Partial<Record<EventType, Step>> = {
   created(_, { id }) {
     throw new Disagreement(`created (${id}) is a second creation`);
   },
-  ...{ delivered: byCalling('claim'), acked: byCalling('ack'), completed: byCalling('complete', (data) => data) },
-  progress: byCalling('progress', (data) => data),
-  checkpoint: byCalling('checkpoint', (data) => data),
-  event: byCalling('event', (data) => data),
-  killed: byCalling('kill', (data) => data?.reason),
-  ...{ ready, rescheduled, requeued, replaced, released, retried: ended, dead: ended, delivery_timeout: timedOut },
+  completed: ({ world, of }, { data }) => void callJob(world, 'complete', { ...of, body: { result: data } }),
+  ...{ ready, rescheduled, replaced, retried: ended, dead: ended, delivery_timeout: timedOut },
   ...{ callback_sent: calledBack, callback_failed: calledBack },
 };
+
+/** Replay an event by the call that causes it. The history has the time of a delay, and the call has its length. */
+function called(walk: Replay, event: JobEvent): void {
+  const { type, data } = event;
+  const verb = JOB_VERBS.find((one) => TRANSITIONS.some((row) => row.event === type && row.trigger === one));
+  if (verb === undefined) throw new Error(`No call causes ${type}: add it to STEPS`);
+  const body = TIMED.has(type) ? { ...(data as JsonObject | null), delaySeconds: delayIn(walk, event) } : data;
+  callJob(walk.world, verb, { ...walk.of, body });
+}
 
 /** Return the seconds from now until the time in an event, so that the model arrives at the same millisecond. */
 function delayIn({ world: { now } }: Replay, event: JobEvent): number | null {
@@ -204,20 +205,11 @@ function rescheduled({ world, of }: Replay, event: JobEvent): void {
   reschedule(world, { ...of, scheduledFor, delaySeconds: scheduledFor === null ? 0 : null, priority });
 }
 
-function requeued(walk: Replay, event: JobEvent): void {
-  callJob(walk.world, 'requeue', { ...walk.of, options: { delaySeconds: delayIn(walk, event) } });
-}
-
 function replaced({ world, job, finalRequest, lastReplaced }: Replay, event: JobEvent): void {
   if (!isWaiting(job.status)) return;
   const isLast = event.id === lastReplaced;
   const startWithinSeconds = isLast ? finalRequest.startWithinSeconds : null;
   replace(world, job, { ...finalRequest, startWithinSeconds, scheduledFor: timeIn(event) });
-}
-
-function released(walk: Replay, event: JobEvent): void {
-  const data = (event.data as JsonObject).reason ?? null;
-  callJob(walk.world, 'release', { ...walk.of, data, options: { delaySeconds: delayIn(walk, event) } });
 }
 
 const NEVER_ACKED = /^Job was delivered \d+ times and never acknowledged$/;
@@ -243,9 +235,9 @@ function failed(walk: Replay, event: JobEvent): void {
   const delaySeconds = delayIn(walk, event) ?? 0;
   if (delaySeconds > LONGEST_DELAY_SECONDS)
     throw new Disagreement(`${event.type} (${event.id}) has a delay of more than ${LONGEST_DELAY_SECONDS} s`);
-  const options = { retryAfterSeconds: delaySeconds, retryable: event.type === 'retried' };
   // An end before the last attempt is one that must not be retried.
-  callJob(world, 'fail', { ...of, data: errorIn(event), options });
+  const retryable = event.type === 'retried';
+  callJob(world, 'fail', { ...of, body: { error: errorIn(event), retryAfterSeconds: delaySeconds, retryable } });
 }
 
 const LONGEST_DELAY_SECONDS = 604_800;

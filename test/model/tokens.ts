@@ -1,8 +1,8 @@
 import { isTerminal, type Status } from '@yardmaster/protocol';
 import { type Delivery, Refusal } from './world.js';
 
-/** A worker's call, as docs/api.md#delivery-tokens groups them. */
-export type WorkerCall = 'ack' | 'heartbeat' | 'complete' | 'fail' | 'release';
+/** A worker's call, as docs/api.md#delivery-tokens groups them. Fail and release give the job up. */
+export type WorkerCall = 'ack' | 'heartbeat' | 'complete' | 'give up';
 
 /** The call after which a status shows that the current delivery has made it already. */
 const DONE_IN: Partial<Record<WorkerCall, string>> = { ack: 'running', complete: 'completed' };
@@ -22,7 +22,7 @@ export function changesNothing(
   if (token === null || status === 'killed') return false;
   const delivery = deliveries.find((one) => one.token === token);
   const lost = new Refusal('DELIVERY_LOST', status);
-  if (call === 'fail' || call === 'release') {
+  if (call === 'give up') {
     if (delivery === undefined) throw lost;
     return delivery.isGivenUp;
   }
