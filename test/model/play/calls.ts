@@ -1,13 +1,10 @@
 import type {
   CopyRequest,
   CreateJobRequest,
-  FailRequest,
-  JsonValue,
   LogsQuery,
   NewLog,
   OperationRequest,
   PauseRequest,
-  ReleaseRequest,
   RequeueRequest,
   RescheduleRequest,
 } from '@yardmaster/protocol';
@@ -24,6 +21,7 @@ import * as pauses from '../pauses.js';
 import * as reading from '../reading.js';
 import { reschedule } from '../waiting.js';
 import type { World } from '../world.js';
+import { type BodyOf, forWorkerCalls, WORKER_CALLS, type WorkerCall, type WorkerVerb } from './worker-calls.js';
 
 interface OfJob {
   /** Id of the job. */
@@ -37,18 +35,16 @@ interface OfWorker extends OfJob {
   token: string | null;
 }
 
+/** The input of each call in WORKER_CALLS. */
+type WorkerInputs = { [V in WorkerVerb]: OfWorker & BodyOf<V> };
+
 /** The input of each verb of the store. */
-export interface VerbInputs {
+export interface VerbInputs extends WorkerInputs {
   create: { label: string; space: string; request: CreateJobRequest };
   createKeyed: { label: string } & KeyedCreate;
   createMany: { label: string } & ManyCreate;
   poll: { space: string; count: number; names: string[] };
   claim: OfJob;
-  ack: OfWorker;
-  heartbeat: OfWorker & { beat: store.Heartbeat };
-  complete: OfWorker & { result: JsonValue };
-  fail: OfWorker & FailRequest;
-  release: OfWorker & ReleaseRequest;
   reschedule: OfJob & RescheduleRequest;
   requeue: OfJob & RequeueRequest;
   copy: { label: string } & OfJob & CopyRequest;
@@ -92,6 +88,14 @@ interface StoreAndModel<A> {
 const of = ({ caller }: OfJob): store.Caller => ({ spaceId: caller });
 const by = ({ caller, token }: OfWorker): store.Worker => ({ spaceId: caller, deliveryToken: token });
 
+const PREDICTIONS = { ...attempts.ATTEMPT_CALLS, heartbeat: attempts.heartbeat };
+
+const WORKERS = forWorkerCalls<{ [V in WorkerVerb]: StoreAndModel<WorkerInputs[V]> }>((verb) => ({
+  perform: (at: store.Store, it: OfWorker) =>
+    (WORKER_CALLS[verb] as WorkerCall<unknown>).perform(at, by(it), it.job, it),
+  predict: PREDICTIONS[verb] as StoreAndModel<OfWorker>['predict'],
+}));
+
 const VERBS: { [V in Verb]: StoreAndModel<VerbInputs[V]> } = {
   create: {
     perform: async (at, { space, request }) => (await store.createJob(at, space, request)).job,
@@ -116,14 +120,7 @@ const VERBS: { [V in Verb]: StoreAndModel<VerbInputs[V]> } = {
     predict: poll,
   },
   claim: { perform: (at, it) => store.claimJob(at, of(it), it.job), predict: claim },
-  ack: { perform: (at, it) => store.ackJob(at, by(it), it.job), predict: attempts.ack },
-  heartbeat: {
-    perform: (at, it) => store.heartbeatJob(at, by(it), it.job, it.beat),
-    predict: attempts.heartbeat,
-  },
-  complete: { perform: (at, it) => store.completeJob(at, by(it), it.job, it.result), predict: attempts.complete },
-  fail: { perform: (at, it) => store.failJob(at, by(it), it.job, it), predict: attempts.fail },
-  release: { perform: (at, it) => store.releaseJob(at, by(it), it.job, it), predict: attempts.release },
+  ...WORKERS,
   reschedule: { perform: (at, it) => store.rescheduleJob(at, of(it), it.job, it), predict: reschedule },
   requeue: { perform: (at, it) => store.requeueJob(at, of(it), it.job, it), predict: manage.requeue },
   copy: {

@@ -15,10 +15,7 @@ import { iso, type ModelJob, type World } from '../world.js';
 import type { Verb, VerbInputs } from './calls.js';
 import { type IssuedIds, NO_ID } from './step.js';
 import {
-  beatOf,
   DELAYS,
-  failureOf,
-  jsonOf,
   logsOf,
   NAMES,
   newTimeOf,
@@ -30,6 +27,7 @@ import {
   uniqueOf,
   waitingOptionsOf,
 } from './values.js';
+import { forWorkerCalls, WORKER_CALLS, type WorkerCall, type WorkerVerb } from './worker-calls.js';
 
 /** What a call is drawn from: the world, and the labels of its jobs. */
 export interface Drawing {
@@ -54,11 +52,7 @@ export const WEIGHTS: Record<Exclude<Verb, 'markStep' | 'bringBack'>, number> = 
     createMany: 2,
     poll: 12,
     claim: 5,
-    ack: 10,
-    heartbeat: 14,
-    complete: 8,
-    fail: 12,
-    release: 5,
+    ...forWorkerCalls<Record<WorkerVerb, number>>((verb) => WORKER_CALLS[verb].weight),
     reschedule: 5,
     kill: 4,
     requeue: 5,
@@ -80,11 +74,7 @@ const isIn =
 const FITTING: Partial<Record<Verb, (job: ModelJob) => boolean>> = {
   poll: isIn('pending'),
   claim: isIn('pending'),
-  ack: isIn('delivered'),
-  heartbeat: isIn('running'),
-  complete: isIn('running'),
-  fail: isIn('running'),
-  release: isIn('delivered', 'running'),
+  ...forWorkerCalls<Record<WorkerVerb, (job: ModelJob) => boolean>>((verb) => isIn(...WORKER_CALLS[verb].on)),
   reschedule: isIn('scheduled', 'pending'),
   requeue: isIn('dead'),
   promote: (job) => promoteAt(job) !== null,
@@ -245,18 +235,9 @@ export const DRAW_INPUT: { [V in keyof typeof WEIGHTS]: (drawing: Drawing) => Ve
     names: random.chance(0.5) ? [] : some(random, [...NAMES, 'none']),
   }),
   claim: (drawing) => ofJob(drawing, 'claim'),
-  ack: (drawing) => ofWorker(drawing, 'ack'),
-  heartbeat: (drawing) => ({ ...ofWorker(drawing, 'heartbeat'), beat: beatOf(drawing.random) }),
-  complete: (drawing) => ({ ...ofWorker(drawing, 'complete'), result: jsonOf(drawing.random) }),
-  fail: (drawing) => ({
-    ...ofWorker(drawing, 'fail'),
-    error: drawing.random.of(['no', { why: [] }, {}]),
-    ...failureOf(drawing.random, drawing.isTimed),
-  }),
-  release: (drawing) => ({
-    ...ofWorker(drawing, 'release'),
-    reason: drawing.random.of([null, 'stop "']),
-    delaySeconds: drawing.isTimed && drawing.random.chance(0.4) ? drawing.random.of(DELAYS) : null,
+  ...forWorkerCalls<{ [V in WorkerVerb]: (drawing: Drawing) => VerbInputs[V] }>((verb) => (drawing) => {
+    const { draw } = WORKER_CALLS[verb] as WorkerCall<object>;
+    return { ...ofWorker(drawing, verb), ...draw(drawing.random, drawing.isTimed) } as VerbInputs[WorkerVerb];
   }),
   reschedule: (drawing) => ({
     ...ofJob(drawing, 'reschedule'),
