@@ -97,6 +97,10 @@ export const ENDPOINTS: readonly Endpoint[] = ROWS.map(([name, call, scopes, res
 
 export const endpointOf = (name: string) => ENDPOINTS.find((endpoint) => endpoint.name === name) as Endpoint;
 
+/** Return the call about a job whose path ends with this word: `ack`, `release` and so on. */
+export const callOf = (verb: string) =>
+  ENDPOINTS.find(({ method, path }) => method === 'POST' && path === `/jobs/:jobId/${verb}`);
+
 /** Values for the parameters of a path. */
 export interface Target {
   spaceId: string;

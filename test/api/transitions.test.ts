@@ -1,102 +1,28 @@
 import { expect, it } from '@jest/globals';
 import { refusalOf, STATUSES, type Status, TRANSITIONS } from '@yardmaster/protocol';
+import type { JobVerb } from '../model/index.js';
 import { createJob, jobIn } from '../support/jobs.js';
 import { withService } from '../support/service.js';
+import { bodyOf, PREDICTIONS, type Prediction, VERBS } from './predictions.js';
 
 const service = withService();
 
-type Verb =
-  | 'claim'
-  | 'ack'
-  | 'progress'
-  | 'checkpoint'
-  | 'event'
-  | 'keepalive'
-  | 'complete'
-  | 'fail'
-  | 'release'
-  | 'kill'
-  | 'reschedule'
-  | 'requeue';
-
-/** What to send with each call on a job, and the data of the event that it records. */
-const CALLS: Record<Verb, { body?: unknown; data: unknown }> = {
-  claim: { data: null },
-  ack: { data: null },
-  progress: { body: { percent: 12.5, message: 'on it' }, data: { percent: 12.5, message: 'on it' } },
-  checkpoint: { body: [1, {}], data: [1, {}] },
-  event: { body: 'seen', data: 'seen' },
-  keepalive: { data: null },
-  complete: { body: { result: { ok: true } }, data: { ok: true } },
-  fail: { body: { error: { why: 'broken' } }, data: { error: { why: 'broken' } } },
-  release: { body: { reason: 'stop' }, data: { reason: 'stop' } },
-  kill: { body: { reason: 'enough' }, data: { reason: 'enough' } },
-  reschedule: { body: { delaySeconds: 0 }, data: { scheduledFor: null } },
-  requeue: { data: null },
-};
-const VERBS = Object.keys(CALLS) as Verb[];
-
-const NOT_PENDING = 'NOT_PENDING';
-const IDLE = 'JOB_NOT_RUNNING';
-const WRONG = 'JOB_NOT_DELIVERED';
-const DEAD = 'JOB_KILLED';
-const ENDED = 'JOB_ENDED';
-const TAKEN = 'JOB_NOT_PENDING';
-const ALIVE = 'JOB_NOT_DEAD';
-
-/**
- * Outcome of every call in every status (§3): the status after it, or the code that refuses it. A failed job has no
- * retries left here. Columns: scheduled, pending, delivered, running, completed, dead, killed.
- */
-const TABLE: Record<Verb, readonly string[]> = {
-  claim: [NOT_PENDING, 'delivered', NOT_PENDING, NOT_PENDING, NOT_PENDING, NOT_PENDING, NOT_PENDING],
-  ack: [WRONG, WRONG, 'running', WRONG, WRONG, WRONG, WRONG],
-  progress: [IDLE, IDLE, IDLE, 'running', IDLE, IDLE, DEAD],
-  checkpoint: [IDLE, IDLE, IDLE, 'running', IDLE, IDLE, DEAD],
-  event: [IDLE, IDLE, IDLE, 'running', IDLE, IDLE, DEAD],
-  keepalive: [IDLE, IDLE, IDLE, 'running', IDLE, IDLE, DEAD],
-  complete: [IDLE, IDLE, IDLE, 'completed', IDLE, IDLE, IDLE],
-  fail: [IDLE, IDLE, IDLE, 'dead', IDLE, IDLE, IDLE],
-  release: [IDLE, IDLE, 'pending', 'pending', IDLE, IDLE, DEAD],
-  kill: ['killed', 'killed', 'killed', 'killed', ENDED, ENDED, 'killed'],
-  reschedule: ['pending', 'pending', TAKEN, TAKEN, TAKEN, TAKEN, TAKEN],
-  requeue: [ALIVE, ALIVE, ALIVE, ALIVE, ALIVE, 'pending', 'pending'],
-};
-
 /** Sentences of docs/errors.md. */
 const SENTENCES: Record<string, string> = {
-  [IDLE]: 'Job is not running',
-  [WRONG]: 'Job is not in a valid state for ack',
-  [DEAD]: 'Job has been killed',
-  [ENDED]: 'Job has already ended',
-  [TAKEN]: 'Job is not pending',
-  [ALIVE]: 'Job is neither dead nor killed',
+  JOB_NOT_RUNNING: 'Job is not running',
+  JOB_NOT_DELIVERED: 'Job is not in a valid state for ack',
+  JOB_KILLED: 'Job has been killed',
+  JOB_ENDED: 'Job has already ended',
+  JOB_NOT_PENDING: 'Job is not pending',
+  JOB_NOT_DEAD: 'Job is neither dead nor killed',
 };
 
-/** Event that a move records; none for a keepalive, nor for a second kill. */
-const EVENTS: Partial<Record<Verb, string>> = {
-  claim: 'delivered',
-  ack: 'acked',
-  progress: 'progress',
-  checkpoint: 'checkpoint',
-  event: 'event',
-  complete: 'completed',
-  fail: 'dead',
-  release: 'released',
-  kill: 'killed',
-  reschedule: 'rescheduled',
-  requeue: 'requeued',
-};
-
-const cells = VERBS.flatMap((verb) =>
-  STATUSES.map((from, column) => ({ verb, from, outcome: TABLE[verb][column] as string })),
-);
-const isMove = ({ outcome }: { outcome: string }) => STATUSES.includes(outcome as Status);
+const isMove = ({ outcome }: Prediction) => STATUSES.includes(outcome as Status);
 
 const read = async (id: string) => (await service.call('GET', `/jobs/${id}`)).body;
-const call = (id: string, verb: Verb) => service.call('POST', `/jobs/${id}/${verb}`, { body: CALLS[verb].body });
+const call = (id: string, verb: JobVerb) => service.call('POST', `/jobs/${id}/${verb}`, { body: bodyOf(verb) });
 
-it.each(cells.filter(isMove))('$verb moves a $from job to $outcome', async ({ verb, from, outcome }) => {
+it.each(PREDICTIONS.filter(isMove))('$verb moves a $from job to $outcome', async ({ verb, from, outcome, event }) => {
   const id = await jobIn(service, from, 'moves', { maxRetries: 0 });
   const before = await read(id);
 
@@ -107,21 +33,20 @@ it.each(cells.filter(isMove))('$verb moves a $from job to $outcome', async ({ ve
   const after = await read(id);
   expect(after.status).toBe(outcome);
   const added = after.events.slice(before.events.length);
-  const type = verb === 'kill' && from === 'killed' ? undefined : EVENTS[verb];
-  if (type === undefined) return expect(added).toEqual([]);
-  const event = { id: `${id}.${after.events.length}`, jobId: id, spaceId: 'moves', type, data: CALLS[verb].data };
-  expect(added).toEqual([{ ...event, createdAt: after.updatedAt }]);
+  if (event === null) return expect(added).toEqual([]);
+  const of = { id: `${id}.${after.events.length}`, jobId: id, spaceId: 'moves', createdAt: after.updatedAt };
+  expect(added).toEqual([{ ...of, ...event }]);
 });
 
-it.each(cells.filter((cell) => !isMove(cell)))(
+it.each(PREDICTIONS.filter((cell) => !isMove(cell)))(
   'refuses $verb of a $from job with $outcome and changes nothing',
-  async ({ verb, from, outcome }) => {
+  async ({ verb, from, outcome, response }) => {
     const id = await jobIn(service, from, 'refused');
     const before = await read(id);
     const { status, body } = await call(id, verb);
     expect({ status, body }).toEqual(
-      outcome === NOT_PENDING
-        ? { status: 200, body: { claimed: false, reason: 'not_pending', status: from } }
+      response !== null
+        ? { status: 200, body: response }
         : { status: 409, body: { error: SENTENCES[outcome], code: outcome, jobStatus: from } },
     );
     expect(await read(id)).toEqual(before);
@@ -134,13 +59,16 @@ it('tests every trigger that can be a call about a job', () => {
   expect([...triggers].sort()).toEqual([...VERBS].sort());
 });
 
-it('the tests and the protocol list the same transitions', () => {
+it('the model and the protocol list the same transitions', () => {
   const rows = TRANSITIONS.filter(({ when = 'at once' }) => ['at once', 'no retries remain'].includes(when));
-  for (const { verb, from, outcome } of cells) {
+  for (const { verb, from, outcome, event } of PREDICTIONS) {
     const row = rows.find((one) => one.trigger === verb && one.from.includes(from));
-    const inProtocol = row ? [row.to, row.event] : [refusalOf(verb, from) ?? NOT_PENDING];
-    const event = verb === 'kill' && from === 'killed' ? null : (EVENTS[verb] ?? null);
-    expect({ verb, from, inProtocol }).toEqual({ verb, from, inProtocol: row ? [outcome, event] : [outcome] });
+    const inProtocol = row ? [row.to, row.event] : [refusalOf(verb, from) ?? 'not_pending'];
+    expect({ verb, from, inProtocol }).toEqual({
+      verb,
+      from,
+      inProtocol: row ? [outcome, event?.type ?? null] : [outcome],
+    });
   }
 });
 
