@@ -1,4 +1,5 @@
-import { STATUSES, type Status } from '@yardmaster/protocol';
+import { ROUTES } from '@yardmaster/api';
+import { STATUSES, type Status, TRANSITIONS, type Trigger } from '@yardmaster/protocol';
 import { jobIn } from '../support/jobs.js';
 import type { TestService } from '../support/service.js';
 
@@ -13,17 +14,25 @@ const APART = 'apart';
 /** A URL that gets no request, because no scheduler runs. */
 const CALLBACK = { callbackUrl: 'http://127.0.0.1:9/' };
 
+/** Jobs that an operation uses up, in its only status or in each of several; and those that it does not. */
+const [USED_UP, USED_UP_EACH, KEPT] = [80, 30, 10];
+
+/** Return how many jobs a transition needs in each status that it moves on. */
+function countsFor(trigger: Trigger): Partial<Record<Status, number>> {
+  const rows = TRANSITIONS.filter((row) => row.trigger === trigger);
+  const statuses = [...new Set(rows.flatMap(({ from }) => from))];
+  const isKept = rows.every(({ from, to }) => from.includes(to));
+  const count = isKept ? KEPT : statuses.length === 1 ? USED_UP : USED_UP_EACH;
+  return Object.fromEntries(statuses.map((status) => [status, count]));
+}
+
 /** Number of jobs per status that only one operation uses, so that no other operation changes them first. */
 const OF_THEIR_OWN: Record<string, Partial<Record<Status, number>>> = {
-  claimJob: { pending: 80 },
-  ackJob: { delivered: 80 },
-  reportProgress: { running: 10 },
-  checkpointJob: { running: 10 },
-  recordEvent: { running: 10 },
-  keepJobAlive: { running: 10 },
-  completeJob: { running: 80 },
-  failJob: { running: 80 },
-  killJob: { pending: 30, delivered: 30, running: 30 },
+  ...Object.fromEntries(
+    ROUTES.flatMap(({ operation, path, trigger }) =>
+      trigger !== undefined && path.includes(':jobId') ? [[operation, countsFor(trigger)]] : [],
+    ),
+  ),
   redeliverCallback: { completed: 10, dead: 10 },
   deleteJob: { completed: 10, dead: 10, killed: 10 },
 };
