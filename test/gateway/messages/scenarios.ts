@@ -1,3 +1,5 @@
+import { isTerminal } from '@yardmaster/protocol';
+import { bodyOf, PREDICTIONS } from '../../api/predictions.js';
 import {
   ack,
   callbackOutcome,
@@ -15,7 +17,6 @@ import {
   progress,
   RUNNING,
   ready,
-  release,
   releaseLater,
   releaseTooLate,
   replaced,
@@ -28,6 +29,7 @@ import {
   runTooLong,
   type Step,
   startTooLate,
+  step,
 } from './steps.js';
 
 /** The last step of a scenario whose job does not end. */
@@ -110,7 +112,6 @@ const TIMED_SCENARIOS: Scenario[] = [
     live: [releaseLater('stop'), ready, ...RUNNING, releaseLater()],
   },
   { what: 'a replacement with a delay, and one without', before: [], live: [replacedLater, replaced] },
-  { what: 'a kill of a scheduled job', before: [], live: [kill()], fields: DELAY },
   {
     what: 'a retry after an attempt that took too long',
     before: RUNNING,
@@ -130,11 +131,16 @@ const TIMED_SCENARIOS: Scenario[] = [
   })),
 ];
 
+/** A scenario for each call and each status in which it leaves an event. A stream of a job that has ended is closed. */
+const CALL_SCENARIOS: Scenario[] = PREDICTIONS.flatMap(({ verb, from, outcome, event }) => {
+  if (event === null || isTerminal(from)) return [];
+  const live = [step(event.type, outcome, event.data, verb, bodyOf(verb))];
+  return [{ what: `${verb} of a ${from} job`, before: TO_STATUS[from] as Step[], live, maxRetries: 0 }];
+});
+
 /** Scenarios of which each is about the first of its live steps. */
 const LIVE_SCENARIOS: Scenario[] = [
-  { what: 'that a job was claimed', before: [], live: [claim] },
   { what: 'that a job was polled', before: [], live: [poll] },
-  { what: 'that a job was acked', before: [claim], live: [ack] },
   {
     what: 'progress without stages, with stages, and with an empty object of stages',
     before: RUNNING,
@@ -161,7 +167,6 @@ const LIVE_SCENARIOS: Scenario[] = [
   { what: 'a kill of a pending job', before: [], live: [kill('stop')] },
   { what: 'a kill of a delivered job', before: [claim], live: [kill('')] },
   { what: 'a kill of a running job, without a reason', before: RUNNING, live: [kill()] },
-  { what: 'a release before and after the ack', before: [claim], live: [release('stop'), ...RUNNING, release()] },
   { what: 'a delivery timeout', before: [claim], live: [deliveryTimeout] },
   { what: 'a replacement', before: [], live: [replaced] },
   ...Object.entries(TO_STATUS).map(([status, before]) => ({
@@ -199,4 +204,4 @@ const INIT_SCENARIOS: Scenario[] = [
   { what: 'killed with progress', before: [...REPORTED, kill('stop')], live: [] },
 ];
 
-export const SCENARIOS = [...LIVE_SCENARIOS, ...TIMED_SCENARIOS, ...INIT_SCENARIOS];
+export const SCENARIOS = [...CALL_SCENARIOS, ...LIVE_SCENARIOS, ...TIMED_SCENARIOS, ...INIT_SCENARIOS];

@@ -49,7 +49,7 @@ export const announce =
   };
 
 /** Return a step that calls an endpoint of the job. */
-const step = (type: string, status: string, data: unknown, verb: string, body?: unknown): Step => ({
+export const step = (type: string, status: string, data: unknown, verb: string, body?: unknown): Step => ({
   type,
   status,
   data,
@@ -72,8 +72,6 @@ export const event = (data: unknown) => step('event', 'running', data, 'event', 
 export const complete = (result: unknown) => step('completed', 'completed', result, 'complete', { result });
 export const retry = (error: unknown, attemptNumber = 1) =>
   step('retried', 'pending', { error, attemptNumber }, 'fail', { error });
-export const release = (reason?: string) =>
-  step('released', 'pending', { reason: reason ?? null }, 'release', { reason });
 /** Return the step that makes a job dead, which must have `maxRetries: 0`. */
 export const failForGood = (error: unknown) => step('dead', 'dead', { error }, 'fail', { error });
 export const kill = (reason?: string) => step('killed', 'killed', { reason: reason ?? null }, 'kill', { reason });
