@@ -71,11 +71,11 @@ const inHistory =
 
 const rowsOfChanges = CHANGES.map((change): Row => {
   const [op, endpoint, runs, start] = change;
-  const { left, again } = playTwice(change);
+  const { left, again, leftAgain } = playTwice(change);
   const fields = Object.keys(again.body);
   return {
     ...{ endpoint, runs, start, left, again },
-    ...((start.key !== undefined || start.withToken) && { leftAgain: left }),
+    ...((start.key !== undefined || start.withToken) && { leftAgain }),
     make: inHistory(op, start.key),
     matches: ({ spaceId, jobId }) => runsOrSends(runs, op === 'poll' ? spaceId : (jobId ?? spaceId)),
     state: async ({ installation }, { spaceId }) => (await storedJobs(installation.store, spaceId)).map(seenOf),

@@ -15,6 +15,7 @@ import { ALL_LOGS } from '../checker/dump.js';
 import type { Body, Operation } from '../checker/history.js';
 import { BODIES } from '../load/bodies.js';
 import type { CHANGES } from './rows.js';
+import type { Start } from './subject.js';
 
 /** Return the part of a job that is compared: not its callbacks, because they are sent in the meantime. */
 export const seenOf = ({ status, events, logs }: { status: string; events: { type: string }[]; logs: unknown[] }) => ({
@@ -23,7 +24,7 @@ export const seenOf = ({ status, events, logs }: { status: string; events: { typ
   logs: logs.length,
 });
 
-/** Make a call twice in the model. @returns the jobs after the first call, and the response to the second */
+/** Make a call twice in the model. @returns the jobs after each call, and the response to the second */
 export function playTwice([op, , , start]: (typeof CHANGES)[number]) {
   const { before, maxRetries = 3, hasCallback, withToken, key } = start;
   const times = { deliveryTimeoutMs: 1, maxDeliveries: 99, retentionMs: 0, redisTimeoutMs: 1 };
@@ -44,18 +45,23 @@ export function playTwice([op, , , start]: (typeof CHANGES)[number]) {
   for (const [verb, body] of before === null ? [] : [['create'] as const, ...before]) act(verb, body);
   const token = withToken ? world.jobs.get(of.job)?.deliveries.at(-1)?.token : null;
   act(op, BODIES[op]?.('first'), token);
-  const newestFirst = [...world.jobs.keys()].reverse().map((job) => ({ ...of, job }));
-  const left = newestFirst.map((one) =>
-    seenOf({ ...get(world, one), logs: readLogs(world, { ...one, query: ALL_LOGS }).logs }),
-  );
+  const newestFirst = () => [...world.jobs.keys()].reverse().map((job) => ({ ...of, job }));
+  const state = () =>
+    newestFirst().map((one) => seenOf({ ...get(world, one), logs: readLogs(world, { ...one, query: ALL_LOGS }).logs }));
+  const left = state();
+  const again = responseOf(op, key, () => act(op, BODIES[op]?.('again'), token));
+  return { left, again, leftAgain: state() };
+}
+
+function responseOf(op: Operation, key: Start['key'], call: () => unknown): { status: number; body: Body } {
   try {
-    const body = (act(op, BODIES[op]?.('again'), token) ?? { success: true }) as Body;
-    if (op !== 'create' && op !== 'copy') return { left, again: { status: 200, body } };
+    const body = (call() ?? { success: true }) as Body;
+    if (op !== 'create' && op !== 'copy') return { status: 200, body };
     const { status, attemptNumber } = body;
-    return { left, again: { status: key === 'unique' ? 200 : 201, body: { status, attemptNumber } } };
+    return { status: key === 'unique' ? 200 : 201, body: { status, attemptNumber } };
   } catch (refusal) {
     if (!(refusal instanceof Refusal)) throw refusal;
     const { code, jobStatus } = refusal;
-    return { left, again: { status: ERRORS[code].status, body: { code, jobStatus } } };
+    return { status: ERRORS[code].status, body: { code, jobStatus } };
   }
 }

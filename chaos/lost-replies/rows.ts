@@ -1,48 +1,51 @@
-import type { Body, Operation } from '../checker/history.js';
+import { ROUTES } from '@yardmaster/api';
+import { type Status, TRANSITIONS } from '@yardmaster/protocol';
+import { type Body, HEARTBEATS, type Operation } from '../checker/history.js';
 import type { Step } from '../load/own-jobs.js';
 import type { Start, Subject, TrialKey } from './subject.js';
 import type { ApiRequest } from './trial.js';
 
-const DELIVERED = { before: [['claim']] } as const;
 const RUNNING = { before: [['claim'], ['ack']] } as const;
 const DONE = ['complete', { result: { token: 'to be delivered again' } }] as const;
 const KILLED = { before: [...RUNNING.before, ['kill', { reason: 'to be requeued or deleted' }]] } as const;
 const COMPLETED = { before: [...RUNNING.before, DONE], hasCallback: true } as const;
 
-const DELIVERED_BY_TOKEN = { ...DELIVERED, withToken: true } as const;
-const RUNNING_BY_TOKEN = { ...RUNNING, withToken: true } as const;
+/** A job in each status. */
+const STARTS: Record<Status, Start> = {
+  scheduled: { before: [['reschedule', { delaySeconds: 3_600 }]] },
+  pending: { before: [] },
+  delivered: { before: [['claim']] },
+  running: RUNNING,
+  completed: COMPLETED,
+  dead: { before: [...RUNNING.before, ['fail', { error: 'to be requeued' }]], maxRetries: 0 },
+  killed: KILLED,
+};
+
+type Change = [op: Operation, endpoint: string, script: string, start: Start];
 
 /**
- * Every endpoint that changes jobs, with the script that it runs. With a delivery token, the calls of workers are safe
- * to send again.
+ * The calls about a job that are triggers, in each status that they move on, with and without a delivery token. Each runs
+ * the script of its name; heartbeats share one.
  */
-export const CHANGES: readonly [op: Operation, endpoint: string, script: string, start: Start][] = [
+const OF_TRIGGERS = ROUTES.flatMap(({ operation, path, trigger, header }): Change[] => {
+  if (trigger === undefined || path !== `/api/v1/jobs/:jobId/${trigger}`) return [];
+  const rows = TRANSITIONS.filter((row) => row.trigger === trigger);
+  const starts = [...new Set(rows.flatMap(({ from }) => from))].map((status) => STARTS[status]);
+  if (rows.some(({ when }) => when === 'no retries remain'))
+    starts.push(...starts.map((start) => ({ ...start, maxRetries: 0 })));
+  if (header === 'x-delivery-token') starts.push(...starts.map((start) => ({ ...start, withToken: true as const })));
+  const script = HEARTBEATS.some((one) => one === trigger) ? 'heartbeat' : trigger;
+  return starts.map((start) => [trigger as Operation, operation, script, start]);
+});
+
+/** Every endpoint that changes jobs, with the script that it runs. */
+export const CHANGES: readonly Change[] = [
   ['create', 'createJob', 'create', { before: null }],
   ['create', 'createJob', 'create', { before: null, key: 'idempotency' }],
   ['create', 'createJob', 'create', { before: null, key: 'unique' }],
   ['poll', 'pollJobs', 'poll', { before: [] }],
-  ['claim', 'claimJob', 'claim', { before: [] }],
-  ['ack', 'ackJob', 'ack', DELIVERED],
-  ['progress', 'reportProgress', 'heartbeat', RUNNING],
-  ['checkpoint', 'checkpointJob', 'heartbeat', RUNNING],
-  ['event', 'recordEvent', 'heartbeat', RUNNING],
-  ['keepalive', 'keepJobAlive', 'heartbeat', RUNNING],
+  ...OF_TRIGGERS,
   ['logs', 'appendLogs', 'append_logs', RUNNING],
-  ['complete', 'completeJob', 'complete', RUNNING],
-  ['fail', 'failJob', 'fail', { ...RUNNING, maxRetries: 1 }],
-  ['fail', 'failJob', 'fail', { ...RUNNING, maxRetries: 0 }],
-  ['release', 'releaseJob', 'release', DELIVERED],
-  ['release', 'releaseJob', 'release', RUNNING],
-  ['ack', 'ackJob', 'ack', DELIVERED_BY_TOKEN],
-  ['keepalive', 'keepJobAlive', 'heartbeat', RUNNING_BY_TOKEN],
-  ['complete', 'completeJob', 'complete', RUNNING_BY_TOKEN],
-  ['fail', 'failJob', 'fail', { ...RUNNING_BY_TOKEN, maxRetries: 1 }],
-  ['fail', 'failJob', 'fail', { ...RUNNING_BY_TOKEN, maxRetries: 0 }],
-  ['release', 'releaseJob', 'release', DELIVERED_BY_TOKEN],
-  ['release', 'releaseJob', 'release', RUNNING_BY_TOKEN],
-  ['reschedule', 'rescheduleJob', 'reschedule', { before: [] }],
-  ['kill', 'killJob', 'kill', RUNNING],
-  ['requeue', 'requeueJob', 'requeue', KILLED],
   ['delete', 'deleteJob', 'delete_job', KILLED],
   ['copy', 'copyJob', 'copy', KILLED],
   ['redeliver', 'redeliverCallback', 'redeliver_callback', COMPLETED],
