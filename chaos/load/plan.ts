@@ -1,5 +1,6 @@
 import type { TerminalStatus } from '@yardmaster/protocol';
 import { Random } from '../../test/support/random.js';
+import type { Operation } from '../checker/history.js';
 
 export const SPACES = ['yard-a', 'yard-b', 'yard-c'];
 export const SDK_SPACE = 'yard-sdk'; // Of workers whose calls are not in the history (soak).
@@ -9,25 +10,38 @@ export const NAMES = ['resize', 'crop', 'a/b:c'];
 const STEPS = { progress: 4, checkpoint: 2, event: 2, keepalive: 2, logs: 3 };
 export type Step = keyof typeof STEPS;
 
-/** How the attempt of a worker ends, and how likely it is. */
-const ENDS = {
-  completes: 50,
-  'completes twice': 6, // It reports the end again, whatever the response.
-  fails: 14,
-  'fails twice': 6,
-  releases: 6,
-  'releases twice': 4,
-  'releases before its ack': 4,
-  'fails for good': 3, // No retry follows.
-  'fails until later': 4, // It sets the delay itself.
-  'releases until later': 3,
-  vanishes: 8, // It crashes after its ack.
-  'never acks': 8, // It crashes before its ack.
+/** How the attempt of a worker ends. */
+interface End {
+  weight: number; // How likely it is.
+  op?: Operation; // The call that ends it; none for a worker that crashes.
+  more?: object; // Further fields of that call.
+  isTwice?: true; // It reports the end again, whatever the response.
+  isBeforeAck?: true;
+}
+
+const ENDINGS = {
+  completes: { weight: 50, op: 'complete' },
+  'completes twice': { weight: 6, op: 'complete', isTwice: true },
+  fails: { weight: 14, op: 'fail' },
+  'fails twice': { weight: 6, op: 'fail', isTwice: true },
+  releases: { weight: 6, op: 'release' },
+  'releases twice': { weight: 4, op: 'release', isTwice: true },
+  'releases before its ack': { weight: 4, op: 'release', isBeforeAck: true },
+  'fails for good': { weight: 3, op: 'fail', more: { retryable: false } }, // No retry follows.
+  'fails until later': { weight: 4, op: 'fail', more: { retryAfterSeconds: 0.5 } }, // It sets the delay itself.
+  'releases until later': { weight: 3, op: 'release', more: { delaySeconds: 0.5 } },
+  vanishes: { weight: 8 }, // It crashes after its ack.
+  'never acks': { weight: 8 }, // It crashes before its ack.
   // It sends nothing for longer than its window, and then continues: a report, and the end of the attempt.
-  stalls: 6,
-  'stalls and fails': 3,
-  'stalls and releases': 3,
-};
+  stalls: { weight: 6, op: 'complete' },
+  'stalls and fails': { weight: 3, op: 'fail' },
+  'stalls and releases': { weight: 3, op: 'release' },
+} satisfies Record<string, End>;
+export const ENDS: Record<keyof typeof ENDINGS, End> = ENDINGS;
+const END_WEIGHTS = Object.fromEntries(Object.entries(ENDS).map(([how, { weight }]) => [how, weight])) as Record<
+  keyof typeof ENDS,
+  number
+>;
 
 /** What a worker does with a claimed job. */
 export interface AttemptPlan {
@@ -114,7 +128,10 @@ export function planOf(seed: number, n: number): JobPlan {
     timeoutSeconds: random.of([0.8, 1.5, 2.5]),
     receiving: receiving === 'hangs first' && n >= HANGING_UNTIL ? 'responds' : receiving,
     usesToken: random.chance(0.8),
-    attempts: Array.from({ length: 1 + random.below(3) }, () => ({ steps: steps(), end: weighted(random, ENDS) })),
+    attempts: Array.from({ length: 1 + random.below(3) }, () => ({
+      steps: steps(),
+      end: weighted(random, END_WEIGHTS),
+    })),
     killAfterMs: random.chance(0.08) ? random.below(1_500) : null,
     isClaimed: random.chance(0.15),
     watched: random.chance(0.2) ? random.of(['with key', 'with key', 'without'] as const) : null,

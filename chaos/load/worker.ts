@@ -4,7 +4,7 @@ import { type Call, HEARTBEATS, type Operation } from '../checker/history.js';
 import { type Batch, createBatch } from './batch.js';
 import { BODIES } from './bodies.js';
 import type { Caller, Clients } from './client.js';
-import { type AttemptPlan, type JobPlan, LAST_ATTEMPT, NAMES, SPACES, type Step } from './plan.js';
+import { type AttemptPlan, ENDS, type JobPlan, LAST_ATTEMPT, NAMES, SPACES, type Step } from './plan.js';
 
 /** The fields of a claimed job that its worker needs. */
 interface Claimed {
@@ -131,14 +131,13 @@ async function work(
 
   if (attempt.end === 'never acks') return;
   await delay(random.below(30));
-  if (attempt.end === 'releases before its ack') return end(attempt, report, context);
+  if (ENDS[attempt.end].isBeforeAck) return end(attempt, report, context);
   if (!isAcked && !(await started(report, token))) return;
   for (const step of attempt.steps) {
     await delay(5 + random.below(60));
     const reported = await reportStep(step);
     if (reported.outcome === 'refused') return; // It was killed, or another worker has it.
   }
-  if (attempt.end === 'vanishes') return;
   if (attempt.end.startsWith('stalls')) {
     await delay(job.timeoutSeconds * 1_000 + 200 + random.below(2_000));
     await reportStep(random.of(HEARTBEATS)); // It does not know yet that it has lost the job.
@@ -154,16 +153,10 @@ async function started(report: Report, token: string | null): Promise<boolean> {
   return again.outcome === 'ok' || (token === null && again.body?.jobStatus === 'running');
 }
 
-/** Further fields of the call that ends an attempt. */
-const MORE: { [how: string]: object } = {
-  'fails for good': { retryable: false },
-  'fails until later': { retryAfterSeconds: 0.5 },
-  'releases until later': { delaySeconds: 0.5 },
-};
-
 async function end({ end: how }: AttemptPlan, report: Report, { text }: WorkerContext): Promise<void> {
-  const op = how.includes('releases') ? 'release' : how.includes('fails') ? 'fail' : 'complete';
-  const once = () => report(op, { ...BODIES[op]?.(text()), ...MORE[how] });
+  const { op, more, isTwice } = ENDS[how];
+  if (op === undefined) return;
+  const once = () => report(op, { ...BODIES[op]?.(text()), ...more });
   const ended = await once();
-  if (how.endsWith('twice') || ended.outcome === 'unknown' || ended.outcome === 'not now') await once();
+  if (isTwice || ended.outcome === 'unknown' || ended.outcome === 'not now') await once();
 }
