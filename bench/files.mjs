@@ -53,8 +53,7 @@ async function call(method, path, body) {
 /** Return the files of our own of which a function ran since the last time. */
 async function filesRun() {
   const { result } = await session.post('Profiler.takePreciseCoverage');
-  const ran = ({ functions }) =>
-    functions.some(({ ranges: [{ startOffset, count }] }) => count > 0 && startOffset > 0);
+  const ran = ({ functions }) => functions.some(({ ranges: [{ startOffset, count }] }) => count > 0 && startOffset > 0);
   const own = result.filter(({ url }) => /\/(apps|packages)\/[^/]+\/dist\//.test(url) && !url.includes('node_modules'));
   return new Set(own.filter(ran).map(({ url }) => url.replace(/^.*\/((?:apps|packages)\/.*)$/, '$1')));
 }

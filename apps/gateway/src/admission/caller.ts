@@ -93,10 +93,7 @@ export interface AnonymousRule {
 }
 
 /** @param ofProcess ANONYMOUS_STREAMS */
-export function createAnonymousRule(
-  { known: { spaces } }: Pick<Store, 'known'>,
-  ofProcess: boolean,
-): AnonymousRule {
+export function createAnonymousRule({ known: { spaces } }: Pick<Store, 'known'>, ofProcess: boolean): AnonymousRule {
   return {
     mayBeAnonymous: (jobId) =>
       ofProcess || (isJobId(jobId) && spaces.isOnIn(partitionOfJob(jobId), 'anonymousStreams')),
