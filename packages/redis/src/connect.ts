@@ -1,7 +1,7 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { RedisClient } from './client.js';
 import { drainLeavingNodes, FailFastCluster } from './cluster.js';
-import { corkCommands, useScriptCommands } from './fast/commands.js';
+import { corkCommands, useScriptCommands } from './fast.js';
 import { BY_USE, CLUSTER_BY_USE, type RedisUse, retryStrategy, tlsOf } from './options.js';
 import { parseRedisUrl, type RedisAddress } from './url.js';
 

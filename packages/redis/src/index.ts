@@ -2,7 +2,7 @@ export { atEachPrimary, type Cluster, infoField, isCluster, primariesOf, type Re
 export { RedisClock } from './clock.js';
 export { createNodeSubscriber, createRedis } from './connect.js';
 export { fromRedisError, withRedisErrors } from './errors.js';
-export { QueuedTimeout, TimeoutQueue } from './fast/timeout-queue.js';
+export { QueuedTimeout, TimeoutQueue } from './fast.js';
 export { CHECK_CONNECTIONS_MS, ConnectionChecks, responds } from './keepalive.js';
 export { checkFilesOf } from './options.js';
 export { CHECK_SUBSCRIPTIONS_MS, ClusterSubscriptions } from './pubsub/cluster.js';

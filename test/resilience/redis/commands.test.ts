@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { createRedis, type RedisClient } from '@yardmaster/redis';
 import { createLogger } from '@yardmaster/runtime';
 import { type Cluster, Redis } from 'ioredis';
-import { corkCommands } from '../../../packages/redis/src/fast/commands.js';
+import { corkCommands } from '../../../packages/redis/src/fast.js';
 import { BY_USE } from '../../../packages/redis/src/options.js';
 import { during } from '../../support/during.js';
 import { startRedis, withRedis } from '../../support/own-redis.js';

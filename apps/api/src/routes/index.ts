@@ -1,4 +1,4 @@
-import { HEARTBEATS } from './heartbeats.js';
+import { ATTEMPTS } from './attempt.js';
 import { JOBS } from './jobs.js';
 import { KEYS } from './keys.js';
 import { LOGS } from './logs.js';
@@ -13,7 +13,7 @@ export const ROUTES: readonly Route[] = [
   ...JOBS,
   ...OPERATIONS,
   ...WORK,
-  ...HEARTBEATS,
+  ...ATTEMPTS,
   ...READING,
   ...LOGS,
   ...SPACES,

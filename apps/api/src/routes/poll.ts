@@ -11,7 +11,7 @@ import { authorize } from '@yardmaster/server';
 import { pollJobs, type Store, takeTurn } from '@yardmaster/store';
 import { type Call, Reply } from '../call.js';
 import { type CallWaits, callWaits } from '../waiting/call-waits.js';
-import { requireTokens } from './worker.js';
+import { requireTokens } from './attempt.js';
 
 /** Settle outcomes if the call has any, claim jobs, and wait for the first job if there is none. */
 export async function poll(call: Call<PollRequest>): Promise<PolledJobs | Reply<PolledJobs>> {

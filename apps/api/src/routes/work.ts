@@ -1,22 +1,12 @@
-import {
-  claimOutcome,
-  completeRequest,
-  failRequest,
-  polledJobs,
-  pollRequest,
-  releaseRequest,
-  settleRequest,
-  settleResponse,
-} from '@yardmaster/protocol';
-import { ackJob, claimJob, completeJob, failJob, releaseJob } from '@yardmaster/store';
-import { eventSize, json, payloadSize } from '../input/input.js';
+import { claimOutcome, polledJobs, pollRequest, settleRequest, settleResponse } from '@yardmaster/protocol';
+import { claimJob } from '@yardmaster/store';
+import { json } from '../input/input.js';
 import { outcomes, outcomesIn } from '../input/outcomes.js';
-import { CLAIMED, COMPLETED, OUTCOME, PENDING, TURN } from './examples.js';
+import { CLAIMED, OUTCOME, PENDING, TURN } from './examples.js';
 import { poll, SETTLE_SCOPES, settle } from './poll.js';
-import { DONE, type Route, route } from './route.js';
-import { ofWorker } from './worker.js';
+import { type Route, route } from './route.js';
 
-/** Endpoints with which workers claim, start and end jobs. */
+/** Endpoints with which workers claim and settle jobs. */
 export const WORK: readonly Route[] = [
   route({
     operation: 'pollJobs',
@@ -100,88 +90,5 @@ export const WORK: readonly Route[] = [
     },
     trigger: 'claim',
     handler: ({ store, caller, id: jobId }) => claimJob(store, caller, jobId),
-  }),
-  route({
-    operation: 'ackJob',
-    method: 'POST',
-    path: '/api/v1/jobs/:jobId/ack',
-    scopes: ['jobs:ack'],
-    tag: 'Work',
-    summary: 'Acknowledge a job',
-    description: 'Starts the attempt, and its execution window. A body is not read.',
-    header: 'x-delivery-token',
-    slot: 'urgent',
-    success: DONE,
-    trigger: 'ack',
-    refusals: ['DELIVERY_LOST', 'JOB_NOT_RUNNING'],
-    handler: ofWorker(ackJob),
-  }),
-  route({
-    operation: 'completeJob',
-    method: 'POST',
-    path: '/api/v1/jobs/:jobId/complete',
-    scopes: ['jobs:complete'],
-    tag: 'Work',
-    summary: 'Complete a job',
-    description: 'Ends the job with its result; its callback is then sent. The body may be absent.',
-    input: json(completeRequest, {
-      examples: { 'With a result': { result: COMPLETED.result }, 'Without a result': {} },
-      sizes: payloadSize('result'),
-    }),
-    header: 'x-delivery-token',
-    slot: 'urgent',
-    success: DONE,
-    trigger: 'complete',
-    refusals: ['DELIVERY_LOST'],
-    handler: ofWorker((store, worker, id, { result }) => completeJob(store, worker, id, result)),
-  }),
-  route({
-    operation: 'failJob',
-    method: 'POST',
-    path: '/api/v1/jobs/:jobId/fail',
-    scopes: ['jobs:fail'],
-    tag: 'Work',
-    summary: 'Fail the attempt of a job',
-    description:
-      'While retries remain, the job is pending again, at the end of the queue, or scheduled when its `retry` or `retryAfterSeconds` has a delay. Otherwise it is dead, and its callback is sent.',
-    input: json(failRequest, {
-      examples: {
-        'A sentence': { error: 'cat.png is not an image' },
-        'An object': { error: { message: 'cat.png is not an image', code: 'EBADIMAGE' } },
-        'No retry can help': { error: 'cat.png is not an image', retryable: false },
-        'Not before a minute has passed': { error: 'the store of images is busy', retryAfterSeconds: 60 },
-      },
-      sizes: eventSize('error'),
-    }),
-    header: 'x-delivery-token',
-    slot: 'urgent',
-    success: DONE,
-    trigger: 'fail',
-    refusals: ['DELIVERY_LOST'],
-    handler: ofWorker(failJob),
-  }),
-  route({
-    operation: 'releaseJob',
-    method: 'POST',
-    path: '/api/v1/jobs/:jobId/release',
-    scopes: ['jobs:fail'],
-    tag: 'Work',
-    summary: 'Release a job',
-    description:
-      'Gives a claimed job back, for example before the worker stops. The job is pending again, at its place by creation, or scheduled with `delaySeconds`, and no attempt is counted. The body may be absent.',
-    input: json(releaseRequest, {
-      examples: {
-        'With a reason': { reason: 'worker stops' },
-        'Without a reason': {},
-        'For later': { reason: 'the receiver is busy', delaySeconds: 30 },
-      },
-      sizes: eventSize('reason'),
-    }),
-    header: 'x-delivery-token',
-    slot: 'urgent',
-    success: DONE,
-    trigger: 'release',
-    refusals: ['DELIVERY_LOST'],
-    handler: ofWorker(releaseJob),
   }),
 ];
