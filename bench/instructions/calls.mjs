@@ -33,7 +33,7 @@ const relay = (store) => verbs.relayCallbacks(store, PARTITION);
 
 function settle(store, jobs, poll) {
   const outcomeOf = ({ id: jobId, deliveryToken }) => ({ action: 'complete', jobId, deliveryToken, result: RESULT });
-  return verbs.takeTurn(store, SPACE, { settle: jobs.map(outcomeOf), poll, refusalOf: () => null });
+  return verbs.settleAndPoll(store, SPACE, { settle: jobs.map(outcomeOf), poll, refusalOf: () => null });
 }
 
 /** Make functions that prepare jobs of a status, by the fields of their requests. */

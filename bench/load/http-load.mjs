@@ -43,7 +43,7 @@ const jobsIn = (text) => JSON.parse(text).jobs;
  *
  * @param held jobs that the client has
  */
-async function takeTurn({ connection, ask, n, held }, size, hasProgress = false) {
+async function settleAndPoll({ connection, ask, n, held }, size, hasProgress = false) {
   if (n % size !== 0) return;
   await connection.must(size === 1 ? ask.create(n) : ask.createMany(n, size));
   const next = jobsIn(await connection.must(ask.turn(n, held.splice(0), size)));
@@ -54,13 +54,13 @@ async function takeTurn({ connection, ask, n, held }, size, hasProgress = false)
 /** Kinds of load: the calls of one client for job number n. `ask` makes the requests. */
 const KINDS = {
   /** A job in two calls. */
-  turn: (job) => takeTurn(job, 1),
-  turnWithProgress: (job) => takeTurn(job, 1, true),
+  turn: (job) => settleAndPoll(job, 1),
+  turnWithProgress: (job) => settleAndPoll(job, 1, true),
   /** Jobs in two calls for ten, or for fifty. */
-  batch10: (job) => takeTurn(job, 10),
-  batch10WithProgress: (job) => takeTurn(job, 10, true),
-  batch50: (job) => takeTurn(job, 50),
-  batch50WithProgress: (job) => takeTurn(job, 50, true),
+  batch10: (job) => settleAndPoll(job, 10),
+  batch10WithProgress: (job) => settleAndPoll(job, 10, true),
+  batch50: (job) => settleAndPoll(job, 50),
+  batch50WithProgress: (job) => settleAndPoll(job, 50, true),
   /** A job in four calls. */
   cycle: ({ connection, ask, n }) => live(connection, ask, n),
   /** A job with a report of progress. */

@@ -33,7 +33,7 @@ const EXCEPTIONS = [
   ...['check_entries', 'check_jobs', 'check_names', 'check_operation', 'check_orphan', 'check_paused', 'check_spaces'],
   ...['check_unique_entries', 'count_jobs', 'count_names'],
   // Steps that the next sweep makes again: after a step of Redis' clock, and for paused names (test/store/pauses.test.ts).
-  ...['bring_back', 'mark_step', 'tend_pauses'],
+  ...['reopen_windows', 'mark_step', 'requeue_resumed'],
   // For several jobs, and for operations on many: test/resilience loses their replies (batch.test.ts, operations.test.ts).
   'group',
   ...['cancel_operation', 'read_operations', 'read_texts', 'start_operation', 'step_operation'],

@@ -17,7 +17,7 @@ export interface Delivery {
 }
 
 /** What a delivery begins with. */
-type Counts = Pick<Delivery, 'attempt' | 'checkpoint'> & { takeBacks: number };
+type Counts = Pick<Delivery, 'attempt' | 'checkpoint'> & { returns: number };
 
 /** Return the counts after an event. @param last the latest delivery */
 function countsAfter(counts: Counts, { type, data }: Events['events'][number], last: Delivery | undefined): Counts {
@@ -29,11 +29,11 @@ function countsAfter(counts: Counts, { type, data }: Events['events'][number], l
     case 'replaced':
       return { ...counts, checkpoint: null };
     case 'released': // Its attempt is not counted.
-      return { ...counts, attempt: last?.attempt ?? 0, takeBacks: counts.takeBacks + 1 };
+      return { ...counts, attempt: last?.attempt ?? 0, returns: counts.returns + 1 };
     case 'delivery_timeout':
-      return { ...counts, takeBacks: counts.takeBacks + 1 };
+      return { ...counts, returns: counts.returns + 1 };
     case 'requeued':
-      return { ...counts, attempt: 0, takeBacks: counts.takeBacks + 1 };
+      return { ...counts, attempt: 0, returns: counts.returns + 1 };
     default:
       return counts;
   }
@@ -42,13 +42,13 @@ function countsAfter(counts: Counts, { type, data }: Events['events'][number], l
 /** Every delivery of a job, in its order. */
 export function deliveriesOf({ events }: Events): Delivery[] {
   const deliveries: Delivery[] = [];
-  let counts: Counts = { attempt: 0, takeBacks: 0, checkpoint: null };
+  let counts: Counts = { attempt: 0, returns: 0, checkpoint: null };
   for (const [i, event] of events.entries()) {
     if (event.type === 'delivered') {
-      const { attempt, takeBacks, checkpoint } = counts;
+      const { attempt, returns, checkpoint } = counts;
       const at = Date.parse(event.createdAt);
       deliveries.push({
-        token: `${attempt}.${takeBacks}`,
+        token: `${attempt}.${returns}`,
         attempt,
         checkpoint,
         at,

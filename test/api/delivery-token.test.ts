@@ -53,8 +53,8 @@ async function jobAfter(
       const { status, body } = await call(id, step);
       expect({ step, status }).toEqual({ step, status: 200 });
       if (step !== 'claim') continue;
-      const [attempts, takeBacks, order] = body.job.deliveryToken.split('.');
-      tokens.push(`${attempts}.${takeBacks}`);
+      const [attempts, returns, order] = body.job.deliveryToken.split('.');
+      tokens.push(`${attempts}.${returns}`);
       epoch = order;
     }
   }
@@ -278,7 +278,7 @@ it('does not tell a key of another space that a delivery was lost', async () => 
 it('shows the delivery token of a job only to the worker that claims it', async () => {
   const { id } = await jobAfter(['claim', 'timeout', 'claim', 'ack']);
   for (const path of [`/jobs/${id}`, '/spaces/tokens/jobs'])
-    expect((await service.call('GET', path)).text).not.toMatch(/deliveryToken|takeBacks|missedWindow/);
+    expect((await service.call('GET', path)).text).not.toMatch(/deliveryToken|returns|missedWindow/);
 });
 
 it('explains in the hint of a late ack which window it missed', async () => {

@@ -2,7 +2,7 @@ import http, { type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { within } from '@yardmaster/server';
+import { rejectAfter } from '@yardmaster/server';
 import express, { type Express } from 'express';
 import { createHttpServer } from '../../apps/api/src/app.js';
 import { readRawBody } from '../../apps/api/src/input/body.js';
@@ -36,15 +36,15 @@ describe('within', () => {
 
   it('within rejects with UNAVAILABLE when the time is over, and at once when no time is left', async () => {
     const unavailable = { code: 'UNAVAILABLE', status: 503 };
-    await expect(within(5, never)).rejects.toMatchObject(unavailable);
-    await expect(within(-1, never)).rejects.toMatchObject(unavailable);
+    await expect(rejectAfter(5, never)).rejects.toMatchObject(unavailable);
+    await expect(rejectAfter(-1, never)).rejects.toMatchObject(unavailable);
   });
 
   it('within returns a result or throws an error unchanged, even when no time is left', async () => {
     const [result, error] = [{ a: 1 }, new Error('of the call')];
     for (const ms of [60_000, -1]) {
-      expect(await within(ms, Promise.resolve(result))).toBe(result);
-      await expect(within(ms, Promise.reject(error))).rejects.toBe(error);
+      expect(await rejectAfter(ms, Promise.resolve(result))).toBe(result);
+      await expect(rejectAfter(ms, Promise.reject(error))).rejects.toBe(error);
     }
   });
 
@@ -54,7 +54,7 @@ describe('within', () => {
     process.on('unhandledRejection', hear);
     let fail: (error: Error) => void = () => undefined;
     const late = new Promise<never>((_, reject) => (fail = reject));
-    await expect(within(1, late)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(rejectAfter(1, late)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     fail(new Error('late'));
     await new Promise((resolve) => setImmediate(resolve));
     process.off('unhandledRejection', hear);
@@ -63,7 +63,11 @@ describe('within', () => {
 
   it('within leaves no timer behind, so that the process can exit', async () => {
     const before = timers();
-    const calls = [within(60_000, Promise.resolve()), within(60_000, Promise.reject(new Error('x'))), within(1, never)];
+    const calls = [
+      rejectAfter(60_000, Promise.resolve()),
+      rejectAfter(60_000, Promise.reject(new Error('x'))),
+      rejectAfter(1, never),
+    ];
     expect(timers()).toBe(before + 3);
     await Promise.allSettled(calls);
     expect(timers()).toBe(before);

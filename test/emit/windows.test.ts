@@ -10,7 +10,7 @@ import {
   partitionOfJob,
   pollJobs,
   redisNow,
-  restoreDeadlines,
+  reopenWindows,
 } from '@yardmaster/store';
 import { storeUnderTest, withConnection } from '../store/store-under-test.js';
 
@@ -57,7 +57,7 @@ it('a step back of the clock reopens the delivery window in full', async () => {
   const ahead = now + 3_600_000_000;
   await redis.hset(store.keys.job(id), 'deliveredAt', ahead);
   await setDeadline(id, ahead + SECONDS * 1_000);
-  expect(await restoreDeadlines(store, partition)).toBe(1);
+  expect(await reopenWindows(store, partition)).toBe(1);
   const left = (await deadlineOf(id)) - now;
   expect([left >= SECONDS * 1_000, left < 3_600_000_000]).toEqual([true, true]);
 });

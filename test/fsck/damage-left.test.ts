@@ -28,7 +28,7 @@ it.each([
     ['order', 'first'],
     ['order', '9007199254740993'],
     ['attempt', '-1'],
-    ['takeBacks', '-1'],
+    ['returns', '-1'],
     ['seq', '1.5'],
     ['updatedAt', 'now'],
     ['maxRetries', 'many'],

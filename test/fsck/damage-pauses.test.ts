@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { partitionOf, pollJobs, storedSettings, tendPauses } from '@yardmaster/store';
+import { partitionOf, pollJobs, requeueResumed, storedSettings } from '@yardmaster/store';
 import { createJob, jobIn } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { check, expectRepaired, type Short } from './checking.js';
@@ -57,7 +57,7 @@ it('fsck resumes a name whose pause has an impossible state', async () => {
   await pollJobs(service.store, space, { count: 1, names: [] });
   await service.redis.hset(service.store.keys.paused(space), 'work', 'soon');
   await expectRepaired(service.store, [['pause_broken', null, keyOf(`space:${space}/paused`), 'possible']]);
-  await tendPauses(service.store, partitionOf(space));
+  await requeueResumed(service.store, partitionOf(space));
   expect((await pollJobs(service.store, space, { count: 1, names: [] })).jobs[0]?.id).toBe(id);
 });
 

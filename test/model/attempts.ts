@@ -174,7 +174,7 @@ export function die(world: World, job: ModelJob, error: string | JsonObject): vo
 
 /** Take a job back from its worker, before an attempt of it has failed: it waits at its place by creation. */
 export function takeBack(world: World, job: ModelJob, scheduledFor: number | null = null): void {
-  job.takeBacks += 1;
+  job.returns += 1;
   giveUp(job, { isTakenBack: true });
   returnToWaiting(world, job, scheduledFor, job.createdOrder);
 }

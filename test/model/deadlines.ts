@@ -156,7 +156,7 @@ export function markStep(world: World, { partition, lookedAt }: { partition: str
 }
 
 /** Open windows again after a step back. @returns how many jobs had a last call of the worker in the future */
-export function restoreDeadlines(world: World, { partition }: { partition: string }): number {
+export function reopenWindows(world: World, { partition }: { partition: string }): number {
   let count = 0;
   for (const job of jobsIn(world, partition)) {
     const windowMs = windowOf(world, job);

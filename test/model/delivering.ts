@@ -27,7 +27,7 @@ export function create(
     ...{ scheduledFor: null, startBy: null, isStarted: false, isStartSwept: false, runBy: null },
     attemptNumber: 0,
     deliveryTimeouts: 0,
-    takeBacks: 0,
+    returns: 0,
     deliveries: [],
     deliveredAt: null,
     startedAt: null,
@@ -83,7 +83,7 @@ function deliver(world: World, job: ModelJob): ClaimedJob {
   const { id, attemptNumber, checkpoint, request } = job;
   const { name, payload, timeoutSeconds, maxRetries } = request;
   const attempt = attemptNumber + 1;
-  const deliveryToken = `${attemptNumber}.${job.takeBacks}.${job.createdOrder.toString(36)}`;
+  const deliveryToken = `${attemptNumber}.${job.returns}.${job.createdOrder.toString(36)}`;
   job.deliveries.push({ token: deliveryToken, isGivenUp: false });
   const counts = { timeoutSeconds, maxRetries, attemptNumber };
   return { id, name, payload, ...counts, createdAt: iso(job.createdAt), checkpoint, attempt, deliveryToken };

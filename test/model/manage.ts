@@ -16,7 +16,7 @@ export function requeue(world: World, { job: id, caller, delaySeconds }: OfJob &
   if (mustOccupy(world, job)) occupyAgain(world, job);
   Object.assign(job, { attemptNumber: 0, error: null, deliveryTimeouts: 0, killReason: null });
   Object.assign(job, { callback: null, startBy: null, isStarted: false, isStartSwept: false });
-  job.takeBacks += 1;
+  job.returns += 1;
   giveUp(job, { isTakenBack: true });
   const scheduledFor = timeOf(world, { scheduledFor: null, delaySeconds });
   returnToWaiting(world, job, scheduledFor);

@@ -75,7 +75,7 @@ export interface ModelJob {
   /** Delivery timeouts since the last ack. */
   deliveryTimeouts: number;
   /** Delivery timeouts, releases and requeues. */
-  takeBacks: number;
+  returns: number;
   /** Every delivery, in order. */
   deliveries: Delivery[];
   deliveredAt: number | null;

@@ -18,7 +18,7 @@ import {
   readStatus,
   rescheduleJob,
   type Store,
-  takeTurn,
+  settleAndPoll,
 } from '@yardmaster/store';
 import type { Redis } from 'ioredis';
 import { connectTo } from '../support/connect.js';
@@ -195,13 +195,13 @@ it('polls of a group respect the places of jobs that calls between them have mov
   for (const _ of upTo(4)) ids.push((await createJob(alone, SPACE, request())).job.id);
   const one = { count: 1, names: [] };
   const [first, , second] = await Promise.all([
-    takeTurn(store, SPACE, {
+    settleAndPoll(store, SPACE, {
       settle: [{ jobId: ids[3] as string, action: 'keepalive' } as never],
       poll: one,
       refusalOf: () => null,
     }),
     rescheduleJob(store, ANY_SPACE, ids[1] as string, { scheduledFor: null, delaySeconds: 0, priority: null }),
-    takeTurn(store, SPACE, {
+    settleAndPoll(store, SPACE, {
       settle: [{ jobId: ids[3] as string, action: 'keepalive' } as never],
       poll: one,
       refusalOf: () => null,
@@ -237,7 +237,7 @@ it('settles a job whose record is not valid as UNAVAILABLE, alone and with other
   await changeState(redis, alone.keys.job(broken?.id as string), { attempt: 'x' });
   const complete = (id = '') => ({ jobId: id, action: 'complete', result: null, deliveryToken: null }) as const;
   const settle = (...ids: (string | undefined)[]) =>
-    takeTurn(store, SPACE, { settle: ids.map(complete), poll: null, refusalOf: () => null });
+    settleAndPoll(store, SPACE, { settle: ids.map(complete), poll: null, refusalOf: () => null });
   const unavailable = expect.objectContaining({ success: false, code: 'UNAVAILABLE' });
   expect((await settle(broken?.id)).settled).toEqual([unavailable]);
   expect((await settle(broken?.id, other?.id)).settled).toEqual([unavailable, { jobId: other?.id, success: true }]);
@@ -252,7 +252,7 @@ it('refuses a call of a group whose own deadline is over', async () => {
   const late = [
     codeOf(create()),
     codeOf(pollJobs(store, SPACE, { count: 1, names: [] })),
-    codeOf(takeTurn(store, SPACE, turn)),
+    codeOf(settleAndPoll(store, SPACE, turn)),
   ];
   notAfter = Date.now() + 60_000;
   const alsoInTime = codeOf(create());

@@ -9,9 +9,9 @@ import {
   partitionOf,
   pauseSpace,
   pollJobs,
+  requeueResumed,
   resumeSpace,
   type Store,
-  tendPauses,
 } from '@yardmaster/store';
 import { fsckUnprepared, storeUnderTest, withConnection } from './store-under-test.js';
 
@@ -34,7 +34,7 @@ const queue = () => redis.zrange(store.keys.queue(SPACE), 0, -1, 'WITHSCORES');
 const size = () => redis.zcard(store.keys.queue(SPACE));
 const isDue = async () => (await findDue(store)).pauses;
 /** Make a step of a process that is killed afterwards. */
-const tend = () => tendPauses(createStore(redis, { keyPrefix: prefix }), PARTITION);
+const tend = () => requeueResumed(createStore(redis, { keyPrefix: prefix }), PARTITION);
 /** Make steps until none is due, and return the sizes of the queue between them. */
 async function tendAll(): Promise<number[]> {
   const sizes = [await size()];

@@ -45,7 +45,7 @@ export async function setField(
 export const addFlag = async (redis: Pick<Redis, 'hget' | 'hset'>, jobKey: string, flag: string): Promise<void> =>
   changeState(redis, jobKey, { flags: (await readState(redis, jobKey)).flags + flag });
 
-/** Return the token of a delivery of a job, which is given by its attempts and take-backs, such as `1.0`. */
+/** Return the token of a delivery of a job, which is given by its attempts and returns, such as `1.0`. */
 export async function tokenOf(redis: Pick<Redis, 'hget'>, jobKey: string, delivery: string): Promise<string> {
   return `${delivery}.${Number((await readState(redis, jobKey)).order).toString(36)}`;
 }

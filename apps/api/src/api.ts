@@ -15,13 +15,13 @@ import {
 import { carriedOutWithinMs } from '@yardmaster/store';
 import { createApp, createHttpServer, endpointsOf } from './app.js';
 import type { SizeLimits } from './call.js';
+import { createDispatcher, logRequests } from './dispatch.js';
 import { inGroups } from './limits/group-commit.js';
 import { RedisQueue } from './limits/redis-queue.js';
 import { ROUTES } from './routes/index.js';
 import { TEST_CLOCK } from './routes/test-clock.js';
-import { createServing, logRequests } from './serve.js';
 import { readSite } from './ui/site.js';
-import { createWaiting } from './waiting/waiting.js';
+import { createLongPolling } from './waiting/long-polling.js';
 
 /**
  * How long the API trusts a cached key, milliseconds. A revoked key must be useless after 5 s, also when the announcement
@@ -73,12 +73,12 @@ export function createApiServer({ context, config, log, streams, isLive = () => 
   const sizes = sizesOf(config);
   const { requests } = context.metrics;
   const redisQueue = new RedisQueue(carriedOutWithinMs(store));
-  const waiting = createWaiting({
+  const waiting = createLongPolling({
     ...{ keys: store.keys, subscriptions, requests, stopping, max: config.WAITERS_PER_PROCESS },
     atRedis: (work) =>
       redisQueue.withSlot({ isUrgent: false, owner: '', withinMs: redisBudgetMs(store), run: () => work(store) }),
   });
-  const { serve, refuse } = createServing({
+  const { serve, respondWithError } = createDispatcher({
     ...{ store, authenticator, addressOf, reportRejectedKey, isEmit, log, sizes, redisQueue, waiting, requests },
     maxInFlight: config.MAX_IN_FLIGHT,
     callbackMasters: config.CALLBACK_SIGNING_SECRET ?? [],
@@ -88,7 +88,7 @@ export function createApiServer({ context, config, log, streams, isLive = () => 
   const routes = store.settings.isClockManual ? [...ROUTES, TEST_CLOCK] : ROUTES;
   const site = config.UI ? readSite() : [];
   const endpoints = endpointsOf({ routes, serve, health: { context, isLive }, limits, site });
-  const app = createApp({ endpoints, refuse, corsOrigins: config.CORS_ORIGINS, streams });
+  const app = createApp({ endpoints, respondWithError, corsOrigins: config.CORS_ORIGINS, streams });
   const server = createHttpServer(app, { ...SERVER_OPTIONS, streams });
   logRequests(server, log);
   return protectServer(server, requests);

@@ -14,13 +14,13 @@ import {
   UNKNOWN_ROUTE,
 } from '@yardmaster/server';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import type { HttpDispatcher } from './dispatch.js';
 import { asyncApiDocument } from './openapi/asyncapi.js';
 import { type Limits, openApiDocument } from './openapi/document.js';
 import { createDocumentHandler } from './openapi/handler.js';
 import { createRouter, type Endpoint } from './router.js';
 import { ROUTES } from './routes/index.js';
 import type { Route } from './routes/route.js';
-import type { Serving } from './serve.js';
 import { UI_PATH, uiEndpoints } from './ui/endpoints.js';
 import type { SiteFile } from './ui/site.js';
 import { FEATURES, VERSION } from './version.js';
@@ -28,7 +28,7 @@ import { FEATURES, VERSION } from './version.js';
 export interface AppOptions {
   endpoints: readonly Endpoint[];
   /** Responds with a thrown error. */
-  refuse: Serving['refuse'];
+  respondWithError: HttpDispatcher['respondWithError'];
   /** Origins whose pages may call, or `['*']`; undefined: no CORS headers at all. */
   corsOrigins: readonly string[] | undefined;
   /** Streams on the same port. Without them, their paths are unknown. */
@@ -36,7 +36,7 @@ export interface AppOptions {
 }
 
 /** Build the Express app: CORS, Host check, the router of all endpoints, streams, then 404, and one error handler for all. */
-export function createApp({ endpoints, refuse, corsOrigins, streams }: AppOptions): Express {
+export function createApp({ endpoints, respondWithError, corsOrigins, streams }: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -51,7 +51,7 @@ export function createApp({ endpoints, refuse, corsOrigins, streams }: AppOption
   }
   app.use((_req, res) => respondNotFound(res));
   // Express recognizes an error handler by its four parameters.
-  app.use((thrown: unknown, req: Request, res: Response, _next: NextFunction) => refuse(thrown, req, res));
+  app.use((thrown: unknown, req: Request, res: Response, _next: NextFunction) => respondWithError(thrown, req, res));
   return app;
 }
 
@@ -63,7 +63,7 @@ export function respondNotFound(res: Response): void {
 
 export interface EndpointOptions {
   routes: readonly Route[];
-  serve: Serving['serve'];
+  serve: HttpDispatcher['serve'];
   /** State that the probes report. */
   health: Health;
   /** Limits of this process, for the OpenAPI document. */

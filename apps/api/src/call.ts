@@ -5,7 +5,7 @@ import type { Principal, Store } from '@yardmaster/store';
 import type { Request, Response } from 'express';
 import type { InflateBudget, KeyLimiter } from './limits/budgets.js';
 import type { RedisQueue } from './limits/redis-queue.js';
-import type { Waiting } from './waiting/waiting.js';
+import type { LongPolling } from './waiting/long-polling.js';
 
 /** Size limits, which operators may change. */
 export interface SizeLimits {
@@ -44,7 +44,7 @@ export interface Dependencies extends KeyCheck {
   budgetMs: number;
   redisQueue: RedisQueue;
   keyLimiter: KeyLimiter;
-  waiting: Waiting;
+  waiting: LongPolling;
 }
 
 /** What a path names. */
@@ -82,7 +82,7 @@ interface ReplyMore<A> {
   headers?: Record<string, string>;
   /** What the audit records, for a row with `audit`. Nothing secret, and no data of jobs. */
   act?: Act;
-  /** Waits without a slot at Redis, and returns the body to send instead. It must not keep the input of the call. */
+  /** WaitRegistry without a slot at Redis, and returns the body to send instead. It must not keep the input of the call. */
   wait?: () => Promise<A>;
 }
 

@@ -6,6 +6,7 @@ import {
   createCors,
   onceResponded,
   redisBudgetMs,
+  rejectAfter,
   requestIdOf,
   requestIdOfResponse,
   type ServerContext,
@@ -13,7 +14,6 @@ import {
   sendEmpty,
   sendError,
   setRoute,
-  within,
 } from '@yardmaster/server';
 import { WebSocketServer } from 'ws';
 import { type Admitted, createAdmission, type STREAM_VARIABLES } from './admission/admission.js';
@@ -110,7 +110,7 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
   }
 
   async function open(req: IncomingMessage, socket: Duplex, head: Buffer, releases: ReleaseStack): Promise<void> {
-    const admitted = await within(budgetMs, admission.admit(req, releases));
+    const admitted = await rejectAfter(budgetMs, admission.admit(req, releases));
     admission.checkAgain(admitted);
     if (socket.destroyed) return; // Its `close` event has released everything already.
     wss.handleUpgrade(req, socket, head, (ws) => {
@@ -125,7 +125,7 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
     releaseAtClose(res, releases);
     const requestId = requestIdOfResponse(res);
     try {
-      const admitted = await within(budgetMs, admission.admit(req, releases));
+      const admitted = await rejectAfter(budgetMs, admission.admit(req, releases));
       admission.checkAgain(admitted);
       if (res.destroyed) return;
       if (admitted.attach === null) return sendEmpty(res, {}); // An EventSource does not connect again after a 204.

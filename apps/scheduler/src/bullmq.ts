@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import { CHECK_CONNECTIONS_MS, ConnectionChecks, createRedis } from '@yardmaster/redis';
 import { every, type Logger, type Service } from '@yardmaster/runtime';
-import { type ServerContext, within } from '@yardmaster/server';
+import { rejectAfter, type ServerContext } from '@yardmaster/server';
 import { type Processor, Queue, Worker, type WorkerOptions } from 'bullmq';
 
 /**
@@ -58,7 +58,7 @@ export function createBullMq(redisUrl: string, { store, metrics }: ServerContext
     start: () => checking.start(), // It connects when it is created, because queues use the connection at once.
     async stop(withinMs) {
       try {
-        await within(withinMs, Promise.all(queues.map((queue) => queue.close())));
+        await rejectAfter(withinMs, Promise.all(queues.map((queue) => queue.close())));
       } finally {
         await checking.stop(0);
         connection.disconnect();

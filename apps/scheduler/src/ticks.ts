@@ -1,5 +1,5 @@
 import { compose, every, type Service } from '@yardmaster/runtime';
-import { within } from '@yardmaster/server';
+import { rejectAfter } from '@yardmaster/server';
 import type { Worker } from 'bullmq';
 import type { BullMq } from './bullmq.js';
 
@@ -66,7 +66,7 @@ export function createTicks(bullMq: BullMq, works: readonly RepeatedWork[]): Ser
       repair().catch(report);
     },
     async stop(withinMs) {
-      if (worker !== undefined) await within(withinMs, worker.close());
+      if (worker !== undefined) await rejectAfter(withinMs, worker.close());
     },
   };
   return compose('ticks', [[every({ name: 'look for ticks', ms: LOOK_MS, run: look })], [ticking]]);

@@ -34,7 +34,7 @@ function beginTimeout(ms: number, onEnd: () => void): { clear(): void } {
  * @param onSettled called when the call itself has ended, in time or not
  * @throws UNAVAILABLE when the time is over; the call may still take effect
  */
-export function within<T>(ms: number, call: Promise<T>, onSettled: () => void = nothing): Promise<T> {
+export function rejectAfter<T>(ms: number, call: Promise<T>, onSettled: () => void = nothing): Promise<T> {
   // This is built by hand, because Promise.race inside an async function costs a call three more promises.
   return new Promise((resolve, reject) => {
     const timeout = beginTimeout(ms, () => reject(new YardmasterError('UNAVAILABLE')));

@@ -1,5 +1,5 @@
 import { every, type Logger, type Service } from '@yardmaster/runtime';
-import { flushHistory, isOutage, type Store, type Tally } from '@yardmaster/store';
+import { flushHistory, isOutage, type SpaceHistoryCounter, type Store } from '@yardmaster/store';
 
 /** Time between two flushes: what a process that crashes may lose, milliseconds. */
 const EVERY_MS = 5_000;
@@ -14,15 +14,15 @@ const MANY_CELLS = 2_000;
  * Create the service that adds what this process has counted to the histories in Redis: every 5 seconds, earlier when
  * there is much of it, and once more at its stop.
  */
-export function createHistoryFlush(store: Store, tally: Tally, log: Logger): Service {
+export function createHistoryFlush(store: Store, counter: SpaceHistoryCounter, log: Logger): Service {
   let flushedAt = performance.now();
   let isStopping = false;
 
   async function flush(): Promise<void> {
-    const isDue = performance.now() - flushedAt >= EVERY_MS || tally.cells > MANY_CELLS;
+    const isDue = performance.now() - flushedAt >= EVERY_MS || counter.cells > MANY_CELLS;
     if (!isDue && !isStopping) return;
     flushedAt = performance.now();
-    const { hasLost, faults } = await flushHistory(store, tally);
+    const { hasLost, faults } = await flushHistory(store, counter);
     if (hasLost) log.warn('counts of job histories are lost, because too many wait for redis');
     const bug = faults.find((fault) => !isOutage(fault));
     if (bug !== undefined) log.error({ err: bug }, 'counts of job histories were not added');

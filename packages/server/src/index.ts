@@ -6,7 +6,7 @@ export {
   type KeyCheck,
   presentedKey,
 } from './authorize.js';
-export { redisBudgetMs, within } from './deadline.js';
+export { redisBudgetMs, rejectAfter } from './deadline.js';
 export { closeAfter, onceResponded, setOwner } from './http/connection.js';
 export { createCors, type SetCors } from './http/cors.js';
 export {

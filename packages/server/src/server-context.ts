@@ -1,7 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { onceReachable, type SharedSubscriptions, shareSubscriptions } from '@yardmaster/redis';
 import { type Config, ConfigError, compose, every, type Logger, type Service } from '@yardmaster/runtime';
-import { Authenticator, countedBy, createStore, hasKeys, prepareRedis, type Store, Tally } from '@yardmaster/store';
+import {
+  Authenticator,
+  countedBy,
+  createStore,
+  hasKeys,
+  prepareRedis,
+  SpaceHistoryCounter,
+  type Store,
+} from '@yardmaster/store';
 import { createRejectedKeyReport, type KeyCheck } from './authorize.js';
 import { createConnections } from './connections.js';
 import { createHistoryFlush } from './history-flush.js';
@@ -92,8 +100,8 @@ export function createServerContext(
     isClockManual: options.isClockManual === true,
   };
   const { redis, bulk, clock } = connections;
-  const tally = new Tally();
-  const observer = countedBy(tally, metrics.observer);
+  const counter = new SpaceHistoryCounter();
+  const observer = countedBy(counter, metrics.observer);
   const store = createStore(redis, settings, { bulk, clock, observer });
   const authenticator = new Authenticator(store, {
     adminKey: config.ADMIN_API_KEY,
@@ -147,7 +155,7 @@ export function createServerContext(
     ...(options.watchesSettings === false ? [] : [watchSpaceSettings(store, subscriptions)]),
     settingsWatch,
     every({ name: 'key uses', ms: RECORD_USES_MS, run: recordUses, runsAtStop: true }),
-    createHistoryFlush(store, tally, log),
+    createHistoryFlush(store, counter, log),
   ];
   const services = compose('server context', [[connections], [prepared], repeated]);
 

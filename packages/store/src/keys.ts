@@ -20,13 +20,13 @@ import type { Status } from '@yardmaster/protocol';
  * | `ym:{pp}:space:<s>/queue/<name>` | zset | claimable job id of this name, by claim order | as above | as above |
  * | `ym:{pp}:space:<s>/names` | zset | job name by the number of its jobs, whatever their status | create | purge of its last job |
  * | `ym:{pp}:space:<s>/unique` | hash | `<bytes of name>:<name><key>` → id of the job that occupies the unique key | create | ack, end, purge |
- * | `ym:{pp}:space:<s>/paused` | hash | name of paused jobs, or empty for the whole space → state, see lua/waiting/paused.lua | pause, resume, tendPauses | resume |
+ * | `ym:{pp}:space:<s>/paused` | hash | name of paused jobs, or empty for the whole space → state, see lua/waiting/paused.lua | pause, resume, requeueResumed | resume |
  * | `ym:{pp}:space:<s>/history/<step>/<start>` | hash | job name → its counts in the minute or hour that begins at `start`, epoch seconds; see history/cell.ts | flush of a process | 48 hours (minutes) or 35 days (hours) after its last change |
  * | `ym:{pp}:counted:<process>` | string | number of the last step of counts that was added of a process | flush of a process | a day later |
  * | `ym:{pp}:spaces` | zset | space id by its last order score | create, retry | purge of its last job |
  * | `ym:{pp}:deadlines` | zset | job id by epoch ms at which something is due | transitions | transitions, expiry |
  * | `ym:{pp}:due` | zset | job id by epoch ms at which it becomes claimable, or its time to start is over | create, retry, release, reschedule, requeue | ack, kill, promotion |
- * | `ym:{pp}:pauses` | zset | space id by epoch ms at which a sweep looks after its paused and resumed names | pause, resume, tendPauses | tendPauses |
+ * | `ym:{pp}:pauses` | zset | space id by epoch ms at which a sweep looks after its paused and resumed names | pause, resume, requeueResumed | requeueResumed |
  * | `ym:{pp}:settings` | hash | space id → its settings, see storedSettings, also without jobs; empty → version of the hash | change of settings | change that sets all back; the version never |
  * | `ym:{pp}:stepped` | string | epoch ms at which a scheduler noticed that Redis' clock had stepped forward | scheduler | never |
  * | `ym:{pp}:callbacks` | zset | job id by epoch ms at which the relay looks | end of a job, each attempt | final outcome |

@@ -11,7 +11,7 @@ import type {
 import * as store from '@yardmaster/store';
 import * as attempts from '../attempts.js';
 import * as callbacks from '../callbacks.js';
-import { due, expire, markStep, promote, restoreDeadlines } from '../deadlines.js';
+import { due, expire, markStep, promote, reopenWindows } from '../deadlines.js';
 import { claim, create, poll } from '../delivering.js';
 import { createKeyed, createMany, type KeyedCreate, type ManyCreate } from '../keyed.js';
 import * as logs from '../logs.js';
@@ -132,7 +132,7 @@ const VERBS: { [V in Verb]: StoreAndModel<VerbInputs[V]> } = {
   kill: { perform: (at, it) => store.killJob(at, of(it), it.job, it.reason), predict: attempts.kill },
   pause: { perform: (at, it) => store.pauseSpace(at, it.space, it), predict: pauses.pause },
   resume: { perform: (at, it) => store.resumeSpace(at, it.space, it), predict: pauses.resume },
-  tend: { perform: (at, { partition }) => store.tendPauses(at, partition), predict: pauses.tend },
+  tend: { perform: (at, { partition }) => store.requeueResumed(at, partition), predict: pauses.tend },
   expire: {
     perform: async (at, { partition }) => store.expireDue(at, partition, await store.redisNow(at)),
     predict: expire,
@@ -142,7 +142,7 @@ const VERBS: { [V in Verb]: StoreAndModel<VerbInputs[V]> } = {
     predict: promote,
   },
   markStep: { perform: (at, it) => store.markStep(at, it.partition, it.lookedAt), predict: markStep },
-  bringBack: { perform: (at, { partition }) => store.restoreDeadlines(at, partition), predict: restoreDeadlines },
+  bringBack: { perform: (at, { partition }) => store.reopenWindows(at, partition), predict: reopenWindows },
   relay: { perform: (at, { partition }) => store.relayCallbacks(at, partition), predict: callbacks.relay },
   begin: {
     perform: (at, { job, series }) => store.beginCallback(at, { jobId: job, series }),

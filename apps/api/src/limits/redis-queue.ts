@@ -1,6 +1,6 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import { type QueuedTimeout, TimeoutQueue } from '@yardmaster/redis';
-import { within } from '@yardmaster/server';
+import { rejectAfter } from '@yardmaster/server';
 import { FairQueue, type Store } from '@yardmaster/store';
 
 /** How long a request may wait; then it is refused without having been sent, milliseconds. */
@@ -95,7 +95,7 @@ export class RedisQueue {
       this.#sendMore();
     };
     try {
-      return within(leftMs, run({ endsAt: sentAt + leftMs, release }), release);
+      return rejectAfter(leftMs, run({ endsAt: sentAt + leftMs, release }), release);
     } catch (error) {
       release(); // `run` may refuse a request before it is sent.
       return Promise.reject(error);

@@ -17,7 +17,7 @@ import { authorize } from '@yardmaster/server';
 import { createJob, createJobs, type PackedJob, packJob } from '@yardmaster/store';
 import { type Call, Reply } from '../call.js';
 import { Items, type ListOptions } from '../input/one-or-many.js';
-import { callWaits } from '../waiting/call-waits.js';
+import { longPoll } from '../waiting/long-poll.js';
 import { PENDING, SUMMARIES } from './examples.js';
 import type { Slot } from './route.js';
 
@@ -42,7 +42,7 @@ export async function create(
 }
 
 async function createOne(call: Call, request: CreateJobRequest, waitSeconds: number): Promise<Reply<Created>> {
-  const waits = waitSeconds === 0 ? null : callWaits(call, waitSeconds);
+  const waits = waitSeconds === 0 ? null : longPoll(call, waitSeconds);
   if (waits?.hasRoom === false) throw new YardmasterError('TOO_MANY_WAITERS');
   const { store, spaceId, header: idempotencyKey, caller } = call;
   const { outcome, job } = await createJob(store, spaceId, withDefaults(request, call), idempotencyKey, request);

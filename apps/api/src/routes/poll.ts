@@ -8,9 +8,9 @@ import {
   type YardmasterError,
 } from '@yardmaster/protocol';
 import { authorize } from '@yardmaster/server';
-import { pollJobs, type Store, takeTurn } from '@yardmaster/store';
+import { pollJobs, type Store, settleAndPoll } from '@yardmaster/store';
 import { type Call, Reply } from '../call.js';
-import { type CallWaits, callWaits } from '../waiting/call-waits.js';
+import { type LongPoll, longPoll } from '../waiting/long-poll.js';
 import { requireTokens } from './attempt.js';
 
 /** Settle outcomes if the call has any, claim jobs, and wait for the first job if there is none. */
@@ -19,21 +19,21 @@ export async function poll(call: Call<PollRequest>): Promise<PolledJobs | Reply<
   const { waitSeconds, autoAck, ackWithinSeconds, settle } = input;
   if (autoAck) authorize(call.caller, ['jobs:ack']);
   const isPlain = waitSeconds === 0 && !autoAck && ackWithinSeconds === null && settle === undefined;
-  const waits = isPlain ? null : callWaits(call, waitSeconds);
+  const waits = isPlain ? null : longPoll(call, waitSeconds);
   const { isMore, ...first } = await pollOnce(call, waits);
-  const claims = waits ?? (isMore || req.socket.destroyed ? callWaits(call, 0) : null);
+  const claims = waits ?? (isMore || req.socket.destroyed ? longPoll(call, 0) : null);
   // A plain poll does not listen to its connection, which would cost more: it only looks at it now. Another does, because
   // its claim would cost more than the delivery window of the service if its worker never got it.
   return claims === null ? first : new Reply(first, { wait: waitOf(input, { first, isMore, waits: claims, call }) });
 }
 
 /** Settle outcomes, and poll for the first time. */
-async function pollOnce(call: Call<PollRequest>, waits: CallWaits | null): Promise<PolledJobs & { isMore: boolean }> {
+async function pollOnce(call: Call<PollRequest>, waits: LongPoll | null): Promise<PolledJobs & { isMore: boolean }> {
   const { store, spaceId, input } = call;
   const { settle } = input;
   if (settle !== undefined && settle.length > 0) {
     requireTokens(call, settle, 'settle');
-    return takeTurn(store, spaceId, { settle, poll: input, refusalOf: refusalFor(call) });
+    return settleAndPoll(store, spaceId, { settle, poll: input, refusalOf: refusalFor(call) });
   }
   const isEmpty = waits?.needsNoFirstPoll(spaceId, input.names);
   const polled = isEmpty ? { jobs: [], isMore: false } : await pollJobs(store, spaceId, input);
@@ -43,7 +43,7 @@ async function pollOnce(call: Call<PollRequest>, waits: CallWaits | null): Promi
 interface FirstPoll {
   first: PolledJobs;
   isMore: boolean;
-  waits: CallWaits;
+  waits: LongPoll;
   call: Call;
 }
 
@@ -103,5 +103,5 @@ export async function settle(call: Call<{ outcomes: Outcome[] }>): Promise<{ res
   const { store, spaceId, input } = call;
   requireTokens(call, input.outcomes, 'outcomes');
   const turn = { settle: input.outcomes, poll: null, refusalOf: refusalFor(call) };
-  return { results: (await takeTurn(store, spaceId, turn)).settled };
+  return { results: (await settleAndPoll(store, spaceId, turn)).settled };
 }

@@ -18,7 +18,7 @@ import { authorize } from '@yardmaster/server';
 import { getHistory, getJob, getProgress, getStats, isoOf, listJobs, listSpaces, redisNow } from '@yardmaster/store';
 import { Reply } from '../call.js';
 import { json, query } from '../input/input.js';
-import { callWaits } from '../waiting/call-waits.js';
+import { longPoll } from '../waiting/long-poll.js';
 import { mayWait } from './create.js';
 import {
   COMPLETED,
@@ -54,7 +54,7 @@ export const READING: readonly Route[] = [
       const { store, caller, id, input } = call;
       const job = await getJob(store, caller, id);
       if (input.waitSeconds === 0 || isTerminal(job.status)) return job;
-      return new Reply(job, { wait: () => callWaits(call, input.waitSeconds).forEnd(id, false) });
+      return new Reply(job, { wait: () => longPoll(call, input.waitSeconds).forEnd(id, false) });
     },
   }),
   route({

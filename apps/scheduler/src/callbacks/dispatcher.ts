@@ -1,6 +1,6 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Logger, Service } from '@yardmaster/runtime';
-import { within } from '@yardmaster/server';
+import { rejectAfter } from '@yardmaster/server';
 import type { PendingCallback } from '@yardmaster/store';
 import { DelayedError, type Job, type Queue, type Worker } from 'bullmq';
 import type { BullMq } from '../bullmq.js';
@@ -69,7 +69,7 @@ export class CallbackDispatcher implements Service {
   /** Finish the callbacks that are being sent, and leave the waiting ones to other schedulers. */
   async stop(withinMs: number): Promise<void> {
     this.#isStopping = true;
-    await within(withinMs, Promise.all([this.#worker?.close(), ...this.#dispatched]));
+    await rejectAfter(withinMs, Promise.all([this.#worker?.close(), ...this.#dispatched]));
   }
 
   /** Whether no callback of any host is accepted now. */

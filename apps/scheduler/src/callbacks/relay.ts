@@ -1,6 +1,6 @@
 import type { Listener, SharedSubscriptions } from '@yardmaster/redis';
 import type { Logger, Service } from '@yardmaster/runtime';
-import { within } from '@yardmaster/server';
+import { rejectAfter } from '@yardmaster/server';
 import { PARTITION_TAGS, relayCallbacks, type Store } from '@yardmaster/store';
 import type { CallbackDispatcher } from './dispatcher.js';
 
@@ -73,7 +73,7 @@ export function createRelay({ store, subscriptions, dispatcher, log }: RelayOpti
     async stop(withinMs) {
       for (const [channel, listener] of channels) subscriptions.remove(channel, listener);
       woken.clear();
-      await within(withinMs, Promise.all(running.values()));
+      await rejectAfter(withinMs, Promise.all(running.values()));
     },
   };
 }

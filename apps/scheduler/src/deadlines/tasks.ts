@@ -1,15 +1,15 @@
-import { type Due, expireDue, promoteDue, tendPauses } from '@yardmaster/store';
+import { type Due, expireDue, promoteDue, requeueResumed } from '@yardmaster/store';
 
 /** What a step does in a partition. */
 interface Work {
-  process: typeof expireDue | typeof promoteDue | typeof tendPauses;
+  process: typeof expireDue | typeof promoteDue | typeof requeueResumed;
   /** What the log says afterwards. */
   done: string;
 }
 
 const EXPIRE: Work = { process: expireDue, done: 'deadlines expired' };
 const PROMOTE: Work = { process: promoteDue, done: 'waiting jobs promoted' };
-const TEND: Work = { process: tendPauses, done: 'pauses tended' };
+const TEND: Work = { process: requeueResumed, done: 'pauses tended' };
 
 export type Task = Work & { partition: string };
 

@@ -24,7 +24,7 @@ const PER_TICK_BUSY = 16;
 /** Connections that are read at each tick once the process is no longer busy. */
 const PER_TICK = 512;
 
-/** One of so many reads is for a connection that is not urgent, if one waits. */
+/** Every eighth read goes to a connection that is not urgent, if one waits. */
 const NOT_URGENT_EVERY = 8;
 
 /**

@@ -4,7 +4,7 @@ import { Cluster, type Redis } from 'ioredis';
 import { call } from '../call.js';
 import { PARTITION_TAGS } from '../keys.js';
 import { runScript } from '../script/run-script.js';
-import { bring_back, mark_step } from '../script/scripts.generated.js';
+import { mark_step, reopen_windows } from '../script/scripts.generated.js';
 import type { Store } from '../store.js';
 import { msOf, redisNow } from '../time.js';
 
@@ -36,7 +36,7 @@ export async function markStep(store: Store, partition: string, readAt: number):
  * @returns jobs that were given a window
  * @throws UNAVAILABLE
  */
-export async function restoreDeadlines(store: Store, partition: string): Promise<number> {
+export async function reopenWindows(store: Store, partition: string): Promise<number> {
   const { redis, keys } = store;
   let total = 0;
   for (let cursor = '0'; ; ) {
@@ -54,7 +54,7 @@ export async function restoreDeadlines(store: Store, partition: string): Promise
 async function reopenIn(store: Store, partition: string, index: string): Promise<number> {
   let total = 0;
   for (let afterOrder = '-inf'; ; ) {
-    const { examined, lastOrder, reopened } = await runScript(store, bring_back, {
+    const { examined, lastOrder, reopened } = await runScript(store, reopen_windows, {
       keys: { index },
       args: { base: store.keys.baseOf(partition), afterOrder, limit: BATCH },
     });

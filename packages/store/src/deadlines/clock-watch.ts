@@ -1,7 +1,7 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import pLimit from 'p-limit';
 import type { Store } from '../store.js';
-import { type ClockReading, markStep, restoreDeadlines, stepBetween } from './clock-steps.js';
+import { type ClockReading, markStep, reopenWindows, stepBetween } from './clock-steps.js';
 
 /**
  * How long a new watch lets no deadline be processed. A step may have come just before its start, which it cannot see.
@@ -33,7 +33,7 @@ export interface Followed {
  *
  * Deadlines that were due at a reading were due before any later step, so only these are processed. When a reading
  * shows a step, it is handled before the next deadline is processed. A step forward is marked (`markStep`); after a
- * step back, windows are opened again (`restoreDeadlines`).
+ * step back, windows are opened again (`reopenWindows`).
  */
 export interface ClockWatch {
   follow(clocks: ReadonlyMap<string, ClockReading>): Promise<Followed>;
@@ -56,7 +56,7 @@ export function createClockWatch(store: Store, settleMs = SETTLE_MS): ClockWatch
 
   async function walk(partition: string, { faults }: Followed): Promise<number> {
     try {
-      return await restoreDeadlines(store, partition);
+      return await reopenWindows(store, partition);
     } catch (error) {
       if (error instanceof YardmasterError) throw error;
       faults.push(error); // A key of another type, which fsck reports. It must not keep the partition from being swept.

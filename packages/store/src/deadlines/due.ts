@@ -14,7 +14,7 @@ export interface Due {
   operations: string[];
   /** For `relayCallbacks`. */
   callbacks: string[];
-  /** For `tendPauses`. */
+  /** For `requeueResumed`. */
   pauses: string[];
   /** The clock of each partition that could be read, by its tag. */
   clocks: ReadonlyMap<string, ClockReading>;

@@ -35,7 +35,7 @@ local function expireOne(id, due, n)
     local errorJson = '"Job timed out after ' .. job.timeoutSeconds .. ' seconds without a heartbeat"'
     local runBy = option(job, 'm', 'runBy')
     if runBy and due >= tonumber(runBy) then errorJson = '"Job ran longer than ' .. option(job, 'm', 'maxRunSeconds') .. ' seconds"' end
-    return FAILED[failAttempt(job, nowMs, errorJson, { random = spread(random, n) })], job, nowMs - (startedAt or nowMs)
+    return FAILED[failAttempt(job, nowMs, errorJson, { random = nextRandom(random, n) })], job, nowMs - (startedAt or nowMs)
   elseif PURGED[job.status or ''] then
     return purge(job, nowMs) and PURGED[job.status]
   elseif job.status and not IS_STATUS[job.status] then

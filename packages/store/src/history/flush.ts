@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import { onBulk, runScript } from '../script/run-script.js';
 import { add_history } from '../script/scripts.generated.js';
 import type { Store } from '../store.js';
-import { type Portion, type Step, type Tally, textOfCell } from './tally.js';
+import { type Portion, type SpaceHistoryCounter, type Step, textOfCell } from './counter.js';
 
 /** Cells that one script adds: some 1 ms of Redis' time. */
 const STEP_CELLS = 50;
@@ -30,47 +30,47 @@ export interface Flushed {
  * flush. A step whose reply was lost is sent again with the same number, and Redis adds it once. Two flushes must not
  * run at the same time.
  */
-export async function flushHistory(store: Store, tally: Tally): Promise<Flushed> {
-  const flushed: Flushed = { hasLost: tally.close(), faults: [] };
+export async function flushHistory(store: Store, counter: SpaceHistoryCounter): Promise<Flushed> {
+  const flushed: Flushed = { hasLost: counter.close(), faults: [] };
   const abreast = pLimit(PARTITIONS_AT_ONCE);
   const flushOne = async (partition: string) => {
     try {
-      await flushPartition(store, tally, partition);
+      await flushPartition(store, counter, partition);
     } catch (error) {
       flushed.faults.push(error);
     }
   };
-  await Promise.all([...tally.portions.keys()].map((partition) => abreast(flushOne, partition)));
+  await Promise.all([...counter.portions.keys()].map((partition) => abreast(flushOne, partition)));
   return flushed;
 }
 
-async function flushPartition(store: Store, tally: Tally, partition: string): Promise<void> {
+async function flushPartition(store: Store, counter: SpaceHistoryCounter, partition: string): Promise<void> {
   const { keys } = store;
-  for (let portion = tally.portions.get(partition)?.[0]; portion; portion = tally.portions.get(partition)?.[0]) {
-    portion.steps ??= stepsOf(tally, portion);
+  for (let portion = counter.portions.get(partition)?.[0]; portion; portion = counter.portions.get(partition)?.[0]) {
+    portion.steps ??= stepsOf(counter, portion);
     for (let step = portion.steps[0]; step; step = portion.steps[0]) {
       const now = performance.now();
       step.firstSentAt ??= now;
       if (now - step.firstSentAt < RESEND_MS) {
         await runScript(onBulk(store), add_history, {
-          keys: { counted: keys.counted(partition, tally.id) },
+          keys: { counted: keys.counted(partition, counter.id) },
           args: { base: keys.baseOf(partition), seq: step.seq, agoMs: Math.round(now - portion.countedAt) },
           rest: step.cells,
         });
       }
       portion.steps.shift();
     }
-    tally.drop(partition);
+    counter.drop(partition);
   }
 }
 
-function stepsOf(tally: Tally, { spaces }: Portion): Step[] {
+function stepsOf(counter: SpaceHistoryCounter, { spaces }: Portion): Step[] {
   const steps: Step[] = [];
   for (const [spaceId, names] of spaces) {
     for (const [name, cell] of names) {
       let step = steps.at(-1);
       if (step === undefined || step.cells.length >= 3 * STEP_CELLS) {
-        step = { seq: ++tally.seq, cells: [], firstSentAt: null };
+        step = { seq: ++counter.seq, cells: [], firstSentAt: null };
         steps.push(step);
       }
       step.cells.push(spaceId, name, textOfCell(cell));

@@ -3,7 +3,7 @@ import { onBulk, runScript } from '../script/run-script.js';
 import { read_history } from '../script/scripts.generated.js';
 import { type Caller, ownerOf, type Store } from '../store.js';
 import { isoOf, redisNow } from '../time.js';
-import { BUCKET_SECONDS, type Cell, COUNTERS, cellOfText, DURATIONS } from './tally.js';
+import { BUCKET_SECONDS, type Cell, COUNTERS, cellOfText, DURATIONS } from './counter.js';
 
 /** Points that one script reads. */
 const PORTION = 60;

@@ -10,12 +10,12 @@ local function loadJob(base, id, ...)
   else
     state = redis.call('HGET', key, 'state') -- A reply that is no table costs 2,000 instructions less.
   end
-  local status, order, attempt, takeBacks, seq, updatedAt, maxRetries, timeoutSeconds, flags, space, name =
+  local status, order, attempt, returns, seq, updatedAt, maxRetries, timeoutSeconds, flags, space, name =
     string.match(state or '', STATE)
   if state and not status then error('the state of the job is not valid') end
   local job = { -- made at once, because a table that grows costs more
     key = key, base = base, id = id, space = space, name = name, state = state, status = status, order = order, attempt = attempt,
-    takeBacks = takeBacks, seq = seq, updatedAt = updatedAt, maxRetries = maxRetries, timeoutSeconds = timeoutSeconds, flags = flags,
+    returns = returns, seq = seq, updatedAt = updatedAt, maxRetries = maxRetries, timeoutSeconds = timeoutSeconds, flags = flags,
   }
   return job, first, second, third
 end

@@ -1,6 +1,6 @@
 -- Remove the oldest entry of a queue and return it; nil when it is empty. A script for several jobs reads some at once: one
 -- that another verb takes in between is no longer pending.
-local function takeFirst(queue, wanted)
+local function popOldest(queue, wanted)
   if not batch then return redis.call('ZPOPMIN', queue)[1] end
   local at = batch.queue == queue and batch.next or nil
   if not at or not batch.heads[at] then

@@ -1,11 +1,11 @@
 -- The state of a job is one field of its record, because reading one field and taking it apart costs Redis a third of
 -- reading eight fields:
 --
---   <status> <order> <attempt> <takeBacks> <seq> <updatedAt> <maxRetries> <timeoutSeconds> <flags> <space> <name>
+--   <status> <order> <attempt> <returns> <seq> <updatedAt> <maxRetries> <timeoutSeconds> <flags> <space> <name>
 --
 --   order       place by creation
 --   attempt     attempts started; those before a requeue do not count
---   takeBacks   delivery timeouts, releases and requeues so far, see attempt/delivery.lua
+--   returns   delivery timeouts, releases and requeues so far, see attempt/delivery.lua
 --   seq         of the newest event
 --   updatedAt   epoch ms; 0 for a job that is as it was created
 --   flags       `-`, and a letter for each option that the record has: `u` unique, `c` callbackUrl, `t` tags, `p` priority,
@@ -23,6 +23,6 @@ end
 
 -- Return the state of a job that has changed at this time.
 local function stateOf(job, status, at)
-  return status .. ' ' .. job.order .. ' ' .. job.attempt .. ' ' .. job.takeBacks .. ' ' .. job.seq .. ' ' .. at .. ' ' .. job.maxRetries
+  return status .. ' ' .. job.order .. ' ' .. job.attempt .. ' ' .. job.returns .. ' ' .. job.seq .. ' ' .. at .. ' ' .. job.maxRetries
     .. ' ' .. job.timeoutSeconds .. ' ' .. job.flags .. ' ' .. job.space .. ' ' .. job.name
 end

@@ -23,7 +23,7 @@ local function checkedRecord(found, base, id)
     if not isRight then broken(field) end
     return isRight
   end
-  r.status, r.order, r.attempt, r.takeBacks, r.seq, r.updatedAt, r.maxRetries, r.timeoutSeconds, r.flags, r.space, r.name =
+  r.status, r.order, r.attempt, r.returns, r.seq, r.updatedAt, r.maxRetries, r.timeoutSeconds, r.flags, r.space, r.name =
     string.match(r.state or '', STATE)
   local hasState = check('state', r.status and IS_STATUS[r.status] and tonumber(r.order) < 2 ^ 53
     and (tonumber(r.timeoutSeconds) or 0) > 0 and string.find(r.flags, '^%-[cdhkmprstu]*$') and isSpaceOf(base, r.space))

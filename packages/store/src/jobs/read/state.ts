@@ -8,7 +8,7 @@ export interface State {
   /** Attempts started since the job was created or requeued. */
   attempt: number;
   /** Delivery timeouts, releases and requeues so far. */
-  takeBacks: number;
+  returns: number;
   /** Seq of the newest event. */
   seq: number;
   /** Epoch milliseconds; null for a job that is as it was created. */
@@ -24,7 +24,7 @@ export const STATE_PARTS = [
   'status',
   'order',
   'attempt',
-  'takeBacks',
+  'returns',
   'seq',
   'updatedAt',
   'maxRetries',
@@ -44,12 +44,12 @@ export const statePartsOf = (text: string): string[] | null => STATE.exec(text)?
 export function stateOf(text: string): State {
   const parts = statePartsOf(text);
   if (parts === null) throw new Error('the state of a job record is not valid');
-  const [status, order, attempt, takeBacks, seq, updatedAt, maxRetries, timeoutSeconds, , spaceId, name] = parts;
+  const [status, order, attempt, returns, seq, updatedAt, maxRetries, timeoutSeconds, , spaceId, name] = parts;
   return {
     status: status as Status,
     order: order as string,
     attempt: Number(attempt),
-    takeBacks: Number(takeBacks),
+    returns: Number(returns),
     seq: Number(seq),
     updatedAt: updatedAt === '0' ? null : (updatedAt as string),
     maxRetries: Number(maxRetries),
@@ -82,15 +82,15 @@ export function optionsOf(
 const EPOCH_RADIX = 36;
 
 /**
- * Write the delivery token of a pending job's next delivery: `<attempts>.<takeBacks>.<epoch>`. The epoch is the order, so
+ * Write the delivery token of a pending job's next delivery: `<attempts>.<returns>.<epoch>`. The epoch is the order, so
  * that a job with the same id that is created after this one was deleted has other tokens.
  */
-export const deliveryTokenOf = ({ attempt, takeBacks, order }: State): string =>
-  `${attempt}.${takeBacks}.${Number(order).toString(EPOCH_RADIX)}`;
+export const deliveryTokenOf = ({ attempt, returns, order }: State): string =>
+  `${attempt}.${returns}.${Number(order).toString(EPOCH_RADIX)}`;
 
 /** Write a delivery token as scripts take it, with the order in decimal; '' for none. One without an epoch matches no job. */
 export function storedTokenOf(token: string | null | undefined): string {
   if (!token) return '';
-  const [attempt, takeBacks, epoch = '0'] = token.split('.');
-  return `${attempt}.${takeBacks}.${Number.parseInt(epoch, EPOCH_RADIX)}`;
+  const [attempt, returns, epoch = '0'] = token.split('.');
+  return `${attempt}.${returns}.${Number.parseInt(epoch, EPOCH_RADIX)}`;
 }

@@ -9,13 +9,13 @@ local function missedWindow(job)
 end
 
 -- Return which delivery of a job a token belongs to: 'current', the one that has the job now or that ended it; 'over';
--- or 'unknown', for a token that the job never had. A token is <attempts at delivery>.<take-backs>.<order>; the state has
+-- or 'unknown', for a token that the job never had. A token is <attempts at delivery>.<returns>.<order>; the state has
 -- all of them, so that a claim stores nothing for it. Take-backs never fall, so that no two deliveries of a job have one
 -- token. The order tells the job from one with the same id that was deleted before it was created.
 local function deliveryOf(job, token)
-  local attempt, takeBacks, order = string.match(token, '^(%d+)%.(%d+)%.(%d+)$')
+  local attempt, returns, order = string.match(token, '^(%d+)%.(%d+)%.(%d+)$')
   if order ~= job.order then return 'unknown' end
-  attempt, takeBacks = tonumber(attempt), tonumber(takeBacks)
+  attempt, returns = tonumber(attempt), tonumber(returns)
   -- The attempt that runs or has ended the job is counted, but was not at its delivery. A dead job that has delivery
   -- timeouts was not acked in its last delivery, because an ack removes them; one without attempts died before its
   -- first ack.
@@ -23,11 +23,11 @@ local function deliveryOf(job, token)
   local wasAcked = job.status == 'running' or job.status == 'completed' or diedAcked
   local lastAttempt = tonumber(job.attempt) - (wasAcked and 1 or 0)
 
-  if takeBacks < tonumber(job.takeBacks) then
+  if returns < tonumber(job.returns) then
     -- A requeue may have come in between, since which attempts are counted from 0 again.
     return attempt <= math.max(lastAttempt, tonumber(job.maxRetries)) and 'over' or 'unknown'
   end
-  if takeBacks > tonumber(job.takeBacks) or attempt > lastAttempt then return 'unknown' end
+  if returns > tonumber(job.returns) or attempt > lastAttempt then return 'unknown' end
   if attempt < lastAttempt then return 'over' end
   -- While a job waits, its next delivery will have this token, and none has it yet. It may have died while it waited.
   local waits = job.status == 'pending' or job.status == 'scheduled'

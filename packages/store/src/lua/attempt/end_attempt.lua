@@ -41,7 +41,7 @@ local function failDelivery(job, windowMs, nowMs)
     return makeDead(job, nowMs, errorJson, 'deliveryTimeouts', count)
   end
   local status = returnToWaiting(job, nowMs, nil, job.order)
-  job.takeBacks = nextOf(job.takeBacks)
+  job.returns = nextOf(job.returns)
   recordReturn(job, formatInteger(nowMs), 'delivery_timeout', status, 'null',
     'deliveryTimeouts', count, 'missedWindowMs', formatInteger(windowMs))
   return status

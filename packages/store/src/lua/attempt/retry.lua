@@ -1,5 +1,5 @@
 -- Return another random number, the n-th after this one: multiples of the golden ratio are spread evenly.
-local function spread(random, n)
+local function nextRandom(random, n)
   return (random + n * 0.6180339887498949) % 1
 end
 

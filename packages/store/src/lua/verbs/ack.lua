@@ -9,7 +9,7 @@
 --   attempt        number of the attempt that has started
 local job, refusal = openJob(base, space, jobId)
 if refusal then return refusal end
-if deliveryToken ~= '' and not (job.status == 'delivered' and deliveryToken == job.attempt .. '.' .. job.takeBacks .. '.' .. job.order) then
+if deliveryToken ~= '' and not (job.status == 'delivered' and deliveryToken == job.attempt .. '.' .. job.returns .. '.' .. job.order) then
   local reply = replyToToken(job, deliveryToken, 'running')
   if reply then return reply end
 end

@@ -10,7 +10,7 @@
 --   runMs          how long the attempt has run
 local job, refusal, startedAt = openJob(base, space, jobId, 'startedAt')
 if refusal then return refusal end
-if deliveryToken ~= '' and not (job.status == 'running' and deliveryToken == previousOf(job.attempt) .. '.' .. job.takeBacks .. '.' .. job.order) then
+if deliveryToken ~= '' and not (job.status == 'running' and deliveryToken == previousOf(job.attempt) .. '.' .. job.returns .. '.' .. job.order) then
   local reply = replyToToken(job, deliveryToken, 'completed')
   if reply then return reply end
 end

@@ -10,7 +10,7 @@
 local job, refusal = openJob(base, space, jobId)
 if refusal then return refusal end
 if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
-if deliveryToken ~= '' and not (job.status == 'running' and deliveryToken == previousOf(job.attempt) .. '.' .. job.takeBacks .. '.' .. job.order) then
+if deliveryToken ~= '' and not (job.status == 'running' and deliveryToken == previousOf(job.attempt) .. '.' .. job.returns .. '.' .. job.order) then
   local refused = replyToToken(job, deliveryToken)
   if refused then return refused end
 end

@@ -38,7 +38,7 @@ end
 local reply, claimed, id = { 'OK' }, 0, nil
 for _ = 1, wanted + (paused and 100 or 50) do -- to spare for entries without a pending job, and for paused ones
   if claimed == wanted then break end
-  if takeOldest then id = takeOldest() else id = takeFirst(source, wanted) end
+  if takeOldest then id = takeOldest() else id = popOldest(source, wanted) end
   if not id then break end
   local isValid, job, payload = pcall(loadJob, base, id, 'payload')
   -- Any other entry is gone from this queue now. A job of a paused name stays in that of its name, and hides no other.

@@ -24,7 +24,7 @@ if job.status == 'delivered' and isStartOver(job, nowMs) then
   failStart(job, nowMs)
   return { 'OK', job.status, 'dead', attempt, job.space, job.name }
 end
-job.attempt, job.takeBacks = previousOf(attempt), nextOf(job.takeBacks)
+job.attempt, job.returns = previousOf(attempt), nextOf(job.returns)
 local scheduledFor = timeOf(delay, nowMs)
 local status = returnToWaiting(job, nowMs, scheduledFor, job.order)
 recordReturn(job, nowText, 'released', status, '{"reason":' .. reason .. scheduledData(scheduledFor))

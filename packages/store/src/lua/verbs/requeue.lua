@@ -25,7 +25,7 @@ local before = job.status
 leave(base .. 'callbacks', jobId)
 redis.call('HDEL', job.key, 'result', 'error', 'deliveryTimeouts', 'startBy', 'killReason', 'kept',
   'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil')
-job.attempt, job.takeBacks, job.startBy = '0', nextOf(job.takeBacks), false
+job.attempt, job.returns, job.startBy = '0', nextOf(job.returns), false
 clearFlags(job, 'd')
 local scheduledFor = timeOf(delay, nowMs)
 local status = returnToWaiting(job, nowMs, scheduledFor)

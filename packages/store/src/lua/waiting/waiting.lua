@@ -14,7 +14,7 @@ end
 
 -- Enter a claimable job in its queues, at this claim order. A job with `scheduledFor` only gets an entry in `due`.
 local function enterWaiting(job, nowMs, scheduledFor, order)
-  if batch then batch.queue = nil end -- Its place may be before some that were read, see takeFirst.
+  if batch then batch.queue = nil end -- Its place may be before some that were read, see popOldest.
   local limit = startLimit(job)
   if scheduledFor then
     redis.call('HSET', job.key, 'scheduledFor', formatInteger(scheduledFor))

@@ -1,7 +1,7 @@
 import { LIMITS, type Paused, type PauseRequest, YardmasterError } from '@yardmaster/protocol';
 import { call } from '../../call.js';
 import { runScript } from '../../script/run-script.js';
-import { pause, resume, tend_pauses } from '../../script/scripts.generated.js';
+import { pause, requeue_resumed, resume } from '../../script/scripts.generated.js';
 import type { Store } from '../../store.js';
 
 /** Jobs that one step looks at. */
@@ -27,7 +27,7 @@ export async function pauseSpace(store: Store, spaceId: string, { names }: Pause
 
 /**
  * End the pause of jobs of some names; without names, all pauses of a space. Jobs of a resumed name are in their places
- * in the space's queue again once sweeps have put them back, see tendPauses.
+ * in the space's queue again once sweeps have put them back, see requeueResumed.
  *
  * @throws UNAVAILABLE
  * @see docs/api.md#pause-and-resume
@@ -63,8 +63,8 @@ export function pausedOf(fields: readonly (readonly [name: string, value: string
  * @param partition its tag, see PARTITION_TAGS
  * @throws UNAVAILABLE
  */
-export async function tendPauses(store: Store, partition: string): Promise<{ isMore: boolean; broken: string[] }> {
-  const { isMore } = await runScript(store, tend_pauses, {
+export async function requeueResumed(store: Store, partition: string): Promise<{ isMore: boolean; broken: string[] }> {
+  const { isMore } = await runScript(store, requeue_resumed, {
     keys: { pauses: store.keys.pauses(partition) },
     args: { base: store.keys.baseOf(partition), limit: STEP },
   });

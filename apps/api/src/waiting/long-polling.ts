@@ -1,14 +1,14 @@
 import type { SharedSubscriptions } from '@yardmaster/redis';
 import { hasClaimable, readStatus, type Store } from '@yardmaster/store';
-import { JobWatch } from './job-watch.js';
-import { SpaceWatch } from './space-watch.js';
-import { Waits, type WaitsOptions } from './waits.js';
-import type { Watch } from './watch.js';
+import { JobWakeChannel } from './job-wake-channel.js';
+import { SpaceWakeChannel } from './space-wake-channel.js';
+import { WaitRegistry, type WaitRegistryOptions } from './wait-registry.js';
+import type { WakeChannel } from './wake-channel.js';
 
 /** Runs a part of a call at Redis, with a slot of its own. */
 export type AtRedis = <T>(work: (store: Store) => Promise<T>) => Promise<T>;
 
-export interface WaitingOptions extends WaitsOptions {
+export interface LongPollingOptions extends WaitRegistryOptions {
   keys: Store['keys'];
   subscriptions: SharedSubscriptions;
   /** Runs the reads that the waiting calls of this process share. */
@@ -16,28 +16,28 @@ export interface WaitingOptions extends WaitsOptions {
 }
 
 /** The calls of this process that wait, and the channels that they wait for. */
-export interface Waiting {
-  waits: Waits;
-  ofSpace(spaceId: string): SpaceWatch;
+export interface LongPolling {
+  waits: WaitRegistry;
+  ofSpace(spaceId: string): SpaceWakeChannel;
   /** Return the watch of a space if there is one. */
-  knownSpace(spaceId: string): SpaceWatch | undefined;
-  ofJob(jobId: string): JobWatch;
+  knownSpace(spaceId: string): SpaceWakeChannel | undefined;
+  ofJob(jobId: string): JobWakeChannel;
 }
 
 /** Create the waiting of a process, without calls. */
-export function createWaiting({ keys, subscriptions, atRedis, ...options }: WaitingOptions): Waiting {
-  const spaces = new Watches(
+export function createLongPolling({ keys, subscriptions, atRedis, ...options }: LongPollingOptions): LongPolling {
+  const spaces = new WakeChannels(
     (spaceId, onUnused) =>
-      new SpaceWatch({
+      new SpaceWakeChannel({
         channel: keys.wakeChannel(spaceId),
         subscriptions,
         onUnused,
         hasClaimable: (names) => atRedis((store) => hasClaimable(store, spaceId, names)),
       }),
   );
-  const jobs = new Watches(
+  const jobs = new WakeChannels(
     (jobId, onUnused) =>
-      new JobWatch({
+      new JobWakeChannel({
         channel: keys.jobChannel(jobId),
         subscriptions,
         onUnused,
@@ -45,15 +45,15 @@ export function createWaiting({ keys, subscriptions, atRedis, ...options }: Wait
       }),
   );
   return {
-    waits: new Waits(options),
+    waits: new WaitRegistry(options),
     ofSpace: (spaceId) => spaces.of(spaceId),
     knownSpace: (spaceId) => spaces.known(spaceId),
     ofJob: (jobId) => jobs.of(jobId),
   };
 }
 
-/** Watches by id; each ends on its own once it is not used. */
-class Watches<W extends Watch> {
+/** Wake channels by id; each ends on its own once it is not used. */
+class WakeChannels<W extends WakeChannel> {
   readonly #all = new Map<string, W>();
   readonly #create: (id: string, onUnused: () => void) => W;
 

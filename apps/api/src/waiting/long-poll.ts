@@ -4,16 +4,16 @@ import { authenticate, cachedPrincipal, presentedKey } from '@yardmaster/server'
 import { ANY_SPACE, type Caller, getJob, type Polled, releaseJob, type Store } from '@yardmaster/store';
 import type { Call } from '../call.js';
 import { withReadSlots } from '../limits/redis-queue.js';
-import { ifUnsent } from './caller.js';
-import type { EndWaiter } from './job-watch.js';
+import { onResponseLost } from './connection-close.js';
+import type { EndWaiter } from './job-wake-channel.js';
+import type { AtRedis, LongPolling } from './long-polling.js';
 import type { PollWaiter } from './poll-queue.js';
-import type { AtRedis, Waiting } from './waiting.js';
 
 /** Reason in the history of a job whose worker was gone before it got the job. */
 const UNSENT = 'the connection of the worker was closed before the response was sent';
 
-export interface CallWaitsOptions {
-  waiting: Waiting;
+export interface LongPollOptions {
+  waiting: LongPolling;
   res: ServerResponse;
   /** How long the call may wait; 0 for a poll that only continues, or releases what it cannot send. */
   seconds: number;
@@ -35,10 +35,10 @@ export interface RepeatedPoll {
 }
 
 /** What a single call with `waitSeconds` may wait for, once it has done its work and has its first outcome. */
-export class CallWaits {
-  readonly #options: CallWaitsOptions;
+export class LongPoll {
+  readonly #options: LongPollOptions;
 
-  constructor(options: CallWaitsOptions) {
+  constructor(options: LongPollOptions) {
     this.#options = options;
   }
 
@@ -117,7 +117,7 @@ export class CallWaits {
     if (jobs.length === 0) return;
     const { res, atRedisFirst } = this.#options;
     const claimed = jobs.map(({ id, deliveryToken }) => ({ id, deliveryToken })); // Not their payloads.
-    ifUnsent(res, () => {
+    onResponseLost(res, () => {
       for (const { id, deliveryToken } of claimed) {
         const run = (store: Store) => releaseJob(store, { ...ANY_SPACE, deliveryToken }, id, { reason: UNSENT });
         atRedisFirst(run).catch(() => undefined);
@@ -149,10 +149,10 @@ export class CallWaits {
 }
 
 /** Return what a call may wait for; with 0 seconds it only makes further calls to Redis. */
-export function callWaits({ req, res, deps, caller }: Call, seconds: number): CallWaits {
+export function longPoll({ req, res, deps, caller }: Call, seconds: number): LongPoll {
   const { store, redisQueue, waiting, budgetMs: withinMs } = deps;
   const owner = caller.keyId;
-  return new CallWaits({
+  return new LongPoll({
     ...{ waiting, res, seconds, caller },
     atRedis: (work) =>
       redisQueue.withSlot({

@@ -16,7 +16,7 @@ import { handle } from './handle.js';
 import { InflateBudget, KeyLimiter, ResponseBudget } from './limits/budgets.js';
 import type { Route } from './routes/route.js';
 
-export interface ServingOptions
+export interface DispatcherOptions
   extends Omit<Dependencies, 'inflateBudget' | 'batchBudget' | 'budgetMs' | 'keyLimiter'> {
   /** Counts the requests that are being served. */
   requests: Pick<RequestMetrics, 'inFlight'>;
@@ -27,11 +27,11 @@ export interface ServingOptions
 }
 
 /** Responds to requests for rows. */
-export interface Serving {
+export interface HttpDispatcher {
   /** Respond to a request for a row. @throws YardmasterError; any other error is a bug */
   serve(route: Route, params: Params, res: Response): Promise<void>;
   /** Respond with the thrown error, and log it. */
-  refuse(thrown: unknown, req: Request, res: Response): void;
+  respondWithError(thrown: unknown, req: Request, res: Response): void;
 }
 
 /** Bytes in memory at once: of batches of logs, and of lists of jobs that are larger than other bodies. */
@@ -42,7 +42,13 @@ const MAX_BATCHED_BYTES = 32 * 1_048_576;
 const RESERVED = 0.1;
 
 /** Create the functions that respond to requests, with their shared budgets. */
-export function createServing({ log, requests, maxInFlight, onOverloaded, ...given }: ServingOptions): Serving {
+export function createDispatcher({
+  log,
+  requests,
+  maxInFlight,
+  onOverloaded,
+  ...given
+}: DispatcherOptions): HttpDispatcher {
   const responseBudget = new ResponseBudget();
   const { store } = given;
   const budgetMs = redisBudgetMs(store);
@@ -69,7 +75,7 @@ export function createServing({ log, requests, maxInFlight, onOverloaded, ...giv
         requests.inFlight--;
       }
     },
-    refuse(thrown, req, res) {
+    respondWithError(thrown, req, res) {
       const requestId = requestIdOfResponse(res);
       const error = thrown instanceof YardmasterError ? thrown : internalError(requestId);
       const line = { requestId, method: req.method, path: req.path, code: error.code };

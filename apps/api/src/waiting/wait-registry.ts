@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { YardmasterError } from '@yardmaster/protocol';
 import { closeAfter, type RequestMetrics } from '@yardmaster/server';
-import { onceGone } from './caller.js';
+import { onConnectionClosed } from './connection-close.js';
 
 /** A call that waits, and how long it may. */
 export interface WaitingCall {
@@ -9,7 +9,7 @@ export interface WaitingCall {
   seconds: number;
 }
 
-export interface WaitsOptions {
+export interface WaitRegistryOptions {
   /** Most calls that wait at once. */
   max: number;
   /** Aborted when the process is about to end. */
@@ -21,11 +21,11 @@ export interface WaitsOptions {
  * The calls of this process that wait. A call that waits is not in flight, because it uses nothing but its connection.
  * Each wait is over at the end of its time, when its caller is gone, and when the process is about to end.
  */
-export class Waits {
-  readonly #options: WaitsOptions;
+export class WaitRegistry {
+  readonly #options: WaitRegistryOptions;
   readonly #open = new Set<() => void>();
 
-  constructor(options: WaitsOptions) {
+  constructor(options: WaitRegistryOptions) {
     this.#options = options;
     options.stopping.addEventListener('abort', () => {
       for (const end of [...this.#open]) end();
@@ -70,14 +70,14 @@ export class Waits {
       onOver();
     };
     const timer = setTimeout(over, msOf(seconds));
-    const forget = onceGone(res.req.socket, over);
+    const forget = onConnectionClosed(res.req.socket, over);
     this.#open.add(over);
     requests.beginWait(res);
     return end;
   }
 }
 
-/** Waits of at least so many seconds end together, at most a step earlier. */
+/** WaitRegistry of at least so many seconds end together, at most a step earlier. */
 const LONG_SECONDS = 10;
 const STEP_MS = 1_000;
 

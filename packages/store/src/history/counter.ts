@@ -42,7 +42,7 @@ export interface Portion {
  * Redis. Its memory is bounded: beyond 100 names of a space the others are counted as `*`, and beyond 10,000 pairs of
  * space and name, which only a Redis that takes nothing for long brings about, counts of further pairs are lost.
  */
-export class Tally {
+export class SpaceHistoryCounter {
   /** Counts since the last `close`. */
   #current: Spaces = new Map();
   #openedAt = performance.now();
@@ -82,7 +82,7 @@ export class Tally {
   }
 
   /** Count a change. */
-  changed(change: Change): void {
+  add(change: Change): void {
     const { jobs = 1, spaceId, name, waitMs, runMs } = change;
     const counters = countersOf(change);
     if (spaceId === undefined || name === undefined || (counters.length === 0 && waitMs === undefined)) return;
@@ -226,11 +226,11 @@ export function cellOfText(text: string): Cell {
   return cell;
 }
 
-/** Return an observer that a tally listens with. */
-export const countedBy = (tally: Tally, observer: StoreObserver): StoreObserver => ({
+/** Return an observer that a counter listens with. */
+export const countedBy = (counter: SpaceHistoryCounter, observer: StoreObserver): StoreObserver => ({
   ...observer,
   changed(change) {
     observer.changed(change);
-    tally.changed(change);
+    counter.add(change);
   },
 });

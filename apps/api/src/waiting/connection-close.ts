@@ -10,7 +10,7 @@ const listeners = new WeakMap<Socket, Set<() => void>>();
  *
  * @returns a function that cancels it
  */
-export function onceGone(socket: Socket, then: () => void): () => void {
+export function onConnectionClosed(socket: Socket, then: () => void): () => void {
   const known = listeners.get(socket);
   const all = known ?? new Set<() => void>();
   if (known === undefined) {
@@ -45,7 +45,7 @@ const unsent = new WeakMap<Socket, Set<Unsent>>();
  * next turn of the event loop, and a large one that was sent with the next response: if the client resets the connection in
  * between, the response counts as not sent.
  */
-export function ifUnsent(res: ServerResponse, then: () => void): void {
+export function onResponseLost(res: ServerResponse, then: () => void): void {
   const { socket } = res.req;
   if (socket.destroyed) {
     then();

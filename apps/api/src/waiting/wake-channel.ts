@@ -8,7 +8,7 @@ import { every, type Service } from '@yardmaster/runtime';
  */
 const CHECK_MS = 4_500;
 
-export interface WatchOptions {
+export interface WakeChannelOptions {
   channel: string;
   subscriptions: SharedSubscriptions;
   /** Called when the watch has ended, because no call waited for a while. */
@@ -20,11 +20,11 @@ export interface WatchOptions {
  * timer. The subscription outlives the last call until the next check, because the same clients often call again at
  * once.
  */
-export abstract class Watch implements Listener {
-  readonly #options: WatchOptions;
+export abstract class WakeChannel implements Listener {
+  readonly #options: WakeChannelOptions;
   readonly #checks: Service;
 
-  constructor(options: WatchOptions) {
+  constructor(options: WakeChannelOptions) {
     this.#options = options;
     const run = () => (this.isUsed ? this.check() : this.#end());
     this.#checks = every({ name: options.channel, ms: CHECK_MS, run });

@@ -23,7 +23,7 @@ export interface TurnRequest {
  * @throws UNAVAILABLE, after which any of it may be done; OVERLOADED, STORAGE_FULL when nothing was done
  * @see docs/api.md#settle
  */
-export async function takeTurn(
+export async function settleAndPoll(
   store: Store,
   spaceId: string,
   { settle, poll, refusalOf }: TurnRequest,

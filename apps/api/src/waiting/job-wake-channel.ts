@@ -1,5 +1,5 @@
 import { isTerminal, type JobWithEvents, type Status } from '@yardmaster/protocol';
-import { isTransient, Watch, type WatchOptions } from './watch.js';
+import { isTransient, WakeChannel, type WakeChannelOptions } from './wake-channel.js';
 
 /** A call that waits for the end of a job. */
 export interface EndWaiter {
@@ -14,7 +14,7 @@ export interface EndWaiter {
   mustReadAgain: boolean;
 }
 
-export interface JobWatchOptions extends WatchOptions {
+export interface JobWakeChannelOptions extends WakeChannelOptions {
   /** Read the status of the job; null when it does not exist any more. */
   readStatus(): Promise<Status | null>;
 }
@@ -23,11 +23,11 @@ export interface JobWatchOptions extends WatchOptions {
 const STATUS = /"status":"(\w+)"/;
 
 /** The channel of a job, and the calls that wait for the job's end. */
-export class JobWatch extends Watch {
-  readonly #readStatus: JobWatchOptions['readStatus'];
+export class JobWakeChannel extends WakeChannel {
+  readonly #readStatus: JobWakeChannelOptions['readStatus'];
   readonly #waiters = new Set<EndWaiter>();
 
-  constructor(options: JobWatchOptions) {
+  constructor(options: JobWakeChannelOptions) {
     super(options);
     this.#readStatus = options.readStatus;
   }

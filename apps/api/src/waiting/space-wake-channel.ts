@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClaimedJob } from '@yardmaster/protocol';
 import { PollQueue, type PollWaiter, wants } from './poll-queue.js';
-import { isTransient, isUnknown, Watch, type WatchOptions } from './watch.js';
+import { isTransient, isUnknown, WakeChannel, type WakeChannelOptions } from './wake-channel.js';
 
 /** Time before the next poll when one failed because Redis is away or busy, milliseconds. */
 const RETRY_MS = 500;
 
-export interface SpaceWatchOptions extends WatchOptions {
+export interface SpaceWakeChannelOptions extends WakeChannelOptions {
   /** Check whether the space has a claimable job of one of these names; no names mean any. */
   hasClaimable(names: readonly string[]): Promise<boolean>;
 }
@@ -26,15 +26,15 @@ type WakeUps = Map<string, number>;
  *   nothing, but a job may have come before it began to wait;
  * - when a check finds a job that can be claimed.
  */
-export class SpaceWatch extends Watch {
-  readonly #hasClaimable: SpaceWatchOptions['hasClaimable'];
+export class SpaceWakeChannel extends WakeChannel {
+  readonly #hasClaimable: SpaceWakeChannelOptions['hasClaimable'];
   readonly #queue = new PollQueue();
-  #woken: WakeUps = new Map();
+  #wakeUps: WakeUps = new Map();
   /** Waiting polls for which a job may have come without a message. */
   readonly #unchecked = new Set<PollWaiter>();
   #isRunning = false;
 
-  constructor(options: SpaceWatchOptions) {
+  constructor(options: SpaceWakeChannelOptions) {
     super(options);
     this.#hasClaimable = options.hasClaimable;
   }
@@ -63,7 +63,7 @@ export class SpaceWatch extends Watch {
   message(name: string): void {
     if (name === '') this.#pollAll(); // Jobs of any name may have come.
     if (!this.#queue.wants(name) || name === '') return;
-    this.#woken.set(name, (this.#woken.get(name) ?? 0) + 1);
+    this.#wakeUps.set(name, (this.#wakeUps.get(name) ?? 0) + 1);
     void this.#run();
   }
 
@@ -93,11 +93,11 @@ export class SpaceWatch extends Watch {
   }
 
   #next(): PollWaiter | null {
-    if (this.#woken.size > 0) {
-      const names = [...this.#woken.keys()];
+    if (this.#wakeUps.size > 0) {
+      const names = [...this.#wakeUps.keys()];
       const first = this.#queue.first((waiter) => names.some((name) => wants(waiter, name)));
       if (first !== null) return first;
-      this.#woken.clear(); // Those who asked for them are gone.
+      this.#wakeUps.clear(); // Those who asked for them are gone.
     }
     return this.#unchecked.values().next().value ?? null;
   }
@@ -106,7 +106,7 @@ export class SpaceWatch extends Watch {
   async #pollFor(waiter: PollWaiter): Promise<void> {
     const wasUnchecked = this.#unchecked.delete(waiter);
     // Taken before the poll: a message that comes during the poll may be about a job that the poll does not see.
-    const taken = this.#take(waiter);
+    const taken = this.#takeWakeUps(waiter);
     waiter.isPolled = true;
     const outcome = await waiter.poll().then(
       (polled) => polled,
@@ -117,11 +117,11 @@ export class SpaceWatch extends Watch {
       const { jobs, isMore } = outcome;
       if (jobs.length > 0 || waiter.isOver) this.#settle(waiter, () => waiter.resolve(jobs));
       if (jobs.length < waiter.count && !isMore) return; // There are no more.
-      this.#giveBack(taken, jobs);
+      this.#restoreWakeUps(taken, jobs);
       if (wasUnchecked) this.#pollAll();
       return;
     }
-    this.#giveBack(taken);
+    this.#restoreWakeUps(taken);
     if (wasUnchecked) this.#unchecked.add(waiter);
     // With autoAck, jobs may be running now that no worker received, so the caller must learn that the outcome is unknown.
     if (!isTransient(outcome.error) || (waiter.autoAck && isUnknown(outcome.error)))
@@ -131,18 +131,18 @@ export class SpaceWatch extends Watch {
   }
 
   /** Take the wake-ups that a poll for this one answers. */
-  #take(waiter: PollWaiter): WakeUps {
+  #takeWakeUps(waiter: PollWaiter): WakeUps {
     const taken: WakeUps = new Map();
-    for (const [name, count] of this.#woken) if (wants(waiter, name)) taken.set(name, count);
-    for (const name of taken.keys()) this.#woken.delete(name);
+    for (const [name, count] of this.#wakeUps) if (wants(waiter, name)) taken.set(name, count);
+    for (const name of taken.keys()) this.#wakeUps.delete(name);
     return taken;
   }
 
   /** Release wake-ups, except those for jobs that were claimed. */
-  #giveBack(taken: WakeUps, claimed: readonly ClaimedJob[] = []): void {
+  #restoreWakeUps(taken: WakeUps, claimed: readonly ClaimedJob[] = []): void {
     for (const { name } of claimed) taken.set(name, (taken.get(name) ?? 0) - 1);
     for (const [name, count] of taken) {
-      if (count > 0) this.#woken.set(name, (this.#woken.get(name) ?? 0) + count);
+      if (count > 0) this.#wakeUps.set(name, (this.#wakeUps.get(name) ?? 0) + count);
     }
   }
 
