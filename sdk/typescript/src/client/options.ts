@@ -4,7 +4,7 @@ import type { Target } from './transport.js';
 
 /** Which service and which space to use. What is missing is read from the environment. */
 export interface YardmasterOptions {
-  /** Of the service, without `/api/v1`. Default: `YARDMASTER_URL`, or http://127.0.0.1:8080 */
+  /** URL of the service, without `/api/v1`. Default: `YARDMASTER_URL`, or http://127.0.0.1:8080 */
   url?: string;
   /** Default: `YARDMASTER_API_KEY` */
   apiKey?: string;

@@ -20,7 +20,7 @@ export interface Request {
 
 /** Where calls go. A worker thread gets it as a message. */
 export interface Target {
-  /** Of the service, without `/api/v1`. */
+  /** URL of the service, without `/api/v1`. */
   url: string;
   apiKey: string;
   space: string;

@@ -3,7 +3,7 @@ import { secondsOf } from '../durations.js';
 import type { LogEntryLevel, ProgressSubProgressValue } from '../wire.generated.js';
 import type { LogEntry } from './job-log.js';
 
-/** Of the service, in seconds. */
+/** Longest delay that the service accepts, in seconds. */
 const MOST_DELAY = 31_622_400;
 
 /** What a handler knows about its job. */

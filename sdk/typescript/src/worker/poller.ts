@@ -10,7 +10,7 @@ import type { Session } from './session.js';
 const WAIT_SECONDS = 20;
 /** Slots are collected for this long, so that one call claims jobs for several. It is less than for outcomes. */
 const COLLECT_MS = 2;
-/** Of the service. */
+/** Most jobs that a poll may ask for. */
 const MOST_JOBS = 50;
 
 /** Claims jobs while there is room for them, one call at a time. */

@@ -3,7 +3,7 @@ import { jobPath, send, spacePath, type Target } from '../client/transport.js';
 import { refusalIn, YardmasterError } from '../errors.js';
 import type { Outcome, Settled, SettleResults } from '../wire.generated.js';
 
-/** Of the service. */
+/** Most outcomes of one call. */
 export const MOST_OUTCOMES = 100;
 
 /** Make one call with outcomes. @returns one entry for each */

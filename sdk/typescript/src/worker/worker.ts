@@ -42,7 +42,7 @@ export type Handler<Payload, Result> = (
 
 const CONCURRENCY = 10;
 const DRAIN = '25s';
-/** Of the service. */
+/** Most names of a poll and characters of a worker's id that the service accepts. */
 const MOST_NAMES = 100;
 const MOST_WORKER_ID = 128;
 
