@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ANY_SPACE, createStore, getJob, NO_OBSERVER } from '@yardmaster/store';
-import { createAgents } from '../../apps/scheduler/src/callbacks/agents.js';
 import { attemptCallback } from '../../apps/scheduler/src/callbacks/attempt.js';
 import { createResolver } from '../../apps/scheduler/src/callbacks/dns-lookup.js';
+import { createAgents } from '../../apps/scheduler/src/callbacks/ssrf-guard.js';
 import { fsckUnprepared, storeUnderTest, withConnection } from '../store/store-under-test.js';
 import { respondWith } from '../support/behaviours.js';
 import { attemptsOf, historyOf, sent } from '../support/callbacks.js';

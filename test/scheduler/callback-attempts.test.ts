@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { retryDelayMs } from '../../apps/scheduler/src/callbacks/retry-policy.js';
+import { retryDelayMs } from '../../apps/scheduler/src/callbacks/attempt.js';
 import {
   type Behaviour,
   dripping,

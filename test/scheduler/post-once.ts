@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
-import { createAgents } from '../../apps/scheduler/src/callbacks/agents.js';
 import { createResolver } from '../../apps/scheduler/src/callbacks/dns-lookup.js';
 import { type PostOutcome, post } from '../../apps/scheduler/src/callbacks/http-post.js';
+import { createAgents } from '../../apps/scheduler/src/callbacks/ssrf-guard.js';
 
 /**
  * Make a function that posts once, as a scheduler does for an attempt at a callback.

@@ -1,16 +1,14 @@
 import { type Config, compose, type Logger, type Service } from '@yardmaster/runtime';
 import type { Background, ServerContext } from '@yardmaster/server';
 import { type PendingCallback, removeExpiredKeys } from '@yardmaster/store';
-import { backlogMetrics, type METRICS_VARIABLES } from './backlog-metrics.js';
 import { createBullMq } from './bullmq.js';
-import { createAgents } from './callbacks/agents.js';
 import { type AttemptOptions, attemptCallback } from './callbacks/attempt.js';
 import { CallbackDispatcher } from './callbacks/dispatcher.js';
 import { createResolver } from './callbacks/dns-lookup.js';
 import { createRelay } from './callbacks/relay.js';
-import { checkGuard } from './callbacks/ssrf-guard.js';
+import { checkGuard, createAgents } from './callbacks/ssrf-guard.js';
 import { createSweeper } from './deadlines/sweeper.js';
-import { callbackMetrics } from './metrics.js';
+import { backlogMetrics, callbackMetrics, type METRICS_VARIABLES } from './metrics.js';
 import { createTicks, type RepeatedWork } from './ticks.js';
 
 /** Variables that callbacks read. */

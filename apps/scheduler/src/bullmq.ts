@@ -37,7 +37,7 @@ export function createBullMq(redisUrl: string, { store, metrics }: ServerContext
   const checking = every({ name: 'connection checks of bullmq', ms: CHECK_CONNECTIONS_MS, run: checks.run });
   const common = { connection, prefix: store.keys.bull };
   const queues: Queue[] = [];
-  const shouldLog = rarely();
+  const shouldLog = throttleByMessage();
 
   /** Log the faults of a queue or a worker, except outages of Redis, which are logged elsewhere. */
   function logFaults<T extends Queue | Worker>(part: T): T {
@@ -96,8 +96,8 @@ function hideEvictionPolicy(connection: Connection): void {
   connection.info = ((...args: unknown[]) => (args.length > 0 ? info(...args) : withoutPolicy())) as never;
 }
 
-/** Create a check whether a fault with this message has not been logged for a while. It forgets all after 100. */
-function rarely(): (message: string) => boolean {
+/** Create a check that lets a message pass once a minute. It forgets all messages after 100. */
+function throttleByMessage(): (message: string) => boolean {
   const loggedAt = new Map<string, number>();
   return (message) => {
     const now = performance.now();

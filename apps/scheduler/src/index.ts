@@ -1,2 +1,2 @@
 export { CALLBACK_VARIABLES, createBackground } from './background.js';
-export { METRICS_VARIABLES } from './backlog-metrics.js';
+export { METRICS_VARIABLES } from './metrics.js';

@@ -1,4 +1,6 @@
-import type { Metrics } from '@yardmaster/server';
+import type { Config } from '@yardmaster/runtime';
+import { type Metrics, type ServerContext, sharedRead } from '@yardmaster/server';
+import { type Backlog, readBacklog } from '@yardmaster/store';
 import { Counter, Gauge } from 'prom-client';
 import { FAULTS, type PostOutcome } from './callbacks/http-post.js';
 
@@ -74,4 +76,100 @@ export function sweepMetrics({ registry }: Metrics, idleMs: () => number): Sweep
     failed: () => failures.inc(),
     stepped: (direction) => steps.inc({ direction }),
   };
+}
+
+/** Variables that the backlog metrics read. */
+export const METRICS_VARIABLES = ['METRICS_SPACES', 'QUEUE_DEPTH_NAMES'] as const;
+
+interface Row {
+  name: string;
+  help: string;
+  /** Value for each space, null for a space without one. A row without this has one `value` for all spaces. */
+  bySpace?: (space: Backlog['spaces'][number]) => number | null;
+  /** Whether it also has a value for each configured name. */
+  isByName?: true;
+  value?: (backlog: Backlog) => number;
+}
+
+const ROWS: readonly Row[] = [
+  {
+    name: 'yardmaster_queue_depth',
+    help: 'Pending jobs of a space, see METRICS_SPACES; with a name, those of this name, see QUEUE_DEPTH_NAMES.',
+    bySpace: ({ pending }) => pending,
+    isByName: true,
+  },
+  {
+    name: 'yardmaster_queue_scheduled_jobs',
+    help: 'Scheduled jobs of a space, for the spaces that yardmaster_queue_depth shows; they cannot be claimed yet.',
+    bySpace: ({ scheduled }) => scheduled,
+  },
+  {
+    name: 'yardmaster_queue_oldest_age_seconds',
+    help: 'How long the next job to be claimed in a space has been waiting.',
+    bySpace: ({ oldestAgeSeconds }) => oldestAgeSeconds,
+  },
+  {
+    name: 'yardmaster_queue_pending_jobs',
+    help: 'Pending jobs of all spaces that yardmaster_queue_depth shows.',
+    value: ({ spaces }) => spaces.reduce((total, { pending }) => total + pending, 0),
+  },
+  {
+    name: 'yardmaster_queue_spaces_left_out',
+    help: 'Spaces with jobs that yardmaster_queue_depth does not show.',
+    value: ({ spacesLeftOut }) => spacesLeftOut,
+  },
+  {
+    name: 'yardmaster_callbacks_owed',
+    help: 'Pending callbacks: due, being attempted, or waiting for their next attempt.',
+    value: ({ callbacksPending }) => callbacksPending,
+  },
+  {
+    name: 'yardmaster_callbacks_late_seconds',
+    help: 'How long the most overdue callback has been waiting for a scheduler.',
+    value: ({ callbacksLateSeconds }) => callbacksLateSeconds,
+  },
+];
+
+/**
+ * Create the gauges of the backlog in Redis. One reading serves a whole scrape, and all scrapes at the same time. When
+ * the reading fails, the gauges have no value instead of an old one.
+ */
+export function backlogMetrics(
+  { store, metrics: { registry } }: ServerContext,
+  { METRICS_SPACES, QUEUE_DEPTH_NAMES }: Config<(typeof METRICS_VARIABLES)[number]>,
+): void {
+  const read = sharedRead(() => readBacklog(store, METRICS_SPACES, QUEUE_DEPTH_NAMES));
+  const registers = [registry];
+  new Gauge({
+    name: 'yardmaster_backlog_up',
+    help: 'Whether the gauges that are read from Redis could be read (1) or are missing (0).',
+    registers,
+    async collect() {
+      this.set((await read()) === null ? 0 : 1);
+    },
+  });
+  for (const row of ROWS) {
+    const labelNames = row.bySpace === undefined ? [] : (['space', 'name'] as const);
+    new Gauge({
+      name: row.name,
+      help: row.help,
+      labelNames,
+      registers,
+      async collect() {
+        const backlog = await read();
+        this.reset();
+        if (row.bySpace === undefined) this.remove(); // Remove the value, because `reset` would leave a 0.
+        if (backlog !== null) show(this, row, backlog);
+      },
+    });
+  }
+}
+
+function show(gauge: Gauge<'space' | 'name'>, { bySpace, isByName, value }: Row, backlog: Backlog): void {
+  if (value !== undefined) gauge.set(value(backlog));
+  for (const space of bySpace === undefined ? [] : backlog.spaces) {
+    const shown = bySpace?.(space) ?? null;
+    if (shown !== null) gauge.set({ space: space.spaceId }, shown);
+  }
+  for (const { spaceId, name, pending } of isByName ? backlog.names : []) gauge.set({ space: spaceId, name }, pending);
 }

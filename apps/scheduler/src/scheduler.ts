@@ -11,7 +11,7 @@ import {
   SERVER_OPTIONS,
 } from '@yardmaster/server';
 import { CALLBACK_VARIABLES, createBackground } from './background.js';
-import { METRICS_VARIABLES } from './backlog-metrics.js';
+import { METRICS_VARIABLES } from './metrics.js';
 
 /** Variables that the scheduler reads. */
 export const SCHEDULER_VARIABLES = [

@@ -79,7 +79,7 @@ export class HostLimiter {
     }
   }
 
-  /** Whether a host for which so much work runs gets another slot. */
+  /** Whether a host gets another slot. @param running work that runs for it now */
   #isFree(running: number): boolean {
     const { perHost, atOnce } = this.#options;
     return running < perHost && running < atOnce - this.#running;

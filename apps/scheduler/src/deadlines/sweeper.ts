@@ -1,10 +1,17 @@
 import type { Logger } from '@yardmaster/runtime';
 import type { ServerContext } from '@yardmaster/server';
-import { type ClockReading, createClockWatch, findDue } from '@yardmaster/store';
+import {
+  type ClockReading,
+  createClockWatch,
+  type Due,
+  expireDue,
+  findDue,
+  promoteDue,
+  requeueResumed,
+} from '@yardmaster/store';
 import pLimit from 'p-limit';
 import { sweepMetrics } from '../metrics.js';
 import { runOperations } from './operations.js';
-import { type Task, tasksOf } from './tasks.js';
 
 /** A sweep that takes longer than this looks for new due deadlines. */
 const LOOK_AGAIN_MS = 500;
@@ -167,4 +174,28 @@ export function createSweeper(
     idleMs,
     isReady: () => isReady,
   };
+}
+
+/** What a step does in a partition. */
+interface Work {
+  process: typeof expireDue | typeof promoteDue | typeof requeueResumed;
+  /** What the log says afterwards. */
+  done: string;
+}
+
+const EXPIRE: Work = { process: expireDue, done: 'deadlines expired' };
+const PROMOTE: Work = { process: promoteDue, done: 'waiting jobs promoted' };
+const TEND: Work = { process: requeueResumed, done: 'pauses tended' };
+
+export type Task = Work & { partition: string };
+
+/**
+ * Return what is due, except callbacks and operations.
+ *
+ * @param settled partitions in which deadlines may be processed. No step of the clock makes a pause wrong
+ */
+export function tasksOf({ deadlines, promotions, pauses }: Due, settled: ReadonlySet<string>): Task[] {
+  const tasks = (partitions: string[], work: Work): Task[] => partitions.map((partition) => ({ partition, ...work }));
+  const timed = [...tasks(deadlines, EXPIRE), ...tasks(promotions, PROMOTE)];
+  return [...timed.filter(({ partition }) => settled.has(partition)), ...tasks(pauses, TEND)];
 }
