@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { LIMITS } from './limits.js';
 import { describeAs } from './schema/describe.js';
-import { isJsonObject } from './schema/json.js';
+import { isJsonObject } from './schema/fields.js';
 
 const URL_RULE = 'must be an http or https URL without user name and password';
 

@@ -1,10 +1,7 @@
 export * from './audit.js';
 export * from './callback.js';
-export { retryAfterMs } from './callback.js';
 export * from './errors.js';
-export * from './find/filter.js';
-export * from './find/list.js';
-export { tag } from './find/tags.js';
+export * from './find.js';
 export * from './jobs/events.js';
 export * from './jobs/job.js';
 export * from './jobs/job-id.js';
@@ -13,12 +10,10 @@ export * from './jobs/progress.js';
 export * from './jobs/requests.js';
 export { RETURN_EVENTS } from './jobs/returns.js';
 export * from './jobs/settle.js';
-export * from './jobs/stats.js';
 export * from './jobs/statuses.js';
 export * from './jobs/timing.js';
 export * from './jobs/transitions.js';
 export * from './jobs/unique.js';
-export * from './jobs/wait.js';
 export * from './key.js';
 export * from './limits.js';
 export * from './logs/levels.js';
@@ -26,18 +21,21 @@ export * from './logs/logs.js';
 export * from './logs/query.js';
 export * from './operations.js';
 export { describeAs, openApiSchemaOf } from './schema/describe.js';
-export { nameFilter, queryInteger, spaceId } from './schema/fields.js';
-export * from './schema/json.js';
+export {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  nameFilter,
+  queryInteger,
+  spaceId,
+  tag,
+} from './schema/fields.js';
 export { doneResponse, instant, jobStatus } from './schema/response-fields.js';
-export * from './schema/unknown-fields.js';
 export * from './schema/validate.js';
 export * from './scopes.js';
-export * from './space-settings.js';
-export * from './spaces/history.js';
-export * from './spaces/spaces.js';
+export * from './spaces/settings.js';
+export * from './spaces/stats.js';
 export * from './streams/close-codes.js';
 export { isStreamType, STREAM_TYPES, type StreamType } from './streams/event-messages.js';
-export { streamMessageSchema } from './streams/json-schema.js';
 export * from './streams/stream-token.js';
 export * from './streams/streams.js';
-export * from './test-clock.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bodyFilter, statusFilter } from './find/filter.js';
+import { bodyFilter, statusFilter } from './find.js';
 import { OPERATION_ACTIONS, type OperationAction, type Status } from './jobs/statuses.js';
 import { delaySeconds } from './jobs/timing.js';
 import { LIMITS } from './limits.js';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { LogsAppended } from '../logs/logs.js';
-import { jsonValue } from '../schema/fields.js';
-import type { JsonValue } from '../schema/json.js';
+import { type JsonValue, jsonValue } from '../schema/fields.js';
 import { instant, jobIdField } from '../schema/response-fields.js';
 import type { Status } from './statuses.js';
 
@@ -50,11 +49,11 @@ interface Published {
   jobId: string;
   jobName: string;
   spaceId: string;
-  /** Status of the job afterwards. */
+  /** Status of the job after the event. */
   status: Status;
   /** Epoch milliseconds, Redis clock. */
   at: number;
-  /** Of a job that has some. */
+  /** Tags of the job; absent without tags. */
   tags?: readonly string[];
 }
 

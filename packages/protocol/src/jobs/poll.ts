@@ -1,10 +1,31 @@
 import { z } from 'zod';
 import { LIMITS } from '../limits.js';
-import { boundedText, integerBetween } from '../schema/fields.js';
+import { describeAs } from '../schema/describe.js';
+import { anObject, boundedText, integerBetween, queryText } from '../schema/fields.js';
 import { claimedJob } from './job.js';
-import { anObject, filterNames, nameOrNames } from './requests.js';
+import { filterNames, nameOrNames } from './requests.js';
 import { settled, settleList } from './settle.js';
-import { pollWait } from './wait.js';
+
+const MAX_WAIT = LIMITS.waitSecondsMax;
+const WAIT_RULE = 'must be a number of at least 0, in decimal notation';
+const WAIT_BOUND = `above ${MAX_WAIT} is served as ${MAX_WAIT}`;
+const capped = (seconds: number) => Math.min(seconds, MAX_WAIT);
+
+const pollWait = z
+  .number({ error: WAIT_RULE })
+  .min(0, { error: WAIT_RULE })
+  .transform(capped)
+  .default(0)
+  .describe(`How long to wait for the first job while none is pending; ${WAIT_BOUND}`);
+
+const secondsInQuery = queryText.regex(/^\d+(\.\d+)?$/, { error: WAIT_RULE }).transform((text) => capped(Number(text)));
+
+/** Query of a call that may wait for the end of a job. */
+export const waitQuery = z.object({
+  waitSeconds: describeAs(secondsInQuery, z.number().min(0))
+    .default(0)
+    .describe(`How long to wait for the end of the job; ${WAIT_BOUND}`),
+});
 
 const COUNT_RULE = 'must be an integer of at least 1';
 const pollCount = z

@@ -1,50 +1,41 @@
 import { z } from 'zod';
 import { callbackHeaders, callbackUrl } from '../callback.js';
-import { tagsRequest } from '../find/tags.js';
 import { LIMITS } from '../limits.js';
 import { describeAs } from '../schema/describe.js';
 import {
+  anObject,
   boundedArray,
   integerBetween,
+  isJsonObject,
+  type JsonObject,
   jsonObject,
   jsonValue,
   name,
   nameFilter,
   numberBetween,
   once,
+  oneOrMore,
   refuseJsonFaults,
   required,
   secondsUpTo,
+  tagsRequest,
 } from '../schema/fields.js';
-import { isJsonObject, type JsonObject } from '../schema/json.js';
 import { TERMINAL_STATUSES } from './statuses.js';
 import { delaySeconds, timing, withSchedule } from './timing.js';
 import { uniqueRequest } from './unique.js';
 
-const FILTER_RULE = 'must be a string or an array of strings';
-const LIST_RULE = 'must be an array of strings';
-
 /** Make a schema of a list of names to look for. */
-export const filterNames = (error = LIST_RULE) =>
+export const filterNames = (error = 'must be an array of strings') =>
   boundedArray(nameFilter, { max: LIMITS.pollNames, what: 'names', error });
 
-const checkedNames = z.unknown().transform((value, ctx): string[] => {
-  const outcome = filterNames(FILTER_RULE).safeParse(typeof value === 'string' ? [value] : value);
-  if (outcome.success) return outcome.data;
-  for (const { path, message } of outcome.error.issues) {
-    ctx.addIssue({ code: 'custom', message, path: typeof value === 'string' ? [] : path });
-  }
-  return z.NEVER;
-});
-
-/** One name or a list of them. It is written by hand, because a union would hide which entry of the list is wrong. */
-export const nameOrNames = describeAs(checkedNames, z.union([nameFilter, z.array(nameFilter).max(LIMITS.pollNames)]));
+/** One name or a list of them. */
+export const nameOrNames = describeAs(
+  oneOrMore(filterNames('must be a string or an array of strings')),
+  z.union([nameFilter, z.array(nameFilter).max(LIMITS.pollNames)]),
+);
 
 // Request bodies and queries, one schema each. Unknown fields are ignored everywhere. The output of a schema is the
 // input of the store's verbs.
-
-/** Error of a body that is no object. */
-export const anObject = { error: 'must be an object' };
 
 const ENDS_RULE = `must be a list of ${TERMINAL_STATUSES.join(', ')}, with at least one of them`;
 const END_RULE = `must be one of ${TERMINAL_STATUSES.join(', ')}`;

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { errorResponse } from '../errors.js';
 import { LIMITS } from '../limits.js';
-import { boundedArray, jsonValue, required } from '../schema/fields.js';
+import { anObject, boundedArray, jsonValue, required } from '../schema/fields.js';
 import { jobIdField } from '../schema/response-fields.js';
 import type { Scope } from '../scopes.js';
 import { DELIVERY_TOKEN } from './job.js';
 import { progressRequest } from './progress.js';
-import { anObject, completeRequest, failRequest, releaseRequest } from './requests.js';
+import { completeRequest, failRequest, releaseRequest } from './requests.js';
 
 /** What a worker can report about a job, each with the scope that it needs. */
 export const ACTION_SCOPES = {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { LIMITS } from '../limits.js';
 import { describeAs } from '../schema/describe.js';
-import { boundedArray, integerBetween, numberBetween, secondsUpTo, timestampMs } from '../schema/fields.js';
+import { anObject, boundedArray, integerBetween, numberBetween, secondsUpTo, timestampMs } from '../schema/fields.js';
+import { instant } from '../schema/response-fields.js';
 
 // Fields of requests that say when, how often and for how long a job may run.
 
@@ -76,7 +77,7 @@ export const retrySchema = (meta: { id: string; additionalProperties?: false }) 
           .default(JITTER_DEFAULT)
           .describe('Share of a delay by which it is shortened or lengthened at random'),
       },
-      { error: 'must be an object' },
+      anObject,
     )
     .refine(({ delaySeconds, factor }) => typeof delaySeconds === 'number' || factor === null, {
       path: ['factor'],
@@ -147,9 +148,7 @@ const SCHEDULE_RULE = 'or delaySeconds is required';
 export const rescheduleRequest = withSchedule(
   z.object(
     { ...schedule, priority: priority.nullable().default(null).describe('Another head start, in seconds') },
-    {
-      error: 'must be an object',
-    },
+    anObject,
   ),
 )
   .refine(({ scheduledFor, delaySeconds }) => scheduledFor !== null || delaySeconds !== null, {
@@ -164,3 +163,9 @@ export const rescheduleRequest = withSchedule(
   })
   .meta({ id: 'Reschedule' });
 export type RescheduleRequest = z.output<typeof rescheduleRequest>;
+
+/** Body of `POST /test/clock`. With 0 it only reads the clock. */
+export const advanceClockRequest = z.object({ advanceSeconds: numberBetween(0, LIMITS.delaySecondsMax) });
+
+/** What the clock shows then. */
+export const clockResponse = z.object({ now: instant });

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors.js';
-import { isJsonObject, type JsonValue } from '../schema/json.js';
+import { isJsonObject, type JsonValue } from '../schema/fields.js';
 import type { EventType } from './events.js';
 import type { Status } from './statuses.js';
 

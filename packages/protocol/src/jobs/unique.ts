@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LIMITS } from '../limits.js';
-import { boundedText, integerBetween } from '../schema/fields.js';
+import { anObject, boundedText, integerBetween } from '../schema/fields.js';
 import { count } from '../schema/response-fields.js';
 
 /** Until when a job occupies its unique key. */
@@ -31,7 +31,7 @@ export const uniqueRequest = z
         .default(null)
         .describe('With `until: expired`: how long the key is occupied, from the creation of the job'),
     },
-    { error: 'must be an object' },
+    anObject,
   )
   .refine(({ until, ttlSeconds }) => (until === 'expired') === (ttlSeconds !== null), {
     path: ['ttlSeconds'],

@@ -3,8 +3,7 @@ import type { FaultDetail } from '../errors.js';
 import { LIMITS } from '../limits.js';
 import { jsonObject, required, timestampMs } from '../schema/fields.js';
 import { count, instant, success } from '../schema/response-fields.js';
-import { findUnknownFields, knownFieldsOf, type UnknownName } from '../schema/unknown-fields.js';
-import { faultsOf } from '../schema/validate.js';
+import { faultsOf, findUnknownFields, knownFieldsOf, type UnknownName } from '../schema/validate.js';
 import { LOG_LEVELS, type LogLevel } from './levels.js';
 
 /** Levels by each name under which they may be sent or asked for. A program's own name is stored as ours. */

@@ -1,8 +1,38 @@
 import { z } from 'zod';
 import { LIMITS } from '../limits.js';
 import { describeAs } from './describe.js';
-import { isJsonObject, type JsonObject, type JsonValue, jsonFault } from './json.js';
-import { similarTo } from './unknown-fields.js';
+import { similarTo } from './validate.js';
+
+/** Any value that JSON can express. */
+export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+export interface JsonObject {
+  [key: string]: JsonValue;
+}
+
+/** Whether a parsed JSON value is an object, and not an array or null. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Find why a parsed JSON value cannot be stored and returned unchanged.
+ *
+ * @param levels how deep arrays and objects may nest; a scalar is 0 deep, `{}` is 1
+ * @returns the missing half of a sentence that starts with the field's name, or null when there is no fault
+ */
+function jsonFault(value: unknown, levels: number = LIMITS.jsonDepth): string | null {
+  // JSON.parse reads 1e400 as Infinity, which JSON.stringify would turn into null without an error.
+  if (typeof value === 'number' && !Number.isFinite(value))
+    return 'must not contain a number beyond the range of a double';
+  if (typeof value !== 'object' || value === null) return null;
+  if (levels === 0) return `must not nest deeper than ${LIMITS.jsonDepth} levels`;
+  // Object.values also lists an own "__proto__" key, which JSON.parse creates.
+  for (const item of Array.isArray(value) ? value : Object.values(value)) {
+    const fault = jsonFault(item, levels - 1);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
 
 // Each message below is the end of a sentence; `faultsOf` puts the path of the field in front of it.
 
@@ -11,41 +41,34 @@ export function required(mustBe: string) {
   return { error: (issue: { input?: unknown }) => (issue.input === undefined ? 'is required' : mustBe) };
 }
 
+/** Error of what must be an object. */
+export const anObject = { error: 'must be an object' };
+
 const UNICODE_RULE = 'must be well-formed Unicode';
 const lengthRule = (max: number) => `must be 1 to ${max} characters`;
 // The first test avoids counting the characters of a megabyte: a character is at most two code units.
 const fits = (max: number) => (text: string) => text.length >= 1 && text.length <= 2 * max && [...text].length <= max;
 
-/** Make a schema of a text of 1 to `max` characters that can be stored as UTF-8. */
-export function boundedText(max: number) {
-  return z
-    .string(required('must be a string'))
+const bounded = (text: z.ZodString, max: number) =>
+  text
     .refine(fits(max), { error: lengthRule(max) })
-    .refine((text) => text.isWellFormed(), { error: UNICODE_RULE })
+    .refine((given) => given.isWellFormed(), { error: UNICODE_RULE })
     .meta({ minLength: 1, maxLength: max, description: 'Well-formed Unicode' });
-}
 
-const NAME_RULE = lengthRule(LIMITS.nameCharacters);
-const fitsName = fits(LIMITS.nameCharacters);
+/** Make a schema of a text of 1 to `max` characters that can be stored as UTF-8. */
+export const boundedText = (max: number) => bounded(z.string(required('must be a string')), max);
 
-const NAME_DESCRIPTION = { minLength: 1, maxLength: LIMITS.nameCharacters, description: 'Well-formed Unicode' };
-
-/** A job or key name: 1 to 128 characters. Lone surrogates are refused, because they cannot be stored as UTF-8. */
-export const name = z
+const givenName = z
   .string({
     error: (issue) => (issue.input === undefined || issue.input === null ? 'is required' : 'must be a string'),
   })
-  .refine((text) => text !== '', { error: 'is required', abort: true })
-  .refine(fitsName, { error: NAME_RULE })
-  .refine((text) => text.isWellFormed(), { error: UNICODE_RULE })
-  .meta(NAME_DESCRIPTION);
+  .refine((text) => text !== '', { error: 'is required', abort: true });
+
+/** A job or key name: 1 to 128 characters. Lone surrogates are refused, because they cannot be stored as UTF-8. */
+export const name = bounded(givenName, LIMITS.nameCharacters);
 
 /** A name in a filter. A name that no job can have is refused, because it is a mistake of the caller. */
-export const nameFilter = z
-  .string({ error: 'must be a string' })
-  .refine(fitsName, { error: NAME_RULE })
-  .refine((text) => text.isWellFormed(), { error: UNICODE_RULE })
-  .meta(NAME_DESCRIPTION);
+export const nameFilter = bounded(z.string({ error: 'must be a string' }), LIMITS.nameCharacters);
 
 /**
  * Make a schema of an array that checks its length before its entries, because a million wrong entries must not become
@@ -61,6 +84,21 @@ export function boundedArray<T extends z.ZodType>(
     .refine((list) => list.length <= max, { error: `must have at most ${max} ${what}`, abort: true })
     .pipe(z.array(entry));
   return describeAs(bounded, z.array(entry).min(min).max(max));
+}
+
+/**
+ * Make a schema that takes one text or a list of texts. It is written by hand, because a union would hide which entry of
+ * the list is wrong.
+ */
+export function oneOrMore<T>(list: z.ZodType<T[]>) {
+  return z.unknown().transform((given, ctx): T[] => {
+    const outcome = list.safeParse(typeof given === 'string' ? [given] : given);
+    if (outcome.success) return outcome.data;
+    for (const { path, message } of outcome.error.issues) {
+      ctx.addIssue({ code: 'custom', message, path: typeof given === 'string' ? [] : path });
+    }
+    return z.NEVER;
+  });
 }
 
 /**
@@ -160,3 +198,26 @@ export const timestamp = timestampMs.transform((ms) => new Date(ms).toISOString(
 const zonedMoment = z.string().meta({ format: 'date-time' });
 describeAs(timestampMs, zonedMoment);
 describeAs(timestamp, zonedMoment);
+
+/** Records contain the tags of a job with a newline in between, so a tag must not contain one. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it refuses them
+const WITHOUT_CONTROL = /^[^\u0000-\u001f\u007f-\u009f]*$/;
+
+/** A tag of a job, or one to look for. */
+export const tag = boundedText(LIMITS.tagCharacters)
+  .regex(WITHOUT_CONTROL, { error: 'must not contain control characters' })
+  .meta({
+    minLength: 1,
+    maxLength: LIMITS.tagCharacters,
+    description: 'Well-formed Unicode without control characters',
+  });
+
+const checkedTags = boundedArray(tag, { max: LIMITS.tags, what: 'tags', error: 'must be an array of strings' })
+  .superRefine((tags, ctx) => {
+    const first = tags.findIndex((one, i) => tags.indexOf(one) < i);
+    if (first >= 0) ctx.addIssue({ code: 'custom', message: 'must not be given twice', path: [first] });
+  })
+  .transform((tags) => (tags.length === 0 ? null : tags));
+
+/** Field `tags` of Create Job, in the order of the request; null for none. */
+export const tagsRequest = describeAs(checkedTags, z.array(tag).max(LIMITS.tags).meta({ uniqueItems: true }));

@@ -1,6 +1,8 @@
+import { closest, distance } from 'fastest-levenshtein';
 import type { z } from 'zod';
 import { type FaultDetail, YardmasterError } from '../errors.js';
 import { LIMITS } from '../limits.js';
+import { openApiSchemaOf } from './describe.js';
 
 /** Write a path as a caller would write it: `subProgress.build.percent`, `types[3]`; '' for the whole. */
 function pathOf(path: readonly PropertyKey[]): string {
@@ -13,7 +15,7 @@ function pathOf(path: readonly PropertyKey[]): string {
 type UnknownFields = Pick<z.core.$ZodIssueUnrecognizedKeys, 'keys'>;
 
 /** Return the fault of a name that is not known. @param similar the known name that is closest; null for none */
-export function unknownFault(what: 'field' | 'query parameter', path: string, similar: string | null): FaultDetail {
+function unknownFault(what: 'field' | 'query parameter', path: string, similar: string | null): FaultDetail {
   return { path, message: `unknown ${what} ${path || '""'}${similar === null ? '' : `, did you mean ${similar}?`}` };
 }
 
@@ -56,4 +58,125 @@ export function validate<T extends z.ZodType>(schema: T, input: unknown, whole =
   const outcome = schema.safeParse(input);
   if (outcome.success) return outcome.data;
   throw invalidRequest(faultsOf(outcome.error.issues, (field) => field || whole));
+}
+
+/**
+ * The fields that a JSON value may have: of an object, by name; of an array or an object with free keys, those of each
+ * value; of an object of one of several kinds, those of the kind that a field names. Null for a value in which every field is allowed, or whose schema refuses unknown fields.
+ */
+export type KnownFields = FieldsOfOneKind | { by: string; kinds: Map<unknown, FieldsOfOneKind> };
+type FieldsOfOneKind = Map<string, KnownFields> | { each: KnownFields } | null;
+
+/** Read the known fields from a schema. Do it once for each schema, because it visits all of the schema. */
+export function knownFieldsOf(schema: z.core.$ZodType): KnownFields {
+  const { def } = ((openApiSchemaOf(schema) ?? schema) as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case 'object':
+      if (def.catchall?._zod.def.type === 'never') return null; // The schema refuses unknown fields itself.
+      return new Map(Object.entries(def.shape).map(([name, field]) => [name, knownFieldsOf(field)]));
+    case 'record':
+      return eachOf(def.valueType);
+    case 'array':
+      return eachOf(def.element);
+    case 'optional':
+    case 'nullable':
+    case 'default':
+      return knownFieldsOf(def.innerType);
+    case 'pipe':
+      return knownFieldsOf(def.in) ?? knownFieldsOf(def.out);
+    case 'union': {
+      if ('discriminator' in def) return byKind(def as z.core.$ZodDiscriminatedUnionDef);
+      // A string or an object. Between two kinds of objects, it is unclear which one a client means.
+      const [known = null, ...others] = def.options.map(knownFieldsOf).filter((one) => one !== null);
+      return others.length === 0 ? known : null;
+    }
+    default:
+      return null;
+  }
+}
+
+function byKind({ discriminator: by, options }: z.core.$ZodDiscriminatedUnionDef): KnownFields {
+  const kinds = options.flatMap((option) =>
+    [...(option._zod.propValues?.[by] ?? [])].map((kind) => [kind, knownFieldsOf(option) as FieldsOfOneKind] as const),
+  );
+  return { by, kinds: new Map(kinds) };
+}
+
+function eachOf(schema: z.core.$ZodType): KnownFields {
+  const each = knownFieldsOf(schema);
+  return each === null ? null : { each };
+}
+
+/** A name that a client sent and the service does not know. */
+export interface UnknownName {
+  /** Where it is, as errors write it. */
+  path: string;
+  name: string;
+  /** Names that are known there, to be read once. A body may have a hundred thousand unknown names. */
+  known: Iterable<string>;
+}
+
+/**
+ * Add the unknown fields of a parsed JSON value to `found`. It runs for every call, before the value is validated.
+ *
+ * @param at path of the value; '' for the whole
+ */
+export function findUnknownFields(fields: KnownFields, value: unknown, found: UnknownName[], at = ''): void {
+  if (typeof value !== 'object' || value === null) return;
+  const known = fieldsOf(fields, value);
+  if (known === null) return;
+  const isList = Array.isArray(value);
+  if (!(known instanceof Map)) {
+    const pathOf = (key: string) => (isList ? `${at}[${key}]` : pathTo(at, key));
+    for (const key in value) findUnknownFields(known.each, value[key as never], found, pathOf(key));
+  } else if (!isList) {
+    for (const name in value) {
+      const inside = known.get(name);
+      if (inside === undefined) addUnknown(found, { path: pathTo(at, name), name, known: known.keys() });
+      else if (inside !== null) findUnknownFields(inside, value[name as never], found, pathTo(at, name));
+    }
+  }
+}
+
+/** Return the known fields of a value by its kind, when values of several kinds can stand there. */
+function fieldsOf(known: KnownFields, value: object): FieldsOfOneKind {
+  if (known === null || !('by' in known)) return known;
+  return known.kinds.get(value[known.by as never]) ?? null;
+}
+
+/** Add an unknown name to `found`, unless it has as many as a response lists. */
+export function addUnknown(found: UnknownName[], unknown: UnknownName): void {
+  if (found.length < LIMITS.faultDetails) found.push(unknown);
+}
+
+/** Return the path of a field, or as much of it as errors quote. */
+const pathTo = (at: string, name: string) => (at === '' ? name : `${at}.${name}`).slice(0, LIMITS.faultPathCharacters);
+
+/** Most characters by which an unknown name may differ from the one that it suggests. */
+const MAX_DISTANCE = 2;
+
+/** Return the faults of unknown names, where they are refused. Each suggests the closest known name. */
+export function unknownFaults(what: 'field' | 'query parameter', found: readonly UnknownName[]): FaultDetail[] {
+  return found.map(({ path, name, known }) => unknownFault(what, path, similarTo(name, [...known])));
+}
+
+/** Return the known name that is closest to an unknown one; null when none is close. */
+export function similarTo(name: string, known: readonly string[]): string | null {
+  // Compare only the part of the name that a path quotes, because a longer name is not a spelling mistake.
+  const unknown = name.slice(0, LIMITS.faultPathCharacters);
+  // An empty name is close to every short one, but means none of them.
+  const similar = known.length === 0 || name === '' ? null : closest(unknown, known);
+  return similar !== null && distance(unknown, similar) <= MAX_DISTANCE ? similar : null;
+}
+
+/**
+ * Refuse unknown parameters of a query. They are never ignored, because a misspelt filter would find everything.
+ *
+ * @throws INVALID_REQUEST
+ */
+export function checkParameters(names: Iterable<string>, known: readonly string[]): void {
+  const unknown = [...names].filter((name) => !known.includes(name)).slice(0, LIMITS.faultDetails);
+  if (unknown.length === 0) return;
+  const found = unknown.map((name) => ({ path: pathTo('', name), name, known }));
+  throw invalidRequest(unknownFaults('query parameter', found));
 }

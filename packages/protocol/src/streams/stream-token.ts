@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { jobIdFilter } from '../find/filter.js';
-import { tag } from '../find/tags.js';
+import { jobIdFilter } from '../find.js';
 import { LIMITS } from '../limits.js';
-import { boundedArray, exactObject, integerBetween, spaceId } from '../schema/fields.js';
+import { boundedArray, exactObject, integerBetween, spaceId, tag } from '../schema/fields.js';
 import { instant } from '../schema/response-fields.js';
 
 /** The first characters of every stream token, and of no API key. */

@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { retry, retryOf, retrySchema } from './jobs/timing.js';
-import { LIMITS } from './limits.js';
-import { boundedArray, integerBetween, nameFilter, numberBetween, secondsUpTo } from './schema/fields.js';
-import { count, success } from './schema/response-fields.js';
+import { retry, retryOf, retrySchema } from '../jobs/timing.js';
+import { LIMITS } from '../limits.js';
+import { anObject, boundedArray, integerBetween, nameFilter, numberBetween, secondsUpTo } from '../schema/fields.js';
+import { count, success } from '../schema/response-fields.js';
 
 // Settings of a space, and its pause. All settings of a space that has never had any are absent.
 
-const anObject = { error: 'must be an object' };
 /** For the OpenAPI document: the rows of these bodies refuse unknown fields, as no other body does. */
 const EXACT = { additionalProperties: false } as const;
 

@@ -1,0 +1,167 @@
+import { z } from 'zod';
+import { JOB_ID } from './jobs/job-id.js';
+import { STATUSES, type Status } from './jobs/statuses.js';
+import { LIMITS } from './limits.js';
+import { describeAs } from './schema/describe.js';
+import {
+  boundedArray,
+  boundedText,
+  nameFilter,
+  once,
+  oneOrMore,
+  queryInteger,
+  queryText,
+  tag,
+  timestampMs,
+} from './schema/fields.js';
+
+/** Which jobs of a space a call is about. The parts are combined with AND. */
+export interface JobFilter {
+  /** Statuses to match; empty matches any. */
+  statuses: readonly Status[];
+  /** Names to match; empty matches any. */
+  names: readonly string[];
+  /** Tags that the job must all have; empty matches any. */
+  tags: readonly string[];
+  /** Earliest time of creation, epoch milliseconds; null for no limit. */
+  createdAfter: number | null;
+  /** Time before which the job was created, epoch milliseconds; null for no limit. */
+  createdBefore: number | null;
+  /** Text that the payload, result or error contains; null matches any. */
+  q: string | null;
+}
+
+/**
+ * Make a schema of a list of values to look for. Duplicates are dropped. An empty list is refused, because it would stand
+ * for every job.
+ *
+ * @param max most values
+ * @param what noun of the values, for errors
+ */
+function listOf<T extends z.ZodType<string, string>>(
+  value: T,
+  max: number,
+  what: string,
+  error = 'must be an array of strings',
+) {
+  const list = boundedArray(value, { min: 1, max, what, error });
+  return describeAs(
+    list.transform((given) => [...new Set(given)]),
+    z.array(value).min(1).max(max),
+  );
+}
+
+/** Make a schema of one value to look for or several, as a query has them. */
+function oneOrMoreOf<T extends z.ZodType<string, string>>(value: T, max: number, what: string) {
+  const list = listOf(value, max, what, 'must be a string or an array of strings');
+  return describeAs(oneOrMore(list), z.array(value).min(1).max(max));
+}
+
+const status = z.enum(STATUSES, { error: `must be one of ${STATUSES.join(', ')}` });
+
+/** Statuses to look for: one or several. */
+export const statusFilter = oneOrMoreOf(status, LIMITS.filterStatuses, 'statuses').describe(
+  'Only jobs with one of these statuses',
+);
+
+const NAMES = [nameFilter, LIMITS.pollNames, 'names'] as const;
+const TAGS = [tag, LIMITS.tags, 'tags'] as const;
+
+/** Id of a job to look for, which need not exist. One that no job can have is refused: it is a mistake of the caller. */
+export const jobIdFilter = z
+  .string({ error: 'must be a string' })
+  .regex(new RegExp(JOB_ID), { error: 'must be the id of a job' });
+
+const TEXT = boundedText(LIMITS.searchCharacters);
+const DESCRIPTION = {
+  names: 'Only jobs with one of these names',
+  tags: 'Only jobs with all of these tags',
+  createdAfter: 'Only jobs created at this time or later, ISO 8601 with a time zone',
+  createdBefore: 'Only jobs created before this time, ISO 8601 with a time zone',
+  q: 'Only jobs whose payload, result or error, as JSON without blanks, contains this text in upper or lower case',
+};
+
+/** The parts of a filter other than the status, as a query has them. */
+export const queryFilter = {
+  name: oneOrMoreOf(...NAMES)
+    .optional()
+    .describe(DESCRIPTION.names),
+  tag: oneOrMoreOf(...TAGS)
+    .optional()
+    .describe(DESCRIPTION.tags),
+  createdAfter: once(timestampMs).optional().describe(DESCRIPTION.createdAfter),
+  createdBefore: once(timestampMs).optional().describe(DESCRIPTION.createdBefore),
+  q: once(TEXT).optional().describe(DESCRIPTION.q),
+};
+
+/** The parts of a filter other than the status, as a body has them. */
+export const bodyFilter = {
+  names: listOf(...NAMES)
+    .optional()
+    .describe(DESCRIPTION.names),
+  tags: listOf(...TAGS)
+    .optional()
+    .describe(DESCRIPTION.tags),
+  ids: listOf(jobIdFilter, LIMITS.operationIds, 'ids').optional().describe('Only these jobs'),
+  createdAfter: timestampMs.optional().describe(DESCRIPTION.createdAfter),
+  createdBefore: timestampMs.optional().describe(DESCRIPTION.createdBefore),
+  q: TEXT.optional().describe(DESCRIPTION.q),
+};
+
+/** Parts of a filter; undefined for those that a request leaves out. */
+interface FilterParts {
+  names?: string[] | undefined;
+  tags?: string[] | undefined;
+  createdAfter?: number | undefined;
+  createdBefore?: number | undefined;
+  q?: string | undefined;
+}
+
+export const filterOf = (statuses: readonly Status[] | undefined, parts: FilterParts): JobFilter => ({
+  statuses: statuses ?? [],
+  names: parts.names ?? [],
+  tags: parts.tags ?? [],
+  createdAfter: parts.createdAfter ?? null,
+  createdBefore: parts.createdBefore ?? null,
+  q: parts.q ?? null,
+});
+
+/** Form of a cursor: below 2^53, which orders reach in the year 2248. Clients treat a cursor as opaque. */
+const CURSOR = /^[0-8]?[0-9]{1,15}$/;
+
+const checkedCursor = queryText.regex(CURSOR, { error: 'must be one that a response returned' }).transform(Number);
+const cursor = describeAs(checkedCursor, z.string().regex(CURSOR));
+
+const ORDERS = ['asc', 'desc'] as const;
+
+/** Query of List Jobs. */
+export const listJobsQuery = z
+  .object({
+    status: statusFilter.optional(),
+    ...queryFilter,
+    order: once(z.enum(ORDERS, { error: `must be one of ${ORDERS.join(', ')}` }))
+      .default('desc')
+      .describe('By creation: `desc` begins with the newest job, `asc` with the oldest; default `desc`'),
+    cursor: cursor.optional().describe('`x-next-cursor` of the response before: the page that follows it'),
+    limit: queryInteger(1, LIMITS.listMax)
+      .default(LIMITS.listDefault)
+      .describe(`Jobs in a page; above ${LIMITS.listMax} is served as ${LIMITS.listMax}`),
+    offset: queryInteger(0, Number.MAX_SAFE_INTEGER)
+      .default(0)
+      .describe('Jobs to skip, from the newest; only together with `limit` and one `status`'),
+  })
+  .superRefine(({ offset, status = [], order, limit: _, ...others }, ctx) => {
+    const isAlone = status.length <= 1 && order === 'desc' && Object.values(others).every((one) => one === undefined);
+    if (offset === 0 || isAlone) return;
+    const message = 'must not be given together with cursor, order or a filter other than one status; use cursor';
+    ctx.addIssue({ code: 'custom', message, path: ['offset'] });
+  })
+  .transform(({ status, name, tag, limit, offset, order, cursor = null, ...parts }) => ({
+    filter: filterOf(status, { ...parts, names: name, tags: tag }),
+    order,
+    /** Place in the space after which the page begins; null for the first page. */
+    cursor,
+    limit,
+    offset,
+  }));
+export type ListJobsQuery = z.output<typeof listJobsQuery>;
