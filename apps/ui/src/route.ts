@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
  * Where the person is. It is in the hash of the URL, so that a reload returns to it, and so that the pages work below
  * any path: the server serves one file.
  */
-export interface Route {
+interface Route {
   /** Decoded parts of the path: `#/spaces/demo/jobs` is `['spaces', 'demo', 'jobs']`. */
   path: string[];
   query: URLSearchParams;

@@ -21,7 +21,7 @@ const RENDERS_PER_SECOND = 4;
 /** The longest time of a stream token, because each renewal interrupts the stream. It ends with the key, too. */
 const TOKEN_SECONDS = 86_400;
 
-export interface StreamOptions {
+interface StreamOptions {
   /** Path of the stream, below `api/v1/`. */
   path: string;
   /** What the stream token is for. */

@@ -8,7 +8,7 @@ export const actionCount = signal(0);
 /** Time after which a failed load is tried again. */
 export const RETRY_MS = 3000;
 
-export interface Loaded<T> {
+interface Loaded<T> {
   /** Null until the first response, and after the key has changed. */
   value: Signal<T | null>;
   /** Of the latest load; null when it succeeded. */

@@ -121,7 +121,7 @@ interface CommandProps {
 }
 
 /** Show a command of several lines with a button that copies it. */
-export function Command({ command, shown = command, label }: CommandProps) {
+function Command({ command, shown = command, label }: CommandProps) {
   return (
     <div class="command">
       <pre>
@@ -133,7 +133,7 @@ export function Command({ command, shown = command, label }: CommandProps) {
 }
 
 /** The line that gives the shell the key. It is masked until the person shows it; the copy has the key itself. */
-export function KeyCommand() {
+function KeyCommand() {
   const isShown = useSignal(false);
   const line = `KEY=${quoted(keyText())}`;
   return (

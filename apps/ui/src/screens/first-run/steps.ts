@@ -5,7 +5,7 @@ export const JOB_NAME = 'hello';
 
 /** Events of the first job, in their order; each is the effect of one command. */
 const EVENTS = ['created', 'delivered', 'acked', 'progress', 'completed'] as const;
-export type StepEvent = (typeof EVENTS)[number];
+type StepEvent = (typeof EVENTS)[number];
 
 /** What is known of the first job. */
 export interface FirstJob {
@@ -34,7 +34,7 @@ export function afterEvent(job: FirstJob, id: string, type: string): FirstJob {
 }
 
 /** A command of the first run. */
-export interface Step {
+interface Step {
   event: StepEvent;
   title: string;
   /** What the command does. */

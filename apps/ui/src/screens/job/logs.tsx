@@ -95,7 +95,7 @@ const PAGE = 200;
 const ENTRIES_MAX = 2000;
 
 /** The logs of a job that pass a filter: the newest first, then those before and after them. */
-export class LogList {
+class LogList {
   /** In the order of the job; null before the first page. */
   readonly entries = signal<LogEntry[] | null>(null);
   readonly hasOlder = signal(false);

@@ -57,22 +57,15 @@ function ListedJobs({ spaceId }: { spaceId: string }) {
     query: () => ({ name: names, tag: tags, counts: 1 }),
     onMessages: (messages) => list.apply(messages),
   });
-  const stats = useLoaded(
-    spaceId,
-    (signal) => call<SpaceStats>('GET', `spaces/${segment(spaceId)}/stats`, { signal }),
-    STATS_EVERY_MS,
-  );
+  const loadStats = (signal: AbortSignal) => call<SpaceStats>('GET', `spaces/${segment(spaceId)}/stats`, { signal });
+  const stats = useLoaded(spaceId, loadStats, STATS_EVERY_MS).value.value;
   return (
     <>
       <SpaceHeading spaceId={spaceId} part="jobs" />
-      <FilterBar
-        filter={filter}
-        counts={list.counts.value ?? stats.value.value?.jobs ?? null}
-        names={stats.value.value?.names ?? []}
-      />
+      <FilterBar filter={filter} counts={list.counts.value ?? stats?.jobs ?? null} names={stats?.names ?? []} />
       <ErrorNotice>{list.error.value?.message}</ErrorNotice>
       <ErrorGroups list={list} />
-      <Paused spaceId={spaceId} paused={stats.value.value?.paused} />
+      <Paused spaceId={spaceId} paused={stats?.paused} />
       <BulkBar spaceId={spaceId} filter={filter} list={list}>
         <Waiting list={list} isVague={filter.q !== '' || filter.statuses.length > 0} />
       </BulkBar>
@@ -126,7 +119,7 @@ function Pages({ list, isFirst }: { list: JobList; isFirst: boolean }) {
 const GROUPS_SHOWN = 6;
 
 /** The errors of the dead jobs on the page, the most frequent first; each is a link to the jobs with it. */
-export function ErrorGroups({ list }: { list: JobList }) {
+function ErrorGroups({ list }: { list: JobList }) {
   const groups = errorGroupsOf(list.rows.value ?? []);
   if (groups.length < 2) return null;
   return (

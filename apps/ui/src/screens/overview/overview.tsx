@@ -38,10 +38,9 @@ export function Overview() {
   useEffect(() => {
     if (list?.length === 0) isFirstRun.value = true;
   }, [list]);
-  const leaveFirstRun = () => (isFirstRun.value = false);
   if (!can('jobs:read')) return <p class="notice bad">This key lacks the scope jobs:read, so it sees no jobs.</p>;
   if (list === null) return <ErrorNotice>{spaces.error.value?.message}</ErrorNotice>;
-  if (isFirstRun.value) return <FirstRun {...(list.length > 0 && { onLeave: leaveFirstRun })} />;
+  if (isFirstRun.value) return <FirstRun {...(list.length > 0 && { onLeave: () => (isFirstRun.value = false) })} />;
   return (
     <>
       <h1>Spaces</h1>
@@ -78,7 +77,7 @@ const GROUPS = 6;
 const DEAD_EVERY_MS = 10_000;
 
 /** The errors of dead jobs, and how many jobs each has. */
-export function DeadByError({ spaces }: { spaces: Space[] }) {
+function DeadByError({ spaces }: { spaces: Space[] }) {
   const worst = spaces
     .filter(({ jobs }) => jobs.dead > 0)
     .sort((a, b) => b.jobs.dead - a.jobs.dead)

@@ -110,7 +110,7 @@ function PauseButton({ spaceId, stats }: { spaceId: string; stats: SpaceStats | 
 }
 
 /** Say whether an element can be seen without scrolling. It must be there from the first render on. */
-export function useVisible(element: RefObject<Element | null>): Signal<boolean> {
+function useVisible(element: RefObject<Element | null>): Signal<boolean> {
   const isVisible = useSignal(false);
   useEffect(() => {
     if (element.current === null) return;

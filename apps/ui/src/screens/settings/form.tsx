@@ -12,27 +12,23 @@ export function SettingsForm({ spaceId }: { spaceId: string }) {
   const draft = useSignal<Draft>({});
   const settings = value.value;
   const changed = settings === null ? [] : changedFields(settings, draft.value);
-  const {
-    submit,
-    error: saveError,
-    isRunning,
-  } = useSubmit(async () => {
+  const saving = useSubmit(async () => {
     value.value = await call<SpaceSettings>('PATCH', path, { body: changeOf(changed, draft.value) });
     draft.value = {};
     notify('The settings are saved');
   });
   if (settings === null) return <ErrorNotice>{error.value?.message}</ErrorNotice>;
   return (
-    <form onSubmit={submit} aria-labelledby="settings-title">
+    <form onSubmit={saving.submit} aria-labelledby="settings-title">
       <h2 id="settings-title">Settings</h2>
       {SECTIONS.map(({ title, fields }) => (
-        <fieldset key={title} disabled={isRunning.value}>
+        <fieldset key={title} disabled={saving.isRunning.value}>
           <legend>{title}</legend>
           <div class="fields">
             {fields.map((field) => (
               <Field key={field.path} label={field.label} hint={field.hint}>
                 <Control
-                  field={field}
+                  kind={field.kind}
                   text={draft.value[field.path] ?? textOf(settings, field)}
                   onText={(text) => (draft.value = { ...draft.value, [field.path]: text })}
                 />
@@ -41,12 +37,16 @@ export function SettingsForm({ spaceId }: { spaceId: string }) {
           </div>
         </fieldset>
       ))}
-      <ErrorNotice>{saveError.value}</ErrorNotice>
+      <ErrorNotice>{saving.error.value}</ErrorNotice>
       <p class="buttons">
-        <button type="submit" class="primary" disabled={changed.length === 0 || isRunning.value}>
+        <button type="submit" class="primary" disabled={changed.length === 0 || saving.isRunning.value}>
           {saveText(changed.length)}
         </button>
-        <button type="button" disabled={changed.length === 0 || isRunning.value} onClick={() => (draft.value = {})}>
+        <button
+          type="button"
+          disabled={changed.length === 0 || saving.isRunning.value}
+          onClick={() => (draft.value = {})}
+        >
           Discard
         </button>
       </p>
@@ -57,13 +57,12 @@ export function SettingsForm({ spaceId }: { spaceId: string }) {
 const saveText = (changes: number) =>
   changes === 0 ? 'Save' : `Save ${changes} ${changes === 1 ? 'change' : 'changes'}`;
 
-interface ControlProps {
-  field: SettingField;
+interface ControlProps extends Pick<SettingField, 'kind'> {
   text: string;
   onText: (text: string) => void;
 }
 
-function Control({ field: { kind }, text, onText }: ControlProps) {
+function Control({ kind, text, onText }: ControlProps) {
   if (kind === 'boolean') {
     return (
       <select value={text} onChange={(event) => onText(event.currentTarget.value)}>

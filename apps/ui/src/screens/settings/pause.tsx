@@ -81,7 +81,7 @@ function WholeSpace({ paused, confirmPause }: { paused: Paused; confirmPause: Co
 }
 
 /** What is paused, with the names of the jobs as far as the key may see them. */
-export interface PauseState {
+interface PauseState {
   paused?: Paused;
   names?: NameStats[];
   /** Names with jobs that are not among `names`. */
@@ -89,10 +89,10 @@ export interface PauseState {
 }
 
 /** Ask before a pause or its end. Names are null for the whole space. */
-export type ConfirmPause = (verb: 'Pause' | 'Resume', names: string[] | null) => void;
+type ConfirmPause = (verb: 'Pause' | 'Resume', names: string[] | null) => void;
 
 /** The names of jobs of a space, each with a button that pauses or resumes it. */
-export function Names({ state, confirmPause }: { state: PauseState; confirmPause: ConfirmPause }) {
+function Names({ state, confirmPause }: { state: PauseState; confirmPause: ConfirmPause }) {
   const paused = Array.isArray(state.paused) ? state.paused : [];
   const pending = new Map(state.names?.map((one) => [one.name, one.pending]));
   // A paused name may have no jobs, or too few to be among the names.

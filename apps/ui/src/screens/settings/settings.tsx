@@ -29,7 +29,7 @@ export function Settings({ spaceId }: { spaceId: string }) {
 }
 
 /** The button that shows the secret with which receivers verify callbacks of a space. */
-export function CallbackSecret({ spaceId }: { spaceId: string }) {
+function CallbackSecret({ spaceId }: { spaceId: string }) {
   return (
     <section aria-labelledby="callback-secret-title">
       <h2 id="callback-secret-title">Callback secret</h2>
