@@ -47,6 +47,7 @@ export async function loadActivity(spaceId: string, signal: AbortSignal): Promis
     const minutesAgo = thisMinute - Math.floor(Date.parse(at) / MINUTE);
     return Object.values(names).map((one) => ({ minutesAgo, ...one }));
   });
+  const hours = day.points.flatMap(({ names }) => Object.values(names));
   const endedPerMinute = new Array<number>(60).fill(0);
   for (const { minutesAgo, completed, dead, killed } of minutes) {
     const place = 59 - minutesAgo;
@@ -58,10 +59,7 @@ export async function loadActivity(spaceId: string, signal: AbortSignal): Promis
     donePerMinute: sumOf(whole, 'completed') / 5,
     medianWaitSeconds: medianOf(minutes.map(({ waitSeconds }) => waitSeconds.buckets)),
     deliveryTimeouts: sumOf(minutes, 'deliveryTimeouts'),
-    deadOfDay: sumOf(
-      day.points.flatMap(({ names }) => Object.values(names)),
-      'dead',
-    ),
+    deadOfDay: sumOf(hours, 'dead'),
   };
 }
 

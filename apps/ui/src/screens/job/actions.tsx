@@ -28,10 +28,7 @@ interface JobAction {
   isDestructive?: boolean;
 }
 
-const hasOneOf =
-  (statuses: readonly Status[]) =>
-  ({ status }: JobLike) =>
-    statuses.includes(status);
+const hasOneOf = (statuses: readonly Status[]) => (job: JobLike) => statuses.includes(job.status);
 
 const ACTIONS: readonly JobAction[] = [
   {

@@ -124,14 +124,8 @@ function Why({ job: { status, error, events } }: { job: JobWithEvents }) {
     const reason = (kill?.data as { reason?: string | null } | undefined)?.reason;
     return (
       <p class="notice">
-        Killed
-        {kill && (
-          <>
-            {' '}
-            at <Time at={kill.createdAt} />
-          </>
-        )}
-        : <bdi>{reason ?? 'no reason given'}</bdi>
+        Killed{kill && ' at '}
+        {kill && <Time at={kill.createdAt} />}: <bdi>{reason ?? 'no reason given'}</bdi>
       </p>
     );
   }

@@ -49,8 +49,8 @@ export function Pauses({ spaceId }: { spaceId: string }) {
     <section aria-labelledby="pause-title">
       <h2 id="pause-title">Pause</h2>
       <ErrorNotice>{error.value?.message}</ErrorNotice>
-      {state !== null && <WholeSpace paused={state.paused} confirmPause={confirmPause} />}
-      {state !== null && state.paused !== true && <Names state={state} confirmPause={confirmPause} />}
+      {state && <WholeSpace paused={state.paused} confirmPause={confirmPause} />}
+      {state && state.paused !== true && <Names state={state} confirmPause={confirmPause} />}
     </section>
   );
 }
