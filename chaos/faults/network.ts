@@ -4,8 +4,8 @@ import type { Load } from '../load/load.js';
 import { bringJob, separateSpaces } from '../load/own-jobs.js';
 import { count, isReady } from '../lost-replies/trial.js';
 import type { Fault, Run } from '../runs/fault.js';
-import { repeat } from '../runs/waiting.js';
 import { cutsOtherThan, resumedAfter, servedAgainAfter, timeoutsIn } from '../runs/measures.js';
+import { repeat } from '../runs/waiting.js';
 
 const LASTS_MS = 15_000;
 const OLD_LOST_MS = 15_000; // While new connections work, a process works again this soon after the fault begins.

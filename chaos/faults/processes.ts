@@ -5,8 +5,8 @@ import type { AppProcess } from '../installation/app-process.js';
 import { runs } from '../installation/scripts.js';
 import type { Finding } from '../rules/rule.js';
 import type { Fault, Run } from '../runs/fault.js';
-import { within } from '../runs/waiting.js';
 import { lateTimeouts } from '../runs/measures.js';
+import { within } from '../runs/waiting.js';
 import { callBack } from './callbacks.js';
 
 const killOne = (kind: 'apis' | 'gateways', lastsMs: number) =>

@@ -6,8 +6,8 @@ import { isScript, runs } from '../installation/scripts.js';
 import { nextNumber } from '../load/own-jobs.js';
 import type { Finding } from '../rules/rule.js';
 import type { Fault, Run } from '../runs/fault.js';
-import { within } from '../runs/waiting.js';
 import { cutsOtherThan, strayPrints, unserved } from '../runs/measures.js';
+import { within } from '../runs/waiting.js';
 import { callBack } from './callbacks.js';
 
 const UNDER_WAY = 8; // Callbacks that are being sent, by any scheduler, when one gets SIGTERM.

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import * as raw from '../load/raw-requests.js';
 import type { Fault } from '../runs/fault.js';
-import { repeat } from '../runs/waiting.js';
 import { limitMemory } from '../runs/measures.js';
+import { repeat } from '../runs/waiting.js';
 
 /** Each refusal has a sentence and a code, whether a route, the body reader or the HTTP parser makes it. */
 const SENTENCE = /^\{"error":"[^"]{10}.*"code":"[A-Z_]+"/;

@@ -2,8 +2,8 @@ import type { Random } from '../../test/support/random.js';
 import type { Installation } from '../installation/installation.js';
 import { isScript } from '../installation/scripts.js';
 import { allFaults, type Fault, idOf } from '../runs/fault.js';
-import { repeat } from '../runs/waiting.js';
 import { loseNext } from '../runs/mutants.js';
+import { repeat } from '../runs/waiting.js';
 
 /** Faults that last at most twenty seconds and need no special installation. */
 const MIXED =

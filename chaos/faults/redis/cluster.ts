@@ -10,8 +10,8 @@ import { SPACES } from '../../load/plan.js';
 import type { Finding } from '../../rules/rule.js';
 import { LATE_MS, LATE_UNDER_FAULT_MS, type Timeout } from '../../rules/timeouts.js';
 import type { Fault, FaultContext, Heal, Run } from '../../runs/fault.js';
-import { repeat } from '../../runs/waiting.js';
 import { callsDuring, lateTimeouts, strayPrints, timeoutsIn, unserved } from '../../runs/measures.js';
+import { repeat } from '../../runs/waiting.js';
 import { FAILOVER_MS, undoneAround } from './sentinel.js';
 
 // A fault of some partitions excuses nothing in the others.

@@ -3,8 +3,8 @@ import { connectTo } from '../../../test/support/connect.js';
 import { keysOf } from '../../../test/support/fsck.js';
 import type { Installation } from '../../installation/installation.js';
 import type { Fault } from '../../runs/fault.js';
-import { repeat } from '../../runs/waiting.js';
 import { lateTimeouts, timeoutsIn } from '../../runs/measures.js';
+import { repeat } from '../../runs/waiting.js';
 
 const SOON_MS = 500; // Redis flushes its file once a second, so after a quick flush the next one is not soon.
 const FAST_DISK_MS = 3_000; // A disk on which no flush is seen for so long is fast enough at any moment.
