@@ -44,13 +44,16 @@ it('work ends a program that ignores SIGTERM with SIGKILL', async () => {
 
 it('work ends the program of a job that another worker has, and changes nothing about the job', async () => {
   const { id } = await createJob(service, 'work-loses');
-  const script = `trap 'echo 1; exit 0' TERM; echo "pid $$" >&2; while :; do sleep 0.05; done`;
+  // It ends after SIGTERM, but not before SIGUSR1. Until then the worker has no room to claim the job again.
+  const traps = `trap 'told=1' TERM; trap 'free=1' USR1; echo "pid $$" >&2`;
+  const script = `${traps}; until [ "$told$free" = 11 ]; do sleep 0.05; done; echo 1`;
   const worker = startWorker(service, { spaceId: 'work-loses', script, options: BEATS });
-  await pidOf(worker);
-  // The heartbeats of the worker are refused from here on. It has no room, so it does not claim the job again.
+  const pid = await pidOf(worker);
+  // The heartbeats of the worker are refused from here on.
   await step(service, id, 'release');
   await step(service, id, 'claim');
   await step(service, id, 'ack');
+  process.kill(pid, 'SIGUSR1');
   await worker.shows(`${id} work lost: `);
   expect(await read(service, id)).toMatchObject({ status: 'running', result: null });
   await step(service, id, 'complete', { result: 'of the other worker' });
