@@ -92,7 +92,7 @@ it('ended jobs are kept forever with a retention of 0', async () => {
   expect(await keeping.redis.zcard(keeping.store.keys.deadlines(brief.slice(0, 2)))).toBe(0);
 });
 
-it('a scheduler removes only expired API keys when it starts', async () => {
+it('a scheduler removes only expired API keys when their schedule begins', async () => {
   const { redis, store, prefix } = standing;
   const kept = await standing.key(['jobs:read'], { expiresAt: '2999-01-01T00:00:00.000Z' });
   const expired = await standing.key(['jobs:read']);
@@ -100,6 +100,8 @@ it('a scheduler removes only expired API keys when it starts', async () => {
   const past = JSON.stringify({ ...record, expiresAt: '2020-01-01T00:00:00.000Z' });
   const more = Array.from({ length: 300 }, (_, n) => [`expired${n}`, past]).flat(); // More than one page of a scan contains.
   await redis.hset(store.keys.apiKeys, expired.id, past, 'broken', '{', ...more);
+  const ticks = await redis.keys(`${store.keys.bull}:ticks*`);
+  if (ticks.length > 0) await redis.del(ticks);
   const scheduler = await startService({ KEY_PREFIX: prefix }, { app: 'scheduler', check: false });
   const left = async () => (await redis.hkeys(store.keys.apiKeys)).filter((id) => id.startsWith('expired'));
   await until(async () => (await left()).length === 0);
