@@ -18,7 +18,6 @@ export * from './key.js';
 export * from './limits.js';
 export * from './logs/levels.js';
 export * from './logs/logs.js';
-export * from './logs/query.js';
 export * from './operations.js';
 export { describeAs, openApiSchemaOf } from './schema/describe.js';
 export {
