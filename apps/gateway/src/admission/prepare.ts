@@ -149,14 +149,6 @@ export async function prepareSpaceStream(
 /** Return the event that completed a job, for a progress-scope client that came too late for it. */
 function completionOf(jobId: string, { seq, jobName, spaceId, status, at, updatedAt }: Snapshot): OutgoingMessage {
   // The data is left out, because such a client sees only that the job completed, and when.
-  return new OutgoingMessage({
-    seq,
-    jobId,
-    jobName,
-    spaceId,
-    type: 'completed',
-    status,
-    data: null,
-    at: updatedAt ?? at,
-  });
+  const event = { seq, jobId, jobName, spaceId, status, data: null, at: updatedAt ?? at };
+  return new OutgoingMessage({ ...event, type: 'completed' });
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { CLOSE_CODES } from '@yardmaster/protocol';
-import type { Transport } from './transport.js';
+import { Transport } from './transport.js';
 
 /** Longest time between two comments, because proxies cut responses that are silent for 30 s and more. */
 const COMMENT_MS = 15_000;
@@ -15,12 +15,13 @@ const EXPIRED = 'event: expired\ndata: {}\n\n';
 const NO_CODE = 1006;
 
 /** A stream as a response of the type `text/event-stream`, for the `EventSource` of browsers. */
-export class EventStreamTransport implements Transport {
+export class EventStreamTransport extends Transport {
   readonly #res: ServerResponse;
   #wroteAt = performance.now();
 
   /** @param res its head is written */
   constructor(res: ServerResponse) {
+    super(res);
     this.#res = res;
     res.write(RETRY);
   }
@@ -31,18 +32,6 @@ export class EventStreamTransport implements Transport {
 
   send(frame: Buffer): void {
     this.#res.write(frame);
-  }
-
-  cork(): void {
-    this.#res.cork();
-  }
-
-  uncork(): void {
-    this.#res.uncork();
-  }
-
-  onceDrained(then: () => void): void {
-    this.#res.once('drain', then);
   }
 
   keepAlive(now: number, pingMs: number): boolean {

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { CLOSE_CODES } from '@yardmaster/protocol';
 import type { WebSocket } from 'ws';
-import type { Transport } from './transport.js';
+import { Transport } from './transport.js';
 
 /** Pings without a response before a socket is cut off. */
 const MISSED_PONGS = 2;
@@ -20,9 +20,8 @@ function closeCodeOf({ code = '' }: NodeJS.ErrnoException): number | null {
 }
 
 /** A stream over a WebSocket. */
-export class WebSocketTransport implements Transport {
+export class WebSocketTransport extends Transport {
   readonly #ws: WebSocket;
-  readonly #socket: Duplex;
   /** Code of the error of an invalid message; null without one. */
   #errorCode: number | null = null;
   #pingedAt = performance.now();
@@ -30,8 +29,8 @@ export class WebSocketTransport implements Transport {
 
   /** @param socket the TCP socket below the WebSocket */
   constructor(ws: WebSocket, socket: Duplex) {
+    super(socket);
     this.#ws = ws;
-    this.#socket = socket;
     ws.on('pong', () => {
       this.#missedPongs = 0;
     });
@@ -47,18 +46,6 @@ export class WebSocketTransport implements Transport {
 
   send(frame: Buffer): void {
     this.#ws.send(frame, TEXT_FRAME);
-  }
-
-  cork(): void {
-    this.#socket.cork();
-  }
-
-  uncork(): void {
-    this.#socket.uncork();
-  }
-
-  onceDrained(then: () => void): void {
-    this.#socket.once('drain', then);
   }
 
   keepAlive(now: number, pingMs: number): boolean {
