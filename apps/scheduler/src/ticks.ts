@@ -45,7 +45,7 @@ export function createTicks(bullMq: BullMq, works: readonly RepeatedWork[]): Ser
     }
   }
 
-  /** Repair the schedules when no tick came. Redis may become unavailable right now; a later look then repairs them. */
+  /** Report that the schedules could not be repaired, because Redis is unavailable. A later look repairs them. */
   const report = (error: unknown) => void queue.emit('error', error as Error);
 
   async function look(): Promise<void> {
