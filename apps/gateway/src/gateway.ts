@@ -16,7 +16,6 @@ import {
 import { STREAM_VARIABLES } from './admission/admission.js';
 import { createStreams } from './streams.js';
 
-/** Variables that the gateway reads. */
 export const GATEWAY_VARIABLES = [
   ...SERVER_CONTEXT_VARIABLES,
   ...HTTP_SERVICE_VARIABLES,

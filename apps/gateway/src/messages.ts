@@ -61,7 +61,7 @@ export interface ConnectedMessage extends Required<EmitFields> {
 
 /** An event, or an append of logs, on its way from a channel to the sockets of any number of streams. */
 export class OutgoingMessage {
-  /** By the index of the form. */
+  /** Frames by the index of their form; null for a form that does not show the event. */
   readonly #frames: (Buffer | null | undefined)[] = [];
 
   constructor(
@@ -132,7 +132,6 @@ function progressMessageOf({ jobId, type, data, at }: PublishedMessage): ReportO
   return fields as ReportOf<ProgressMessage>;
 }
 
-/** Whether space streams send events of a type. */
 export const isOnSpaceStream = (type: string) => type === 'created' || isStreamType(type);
 
 /** Return the full-scope message with its space; also that a job was created, because the job has no stream yet. */

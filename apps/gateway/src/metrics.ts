@@ -20,7 +20,6 @@ export interface StreamMetrics {
 /** Codes of the gateway and of RFC 6455. All other codes of clients count as `other`, to bound label cardinality. */
 const KNOWN_CODES = new Set<number>([...Object.values(CLOSE_CODES), 1002, 1003, 1005, 1006, 1007, 1010, 1011]);
 
-/** Create the metrics of the streams of this process. */
 export function createStreamMetrics({ registry }: Metrics, sessions: () => Iterable<OpenStream>): StreamMetrics {
   const registers = [registry];
   new Gauge({

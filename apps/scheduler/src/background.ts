@@ -11,7 +11,6 @@ import { createSweeper } from './deadlines/sweeper.js';
 import { backlogMetrics, callbackMetrics, type METRICS_VARIABLES } from './metrics.js';
 import { createTicks, type RepeatedWork } from './ticks.js';
 
-/** Variables that callbacks read. */
 export const CALLBACK_VARIABLES = [
   'CALLBACK_SIGNING_SECRET',
   'CALLBACK_RETRY_DELAYS',

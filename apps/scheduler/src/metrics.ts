@@ -18,7 +18,6 @@ function outcomeOf(response: PostOutcome): string {
   return STATUSES[Math.floor(response.statusCode / 100) - 1] ?? 'http';
 }
 
-/** Create the metrics of attempts at callbacks. */
 export function callbackMetrics({ registry }: Metrics): CallbackMetrics {
   const registers = [registry];
   const attempts = new Counter({
@@ -50,7 +49,6 @@ export interface SweepMetrics {
   stepped(direction: 'forward' | 'back'): void;
 }
 
-/** Create the metrics of sweeps. */
 export function sweepMetrics({ registry }: Metrics, idleMs: () => number): SweepMetrics {
   const registers = [registry];
   new Gauge({
@@ -78,7 +76,6 @@ export function sweepMetrics({ registry }: Metrics, idleMs: () => number): Sweep
   };
 }
 
-/** Variables that the backlog metrics read. */
 export const METRICS_VARIABLES = ['METRICS_SPACES', 'QUEUE_DEPTH_NAMES'] as const;
 
 interface Row {

@@ -13,7 +13,6 @@ import {
 import { CALLBACK_VARIABLES, createBackground } from './background.js';
 import { METRICS_VARIABLES } from './metrics.js';
 
-/** Variables that the scheduler reads. */
 export const SCHEDULER_VARIABLES = [
   ...SERVER_CONTEXT_VARIABLES,
   ...HTTP_SERVICE_VARIABLES,

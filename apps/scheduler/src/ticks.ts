@@ -3,7 +3,6 @@ import { rejectAfter } from '@yardmaster/server';
 import type { Worker } from 'bullmq';
 import type { BullMq } from './bullmq.js';
 
-/** Name of BullMQ's queue of ticks. */
 const QUEUE = 'ticks';
 
 /** Time between two looks whether ticks come, milliseconds. */

@@ -7,7 +7,6 @@ import { CALLBACK_VARIABLES, createBackground, METRICS_VARIABLES } from '@yardma
 import { createHttpService, createServerContext, type HttpService } from '@yardmaster/server';
 import { adminKeyOf } from './admin-key.js';
 
-/** Variables that the standalone reads. */
 export const STANDALONE_VARIABLES = [
   ...API_VARIABLES,
   ...STREAM_VARIABLES,
@@ -47,7 +46,6 @@ export function createStandalone(options: StandaloneOptions): Service {
   return compose('standalone', [[redis], [createApp(options, redis.url)]]);
 }
 
-/** Create the redis-server of a standalone, as a service. */
 function createRedisService({ config, log, cacheDir, print }: StandaloneOptions): Service & { url: () => string } {
   let redis: PrivateRedis | undefined;
   return {

@@ -15,7 +15,7 @@ export function drainLeavingNodes(cluster: Cluster): void {
       if (reconnect || cluster.status !== 'ready' || this.status !== 'ready') return disconnect.call(this, reconnect);
       forgetOnlyOnce(cluster, this);
       const end = () => disconnect.call(this);
-      // The reply to this ping comes after all others, or times out when those have been given up, too.
+      // The reply to this ping comes after all others, or times out when those have also been given up.
       this.ping().then(end, end);
     };
   });

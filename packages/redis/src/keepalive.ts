@@ -117,7 +117,7 @@ async function reconnectIfDead(redis: Redis, clock?: RedisClock): Promise<void> 
 
 /**
  * Whether Redis serves; for a cluster, whether any primary does. While one of them fails over, the others serve their
- * spaces, unless `cluster-require-full-coverage` makes them refuse, too.
+ * spaces, unless `cluster-require-full-coverage` makes them also refuse.
  */
 export async function responds(client: RedisClient): Promise<boolean> {
   const checks = client instanceof Cluster ? client.nodes('master').map(servesSlots) : [client.ping()];

@@ -106,7 +106,6 @@ async function isOver(
   return since !== null && seq + since.events.length >= since.lastSeq && !since.events.some(isShown);
 }
 
-/** A secret of this process. */
 const SECRET = randomBytes(32);
 
 /**

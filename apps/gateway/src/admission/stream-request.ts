@@ -144,7 +144,6 @@ function sinceOf(query: URLSearchParams, lastEventId: unknown): number | null {
 
 const sinceSchema = queryInteger(0, Number.MAX_SAFE_INTEGER);
 
-/** Whether a stream shows an event. */
 export type Filter = (event: PublishedMessage) => boolean;
 
 /**

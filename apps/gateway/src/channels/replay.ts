@@ -26,7 +26,7 @@ export interface ReplayOptions {
   store: Store;
   /** Owner of the read slots: the id of an API key, so that keys share them fairly, or '' for several clients. */
   owner: string;
-  /** They come and go during the replay. */
+  /** Clients of the replay, which may come and go while it runs. */
   subscribers: ReadonlySet<JobSubscriber>;
   /** Sends an event to each subscriber that needs exactly this one next. */
   sendEvent: (event: OutgoingMessage, seq: number) => void;

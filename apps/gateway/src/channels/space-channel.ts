@@ -29,7 +29,6 @@ export class SpaceChannel extends Channel<SpaceChannelOptions> {
     return buffer;
   }
 
-  /** Stop keeping events for a client. */
   dropBuffer(buffer: EventBuffer): void {
     this.#buffers.delete(buffer);
   }

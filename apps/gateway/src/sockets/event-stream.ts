@@ -19,7 +19,7 @@ export class EventStreamTransport extends Transport {
   readonly #res: ServerResponse;
   #wroteAt = performance.now();
 
-  /** @param res its head is written */
+  /** @param res a response whose head is written */
   constructor(res: ServerResponse) {
     super(res);
     this.#res = res;

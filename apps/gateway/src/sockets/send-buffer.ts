@@ -64,7 +64,6 @@ export class SendBuffer {
     }
   }
 
-  /** Discard the coalesced frames. */
   drop(): void {
     this.#coalesced = null;
     this.#coalescedBytes = 0;

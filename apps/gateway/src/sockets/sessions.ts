@@ -58,7 +58,6 @@ export class Sessions implements Service {
     this.#all.add(session);
   }
 
-  /** Remove a session whose socket has closed. */
   remove(session: Session): void {
     this.#all.delete(session);
     if (this.#all.size === 0) this.#onEmpty?.();

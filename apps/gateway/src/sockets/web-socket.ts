@@ -19,7 +19,6 @@ function closeCodeOf({ code = '' }: NodeJS.ErrnoException): number | null {
   return ERROR_CLOSE_CODES[code] ?? (code.startsWith('WS_ERR_') ? PROTOCOL_ERROR : null);
 }
 
-/** A stream over a WebSocket. */
 export class WebSocketTransport extends Transport {
   readonly #ws: WebSocket;
   /** Code of the error of an invalid message; null without one. */
@@ -27,7 +26,6 @@ export class WebSocketTransport extends Transport {
   #pingedAt = performance.now();
   #missedPongs = 0;
 
-  /** @param socket the TCP socket below the WebSocket */
   constructor(ws: WebSocket, socket: Duplex) {
     super(socket);
     this.#ws = ws;

@@ -28,7 +28,6 @@ export interface AttemptOptions {
   metrics: CallbackMetrics;
 }
 
-/** Result of an attempt. */
 export interface AttemptResult {
   /** Milliseconds until the next attempt; null without one, or when another scheduler makes it. */
   againMs: number | null;

@@ -7,7 +7,6 @@ import type { BullMq } from '../bullmq.js';
 import type { AttemptResult } from './attempt.js';
 import { HostLimiter } from './host-limiter.js';
 
-/** Name of BullMQ's queue of retries. */
 const QUEUE = 'callbacks';
 
 /** Pending callbacks in one process at once, waiting or being sent: some 10 MB. */

@@ -3,7 +3,6 @@ import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import pLimit from 'p-limit';
 
-/** An address of a host. */
 export interface Address {
   address: string;
   family: 4 | 6;

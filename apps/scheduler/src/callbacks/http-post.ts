@@ -27,7 +27,6 @@ const INTERIM_RESPONSES = 8;
  */
 export const FAULTS = ['refused', 'timeout', 'dns', 'network', 'tls', 'http', 'invalid'] as const;
 
-/** Outcome of a POST. */
 export type PostOutcome =
   /** A status, with the header `Retry-After` as it came. */
   | { statusCode: number; retryAfter: string | undefined }

@@ -101,7 +101,7 @@ export class ClusterSubscriptions implements Subscriptions {
   }
 
   /**
-   * Check that a node is a primary. A replica confirms subscriptions, too, and receives the messages of its primary.
+   * Check that a node is a primary. A replica also confirms subscriptions, and receives the messages of its primary.
    * But a replica that was the primary until just now receives nothing before the new primary knows it as its replica,
    * and that would not be noticed.
    */
