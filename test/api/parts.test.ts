@@ -30,17 +30,17 @@ describe('readRawBody', () => {
   });
 });
 
-describe('within', () => {
+describe('rejectAfter', () => {
   const never = new Promise<never>(() => undefined);
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 
-  it('within rejects with UNAVAILABLE when the time is over, and at once when no time is left', async () => {
+  it('rejectAfter rejects with UNAVAILABLE when the time is over, and at once when no time is left', async () => {
     const unavailable = { code: 'UNAVAILABLE', status: 503 };
     await expect(rejectAfter(5, never)).rejects.toMatchObject(unavailable);
     await expect(rejectAfter(-1, never)).rejects.toMatchObject(unavailable);
   });
 
-  it('within returns a result or throws an error unchanged, even when no time is left', async () => {
+  it('rejectAfter returns a result or throws an error unchanged, even when no time is left', async () => {
     const [result, error] = [{ a: 1 }, new Error('of the call')];
     for (const ms of [60_000, -1]) {
       expect(await rejectAfter(ms, Promise.resolve(result))).toBe(result);
@@ -48,7 +48,7 @@ describe('within', () => {
     }
   });
 
-  it('within ignores an error after its time is over', async () => {
+  it('rejectAfter ignores an error after its time is over', async () => {
     const unhandled: unknown[] = [];
     const hear = (error: unknown) => unhandled.push(error);
     process.on('unhandledRejection', hear);
@@ -61,7 +61,7 @@ describe('within', () => {
     expect(unhandled).toEqual([]);
   });
 
-  it('within leaves no timer behind, so that the process can exit', async () => {
+  it('rejectAfter leaves no timer behind, so that the process can exit', async () => {
     const before = timers();
     const calls = [
       rejectAfter(60_000, Promise.resolve()),

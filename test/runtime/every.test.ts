@@ -39,7 +39,7 @@ it('repeated work does not begin again before it has ended', async () => {
 
 it('the stop of repeated work waits for the open run, and then for a last one if there is to be one', async () => {
   const { ends, run, end } = work();
-  const service = every({ name: 'flush', ms: 100, run, runsAtStop: true });
+  const service = every({ name: 'flush', ms: 100, run, atStop: run });
   await service.start();
   await jest.advanceTimersByTimeAsync(100);
   let isStopped = false;

@@ -1,11 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
-import { describe, expect, it } from '@jest/globals';
-import { compose } from '@yardmaster/runtime';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { compose, type Service } from '@yardmaster/runtime';
 import type { ServerContext } from '@yardmaster/server';
 import { newJobId, type PendingCallback } from '@yardmaster/store';
 import { pino } from 'pino';
 import { type BullMq, createBullMq } from '../../apps/scheduler/src/bullmq.js';
-import { CallbackDispatcher, type HostCallback } from '../../apps/scheduler/src/callbacks/dispatcher.js';
+import {
+  CallbackDispatcher,
+  type DispatcherOptions,
+  type HostCallback,
+} from '../../apps/scheduler/src/callbacks/dispatcher.js';
 import { createRelay } from '../../apps/scheduler/src/callbacks/relay.js';
 import { fsckUnprepared, storeUnderTest, withConnection } from '../store/store-under-test.js';
 import { sharedService } from '../support/shared-service.js';
@@ -90,27 +94,51 @@ describe('retries in BullMQ', () => {
   const redis = withConnection();
   const tested = storeUnderTest(redis);
 
-  it('a retry that fails moves its job of BullMQ on, and the last one removes it', async () => {
+  let service: Service;
+  let end = () => {};
+  afterEach(async () => {
+    end();
+    await service.stop(STOP_MS);
+  });
+
+  /** Start a dispatcher with one slot for each host, on BullMQ itself. */
+  async function startWith(attempt: DispatcherOptions['attempt']) {
     const context = { store: tested.store, metrics: { connected: () => undefined } } as unknown as ServerContext;
     const bullMq = createBullMq(sharedService().redisUrl, context, log);
-    const callback = callbackTo('one.example');
-    const jobOf = () => bullMq.queue('callbacks').getJob(`${callback.jobId}-0`);
-    const attemptsOfJob: unknown[] = [];
-    const dispatcher = new CallbackDispatcher({
-      bullMq,
-      log,
-      async attempt() {
-        attemptsOfJob.push((await jobOf())?.attemptsStarted);
-        return { againMs: attemptsOfJob.length < 4 ? 1 : null, outcome: null };
-      },
-      perHost: 1,
-    });
-    const service = compose('callbacks', [[bullMq], [dispatcher]]);
+    const dispatcher = new CallbackDispatcher({ bullMq, log, attempt, perHost: 1 });
+    service = compose('callbacks', [[bullMq], [dispatcher]]);
     await service.start();
+    const queue = bullMq.queue<HostCallback>('callbacks');
+    return { dispatcher, queue, jobOf: ({ jobId }: HostCallback) => queue.getJob(`${jobId}-0`) };
+  }
+
+  it('a retry that fails moves its job of BullMQ on, and the last one removes it', async () => {
+    const callback = callbackTo('one.example');
+    const attemptsOfJob: unknown[] = [];
+    const { dispatcher, jobOf } = await startWith(async () => {
+      attemptsOfJob.push((await jobOf(callback))?.attemptsStarted);
+      return { againMs: attemptsOfJob.length < 4 ? 1 : null, outcome: null };
+    });
     dispatcher.dispatch(callback);
-    await until(async () => attemptsOfJob.length === 4 && (await jobOf()) === undefined);
+    await until(async () => attemptsOfJob.length === 4 && (await jobOf(callback)) === undefined);
     expect(attemptsOfJob).toEqual([undefined, 1, 2, 3]);
-    await service.stop(STOP_MS);
+  });
+
+  it('a retry whose host has no free slot leaves BullMQ, and is made once the host has one', async () => {
+    const [hanging, retried] = [callbackTo('one.example'), callbackTo('one.example')];
+    const begun: string[] = [];
+    const { dispatcher, queue, jobOf } = await startWith(async ({ jobId }) => {
+      begun.push(jobId);
+      if (jobId === hanging.jobId) await new Promise<void>((resolve) => (end = resolve));
+      return { againMs: null, outcome: null };
+    });
+    dispatcher.dispatch(hanging);
+    await until(() => begun.length === 1);
+    const { id } = await queue.add('callbacks', retried, { jobId: `${retried.jobId}-0` });
+    await until(async () => (await jobOf(retried)) === undefined);
+    expect({ id, begun }).toEqual({ id: `${retried.jobId}-0`, begun: [hanging.jobId] });
+    end();
+    await until(() => begun.includes(retried.jobId));
   });
 });
 

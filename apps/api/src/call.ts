@@ -82,7 +82,7 @@ interface ReplyMore<A> {
   headers?: Record<string, string>;
   /** What the audit records, for a row with `audit`. Nothing secret, and no data of jobs. */
   act?: Act;
-  /** WaitRegistry without a slot at Redis, and returns the body to send instead. It must not keep the input of the call. */
+  /** Waits without a slot at Redis, and returns the body to send instead. It must not keep the input of the call. */
   wait?: () => Promise<A>;
 }
 

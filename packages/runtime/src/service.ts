@@ -71,8 +71,8 @@ export interface EveryOptions {
   ms: number;
   /** Do the work once. It must not throw: it reports its own failures. */
   run: () => unknown;
-  /** Whether the work is done once more when the service stops. Default false. */
-  runsAtStop?: boolean;
+  /** Work to do once when the service stops, after the open run. It must not throw either. Default: none. */
+  atStop?: () => unknown;
 }
 
 /**
@@ -80,7 +80,7 @@ export interface EveryOptions {
  * between are left out. Its stop waits for the open run, for as long as the stop may take. The timer does not keep the
  * process from ending.
  */
-export function every({ name, ms, run, runsAtStop = false }: EveryOptions): Service {
+export function every({ name, ms, run, atStop }: EveryOptions): Service {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
 
@@ -100,7 +100,7 @@ export function every({ name, ms, run, runsAtStop = false }: EveryOptions): Serv
       clearInterval(timer);
       const lastRun = async () => {
         await running;
-        if (runsAtStop) await run();
+        await atStop?.();
       };
       let limit: NodeJS.Timeout | undefined;
       const tooLate = new Promise<void>((resolve) => {

@@ -16,11 +16,9 @@ const MANY_CELLS = 2_000;
  */
 export function createHistoryFlush(store: Store, counter: SpaceHistoryCounter, log: Logger): Service {
   let flushedAt = performance.now();
-  let isStopping = false;
+  const isDue = () => performance.now() - flushedAt >= EVERY_MS || counter.cells > MANY_CELLS;
 
   async function flush(): Promise<void> {
-    const isDue = performance.now() - flushedAt >= EVERY_MS || counter.cells > MANY_CELLS;
-    if (!isDue && !isStopping) return;
     flushedAt = performance.now();
     const { hasLost, faults } = await flushHistory(store, counter);
     if (hasLost) log.warn('counts of job histories are lost, because too many wait for redis');
@@ -28,12 +26,6 @@ export function createHistoryFlush(store: Store, counter: SpaceHistoryCounter, l
     if (bug !== undefined) log.error({ err: bug }, 'counts of job histories were not added');
   }
 
-  const repeated = every({ name: 'history flush', ms: LOOK_EVERY_MS, run: flush, runsAtStop: true });
-  return {
-    ...repeated,
-    stop(withinMs) {
-      isStopping = true;
-      return repeated.stop(withinMs);
-    },
-  };
+  const run = () => (isDue() ? flush() : undefined);
+  return every({ name: 'history flush', ms: LOOK_EVERY_MS, run, atStop: flush });
 }

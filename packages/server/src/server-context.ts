@@ -154,7 +154,7 @@ export function createServerContext(
   const repeated = [
     ...(options.watchesSettings === false ? [] : [watchSpaceSettings(store, subscriptions)]),
     settingsWatch,
-    every({ name: 'key uses', ms: RECORD_USES_MS, run: recordUses, runsAtStop: true }),
+    every({ name: 'key uses', ms: RECORD_USES_MS, run: recordUses, atStop: recordUses }),
     createHistoryFlush(store, counter, log),
   ];
   const services = compose('server context', [[connections], [prepared], repeated]);

@@ -19,7 +19,7 @@ export interface LongPollingOptions extends WaitRegistryOptions {
 export interface LongPolling {
   waits: WaitRegistry;
   ofSpace(spaceId: string): SpaceWakeChannel;
-  /** Return the watch of a space if there is one. */
+  /** Return the channel of a space if there is one. */
   knownSpace(spaceId: string): SpaceWakeChannel | undefined;
   ofJob(jobId: string): JobWakeChannel;
 }
@@ -65,13 +65,13 @@ class WakeChannels<W extends WakeChannel> {
     return this.#all.get(id);
   }
 
-  /** Return the watch for an id, starting it first if needed. */
+  /** Return the channel for an id, starting it first if needed. */
   of(id: string): W {
     const known = this.#all.get(id);
     if (known !== undefined) return known;
-    const watch = this.#create(id, () => this.#all.delete(id));
-    this.#all.set(id, watch);
-    watch.start();
-    return watch;
+    const channel = this.#create(id, () => this.#all.delete(id));
+    this.#all.set(id, channel);
+    channel.start();
+    return channel;
   }
 }

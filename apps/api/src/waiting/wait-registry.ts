@@ -77,7 +77,7 @@ export class WaitRegistry {
   }
 }
 
-/** WaitRegistry of at least so many seconds end together, at most a step earlier. */
+/** Waits of 10 s and more end together, at most a second early. */
 const LONG_SECONDS = 10;
 const STEP_MS = 1_000;
 

@@ -11,7 +11,7 @@ const CHECK_MS = 4_500;
 export interface WakeChannelOptions {
   channel: string;
   subscriptions: SharedSubscriptions;
-  /** Called when the watch has ended, because no call waited for a while. */
+  /** Called when the channel has ended, because no call waited for a while. */
   onUnused: () => void;
 }
 

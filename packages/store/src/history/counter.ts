@@ -226,7 +226,7 @@ export function cellOfText(text: string): Cell {
   return cell;
 }
 
-/** Return an observer that a counter listens with. */
+/** Return an observer that also adds each change to a counter. */
 export const countedBy = (counter: SpaceHistoryCounter, observer: StoreObserver): StoreObserver => ({
   ...observer,
   changed(change) {
