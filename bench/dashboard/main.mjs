@@ -29,7 +29,9 @@ async function fill() {
   await inBatches(redis.redis, upTo(options.jobs - options.running), 500, create);
   const ids = [];
   for (let n = 0; n < options.running; n++) {
-    const { id } = await create();
+    const {
+      job: { id },
+    } = await create();
     await claimJob(store, ANY_SPACE, id);
     await ackJob(store, ANY_SPACE, id);
     ids.push(id);
