@@ -89,7 +89,7 @@ it('a scheduler sweeps several partitions concurrently, so that round trips to a
   expect(together.length).toBeGreaterThanOrEqual(PARTITIONS / 2);
 });
 
-const QUEUES = ['sweeps', 'callbacks'];
+const QUEUES = ['ticks', 'callbacks'];
 const blocks = ([command, key]: string[], queue: string) => command === 'bzpopmin' && !!key?.includes(`:${queue}:`);
 const haveBlocked = (queues: string[]) =>
   Promise.all(queues.map((each) => proxy.intercept((words) => blocks(words, each), { action: 'observe' }).happened));
