@@ -64,9 +64,9 @@ export function deliveriesOf({ events }: Events): Delivery[] {
 }
 
 /** Events by which a job returns to its place in the queue by creation. */
-export const TAKE_BACKS: readonly string[] = ['released', 'delivery_timeout'];
+export const RETURNS: readonly string[] = ['released', 'delivery_timeout'];
 /** Events by which a worker loses its job or gives it up. */
-const ENDS = ['retried', 'dead', 'requeued', ...TAKE_BACKS];
+const ENDS = ['retried', 'dead', 'requeued', ...RETURNS];
 
 /** The response to a call: the code of its refusal, or whether it changes the job. */
 export type Outcome = 'changed' | 'unchanged' | string;
@@ -84,7 +84,7 @@ export function outcomeAfter(job: Events, i: number, { op, token }: Call): Outco
       isGivenUp: one.until <= i,
       isTakenBack: job.events
         .slice(one.until, i + 1)
-        .some(({ type }, n) => type === 'requeued' || (n === 0 && TAKE_BACKS.includes(type))),
+        .some(({ type }, n) => type === 'requeued' || (n === 0 && RETURNS.includes(type))),
     }));
   try {
     if (changesNothing({ status, deliveries }, FENCED[op] as WorkerCall, deliveryOf(token) ?? null)) return 'unchanged';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { statusAfter } from '@yardmaster/protocol';
 import type { Body, Call } from '../checker/history.js';
-import { type Delivery, deliveriesOf, deliveryOf, statusAtCreation, TAKE_BACKS } from './attempts.js';
+import { type Delivery, deliveriesOf, deliveryOf, RETURNS, statusAtCreation } from './attempts.js';
 import { type Claim, type Finding, linesOf, type Rule, ruleForEachJob, type StoredCase, storedCases } from './rule.js';
 
 /**
@@ -83,7 +83,7 @@ function waitsOf(one: StoredCase): Wait[] {
   for (const [i, { type, data, createdAt }] of one.job.events.entries()) {
     const at = Date.parse(createdAt);
     // A job joins the end of its queue. Only a job that was taken back returns to the place of its creation time.
-    const place = (TAKE_BACKS.includes(type) ? Date.parse(one.job.createdAt) : at) - (one.job.priority ?? 0) * 1_000;
+    const place = (RETURNS.includes(type) ? Date.parse(one.job.createdAt) : at) - (one.job.priority ?? 0) * 1_000;
     const status = type === 'created' ? statusAtCreation(one.job) : statusAfter({ type, data });
     if (status === 'pending' && type !== 'replaced')
       waits.push({ one, place, from: at, until: Number.POSITIVE_INFINITY });

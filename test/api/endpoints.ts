@@ -6,12 +6,12 @@ import { jobIn } from '../support/jobs.js';
 import type { TestService } from '../support/service.js';
 
 export interface Endpoint {
-  /** Name in §5.4. */
+  /** Name in messages of tests. */
   name: string;
   method: string;
   /** Path below /api/v1, with `:parameters`. */
   path: string;
-  /** Any one of them is enough (§4). None: any valid key. */
+  /** Any one of them is enough. None: any valid key. */
   scopes: readonly Scope[];
   /** Scopes that are needed in addition. */
   also?: readonly Scope[];
@@ -41,10 +41,7 @@ const TOKEN = { scope: 'jobs:read:progress', tag: 'none' };
 
 type Row = [name: string, call: string, scopes: Scope[], rest?: Pick<Endpoint, 'also' | 'on' | 'body' | 'success'>];
 
-/**
- * Every endpoint of §4, and those of the contract: settle, keys, audit, statistics, redelivery, callback secrets, ended jobs. The list is repeated
- * here on purpose, because a test must not compare the product's table with itself.
- */
+/** Every endpoint. The list is repeated here on purpose, because a test must not compare the product's table with itself. */
 const ROWS: Row[] = [
   ['Create Job', 'POST /spaces/:spaceId/jobs', ['jobs:create'], { body: { name: 'work' }, success: 201 }],
   ['List Jobs', 'GET /spaces/:spaceId/jobs', ['jobs:read']],

@@ -94,6 +94,6 @@ async function keepsPrototypes(makeServer: (app: Express) => http.Server): Promi
 
 it('the server gives requests and responses the prototype that Express would give them', async () => {
   expect(await keepsPrototypes((app) => createHttpServer(app, {}))).toEqual([true, true]);
-  // Plain Express changes prototypes; when it stops doing so, http-server.ts can go.
+  // Plain Express changes prototypes; when it stops doing so, createHttpServer can go.
   expect(await keepsPrototypes((app) => http.createServer(app))).toEqual([false, false]);
 });

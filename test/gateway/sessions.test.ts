@@ -117,7 +117,7 @@ it.each([
   },
 );
 
-// The contract allows 5 s (§5). For one of them, a process may use a cached key to open the stream.
+// It may take 5 s. For one of them, a process may use a cached key to open the stream.
 it('closes the streams of a key within 4 s when its revocation was not announced', async () => {
   const [revoked, valid] = [open('revoked'), open('valid')];
   invalidKeys = ['revoked'];

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +10,7 @@ import GithubSlugger from 'github-slugger';
 import MarkdownIt from 'markdown-it';
 import { ENDPOINTS } from '../api/endpoints.js';
 
+const root = fileURLToPath(new URL('../../', import.meta.url));
 const pathOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const read = (path: string) => readFileSync(pathOf(path), 'utf8');
 
@@ -20,20 +22,34 @@ function firstColumn(heading: string): string[] {
   return cells.flatMap((cell) => [...cell.matchAll(/`(.+?)`/g)].map(([, word]) => word as string)).sort();
 }
 
-/** A path of the repository, as pages write it. */
-const PATH = /`((?:apps|packages|test|chaos|bench|scripts|sdk|docs|examples|helm)\/[\w./-]+\.\w+)`/g;
+const SOURCE = /\.(ts|tsx|lua|mjs|py|go)$/;
 
-it('the files that pages name exist', () => {
-  const pages = ['CONTRIBUTING.md', 'README.md', ...readdirSync(pathOf('docs'), { recursive: true, encoding: 'utf8' })]
-    .filter((file) => file.endsWith('.md'))
-    .map((file) => (existsSync(pathOf(file)) ? file : `docs/${file}`));
-  const missing = pages.flatMap((page) =>
-    [...read(page).matchAll(PATH)]
-      .filter(([, path]) => !existsSync(pathOf(path as string)))
-      .map(([, path]) => [page, path]),
+/** A file of sources, as pages and comments name it: by its path, or by the end of its path. */
+const NAMED = /(?<![\w/.:@-])(?:[\w.-]+\/)*[\w-]+\.(?:ts|tsx|lua|mjs|cjs|py|go)\b/g;
+
+/** Files that pages tell a reader to make, and scripts that decisions tell of, which are gone. */
+const NAMED_ONLY = [
+  ...['receiver.mjs', 'job-log.mjs', 'resize.py'],
+  ...['create_many.lua', 'create_many_full.lua', 'create_full.lua', 'turn.lua', 'turn_many.lua'],
+];
+
+it('the source files that pages and comments name exist', () => {
+  const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).trim().split('\n');
+  const paths = new Set([...NAMED_ONLY, ...files].flatMap((file) => ends(file.split('/'))));
+  const proseOf = (file: string) => {
+    if (file.endsWith('.md')) return [...read(file).matchAll(/`([^`\n]+)`/g)].map(([, code]) => code as string);
+    return SOURCE.test(file) ? (read(file).match(/(?<=^\s*(?:\/\/|\/?\*\*?|--|#) ).*/gm) ?? []) : [];
+  };
+  const missing = files.flatMap((file) =>
+    proseOf(file).flatMap((text) =>
+      (text.match(NAMED) ?? []).filter((named) => !paths.has(named)).map((named) => [file, named]),
+    ),
   );
   expect(missing).toEqual([]);
 });
+
+/** Return every end of a path. */
+const ends = (parts: string[]) => parts.map((_, i) => parts.slice(i).join('/'));
 
 it('docs/configuration.md shows exactly the existing variables with their default and meaning', () => {
   const rows = [...read('docs/configuration.md').matchAll(/^\| `([A-Z_]+)` \| (.+?) \| (.+?) \|$/gm)];
@@ -112,8 +128,6 @@ it('the API reference draws every transition', () => {
   );
   expect(drawn.sort()).toEqual(moves.sort());
 });
-
-const root = fileURLToPath(new URL('../../', import.meta.url));
 
 const pages = [
   ...readdirSync(root),

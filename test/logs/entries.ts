@@ -7,7 +7,7 @@ import type { TestService } from '../support/service.js';
 
 // How batches of logs are written, stored, refused and returned.
 
-/** One entry as a worker sends it (§4.12). */
+/** One entry as a worker sends it. */
 export type Entry =
   | string
   | { message: string; level?: LogLevel; timestamp?: string; source?: string; metadata?: Record<string, unknown> };
@@ -23,7 +23,7 @@ export const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as co
 export const asJson = (raw: string | Buffer): Batch => ({ raw, headers: { 'content-type': 'application/json' } });
 export const asNdjson = (raw: string | Buffer): Batch => ({ raw, headers: { 'content-type': 'application/x-ndjson' } });
 
-/** The formats of §4.12, made of entries that are JSON text, because a value cannot express all that text can. */
+/** The formats of a batch, made of entries that are JSON text, because a value cannot express all that text can. */
 export const FORMATS = {
   'an array': (texts: readonly string[]) => asJson(`[${texts.join(',')}]`),
   'an object with logs': (texts: readonly string[]) => asJson(`{"logs":[${texts.join(',')}]}`),
@@ -42,7 +42,7 @@ export const gzipped = ({ raw, headers }: Batch): Batch => ({
   headers: { ...headers, 'content-encoding': 'gzip' },
 });
 
-/** Each format of §4.12 in each of its encodings. */
+/** Each format in each of its encodings. */
 export const FORMS = FORMAT_NAMES.flatMap((format) => [
   { form: format, write: (entries: readonly unknown[]) => written(format, entries) },
   { form: `${format}, gzipped`, write: (entries: readonly unknown[]) => gzipped(written(format, entries)) },

@@ -103,7 +103,7 @@ export function release(
   }
   if (job.status === 'running') job.attemptNumber -= 1;
   const scheduledFor = timeOf(world, { scheduledFor: null, delaySeconds });
-  takeBack(world, job, scheduledFor);
+  returnJob(world, job, scheduledFor);
   recordEvent(world, job, 'released', { reason, ...shownTime(scheduledFor) });
 }
 
@@ -173,7 +173,7 @@ export function die(world: World, job: ModelJob, error: string | JsonObject): vo
 }
 
 /** Take a job back from its worker, before an attempt of it has failed: it waits at its place by creation. */
-export function takeBack(world: World, job: ModelJob, scheduledFor: number | null = null): void {
+export function returnJob(world: World, job: ModelJob, scheduledFor: number | null = null): void {
   job.returns += 1;
   giveUp(job, { isTakenBack: true });
   returnToWaiting(world, job, scheduledFor, job.createdOrder);

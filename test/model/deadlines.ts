@@ -1,5 +1,5 @@
 import { type Due, type Expired, PARTITION_TAGS, type Promoted, partitionOf } from '@yardmaster/store';
-import { die, failAttempt, failStart, isStartOver, openWindow, retryDelayMs, startRun, takeBack } from './attempts.js';
+import { die, failAttempt, failStart, isStartOver, openWindow, retryDelayMs, returnJob, startRun } from './attempts.js';
 import { recordEvent } from './history.js';
 import { makeReady, msOf, promoteAt, startLimitOf } from './waiting.js';
 import { forget, jobsIn, type ModelJob, steppedAt, type World } from './world.js';
@@ -63,7 +63,7 @@ function expireOne(
       die(world, job, `Job was delivered ${maxDeliveries} times and never acknowledged`);
       return 'neverAcked';
     }
-    takeBack(world, job);
+    returnJob(world, job);
     recordEvent(world, job, 'delivery_timeout');
     return 'redelivered';
   }

@@ -60,15 +60,15 @@ it('startWithinSeconds is over with the first ack, even for later attempts', asy
   expect((await read(id)).status).toBe('pending');
 });
 
-it.each<[way: string, takeBack: (id: string) => Promise<unknown>]>([
+it.each<[way: string, returnJob: (id: string) => Promise<unknown>]>([
   ['its worker releases it', (id) => call(id, 'release', { delaySeconds: 60 })],
   ['its delivery times out', (id) => makeDue(service, id)],
-])('startWithinSeconds ends a delivered job only when %s', async (_, takeBack) => {
+])('startWithinSeconds ends a delivered job only when %s', async (_, returnJob) => {
   const id = await jobIn(service, 'delivered', 'limit-delivered', { startWithinSeconds: 0.3 });
   const marker = await createJob(service, 'limit-delivered', { startWithinSeconds: 0.3 });
   await hasStatus(marker.id, 'dead');
   expect((await read(id)).status).toBe('delivered');
-  await takeBack(id);
+  await returnJob(id);
   await hasStatus(id, 'dead');
   const { events, ...job } = await read(id);
   expect(job).toMatchObject({ error: NOT_STARTED, attemptNumber: 0 });

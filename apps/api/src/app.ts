@@ -140,7 +140,7 @@ export interface HttpServerOptions extends http.ServerOptions {
  * object, which took four fifths of the time of a small request. Here the classes from which Node makes them have
  * Express' properties already, and the app's prototypes are those of the classes, so that the change has no effect.
  * Plain subclasses are fast; instances made with a foreign prototype (Reflect.construct) are slower than unchanged
- * Express. Delete this module when Express no longer changes prototypes; test/api/parts.test.ts then fails.
+ * Express. Delete this function when Express no longer changes prototypes; test/api/parts.test.ts then fails.
  */
 export function createHttpServer(app: Express, options: HttpServerOptions): http.Server {
   const { streams, ...serverOptions } = options;

@@ -8,7 +8,7 @@ import type { Status } from '@yardmaster/protocol';
  *
  * | key | type | members | written by | goes |
  * |---|---|---|---|---|
- * | `ym:meta` | hash | partitions; format, see format.ts; idempotencySecret | first start | never |
+ * | `ym:meta` | hash | partitions; format, see prepare.ts; idempotencySecret | first start | never |
  * | `ym:clock` | string | epoch ms, only where the clock is manual | first start; `POST /test/clock` | never |
  * | `ym:{pp}:job:<id>` | hash | the record, see record.ts | every transition | purge |
  * | `ym:{pp}:job:<id>:events` | list | `[type, ms, data]`, see lua/history.lua | events, once one does not follow from the record | purge |
@@ -21,7 +21,7 @@ import type { Status } from '@yardmaster/protocol';
  * | `ym:{pp}:space:<s>/names` | zset | job name by the number of its jobs, whatever their status | create | purge of its last job |
  * | `ym:{pp}:space:<s>/unique` | hash | `<bytes of name>:<name><key>` → id of the job that occupies the unique key | create | ack, end, purge |
  * | `ym:{pp}:space:<s>/paused` | hash | name of paused jobs, or empty for the whole space → state, see lua/waiting/paused.lua | pause, resume, requeueResumed | resume |
- * | `ym:{pp}:space:<s>/history/<step>/<start>` | hash | job name → its counts in the minute or hour that begins at `start`, epoch seconds; see history/cell.ts | flush of a process | 48 hours (minutes) or 35 days (hours) after its last change |
+ * | `ym:{pp}:space:<s>/history/<step>/<start>` | hash | job name → its counts in the minute or hour that begins at `start`, epoch seconds; see history/counter.ts | flush of a process | 48 hours (minutes) or 35 days (hours) after its last change |
  * | `ym:{pp}:counted:<process>` | string | number of the last step of counts that was added of a process | flush of a process | a day later |
  * | `ym:{pp}:spaces` | zset | space id by its last order score | create, retry | purge of its last job |
  * | `ym:{pp}:deadlines` | zset | job id by epoch ms at which something is due | transitions | transitions, expiry |

@@ -13,7 +13,7 @@ export interface Job {
   spaceId: string;
 }
 
-/** An event of a job, and the message that §6.1 requires for it. */
+/** An event of a job, and the message that streams send for it. */
 export interface Step {
   type: string;
   /** Status of the job after the event. */
@@ -164,7 +164,7 @@ const replacement = (delay: object): Step => ({
 });
 export const replaced = replacement({});
 export const replacedLater = delayed(replacement(DELAY));
-/** Return a step for the outcome of a callback, which is in the history and on no stream (§6.2). */
+/** Return a step for the outcome of a callback, which is in the history and on no stream. */
 export const callbackOutcome = (type: string, fields: object): Step => {
   const data = { url: 'https://example.com/hook', attempt: 1, willRetry: false, ...fields };
   const outcome = { type, status: 'completed', data };

@@ -87,7 +87,7 @@ class GroupCommit {
     else this.#stopTimer();
   }
 
-  /** Send one script more than there may be: all of them would hold up the urgent calls of a Redis that is only slow. */
+  /** Send one script more than there may be. More than one would hold up urgent calls, if Redis is only slow. */
   #sendOneMore(): void {
     this.#stopTimer();
     void this.#sendGroup();

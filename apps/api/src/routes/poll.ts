@@ -13,7 +13,7 @@ import { type Call, Reply } from '../call.js';
 import { type LongPoll, longPoll } from '../waiting/long-poll.js';
 import { requireTokens } from './attempt.js';
 
-/** Settle outcomes if the call has any, claim jobs, and wait for the first job if there is none. */
+/** Settle outcomes if the call has any, claim jobs, and wait for the first job if nothing can be claimed. */
 export async function poll(call: Call<PollRequest>): Promise<PolledJobs | Reply<PolledJobs>> {
   const { input, req } = call;
   const { waitSeconds, autoAck, ackWithinSeconds, settle } = input;
@@ -22,8 +22,8 @@ export async function poll(call: Call<PollRequest>): Promise<PolledJobs | Reply<
   const waits = isPlain ? null : longPoll(call, waitSeconds);
   const { isMore, ...first } = await pollOnce(call, waits);
   const claims = waits ?? (isMore || req.socket.destroyed ? longPoll(call, 0) : null);
-  // A plain poll does not listen to its connection, which would cost more: it only looks at it now. Another does, because
-  // its claim would cost more than the delivery window of the service if its worker never got it.
+  // A plain poll looks at its connection only now, because listening costs CPU. Other polls listen, because a job that
+  // their worker never gets may be held for longer than the usual delivery window.
   return claims === null ? first : new Reply(first, { wait: waitOf(input, { first, isMore, waits: claims, call }) });
 }
 

@@ -1,4 +1,4 @@
-import { RETURN_EVENTS, TRANSITIONS } from '@yardmaster/protocol';
+import { TRANSITIONS, WAITS_AGAIN_EVENTS } from '@yardmaster/protocol';
 
 /** Colors a text, which must be printable and clipped already. */
 export type Color = (text: string) => string;
@@ -24,7 +24,7 @@ const COLORS = new Map<string, Color>([
   ['dead', red],
   ['killed', red],
   ...TRANSITIONS.filter(({ to }) => to === 'scheduled').map(({ event }) => [String(event), magenta] as const),
-  ...[...RETURN_EVENTS].map((type) => [type, yellow] as const),
+  ...[...WAITS_AGAIN_EVENTS].map((type) => [type, yellow] as const),
 ]);
 
 /** Return the color of a status, or of the type of message that leads to it. */

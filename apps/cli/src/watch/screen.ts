@@ -1,4 +1,4 @@
-import { type Progress, RETURN_EVENTS, type Status } from '@yardmaster/protocol';
+import { type Progress, type Status, WAITS_AGAIN_EVENTS } from '@yardmaster/protocol';
 import type { StreamMessage } from '../service/message.js';
 import { bold, type Color, colorOf, dim, plain, yellow } from '../terminal/color.js';
 import { clip, localMoment, pad, widthOf } from '../terminal/printable.js';
@@ -26,7 +26,7 @@ export const unseen = (jobId: string): JobView => ({
 });
 
 /** Whether a message of this type ends an attempt after which another follows. */
-export const endsAttempt = (type: string) => RETURN_EVENTS.has(type);
+export const endsAttempt = (type: string) => WAITS_AGAIN_EVENTS.has(type);
 
 /** Return the view of a job after a message. */
 export function viewAfter(view: JobView, message: StreamMessage): JobView {

@@ -120,7 +120,6 @@ export const claimedJob = z
     maxRetries: count,
     attemptNumber: count.describe('Attempts before this one'),
     createdAt: instant,
-    // Our additions: the checkpoint, so that the next attempt can resume, and what follows.
     checkpoint: jsonValue.describe('Data of the latest checkpoint of any earlier attempt, or null'),
     attempt: count.describe('Number of the attempt that an ack starts, from 1'),
     deliveryToken: z

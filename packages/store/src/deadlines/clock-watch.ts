@@ -5,7 +5,7 @@ import { type ClockReading, markStep, reopenWindows, stepBetween } from './clock
 
 /**
  * How long a new watch lets no deadline be processed. A step may have come just before its start, which it cannot see.
- * Another scheduler reads the clock at least every 1.5 s (see ticks.ts) and marks that step.
+ * Another scheduler reads the clock at least every 1.5 s, with or without ticks, and marks that step.
  */
 const SETTLE_MS = 2_000;
 

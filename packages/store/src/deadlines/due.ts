@@ -52,8 +52,8 @@ export async function findDue(store: Store): Promise<Due> {
   if (fault !== null) faults.push(fault);
   const isDue = (at: number | undefined, tag: string) => (at as number) <= (clocks.get(tag)?.redisMs ?? Number.NaN);
   return {
-    // NaN means an empty set, or for one that could not be read, and is never due. Each script decides whether a
-    // deadline at exactly `now` is due.
+    // NaN: the set is empty or could not be read, so it is never due. Each script decides whether a deadline at exactly
+    // `now` is due.
     deadlines: PARTITION_TAGS.filter((tag, n) => isDue(deadlines[n], tag)),
     promotions: PARTITION_TAGS.filter((tag, n) => isDue(promotions[n], tag)),
     operations: PARTITION_TAGS.filter((_, n) => (operations[n] as number) > 0),

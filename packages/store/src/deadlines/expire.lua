@@ -10,7 +10,7 @@
 --   random         see retryDelayMs; the jobs of the step get different ones from it
 --   counts         delivered jobs pending again, delivered ones now dead, attempts failed of jobs pending again, of jobs
 --                  scheduled, of jobs now dead, completed jobs purged, dead ones, killed ones, jobs given another window
---   lagMs          lateness of the oldest that was not given one
+--   lagMs          how late the oldest of the others was
 --   broken         ids of jobs whose records are broken, or whose status is not known
 --   ended          of each delivery and attempt that is over: space, name, which count, and how long the attempt has run in ms
 local nowMs = now()
@@ -21,8 +21,8 @@ local REOPENED = 9
 local counts, lagMs = { 0, 0, 0, 0, 0, 0, 0, 0, 0 }, nil
 local steppedAt, ended = lastStep(base, nowMs), {}
 
--- Process one job that is due. Return which count that adds to, and for a delivery or an attempt that is over, the job and
--- how long the attempt has run.
+-- Process one job that is due. Return the index in `counts`; and if a delivery or an attempt is over, the job and how long
+-- the attempt has run.
 --   n   its number in this step
 local function expireOne(id, due, n)
   local job, deliveredAt, ackWithinMs, startedAt = loadJob(base, id, 'deliveredAt', 'ackWithinMs', 'startedAt')
@@ -44,7 +44,7 @@ local function expireOne(id, due, n)
   leave(deadlines, id) -- no record, or nothing to wait for
 end
 
--- Use "below" and not "at", because both ends of a window were rounded down, and none must end early.
+-- A deadline at exactly `nowMs` waits for the next sweep: both times were rounded down, and no window may end early.
 local examined, broken = sweep(deadlines, math.min(nowMs, tonumber(dueBefore)), limit, nowMs, function(id, due, n)
   local count, job, runMs = expireOne(id, due, n)
   if count then counts[count] = counts[count] + 1 end

@@ -45,9 +45,9 @@ local function recordEvent(job, at, type, status, data, ...)
   end
 end
 
--- Record the event with which a job is requeued, with further fields of the record (name, value, …). Its record is then
--- as if it had not been delivered. The times go after the history is written, which may begin with them.
-local function recordReturn(job, at, type, status, data, ...)
+-- Record the event with which a job goes back to waiting, with further fields of the record (name, value, …), and remove what is
+-- known of its delivery. This comes after the history is written, which may begin with those times.
+local function recordWaiting(job, at, type, status, data, ...)
   appendEvent(job, at, type, data)
   redis.call('HSET', job.key, 'state', stateOf(job, status, at), ...)
   redis.call('HDEL', job.key, 'deliveredAt', 'startedAt', 'runBy', 'workerId', 'ackWithinMs')

@@ -11,7 +11,7 @@
 --            means that a refusal stops the verbs after it, which get the same reply
 --   replies  for each verb: the number of values in its reply, and the values; a list of lists would cost 5,000 instructions
 --            more for each. A verb's reply may be TOO_LATE, or ERROR and its text, instead of its own
-local verbs, replies, at = {}, { 'OK' }, 3 -- scripts/lua/module.mjs puts the verbs that are used here
+local verbs, replies, at = {}, { 'OK' }, 3 -- the build (scripts/lua/module.mjs) fills `verbs`
 local REFUSED = { IDEMPOTENCY_MISMATCH = true, SPACE_FULL = true, STORAGE_FULL = true, ERROR = true }
 -- A full Redis refuses only a script's first write, so check before it. After a ZREM, even of nothing, it accepts the rest.
 if isMemoryFull(first) then redis.call('ZREM', first .. 'none', '') end

@@ -26,7 +26,8 @@ export interface Creation {
   job: Job;
 }
 
-/** Fields that a replay reads of the record; the others it has from the request. To create a job is not to read it. */
+/** Fields that a replay reads of the record; the others are those of the request. A caller who may create a job need not be
+ * allowed to read it. */
 const REPLAYED_FIELDS = [
   'state',
   'deliveredAt',
@@ -151,7 +152,7 @@ export interface PackedJob {
   tags: number;
   /** Of the request; '' without an idempotency key. */
   fingerprint: string;
-  /** End of its state, see addJob in Lua. */
+  /** End of its state, see new_job.lua. */
   options: string;
   /** When it becomes claimable, see delayOf. */
   delay: string;

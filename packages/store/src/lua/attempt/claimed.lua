@@ -19,7 +19,7 @@ local function markRunning(job, nowMs, at, _, ...)
   end
 end
 
--- Append the values of a claimed job to a reply; claimedJobsOf in the store reads them in this order: its id, its state
+-- Append the values of a claimed job to a reply; claimedOf in the store reads them in this order: its id, its state
 -- before the delivery, payload and checkpoint; and, only for the first job, the time now.
 local function appendClaimed(reply, job, payload, now)
   local n, checkpoint = #reply, false

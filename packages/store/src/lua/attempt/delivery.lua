@@ -10,7 +10,7 @@ end
 
 -- Return which delivery of a job a token belongs to: 'current', the one that has the job now or that ended it; 'over';
 -- or 'unknown', for a token that the job never had. A token is <attempts at delivery>.<returns>.<order>; the state has
--- all of them, so that a claim stores nothing for it. Take-backs never fall, so that no two deliveries of a job have one
+-- all of them, so that a claim stores nothing for it. Returns never become fewer, so that no two deliveries of a job have one
 -- token. The order tells the job from one with the same id that was deleted before it was created.
 local function deliveryOf(job, token)
   local attempt, returns, order = string.match(token, '^(%d+)%.(%d+)%.(%d+)$')

@@ -25,7 +25,7 @@ local function failAttempt(job, nowMs, errorJson, again)
   local scheduledFor = (delayMs or 0) > 0 and nowMs + delayMs or nil
   local status = returnToWaiting(job, nowMs, scheduledFor)
   local data = '{"error":' .. errorJson .. ',"attemptNumber":' .. job.attempt .. scheduledData(scheduledFor)
-  recordReturn(job, formatInteger(nowMs), 'retried', status, data, 'error', errorJson)
+  recordWaiting(job, formatInteger(nowMs), 'retried', status, data, 'error', errorJson)
   return status
 end
 
@@ -42,7 +42,7 @@ local function failDelivery(job, windowMs, nowMs)
   end
   local status = returnToWaiting(job, nowMs, nil, job.order)
   job.returns = nextOf(job.returns)
-  recordReturn(job, formatInteger(nowMs), 'delivery_timeout', status, 'null',
+  recordWaiting(job, formatInteger(nowMs), 'delivery_timeout', status, 'null',
     'deliveryTimeouts', count, 'missedWindowMs', formatInteger(windowMs))
   return status
 end

@@ -45,8 +45,8 @@ local function lastStep(base, nowMs)
   return at <= nowMs and at or 0
 end
 
--- Open the window of a job that is due again if its worker's last call was before the step, because the job had less
--- than its window. The same holds for the time limit of its attempt. Return whether it was opened.
+-- If the clock has jumped since the worker's last call, its job had less time than it was promised: open its window
+-- again, and move the time limit of its attempt. Return whether it was opened.
 local function reopenIfCutShort(job, due, steppedAt, nowMs, ackWithinMs)
   if steppedAt == 0 or (job.status ~= 'delivered' and job.status ~= 'running') then return false end
   local ms, longest, runBy = windowMs(job, ackWithinMs), option(job, 'm', 'maxRunSeconds'), option(job, 'm', 'runBy')

@@ -36,7 +36,7 @@ if isAcked ~= '' then
 end
 
 local reply, claimed, id = { 'OK' }, 0, nil
-for _ = 1, wanted + (paused and 100 or 50) do -- to spare for entries without a pending job, and for paused ones
+for _ = 1, wanted + (paused and 100 or 50) do -- further turns, for entries without a pending job and for paused ones
   if claimed == wanted then break end
   if takeOldest then id = takeOldest() else id = popOldest(source, wanted) end
   if not id then break end

@@ -27,5 +27,5 @@ end
 job.attempt, job.returns = previousOf(attempt), nextOf(job.returns)
 local scheduledFor = timeOf(delay, nowMs)
 local status = returnToWaiting(job, nowMs, scheduledFor, job.order)
-recordReturn(job, nowText, 'released', status, '{"reason":' .. reason .. scheduledData(scheduledFor))
+recordWaiting(job, nowText, 'released', status, '{"reason":' .. reason .. scheduledData(scheduledFor))
 return { 'OK', job.status, status, attempt, job.space, job.name }

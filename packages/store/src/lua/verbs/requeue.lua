@@ -34,5 +34,5 @@ if takesBack then
   occupyUnique(job, unique, other)
 end
 local data = scheduledFor and '{"scheduledFor":' .. isoText(scheduledFor) .. '}' or 'null'
-recordReturn(job, nowText, 'requeued', status, data)
+recordWaiting(job, nowText, 'requeued', status, data)
 return { 'OK', before, status }

@@ -1,7 +1,7 @@
 -- A space's /paused says by name whether jobs are paused, '' for the whole space: `1`, or, once the name was resumed and
 -- until all of its jobs are in the space's queue again, `>` and the score there up to which they are.
 
--- Whether something in a space may be paused. No script changes that and then asks.
+-- Whether something in a space may be paused. It is read once in a script, because no script asks after changing it.
 local function isAnythingPaused(prefix)
   if batch and batch.prefix == prefix then return batch.isAnythingPaused end
   local isIt = redis.call('EXISTS', prefix .. 'paused') == 1

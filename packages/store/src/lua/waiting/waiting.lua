@@ -36,7 +36,7 @@ local function leaveWaiting(job)
   if job.status == 'scheduled' or option(job, 's', 'startBy') then leave(job.base .. 'due', job.id) end
 end
 
--- Requeue a job, and return its status. It begins with the ZREM of moveToStatusIndex.
+-- Send a job back to waiting, and return its status. It begins with the ZREM of moveToStatusIndex.
 --   order   its claim order; nil for the end of the queue
 local function returnToWaiting(job, nowMs, scheduledFor, order)
   local status = scheduledFor and 'scheduled' or 'pending'
