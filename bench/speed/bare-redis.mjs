@@ -16,7 +16,7 @@ const done = async (work) => {
   return { success: true };
 };
 const VERBS = {
-  jobs: (space, body) => createJob(store, space, requestOf(body)),
+  jobs: async (space, body) => (await createJob(store, space, requestOf(body))).job,
   poll: async (space, body) => ({ jobs: (await pollJobs(store, space, { count: body.count, names: [] })).jobs }),
   ack: (id) => done(ackJob(store, ANY_SPACE, id)),
   complete: (id, body) => done(completeJob(store, ANY_SPACE, id, body.result)),

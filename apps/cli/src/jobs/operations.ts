@@ -50,7 +50,7 @@ const startOperationCommand = defineCommand({
         .option('--created-before <time>', 'only jobs created before this time, ISO 8601')
         .option('--query <text>', 'only jobs with this text in payload, result or error')
         .option('--id <jobId>', 'only this job; may be repeated', repeated)
-        .option('--limit <count>', 'change at most so many jobs', countBetween(1, Number.MAX_SAFE_INTEGER))
+        .option('--limit <count>', 'the most jobs to change', countBetween(1, Number.MAX_SAFE_INTEGER))
         .option('--delay <seconds>', 'make the jobs claimable only after this time', secondsOf)
         .option('--reason <text>', 'reason, for the history of killed jobs')
         .option('--dry-run', 'change nothing, and count the jobs that would be changed'),

@@ -38,7 +38,7 @@ export const statsCommand = defineCommand({
       command
         .description('Count the jobs of a space by status and by name.')
         .option('--name <name>', 'only this name; may be repeated', repeated)
-        .option('--limit <count>', 'show so many names (default: 100)', countBetween(1, 1_000))
+        .option('--limit <count>', 'the most names to show (default: 100)', countBetween(1, 1_000))
         .addOption(
           new Option('--history <step>', 'show what happened instead, by minutes or hours').choices([
             'minutes',
