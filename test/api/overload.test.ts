@@ -1,6 +1,8 @@
 import http from 'node:http';
 import { describe, expect, it } from '@jest/globals';
+import { ROUTES } from '@yardmaster/api';
 import { createMetrics, protectServer, SERVER_OPTIONS } from '@yardmaster/server';
+import { ACTIONS } from '../settle/settle.js';
 import { during } from '../support/during.js';
 import { RawClient, withRaw } from '../support/raw-client.js';
 import { withService } from '../support/service.js';
@@ -189,4 +191,9 @@ describe('a process that serves MAX_IN_FLIGHT requests', () => {
     await until(async () => (await service.call('GET', '/spaces/busy/jobs')).status === 200);
     expect((await service.call('GET', '/spaces/busy/jobs')).body).toHaveLength(9);
   });
+});
+
+it('the calls on which a running job depends, and kills, go before other calls', () => {
+  const urgent = ROUTES.filter(({ slot }) => slot === 'urgent').map(({ path }) => path.split('/').at(-1));
+  expect(urgent.sort()).toEqual([...ACTIONS, 'kill', 'settle'].sort());
 });

@@ -87,11 +87,16 @@ const CALLS_TO: Record<Status, readonly JobVerb[]> = {
 /** Body of those calls: the field of a fail, which the others ignore. */
 const BROKEN = { error: 'broken' };
 
-/** Create a world with one job, without retries, in a status. */
-export function worldWith(status: Status, callbackUrl: string | null = null): { world: World; job: string } {
-  const world = newWorld(STORE_DEFAULTS, 0);
+/**
+ * Create a world with one job in a status.
+ *
+ * @param fields of its create; it has no retries by default
+ * @param settings those that are not the default ones
+ */
+export function worldWith(status: Status, fields: object = {}, settings = {}): { world: World; job: string } {
+  const world = newWorld({ ...STORE_DEFAULTS, ...settings }, 0);
   const delaySeconds = status === 'scheduled' ? 3_600 : null;
-  const request = createJobRequest.parse({ name: 'work', maxRetries: 0, callbackUrl, delaySeconds });
+  const request = createJobRequest.parse({ name: 'work', maxRetries: 0, delaySeconds, ...fields });
   const job = create(world, { id: 'job', space: 'space', request }).id;
   for (const step of CALLS_TO[status]) callJob(world, step, { job, body: BROKEN });
   return { world, job };
@@ -108,7 +113,7 @@ export function refusalOf(
   status: Status,
   { callbackUrl, ...call }: { callbackUrl?: string; token?: string | null; body?: JsonValue } = {},
 ): Refusal | null {
-  const { world, job } = worldWith(status, callbackUrl);
+  const { world, job } = worldWith(status, { callbackUrl });
   try {
     callJob(world, verb, { job, ...call });
     return null;
