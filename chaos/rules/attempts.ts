@@ -1,4 +1,4 @@
-import { type JsonValue, type Status, statusAfter } from '@yardmaster/protocol';
+import { type JsonValue, type Status, statusAfter, WAITS_AGAIN_EVENTS } from '@yardmaster/protocol';
 import { changesNothing, type JobVerb, Refusal, refusalOf, type WorkerCall } from '../../test/model/index.js';
 import type { DumpedJob } from '../checker/dump.js';
 import type { Call, Operation } from '../checker/history.js';
@@ -63,10 +63,10 @@ export function deliveriesOf({ events }: Events): Delivery[] {
   return deliveries;
 }
 
-/** Events by which a job returns to its place in the queue by creation. */
-export const RETURNS: readonly string[] = ['released', 'delivery_timeout'];
+/** Events by which a job returns to its place in the queue by creation, because no attempt has failed. */
+export const RETURNS: readonly string[] = [...WAITS_AGAIN_EVENTS].filter((type) => type !== 'retried');
 /** Events by which a worker loses its job or gives it up. */
-const ENDS = ['retried', 'dead', 'requeued', ...RETURNS];
+const ENDS: readonly string[] = ['dead', 'requeued', ...WAITS_AGAIN_EVENTS];
 
 /** The response to a call: the code of its refusal, or whether it changes the job. */
 export type Outcome = 'changed' | 'unchanged' | string;

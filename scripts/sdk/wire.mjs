@@ -1,10 +1,11 @@
-// Write the types of requests and responses for the SDKs, from the OpenAPI document.
+// Write the types of requests and responses for the SDKs, from the OpenAPI document, and which events end a worker's attempt.
 //
 //   node scripts/sdk/wire.mjs           write them
 //   node scripts/sdk/wire.mjs --check   fail when one is stale
 //
 // Run `npm run build` first. The types are those of the schemas in TYPES and of all schemas to which they refer.
 import { readFileSync, writeFileSync } from 'node:fs';
+import { JOB_LOST_EVENTS } from '@yardmaster/protocol';
 import { openApiDocument } from '../../apps/api/dist/openapi/document.js';
 import { ROUTES } from '../../apps/api/dist/routes/index.js';
 import { root } from '../set-up.mjs';
@@ -30,10 +31,22 @@ const { components } = openApiDocument(ROUTES, NO_LIMITS);
 const model = modelOf(components.schemas, TYPES, RENAMED);
 const TITLE = 'Types of the requests and responses of Yardmaster, made by scripts/sdk/wire.mjs. Do not edit.';
 
+const lost = [...JOB_LOST_EVENTS].sort();
+const LOST = 'Types of the events that tell a worker that it no longer has its job';
+
 const files = {
-  'sdk/typescript/src/wire.generated.ts': typeScriptTypes(model, TITLE),
-  'sdk/python/src/yardmaster/_wire.py': pythonTypes(model, TITLE),
-  'sdk/go/wire/wire.go': goTypes(model),
+  'sdk/typescript/src/wire.generated.ts': `${typeScriptTypes(model, TITLE)}
+/** ${LOST}. */
+export const JOB_LOST_EVENTS = [${lost.map((type) => `'${type}'`).join(', ')}] as const;
+`,
+  'sdk/python/src/yardmaster/_wire.py': `${pythonTypes(model, TITLE)}
+#: ${LOST}.
+JOB_LOST_EVENTS = (${lost.map((type) => `"${type}"`).join(', ')})
+`,
+  'sdk/go/wire/wire.go': `${goTypes(model)}
+// JobLostEvents: ${LOST.toLowerCase()}.
+var JobLostEvents = []JobEventType{${lost.map((type) => `"${type}"`).join(', ')}}
+`,
 };
 const current = (file) => {
   try {

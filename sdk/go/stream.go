@@ -67,10 +67,7 @@ func isFinal(err error) bool {
 
 func (s *session) streamURL() string {
 	query := url.Values{"token": {s.client.key}}
-	for _, each := range []wire.JobEventType{
-		wire.JobEventTypeKilled, wire.JobEventTypeRetried, wire.JobEventTypeDead,
-		wire.JobEventTypeDeliveryTimeout, wire.JobEventTypeReleased,
-	} {
+	for _, each := range wire.JobLostEvents {
 		query.Add("type", string(each))
 	}
 	if names := (url.Values{"name": s.names()}).Encode(); len(names) < maxNamesBytes {

@@ -13,7 +13,6 @@ export * from './jobs/statuses.js';
 export * from './jobs/timing.js';
 export * from './jobs/transitions.js';
 export * from './jobs/unique.js';
-export { WAITS_AGAIN_EVENTS } from './jobs/waits-again.js';
 export * from './key.js';
 export * from './limits.js';
 export * from './logs/levels.js';

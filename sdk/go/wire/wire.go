@@ -885,3 +885,6 @@ const (
 	UniqueRequestUntilStarted UniqueRequestUntil = "started"
 	UniqueRequestUntilExpired UniqueRequestUntil = "expired"
 )
+
+// JobLostEvents: types of the events that tell a worker that it no longer has its job.
+var JobLostEvents = []JobEventType{"dead", "delivery_timeout", "killed", "released", "retried"}

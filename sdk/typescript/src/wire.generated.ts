@@ -760,3 +760,6 @@ export interface UniqueRequest {
 export type UniqueRequestOnConflict = 'return' | 'reject' | 'replace';
 
 export type UniqueRequestUntil = 'ended' | 'started' | 'expired';
+
+/** Types of the events that tell a worker that it no longer has its job. */
+export const JOB_LOST_EVENTS = ['dead', 'delivery_timeout', 'killed', 'released', 'retried'] as const;

@@ -1,4 +1,5 @@
 import type { ListedJob, StreamMessage } from '@yardmaster/protocol';
+import { WAITS_AGAIN_EVENTS } from '@yardmaster/protocol/transitions';
 
 /** A message that reports an event of a job. */
 export type EventMessage = Extract<StreamMessage, { jobName: string }>;
@@ -15,13 +16,14 @@ export function applyMessage<T extends ListedJob>(job: T, message: EventMessage)
     ...job,
     status: message.status,
     updatedAt: message.timestamp,
+    ...(WAITS_AGAIN_EVENTS.has(message.type) && UNCLAIMED),
     ...changesOf(job, message),
     ...scheduleOf(message),
   };
 }
 
-/** Times of a job that no worker has. */
-const UNCLAIMED: Partial<ListedJob> = { deliveredAt: null, startedAt: null };
+/** Fields of a job that no worker has. */
+const UNCLAIMED: Partial<ListedJob> = { deliveredAt: null, startedAt: null, workerId: undefined };
 
 /** The time until which the event makes the job wait. */
 function scheduleOf({ data }: EventMessage): Partial<ListedJob> {
@@ -43,17 +45,11 @@ function changesOf(job: ListedJob, { type, data, timestamp }: EventMessage): Par
     case 'dead':
       return { error: data.error } as Partial<ListedJob>;
     case 'retried':
-      return { ...UNCLAIMED, error: data.error, attemptNumber: data.attemptNumber } as Partial<ListedJob>;
+      return { error: data.error, attemptNumber: data.attemptNumber } as Partial<ListedJob>;
     case 'requeued':
       return { ...UNCLAIMED, error: undefined, attemptNumber: 0, result: null } as Partial<ListedJob>;
     case 'released': // The release of a running job takes its attempt back.
-      return {
-        ...UNCLAIMED,
-        workerId: undefined,
-        attemptNumber: job.attemptNumber - (job.status === 'running' ? 1 : 0),
-      };
-    case 'delivery_timeout':
-      return { ...UNCLAIMED, workerId: undefined };
+      return { attemptNumber: job.attemptNumber - (job.status === 'running' ? 1 : 0) };
     default:
       return {};
   }

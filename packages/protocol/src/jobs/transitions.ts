@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors.js';
-import { isJsonObject, type JsonValue } from '../schema/fields.js';
+import type { JsonValue } from '../schema/fields.js';
 import type { EventType } from './events.js';
 import type { Status } from './statuses.js';
 
@@ -112,9 +112,27 @@ export const TRANSITIONS: readonly Transition[] = [
  */
 export function statusAfter({ type, data }: { type: EventType; data: JsonValue }): Status | null {
   const to = TRANSITIONS.filter(({ event }) => event === type).map((transition) => transition.to);
-  const isScheduled = to.includes('scheduled') && isJsonObject(data) && typeof data.scheduledFor === 'string';
+  const { scheduledFor } = (data ?? {}) as { scheduledFor?: JsonValue };
+  const isScheduled = to.includes('scheduled') && typeof scheduledFor === 'string';
   return isScheduled ? 'scheduled' : (to[0] ?? null);
 }
+
+const isHeld = (status: Status) => status === 'delivered' || status === 'running';
+const isWaiting = (status: Status) => status === 'pending' || status === 'scheduled';
+
+/** Types of the events of transitions by which a worker no longer has its job, and of which this is true. */
+const leavingEvents = (is: (one: Transition) => boolean): ReadonlySet<string> =>
+  new Set(
+    TRANSITIONS.filter((one) => one.from.some(isHeld) && !isHeld(one.to) && is(one)).flatMap(
+      ({ event }) => event ?? [],
+    ),
+  );
+
+/** Types of events after which a job waits for another worker: `retried`, `released` and `delivery_timeout`. */
+export const WAITS_AGAIN_EVENTS = leavingEvents(({ to }) => isWaiting(to));
+
+/** Types of events that tell a worker that it no longer has its job: those above, `dead` and `killed`. */
+export const JOB_LOST_EVENTS = leavingEvents(({ to }) => to !== 'completed');
 
 const HEARTBEATS: readonly Trigger[] = ['progress', 'checkpoint', 'event', 'keepalive'];
 

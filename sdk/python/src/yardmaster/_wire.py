@@ -865,3 +865,6 @@ UniqueRequestOnConflict = Literal["return", "reject", "replace"]
 
 
 UniqueRequestUntil = Literal["ended", "started", "expired"]
+
+#: Types of the events that tell a worker that it no longer has its job.
+JOB_LOST_EVENTS = ("dead", "delivery_timeout", "killed", "released", "retried")

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { pause } from '../backoff.js';
 import { spacePath, type Target } from '../client/transport.js';
+import { JOB_LOST_EVENTS } from '../wire.generated.js';
 
 const FIRST_MS = 500;
 const MOST_MS = 30_000;
@@ -10,7 +11,6 @@ const LASTING_MS = 5_000;
 const FAILURES_BEFORE_WARNING = 5;
 /** A longer query is refused with its headers. Then the stream has all names. */
 const MOST_QUERY = 6_000;
-const TYPES = ['killed', 'retried', 'dead', 'delivery_timeout', 'released'];
 
 /** That of Node.js 22, or of the package `ws`, which has the same interface as far as it is used. */
 type WebSocketClass = new (
@@ -29,7 +29,7 @@ async function findWebSocket(): Promise<WebSocketClass | null> {
 
 function urlOf(target: Target, names: readonly string[]): string {
   const query = new URLSearchParams({ token: target.apiKey });
-  for (const type of TYPES) query.append('type', type);
+  for (const type of JOB_LOST_EVENTS) query.append('type', type);
   const ofNames = new URLSearchParams(names.map((name): [string, string] => ['name', name])).toString();
   const all = ofNames.length < MOST_QUERY ? `${query}&${ofNames}` : String(query);
   return `${target.url.replace(/^http/, 'ws')}/api/v1/realtime${spacePath(target, `?${all}`)}`;

@@ -1,3 +1,4 @@
+import { WAITS_AGAIN_EVENTS } from '@yardmaster/protocol/transitions';
 import { urlOf } from '../../api/client.js';
 
 /** Name of the job of the first run. Jobs of other names in the space do not matter. */
@@ -16,8 +17,6 @@ export interface FirstJob {
 
 export const NO_JOB: FirstJob = { id: null, done: [] };
 
-/** After these the job waits for a worker again, so the commands of a worker must be repeated. */
-const LOST: readonly string[] = ['delivery_timeout', 'released', 'retried'];
 /** After these the job has ended without being completed, so another one must be created. */
 const ENDED: readonly string[] = ['dead', 'killed'];
 
@@ -28,7 +27,7 @@ export function afterEvent(job: FirstJob, id: string, type: string): FirstJob {
   if (isNew || isOther) return { id, done: isNew ? ['created'] : ['created', 'delivered'] };
   if (job.id !== id) return job;
   if (ENDED.includes(type)) return NO_JOB;
-  if (LOST.includes(type)) return { id, done: ['created'] };
+  if (WAITS_AGAIN_EVENTS.has(type)) return { id, done: ['created'] }; // The commands of a worker must be repeated.
   const event = EVENTS.find((one) => one === type);
   return event === undefined || job.done.includes(event) ? job : { id, done: [...job.done, event] };
 }

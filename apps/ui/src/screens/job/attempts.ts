@@ -1,4 +1,5 @@
 import type { EventType } from '@yardmaster/protocol';
+import { WAITS_AGAIN_EVENTS } from '@yardmaster/protocol/transitions';
 
 /** An event of a job, from its history or from its stream. */
 export interface HistoryEvent {
@@ -30,10 +31,8 @@ const BEGINS: Partial<Record<EventType, Stretch['kind'] | null>> = {
   completed: null,
   dead: null,
   killed: null,
-  retried: 'waiting',
-  released: 'waiting',
-  delivery_timeout: 'waiting',
   requeued: 'waiting',
+  ...Object.fromEntries([...WAITS_AGAIN_EVENTS].map((type) => [type, 'waiting'])),
 };
 
 /** Return the number of attempts after an event. The release of a running job costs none, and a requeue gives all back. */

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from .._transport import Target, space_path
+from .._wire import JOB_LOST_EVENTS
 
 _FIRST, _MOST = 0.5, 30.0
 #: A connection of this length counts as a success. Seconds.
@@ -18,7 +19,6 @@ _LASTING = 5.0
 _FAILURES_BEFORE_WARNING = 5
 #: A longer query is refused with its headers. Then the stream has all names.
 _MOST_QUERY = 6_000
-_TYPES = ("killed", "retried", "dead", "delivery_timeout", "released")
 
 #: An event of the stream of a space.
 Message = dict[str, Any]
@@ -29,7 +29,7 @@ _logger.setLevel(logging.INFO)
 
 
 def _url_of(target: Target, names: Sequence[str]) -> str:
-    query = urlencode([("token", target.api_key), *(("type", each) for each in _TYPES)], quote_via=quote)
+    query = urlencode([("token", target.api_key), *(("type", each) for each in JOB_LOST_EVENTS)], quote_via=quote)
     of_names = urlencode([("name", name) for name in names], quote_via=quote)
     if len(of_names) < _MOST_QUERY:
         query = f"{query}&{of_names}"
