@@ -100,7 +100,7 @@ it('a scheduler removes only expired API keys when their schedule begins', async
   const past = JSON.stringify({ ...record, expiresAt: '2020-01-01T00:00:00.000Z' });
   const more = Array.from({ length: 300 }, (_, n) => [`expired${n}`, past]).flat(); // More than one page of a scan contains.
   await redis.hset(store.keys.apiKeys, expired.id, past, 'broken', '{', ...more);
-  const ticks = await redis.keys(`${store.keys.bull}:ticks*`);
+  const ticks = await keysOf(redis, `${store.keys.bull}:ticks`);
   if (ticks.length > 0) await redis.del(ticks);
   const scheduler = await startService({ KEY_PREFIX: prefix }, { app: 'scheduler', check: false });
   const left = async () => (await redis.hkeys(store.keys.apiKeys)).filter((id) => id.startsWith('expired'));
