@@ -31,7 +31,7 @@ export interface Fault {
   closes?: readonly number[];
   lastsMs: number; // Time between injection and healing, milliseconds.
   installation?: InstallationOptions; // Differences from the usual installation.
-  drainMs?: number; // How long no work may end in the drain, milliseconds. Default: run-faults.ts.
+  drainMs?: number; // For how long the drain may make no progress, milliseconds. Default: run-faults.ts.
   /** Cause the fault. @returns a function that heals it, which resolves once all parts are available again */
   inject(context: FaultContext): Promise<Heal | undefined>;
   /** Correct the record for the rules, such as times of a wrong clock. Default unchanged. */

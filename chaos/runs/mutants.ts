@@ -68,7 +68,7 @@ async function compile(root: string, path: string): Promise<void> {
   await writeFile(join(root, path.replace('/src/', '/dist/').replace(/\.ts$/, '.js')), code);
 }
 
-/** How long no work may end in the drain, for a mutant alone and under a fault, milliseconds. Broken work may never end. */
+/** For how long the drain may make no progress, for a mutant alone and under a fault, milliseconds. */
 const DRAIN_MS = 8_000;
 const DRAIN_UNDER_MS = 20_000;
 const EVERY_MS = 150; // Between two lost replies of one process.

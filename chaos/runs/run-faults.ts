@@ -17,7 +17,7 @@ import type { Fault, FaultContext, Figures, Run } from './fault.js';
 
 const BEFORE_MS = 2_000; // Time with load before the first fault, and after each, milliseconds.
 const AFTER_MS = 3_000;
-const DRAIN_MS = 120_000; // How long no work may end in the drain.
+const DRAIN_MS = 120_000; // For how long the drain may make no progress.
 const QUIET_MS = 700; // Time for the last messages of streams, and repeated callbacks.
 
 export interface RunOptions {
@@ -106,7 +106,7 @@ const WAITS = /\/status\/(scheduled|pending|delivered|running)$|:callbacks$/;
 /**
  * Wait until no job and no callback waits.
  *
- * @param stalledMs gives up when their number has not fallen for so long: a busy machine works through them slowly
+ * @param stalledMs gives up once their number has not fallen for this long. A busy machine works through them slowly
  * @returns whether that happened
  */
 export async function drained({ store, connection }: Installation, stalledMs: number): Promise<boolean> {
