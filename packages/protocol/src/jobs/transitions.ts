@@ -117,22 +117,18 @@ export function statusAfter({ type, data }: { type: EventType; data: JsonValue }
   return isScheduled ? 'scheduled' : (to[0] ?? null);
 }
 
-const isHeld = (status: Status) => status === 'delivered' || status === 'running';
-const isWaiting = (status: Status) => status === 'pending' || status === 'scheduled';
-
-/** Types of the events of transitions by which a worker no longer has its job, and of which this is true. */
-const leavingEvents = (is: (one: Transition) => boolean): ReadonlySet<string> =>
-  new Set(
-    TRANSITIONS.filter((one) => one.from.some(isHeld) && !isHeld(one.to) && is(one)).flatMap(
-      ({ event }) => event ?? [],
-    ),
-  );
+/** Return the types of the events by which a job leaves its worker for one of these statuses. */
+const leavingTo = (...statuses: Status[]): ReadonlySet<string> => {
+  const isLeaving = ({ from, to }: Transition) =>
+    (from.includes('delivered') || from.includes('running')) && statuses.includes(to);
+  return new Set(TRANSITIONS.filter(isLeaving).flatMap(({ event }) => event ?? []));
+};
 
 /** Types of events after which a job waits for another worker: `retried`, `released` and `delivery_timeout`. */
-export const WAITS_AGAIN_EVENTS = leavingEvents(({ to }) => isWaiting(to));
+export const WAITS_AGAIN_EVENTS = leavingTo('pending', 'scheduled');
 
 /** Types of events that tell a worker that it no longer has its job: those above, `dead` and `killed`. */
-export const JOB_LOST_EVENTS = leavingEvents(({ to }) => to !== 'completed');
+export const JOB_LOST_EVENTS = leavingTo('pending', 'scheduled', 'dead', 'killed');
 
 const HEARTBEATS: readonly Trigger[] = ['progress', 'checkpoint', 'event', 'keepalive'];
 

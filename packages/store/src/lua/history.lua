@@ -45,8 +45,8 @@ local function recordEvent(job, at, type, status, data, ...)
   end
 end
 
--- Record the event with which a job goes back to waiting, with further fields of the record (name, value, …), and remove what is
--- known of its delivery. This comes after the history is written, which may begin with those times.
+-- Record the event with which a job goes back to waiting, with further fields of the record (name, value, …). Then remove
+-- the fields of its delivery: the history, which is written first, may begin with them.
 local function recordWaiting(job, at, type, status, data, ...)
   appendEvent(job, at, type, data)
   redis.call('HSET', job.key, 'state', stateOf(job, status, at), ...)

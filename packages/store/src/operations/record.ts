@@ -5,7 +5,7 @@ import { isoOf, isoOrNull } from '../time.js';
 export type ShownRequest = Pick<Operation, 'action' | 'filter' | 'limit' | 'dryRun' | 'reason' | 'delaySeconds'>;
 
 /**
- * Fields of the hash `operation:<id>`. Those that scripts read are explained in lua/operation/operation.lua. `request` is a
+ * Fields of the hash `operation:<id>`. Those that scripts read are explained in operation/operation.lua. `request` is a
  * ShownRequest as JSON, and `fingerprint` that of the request, for an operation with an idempotency key.
  */
 export interface OperationRecord {

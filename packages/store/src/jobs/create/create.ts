@@ -26,8 +26,10 @@ export interface Creation {
   job: Job;
 }
 
-/** Fields that a replay reads of the record; the others are those of the request. A caller who may create a job need not be
- * allowed to read it. */
+/**
+ * Fields that a replay reads of the record; the others are those of the request. A caller who may create a job need not
+ * be allowed to read it.
+ */
 const REPLAYED_FIELDS = [
   'state',
   'deliveredAt',
