@@ -24,8 +24,16 @@ function firstColumn(heading: string): string[] {
 
 const SOURCE = /\.(ts|tsx|lua|mjs|py|go)$/;
 
-/** A file of sources, as pages and comments name it: by its path, or by the end of its path. */
-const NAMED = /(?<![\w/.:@-])(?:[\w.-]+\/)*[\w-]+\.(?:ts|tsx|lua|mjs|cjs|py|go)\b/g;
+/** A file, as pages and comments name it: a source by its path or the end of its path, and any other by its whole path. */
+const NAMED = new RegExp(
+  [
+    /(?<![\w/.:@-])(?:[\w.-]+\/)*[\w-]+\.(?:ts|tsx|lua|mjs|cjs|py|go)\b/,
+    /(?<![\w/.:@-])(?:apps|packages|test|chaos|bench|scripts|sdk|docs|examples|helm)\/[\w./-]+\.\w+\b/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'g',
+);
 
 /** Files that pages tell a reader to make, and scripts that decisions tell of, which are gone. */
 const NAMED_ONLY = [
@@ -33,7 +41,7 @@ const NAMED_ONLY = [
   ...['create_many.lua', 'create_many_full.lua', 'create_full.lua', 'turn.lua', 'turn_many.lua'],
 ];
 
-it('the source files that pages and comments name exist', () => {
+it('the files that pages and comments name exist', () => {
   const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).trim().split('\n');
   const paths = new Set([...NAMED_ONLY, ...files].flatMap((file) => ends(file.split('/'))));
   const proseOf = (file: string) => {
