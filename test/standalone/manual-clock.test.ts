@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
+import { runFsck } from '@yardmaster/fsck';
 import { respondWith } from '../support/behaviours.js';
 import { HttpClient } from '../support/http.js';
 import { startApp } from '../support/process.js';
@@ -7,7 +9,7 @@ import { ADMIN_KEY, sharedService } from '../support/shared-service.js';
 import { withStandalones } from '../support/standalone.js';
 import { until } from '../support/until.js';
 
-const { launch, start } = withStandalones();
+const { dataDir, launch, start } = withStandalones();
 const receiver = withReceiver();
 
 type Standalone = Awaited<ReturnType<typeof start>>;
@@ -87,6 +89,21 @@ it('advancing a manual clock makes the next attempt of a callback due', async ()
   await advance(standalone, 3_600 * 1.2);
   await until(async () => (await events()).at(-1).data?.attempt === 2);
   expect(receiver.requestsTo('/due')).toHaveLength(2);
+});
+
+it('fsck judges times by a manual clock', async () => {
+  const standalone = await start({ CLOCK: 'manual' });
+  const claimed = async (id: string) => standalone.call('POST', `/jobs/${id}/claim`);
+  await advance(standalone, 30 * 86_400);
+  await create(standalone, { delaySeconds: 3_600 });
+  const running = await create(standalone, {});
+  await claimed(await create(standalone, {}));
+  await claimed(running);
+  await standalone.call('POST', `/jobs/${running}/ack`);
+  const faults: unknown[] = [];
+  const redis = `unix://${join(dataDir(), 'redis/redis.sock')}`;
+  const { jobs } = await runFsck({ REDIS_URL: redis }, { onFault: (fault) => faults.push(fault) });
+  expect({ jobs, faults }).toEqual({ jobs: 3, faults: [] });
 });
 
 it('a manual clock continues where it stopped after a restart', async () => {

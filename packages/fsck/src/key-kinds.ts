@@ -24,6 +24,7 @@ export type KeyKind =
   | { kind: 'counted' }
   | { kind: 'stepped' }
   | { kind: 'meta' }
+  | { kind: 'clock' }
   | { kind: 'apiKeys' }
   /** When API keys were used. */
   | { kind: 'keyUses' }
@@ -49,6 +50,7 @@ export const TYPE_OF: Record<KeyKind['kind'], string | null> = {
   counted: 'string',
   stepped: 'string',
   meta: 'hash',
+  clock: 'string',
   apiKeys: 'hash',
   keyUses: 'hash',
   audit: 'stream',
@@ -69,10 +71,11 @@ const SPACE_INDEXES = new Set(['jobs', 'queue', ...STATUSES.map((status) => `sta
 /** Keys that exist once. */
 const OF_ALL = new Map([
   ['meta', 'meta'],
+  ['clock', 'clock'],
   ['{audit}', 'audit'],
   ['{keys}:records', 'apiKeys'],
   ['{keys}:used', 'keyUses'],
-] as const) as ReadonlyMap<string, 'meta' | 'audit' | 'apiKeys' | 'keyUses'>;
+] as const) as ReadonlyMap<string, 'meta' | 'clock' | 'audit' | 'apiKeys' | 'keyUses'>;
 
 /**
  * Find out the kind of a key.

@@ -27,11 +27,18 @@ export async function withStore<T>(
   const checking = every({ name: 'connection checks', ms: CHECK_CONNECTIONS_MS, run: checks.run });
   await checking.start();
   try {
-    return await use(createStore(redis, settings));
+    return await use(await storeOn(redis, settings));
   } finally {
     await checking.stop(0);
     redis.disconnect();
   }
+}
+
+/** Create a store that follows the clock of the service: the manual clock, once one was started. */
+async function storeOn(redis: RedisClient, settings: Partial<StoreSettings>): Promise<Store> {
+  const store = createStore(redis, settings);
+  const isClockManual = (await redis.exists(store.keys.manualClock)) === 1;
+  return isClockManual ? createStore(redis, { ...settings, isClockManual }) : store;
 }
 
 async function connect(redis: RedisClient): Promise<void> {
