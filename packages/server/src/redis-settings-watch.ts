@@ -11,8 +11,8 @@ import {
 import type { Registry } from 'prom-client';
 import { type CheckedSettings, redisSettingsMetrics } from './metrics/redis.js';
 
-/** Time between two checks, milliseconds. */
-const EVERY_MS = 30_000;
+/** Time between two checks, milliseconds: a Redis that has begun to evict soon loses thousands of jobs. INFO takes it 0.1 ms. */
+const EVERY_MS = 2_000;
 
 const SENTENCES: Record<RedisFault, string> = {
   evicts: 'Redis deletes jobs when its memory is full: maxmemory-policy must be noeviction',
@@ -27,7 +27,7 @@ export interface RedisSettingsWatchOptions {
   registry: Registry;
   /** Whether jobs are created even though Redis would evict some. */
   allowEviction: boolean;
-  /** Time between two checks, milliseconds. Default 30,000. */
+  /** Time between two checks, milliseconds. Default 2,000. */
   everyMs?: number | undefined;
 }
 
