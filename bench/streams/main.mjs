@@ -126,7 +126,7 @@ const table = ({ streams }) =>
 
 /** Measure with a new gateway, of this checkout or another one. @returns rows of costs */
 async function withGateway(of, measure, checkout = fileURLToPath(new URL('../../', import.meta.url))) {
-  const settings = { REDIS_URL: redis.url, STREAMS_PER_KEY: '1000000' };
+  const settings = { REDIS_URL: redis.url, STREAMS_PER_SPACE: '1000000' };
   const gateway = await startServer(resolve(checkout, 'apps/gateway/dist/main.js'), settings);
   try {
     const measured = await measure(gateway);

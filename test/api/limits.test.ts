@@ -68,34 +68,33 @@ it('keeps the limit of concurrent Redis requests when quick requests show that R
 
 const MB = 1_048_576;
 
-/** Create a response that is not read, with a client and a key of its own. */
-const unread = (key: string, headers: Record<string, string> = { 'x-api-key': key }) =>
-  Object.assign(new EventEmitter(), {
-    closed: false,
-    req: { headers, socket: new EventEmitter() },
-  }) as unknown as ServerResponse;
+/** Create a response that is not read, on a connection of its own. */
+const unread = () =>
+  Object.assign(new EventEmitter(), { closed: false, req: { socket: new EventEmitter() } }) as unknown as ServerResponse;
 
 it.each([
   [true, 'OVERLOADED'],
   [false, 'UNAVAILABLE'],
 ])('refuses a large response when too many bytes are unread (changes nothing: %p) as %s', (changesNothing, code) => {
   const responseBudget = new ResponseBudget();
-  const first = unread('a');
-  for (const response of [first, unread('b'), unread('c')]) responseBudget.acquire(response, 42 * MB, changesNothing);
-  const another = () => responseBudget.acquire(unread('d'), 42 * MB, changesNothing);
-  expect(another).toThrow(expect.objectContaining({ code }));
-  responseBudget.acquire(unread('d'), 4_096, changesNothing);
+  const send = (tenant: string, bytes = 42 * MB, response = unread()) =>
+    responseBudget.acquire(response, { tenant, bytes, changesNothing });
+  const first = unread();
+  send('a', 42 * MB, first);
+  send('b');
+  send('c');
+  expect(() => send('d')).toThrow(expect.objectContaining({ code }));
+  send('d', 4_096);
   first.emit('close');
-  another();
+  send('d');
 });
 
-it('counts a response to a Bearer token together with those to the same key in x-api-key', () => {
+it('refuses further large responses to a tenant that leaves half of the bytes unread', () => {
   const responseBudget = new ResponseBudget();
-  const bearer = (key: string) => unread(key, { authorization: `Bearer ${key}` });
-  responseBudget.acquire(unread('a'), 42 * MB, true);
-  responseBudget.acquire(bearer('b'), 42 * MB, true);
-  const another = () => responseBudget.acquire(bearer('a'), 42 * MB, true);
-  expect(another).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
+  const send = (tenant: string) => responseBudget.acquire(unread(), { tenant, bytes: 42 * MB, changesNothing: true });
+  send('a');
+  send('b');
+  expect(() => send('a')).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
 });
 
 /** Least time left with which a request is sent. */
@@ -108,12 +107,12 @@ class PausedQueue {
   readonly sent: string[] = [];
   readonly #ends: (() => void)[] = [];
 
-  send(name: string, { isUrgent = false, owner = 'a', withinMs = 60_000 } = {}): Promise<unknown> {
+  send(name: string, { isUrgent = false, tenant = 'a', withinMs = 60_000 } = {}): Promise<unknown> {
     const run = () => {
       this.sent.push(name);
       return new Promise((resolve) => this.#ends.push(() => resolve(name)));
     };
-    return this.queue.withSlot({ isUrgent, owner, withinMs, run });
+    return this.queue.withSlot({ isUrgent, tenant, withinMs, run });
   }
 
   /** Send as many requests as may be under way; they do not end on their own. */
@@ -136,19 +135,21 @@ class PausedQueue {
   }
 }
 
-it('sends urgent Redis requests first, and each kind fairly by API key', async () => {
+it('sends three urgent Redis requests before each other one, and each kind fairly by tenant', async () => {
   const paused = new PausedQueue();
   paused.fill();
   const all = [
     paused.send('create a1'),
     paused.send('create a2'),
-    paused.send('create b1', { owner: 'b' }),
+    paused.send('create b1', { tenant: 'b' }),
     paused.send('ack a1', { isUrgent: true }),
     paused.send('ack a2', { isUrgent: true }),
-    paused.send('ack b1', { owner: 'b', isUrgent: true }),
+    paused.send('ack a3', { isUrgent: true }),
+    paused.send('ack b1', { tenant: 'b', isUrgent: true }),
   ];
   await paused.endAll();
-  expect(paused.sent).toEqual(['ack a1', 'ack b1', 'ack a2', 'create a1', 'create b1', 'create a2']);
+  const sent = ['ack a1', 'ack b1', 'ack a2', 'create a1', 'ack a3', 'create b1', 'create a2'];
+  expect(paused.sent).toEqual(sent);
   expect(await Promise.all(all)).toContain('create a2');
 });
 
@@ -157,7 +158,7 @@ it('releases the slot of a Redis request whose function throws', async () => {
   const run = (): never => {
     throw new Error('refused');
   };
-  const refused = queue.withSlot({ isUrgent: false, owner: 'a', withinMs: 60_000, run });
+  const refused = queue.withSlot({ isUrgent: false, tenant: 'a', withinMs: 60_000, run });
   await expect(refused).rejects.toThrow('refused');
   expect(queue.underWay).toBe(0);
 });
@@ -165,7 +166,7 @@ it('releases the slot of a Redis request whose function throws', async () => {
 it('refuses a Redis request that has waited too long, and does not send it later', async () => {
   const paused = new PausedQueue();
   paused.fill();
-  const all = Array.from({ length: 10 }, (_, n) => paused.send('late', { owner: String(n % 3), isUrgent: n > 4 }));
+  const all = Array.from({ length: 10 }, (_, n) => paused.send('late', { tenant: String(n % 3), isUrgent: n > 4 }));
   expect(paused.queue.waiting).toBe(10);
   for (const one of all) await expect(one).rejects.toMatchObject({ code: 'OVERLOADED' });
   expect(paused.queue.waiting).toBe(0);
@@ -211,6 +212,6 @@ it('releases the slot of a Redis request once it waits for something other than 
     release();
     return queue.underWay;
   };
-  expect(await queue.withSlot({ isUrgent: false, owner: 'a', withinMs: 60_000, run })).toBe(0);
+  expect(await queue.withSlot({ isUrgent: false, tenant: 'a', withinMs: 60_000, run })).toBe(0);
   expect(queue.underWay).toBe(0);
 });

@@ -12,7 +12,7 @@ afterEach(destroySockets);
 /** A gateway that trusts X-Forwarded-For from the test itself. */
 const limited = withGateway(service, {
   STREAMS_PER_ADDRESS: '2',
-  STREAMS_PER_KEY: '2',
+  STREAMS_PER_SPACE: '2',
   STREAMS_PER_JOB: '10',
   TRUSTED_PROXIES: 'loopback',
 });
@@ -30,6 +30,7 @@ const send = (request: StreamRequest, { url } = limited) =>
 const newJob = async () => (await createJob(service, 'a')).id;
 const newKey = async (spaceId?: string) => (await service.key(['jobs:read'], spaceId ? { spaceId } : {})).key;
 
+let spaces = 0;
 let addresses = 0;
 const newAddress = () => `2001:db8:${(++addresses).toString(16)}::1`;
 
@@ -44,7 +45,7 @@ interface Counted {
   refused: StreamRequest;
 }
 
-const COUNTED: Record<'address' | 'key' | 'job', () => Promise<Counted>> = {
+const COUNTED: Record<'address' | 'space' | 'job', () => Promise<Counted>> = {
   async address() {
     const [id, from] = [await newJob(), newAddress()];
     return {
@@ -54,9 +55,10 @@ const COUNTED: Record<'address' | 'key' | 'job', () => Promise<Counted>> = {
       refused: { path: `/${UNKNOWN_JOB}`, from },
     };
   },
-  async key() {
-    const [id, key] = [await newJob(), await newKey()];
-    const paths = [`/${id}?token=${key}`, `/spaces/a?token=${key}`];
+  async space() {
+    const space = `counted-${++spaces}`;
+    const [{ id }, key, other] = await Promise.all([createJob(service, space), newKey(space), newKey(space)]);
+    const paths = [`/${id}?token=${key}`, `/spaces/${space}?token=${other}`];
     return {
       limit: 2,
       namedLimit: 2,
@@ -144,12 +146,12 @@ describe.each(LIMITS)('the limit for streams of one %s', (of) => {
   });
 });
 
-it('counts streams with a token by their key and not by their address', async () => {
+it('counts streams with a token by the space of their key and not by their address', async () => {
   const counted = await COUNTED.address();
   await fill(counted);
   const { from } = counted.stream(0);
-  for (let i = 0; i < 3; i++)
-    expect((await send({ path: `/spaces/a?token=${await newKey()}`, from })).status).toBe(101);
+  for (const space of ['b', 'c', 'd'])
+    expect((await send({ path: `/spaces/${space}?token=${await newKey(space)}`, from })).status).toBe(101);
 });
 
 it('reserves the last tenth of the streams of a job for clients with a key', async () => {

@@ -18,8 +18,8 @@ it.each([
   ['no REDIS_URL', {}, 'REDIS_URL is required\n'],
   [
     'invalid limits',
-    { REDIS_URL, STREAMS_PER_KEY: 'many', TRUSTED_PROXIES: 'nonsense' },
-    expect.stringMatching(/^TRUSTED_PROXIES .+\n {2}STREAMS_PER_KEY .+\n$/),
+    { REDIS_URL, STREAMS_PER_SPACE: 'many', TRUSTED_PROXIES: 'nonsense' },
+    expect.stringMatching(/^TRUSTED_PROXIES .+\n {2}STREAMS_PER_SPACE .+\n$/),
   ],
 ])('the gateway refuses to start with %s, and prints every fault', async (_, env: Record<string, string>, faults) => {
   const gateway = runApp('gateway', { PORT: '0', KEY_PREFIX: api.prefix, ...env });

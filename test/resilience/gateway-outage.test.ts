@@ -7,7 +7,7 @@ import { withService } from '../support/service.js';
 import { ADMIN_KEY } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
-const LIMITS = { STREAMS_PER_ADDRESS: '1', STREAMS_PER_KEY: '2', STREAMS_PER_JOB: '2' };
+const LIMITS = { STREAMS_PER_ADDRESS: '1', STREAMS_PER_SPACE: '2', STREAMS_PER_JOB: '2' };
 
 const redis = withRedis();
 const service = withService(LIMITS, { redis, hasDefaultTimeouts: true });

@@ -27,7 +27,7 @@ function limiterOfFour(longestWaitMs = 60_000) {
   };
 }
 
-it('the read limiter runs four reads concurrently, all of one owner if no other owner waits', async () => {
+it('the read limiter runs four reads concurrently, all of one tenant if no other tenant waits', async () => {
   const { begin, started, end } = limiterOfFour();
   const all = ['a1', 'a2', 'a3', 'a4', 'a5'].map(begin);
   expect(started).toEqual(['a1', 'a2', 'a3', 'a4']);
@@ -71,24 +71,24 @@ it('the read limiter stops a long read between its steps once its caller has giv
 });
 
 /** Take all items of a queue, in order. */
-function takenFrom(queue: FairQueue<string>, isLast?: (owner: string) => boolean): string[] {
+function takenFrom(queue: FairQueue<string>, isLast?: (tenant: string) => boolean): string[] {
   const taken: string[] = [];
-  for (let next = queue.shift(isLast); next; next = queue.shift(isLast)) taken.push(`${next.owner}${next.item}`);
+  for (let next = queue.shift(isLast); next; next = queue.shift(isLast)) taken.push(`${next.tenant}${next.item}`);
   return taken;
 }
 
 function queueOf(...entries: string[]): FairQueue<string> {
   const queue = new FairQueue<string>();
-  for (const [owner = '', item = ''] of entries) queue.push(owner, item);
+  for (const [tenant = '', item = ''] of entries) queue.push(tenant, item);
   return queue;
 }
 
-it('a fair queue returns the oldest item of each owner in rotation', () => {
+it('a fair queue returns the oldest item of each tenant in rotation', () => {
   expect(takenFrom(queueOf('a1', 'a2', 'a3', 'b1', 'c1', 'c2'))).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
 });
 
-it('a fair queue returns items of low-priority owners last', () => {
-  expect(takenFrom(queueOf('a1', 'a2', 'b1', 'b2'), (owner) => owner === 'a')).toEqual(['b1', 'b2', 'a1', 'a2']);
+it('a fair queue returns items of low-priority tenants last', () => {
+  expect(takenFrom(queueOf('a1', 'a2', 'b1', 'b2'), (tenant) => tenant === 'a')).toEqual(['b1', 'b2', 'a1', 'a2']);
 });
 
 it('a fair queue counts its items, and returns undefined when it is empty', () => {
@@ -98,7 +98,7 @@ it('a fair queue counts its items, and returns undefined when it is empty', () =
   expect([queue.size, queue.shift()]).toEqual([0, undefined]);
 });
 
-it('a fair queue drops the oldest item of an owner without changing the rotation', () => {
+it('a fair queue drops the oldest item of a tenant without changing the rotation', () => {
   const queue = queueOf('a1', 'a2', 'b1', 'c1');
   queue.drop('a');
   queue.drop('b');

@@ -63,6 +63,32 @@ it('refuses only calls that would wait while the maximum number of calls waits',
   expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200]);
 });
 
+it('a tenant alone may have all places; while others wait, it gets at most half of them', async () => {
+  const [noisy, quiet] = [newSpace(), newSpace()];
+  const keys = await Promise.all(
+    [1, 2].map(async () => {
+      const body = { name: 'worker', scopes: ['jobs:poll'], spaceId: noisy };
+      return (await service.call('POST', '/keys', { body })).body.key as string;
+    }),
+  );
+  const pollAs = (n: number) =>
+    api.call('POST', `/spaces/${noisy}/jobs/poll`, { key: keys[n % 2] as string, body: { waitSeconds: 20 } });
+  const first = pollAs(0);
+  await untilWaiting(api, 1);
+  const others = [pollAs(1), pollAs(0)];
+  await untilWaiting(api, 3);
+
+  const other = poll(api, quiet);
+  // Its oldest call ends early, and its other keys get no place for a further one.
+  expect(idsOf(await first)).toEqual([]);
+  expect((await pollAs(1)).body.code).toBe('TOO_MANY_WAITERS');
+
+  await createJob(service, quiet);
+  expect(idsOf(await other)).toHaveLength(1);
+  for (let n = 0; n < 2; n++) await createJob(service, noisy);
+  expect((await Promise.all(others)).flatMap(idsOf)).toHaveLength(2);
+});
+
 it('does not count waiting calls as requests in flight', async () => {
   const spaceId = newSpace();
   open.push(pollOn(api, spaceId), pollOn(api, spaceId));

@@ -76,7 +76,7 @@ export function createApiServer({ context, config, log, streams, isLive = () => 
   const waiting = createLongPolling({
     ...{ keys: store.keys, subscriptions, requests, stopping, max: config.WAITERS_PER_PROCESS },
     atRedis: (work) =>
-      redisQueue.withSlot({ isUrgent: false, owner: '', withinMs: redisBudgetMs(store), run: () => work(store) }),
+      redisQueue.withSlot({ isUrgent: false, tenant: '', withinMs: redisBudgetMs(store), run: () => work(store) }),
   });
   const { serve, respondWithError } = createDispatcher({
     ...{ store, authenticator, addressOf, reportRejectedKey, isEmit, log, sizes, redisQueue, waiting, requests },

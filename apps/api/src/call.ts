@@ -62,6 +62,8 @@ export interface Call<B = unknown> extends Params {
   req: Request;
   res: Response;
   caller: Principal;
+  /** Tenant whose share of the service the call uses, see tenantOf. */
+  tenant: string;
   /** Output of the row's `input`. */
   input: B;
   /** Value of the row's request header; null without it. */

@@ -9,6 +9,7 @@ import {
   requestIdOfResponse,
   sendError,
   sendText,
+  tenantOfConnection,
 } from '@yardmaster/server';
 import type { Request, Response } from 'express';
 import type { Dependencies, Params } from './call.js';
@@ -69,7 +70,8 @@ export function createDispatcher({
         const { body, more } = await handle(route, params, res, deps);
         const text = JSON.stringify(body);
         const bytes = Buffer.byteLength(text);
-        responseBudget.acquire(res, bytes, route.method === 'GET');
+        const tenant = tenantOfConnection(res.req.socket);
+        responseBudget.acquire(res, { tenant, bytes, changesNothing: route.method === 'GET' });
         sendText(res, more.status ?? route.success.status ?? 200, { text, bytes, headers: more.headers });
       } finally {
         requests.inFlight--;

@@ -1,6 +1,6 @@
 import { checkParameters, spaceId as spaceIdSchema, validate } from '@yardmaster/protocol';
-import { authenticate, authorize, cachedPrincipal, presentedKey, setOwner } from '@yardmaster/server';
-import type { Principal } from '@yardmaster/store';
+import { authenticate, authorize, cachedPrincipal, presentedKey, setTenant } from '@yardmaster/server';
+import { type Principal, tenantOf } from '@yardmaster/store';
 import type { Response } from 'express';
 import { beginAct, recordAct } from './audit.js';
 import { type Call, type Dependencies, type Params, Reply } from './call.js';
@@ -31,13 +31,14 @@ export async function handle(
     caller = await identify(route, apiKey, res, deps);
     leftMs -= performance.now() - began;
   }
-  setOwner(req.socket, caller.keyId, route.slot === 'urgent');
+  const tenant = tenantOf(caller, spaceId);
+  setTenant(req.socket, tenant, route.slot === 'urgent');
   deps.keyLimiter.take(caller, res);
   if (route.scopes !== ANY_KEY) authorize(caller, route.scopes, spaceId);
 
   const { store } = deps;
   const header = route.header === undefined ? null : requestHeader(req, route.header);
-  const call: Call = { deps, store, req, res, caller, spaceId, id, header, input: undefined };
+  const call: Call = { deps, store, req, res, caller, tenant, spaceId, id, header, input: undefined };
   // Express would parse the URL of every request.
   if (req.url.includes('?')) checkParameters(Object.keys(req.query), route.input?.parameters ?? []);
   const returned = await (route.input === undefined
@@ -56,8 +57,8 @@ const IN_SPACE = '/api/v1/spaces/:';
 function identify(route: Route, apiKey: unknown, { req }: Response, deps: Dependencies): Promise<Principal> {
   return deps.redisQueue.withSlot({
     isUrgent: route.slot === 'urgent',
-    // The owner of the key is not known yet. A client that sends wrong keys waits with others of its address.
-    owner: deps.addressOf(req),
+    // The tenant is not known yet. A client that sends wrong keys waits with others of its address.
+    tenant: `from ${deps.addressOf(req)}`,
     withinMs: deps.budgetMs,
     run: () => authenticate(deps, req, apiKey),
   });
@@ -80,7 +81,7 @@ function run({ slot = 'normal', audit, handler }: Route, call: Call, withinMs: n
   if (kind === 'none') return handler(call);
   return call.deps.redisQueue.withSlot({
     isUrgent: kind === 'urgent',
-    owner: call.caller.keyId,
+    tenant: call.tenant,
     withinMs,
     run(own) {
       if (kind === 'long') call.store = withReadSlots(call.store, own);

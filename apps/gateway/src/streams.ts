@@ -97,6 +97,7 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
     const session = new Session(transport, {
       form: formOf(visibility, request.since !== null, request.isEventStream),
       keyId: caller.keyId,
+      tenant: caller.tenant,
       rotation: caller.rotation,
       filter,
       expiresAt: performance.now() + caller.validMs,

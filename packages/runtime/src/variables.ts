@@ -130,7 +130,11 @@ export const VARIABLES = {
     'Streams without a token at once, for each client address (IPv6: each /64 network), in one process',
     integer(0, 1_000_000),
   ),
-  STREAMS_PER_KEY: row('20000', 'Streams at once for each API key, in one process', integer(0, 1_000_000)),
+  STREAMS_PER_SPACE: row(
+    '20000',
+    'Streams at once with the API keys of one space, in one process',
+    integer(0, 1_000_000),
+  ),
   STREAMS_PER_JOB: row(
     '5000',
     'Streams at once of each job, in one process; the last tenth only with a token',

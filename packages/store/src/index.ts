@@ -74,5 +74,6 @@ export {
   STORE_DEFAULTS,
   type Store,
   type StoreSettings,
+  tenantOf,
 } from './store.js';
 export { isoOf, redisNow } from './time.js';

@@ -105,12 +105,21 @@ export function notAfterOf(store: Store): number | '' {
 export interface Caller {
   /** The one space this caller may touch; null for every space. */
   spaceId: string | null;
-  /** Id of its API key, if it has one: read slots and Redis' time are shared between keys. */
+  /** Id of its API key, if it has one. */
   keyId?: string | null;
 }
 
-/** Return the owner for which a read waits for its slot. */
-export const ownerOf = ({ keyId }: Caller): string => keyId ?? '';
+/**
+ * Return the tenant that a call counts for: the space of its key. Turns, places and bytes are shared between tenants,
+ * because one tenant can make any number of keys. A key for every space counts for the space in the path, or else for
+ * itself.
+ *
+ * @param pathSpace '' when the path has none
+ */
+export function tenantOf({ spaceId, keyId }: Caller, pathSpace = ''): string {
+  const space = spaceId ?? pathSpace;
+  return space === '' ? `key ${keyId ?? ''}` : space; // No space id has a blank.
+}
 
 /** A caller that may touch every space: the service itself, and keys that are bound to none. */
 export const ANY_SPACE: Caller = { spaceId: null };

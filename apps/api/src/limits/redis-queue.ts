@@ -6,6 +6,9 @@ import { FairQueue, type Store } from '@yardmaster/store';
 /** How long a request may wait; then it is refused without having been sent, milliseconds. */
 const WAIT_MS = 500;
 
+/** Urgent requests that go in a row while others wait: a tenant whose workers report without end must not stop the others. */
+const URGENT_TURNS = 3;
+
 /** Slot of a request at Redis. */
 export interface RedisSlot {
   /** When the request ends as UNAVAILABLE, by `performance.now()`. */
@@ -16,10 +19,10 @@ export interface RedisSlot {
 
 /** A request on its way to Redis. */
 export interface RedisRequest<T> {
-  /** Whether it goes before all that are not urgent: a running job must not time out because others are created. */
+  /** Whether it goes before those that are not urgent: a running job must not time out because others are created. */
   isUrgent: boolean;
-  /** Owners share the slots fairly: id of the API key, or the address of a client whose key is not known yet. */
-  owner: string;
+  /** Tenants share the slots fairly, see tenantOf. It is the address of a client whose key is not known yet. */
+  tenant: string;
   /** How long it may take in total, milliseconds. */
   withinMs: number;
   run(slot: RedisSlot): Promise<T>;
@@ -41,6 +44,8 @@ export class RedisQueue {
   readonly #timeouts = new TimeoutQueue(WAIT_MS);
   readonly #leastMs: number;
   #underWay = 0;
+  /** Urgent requests that went in a row while others waited. */
+  #urgentTurns = 0;
 
   /** @param leastMs how long Redis may take to carry out a request; with less time left, a request is not sent */
   constructor(leastMs: number) {
@@ -74,11 +79,11 @@ export class RedisQueue {
         this.#sendNow(request, sentAt, request.withinMs - (sentAt - now)).then(resolve, reject);
       };
       const timeout = this.#timeouts.begin(() => {
-        // All requests wait equally long, so this is the oldest of its owner.
-        queue.drop(request.owner);
+        // All requests wait equally long, so this is the oldest of its tenant.
+        queue.drop(request.tenant);
         reject(new YardmasterError('OVERLOADED'));
       });
-      queue.push(request.owner, { send, timeout });
+      queue.push(request.tenant, { send, timeout });
     });
   }
 
@@ -104,11 +109,20 @@ export class RedisQueue {
 
   #sendMore(): void {
     while (this.#underWay < this.#limit.value) {
-      const next = this.#urgent.shift() ?? this.#others.shift();
+      const next = this.#next();
       if (next === undefined) return;
       next.item.timeout.clear();
       next.item.send();
     }
+  }
+
+  #next(): ReturnType<FairQueue<Waiting>['shift']> {
+    if (this.#urgent.size === 0 || (this.#others.size > 0 && this.#urgentTurns === URGENT_TURNS)) {
+      this.#urgentTurns = 0;
+      return this.#others.shift();
+    }
+    this.#urgentTurns = this.#others.size > 0 ? this.#urgentTurns + 1 : 0;
+    return this.#urgent.shift();
   }
 }
 
@@ -119,9 +133,9 @@ const RESPOND_BEFORE_MS = 200;
 export const withReadSlots = (store: Store, { release, endsAt }: RedisSlot): Store => {
   const releasing =
     (slot: Store['slots']['read']): Store['slots']['read'] =>
-    (owner, work) => {
+    (tenant, work) => {
       release();
-      return slot(owner, work, endsAt - RESPOND_BEFORE_MS);
+      return slot(tenant, work, endsAt - RESPOND_BEFORE_MS);
     };
   return { ...store, slots: { read: releasing(store.slots.read), search: releasing(store.slots.search) } };
 };

@@ -109,11 +109,11 @@ const LIST_TIMES = 5;
 
 async function createMany(call: Call, jobs: PackedJob[], waitSeconds: number): Promise<Reply<JobSummary[]>> {
   if (waitSeconds > 0) throw new YardmasterError('INVALID_REQUEST', 'waitSeconds must be absent with a list of jobs');
-  const { store, spaceId, header: idempotencyKey, caller, deps } = call;
+  const { store, spaceId, header: idempotencyKey, deps } = call;
   const endsAt = performance.now() + LIST_TIMES * deps.budgetMs;
   const inTurn = <T>(run: () => Promise<T>) => {
     const withinMs = Math.min(deps.budgetMs, endsAt - performance.now());
-    return deps.redisQueue.withSlot({ isUrgent: false, owner: caller.keyId, withinMs, run });
+    return deps.redisQueue.withSlot({ isUrgent: false, tenant: call.tenant, withinMs, run });
   };
   const created = await createJobs(store, spaceId, jobs, { idempotencyKey, inTurn });
   const body = created.jobs.map((job) => withStreamUrl(call, job));

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ClaimedJob, JobWithEvents } from '@yardmaster/protocol';
 import { authenticate, cachedPrincipal, presentedKey } from '@yardmaster/server';
-import { ANY_SPACE, type Caller, getJob, type Polled, releaseJob, type Store } from '@yardmaster/store';
+import { type Caller, getJob, type Polled, type Store, settleAndPoll } from '@yardmaster/store';
 import type { Call } from '../call.js';
 import { withReadSlots } from '../limits/redis-queue.js';
 import { onResponseLost } from './connection-close.js';
@@ -9,8 +9,11 @@ import type { EndWaiter } from './job-wake-channel.js';
 import type { AtRedis, LongPolling } from './long-polling.js';
 import type { PollWaiter } from './poll-queue.js';
 
-/** Reason in the history of a job whose worker was gone before it got the job. */
-const UNSENT = 'the connection of the worker was closed before the response was sent';
+/** How a job is released whose worker was gone before it got the job. */
+const UNSENT = {
+  reason: 'the connection of the worker was closed before the response was sent',
+  delaySeconds: null,
+};
 
 export interface LongPollOptions {
   waiting: LongPolling;
@@ -18,6 +21,9 @@ export interface LongPollOptions {
   /** How long the call may wait; 0 for a poll that only continues, or releases what it cannot send. */
   seconds: number;
   caller: Caller;
+  tenant: string;
+  /** Space of its poll; '' for other calls. */
+  spaceId: string;
   /** Runs a part of the call at Redis, if the caller's key is still valid. */
   atRedis: AtRedis;
   /** Runs what the server does on its own, before calls that are not urgent. */
@@ -54,8 +60,8 @@ export class LongPoll {
 
   /** Whether the call may wait, or needs no room because the process is about to end. */
   get hasRoom(): boolean {
-    const { waits } = this.#options.waiting;
-    return waits.hasRoom || waits.areOver;
+    const { tenant, waiting } = this.#options;
+    return waiting.waits.hasRoomFor(tenant) || waiting.waits.areOver;
   }
 
   /**
@@ -63,8 +69,10 @@ export class LongPoll {
    * workers poll again after each wait asks Redis nothing.
    */
   needsNoFirstPoll(spaceId: string, names: readonly string[]): boolean {
-    const { waits, knownSpace } = this.#options.waiting;
-    return this.mayWait && waits.hasRoom && !waits.areOver && knownSpace(spaceId)?.isEmptyFor(names) === true;
+    const { tenant, waiting } = this.#options;
+    const { waits, knownSpace } = waiting;
+    if (!this.mayWait || waits.areOver || !waits.hasRoomFor(tenant)) return false;
+    return knownSpace(spaceId)?.isEmptyFor(names) === true;
   }
 
   /**
@@ -115,14 +123,12 @@ export class LongPoll {
    */
   releaseUnlessSent(jobs: readonly ClaimedJob[]): void {
     if (jobs.length === 0) return;
-    const { res, atRedisFirst } = this.#options;
-    const claimed = jobs.map(({ id, deliveryToken }) => ({ id, deliveryToken })); // Not their payloads.
-    onResponseLost(res, () => {
-      for (const { id, deliveryToken } of claimed) {
-        const run = (store: Store) => releaseJob(store, { ...ANY_SPACE, deliveryToken }, id, { reason: UNSENT });
-        atRedisFirst(run).catch(() => undefined);
-      }
-    });
+    const { res, spaceId, atRedisFirst } = this.#options;
+    const action = 'release' as const;
+    const settle = jobs.map(({ id: jobId, deliveryToken }) => ({ jobId, deliveryToken, action, ...UNSENT }));
+    // All in one call, because of many some could be refused.
+    const release = (store: Store) => settleAndPoll(store, spaceId, { settle, poll: null, refusalOf: () => null });
+    onResponseLost(res, () => void atRedisFirst(release).catch(() => undefined));
   }
 
   /** Whether the call must not begin to wait. */
@@ -133,8 +139,8 @@ export class LongPoll {
 
   /** Begin a wait that ends when its promise is settled. */
   #begin<T>(resolve: (value: T) => void, reject: (error: unknown) => void, onOver: () => void) {
-    const { waiting, res, seconds } = this.#options;
-    const end = waiting.waits.begin({ res, seconds }, onOver);
+    const { waiting, res, seconds, tenant } = this.#options;
+    const end = waiting.waits.begin({ res, seconds, tenant }, onOver);
     return {
       resolve(value: T) {
         end();
@@ -149,14 +155,13 @@ export class LongPoll {
 }
 
 /** Return what a call may wait for; with 0 seconds it only makes further calls to Redis. */
-export function longPoll({ req, res, deps, caller }: Call, seconds: number): LongPoll {
+export function longPoll({ req, res, deps, caller, tenant, spaceId }: Call, seconds: number): LongPoll {
   const { store, redisQueue, waiting, budgetMs: withinMs } = deps;
-  const owner = caller.keyId;
   return new LongPoll({
-    ...{ waiting, res, seconds, caller },
+    ...{ waiting, res, seconds, caller, tenant, spaceId },
     atRedis: (work) =>
       redisQueue.withSlot({
-        ...{ isUrgent: false, owner, withinMs },
+        ...{ isUrgent: false, tenant, withinMs },
         async run(slot) {
           // The key may have been revoked, or have expired, since the call began to wait.
           const apiKey = presentedKey(req);
@@ -164,6 +169,6 @@ export function longPoll({ req, res, deps, caller }: Call, seconds: number): Lon
           return work(withReadSlots(store, slot));
         },
       }),
-    atRedisFirst: (work) => redisQueue.withSlot({ isUrgent: true, owner, withinMs, run: () => work(store) }),
+    atRedisFirst: (work) => redisQueue.withSlot({ isUrgent: true, tenant, withinMs, run: () => work(store) }),
   });
 }

@@ -7,6 +7,8 @@ import { onConnectionClosed } from './connection-close.js';
 export interface WaitingCall {
   res: ServerResponse;
   seconds: number;
+  /** Tenant whose share of the places it uses, see tenantOf. */
+  tenant: string;
 }
 
 export interface WaitRegistryOptions {
@@ -20,21 +22,26 @@ export interface WaitRegistryOptions {
 /**
  * The calls of this process that wait. A call that waits is not in flight, because it uses nothing but its connection.
  * Each wait is over at the end of its time, when its caller is gone, and when the process is about to end.
+ *
+ * A tenant alone may have all places. While others wait, it gets at most half of them: its oldest waits end early when
+ * the places are needed.
  */
 export class WaitRegistry {
   readonly #options: WaitRegistryOptions;
-  readonly #open = new Set<() => void>();
+  /** The functions that end a wait, oldest first, by tenant. */
+  readonly #open = new Map<string, Set<() => void>>();
+  #size = 0;
 
   constructor(options: WaitRegistryOptions) {
     this.#options = options;
     options.stopping.addEventListener('abort', () => {
-      for (const end of [...this.#open]) end();
+      for (const own of [...this.#open.values()]) for (const end of [...own]) end();
     });
   }
 
   /** How many calls wait. */
   get size(): number {
-    return this.#open.size;
+    return this.#size;
   }
 
   /** Whether the process is about to end, so that no call begins to wait. */
@@ -42,9 +49,21 @@ export class WaitRegistry {
     return this.#options.stopping.aborted;
   }
 
-  /** Whether one more call may wait. */
-  get hasRoom(): boolean {
-    return this.#open.size < this.#options.max;
+  /** Whether one more call of a tenant may wait. */
+  hasRoomFor(tenant: string): boolean {
+    const own = this.#open.get(tenant)?.size ?? 0;
+    if (own === this.#size) return own < this.#options.max;
+    return own < this.#half && (this.#size < this.#options.max || this.#overHalf() !== undefined);
+  }
+
+  get #half(): number {
+    return Math.ceil(this.#options.max / 2);
+  }
+
+  /** Return the waits of the tenant that has more than half of the places, if one has. */
+  #overHalf(): Set<() => void> | undefined {
+    for (const own of this.#open.values()) if (own.size > this.#half) return own;
+    return undefined;
   }
 
   /**
@@ -54,11 +73,16 @@ export class WaitRegistry {
    * @returns a function that ends the wait
    * @throws TOO_MANY_WAITERS
    */
-  begin({ res, seconds }: WaitingCall, onOver: () => void): () => void {
-    if (!this.hasRoom) throw new YardmasterError('TOO_MANY_WAITERS');
+  begin({ res, seconds, tenant }: WaitingCall, onOver: () => void): () => void {
+    if (!this.hasRoomFor(tenant)) throw new YardmasterError('TOO_MANY_WAITERS');
+    if (this.#size >= this.#options.max) this.#overHalf()?.values().next().value?.();
+    const own = this.#open.get(tenant) ?? new Set();
+    this.#open.set(tenant, own);
     const { requests, stopping } = this.#options;
     const end = () => {
-      if (!this.#open.delete(over)) return;
+      if (!own.delete(over)) return;
+      this.#size--;
+      if (own.size === 0) this.#open.delete(tenant);
       clearTimeout(timer);
       forget();
       requests.endWait(res);
@@ -71,7 +95,8 @@ export class WaitRegistry {
     };
     const timer = setTimeout(over, msOf(seconds));
     const forget = onConnectionClosed(res.req.socket, over);
-    this.#open.add(over);
+    own.add(over);
+    this.#size++;
     requests.beginWait(res);
     return end;
   }

@@ -13,7 +13,7 @@ import { type Filter, filterOf, parseStreamRequest, type StreamRequest } from '.
 export const STREAM_VARIABLES = [
   'ANONYMOUS_STREAMS',
   'STREAMS_PER_ADDRESS',
-  'STREAMS_PER_KEY',
+  'STREAMS_PER_SPACE',
   'STREAMS_PER_JOB',
   'TRUSTED_PROXIES',
   'CORS_ORIGINS',
@@ -59,7 +59,7 @@ export function createAdmission({ context, channels, config }: AdmissionOptions)
   const rules = { authenticator, reportRejectedKey, mayBeAnonymous: anonymous.mayBeAnonymous, now };
   const addressOf = clientAddressBy(config.TRUSTED_PROXIES ?? []);
   const perAddress = new ConnectionLimit(config.STREAMS_PER_ADDRESS, 'without a token from this address');
-  const perKey = new ConnectionLimit(config.STREAMS_PER_KEY, 'for this API key');
+  const perTenant = new ConnectionLimit(config.STREAMS_PER_SPACE, 'for this space');
   const perJob = new ConnectionLimit(config.STREAMS_PER_JOB, 'for this job');
   // The last tenth is only for keys. Otherwise a client that knows a job's id could lock its operators out.
   const anonymousPerJob = Math.ceil(config.STREAMS_PER_JOB * 0.9);
@@ -76,8 +76,8 @@ export function createAdmission({ context, channels, config }: AdmissionOptions)
       const { subject } = request;
       if (!request.isEventStream) checkHandshake(req);
       const caller = await callerOf(req, request, rules);
-      const { keyId } = caller;
-      releases.add(keyId === null ? perAddress.acquire(addressOf(req)) : perKey.acquire(keyId));
+      const { keyId, tenant } = caller;
+      releases.add(keyId === null ? perAddress.acquire(addressOf(req)) : perTenant.acquire(tenant));
       const options = { store, channels, caller, request, releases, anonymous };
       if (subject.kind === 'space') {
         const filter = filterOf(request.query, caller.grant?.tag ?? null);

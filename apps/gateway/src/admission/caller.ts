@@ -1,13 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { grantsOf, isJobId, STREAM_TOKEN_PREFIX, type StreamScope, YardmasterError } from '@yardmaster/protocol';
 import { authenticate, authorize, type KeyCheck } from '@yardmaster/server';
-import { type Principal, partitionOfJob, type Store, type StreamGrant } from '@yardmaster/store';
+import { type Principal, partitionOfJob, type Store, type StreamGrant, tenantOf } from '@yardmaster/store';
 import type { StreamRequest } from './stream-request.js';
 
 /** The client that requests a stream, and how much of it the client may see. */
 export interface StreamCaller {
   /** Id of the API key; null for an anonymous stream. */
   keyId: string | null;
+  /** Tenant whose share of the gateway it uses, see tenantOf. */
+  tenant: string;
   /** After how many rotations of the key its secret was made. */
   rotation: number;
   /** The space that the client is bound to; null for a key of every space, and for an anonymous stream. */
@@ -27,7 +29,15 @@ export interface CallerRules extends KeyCheck {
 }
 
 const NO_TOKEN = { grant: null, validMs: Number.POSITIVE_INFINITY };
-const ANONYMOUS: StreamCaller = { keyId: null, rotation: 0, spaceId: null, scope: 'progress', ...NO_TOKEN };
+/** Clients without a key are one tenant. Live streams, whose tenant is '', must not wait for them. */
+const ANONYMOUS: StreamCaller = {
+  keyId: null,
+  tenant: 'without a key',
+  rotation: 0,
+  spaceId: null,
+  scope: 'progress',
+  ...NO_TOKEN,
+};
 
 /**
  * Identify the client that requests a stream.
@@ -48,7 +58,8 @@ export async function callerOf(
   else authorize(principal, ['jobs:read'], subject.spaceId);
   if (grant?.jobIds && (subject.kind !== 'job' || !grant.jobIds.includes(subject.jobId))) throw otherStreams();
   const { keyId, rotation, spaceId, grants } = principal;
-  return { keyId, rotation, spaceId, scope: grants.has('jobs:read') ? 'full' : 'progress', grant, validMs };
+  const tenant = tenantOf(principal, subject.kind === 'space' ? subject.spaceId : '');
+  return { keyId, tenant, rotation, spaceId, scope: grants.has('jobs:read') ? 'full' : 'progress', grant, validMs };
 }
 
 /** Return the refusal of a stream that a stream token does not name. */

@@ -96,7 +96,7 @@ async function isOver(
   if (isEndHidden(form, status) && at - (updatedAt ?? at) < hiddenEndMs(jobId)) return false;
   if (seq === snapshot.seq) return true;
   const since = await store.slots
-    .read(caller.keyId ?? '', () => readSince(store, jobId, seq + 1))
+    .read(caller.tenant, () => readSince(store, jobId, seq + 1))
     .catch((error: unknown) => {
       // The stream reads it, and tries again, while an EventSource would take a refusal for the end.
       if (error instanceof YardmasterError && error.status === 503) return null;

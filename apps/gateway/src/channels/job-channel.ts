@@ -9,9 +9,6 @@ import { replayMissed } from './replay.js';
 /** Live events that are kept while the history is read. When more come, the history is read again. */
 const MAX_LIVE = 200;
 
-/** Owner of the replays of clients without an API key. It differs from that of live streams, which must not wait for them. */
-const ANYBODY = 'anybody';
-
 export interface JobChannelOptions extends ChannelOptions {
   jobId: string;
   store: Store;
@@ -76,7 +73,7 @@ export class JobChannel extends Channel<JobChannelOptions> {
   async #replayAlone(subscriber: JobSubscriber, subscribedTimes: number): Promise<void> {
     const { session } = subscriber;
     try {
-      await this.#replay(new Set([subscriber]), session.keyId ?? ANYBODY);
+      await this.#replay(new Set([subscriber]), session.tenant);
     } catch (err) {
       this.#logUnexpected(err);
       session.close(CLOSE_CODES.interrupted);
@@ -84,12 +81,12 @@ export class JobChannel extends Channel<JobChannelOptions> {
     if (!session.isClosing) this.#add(subscriber, subscribedTimes);
   }
 
-  async #replay(subscribers: ReadonlySet<JobSubscriber>, owner: string): Promise<void> {
+  async #replay(subscribers: ReadonlySet<JobSubscriber>, tenant: string): Promise<void> {
     const { jobId, store } = this.options;
     const last = await replayMissed({
       jobId,
       store,
-      owner,
+      tenant,
       subscribers,
       sendEvent: (encoded, seq) => this.#sendEvent(subscribers, encoded, seq),
     });

@@ -24,8 +24,8 @@ const DRAIN_STEP_MS = 5;
 export interface ReplayOptions {
   jobId: string;
   store: Store;
-  /** Owner of the read slots: the id of an API key, so that keys share them fairly, or '' for several clients. */
-  owner: string;
+  /** Tenant whose share of the read slots it uses, see tenantOf; '' for the live streams of several clients. */
+  tenant: string;
   /** Clients of the replay, which may come and go while it runs. */
   subscribers: ReadonlySet<JobSubscriber>;
   /** Sends an event to each subscriber that needs exactly this one next. */
@@ -44,7 +44,7 @@ export interface ReplayOptions {
 export async function replayMissed({
   jobId,
   store,
-  owner,
+  tenant,
   subscribers,
   sendEvent,
 }: ReplayOptions): Promise<{ seq: number; status: Status } | null> {
@@ -55,7 +55,7 @@ export async function replayMissed({
     if (before.length === 0) return null;
     // The last event that each client knows is read again, because it may have changed.
     const fromSeq = before.reduce((lowest, { cursor }) => Math.min(lowest, cursor.seq), Number.POSITIVE_INFINITY);
-    const since = await readWithRetries(() => readSince(store, jobId, fromSeq), { store, subscribers, owner });
+    const since = await readWithRetries(() => readSince(store, jobId, fromSeq), { store, subscribers, tenant });
     const { events, lastSeq } = since;
     last = { seq: lastSeq, status: since.status };
     // Seq of the oldest event that was read; without one, the seq that would come next.
@@ -113,11 +113,11 @@ function appendOf(jobId: string, { jobName, spaceId, status, newestLog }: Since)
 /** Read a portion of the history. Retry for a while, because a Redis that returns might not respond yet. */
 async function readWithRetries(
   read: () => Promise<Since>,
-  { store, subscribers, owner }: Pick<ReplayOptions, 'store' | 'subscribers' | 'owner'>,
+  { store, subscribers, tenant }: Pick<ReplayOptions, 'store' | 'subscribers' | 'tenant'>,
 ): Promise<Since> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await store.slots.read(owner, read);
+      return await store.slots.read(tenant, read);
     } catch (error) {
       // Redis does not respond, or too many reads wait.
       const mayPass = error instanceof YardmasterError && error.status === 503 && attempt < ATTEMPTS;

@@ -34,6 +34,8 @@ export interface SessionOptions {
   form: Form;
   /** Id of the API key; null for an anonymous stream. */
   keyId: string | null;
+  /** Tenant whose share of the gateway it uses, see tenantOf. Default: one tenant for all sessions without. */
+  tenant?: string;
   /** After how many rotations of the key the secret was made with which the stream was opened. Default 0. */
   rotation?: number;
   /** Which events the client has asked for; null for all. */
@@ -57,6 +59,7 @@ export interface SessionOptions {
 export class Session {
   readonly form: Form;
   readonly keyId: string | null;
+  readonly tenant: string;
   readonly #rotation: number;
   readonly #filter: Filter | null;
   readonly #transport: Transport;
@@ -75,6 +78,7 @@ export class Session {
     {
       form,
       keyId,
+      tenant = '',
       rotation = 0,
       filter,
       onClosed,
@@ -85,6 +89,7 @@ export class Session {
   ) {
     this.form = form;
     this.keyId = keyId;
+    this.tenant = tenant;
     this.#rotation = rotation;
     this.#filter = filter;
     this.#expiresAt = expiresAt;

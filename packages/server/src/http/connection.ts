@@ -46,8 +46,8 @@ export const openResponsesOf = (socket: Duplex) => (socket as TrackedSocket)[OPE
 
 /** Responses of one connection that have not ended, in the order of their requests, which is also that of sending. */
 export class OpenResponses {
-  /** Owner of the connection, by its latest request: id of the API key, and whether that request was urgent. */
-  owner = '';
+  /** Tenant of the latest request of the connection, and whether that request was urgent. */
+  tenant = '';
   isUrgent = false;
   // Nearly always there is only one. A Set that goes between none and one makes its table again each time.
   #first: ServerResponse | null = null;
@@ -81,14 +81,15 @@ export class OpenResponses {
   }
 }
 
-/**
- * Record which API key has sent the latest request of a connection, and whether running jobs depend on that request.
- */
-export function setOwner(socket: Duplex, keyId: string, isUrgent: boolean): void {
+/** Record for which tenant the latest request of a connection is, and whether running jobs depend on that request. */
+export function setTenant(socket: Duplex, tenant: string, isUrgent: boolean): void {
   const open = openResponsesOf(socket);
-  open.owner = keyId;
+  open.tenant = tenant;
   open.isUrgent = isUrgent;
 }
+
+/** Return the tenant of the latest request of a connection. */
+export const tenantOfConnection = (socket: Duplex): string => openResponsesOf(socket).tenant;
 
 /** Return the response that a socket is sending, or is to send next; null when the socket is idle. */
 export function currentResponseOf(socket: Duplex): ServerResponse | null {

@@ -92,7 +92,7 @@ export function createReadQueue(requests: Pick<RequestMetrics, 'inFlight'>): (re
     if (req.complete && open.size === 0 && !req.socket.destroyed) {
       const pause = readPauseOf(req.socket);
       pause.pause();
-      (open.isUrgent ? urgent : others).push(open.owner, pause);
+      (open.isUrgent ? urgent : others).push(open.tenant, pause);
     }
     readMoreLater();
   };

@@ -1,7 +1,7 @@
 import { type HistoryQuery, invalidRequest, LIMITS, type NameHistory, type SpaceHistory } from '@yardmaster/protocol';
 import { onBulk, runScript } from '../script/run-script.js';
 import { read_history } from '../script/scripts.generated.js';
-import { type Caller, ownerOf, type Store } from '../store.js';
+import { type Caller, type Store, tenantOf } from '../store.js';
 import { isoOf, redisNow } from '../time.js';
 import { BUCKET_SECONDS, type Cell, COUNTERS, cellOfText, DURATIONS } from './counter.js';
 
@@ -22,7 +22,7 @@ export async function getHistory(
   { from, to, step }: HistoryQuery,
 ): Promise<SpaceHistory> {
   const times = timesOf({ from, to, step }, to === null ? await redisNow(store) : 0);
-  return store.slots.read(ownerOf(caller), async (slot) => {
+  return store.slots.read(tenantOf(caller, spaceId), async (slot) => {
     const points: SpaceHistory['points'] = [];
     for (let i = 0; i < times.length; i += PORTION) {
       slot.check();

@@ -1,10 +1,10 @@
 /**
- * Queue of items by owner. Owners take turns, and the oldest item of an owner comes first, so that an owner with many
+ * Queue of items by tenant. Tenants take turns, and the oldest item of a tenant comes first, so that a tenant with many
  * items delays no other.
  */
 export class FairQueue<T> {
-  /** The owner whose turn is next comes first. */
-  readonly #byOwner = new Map<string, T[]>();
+  /** The tenant whose turn is next comes first. */
+  readonly #byTenant = new Map<string, T[]>();
   #size = 0;
 
   /** Number of items that wait. */
@@ -12,41 +12,41 @@ export class FairQueue<T> {
     return this.#size;
   }
 
-  push(owner: string, item: T): void {
-    const own = this.#byOwner.get(owner);
+  push(tenant: string, item: T): void {
+    const own = this.#byTenant.get(tenant);
     if (own) own.push(item);
-    else this.#byOwner.set(owner, [item]);
+    else this.#byTenant.set(tenant, [item]);
     this.#size++;
   }
 
   /**
    * Remove and return the next item.
    *
-   * @param isLast owners that come after all others
+   * @param isLast tenants that come after all others
    */
-  shift(isLast: (owner: string) => boolean = () => false): { owner: string; item: T } | undefined {
+  shift(isLast: (tenant: string) => boolean = () => false): { tenant: string; item: T } | undefined {
     let next: string | undefined;
-    for (const owner of this.#byOwner.keys()) {
-      next ??= owner;
-      if (isLast(owner)) continue;
-      next = owner;
+    for (const tenant of this.#byTenant.keys()) {
+      next ??= tenant;
+      if (isLast(tenant)) continue;
+      next = tenant;
       break;
     }
     if (next === undefined) return undefined;
-    const own = this.#byOwner.get(next) as T[];
+    const own = this.#byTenant.get(next) as T[];
     const item = own.shift() as T;
-    this.#byOwner.delete(next);
-    if (own.length > 0) this.#byOwner.set(next, own);
+    this.#byTenant.delete(next);
+    if (own.length > 0) this.#byTenant.set(next, own);
     this.#size--;
-    return { owner: next, item };
+    return { tenant: next, item };
   }
 
-  /** Drop the oldest item of an owner, which keeps its turn. */
-  drop(owner: string): void {
-    const own = this.#byOwner.get(owner);
+  /** Drop the oldest item of a tenant, which keeps its turn. */
+  drop(tenant: string): void {
+    const own = this.#byTenant.get(tenant);
     if (own === undefined) return;
     own.shift();
-    if (own.length === 0) this.#byOwner.delete(owner);
+    if (own.length === 0) this.#byTenant.delete(tenant);
     this.#size--;
   }
 }

@@ -19,12 +19,12 @@ export interface ReadSlot {
  * @param until when its caller stops waiting, as a value of `performance.now()`; left out, only `withinMs` limits the
  *   wait
  */
-export type WithReadSlot = <T>(owner: string, work: (slot: ReadSlot) => Promise<T>, until?: number) => Promise<T>;
+export type WithReadSlot = <T>(tenant: string, work: (slot: ReadSlot) => Promise<T>, until?: number) => Promise<T>;
 
 const tooLate = () => new YardmasterError('OVERLOADED', 'Too many long reads are waiting; send the request again');
 
 /**
- * Create a read limiter that runs `atOnce` reads at once. Owners get slots in turn, and an owner that has a slot
+ * Create a read limiter that runs `atOnce` reads at once. Tenants get slots in turn, and a tenant that has a slot
  * already comes after those that have none. Work for which no caller waits any more is not begun, because otherwise a
  * burst of requests would delay callers that come long after it.
  *
@@ -37,22 +37,22 @@ export function createReadLimiter(atOnce: number, withinMs: number): WithReadSlo
 
   function goOn(): void {
     while (free > 0) {
-      const next = waiting.shift((owner) => working.get(owner) > 0);
+      const next = waiting.shift((tenant) => working.get(tenant) > 0);
       if (next === undefined) return;
-      void work(next.owner, next.item);
+      void work(next.tenant, next.item);
     }
   }
 
-  async function work(owner: string, item: () => Promise<void>): Promise<void> {
+  async function work(tenant: string, item: () => Promise<void>): Promise<void> {
     free--;
-    working.add(owner, 1);
+    working.add(tenant, 1);
     await item();
-    working.add(owner, -1);
+    working.add(tenant, -1);
     free++;
     goOn();
   }
 
-  return (owner, act, callerWaitsUntil = Number.POSITIVE_INFINITY) =>
+  return (tenant, act, callerWaitsUntil = Number.POSITIVE_INFINITY) =>
     new Promise((resolve, reject) => {
       const now = performance.now();
       const until = Math.min(callerWaitsUntil, now + withinMs);
@@ -65,7 +65,7 @@ export function createReadLimiter(atOnce: number, withinMs: number): WithReadSlo
       const check = () => {
         if (isRefused || performance.now() > until) throw tooLate();
       };
-      waiting.push(owner, async () => {
+      waiting.push(tenant, async () => {
         try {
           check();
           clearTimeout(timer);

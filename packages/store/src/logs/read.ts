@@ -1,7 +1,7 @@
 import { containsAll, type LogEntry, type LogsPage, type LogsQuery } from '@yardmaster/protocol';
 import { onBulk, runScript } from '../script/run-script.js';
 import { read_logs } from '../script/scripts.generated.js';
-import { type Caller, inputsForJob, ownerOf, type Store } from '../store.js';
+import { type Caller, inputsForJob, type Store, tenantOf } from '../store.js';
 import { levelOf, logOf, parseLog, type StoredLog } from './append.js';
 
 /** Limits of one request. Beyond them it responds with the entries found so far, and a cursor to continue from. */
@@ -26,7 +26,7 @@ export function readLogs(store: Store, caller: Caller, jobId: string, query: Log
   const direction = mode === 'after' ? 'after' : 'before';
   const fill = fillerOf(jobId, query);
   const withSlot = isFiltered(query) ? store.slots.search : store.slots.read;
-  return withSlot(ownerOf(caller), async (slot) => {
+  return withSlot(tenantOf(caller), async (slot) => {
     // Entries that were found are worth more than an error. So the read is done in time, however long it waited for its
     // slot.
     const giveUpAt = Math.min(performance.now() + PAGE_MS, slot.until - RESPONSE_MS);

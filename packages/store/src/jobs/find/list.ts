@@ -1,7 +1,7 @@
 import type { ListedJob, ListJobsQuery } from '@yardmaster/protocol';
 import { onBulk, runScript } from '../../script/run-script.js';
 import { list } from '../../script/scripts.generated.js';
-import { type Caller, ownerOf, type Store } from '../../store.js';
+import { type Caller, type Store, tenantOf } from '../../store.js';
 import { LISTED_FIELDS, listedJobOf, recordOfValues } from '../read/record.js';
 import { type Found, findInputs, goOnAfter, type PortionQuery, placesOf, reachedIn } from './filter.js';
 import { searchPortion } from './search.js';
@@ -57,14 +57,14 @@ export async function listJobs(store: Store, caller: Caller, spaceId: string, qu
   // A small page is read over the connection of all calls, and waits for no slot.
   if (await read(store, ENTRIES.first)) {
     if (isSearch(filter)) {
-      await store.slots.search(ownerOf(caller), async ({ until }) => {
+      await store.slots.search(tenantOf(caller, spaceId), async ({ until }) => {
         // Jobs that were found are worth more than an error, so the page ends in time.
         const giveUpAt = Math.min(performance.now() + PAGE_MS, until - RESPONSE_MS);
         while (examined < PAGE_ENTRIES && performance.now() < giveUpAt)
           if (!(await read(onBulk(store), ENTRIES.next))) break;
       });
     } else {
-      await store.slots.read(ownerOf(caller), async (slot) => {
+      await store.slots.read(tenantOf(caller, spaceId), async (slot) => {
         do slot.check();
         while (await read(onBulk(store), ENTRIES.next));
       });

@@ -2,7 +2,7 @@ import { isJobId, type JobWithEvents, type LatestProgress, type Progress, Yardma
 import { call } from '../../call.js';
 import { onBulk, runScript } from '../../script/run-script.js';
 import { get, history } from '../../script/scripts.generated.js';
-import { type Caller, inputsForJob, ownerOf, type Store } from '../../store.js';
+import { type Caller, inputsForJob, type Store, tenantOf } from '../../store.js';
 import { isoOrNull } from '../../time.js';
 import { createdEventOf, eventsOf, jobOf, parseJson, recordOf } from './record.js';
 import { stateOf } from './state.js';
@@ -23,7 +23,7 @@ const SMALL_BYTES = 65_536;
 export async function getJob(store: Store, caller: Caller, jobId: string): Promise<JobWithEvents> {
   const small = await readFirst(store, caller, jobId, SMALL_BYTES);
   if (small !== null && small.next === small.end) return small.job;
-  return store.slots.read(ownerOf(caller), async (slot) => {
+  return store.slots.read(tenantOf(caller), async (slot) => {
     const bulk = onBulk(store);
     // The budget has no limit, because the job may have grown.
     const read = (await readFirst(bulk, caller, jobId, Number.MAX_SAFE_INTEGER)) as FirstPortion;
