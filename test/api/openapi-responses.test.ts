@@ -200,6 +200,9 @@ it('responds as documented when Redis would delete jobs', async () => {
   await unsafe.stop();
   await service.redis.config('SET', 'maxmemory-policy', 'noeviction');
   await service.redis.config('SET', 'maxmemory', '0');
+  // The other process may have noticed as well.
+  const create = endpointOf('Create Job');
+  await until(async () => (await callEndpoint(service, create, UNKNOWN)).body.code !== 'STORAGE_UNSAFE');
 });
 
 it('responds as documented when keys in Redis are of another type', async () => {

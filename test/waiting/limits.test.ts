@@ -166,10 +166,11 @@ it('responds with UNAVAILABLE to a waiting poll with autoAck once the reply with
   await untilWaiting(api, 1);
   const original = redis.evalsha.bind(redis) as (...args: unknown[]) => Promise<unknown>;
   redis.evalsha = (async (...args: unknown[]) => {
-    await original(...args);
-    throw new Error('Connection is closed.');
+    const reply = await original(...args);
+    if (JSON.stringify(reply)?.includes('the lost reply')) throw new Error('Connection is closed.');
+    return reply;
   }) as never;
-  const { id } = await createJob(service, spaceId);
+  const { id } = await createJob(service, spaceId, { payload: { of: 'the lost reply' } });
   const { status, body } = await response;
   redis.evalsha = original as never;
   expect({ status, code: body.code }).toEqual({ status: 503, code: 'UNAVAILABLE' });
