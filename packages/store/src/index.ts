@@ -45,7 +45,7 @@ export { appendLogs, type PackedLog, packLog } from './logs/append.js';
 export { readLogs } from './logs/read.js';
 export { type Change, NO_OBSERVER, REDIS_ERROR_CLASSES, type StoreObserver } from './observer.js';
 export { cancelOperation, getOperation, listOperations, startOperation } from './operations/operations.js';
-export { type Step, stepOperation } from './operations/step.js';
+export { nextPartition, type Step, stepOperation } from './operations/step.js';
 export { checkFormat, FORMAT, FormatError, markFormat, prepareRedis } from './prepare.js';
 export {
   evicts,

@@ -30,7 +30,7 @@ import type { Status } from '@yardmaster/protocol';
  * | `ym:{pp}:settings` | hash | space id → its settings, see storedSettings, also without jobs; empty → version of the hash | change of settings | change that sets all back; the version never |
  * | `ym:{pp}:stepped` | string | epoch ms at which a scheduler noticed that Redis' clock had stepped forward | scheduler | never |
  * | `ym:{pp}:callbacks` | zset | job id by epoch ms at which the relay looks | end of a job, each attempt | final outcome |
- * | `ym:{pp}:operations` | zset | id of a running operation by epoch ms of its last step | start, each step | end |
+ * | `ym:{pp}:operations` | zset | id of a running operation by epoch ms of the last step of its space | start, each step | end |
  * | `ym:{pp}:operation:<id>` | hash | the record, see operations/record.ts | start, each step, cancel | 30 days after its start, or once the space has 100 newer ones |
  * | `ym:{pp}:space:<s>/operations` | zset | operation id by epoch ms of its start | start | as its operations |
  * | `ym:{keys}:records` | hash | API key id → JSON | key administration | revocation |

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@yardmaster/runtime';
-import { type Store, stepOperation } from '@yardmaster/store';
+import { nextPartition, type Store, stepOperation } from '@yardmaster/store';
 
 /** How long a sweep works on operations. The rest of the time until the next tick is for what is due. */
 const WORK_MS = 350;
@@ -18,7 +18,7 @@ export interface OperationsOptions {
 
 /**
  * Carry out running operations for a part of a second, one step after the other, so that other calls come in between.
- * The partitions take turns.
+ * Spaces take turns.
  *
  * @param partitions tags of those in which operations are running
  * @throws the first error, after which nothing more is done
@@ -28,15 +28,14 @@ export async function runOperations(
   { store, stopping, log, onStep }: OperationsOptions,
 ): Promise<void> {
   const until = performance.now() + WORK_MS;
-  for (let left = [...partitions]; left.length > 0; ) {
-    const [partition, ...others] = left as [string, ...string[]];
-    const began = performance.now();
-    if (began >= until || stopping.aborted) return;
+  if (partitions.length === 0) return;
+  for (let began = performance.now(); began < until && !stopping.aborted; began = performance.now()) {
+    const partition = await nextPartition(store, partitions);
+    if (partition === null) return;
     const step = await stepOperation(store, partition);
     onStep();
-    const spentMs = performance.now() - began;
     if (step?.isDone) log.info({ operationId: step.operationId }, 'operation done');
-    left = step === null ? others : [...others, partition];
-    if (step !== null) await delay(Math.min(PAUSE_FACTOR * spentMs, Math.max(0, until - performance.now())));
+    const spentMs = performance.now() - began;
+    await delay(Math.min(PAUSE_FACTOR * spentMs, Math.max(0, until - performance.now())));
   }
 }

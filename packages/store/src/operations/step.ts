@@ -37,7 +37,26 @@ export interface Step {
 }
 
 /**
- * Do the next step of one running operation of a partition, the one whose last step is the longest ago. Any number of
+ * Find the partition of the operation that is next: the one whose space has waited longest for a step.
+ *
+ * @param partitions tags, see PARTITION_TAGS
+ * @returns null when no operation is running
+ * @throws UNAVAILABLE
+ */
+export async function nextPartition(store: Store, partitions: readonly string[]): Promise<string | null> {
+  const heads = await Promise.all(
+    partitions.map(async (partition) => {
+      const list = store.keys.operations(partition);
+      const [, at] = await call(store, 'zrange', store.redis.zrange(list, 0, 0, 'WITHSCORES'));
+      return { partition, at: Number(at ?? Number.POSITIVE_INFINITY) };
+    }),
+  );
+  const first = heads.reduce((one, other) => (other.at < one.at ? other : one));
+  return Number.isFinite(first.at) ? first.partition : null;
+}
+
+/**
+ * Do the next step of one running operation of a partition, the one whose space has waited longest for a step. Any number of
  * processes may do so at once: a step that another process was faster with does nothing.
  *
  * @param partition its tag, see PARTITION_TAGS

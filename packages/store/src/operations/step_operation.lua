@@ -29,7 +29,7 @@ if action == 'reschedule' then
   function act(jobId) return reschedule(base, space, jobId, delay, '') end
 end
 
-replaceEntry(base .. 'operations', id, nowText) -- The partition's other operations are next. It begins with a ZREM.
+passTurn(base, space, id, nowText)
 local filter = { space = space, lowest = lowest, highest = highest, tags = tags, names = {} }
 for i = 1, tonumber(nameCount) do filter.names[inputs[i]] = true end
 local page, at, order = {}, string.match(cursor, '^(%S+) (%S+)$')

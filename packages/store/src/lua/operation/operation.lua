@@ -24,6 +24,20 @@ local function operationLeft(space, statuses, cursor, highest)
   return left
 end
 
+-- Move the running operations of a space behind those of other spaces, and this one behind them, so that spaces take turns.
+-- Their scores differ by less than a millisecond.
+local function passTurn(base, space, id, nowText)
+  local running, others = base .. 'operations', {}
+  for _, other in ipairs(redis.call('ZRANGE', base .. 'space:' .. space .. '/operations', 0, -1)) do
+    local score = other ~= id and redis.call('ZSCORE', running, other)
+    if score then others[#others + 1] = { tonumber(score), other } end
+  end
+  table.sort(others, function(one, other) return one[1] < other[1] end)
+  leave(running, id) -- first, see replaceEntry
+  for i, other in ipairs(others) do enter(running, nowText + i / 1000, other[2]) end
+  enter(running, nowText + (#others + 1) / 1000, id)
+end
+
 -- End an operation.
 local function endOperation(base, id, status, nowText, left)
   redis.call('ZREM', base .. 'operations', id) -- first, see replaceEntry
