@@ -173,7 +173,7 @@ export const CALLS = {
     jobs: 50,
     call: (store) => verbs.listJobs(store, ANY_SPACE, SPACE, listJobsQuery.parse({ limit: '50' })),
   },
-  stats: { call: (store) => verbs.getStats(store, SPACE, { limit: 100, names: [] }) },
+  stats: { call: (store) => verbs.getStats(store, ANY_SPACE, SPACE, { limit: 100, names: [] }) },
 };
 
 /** Make jobs of another name that wait behind those of the calls, and some that have ended. */

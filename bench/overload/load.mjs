@@ -1,4 +1,5 @@
-// A producer that creates jobs at an even rate, callers that call one after the other, and workers that keep their jobs alive.
+// A producer that creates jobs at an even rate, callers that call one after the other, workers that keep their jobs alive, and
+// a tenant that sends as much as it can.
 import { Connection, requestText } from '../load/http.mjs';
 import { atEvenRate, now, serve } from '../load/worker.mjs';
 
@@ -70,6 +71,41 @@ serve({
     return created / seconds;
   },
 
+  /**
+   * Send requests over many connections as fast as the service responds, with many keys in turn.
+   *
+   * @param requests method, path and body of each; a body of null is begun and never ended
+   * @returns the number of responses by status
+   */
+  async attack({ url, keys, requests, connections, seconds }) {
+    const place = new URL(url);
+    const texts = Array.from({ length: connections }, (_, i) => {
+      const { method, path, body } = requests[i % requests.length];
+      const text = requestText({ url: place, key: keys[i % keys.length], method, path, body: body ?? '{}' });
+      return { text: body === null ? text.slice(0, -1) : text, isWhole: body !== null };
+    });
+    const end = now() + seconds * 1_000;
+    const counts = {};
+    const one = async ({ text, isWhole }) => {
+      while (now() < end) {
+        try {
+          const connection = await Connection.open(place);
+          const timer = setTimeout(() => connection.close(), Math.max(0, end - now()));
+          do {
+            const { status } = await connection.send(text);
+            counts[status] = (counts[status] ?? 0) + 1;
+          } while (now() < end && isWhole);
+          clearTimeout(timer);
+          connection.close();
+        } catch {
+          counts.closed = (counts.closed ?? 0) + 1;
+        }
+      }
+    };
+    await Promise.all(texts.map(one));
+    return counts;
+  },
+
   /** Call each path repeatedly. @returns for each path its times in ms, and responses other than 200 */
   async probe({ url, key, paths, everyMs, seconds }) {
     const place = new URL(url);
@@ -92,6 +128,45 @@ serve({
       }),
     );
     return Object.fromEntries(results);
+  },
+
+  /**
+   * Make calls at an even rate, each over a connection of its own.
+   *
+   * @returns for each call: how many there were, how many succeeded, the median of their ms, and the other outcomes
+   */
+  async atRate({ url, key, calls, rate, seconds }) {
+    const place = new URL(url);
+    const results = {};
+    for (const name of Object.keys(calls)) results[name] = { all: 0, succeeded: 0, times: [], failures: {} };
+    const make = async (name) => {
+      const result = results[name];
+      const sentAt = now();
+      result.all++;
+      let outcome = 'closed';
+      try {
+        const connection = await Connection.open(place);
+        const { status, text } = await connection.send(requestText({ url: place, key, ...calls[name] }));
+        connection.close();
+        outcome = status < 300 ? 'succeeded' : `${status} ${codeOf(text)}`;
+      } catch {
+        // The service has closed the connection.
+      }
+      result.times.push(now() - sentAt);
+      if (outcome === 'succeeded') result.succeeded++;
+      else result.failures[outcome] = (result.failures[outcome] ?? 0) + 1;
+    };
+    const open = [];
+    await atEvenRate({ rate, seconds }, () => {
+      for (const name of Object.keys(calls)) open.push(make(name));
+    });
+    await Promise.all(open);
+    return Object.fromEntries(
+      Object.entries(results).map(([name, { times, ...counts }]) => [
+        name,
+        { ...counts, p50: times.toSorted((a, b) => a - b)[times.length >> 1] },
+      ]),
+    );
   },
 
   /** Work on jobs of a space and keep each alive. @returns how many of them failed */

@@ -1,10 +1,11 @@
 // npm run test:long -- overload [-- --only pipelining,redis-slow --seconds 60]
 //
 // Overload a service over HTTP, and check the effects. Each scenario starts its own Redis and API. The run prints the checks,
-// and exits with 1 if one fails. It takes some ten minutes. Times are compared with GET /livez in the same run, so that the
+// and exits with 1 if one fails. It takes some twelve minutes. Times are compared with GET /livez in the same run, so that the
 // speed of the machine does not matter.
 import { parseArgs } from 'node:util';
 import { longReads, pausing, pipelining, saturated } from './scenarios.mjs';
+import { tenants } from './tenants.mjs';
 
 const { values } = parseArgs({
   options: { only: { type: 'string', default: '' }, seconds: { type: 'string', default: '60' } },
@@ -28,6 +29,11 @@ const SCENARIOS = {
   'redis-stopped': ['Redis is paused for 3 s repeatedly', () => pausing({ ms: 3_000, seconds })],
   'redis-saturated': ['three times the capacity of Redis', () => saturated(SLOW_REDIS)],
   'api-saturated': ['three times the capacity of the API', () => saturated(SLOW_API)],
+  'tenant-creates': ['one tenant creates jobs', () => tenants('creates', { seconds: seconds / 3 })],
+  'tenant-bodies': ['one tenant begins bodies', () => tenants('bodies', { seconds: seconds / 3 })],
+  'tenant-progress': ['one tenant reports progress', () => tenants('progress', { seconds: seconds / 3 })],
+  'tenant-reads': ['one tenant makes expensive reads', () => tenants('reads', { seconds: seconds / 3 })],
+  'tenant-waits': ['one tenant waits', () => tenants('waits', { seconds: seconds / 3 })],
   'long-reads': ['40 readers of a page of 25 MB with one key', longReads],
 };
 

@@ -9,8 +9,8 @@ export const PROBED = '/spaces/elsewhere/jobs?limit=1';
 
 const worker = (name) => startWorker(new URL(`./${name}.mjs`, import.meta.url));
 
-/** Run a scenario with its own Redis, API, scheduler and workers. */
-export async function withService(run) {
+/** Run a scenario with its own Redis, API, scheduler and workers. @param more settings of the API */
+export async function withService(run, more = {}) {
   const parts = [];
   const started = (part) => {
     parts.unshift(part);
@@ -18,9 +18,9 @@ export async function withService(run) {
   };
   try {
     const redis = started(await startRedis({ overTcp: true }));
-    const settings = { REDIS_URL: redis.url, LOG_LEVEL: 'info' };
+    const settings = { REDIS_URL: redis.url, LOG_LEVEL: 'info', ...more };
     const api = started(await startApp('api', settings));
-    started(await startApp('scheduler', settings));
+    started(await startApp('scheduler', { REDIS_URL: redis.url }));
     const [load, others, flood] = ['load', 'load', 'flood'].map((name) => started(worker(name)));
     return await run({ redis, api, access: { url: api.url, key: ADMIN_API_KEY }, load, others, flood });
   } finally {

@@ -1,7 +1,7 @@
 // The contestants: a worker in a process of its own, which stays until the end of the run, and another process that adds jobs.
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { getStats } from '@yardmaster/store';
+import { ANY_SPACE, getStats } from '@yardmaster/store';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { python } from '../../scripts/sdk/test.mjs';
@@ -103,7 +103,7 @@ const ofSdk = (space, commandOf, env) => async (run) => {
       const job = { name: 'bench', payload: payloadOf(payload) };
       for (let left = count; left > 0; left -= MOST_JOBS) await create(Array(Math.min(left, MOST_JOBS)).fill(job));
     },
-    completed: async () => (await getStats(server.store, space, { limit: 0, names: [] })).jobs.completed,
+    completed: async () => (await getStats(server.store, ANY_SPACE, space, { limit: 0, names: [] })).jobs.completed,
     // Of all spaces, but only one has its turn.
     async claims() {
       const metrics = await (await fetch(`${api.url}/metrics`)).text();

@@ -1,8 +1,10 @@
 import { EventEmitter } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { expect, it } from '@jest/globals';
 import { ResponseBudget } from '../../apps/api/src/limits/budgets.js';
 import { AdaptiveLimit, RedisQueue, type RedisSlot } from '../../apps/api/src/limits/redis-queue.js';
+import { PER_JOB, PER_TAG } from '../../apps/api/src/limits/units.js';
 import { until } from '../support/until.js';
 
 /** Return the limit after some seconds with 100 requests in each 100 ms. @param msOf returns how long one takes */
@@ -70,7 +72,10 @@ const MB = 1_048_576;
 
 /** Create a response that is not read, on a connection of its own. */
 const unread = () =>
-  Object.assign(new EventEmitter(), { closed: false, req: { socket: new EventEmitter() } }) as unknown as ServerResponse;
+  Object.assign(new EventEmitter(), {
+    closed: false,
+    req: { socket: new EventEmitter() },
+  }) as unknown as ServerResponse;
 
 it.each([
   [true, 'OVERLOADED'],
@@ -107,17 +112,24 @@ class PausedQueue {
   readonly sent: string[] = [];
   readonly #ends: (() => void)[] = [];
 
-  send(name: string, { isUrgent = false, tenant = 'a', withinMs = 60_000 } = {}): Promise<unknown> {
+  send(name: string, { isUrgent = false, tenant = 'a', units = 1, withinMs = 60_000 } = {}): Promise<unknown> {
     const run = () => {
       this.sent.push(name);
       return new Promise((resolve) => this.#ends.push(() => resolve(name)));
     };
-    return this.queue.withSlot({ isUrgent, tenant, withinMs, run });
+    return this.queue.withSlot({ isUrgent, tenant, units, withinMs, run });
+  }
+
+  /** Send requests that count as fifty each. Some are refused in the end. */
+  sendLarge(count: number): void {
+    for (let n = 0; n < count; n++) this.send('large', { units: 50 }).catch(() => undefined);
   }
 
   /** Send as many requests as may be under way; they do not end on their own. */
   fill(): void {
-    while (this.queue.underWay < this.queue.limit) void this.send('first').catch(() => undefined);
+    // Of many tenants, because one gets at most half.
+    for (let n = 0; this.queue.underWay < this.queue.limit; n++)
+      this.send('first', { tenant: `full ${n}` }).catch(() => undefined);
     this.sent.length = 0;
   }
 
@@ -151,6 +163,45 @@ it('sends three urgent Redis requests before each other one, and each kind fairl
   const sent = ['ack a1', 'ack b1', 'ack a2', 'create a1', 'ack a3', 'create b1', 'create a2'];
   expect(paused.sent).toEqual(sent);
   expect(await Promise.all(all)).toContain('create a2');
+});
+
+it('counts units instead of requests while several tenants use Redis, and gives a tenant half of them', async () => {
+  const paused = new PausedQueue();
+  paused.sendLarge(20);
+  expect(paused.sent).toHaveLength(20);
+  const shared = new PausedQueue();
+  void shared.send('first', { tenant: 'b' });
+  shared.sendLarge(20);
+  expect(shared.sent).toHaveLength(3);
+  void shared.send('small', { tenant: 'b' });
+  expect(shared.sent.at(-1)).toBe('small');
+  await Promise.all([paused.endAll(), shared.endAll()]);
+});
+
+it('counts work by the instructions that Redis takes for it, within a factor of three', async () => {
+  const { instructions } = JSON.parse(await readFile('bench/instructions/bounds.json', 'utf8'));
+  const { create } = instructions;
+  const perJob = (call: string) => instructions[call] / create / Number(/\d+/.exec(call)?.[0]);
+  const measured = {
+    created: perJob('create 50 jobs'),
+    settled: perJob('complete 50 jobs'),
+    claimed: perJob('poll 10 jobs'),
+    listed: perJob('list 50 jobs'),
+    tag: (instructions['create, two tags'] / create - 1) / 2,
+  };
+  const charged: Record<string, number> = { ...PER_JOB, tag: PER_TAG };
+  const ratios = Object.entries(measured).map(([what, units]) => (charged[what] as number) / units);
+  expect(Math.min(...ratios)).toBeGreaterThan(1 / 3);
+  expect(Math.max(...ratios)).toBeLessThan(3);
+});
+
+it('a client whose key is not known yet is no other tenant', async () => {
+  const paused = new PausedQueue();
+  void paused.send('stranger', { tenant: '@::1' });
+  void paused.send('the service itself', { tenant: '' });
+  paused.sendLarge(20);
+  expect(paused.sent).toHaveLength(22);
+  await paused.endAll();
 });
 
 it('releases the slot of a Redis request whose function throws', async () => {

@@ -7,9 +7,8 @@ import { tokenOf } from '../support/job-state.js';
 import { createJob, jobIn } from '../support/jobs.js';
 import { Contract, type Part } from '../support/openapi.js';
 import { withRedis } from '../support/own-redis.js';
-import { sendRaw, withRaw } from '../support/raw-client.js';
+import { sendRaw } from '../support/raw-client.js';
 import { startService, withService } from '../support/service.js';
-import { ADMIN_KEY } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 import { untilWaiting } from '../waiting/api.js';
 import {
@@ -224,14 +223,13 @@ it('responds as documented when keys in Redis are of another type', async () => 
 it('responds as documented while the maximum number of requests is in flight', async () => {
   const busy = await startService({ MAX_IN_FLIGHT: '1' }, { redis, app: 'api', check: false });
   try {
-    await withRaw(busy.url, async ({ socket }) => {
-      const head = `Host: x\r\nx-api-key: ${ADMIN_KEY}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n`;
-      socket.write(`POST /api/v1/spaces/waiting/jobs HTTP/1.1\r\n${head}\r\n{`);
-      const list = endpointOf('List Jobs');
-      await until(async () => (await callEndpoint(busy, list, UNKNOWN)).body.code === 'OVERLOADED');
-      for (const endpoint of ENDPOINTS)
-        expectDocumented(endpoint, await callEndpoint(busy, endpoint, UNKNOWN, askingRedis(endpoint)), 503);
-    });
+    await service.redis.client('PAUSE', 60_000, 'WRITE');
+    const inFlight = busy.call('POST', '/spaces/waiting/jobs', { body: { name: 'work' } });
+    await until(async () => (await busy.http.call('GET', '/metrics')).text.includes('http_requests_in_flight 1\n'));
+    for (const endpoint of ENDPOINTS)
+      expectDocumented(endpoint, await callEndpoint(busy, endpoint, UNKNOWN, askingRedis(endpoint)), 503);
+    await service.redis.client('UNPAUSE');
+    expect((await inFlight).status).toBe(201);
   } finally {
     await busy.stop();
   }

@@ -1,12 +1,10 @@
 import http from 'node:http';
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { ROUTES } from '@yardmaster/api';
 import { createMetrics, protectServer, SERVER_OPTIONS } from '@yardmaster/server';
 import { ACTIONS } from '../settle/settle.js';
 import { during } from '../support/during.js';
-import { RawClient, withRaw } from '../support/raw-client.js';
-import { withService } from '../support/service.js';
-import { ADMIN_KEY } from '../support/shared-service.js';
+import { type RawClient, withRaw } from '../support/raw-client.js';
 import { until } from '../support/until.js';
 
 const HOST = 'Host: localhost\r\n';
@@ -159,37 +157,6 @@ it('serves other connections after a client disconnects while its requests wait'
   await withRaw(paused.url, async (raw) => {
     raw.socket.write(requests(1).join(''));
     expect(await respondToAll(raw, 1)).toHaveLength(1);
-  });
-});
-
-describe('a process that serves MAX_IN_FLIGHT requests', () => {
-  const service = withService({ MAX_IN_FLIGHT: '10' });
-
-  it('refuses further requests unchecked, serves probes and heartbeats, and then serves all again', async () => {
-    const { id } = (await service.call('POST', '/spaces/quiet/jobs', { body: { name: 'running' } })).body;
-    await service.call('POST', `/jobs/${id}/claim`);
-    await service.call('POST', `/jobs/${id}/ack`);
-    const head = `POST /api/v1/spaces/busy/jobs HTTP/1.1\r\n${HOST}x-api-key: ${ADMIN_KEY}\r\ncontent-type: application/json\r\n`;
-    const open = Array.from({ length: 9 }, () => new RawClient(service.url)); // The tenth is reserved for urgent calls.
-    for (const raw of open) raw.socket.write(`${head}Content-Length: 16\r\n\r\n{`);
-    let refused = await service.call('GET', '/keys', { key: 'wrong' });
-    await until(async () => {
-      refused = await service.call('GET', '/keys', { key: 'wrong' });
-      return refused.status === 503;
-    });
-    expect(refused.body).toEqual({
-      error: 'Server is busy; nothing was done, send the request again',
-      code: 'OVERLOADED',
-    });
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
-    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(5);
-    expect((await fetch(`${service.url}/livez`)).status).toBe(200);
-    expect((await service.call('POST', `/jobs/${id}/keepalive`)).status).toBe(200);
-    for (const raw of open) raw.socket.write('"name": "work"}');
-    for (const raw of open) expect(await raw.receive(1)).toMatchObject([{ status: 201 }]);
-    for (const raw of open) raw.socket.destroy();
-    await until(async () => (await service.call('GET', '/spaces/busy/jobs')).status === 200);
-    expect((await service.call('GET', '/spaces/busy/jobs')).body).toHaveLength(9);
   });
 });
 

@@ -60,6 +60,17 @@ it('shows the age of the oldest pending job, in total and by name', async () => 
   ]);
 });
 
+it('counts each of many names once, in several steps', async () => {
+  const jobs = Array.from({ length: 250 }, (_, n) => ({ name: `n${n}` }));
+  await service.call('POST', '/spaces/stats-steps/jobs', { body: [...jobs, ...jobs.slice(0, 30)] });
+  const { names, namesLeftOut } = await statsOf('stats-steps', '?limit=240');
+  expect(names).toHaveLength(240);
+  expect(new Set(names.map(({ name }: { name: string }) => name)).size).toBe(240);
+  expect(names.slice(0, 31).map(({ total }: { total: number }) => total)).toEqual([...Array(30).fill(2), 1]);
+  expect(names.every(({ pending, total }: Record<string, number>) => pending === total)).toBe(true);
+  expect(namesLeftOut).toBe(10);
+});
+
 it('shows the statistics of 100 names by default, and how many names are left out', async () => {
   for (let n = 0; n < 105; n++) await createJob(service, 'stats-many', { name: `n${n}` });
   for (let n = 50; n < 55; n++) await createJob(service, 'stats-many', { name: `n${n}` });

@@ -98,6 +98,27 @@ it('a fair queue counts its items, and returns undefined when it is empty', () =
   expect([queue.size, queue.shift()]).toEqual([0, undefined]);
 });
 
+it('a fair queue lets a tenant miss turns for work beyond one unit', () => {
+  const queue = new FairQueue<number>();
+  for (const item of [1, 2]) queue.push('large', item, 3);
+  for (const item of [1, 2, 3, 4]) queue.push('small', item);
+  queue.push('half', 1, 1.5);
+  queue.push('half', 2, 1.5);
+  queue.push('half', 3, 1.5);
+  const expected = ['large1', 'small1', 'half1', 'small2', 'half2', 'small3', 'large2', 'small4', 'half3'];
+  expect(takenFrom(queue as never)).toEqual(expected);
+});
+
+it('a fair queue charges a tenant later, and forgets what it used while it was alone', () => {
+  const queue = new FairQueue<number>();
+  for (const item of [1, 2, 3]) queue.push('alone', item, 50);
+  expect([queue.shift()?.item, queue.shift()?.item]).toEqual([1, 2]);
+  queue.push('other', 1);
+  queue.push('other', 2);
+  queue.charge('other', 49);
+  expect([queue.shift(), queue.shift()].map((next) => next?.tenant)).toEqual(['alone', 'other']);
+});
+
 it('a fair queue drops the oldest item of a tenant without changing the rotation', () => {
   const queue = queueOf('a1', 'a2', 'b1', 'c1');
   queue.drop('a');

@@ -11,7 +11,7 @@ import { idsOf, inTime, poll, startApi, untilWaiting, type WaitingApi, waitingCa
 
 const service = withService();
 const large = withRedis();
-const api = withApi(service, { env: { WAITERS_PER_PROCESS: '3', MAX_IN_FLIGHT: '2' } });
+const api = withApi(service, { env: { WAITERS_PER_PROCESS: '3', MAX_IN_FLIGHT: '3' } });
 
 let spaces = 0;
 const newSpace = () => `limits-${++spaces}-${process.pid}`;
@@ -91,8 +91,8 @@ it('a tenant alone may have all places; while others wait, it gets at most half 
 
 it('does not count waiting calls as requests in flight', async () => {
   const spaceId = newSpace();
-  open.push(pollOn(api, spaceId), pollOn(api, spaceId));
-  await untilWaiting(api, 2);
+  open.push(pollOn(api, spaceId), pollOn(api, spaceId), pollOn(api, spaceId));
+  await untilWaiting(api, 3);
   expect((await api.call('GET', `/spaces/${spaceId}/stats`)).status).toBe(200);
   const { text } = await api.http.call('GET', '/metrics');
   expect(text).toMatch(/^yardmaster_http_requests_in_flight 0$/m);

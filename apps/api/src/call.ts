@@ -4,6 +4,7 @@ import type { KeyCheck } from '@yardmaster/server';
 import type { Principal, Store } from '@yardmaster/store';
 import type { Request, Response } from 'express';
 import type { InflateBudget, KeyLimiter } from './limits/budgets.js';
+import type { Place, Places } from './limits/places.js';
 import type { RedisQueue } from './limits/redis-queue.js';
 import type { LongPolling } from './waiting/long-polling.js';
 
@@ -43,6 +44,8 @@ export interface Dependencies extends KeyCheck {
   /** How long Redis may take over one request, milliseconds. */
   budgetMs: number;
   redisQueue: RedisQueue;
+  /** Places of requests whose body has not arrived, and of requests that are served. */
+  places: { arriving: Places; inFlight: Places };
   keyLimiter: KeyLimiter;
   waiting: LongPolling;
 }
@@ -64,6 +67,9 @@ export interface Call<B = unknown> extends Params {
   caller: Principal;
   /** Tenant whose share of the service the call uses, see tenantOf. */
   tenant: string;
+  place: Place;
+  /** Bytes of the body, inflated. */
+  bytes: number;
   /** Output of the row's `input`. */
   input: B;
   /** Value of the row's request header; null without it. */

@@ -9,19 +9,19 @@ import {
   requestIdOfResponse,
   sendError,
   sendText,
-  tenantOfConnection,
 } from '@yardmaster/server';
 import type { Request, Response } from 'express';
 import type { Dependencies, Params } from './call.js';
 import { handle } from './handle.js';
 import { InflateBudget, KeyLimiter, ResponseBudget } from './limits/budgets.js';
+import { Place, Places } from './limits/places.js';
 import type { Route } from './routes/route.js';
 
 export interface DispatcherOptions
-  extends Omit<Dependencies, 'inflateBudget' | 'batchBudget' | 'budgetMs' | 'keyLimiter'> {
+  extends Omit<Dependencies, 'inflateBudget' | 'batchBudget' | 'budgetMs' | 'keyLimiter' | 'places'> {
   /** Counts the requests that are being served. */
   requests: Pick<RequestMetrics, 'inFlight'>;
-  /** Most requests that are served at once; more are refused. */
+  /** Most requests that are served at once, and most whose body has not arrived; more are refused. */
   maxInFlight: number;
   /** Called for each request that is refused as OVERLOADED. */
   onOverloaded: () => void;
@@ -53,28 +53,32 @@ export function createDispatcher({
   const responseBudget = new ResponseBudget();
   const { store } = given;
   const budgetMs = redisBudgetMs(store);
-  const reserved = Math.floor(maxInFlight * RESERVED);
+  const all = { max: maxInFlight, reserved: RESERVED };
+  const places = {
+    inFlight: new Places({ ...all, counter: requests }),
+    // Bodies may take their time, so others could not wait until a tenant has no more than half.
+    arriving: new Places({ ...all, isHalfAlways: true }),
+  };
   const inflateBudget = new InflateBudget({
     ...{ maxBytes: MAX_LOG_BYTES, maxWaitMs: budgetMs, what: 'logs' },
     onRefused: store.observer.refusedLogs,
   });
   const batchBudget = new InflateBudget({ maxBytes: MAX_BATCHED_BYTES, maxWaitMs: budgetMs, what: 'large lists' });
-  const deps = { ...given, log, keyLimiter: new KeyLimiter(), budgetMs, inflateBudget, batchBudget };
+  const deps = { ...given, log, keyLimiter: new KeyLimiter(), budgetMs, inflateBudget, batchBudget, places };
   const logOutage = createOutageLog(log);
   return {
     async serve(route, params, res) {
-      const limit = route.slot === 'urgent' ? maxInFlight : maxInFlight - reserved;
-      if (requests.inFlight >= limit) throw new YardmasterError('OVERLOADED');
-      requests.inFlight++;
+      const place = new Place();
       try {
-        const { body, more } = await handle(route, params, res, deps);
+        const { body, more } = await handle(route, params, { res, place }, deps);
+        const { tenant } = place;
+        if (route.units?.after !== undefined) deps.redisQueue.charge(tenant, route.units.after(body));
         const text = JSON.stringify(body);
         const bytes = Buffer.byteLength(text);
-        const tenant = tenantOfConnection(res.req.socket);
         responseBudget.acquire(res, { tenant, bytes, changesNothing: route.method === 'GET' });
         sendText(res, more.status ?? route.success.status ?? 200, { text, bytes, headers: more.headers });
       } finally {
-        requests.inFlight--;
+        place.leave();
       }
     },
     respondWithError(thrown, req, res) {

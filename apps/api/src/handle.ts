@@ -4,20 +4,24 @@ import { type Principal, tenantOf } from '@yardmaster/store';
 import type { Response } from 'express';
 import { beginAct, recordAct } from './audit.js';
 import { type Call, type Dependencies, type Params, Reply } from './call.js';
+import { hasNoBody } from './input/body.js';
 import { Held, type Input, requestHeader } from './input/input.js';
-import { withReadSlots } from './limits/redis-queue.js';
+import type { Place } from './limits/places.js';
+import { tenantAt, withReadSlots } from './limits/redis-queue.js';
+import { PER_BYTE } from './limits/units.js';
 import { ANY_KEY, type Route } from './routes/route.js';
 
 /**
  * Serve one request for one endpoint. The contract sets the order of the checks: path, key, scope, body, job. The limits of
  * the key come before its scopes, so that a refused call costs nothing more.
  *
+ * @param place where the request is counted while it is served
  * @throws YardmasterError; any other error is a bug
  */
 export async function handle(
   route: Route,
   { spaceId, id }: Params,
-  res: Response,
+  { res, place }: { res: Response; place: Place },
   deps: Dependencies,
 ): Promise<Reply<unknown>> {
   const { req } = res;
@@ -28,17 +32,19 @@ export async function handle(
   let caller = cachedPrincipal(deps.authenticator, apiKey);
   if (caller === undefined) {
     const began = performance.now();
-    caller = await identify(route, apiKey, res, deps);
+    caller = await identify(route, apiKey, { res, place }, deps);
     leftMs -= performance.now() - began;
   }
   const tenant = tenantOf(caller, spaceId);
   setTenant(req.socket, tenant, route.slot === 'urgent');
+  // Once more when the body has arrived; but a body that is not read costs nothing.
+  deps.places.inFlight.check(tenant, mayBeUrgent(route));
   deps.keyLimiter.take(caller, res);
   if (route.scopes !== ANY_KEY) authorize(caller, route.scopes, spaceId);
 
   const { store } = deps;
   const header = route.header === undefined ? null : requestHeader(req, route.header);
-  const call: Call = { deps, store, req, res, caller, tenant, spaceId, id, header, input: undefined };
+  const call: Call = { deps, store, req, res, caller, tenant, place, spaceId, id, header, bytes: 0, input: undefined };
   // Express would parse the URL of every request.
   if (req.url.includes('?')) checkParameters(Object.keys(req.query), route.input?.parameters ?? []);
   const returned = await (route.input === undefined
@@ -53,20 +59,30 @@ export async function handle(
 
 const IN_SPACE = '/api/v1/spaces/:';
 
+/** Whether a call may be urgent, as far as is known before its body has arrived: a poll may have outcomes. */
+const mayBeUrgent = ({ slot, trigger }: Route) => slot === 'urgent' || trigger === 'poll';
+
 /** Find out who calls, with a slot at Redis. @throws UNAUTHENTICATED, UNAVAILABLE, OVERLOADED */
-function identify(route: Route, apiKey: unknown, { req }: Response, deps: Dependencies): Promise<Principal> {
-  return deps.redisQueue.withSlot({
-    isUrgent: route.slot === 'urgent',
-    // The tenant is not known yet. A client that sends wrong keys waits with others of its address.
-    tenant: `from ${deps.addressOf(req)}`,
-    withinMs: deps.budgetMs,
-    run: () => authenticate(deps, req, apiKey),
-  });
+function identify(
+  route: Route,
+  apiKey: unknown,
+  { res: { req }, place }: { res: Response; place: Place },
+  deps: Dependencies,
+): Promise<Principal> {
+  // The tenant is not known yet. A client that sends wrong keys shares with others of its address.
+  const tenant = tenantAt(deps.addressOf(req));
+  const isUrgent = mayBeUrgent(route);
+  place.moveTo(deps.places.inFlight, tenant, isUrgent);
+  const run = () => authenticate(deps, req, apiKey);
+  return deps.redisQueue.withSlot({ isUrgent, tenant, withinMs: deps.budgetMs, run });
 }
 
 async function readAndRun(input: Input<unknown>, route: Route, call: Call, withinMs: number): Promise<unknown> {
   const held = new Held();
   try {
+    // A request counts once its body has arrived: otherwise clients that send slowly would take all places.
+    if (input.body !== null && !hasNoBody(call.req))
+      call.place.moveTo(call.deps.places.arriving, call.tenant, mayBeUrgent(route));
     call.input = await input.read(call, held);
     return await run(route, call, withinMs);
   } finally {
@@ -76,13 +92,15 @@ async function readAndRun(input: Input<unknown>, route: Route, call: Call, withi
 }
 
 /** Run the handler, with a slot at Redis where it needs one. */
-function run({ slot = 'normal', audit, handler }: Route, call: Call, withinMs: number): Promise<unknown> {
-  const kind = typeof slot === 'function' ? slot(call.input) : slot;
+function run({ slot = 'normal', units, audit, handler }: Route, call: Call, withinMs: number): Promise<unknown> {
+  const { deps, tenant, place, bytes, input } = call;
+  const kind = typeof slot === 'function' ? slot(input) : slot;
+  const isUrgent = kind === 'urgent';
+  place.moveTo(deps.places.inFlight, tenant, isUrgent);
   if (kind === 'none') return handler(call);
-  return call.deps.redisQueue.withSlot({
-    isUrgent: kind === 'urgent',
-    tenant: call.tenant,
-    withinMs,
+  return deps.redisQueue.withSlot({
+    ...{ isUrgent, tenant, withinMs },
+    units: 1 + (units?.before?.(input) ?? 0) + PER_BYTE * bytes,
     run(own) {
       if (kind === 'long') call.store = withReadSlots(call.store, own);
       if (audit !== undefined) beginAct(audit, call);

@@ -97,7 +97,7 @@ export const VARIABLES = {
   LOGS_PER_JOB: row('10000', 'Newest log entries that a job keeps', integer(1, 1_000_000)),
   MAX_IN_FLIGHT: row(
     '2000',
-    'Requests that one process of the API serves at once; a tenth is reserved for ack, heartbeats, complete, fail, release, settle and kill. Others get 503 before anything is done',
+    'Requests that one process of the API serves at once; a tenth is reserved for ack, heartbeats, complete, fail, release, settle and kill, and one space gets at most half while others need places. Others get 503 before anything is done',
     integer(1, 1_000_000),
   ),
   WAITERS_PER_PROCESS: row(

@@ -7,7 +7,7 @@ export {
   presentedKey,
 } from './authorize.js';
 export { redisBudgetMs, rejectAfter } from './deadline.js';
-export { closeAfter, onceResponded, setTenant, tenantOfConnection } from './http/connection.js';
+export { closeAfter, onceResponded, setTenant } from './http/connection.js';
 export { createCors, type SetCors } from './http/cors.js';
 export {
   checkHost,

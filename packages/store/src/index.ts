@@ -32,7 +32,7 @@ export { type Creation, createJob, type PackedJob, packJob } from './jobs/create
 export { createJobs, type ManyCreated } from './jobs/create/create-many.js';
 export { idempotencySecretOf } from './jobs/create/idempotency.js';
 export { findInputs, goOnAfter, matchesText, type Places, placesOf, TEXT_FIELDS } from './jobs/find/filter.js';
-export { type JobPage, listJobs } from './jobs/find/list.js';
+export { isSearch, type JobPage, listJobs } from './jobs/find/list.js';
 export { deleteJob, killJob, requeueJob, rescheduleJob } from './jobs/manage.js';
 export { hasClaimable, readSpaceOf, readStatus } from './jobs/probe.js';
 export { getJob, getProgress } from './jobs/read/read.js';
@@ -65,7 +65,7 @@ export { listSpaces } from './spaces/list.js';
 export { pauseSpace, readPaused, requeueResumed, resumeSpace } from './spaces/pause/pause.js';
 export { type KnownSettings, settingsOfText, storedSettings } from './spaces/settings/known-settings.js';
 export { changeSettings, loadSettings, readSettings, refreshSettings } from './spaces/settings/settings.js';
-export { countJobs, getStats, type StatusCounts } from './spaces/stats.js';
+export { countJobs, getStats, NAMES_AT_ONCE, type StatusCounts } from './spaces/stats.js';
 export {
   ANY_SPACE,
   type Caller,

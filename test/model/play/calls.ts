@@ -166,7 +166,10 @@ const VERBS: { [V in Verb]: StoreAndModel<VerbInputs[V]> } = {
     perform: (at, { space, ...query }) => store.listJobs(at, store.ANY_SPACE, space, query),
     predict: reading.list,
   },
-  stats: { perform: (at, { space, ...query }) => store.getStats(at, space, query), predict: reading.stats },
+  stats: {
+    perform: (at, { space, ...query }) => store.getStats(at, store.ANY_SPACE, space, query),
+    predict: reading.stats,
+  },
   spaces: { perform: (at, query) => store.listSpaces(at, store.ANY_SPACE, query), predict: reading.spaces },
   due: {
     perform: async (at) => {

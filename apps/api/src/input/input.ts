@@ -138,8 +138,10 @@ export function json<B>(schema: z.ZodType<B>, options: JsonOptions): Input<B> {
 export function checkJson<B>(
   { schema, fields, isStrict, absent, sizes, check }: JsonValue<B>,
   { value = absent === null ? null : {}, bytes }: { value: unknown; bytes: number },
-  { req, res, deps }: Call,
+  call: Call,
 ): B {
+  const { req, res, deps } = call;
+  call.bytes = bytes;
   const unknown: UnknownName[] = [];
   findUnknownFields(fields, value, unknown);
   reportUnknownFields(req, res, unknown, isStrict);

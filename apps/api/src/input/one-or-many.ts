@@ -87,6 +87,7 @@ export function oneOrMany<B, P>(
     async read(call, held) {
       const text = await readLargeText(call, held, isList);
       if (!isList(text)) return checkJson(value, jsonIn(text), call);
+      call.bytes = text.length;
       const unknown: UnknownName[] = [];
       try {
         return new Items(await packItems(text, { value, list, call, unknown }));

@@ -1,13 +1,22 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import { type QueuedTimeout, TimeoutQueue } from '@yardmaster/redis';
 import { rejectAfter } from '@yardmaster/server';
-import { FairQueue, type Store } from '@yardmaster/store';
+import { FairQueue, PerKey, type Store } from '@yardmaster/store';
 
 /** How long a request may wait; then it is refused without having been sent, milliseconds. */
 const WAIT_MS = 500;
 
 /** Urgent requests that go in a row while others wait: a tenant whose workers report without end must not stop the others. */
 const URGENT_TURNS = 3;
+
+/** How long several tenants count as using Redis after the last change from one to another, milliseconds. */
+const SHARED_MS = 10_000;
+
+/** Return the tenant of a client whose key is not known yet. */
+export const tenantAt = (address: string): string => `@${address}`;
+
+/** Whether a tenant is one for sure: not a client whose key is not known yet, nor the service itself. */
+const isCertain = (tenant: string) => tenant !== '' && !tenant.startsWith('@');
 
 /** Slot of a request at Redis. */
 export interface RedisSlot {
@@ -21,8 +30,10 @@ export interface RedisSlot {
 export interface RedisRequest<T> {
   /** Whether it goes before those that are not urgent: a running job must not time out because others are created. */
   isUrgent: boolean;
-  /** Tenants share the slots fairly, see tenantOf. It is the address of a client whose key is not known yet. */
+  /** Tenants share the slots fairly, see tenantOf and tenantAt; '' for the service itself. */
   tenant: string;
+  /** Its work, see units.ts. Default 1. */
+  units?: number;
   /** How long it may take in total, milliseconds. */
   withinMs: number;
   run(slot: RedisSlot): Promise<T>;
@@ -36,6 +47,9 @@ interface Waiting {
 /**
  * Semaphore of requests at Redis, with a fair queue: it admits as many as Redis can serve soon. The others wait here,
  * because urgent requests can pass them here, but not in Redis.
+ *
+ * While several tenants use Redis, the limit is one of units of work and not of requests, and one tenant gets at most half
+ * of it, so that none waits long behind the large requests of another.
  */
 export class RedisQueue {
   readonly #limit = new AdaptiveLimit();
@@ -44,6 +58,11 @@ export class RedisQueue {
   readonly #timeouts = new TimeoutQueue(WAIT_MS);
   readonly #leastMs: number;
   #underWay = 0;
+  /** Units at Redis, of which a request counts at most half of the limit at that time, so that one does not stop others. */
+  #units = 0;
+  readonly #unitsOf = new PerKey();
+  #tenant = '';
+  #sharedUntil = 0;
   /** Urgent requests that went in a row while others waited. */
   #urgentTurns = 0;
 
@@ -57,7 +76,7 @@ export class RedisQueue {
     return this.#underWay;
   }
 
-  /** How many requests may be at Redis. */
+  /** How many requests may be at Redis, or units of them. */
   get limit(): number {
     return this.#limit.value;
   }
@@ -70,7 +89,12 @@ export class RedisQueue {
   /** Send a request. @throws OVERLOADED when not sent in time; UNAVAILABLE when it took too long; any error of `run` */
   withSlot<T>(request: RedisRequest<T>): Promise<T> {
     const now = performance.now();
-    if (this.#underWay < this.#limit.value) return this.#sendNow(request, now, request.withinMs);
+    if (request.tenant !== this.#tenant && isCertain(request.tenant)) {
+      if (this.#tenant !== '') this.#sharedUntil = now + SHARED_MS;
+      this.#tenant = request.tenant;
+    }
+    if (this.#hasRoom(now) && !(this.#isShared(now) && this.#hasHalf(request.tenant)))
+      return this.#sendNow(request, now, request.withinMs);
     this.#limit.recordReached();
     const queue = request.isUrgent ? this.#urgent : this.#others;
     return new Promise((resolve, reject) => {
@@ -83,21 +107,41 @@ export class RedisQueue {
         queue.drop(request.tenant);
         reject(new YardmasterError('OVERLOADED'));
       });
-      queue.push(request.tenant, { send, timeout });
+      queue.push(request.tenant, { send, timeout }, request.units);
     });
   }
 
-  #sendNow<T>({ run }: RedisRequest<T>, sentAt: number, leftMs: number): Promise<T> {
+  /** Charge a tenant for units that were known only once its request was carried out. */
+  charge(tenant: string, units: number): void {
+    this.#others.charge(tenant, units);
+  }
+
+  #isShared(now: number): boolean {
+    return now < this.#sharedUntil;
+  }
+
+  #hasRoom(now: number): boolean {
+    return (this.#isShared(now) ? this.#units : this.#underWay) < this.#limit.value;
+  }
+
+  #hasHalf = (tenant: string): boolean => this.#unitsOf.get(tenant) >= this.#limit.value / 2;
+
+  #sendNow<T>({ run, tenant, units = 1 }: RedisRequest<T>, sentAt: number, leftMs: number): Promise<T> {
     if (leftMs < this.#leastMs) return Promise.reject(new YardmasterError('OVERLOADED'));
     const others = this.#underWay++;
+    const counted = Math.min(units, this.#limit.value / 2);
+    this.#units += counted;
+    this.#unitsOf.add(tenant, counted);
     let isReleased = false;
     const release = () => {
       if (isReleased) return;
       isReleased = true;
       this.#underWay--;
+      this.#units -= counted;
+      this.#unitsOf.add(tenant, -counted);
       const now = performance.now();
       this.#limit.record(now - sentAt, now, others);
-      this.#sendMore();
+      this.#sendMore(now);
     };
     try {
       return rejectAfter(leftMs, run({ endsAt: sentAt + leftMs, release }), release);
@@ -107,22 +151,22 @@ export class RedisQueue {
     }
   }
 
-  #sendMore(): void {
-    while (this.#underWay < this.#limit.value) {
-      const next = this.#next();
+  #sendMore(now: number): void {
+    while (this.#hasRoom(now)) {
+      const next = this.#next(this.#isShared(now) ? this.#hasHalf : undefined);
       if (next === undefined) return;
       next.item.timeout.clear();
       next.item.send();
     }
   }
 
-  #next(): ReturnType<FairQueue<Waiting>['shift']> {
-    if (this.#urgent.size === 0 || (this.#others.size > 0 && this.#urgentTurns === URGENT_TURNS)) {
-      this.#urgentTurns = 0;
-      return this.#others.shift();
-    }
-    this.#urgentTurns = this.#others.size > 0 ? this.#urgentTurns + 1 : 0;
-    return this.#urgent.shift();
+  /** Take the next request: as a rule, one that is urgent first. */
+  #next(isBlocked?: (tenant: string) => boolean): ReturnType<FairQueue<Waiting>['shift']> {
+    const isOthersTurn = this.#urgentTurns === URGENT_TURNS;
+    const [first, second] = isOthersTurn ? [this.#others, this.#urgent] : [this.#urgent, this.#others];
+    const next = first.shift(undefined, isBlocked) ?? second.shift(undefined, isBlocked);
+    this.#urgentTurns = isOthersTurn || this.#others.size === 0 ? 0 : this.#urgentTurns + 1;
+    return next;
   }
 }
 
@@ -141,9 +185,9 @@ export const withReadSlots = (store: Store, { release, endsAt }: RedisSlot): Sto
 };
 
 /**
- * Requests at Redis at once: the first limit, and the bounds of the limit. With 128, a Redis at a distance of 100 ms
- * serves 1,280 a second. 8 requests are some ms of work, so that an urgent request does not wait long behind them. With
- * 1,000, the same Redis serves 10,000 a second.
+ * Requests at Redis at once, or units of them: the first limit, and the bounds of the limit. With 128, a Redis at a distance
+ * of 100 ms serves 1,280 a second. 8 requests are some ms of work, so that an urgent request does not wait long behind
+ * them. With 1,000, the same Redis serves 10,000 a second.
  */
 const FIRST = 128;
 const LEAST = 8;

@@ -17,7 +17,8 @@ import { authorize } from '@yardmaster/server';
 import { createJob, createJobs, type PackedJob, packJob } from '@yardmaster/store';
 import { type Call, Reply } from '../call.js';
 import { Items, type ListOptions } from '../input/one-or-many.js';
-import { longPoll } from '../waiting/long-poll.js';
+import { PER_BYTE, PER_JOB, PER_TAG } from '../limits/units.js';
+import { LongPoll } from '../waiting/long-poll.js';
 import { PENDING, SUMMARIES } from './examples.js';
 import type { Slot } from './route.js';
 
@@ -42,7 +43,7 @@ export async function create(
 }
 
 async function createOne(call: Call, request: CreateJobRequest, waitSeconds: number): Promise<Reply<Created>> {
-  const waits = waitSeconds === 0 ? null : longPoll(call, waitSeconds);
+  const waits = waitSeconds === 0 ? null : new LongPoll(call, waitSeconds);
   if (waits?.hasRoom === false) throw new YardmasterError('TOO_MANY_WAITERS');
   const { store, spaceId, header: idempotencyKey, caller } = call;
   const { outcome, job } = await createJob(store, spaceId, withDefaults(request, call), idempotencyKey, request);
@@ -107,13 +108,16 @@ function pack(request: CreateJobRequest, call: Call): PackedJob {
 /** How many times longer than another call one with a list may take; none of its steps may take longer than a call. */
 const LIST_TIMES = 5;
 
+const unitsOf = ({ tags, characters }: PackedJob) => PER_JOB.created + PER_TAG * tags + PER_BYTE * characters;
+
 async function createMany(call: Call, jobs: PackedJob[], waitSeconds: number): Promise<Reply<JobSummary[]>> {
   if (waitSeconds > 0) throw new YardmasterError('INVALID_REQUEST', 'waitSeconds must be absent with a list of jobs');
   const { store, spaceId, header: idempotencyKey, deps } = call;
   const endsAt = performance.now() + LIST_TIMES * deps.budgetMs;
-  const inTurn = <T>(run: () => Promise<T>) => {
+  const inTurn = <T>(run: () => Promise<T>, chunk: readonly PackedJob[]) => {
     const withinMs = Math.min(deps.budgetMs, endsAt - performance.now());
-    return deps.redisQueue.withSlot({ isUrgent: false, tenant: call.tenant, withinMs, run });
+    const units = chunk.reduce((sum, job) => sum + unitsOf(job), 0);
+    return deps.redisQueue.withSlot({ isUrgent: false, tenant: call.tenant, units, withinMs, run });
   };
   const created = await createJobs(store, spaceId, jobs, { idempotencyKey, inTurn });
   const body = created.jobs.map((job) => withStreamUrl(call, job));

@@ -20,7 +20,8 @@ import {
   rescheduleJob,
 } from '@yardmaster/store';
 import { eventSize, json, payloadSize, query, withQuery } from '../input/input.js';
-import { type Items, oneOrMany } from '../input/one-or-many.js';
+import { Items, oneOrMany } from '../input/one-or-many.js';
+import { PER_TAG } from '../limits/units.js';
 import { type Created, type CreateInput, create, JOB_LIST, mayWait, slotOfCreate } from './create.js';
 import { COPY, PENDING } from './examples.js';
 import { DONE, done, type Route, route } from './route.js';
@@ -70,6 +71,7 @@ export const JOBS: readonly Route[] = [
     ),
     header: 'idempotency-key',
     slot: slotOfCreate,
+    units: { before: ({ body }) => (body instanceof Items ? 0 : PER_TAG * (body.tags?.length ?? 0)) },
     success: {
       status: 201,
       schema: job,

@@ -10,7 +10,7 @@ import {
 import { authorize } from '@yardmaster/server';
 import { pollJobs, type Store, settleAndPoll } from '@yardmaster/store';
 import { type Call, Reply } from '../call.js';
-import { type LongPoll, longPoll } from '../waiting/long-poll.js';
+import { LongPoll } from '../waiting/long-poll.js';
 import { requireTokens } from './attempt.js';
 
 /** Settle outcomes if the call has any, claim jobs, and wait for the first job if nothing can be claimed. */
@@ -19,9 +19,9 @@ export async function poll(call: Call<PollRequest>): Promise<PolledJobs | Reply<
   const { waitSeconds, autoAck, ackWithinSeconds, settle } = input;
   if (autoAck) authorize(call.caller, ['jobs:ack']);
   const isPlain = waitSeconds === 0 && !autoAck && ackWithinSeconds === null && settle === undefined;
-  const waits = isPlain ? null : longPoll(call, waitSeconds);
+  const waits = isPlain ? null : new LongPoll(call, waitSeconds);
   const { isMore, ...first } = await pollOnce(call, waits);
-  const claims = waits ?? (isMore || req.socket.destroyed ? longPoll(call, 0) : null);
+  const claims = waits ?? (isMore || req.socket.destroyed ? new LongPoll(call, 0) : null);
   // A plain poll looks at its connection only now, because listening costs CPU. Other polls listen, because a job that
   // their worker never gets may be held for longer than the usual delivery window.
   return claims === null ? first : new Reply(first, { wait: waitOf(input, { first, isMore, waits: claims, call }) });

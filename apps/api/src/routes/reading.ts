@@ -15,10 +15,22 @@ import {
   waitQuery,
 } from '@yardmaster/protocol';
 import { authorize } from '@yardmaster/server';
-import { getHistory, getJob, getProgress, getStats, isoOf, listJobs, listSpaces, redisNow } from '@yardmaster/store';
+import {
+  getHistory,
+  getJob,
+  getProgress,
+  getStats,
+  isoOf,
+  isSearch,
+  listJobs,
+  listSpaces,
+  NAMES_AT_ONCE,
+  redisNow,
+} from '@yardmaster/store';
 import { Reply } from '../call.js';
 import { json, query } from '../input/input.js';
-import { longPoll } from '../waiting/long-poll.js';
+import { PER_JOB, PER_NAME, SEARCH } from '../limits/units.js';
+import { LongPoll } from '../waiting/long-poll.js';
 import { mayWait } from './create.js';
 import {
   COMPLETED,
@@ -54,7 +66,7 @@ export const READING: readonly Route[] = [
       const { store, caller, id, input } = call;
       const job = await getJob(store, caller, id);
       if (input.waitSeconds === 0 || isTerminal(job.status)) return job;
-      return new Reply(job, { wait: () => longPoll(call, input.waitSeconds).forEnd(id, false) });
+      return new Reply(job, { wait: () => new LongPoll(call, input.waitSeconds).forEnd(id, false) });
     },
   }),
   route({
@@ -85,6 +97,7 @@ export const READING: readonly Route[] = [
       'Newest first, without callbacks and histories. Empty for a space without jobs. While there are more jobs, the response has the headers `x-next-cursor` and `Link`; the next page begins where this one ended, whatever jobs come and go in between. A page of `name`, `tag` or `q` may be short or empty and still have a next one.',
     input: query(listJobsQuery),
     slot: 'long',
+    units: { before: ({ filter, limit }) => (isSearch(filter) ? SEARCH : 0) + PER_JOB.listed * limit },
     success: { schema: jobList, examples: { 'One job': [LISTED], 'No job': [] }, isPaged: true },
     async handler({ store, caller, spaceId, input }) {
       const { jobs, nextCursor } = await listJobs(store, caller, spaceId, input);
@@ -112,10 +125,15 @@ export const READING: readonly Route[] = [
     scopes: ['jobs:read'],
     tag: 'Reading',
     summary: 'Count the jobs of a space',
-    description: 'By status and by name, all at one moment. All counts are zero for a space without jobs.',
+    description:
+      'By status and by name, at one moment; names after the first 100 are counted milliseconds later. All counts are zero for a space without jobs.',
     input: query(statsQuery),
+    slot: 'long',
+    units: {
+      before: ({ names, limit }) => PER_NAME * (names.length > 0 ? names.length : Math.min(limit, NAMES_AT_ONCE)),
+    },
     success: { schema: spaceStats, examples: { 'Two names': STATS } },
-    handler: ({ store, spaceId, input }) => getStats(store, spaceId, input),
+    handler: ({ store, caller, spaceId, input }) => getStats(store, caller, spaceId, input),
   }),
   route({
     operation: 'getHistory',

@@ -60,6 +60,8 @@ export interface Row<B, A> {
   header?: HeaderName;
   /** How it goes to Redis, where necessary by its input. Default `normal`. */
   slot?: Slot | ((input: B) => Slot);
+  /** Units of its work at Redis, beyond those of every call: known by its input, or by its response. */
+  units?: { before?(input: B): number; after?(body: A): number };
   success: Success<A>;
   /** Transition that it triggers. The statuses in which it is refused follow from the table of transitions. */
   trigger?: Trigger;

@@ -2,6 +2,7 @@ import { claimOutcome, polledJobs, pollRequest, settleRequest, settleResponse } 
 import { claimJob } from '@yardmaster/store';
 import { json } from '../input/input.js';
 import { outcomes, outcomesIn } from '../input/outcomes.js';
+import { PER_JOB } from '../limits/units.js';
 import { CLAIMED, OUTCOME, PENDING, TURN } from './examples.js';
 import { poll, SETTLE_SCOPES, settle } from './poll.js';
 import { type Route, route } from './route.js';
@@ -28,6 +29,10 @@ export const WORK: readonly Route[] = [
       check: outcomesIn('settle'),
     }),
     slot: ({ settle = [] }) => (settle.length > 0 ? 'urgent' : 'normal'),
+    units: {
+      before: ({ settle = [] }) => PER_JOB.settled * settle.length,
+      after: ({ jobs }) => PER_JOB.claimed * Math.max(0, jobs.length - 1),
+    },
     success: {
       schema: polledJobs,
       examples: {
@@ -53,6 +58,7 @@ export const WORK: readonly Route[] = [
       examples: { 'Two jobs': { outcomes: [OUTCOME, { jobId: PENDING.id, action: 'keepalive' }] } },
     }),
     slot: 'urgent',
+    units: { before: ({ outcomes }) => PER_JOB.settled * (outcomes.length - 1) },
     success: {
       schema: settleResponse,
       examples: {

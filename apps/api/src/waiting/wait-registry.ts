@@ -1,14 +1,17 @@
 import type { ServerResponse } from 'node:http';
 import { YardmasterError } from '@yardmaster/protocol';
 import { closeAfter, type RequestMetrics } from '@yardmaster/server';
+import type { Place } from '../limits/places.js';
 import { onConnectionClosed } from './connection-close.js';
 
 /** A call that waits, and how long it may. */
 export interface WaitingCall {
   res: ServerResponse;
   seconds: number;
-  /** Tenant whose share of the places it uses, see tenantOf. */
+  /** Tenant whose share of the waiting calls it uses, see tenantOf. */
   tenant: string;
+  /** Its place among the requests in flight. A call that waits has none, because it uses nothing but its connection. */
+  place: Place;
 }
 
 export interface WaitRegistryOptions {
@@ -20,8 +23,8 @@ export interface WaitRegistryOptions {
 }
 
 /**
- * The calls of this process that wait. A call that waits is not in flight, because it uses nothing but its connection.
- * Each wait is over at the end of its time, when its caller is gone, and when the process is about to end.
+ * The calls of this process that wait. Each wait is over at the end of its time, when its caller is gone, and when the
+ * process is about to end.
  *
  * A tenant alone may have all places. While others wait, it gets at most half of them: its oldest waits end early when
  * the places are needed.
@@ -73,7 +76,7 @@ export class WaitRegistry {
    * @returns a function that ends the wait
    * @throws TOO_MANY_WAITERS
    */
-  begin({ res, seconds, tenant }: WaitingCall, onOver: () => void): () => void {
+  begin({ res, seconds, tenant, place }: WaitingCall, onOver: () => void): () => void {
     if (!this.hasRoomFor(tenant)) throw new YardmasterError('TOO_MANY_WAITERS');
     if (this.#size >= this.#options.max) this.#overHalf()?.values().next().value?.();
     const own = this.#open.get(tenant) ?? new Set();
@@ -86,6 +89,7 @@ export class WaitRegistry {
       clearTimeout(timer);
       forget();
       requests.endWait(res);
+      place.takeAgain();
       // The next call of this connection must go to another process.
       if (stopping.aborted) closeAfter(res);
     };
@@ -98,6 +102,7 @@ export class WaitRegistry {
     own.add(over);
     this.#size++;
     requests.beginWait(res);
+    place.leave();
     return end;
   }
 }

@@ -88,9 +88,6 @@ export function setTenant(socket: Duplex, tenant: string, isUrgent: boolean): vo
   open.isUrgent = isUrgent;
 }
 
-/** Return the tenant of the latest request of a connection. */
-export const tenantOfConnection = (socket: Duplex): string => openResponsesOf(socket).tenant;
-
 /** Return the response that a socket is sending, or is to send next; null when the socket is idle. */
 export function currentResponseOf(socket: Duplex): ServerResponse | null {
   // A private field of Node's; there is no public one.

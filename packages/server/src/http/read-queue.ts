@@ -24,8 +24,8 @@ const PER_TICK_BUSY = 16;
 /** Connections that are read at each tick once the process is no longer busy. */
 const PER_TICK = 512;
 
-/** Every eighth read goes to a connection that is not urgent, if one waits. */
-const NOT_URGENT_EVERY = 8;
+/** Every fourth read goes to a connection that is not urgent, if one waits. */
+const NOT_URGENT_EVERY = 4;
 
 /**
  * Make connections of a server wait in a queue to be read while the process is busy.
@@ -33,7 +33,7 @@ const NOT_URGENT_EVERY = 8;
  * A request that is not read costs nothing, but one that is read and refused costs a third of one that is served. At
  * three times its capacity, a process would mostly refuse requests. So a busy process does not read on from a
  * connection after its response until the queue reaches that connection. Connections of running jobs go first, except
- * for one read in eight, and API keys share the reads fairly. The first request of a new connection and the requests of
+ * for one read in four, and tenants share the reads fairly. The first request of a new connection and the requests of
  * probes are read at once.
  *
  * @returns a function to be called with each response that has ended

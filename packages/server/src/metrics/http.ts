@@ -43,13 +43,13 @@ export interface RequestMetrics {
    */
   watch(server: Server, onEnded: (res: ServerResponse) => void): void;
   /**
-   * Requests that are being served; the code that serves them counts them. A request whose client does not read the
-   * response is not counted, because any client can have many of those.
+   * Requests that are being served; the code that serves them counts them. Not counted, because any client can have many
+   * of them: requests whose body has not arrived, and those whose client does not read the response.
    */
   inFlight: number;
-  /** Count a request as waiting and not as being served. Its duration does not contain the time that it waits. */
+  /** Record that a call begins to wait. Its duration does not contain the time that it waits. */
   beginWait(res: ServerResponse): void;
-  /** Count a request as being served again. */
+  /** Record that it no longer waits. */
   endWait(res: ServerResponse): void;
   /** Observe a request now, because its response continues as a stream. Its head is written. */
   responded(res: ServerResponse): void;
@@ -110,11 +110,9 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
   return {
     inFlight: 0,
     beginWait(res: ObservedResponse) {
-      this.inFlight--;
       res[WAITS_SINCE] = performance.now();
     },
     endWait(res: ObservedResponse) {
-      this.inFlight++;
       (res[STARTED_AT] as number) += performance.now() - (res[WAITS_SINCE] as number);
       res[WAITS_SINCE] = undefined;
     },

@@ -30,7 +30,11 @@ export function overloadMetrics(
     });
   gauge('yardmaster_http_requests_in_flight', 'Requests that are being served.', () => requests.inFlight);
   gauge('yardmaster_redis_requests', 'Requests that are at Redis.', () => queue.underWay);
-  gauge('yardmaster_redis_requests_limit', 'Requests that may be at Redis at once.', () => queue.limit);
+  gauge(
+    'yardmaster_redis_requests_limit',
+    'Requests that may be at Redis at once; while several spaces use Redis, a large one counts as several.',
+    () => queue.limit,
+  );
   gauge(
     'yardmaster_redis_requests_waiting',
     'Requests that wait because the limit of requests at Redis is reached.',

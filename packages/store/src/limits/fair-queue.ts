@@ -1,10 +1,22 @@
+/** Chooses some of the tenants. */
+type Choice = (tenant: string) => boolean;
+const NONE: Choice = () => false;
+
+interface Queued<T> {
+  item: T;
+  units: number;
+}
+
 /**
  * Queue of items by tenant. Tenants take turns, and the oldest item of a tenant comes first, so that a tenant with many
- * items delays no other.
+ * items delays no other. A turn is worth one unit of work: a tenant whose item is worth more then misses turns (deficit
+ * round robin).
  */
 export class FairQueue<T> {
   /** The tenant whose turn is next comes first. */
-  readonly #byTenant = new Map<string, T[]>();
+  readonly #byTenant = new Map<string, Queued<T>[]>();
+  /** Units that tenants have used beyond their turns. They are forgotten once nobody waits. */
+  readonly #debts = new PerKey();
   #size = 0;
 
   /** Number of items that wait. */
@@ -12,33 +24,55 @@ export class FairQueue<T> {
     return this.#size;
   }
 
-  push(tenant: string, item: T): void {
+  /** @param units work of the item; 1 is that of a create */
+  push(tenant: string, item: T, units = 1): void {
     const own = this.#byTenant.get(tenant);
-    if (own) own.push(item);
-    else this.#byTenant.set(tenant, [item]);
+    if (own) own.push({ item, units });
+    else this.#byTenant.set(tenant, [{ item, units }]);
     this.#size++;
+  }
+
+  /** Charge a tenant for work that was not known when its item was pushed. */
+  charge(tenant: string, units: number): void {
+    if (this.#size > 0) this.#debts.add(tenant, units);
   }
 
   /**
    * Remove and return the next item.
    *
    * @param isLast tenants that come after all others
+   * @param isBlocked tenants that get no turn now
    */
-  shift(isLast: (tenant: string) => boolean = () => false): { tenant: string; item: T } | undefined {
+  shift(isLast: Choice = NONE, isBlocked: Choice = NONE): { tenant: string; item: T } | undefined {
+    for (;;) {
+      const tenant = this.#next(isLast, isBlocked);
+      if (tenant === undefined) return undefined;
+      const own = this.#byTenant.get(tenant) as Queued<T>[];
+      this.#byTenant.delete(tenant);
+      const isAlone = this.#byTenant.size === 0;
+      if (!isAlone && this.#debts.get(tenant) >= 1) {
+        this.#debts.add(tenant, -1);
+        this.#byTenant.set(tenant, own);
+        continue;
+      }
+      const { item, units } = own.shift() as Queued<T>;
+      if (own.length > 0) this.#byTenant.set(tenant, own);
+      this.#size--;
+      // What a tenant uses while it is alone, it takes from nobody.
+      if (isAlone) this.#debts.clear();
+      this.#debts.add(tenant, units - 1);
+      return { tenant, item };
+    }
+  }
+
+  #next(isLast: Choice, isBlocked: Choice): string | undefined {
     let next: string | undefined;
     for (const tenant of this.#byTenant.keys()) {
+      if (isBlocked(tenant)) continue;
+      if (!isLast(tenant)) return tenant;
       next ??= tenant;
-      if (isLast(tenant)) continue;
-      next = tenant;
-      break;
     }
-    if (next === undefined) return undefined;
-    const own = this.#byTenant.get(next) as T[];
-    const item = own.shift() as T;
-    this.#byTenant.delete(next);
-    if (own.length > 0) this.#byTenant.set(next, own);
-    this.#size--;
-    return { tenant: next, item };
+    return next;
   }
 
   /** Drop the oldest item of a tenant, which keeps its turn. */
@@ -57,6 +91,10 @@ export class PerKey {
 
   get(key: string): number {
     return this.#amounts.get(key) ?? 0;
+  }
+
+  clear(): void {
+    this.#amounts.clear();
   }
 
   add(key: string, amount: number): void {

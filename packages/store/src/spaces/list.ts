@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import { call } from '../call.js';
 import { PARTITION_TAGS, partitionOf } from '../keys.js';
 import { onBulk } from '../script/run-script.js';
-import type { Caller, Store } from '../store.js';
+import { ANY_SPACE, type Caller, type Store } from '../store.js';
 import { getStats } from './stats.js';
 
 /** Ids of spaces that one command reads: it takes Redis some 0.3 ms. */
@@ -29,7 +29,9 @@ export async function listSpaces(
   const ids = spaceId === null ? await idsAfter(on, cursor, limit + 1) : [spaceId].filter((id) => isAfter(id, cursor));
   const abreast = pLimit(COUNTED_AT_ONCE);
   const shown = ids.slice(0, limit);
-  const stats = await Promise.all(shown.map((id) => abreast(() => getStats(on, id, { limit: 0, names: [] }))));
+  const stats = await Promise.all(
+    shown.map((id) => abreast(() => getStats(on, ANY_SPACE, id, { limit: 0, names: [] }))),
+  );
   return {
     spaces: stats
       .filter(({ jobs }) => jobs.total > 0) // Its last job may be gone by now, or a key's own space may have had none.

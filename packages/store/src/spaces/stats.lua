@@ -1,12 +1,12 @@
 -- KEYS names
--- ARGV base space limit requested...
+-- ARGV base space first limit requested...
 -- REPLY OK at:number counts:number[] oldest known:number rows[] paused[]
 --
--- Count the jobs of a space, by status and by name, as of one moment.
+-- Count the jobs of a space, by status and by name, as of one moment. With 100 names it takes Redis some 0.6 ms.
 --   names    the space's /names
 --   base     prefix of every key of its partition
 --   space    prefix of every key of the space, with its `/`
---   limit    names at most, those with most jobs; 0 to 1,000, whose 3,000 commands take Redis some 2 ms
+--   first, limit   names from this place on, those with most jobs first, and how many of them; 0 for none
 --   requested   in place of those: these names, at most 100
 --   at       now, epoch ms
 --   counts   jobs by status, in the order of a job's life, then all
@@ -40,7 +40,7 @@ local listed = {}
 for i, name in ipairs(requested) do
   listed[2 * i - 1], listed[2 * i] = name, redis.call('ZSCORE', names, name) or '0'
 end
-if #requested == 0 and limit ~= '0' then listed = redis.call('ZREVRANGE', names, 0, tonumber(limit) - 1, 'WITHSCORES') end
+if #requested == 0 and limit ~= '0' then listed = redis.call('ZREVRANGE', names, first, first + limit - 1, 'WITHSCORES') end
 
 local rows = {}
 for i = 1, #listed, 2 do

@@ -1,7 +1,7 @@
 import { type NameStats, type SpaceStats, STATUSES, type StatsQuery, type Status } from '@yardmaster/protocol';
 import { onBulk, runScript } from '../script/run-script.js';
 import { count_jobs, stats } from '../script/scripts.generated.js';
-import type { Store } from '../store.js';
+import { type Caller, type Store, tenantOf } from '../store.js';
 import { ageSeconds, isoOf } from '../time.js';
 import { pausedOf } from './pause/pause.js';
 
@@ -27,21 +27,45 @@ function namesOf(flat: (string | number)[], now: number): NameStats[] {
   });
 }
 
+/** Names that one script counts, so that no other call waits long behind it. */
+export const NAMES_AT_ONCE = 100;
+
 /**
- * Count the jobs of a space as of one moment, at a cost that does not grow with their number. A space that was never
- * used has only zeros.
+ * Count the jobs of a space, at a cost that does not grow with their number. A space that was never used has only zeros.
+ * The counts are as of one moment; those of the 101st name and of further ones are as of moments shortly afterwards.
  *
  * @param query `names` empty means those with most jobs, `limit` of them, 0 for none
- * @throws UNAVAILABLE
+ * @throws UNAVAILABLE; OVERLOADED for more than 100 names that got no slot in time
  */
-export async function getStats(store: Store, spaceId: string, { limit, names }: StatsQuery): Promise<SpaceStats> {
-  const reply = await runScript(onBulk(store), stats, {
-    keys: { names: store.keys.names(spaceId) },
-    args: { base: store.keys.baseOfSpace(spaceId), space: store.keys.spaceBase(spaceId), limit },
-    rest: names,
-  });
+export async function getStats(
+  store: Store,
+  caller: Caller,
+  spaceId: string,
+  { limit, names }: StatsQuery,
+): Promise<SpaceStats> {
+  const read = (first: number) =>
+    runScript(onBulk(store), stats, {
+      keys: { names: store.keys.names(spaceId) },
+      args: {
+        ...{ base: store.keys.baseOfSpace(spaceId), space: store.keys.spaceBase(spaceId) },
+        ...{ first, limit: Math.min(NAMES_AT_ONCE, limit - first) },
+      },
+      rest: names,
+    });
+  const reply = await read(0);
   const { at: now, counts, oldest, known } = reply;
-  const rows = namesOf(reply.rows, now);
+  const byName = new Map(namesOf(reply.rows, now).map((row) => [row.name, row]));
+  if (names.length === 0 && Math.min(limit, known) > NAMES_AT_ONCE) {
+    await store.slots.read(tenantOf(caller, spaceId), async (slot) => {
+      for (let first = NAMES_AT_ONCE; first < Math.min(limit, known); first += NAMES_AT_ONCE) {
+        slot.check();
+        const more = await read(first);
+        // A name may have come to a later place in between.
+        for (const row of namesOf(more.rows, more.at)) byName.set(row.name, byName.get(row.name) ?? row);
+      }
+    });
+  }
+  const rows = [...byName.values()];
   const paused = pausedOf(pairsOf(reply.paused));
   const { scheduled, ...byStatus } = Object.fromEntries(STATUSES.map((status, i) => [status, counts[i]])) as Record<
     Status,

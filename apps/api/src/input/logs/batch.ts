@@ -52,12 +52,14 @@ export const logs = (examples: Examples, lines: Examples): Input<PackedLog[]> =>
  * @throws TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST, UNAVAILABLE
  * @see docs/logs.md#append
  */
-async function readBatch({ req, deps }: Call, held: Held, unknown: UnknownName[]): Promise<PackedLog[]> {
+async function readBatch(call: Call, held: Held, unknown: UnknownName[]): Promise<PackedLog[]> {
+  const { req, deps } = call;
   const { sizes, inflateBudget } = deps;
   const rawBody = await readRawBody(req, { types: TYPES, limit: sizes.logWireBytes });
   if (rawBody === null) throw noEntry();
   const { batch, release } = await inflateBudget.acquire(() => inflateBody(rawBody, sizes.logBatchBytes));
   held.hold(release);
+  call.bytes = batch.length;
   if (batch.length === 0) throw noEntry();
   const bounds = { ...sizes, unknown };
   return checkAndPack((rawBody.type === JSON_TYPE ? jsonEntriesOf : ndjsonEntriesOf)(batch, bounds), bounds);

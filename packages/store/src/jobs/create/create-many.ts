@@ -23,8 +23,8 @@ const BULK_CHARACTERS = 64 * 1_024;
 export interface ManyOptions {
   /** Null for none. */
   idempotencyKey: string | null;
-  /** Calls a function that runs one script, once it is its turn. */
-  inTurn: <T>(run: () => Promise<T>) => Promise<T>;
+  /** Calls a function that runs one script for these jobs, once it is its turn. */
+  inTurn: <T>(run: () => Promise<T>, jobs: readonly PackedJob[]) => Promise<T>;
 }
 
 /** Jobs that were created or found, in the order of their requests. */
@@ -55,7 +55,7 @@ export async function createJobs(
     const idOf = (i: number) => (secret === null ? newJobId(spaceId) : keyedJobId(secret, spaceId, key as string, i));
     for (const chunk of chunksOf(packed)) {
       const ids = chunk.map((_, i) => idOf(jobs.length + i));
-      const created = await inTurn(() => createChunk(store, spaceId, chunk, ids));
+      const created = await inTurn(() => createChunk(store, spaceId, chunk, ids), chunk);
       for (const [i, { reply, decode, sentAt }] of created.entries()) {
         throwIfRefused(store, reply, sentAt);
         const { name } = chunk[i] as PackedJob;

@@ -74,7 +74,8 @@ export async function listJobs(store: Store, caller: Caller, spaceId: string, qu
 }
 
 /** Whether jobs must be looked at to know whether they pass. */
-const isSearch = ({ q, names, tags }: ListJobsQuery['filter']) => q !== null || names.length > 0 || tags.length > 0;
+export const isSearch = ({ q, names, tags }: ListJobsQuery['filter']) =>
+  q !== null || names.length > 0 || tags.length > 0;
 
 /** Read a portion of a page whose filter Redis applies, as of one moment. */
 async function readPortion(
