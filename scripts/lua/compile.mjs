@@ -147,5 +147,6 @@ export function compile(file, source, shared, isVerb) {
   const parts = usesVerbs
     ? [...withShared(CLOCK, shared), ...withShared(code, shared, ['now'])]
     : withShared(code, shared);
-  return { name: basename(file, '.lua'), keys, args, rest, replies, parts, isVerb };
+  const isReplicated = /^-- REPLICATED$/m.test(source);
+  return { name: basename(file, '.lua'), keys, args, rest, replies, isReplicated, parts, isVerb };
 }

@@ -7,6 +7,7 @@
 //   -- ARGV base count names...   arguments; the last may be a list
 //   -- REPLY OK seq:number name?  one line for each outcome, with the values that follow its word
 //   -- ERRORS JOB_NOT_FOUND       codes of errors that it returns, see run-script.ts
+//   -- REPLICATED                 with DURABILITY=replicated, its caller waits for a replica
 //
 // A value is a text, a `:number` or a `:Status`, or with `[]` a list, `[][]` one of lists; `?` when it, or an element of the list, may be
 // null. `...` stands for all values that are left. From this the module has the typed call and the decoder of the reply.
@@ -97,7 +98,7 @@ function parameters(keys, args, rest) {
 
 const escaped = (text) => text.replaceAll('\\', '\\\\').replaceAll('`', '\\`').replaceAll('${', '\\${');
 
-function entry({ name, keys, args, rest, replies, parts, isVerb }, imported) {
+function entry({ name, keys, args, rest, replies, isReplicated, parts, isVerb }, imported) {
   const packageOf = (use) => (imported.has(use) ? 'store' : 'lua');
   const template = parts
     .map((part) => (part.use ? `\${${packageOf(part.use)}.${part.use}}\\n` : escaped(part)))
@@ -110,6 +111,7 @@ function entry({ name, keys, args, rest, replies, parts, isVerb }, imported) {
     args.filter((arg) => !isVerb || arg !== 'notAfter'),
     rest,
   )},${isVerb ? `\n  hasDeadline: ${args[0] === 'notAfter'},` : ''}
+  isReplicated: ${isReplicated},
   decode: ${decoder(replies)},
   text: \`${template}\`,
 } as const;

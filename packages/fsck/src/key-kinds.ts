@@ -23,6 +23,7 @@ export type KeyKind =
   /** Number of the last step of counts that was added of a process. It expires on its own. */
   | { kind: 'counted' }
   | { kind: 'stepped' }
+  | { kind: 'barrier' }
   | { kind: 'meta' }
   | { kind: 'clock' }
   | { kind: 'apiKeys' }
@@ -49,6 +50,7 @@ export const TYPE_OF: Record<KeyKind['kind'], string | null> = {
   history: 'hash',
   counted: 'string',
   stepped: 'string',
+  barrier: 'string',
   meta: 'hash',
   clock: 'string',
   apiKeys: 'hash',
@@ -93,7 +95,7 @@ export function keyKindOf(name: string): KeyKind {
 
 function partitionKey(partition: string, rest: string): KeyKind {
   if (rest === 'spaces' || rest === 'settings') return { kind: rest, partition };
-  if (rest === 'pauses' || rest === 'stepped' || rest === 'operations') return { kind: rest };
+  if (rest === 'pauses' || rest === 'stepped' || rest === 'barrier' || rest === 'operations') return { kind: rest };
   if (PARTITION_INDEXES.has(rest)) return { kind: 'index', partition, spaceId: null, ...ANY };
   if (/^counted:[a-z2-7]{16}$/.test(rest)) return { kind: 'counted' };
   if (rest.startsWith('job:')) return jobKey(partition, rest.slice('job:'.length));

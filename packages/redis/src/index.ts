@@ -8,6 +8,7 @@ export { checkFilesOf } from './options.js';
 export { CHECK_SUBSCRIPTIONS_MS, ClusterSubscriptions } from './pubsub/cluster.js';
 export { type SharedSubscriptions, shareSubscriptions } from './pubsub/shared.js';
 export { ConnectionSubscriptions, type Listener, publish, type Subscriptions } from './pubsub/single.js';
+export { ReplicatedConnections } from './replicated.js';
 export { onceReachable, retryUnavailable } from './retry.js';
 export { fieldsOf, keyLocationsOf, keysOf, membersOf } from './scan.js';
 export { findRedisServer, type RedisBinary } from './server/find.js';

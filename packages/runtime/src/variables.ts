@@ -105,6 +105,14 @@ export const VARIABLES = {
     'Calls with `waitSeconds` that wait at once in one process of the API; others that would have to wait get 429',
     integer(1, 1_000_000),
   ),
+  DURABILITY: row(
+    'local',
+    '`replicated`: a call that creates, ends or changes a job succeeds only once a replica of Redis has the change; see docs/reliability.md',
+    z.enum(['local', 'replicated'], { error: 'must be local or replicated' }) as unknown as z.ZodType<
+      'local' | 'replicated',
+      string
+    >,
+  ),
   ALLOW_EVICTION: row(
     'false',
     'Whether jobs are created although Redis has a memory limit and may evict keys. It then deletes jobs in any status once its memory is full',

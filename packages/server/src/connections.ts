@@ -10,6 +10,7 @@ import {
   isCluster,
   type RedisClient,
   RedisClock,
+  ReplicatedConnections,
   responds,
   type Subscriptions,
 } from '@yardmaster/redis';
@@ -25,6 +26,8 @@ export interface Connections extends Service {
   redis: RedisClient;
   /** For data that may be megabytes long. */
   bulk: RedisClient;
+  /** For writes that a replica must confirm; null when no writes are confirmed. */
+  replicated: ReplicatedConnections | null;
   subscriptions: Subscriptions;
   clock: RedisClock;
   /** Whether each connection is open now, by its use. */
@@ -34,6 +37,9 @@ export interface Connections extends Service {
   /** Whether Redis replies and published messages are received. */
   areReady(): Promise<boolean>;
 }
+
+/** Share of the timeout of a command in which a replica must confirm a write. */
+const REPLICATED_WITHIN = 0.8;
 
 /** Errors that ioredis throws while there is no connection, for any cause. */
 const NOT_CONNECTED = /isn't writeable|isn't ready|Connection is closed/;
@@ -53,15 +59,28 @@ interface Receiver {
  * Create the connections of a process.
  *
  * @param url as REDIS_URL
- * @param commandTimeoutMs how long one command may take, milliseconds
+ * @param options.commandTimeoutMs how long one command may take, milliseconds
+ * @param options.areWritesReplicated whether there are connections for writes that a replica must confirm
  */
-export function createConnections(url: string, log: Logger, commandTimeoutMs: number): Connections {
+export function createConnections(
+  url: string,
+  log: Logger,
+  { commandTimeoutMs, areWritesReplicated }: { commandTimeoutMs: number; areWritesReplicated: boolean },
+): Connections {
   const redis = createRedis(url, 'commands', log, commandTimeoutMs);
   const bulk = createRedis(url, 'commands', log, commandTimeoutMs);
   const clock = new RedisClock();
   const checks = new ConnectionChecks();
   const receiver = isCluster(redis) ? createClusterReceiver(redis, checks, log) : createReceiver(url, log);
   const clients = [redis, bulk, ...receiver.clients];
+  const createChecked = () => {
+    const client = createRedis(url, 'commands', log, commandTimeoutMs);
+    checks.add(client);
+    return client;
+  };
+  const replicated = areWritesReplicated
+    ? new ReplicatedConnections(createChecked, Math.floor(REPLICATED_WITHIN * commandTimeoutMs))
+    : null;
   for (const client of clients) checks.add(client, client === redis ? { clock } : {});
   const repeated = [
     every({ name: 'connection checks', ms: CHECK_CONNECTIONS_MS, run: checks.run }),
@@ -76,6 +95,7 @@ export function createConnections(url: string, log: Logger, commandTimeoutMs: nu
     name: 'connections',
     redis,
     bulk,
+    replicated,
     clock,
     subscriptions: receiver.subscriptions,
     states: {
@@ -95,6 +115,7 @@ export function createConnections(url: string, log: Logger, commandTimeoutMs: nu
     async stop(withinMs) {
       for (const service of repeated) await service.stop(withinMs);
       receiver.end();
+      replicated?.end();
       for (const client of clients) client.disconnect();
     },
   };

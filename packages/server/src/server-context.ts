@@ -38,7 +38,9 @@ export const SERVER_CONTEXT_VARIABLES = [
   'ALLOW_EVICTION',
 ] as const;
 
-export type ServerContextConfig = Config<(typeof SERVER_CONTEXT_VARIABLES)[number]> & { REDIS_URL: string };
+export type ServerContextConfig = Config<(typeof SERVER_CONTEXT_VARIABLES)[number]> & { REDIS_URL: string } & Partial<
+    Config<'DURABILITY'>
+  >;
 
 export interface ServerContextOptions {
   /** Refuse to start when no client could ever authenticate: no ADMIN_API_KEY, and no keys. Default false. */
@@ -84,7 +86,10 @@ export function createServerContext(
   options: ServerContextOptions = {},
 ): ServerContext {
   const redisTimeoutMs = Math.ceil(config.REDIS_TIMEOUT_SECONDS * 1000);
-  const connections = createConnections(config.REDIS_URL, log, redisTimeoutMs);
+  const connections = createConnections(config.REDIS_URL, log, {
+    commandTimeoutMs: redisTimeoutMs,
+    areWritesReplicated: config.DURABILITY === 'replicated',
+  });
   const metrics = createMetrics();
   const subscriptions = shareSubscriptions(countedSubscriptions(connections.subscriptions, metrics.registry));
   for (const [use, isConnected] of Object.entries(connections.states)) metrics.connected(use, isConnected);
@@ -99,10 +104,10 @@ export function createServerContext(
     redisTimeoutMs,
     isClockManual: options.isClockManual === true,
   };
-  const { redis, bulk, clock } = connections;
+  const { redis, bulk, replicated, clock } = connections;
   const counter = new SpaceHistoryCounter();
   const observer = countedBy(counter, metrics.observer);
-  const store = createStore(redis, settings, { bulk, clock, observer });
+  const store = createStore(redis, settings, { bulk, replicated, clock, observer });
   const authenticator = new Authenticator(store, {
     adminKey: config.ADMIN_API_KEY,
     ...(options.keyCacheMs !== undefined && { cacheMs: options.keyCacheMs }),

@@ -23,6 +23,7 @@ const NO_CLOCK: Clock = { after: () => null, reportTooLate: () => undefined };
  * because a script that ran although its reply was lost would run twice.
  *
  * @param bulk a second connection for long reads and logs; the first when left out
+ * @param replicated connections for calls that a replica must confirm; none when left out
  * @param observer observer of the verbs; none when left out
  * @param clock by which calls get a deadline; none when left out, or when jobs follow a manual clock
  */
@@ -31,9 +32,10 @@ export function createStore(
   settings: Partial<StoreSettings> = {},
   {
     bulk = redis,
+    replicated = null,
     observer = NO_OBSERVER,
     clock = NO_CLOCK,
-  }: Partial<Pick<Store, 'bulk' | 'observer'> & { clock: Clock }> = {},
+  }: Partial<Pick<Store, 'bulk' | 'replicated' | 'observer'> & { clock: Clock }> = {},
 ): Store {
   const all = { ...STORE_DEFAULTS, ...settings };
   // This stays below the budget of a request (`redisBudgetMs`), which would give no reason.
@@ -41,6 +43,7 @@ export function createStore(
   return {
     redis,
     bulk,
+    replicated,
     send: sendAlone,
     slots: { read: createReadLimiter(READS_AT_ONCE, withinMs), search: createReadLimiter(SEARCHES_AT_ONCE, withinMs) },
     keys: keyMap(all.keyPrefix),

@@ -57,7 +57,7 @@ export {
   redisFaultsOf,
 } from './redis-settings.js';
 export { advanceClock } from './script/manual-clock.js';
-export { runScript, sendCalls, textOn } from './script/run-script.js';
+export { isReplicated, runScript, sendCalls, textOn } from './script/run-script.js';
 export type { ScriptArgument, VerbCall } from './script/script.js';
 export { lua } from './script/scripts.generated.js';
 export { type Backlog, type NameQueue, readBacklog } from './spaces/backlog.js';

@@ -29,6 +29,7 @@ import type { Status } from '@yardmaster/protocol';
  * | `ym:{pp}:pauses` | zset | space id by epoch ms at which a sweep looks after its paused and resumed names | pause, resume, requeueResumed | requeueResumed |
  * | `ym:{pp}:settings` | hash | space id → its settings, see storedSettings, also without jobs; empty → version of the hash | change of settings | change that sets all back; the version never |
  * | `ym:{pp}:stepped` | string | epoch ms at which a scheduler noticed that Redis' clock had stepped forward | scheduler | never |
+ * | `ym:{pp}:barrier` | string | empty; a write to it lets WAIT cover what other connections wrote before | calls with DURABILITY=replicated | 30 days after the last of them |
  * | `ym:{pp}:callbacks` | zset | job id by epoch ms at which the relay looks | end of a job, each attempt | final outcome |
  * | `ym:{pp}:operations` | zset | id of a running operation by epoch ms of the last step of its space | start, each step | end |
  * | `ym:{pp}:operation:<id>` | hash | the record, see operations/record.ts | start, each step, cancel | 30 days after its start, or once the space has 100 newer ones |
@@ -44,6 +45,8 @@ export function keyMap(prefix: string) {
   return {
     /** Prefix of every key of a partition. */
     baseOf: base,
+    /** Key of the barrier in the slot of a key of a partition. */
+    barrierFor: (key: string) => `${key.slice(0, key.indexOf('}'))}}:barrier`,
     spaces: (partition: string) => `${base(partition)}spaces`,
     deadlines: (partition: string) => `${base(partition)}deadlines`,
     due: (partition: string) => `${base(partition)}due`,

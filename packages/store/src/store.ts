@@ -1,5 +1,5 @@
 import { isJobId, YardmasterError } from '@yardmaster/protocol';
-import type { RedisClient } from '@yardmaster/redis';
+import type { RedisClient, ReplicatedConnections } from '@yardmaster/redis';
 import type { KeyMap } from './keys.js';
 import type { WithReadSlot } from './limits/read-limiter.js';
 import type { StoreObserver } from './observer.js';
@@ -72,6 +72,8 @@ export interface Store {
   redis: RedisClient;
   /** Connection for requests and replies of megabytes: long reads, and logs. No ack waits behind it. */
   bulk: RedisClient;
+  /** Connections for calls whose effect a replica must have before they return; null when no replica is waited for. */
+  replicated: ReplicatedConnections | null;
   /** Sends the calls of verbs, one by one or in groups. */
   send: SendCall;
   /** Runs a read that may be long when it gets a read slot, and a search when it gets one of its own. */

@@ -1,5 +1,5 @@
 import { isCluster } from '@yardmaster/redis';
-import { type SendCall, type Store, sendCalls, type VerbCall } from '@yardmaster/store';
+import { isReplicated, type SendCall, type Store, sendCalls, type VerbCall } from '@yardmaster/store';
 import { Quickest } from './redis-queue.js';
 
 /** Most jobs that the calls of one script may touch, and characters of their arguments. A larger call is alone in its script. */
@@ -127,14 +127,18 @@ class GroupCommit {
     const sentAt = performance.now();
     const others = this.#underWay++;
     try {
-      const replies = await sendCalls(
+      const { reply, confirmed } = await sendCalls(
         this.#store,
         group.map(({ call }) => call),
       );
       const now = performance.now();
       if (others === 0) this.#quickest.reset(now - sentAt); // It has waited for no other.
       this.#quickest.record(now - sentAt, now);
-      for (const [i, { resolve }] of group.entries()) resolve(replies[i] as unknown[][]);
+      for (const [i, { call, resolve, reject }] of group.entries()) {
+        const replies = reply[i] as unknown[][];
+        if (confirmed === null || !isReplicated(call)) resolve(replies);
+        else confirmed.then(() => resolve(replies), reject);
+      }
     } catch (error) {
       // None is sent again, because each may have been carried out.
       for (const { reject } of group) reject(error);

@@ -2,6 +2,7 @@
 -- ARGV base id keySpaceId
 -- REPLY OK space
 -- ERRORS OPERATION_NOT_FOUND FORBIDDEN
+-- REPLICATED
 --
 -- Cancel an operation that is running. What it has changed stays changed.
 local space, status, statuses, cursor, highest =

@@ -3,6 +3,7 @@
 -- REPLY STARTED at:number
 -- REPLY REPLAYED
 -- ERRORS TOO_MANY_OPERATIONS IDEMPOTENCY_MISMATCH
+-- REPLICATED
 --
 -- Start an operation, unless it was started before with the same idempotency key.
 --   fingerprint  of the request, '' without an idempotency key

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ERRORS, type ErrorCode, type Status, YardmasterError } from '@yardmaster/protocol';
 import { Cluster } from 'ioredis';
-import { callError } from '../call.js';
+import { call, callError } from '../call.js';
 import { carriedOutWithinMs, type SendCall, type Store, type StoreSettings } from '../store.js';
 import { followingManualClock } from './manual-clock.js';
 import type { Place, Script, ScriptArgument, Verb, VerbCall, VerbInputs } from './script.js';
@@ -19,9 +19,34 @@ export async function runScript<Inputs, Reply>(
   inputs: NoInfer<Inputs>,
 ): Promise<Reply> {
   const sentAt = performance.now();
-  const reply = await evaluate(store, script, script.parameters(inputs));
+  const parameters = script.parameters(inputs);
+  const { reply, confirmed } = await evaluateAndConfirm(store, script, parameters, script.isReplicated);
   throwIfRefused(store, reply, sentAt);
+  await confirmed;
   return script.decode(reply);
+}
+
+/** Reply of a script; and when a replica has what it wrote, if its caller waits for that. */
+interface Confirmed<T> {
+  reply: T;
+  confirmed: Promise<void> | null;
+}
+
+/** Send a script, and begin to wait for a replica where that is asked for. @throws as evaluate */
+async function evaluateAndConfirm(
+  store: Store,
+  script: Parameters<typeof evaluate>[1],
+  parameters: ScriptArgument[],
+  isReplicated: boolean,
+): Promise<Confirmed<unknown[]>> {
+  const { replicated, keys } = store;
+  if (replicated === null || !isReplicated)
+    return { reply: await evaluate(store, script, parameters), confirmed: null };
+  const barrier = keys.barrierFor(String(parameters[0]));
+  const written = await replicated.write(barrier, (redis) => evaluate({ ...store, redis }, script, parameters));
+  const confirmed = call(store, 'wait', written.confirmed);
+  confirmed.catch(() => undefined); // A refusal doesn't wait for it.
+  return { ...written, confirmed };
 }
 
 /** Throw the error that a reply of a script means, if it is one. @param sentAt when its caller sent it, by `performance.now()` */
@@ -161,7 +186,14 @@ export async function runVerb<Reply>(
 }
 
 /** Send a call at once. */
-export const sendAlone: SendCall = async (store, call) => (await sendCalls(store, [call]))[0] as unknown[][];
+export const sendAlone: SendCall = async (store, call) => {
+  const { reply, confirmed } = await sendCalls(store, [call]);
+  if (isReplicated(call)) await confirmed;
+  return reply[0] as unknown[][];
+};
+
+/** Whether a call waits for a replica, where calls do. */
+export const isReplicated = ({ verbs }: VerbCall): boolean => verbs.some(({ verb }) => verb.isReplicated);
 
 /** Return the store with its calls on the bulk connection. */
 export const onBulk = (store: Store): Store => ({ ...store, redis: store.bulk, send: sendAlone });
@@ -170,16 +202,17 @@ export const onBulk = (store: Store): Store => ({ ...store, redis: store.bulk, s
 const argumentsOf = ({ verb, parameters }: VerbInputs, notAfter: number | '') =>
   verb.hasDeadline ? [notAfter, ...parameters] : parameters;
 
-/** Send calls in one script: that of the verb, if there is only one. @returns the replies of each call */
-export async function sendCalls(store: Store, calls: readonly VerbCall[]): Promise<unknown[][][]> {
+/** Send calls in one script: that of the verb, if there is only one. @returns the replies of each call, see Confirmed */
+export async function sendCalls(store: Store, calls: readonly VerbCall[]): Promise<Confirmed<unknown[][][]>> {
   const [first] = calls as [VerbCall];
   const [only] = first.verbs as [VerbInputs];
   if (calls.length === 1 && first.verbs.length === 1) {
     const parameters = [first.base, first.space, ...argumentsOf(only, first.notAfter ?? '')];
-    return [[await evaluate(store, only.verb, parameters)]];
+    const { reply, confirmed } = await evaluateAndConfirm(store, only.verb, parameters, only.verb.isReplicated);
+    return { reply: [[reply]], confirmed };
   }
   const sentAt = performance.now();
-  const reply = await evaluate(store, group, groupParameters(calls));
+  const { reply, confirmed } = await evaluateAndConfirm(store, group, groupParameters(calls), calls.some(isReplicated));
   throwIfRefused(store, reply, sentAt);
   let at = 1;
   const next = () => {
@@ -187,7 +220,7 @@ export async function sendCalls(store: Store, calls: readonly VerbCall[]): Promi
     at = from + (reply[at] as number);
     return reply.slice(from, at);
   };
-  return calls.map(({ verbs }) => verbs.map(next));
+  return { reply: calls.map(({ verbs }) => verbs.map(next)), confirmed };
 }
 
 /** Return the parameters of group.lua. */

@@ -6,6 +6,8 @@ export interface Script<Inputs, Reply> {
   keyCount: number;
   /** Put its inputs in order. This is generated, because it costs less than a loop over their names. */
   parameters: (inputs: Inputs) => ScriptArgument[];
+  /** Whether its caller waits for a replica with DURABILITY=replicated. */
+  isReplicated: boolean;
   /** Decode a reply that is no error, as the header of the file declares it. */
   decode: (reply: unknown[]) => Reply;
 }
@@ -30,7 +32,7 @@ export interface Verb<Inputs, Reply> extends Script<Inputs, Reply> {
 
 /** A verb and its arguments in order, without the deadline. */
 export interface VerbInputs<Reply = unknown> {
-  verb: Pick<Verb<never, Reply>, 'name' | 'text' | 'keyCount' | 'decode' | 'hasDeadline'>;
+  verb: Pick<Verb<never, Reply>, 'name' | 'text' | 'keyCount' | 'isReplicated' | 'decode' | 'hasDeadline'>;
   parameters: ScriptArgument[];
 }
 

@@ -2,6 +2,7 @@
 -- ARGV jobId space copyId payload notAfter names...
 -- REPLY OK record[]
 -- ERRORS TOO_LATE JOB_NOT_FOUND FORBIDDEN SPACE_FULL
+-- REPLICATED
 --
 -- Create a pending job with the options of another one, at the end of the queue. Redis refuses it when memory is full.
 --   payload   JSON text; '' for that of the other job, 'null' for none

@@ -2,6 +2,7 @@
 -- REPLY OK attempt:number space runMs:number name
 -- REPLY UNCHANGED
 -- ERRORS JOB_NOT_RUNNING DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN
+-- REPLICATED
 --
 -- End a running job with its result, and enqueue its callback.
 --   deliveryToken  see replyToToken

@@ -5,6 +5,7 @@
 -- REPLY REPLACED id values?[] before:Status
 -- REPLY NOT_UNIQUE id status:Status
 -- ERRORS TOO_LATE IDEMPOTENCY_MISMATCH SPACE_FULL STORAGE_FULL
+-- REPLICATED
 --
 -- Create a job, unless this job exists already, or another one occupies its unique key. When memory is full, Redis refuses
 -- it before anything is removed.

@@ -1,6 +1,7 @@
 -- ARGV jobId
 -- REPLY OK before:Status
 -- ERRORS JOB_NOT_ENDED JOB_NOT_FOUND FORBIDDEN
+-- REPLICATED
 --
 -- Remove an ended job with everything it has, also a callback that is still owed.
 --   before  status that the job had

@@ -2,6 +2,7 @@
 -- REPLY OK status:Status attempt:number space runMs:number name
 -- REPLY UNCHANGED
 -- ERRORS JOB_NOT_RUNNING DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN
+-- REPLICATED
 --
 -- End the attempt of a running job: pending or scheduled again while retries remain, else dead.
 --   deliveryToken  see replyToGivingUp

@@ -1,6 +1,7 @@
 -- ARGV jobId reason
 -- REPLY OK before:Status space name
 -- ERRORS JOB_ENDED JOB_NOT_FOUND FORBIDDEN
+-- REPLICATED
 --
 -- End a job by force; a killed job stays as it is. A callback follows only if its producer asked for one.
 --   reason    JSON text, a string or null

@@ -2,6 +2,7 @@
 -- REPLY OK before:Status after:Status attempt:number space name
 -- REPLY UNCHANGED
 -- ERRORS JOB_NOT_RUNNING JOB_KILLED DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN
+-- REPLICATED
 --
 -- Return a delivered or running job to its place in the queue by creation, or put it off, as if the delivery had not
 -- happened: an attempt that has started is not counted. A delivered job whose time to start is over is dead.

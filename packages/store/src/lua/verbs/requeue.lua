@@ -2,6 +2,7 @@
 -- REPLY OK before:Status after:Status
 -- REPLY NOT_UNIQUE id status:Status
 -- ERRORS JOB_NOT_DEAD JOB_NOT_FOUND FORBIDDEN
+-- REPLICATED
 --
 -- Put a dead or killed job back at the end of the queue, with all of its attempts ahead. It takes its unique key
 -- back. A callback that is still owed is dropped.

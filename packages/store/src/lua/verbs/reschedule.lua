@@ -1,6 +1,7 @@
 -- ARGV jobId delay priority
 -- REPLY OK before:Status after:Status
 -- ERRORS JOB_NOT_PENDING JOB_NOT_FOUND FORBIDDEN
+-- REPLICATED
 --
 -- Give a job that waits another time, or put it at the end of the queue. Its time to start restarts once it is
 -- claimable.

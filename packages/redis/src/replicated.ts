@@ -1,0 +1,105 @@
+import { YardmasterError } from '@yardmaster/protocol';
+import type { Redis } from 'ioredis';
+import { isCluster, type RedisClient, slotOf } from './client.js';
+import { withRedisErrors } from './errors.js';
+
+/** Connections at most. Each is busy for two round trips, one of them to the replica as well. */
+const MOST = 32;
+
+/** How long a barrier stays after its last use, milliseconds. */
+const BARRIER_MS = 30 * 24 * 3_600_000;
+
+/** A write that Redis has carried out. */
+export interface Written<T> {
+  reply: T;
+  /** Settles once a replica has the write. Rejects with UNAVAILABLE when none has confirmed it in time. */
+  confirmed: Promise<void>;
+}
+
+/**
+ * Connections for writes that a replica must have before their callers know of them. WAIT confirms the writes of its own
+ * connection only, and blocks it. So there are several connections, opened when needed, and each has one write at a time.
+ */
+export class ReplicatedConnections {
+  readonly #create: () => RedisClient;
+  readonly #withinMs: number;
+  readonly #all: RedisClient[] = [];
+  readonly #idle: RedisClient[] = [];
+  readonly #waiting: ((connection: RedisClient) => void)[] = [];
+
+  /**
+   * @param create makes a connection for commands
+   * @param withinMs how long a replica may take to confirm a write; less than the timeout of a command
+   */
+  constructor(create: () => RedisClient, withinMs: number) {
+    this.#create = create;
+    this.#withinMs = withinMs;
+  }
+
+  /**
+   * Make a write.
+   *
+   * @param barrier key in the slot of the write. Its expiry is set before WAIT, because the write may only have found what
+   *   another connection wrote a moment ago
+   * @param send sends the write on a connection
+   * @throws any error of `send`; UNAVAILABLE
+   */
+  async write<T>(barrier: string, send: (redis: RedisClient) => Promise<T>): Promise<Written<T>> {
+    const connection = await this.#take();
+    try {
+      const reply = await send(connection);
+      // WAIT must follow at once, on the connection of the write: a new connection would have nothing to wait for.
+      const confirmed = this.#confirm(connection, barrier).finally(() => this.#giveBack(connection));
+      return { reply, confirmed };
+    } catch (error) {
+      this.#giveBack(connection);
+      throw error;
+    }
+  }
+
+  async #confirm(connection: RedisClient, barrier: string): Promise<void> {
+    const node = nodeOf(connection, barrier);
+    const commands = node?.pipeline().pexpire(barrier, BARRIER_MS).wait(1, this.#withinMs).exec();
+    const replies = await withRedisErrors(Promise.resolve(commands ?? null));
+    const [known, replicas] = (replies ?? []).map(([error, reply]) => {
+      if (error !== null) throw withUnavailable(error);
+      return reply as number;
+    });
+    if (known === 0) {
+      await withRedisErrors((node as Redis).set(barrier, '', 'PX', BARRIER_MS));
+      return this.#confirm(connection, barrier);
+    }
+    if (replicas === undefined || replicas < 1)
+      throw withUnavailable(new Error('no replica has confirmed the write in time'));
+  }
+
+  async #take(): Promise<RedisClient> {
+    const idle = this.#idle.pop();
+    if (idle !== undefined) return idle;
+    if (this.#all.length === MOST) return new Promise((resolve) => this.#waiting.push(resolve));
+    const connection = this.#create();
+    this.#all.push(connection);
+    await connection.connect().catch(() => undefined); // It keeps trying, and the write is refused until it is connected.
+    return connection;
+  }
+
+  #giveBack(connection: RedisClient): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#idle.push(connection);
+    else next(connection);
+  }
+
+  /** Close all connections. */
+  end(): void {
+    for (const connection of this.#all) connection.disconnect();
+  }
+}
+
+const withUnavailable = (cause: Error) => new YardmasterError('UNAVAILABLE', undefined, {}, { cause });
+
+/** Return the connection to the primary that has the slot of a key. */
+function nodeOf(connection: RedisClient, key: string): Redis | undefined {
+  if (!isCluster(connection)) return connection;
+  const [primary] = connection.slots[slotOf(key)] ?? [];
+  return connection.nodes('master').find(({ options: { host, port } }) => `${host}:${port}` === primary);
+}
