@@ -13,4 +13,4 @@ export { onceReachable, retryUnavailable } from './retry.js';
 export { fieldsOf, keyLocationsOf, keysOf, membersOf } from './scan.js';
 export { findRedisServer, type RedisBinary } from './server/find.js';
 export { PrivateRedis } from './server/private.js';
-export { parseRedisUrl, RedisUrlError } from './url.js';
+export { parseRedisUrl, placeOf, RedisUrlError } from './url.js';

@@ -19,6 +19,9 @@ const refusesDatabase = (error: Error & { command?: { name: string } }) =>
 const COMMON: RedisOptions = {
   lazyConnect: true,
   retryStrategy,
+  // ioredis ignores the replies to the commands with which it introduces itself. A Redis that accepts no client (protected
+  // mode, `maxclients`) replies to the first command of a connection and closes it, so the reason would be lost.
+  disableClientInfo: true,
   connectTimeout: 2_000,
   keepAlive: 10_000,
   // How long a closing socket may linger; its timer also keeps the process from ending.

@@ -31,21 +31,30 @@ export function retryUnavailable<T>(attempt: () => Promise<T>): Promise<T> {
 export interface ReachableOptions {
   /** Return why Redis is not reachable, as a text for the log. */
   reasonOf: (error: unknown) => string;
-  /** Called with a reason that differs from the one before. */
-  onWait: (reason: string) => void;
+  /** Called with each reason that is new, and every 10 s with the latest. `seconds` is the time waited so far. */
+  onWait: (reason: string, seconds: number) => void;
   /** Ends the waiting: the latest error is thrown. */
   signal: AbortSignal;
 }
 
+/** How often to report a wait, milliseconds: a log must not look as if nothing were wrong. */
+const REPORT_AGAIN_MS = 10_000;
+
 /** Retry until Redis is reachable. */
 export function onceReachable<T>(attempt: () => Promise<T>, options: ReachableOptions): Promise<T> {
   const { reasonOf, onWait, signal } = options;
-  let lastReason = '';
+  const began = performance.now();
+  const reported = new Set<string>();
+  let reportedAt = began;
   return retry(attempt, (error) => {
     if (signal.aborted) return false;
     const reason = reasonOf(error);
-    if (reason !== lastReason) onWait(reason);
-    lastReason = reason;
+    const now = performance.now();
+    if (!reported.has(reason) || now - reportedAt > REPORT_AGAIN_MS) {
+      onWait(reason, Math.round((now - began) / 1_000));
+      reported.add(reason);
+      reportedAt = now;
+    }
     return true;
   });
 }

@@ -76,6 +76,14 @@ export function parseRedisUrl(url: string): RedisAddress {
   return { kind: 'single', node: node as Node, db: dbOf(path), ...common };
 }
 
+/** Return the hosts and ports, or the path, of a REDIS_URL, without its login: for logs. */
+export function placeOf(url: string): string {
+  const address = parseRedisUrl(url);
+  if (address.kind === 'socket') return address.path;
+  const nodes = address.kind === 'single' ? [address.node] : address.nodes;
+  return nodes.map(({ host, port }) => `${host}:${port}`).join(',');
+}
+
 function fail(message: string): never {
   throw new RedisUrlError(message);
 }

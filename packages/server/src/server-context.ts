@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { onceReachable, type SharedSubscriptions, shareSubscriptions } from '@yardmaster/redis';
+import { onceReachable, placeOf, type SharedSubscriptions, shareSubscriptions } from '@yardmaster/redis';
 import { type Config, ConfigError, compose, every, type Logger, type Service } from '@yardmaster/runtime';
 import {
   Authenticator,
@@ -149,7 +149,8 @@ export function createServerContext(
       const isListening = authenticator.listen(subscriptions);
       await onceReachable(checkRedis, {
         reasonOf: connections.reasonOf,
-        onWait: (reason) => log.warn({ reason }, 'waiting for redis'),
+        onWait: (reason, seconds) =>
+          log.warn({ address: placeOf(config.REDIS_URL), reason, seconds }, 'waiting for redis'),
         signal: stopping.signal,
       });
       await isListening;
