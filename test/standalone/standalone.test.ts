@@ -71,6 +71,14 @@ it('the standalone lists each fault of its configuration once and refuses to sta
   expect(output()).toContain('ADMIN_API_KEY must have at least 32 characters');
 });
 
+it('a standalone that cannot store its admin key names the variables that help', async () => {
+  // Even root cannot write a file where there is a folder.
+  await mkdir(join(dataDir(), 'admin-key.new'), { recursive: true });
+  const { ended, output } = launch({ REDIS_URL: sharedService().redisUrl });
+  expect(await ended()).toBe(1);
+  expect(output()).toMatch(/^No admin key could be stored \(EISDIR.*\): set DATA_DIR to .*, or ADMIN_API_KEY to .*$/m);
+});
+
 it.each([
   [
     'replaces an admin key in its data folder that is too short, and prints that it did',

@@ -19,6 +19,7 @@ async function readIfThere(file: string): Promise<string> {
  *
  * @param print prints a line for the person at the terminal
  * @returns the key in plain text, to be printed
+ * @throws Error that names DATA_DIR and ADMIN_API_KEY when the key cannot be stored
  */
 export async function adminKeyOf(dataDir: string, print: (text: string) => void): Promise<string> {
   const file = join(dataDir, 'admin-key');
@@ -29,10 +30,16 @@ export async function adminKeyOf(dataDir: string, print: (text: string) => void)
       `The admin key in ${file} has fewer than ${ADMIN_KEY_LENGTH} characters. A new one replaces it; clients need the new one.`,
     );
   }
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const newKey = `ym_admin_${randomBytes(32).toString('hex')}`;
-  // Write the whole file or nothing, because a full disk must not leave an empty key forever.
-  await writeFile(`${file}.new`, `${newKey}\n`, { mode: 0o600 });
-  await rename(`${file}.new`, file);
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    // Write the whole file or nothing, because a full disk must not leave an empty key forever.
+    await writeFile(`${file}.new`, `${newKey}\n`, { mode: 0o600 });
+    await rename(`${file}.new`, file);
+  } catch (error) {
+    throw new Error(
+      `No admin key could be stored (${(error as Error).message}): set DATA_DIR to a folder that can be written, or ADMIN_API_KEY to a key of your own.`,
+    );
+  }
   return newKey;
 }

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -31,6 +32,12 @@ const INSTALL: Partial<Record<NodeJS.Platform, string>> = {
 export async function findRedisServer(cacheDir: string, print: (line: string) => void): Promise<RedisBinary> {
   const installed = ['redis-server', 'valkey-server'].map((command) => ({ command, args: [] }));
   for (const binary of [...installed, await fetchedBinary(cacheDir)]) if (await isUsable(binary)) return binary;
+  // Without a shell, as in our image, nothing can be installed.
+  if (process.platform === 'linux' && !existsSync('/bin/sh')) {
+    throw new Error(
+      'This image has no Redis: set REDIS_URL to the address of a running one (redis://host:6379), or start docker-compose.yml, which has one.',
+    );
+  }
   try {
     print(`No redis-server on this machine; fetching the distribution's package into ${cacheDir} …`);
     const began = performance.now();
