@@ -66,8 +66,8 @@ describe.each(EACH)('chart with %s: %s', (file, component) => {
       serviceAccountName: find(manifests, 'ServiceAccount').metadata.name,
       securityContext: {
         runAsNonRoot: true,
-        runAsUser: 1000,
-        runAsGroup: 1000,
+        runAsUser: 65532,
+        runAsGroup: 65532,
         seccompProfile: { type: 'RuntimeDefault' },
       },
     });
