@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
 import { VARIABLES } from '@yardmaster/runtime';
 import { validate } from 'dockerfile-utils';
+import { ROOT } from '../containers/engine.js';
 import { COMPOSE_FILE, passedOn, readCompose } from '../support/topology/compose.js';
-import { ROOT } from './dockerfile.js';
 
 const compose = readCompose();
 const ours = Object.entries(compose.services).filter(([, { image }]) => image.includes('yardmaster'));
