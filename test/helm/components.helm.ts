@@ -54,7 +54,7 @@ describe.each(EACH)('chart with %s: %s', (file, component) => {
 
   it(`the grace period of the ${component} covers its sleep and its drain together`, () => {
     const { data } = find(manifests, 'ConfigMap', '-config');
-    const sleep = Number(/(\d+)\)$/.exec(container.lifecycle.preStop.exec.command.at(-1))?.[1]) / 1000;
+    const sleep = container.lifecycle.preStop.sleep.seconds;
     expect(sleep).toBeGreaterThanOrEqual(5);
     expect(pod.spec.terminationGracePeriodSeconds).toBe(sleep + Number(data.SHUTDOWN_SECONDS) + 10);
   });

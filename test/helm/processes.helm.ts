@@ -3,14 +3,15 @@ import { Redis } from 'ioredis';
 import { freePort } from '../support/free-port.js';
 import { HttpClient } from '../support/http.js';
 import { until } from '../support/until.js';
-import { COMPONENTS, containerOf, find, type Manifest, ofComponent, readFile, render } from './chart.js';
+import { COMPONENTS, containerOf, find, KUBERNETES, type Manifest, ofComponent, readFile, render } from './chart.js';
 import { METRICS } from './metric-names.js';
 import { environmentOf, portBehind, portOf, type Running, run, secretValue } from './rendered-process.js';
 import { type RenderedRedis, startRenderedRedis } from './rendered-redis.js';
 
 // Run the rendered commands, environment, probes and hooks, with other hosts and ports.
 
-const manifests = render('trial.yaml');
+// The oldest Kubernetes has no sleep of its own, so that Node does it.
+const manifests = render('trial.yaml', { kubernetes: KUBERNETES[0] });
 const generated = find(manifests, 'Secret', '-generated').metadata.name;
 const adminKey = secretValue(manifests, generated, 'admin-api-key');
 

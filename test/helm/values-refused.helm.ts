@@ -45,7 +45,7 @@ it.each([
   ['api.replicas', 'two'],
   ['api.replicas', 0],
   ['api.replicas', 1.5],
-  ['scheduler.replicas', 1],
+  ['scheduler.replicas', 0],
   ['scheduler.autoscaling.minReplicas', 1],
   ['gateway.autoscaling.enabled', 'yes'],
   ['gateway.disruptionBudget.maxUnavailable', 0],
@@ -72,10 +72,44 @@ it.each([
   ['ui.enabled', 'yes'],
   ['ingress.hosts', 'jobs.example.com'],
   ['commonLabels', { team: 7 }],
+  ['api.service.type', 'Nodeport'],
+  ['redis.internal.persistence.size', '2 GB'],
+  ['redis.internal.persistence.whenDeleted', 'Keep'],
+  ['redis.internal.image.digest', '7.4'],
+  ['global.imageRegistry', 'registry.example.com/'],
 ])('the chart refuses %s: %j', (path, value) => {
   const { status, stderr } = template({ ...LEAST, ...at(path, value) });
   expect(status).not.toBe(0);
   expect(stderr).toContain(`at '/${path.replaceAll('.', '/')}`);
+});
+
+it.each([
+  ['api.resources.limits.memory', '1GB', '/api/resources/limits/memory'],
+  ['gateway.resources.requests.cpu', '0.5 cores', '/gateway/resources/requests/cpu'],
+  ['networkPolicy.clients', [{ ipBlock: { cidr: '10.0.0.0' } }], '/networkPolicy/clients/0/ipBlock/cidr'],
+  [
+    'networkPolicy.redis.to',
+    [{ ipBlock: { cidr: '10.0.0.0/8', except: ['x'] } }],
+    '/networkPolicy/redis/to/0/ipBlock/except/0',
+  ],
+  ['networkPolicy.dns.to', [{ podLabels: { app: 'dns' } }], '/networkPolicy/dns/to/0'],
+])('the chart refuses %s: %j, which Kubernetes would refuse during the install', (path, value, place) => {
+  const { status, stderr } = template({ ...LEAST, ...at(path, value) });
+  expect(status).not.toBe(0);
+  expect(stderr).toContain(`at '${place}'`);
+});
+
+it.each([
+  ['64Mi', 'api.resources.limits.memory (64Mi) must not be below api.resources.requests.memory (256Mi)'],
+  ['268435455', 'api.resources.limits.memory (268435455) must not be below'],
+  ['0.2G', 'api.resources.limits.memory (0.2G) must not be below'],
+  ['268435456', null],
+  ['1e9', null],
+  ['0.25Gi', null],
+])('the chart compares a limit of %s with the request', (memory, message) => {
+  const { stderr } = template({ ...LEAST, api: { resources: { limits: { memory } } } });
+  if (message === null) expect(stderr).toBe('');
+  else expect(stderr).toContain(message);
 });
 
 const URL = 'redis://:a:7000@redis.example/1';

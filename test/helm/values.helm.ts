@@ -47,8 +47,8 @@ describe('schema of the chart values', () => {
   }
 
   it('the schema of the chart values lists exactly the values of values.yaml', () => {
-    // Variables that are not set have their own defaults; Helm adds `global`.
-    const known = pathsIn(schema, '').filter((path) => path !== '.global' && !/^\.config\.(?!HOST)/.test(path));
+    // Variables that are not set have their own defaults.
+    const known = pathsIn(schema, '').filter((path) => !/^\.config\.(?!HOST)/.test(path));
     expect(known.sort()).toEqual(pathsOf(values, '', schema).sort());
   });
 
@@ -95,6 +95,37 @@ it('the chart names the version of the service that it installs', () => {
   const { version } = JSON.parse(readFile('package.json'));
   expect(parse(readFile('helm/yardmaster/Chart.yaml'))).toMatchObject({ version, appVersion: version });
   expect(containerOf(render(LEAST), 'api').image).toBe(`ghcr.io/yardmaster/yardmaster:${version}`);
+});
+
+it('a registry for all images replaces the hosts of their repositories', () => {
+  const global = { imageRegistry: 'mirror.example.com/hub', imagePullSecrets: [{ name: 'mirror' }] };
+  const image = { repository: 'team/yardmaster', tag: 'main' };
+  const manifests = render({ ...TRIAL, global, image, imagePullSecrets: [{ name: 'own' }] });
+  const pods = manifests.flatMap(({ kind, spec }) => (kind === 'Pod' ? [spec] : (spec?.template?.spec ?? [])));
+  expect(new Set(pods.map(({ containers }) => containers[0].image))).toEqual(
+    new Set(['mirror.example.com/hub/team/yardmaster:main', 'mirror.example.com/hub/library/redis:7.4-bookworm']),
+  );
+  expect(pods.map(({ imagePullSecrets }) => imagePullSecrets)).toEqual(
+    Array(5).fill([{ name: 'mirror' }, { name: 'own' }]),
+  );
+});
+
+it('all resources get the common annotations, and those of their own kind take precedence', () => {
+  const { extraObjects, ...everything } = parse(readFile('helm/examples/everything.yaml'));
+  const manifests = render({
+    ...everything,
+    commonAnnotations: { 'example.com/owner': 'all', 'example.com/cost': 'jobs' },
+  });
+  expect(extraObjects).toHaveLength(1);
+  expect(manifests.length).toBeGreaterThan(20);
+  for (const { kind, metadata } of manifests)
+    expect({ kind, annotations: metadata.annotations }).toMatchObject({ annotations: { 'example.com/cost': 'jobs' } });
+  expect(find(manifests, 'ServiceAccount').metadata.annotations['example.com/owner']).toBe('platform');
+});
+
+it('more objects of the release may contain templates', () => {
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: '{{ .Release.Name }}-more' } };
+  expect(find(render({ ...TRIAL, extraObjects: [object] }), 'ConfigMap', '-more').metadata.name).toBe('yard-more');
 });
 
 it('the README of the chart lists every example', () => {

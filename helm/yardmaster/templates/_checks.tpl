@@ -36,10 +36,37 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- range $path, $resources := dict "api" .Values.api.resources "gateway" .Values.gateway.resources "scheduler" .Values.scheduler.resources "redis.internal" $redis.internal.resources "testPod" .Values.testPod.resources -}}
+{{- range $name, $request := $resources.requests -}}
+{{- with get ($resources.limits | default dict) $name -}}
+{{- if gt (include "yardmaster.quantity" $request | float64) (include "yardmaster.quantity" . | float64) -}}
+{{- fail (printf "\n\n%s.resources.limits.%s (%v) must not be below %s.resources.requests.%s (%v)." $path $name . $path $name $request) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- /* Pods would wait for these Secrets without end. A Secret may come with the release; without a cluster nothing is known. */ -}}
+{{- if and (lookup "v1" "ConfigMap" .Release.Namespace "kube-root-ca.crt") (not .Values.extraObjects) -}}
+{{- range $path, $secret := dict "redis" $redis.existingSecret "adminKey" .Values.adminKey.existingSecret "callbackSigning" .Values.callbackSigning.existingSecret -}}
+{{- if $secret.name -}}
+{{- $found := lookup "v1" "Secret" $.Release.Namespace $secret.name -}}
+{{- if not (hasKey ($found.data | default dict) $secret.key) -}}
+{{- fail (printf "\n\n%s.existingSecret: there is no Secret %q with the key %q in the namespace %s." $path $secret.name $secret.key $.Release.Namespace) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- if and .Values.ingress.enabled (not .Values.ingress.hosts) -}}
 {{- fail "\n\ningress.enabled needs ingress.hosts: Kubernetes accepts no Ingress without a rule." -}}
 {{- end -}}
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
 {{- fail "\n\nhttpRoute.enabled needs httpRoute.parentRefs: the Gateways of the route." -}}
 {{- end -}}
+{{- end }}
+
+{{- /* The number that a quantity of Kubernetes means, such as 64Mi. */ -}}
+{{- define "yardmaster.quantity" -}}
+{{- $number := toString . | regexFind "^[0-9.]+([eE][+-]?[0-9]+)?" -}}
+{{- $units := dict "" 1 "m" 1e-3 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "P" 1e15 "E" 1e18 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 "Pi" 1125899906842624 "Ei" 1152921504606846976 -}}
+{{- mulf (float64 $number) (get $units (toString . | trimPrefix $number) | float64) -}}
 {{- end }}

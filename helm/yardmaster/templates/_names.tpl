@@ -36,6 +36,13 @@ app.kubernetes.io/component: {{ index . 1 | quote }}
 {{- toYaml (mergeOverwrite dict $root.Values.commonLabels $own) -}}
 {{- end }}
 
+{{- /* Annotations of a resource, the whole field; called with (list $ annotations). */ -}}
+{{- define "yardmaster.annotations" -}}
+{{- with mergeOverwrite dict (index . 0).Values.commonAnnotations (index . 1) }}
+  annotations: {{- toYaml . | nindent 4 }}
+{{- end -}}
+{{- end }}
+
 {{- /* Labels of resources that the user's monitoring selects by labels from the values; called with (list $ labels). */ -}}
 {{- define "yardmaster.monitoringLabels" -}}
 {{- $root := index . 0 -}}
@@ -57,12 +64,20 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 {{- toYaml (mergeOverwrite $given (include "yardmaster.selector" . | fromYaml)) -}}
 {{- end }}
 
+{{- /* Reference of an image; called with (list $ image tag). The tag applies when the image has none. */ -}}
 {{- define "yardmaster.image" -}}
-{{- with .Values.image -}}
-{{- if .digest -}}
-{{- printf "%s@%s" .repository .digest -}}
-{{- else -}}
-{{- printf "%s:%s" .repository (default $.Chart.AppVersion .tag) -}}
+{{- $image := index . 1 -}}
+{{- $repository := $image.repository -}}
+{{- with (index . 0).Values.global.imageRegistry -}}
+{{- /* The first part of a repository is a host if it contains a dot or a port. */ -}}
+{{- $repository = printf "%s/%s" . (regexReplaceAll "^[^/]*[.:][^/]*/" $repository "") -}}
 {{- end -}}
+{{- ternary (printf "%s@%s" $repository $image.digest) (printf "%s:%s" $repository (default (index . 2) $image.tag)) (ne $image.digest "") -}}
+{{- end }}
+
+{{- /* Secrets for registries, the whole field of a pod. */ -}}
+{{- define "yardmaster.imagePullSecrets" -}}
+{{- with concat .Values.global.imagePullSecrets .Values.imagePullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 2 }}
 {{- end -}}
 {{- end }}

@@ -11,6 +11,23 @@ checksum/secrets: {{ $secrets | toJson | sha256sum }}
 {{- end }}
 {{- end }}
 
+{{- /*
+Number of pods; empty to leave it to the autoscaler. When the field disappears from a Deployment, Kubernetes sets one pod, and the
+autoscaler repairs that only later. So a Deployment that has had the field, which an annotation marks, keeps it with the number of
+its pods. Others never get it, because a rollback would bring back the number of its time.
+*/ -}}
+{{- define "yardmaster.replicas" -}}
+{{- $root := index . 0 -}}
+{{- $component := index $root.Values (index . 1) -}}
+{{- if not $component.autoscaling.enabled -}}
+{{- $component.replicas -}}
+{{- else -}}
+{{- with lookup "apps/v1" "Deployment" $root.Release.Namespace (include "yardmaster.componentName" .) -}}
+{{- if hasKey (.metadata.annotations | default dict) "yardmaster/replicas" -}}{{ .spec.replicas }}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
 {{- define "yardmaster.pod" -}}
 {{- $root := index . 0 -}}
 {{- $component := index $root.Values (index . 1) -}}
@@ -22,9 +39,7 @@ serviceAccountName: {{ include "yardmaster.serviceAccountName" $root }}
 automountServiceAccountToken: false
 # Otherwise variables for each Service of the namespace might conflict with Yardmaster's.
 enableServiceLinks: false
-{{- with $root.Values.imagePullSecrets }}
-imagePullSecrets: {{- toYaml . | nindent 2 }}
-{{- end }}
+{{- include "yardmaster.imagePullSecrets" $root }}
 securityContext: {{- toYaml $root.Values.podSecurityContext | nindent 2 }}
 {{- with $root.Values.topologySpread }}
 topologySpreadConstraints:
@@ -56,7 +71,7 @@ volumes: {{- toYaml . | nindent 2 }}
 {{- define "yardmaster.container" -}}
 {{- $root := index . 0 -}}
 {{- $component := index $root.Values (index . 1) -}}
-image: {{ include "yardmaster.image" $root }}
+image: {{ include "yardmaster.image" (list $root $root.Values.image $root.Chart.AppVersion) }}
 imagePullPolicy: {{ $root.Values.image.pullPolicy }}
 ports:
   - name: http
@@ -76,12 +91,17 @@ readinessProbe:
 livenessProbe:
   httpGet: { path: /livez, port: http }
   {{- toYaml $component.probes.liveness | nindent 2 }}
+{{- with $root.Values.shutdown.preStopSeconds }}
 lifecycle:
   preStop:
-    exec:
-      # During this sleep the endpoints drop the pod, so that no client connects when the pod stops listening. Node does
-      # the sleep, because Kubernetes' own sleep needs 1.30.
-      command: [node, -e, "setTimeout(() => {}, {{ mul $root.Values.shutdown.preStopSeconds 1000 }})"]
+    # During this sleep the endpoints drop the pod, so that no client connects when the pod stops listening.
+    {{- if semverCompare ">=1.33-0" $root.Capabilities.KubeVersion.Version }}
+    sleep: { seconds: {{ . }} }
+    {{- else }}
+    # Kubernetes' own sleep needs kubelets of 1.30, which may be three versions older than the API server.
+    exec: { command: [node, -e, "setTimeout(() => {}, {{ mul . 1000 }})"] }
+    {{- end }}
+{{- end }}
 resources: {{- toYaml $component.resources | nindent 2 }}
 securityContext: {{- toYaml $root.Values.securityContext | nindent 2 }}
 {{- with $root.Values.extraVolumeMounts }}
