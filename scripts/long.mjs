@@ -31,6 +31,7 @@ const SUITES = {
   helm: { ...jest('test/helm'), before: 'scripts/helm/tools.mjs', tenth: undefined },
   // Its few files share one build, so a shard would mostly be empty.
   image: { ...jest('test/image'), tenth: () => [] },
+  kubernetes: { ...jest('test/kubernetes'), tenth: undefined },
   'topology-single': jest('test/topology', { TEST_TOPOLOGY_REDIS: 'single' }),
   'topology-tls': jest('test/topology', { TEST_TOPOLOGY_REDIS: 'tls' }),
   'topology-sentinel': jest('test/topology', { TEST_TOPOLOGY_REDIS: 'sentinel' }),

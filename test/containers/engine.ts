@@ -8,7 +8,8 @@ import { until } from '../support/until.js';
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Tests that need a container engine; set-up.mjs prints why they are skipped. */
-export const withEngine = process.env.TEST_NO_ENGINE === '' ? describe : describe.skip;
+export const withEngine: (name: string, tests: () => void) => void =
+  process.env.TEST_NO_ENGINE === '' ? describe : describe.skip;
 
 const run = promisify(execFile);
 

@@ -9,10 +9,17 @@ export function script(name, ...args) {
   return status === 0 ? '' : stderr.trim() || `${name} failed`;
 }
 
-export default function setUp() {
-  const reason = script('./engine.sh', 'up');
+/** Have what a script starts; where this machine cannot have it, print why tests are skipped. @returns whether it runs */
+export function have(name) {
+  const reason = script(name, 'up');
+  if (reason !== '' && !reason.startsWith('no ')) throw new Error(reason);
   process.env.TEST_NO_ENGINE = reason;
-  if (reason !== '') return void process.stderr.write(`Skipping the tests that run containers: ${reason}\n`);
+  if (reason !== '') process.stderr.write(`Skipping the tests that run containers: ${reason}\n`);
+  return reason === '';
+}
+
+export default function setUp() {
+  if (!have('./engine.sh')) return;
   const failure = script('./base-images.sh');
   if (failure !== '') throw new Error(`the base images can be neither pulled nor made: ${failure}`);
 }
