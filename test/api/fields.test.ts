@@ -745,6 +745,15 @@ describe('queries', () => {
     ...each('stats/history?from=', ['', 'now'], `from ${TIME}`),
     ...each('stats/history?to=', ['', '2026-02-30T00:00:00Z'], `to ${TIME}`),
     ...each('stats/history?step=', ['', '1', '061'], 'step must be 60 or 3600'),
+    ...each('job?events=', ['', '2', 'true'], 'events must be 0 or 1'),
+    ...each('job?eventsAfter=', ['-1', 'x'], 'eventsAfter must be an integer of at least 0'),
+    ...each('job?eventsLimit=', ['0', 'x'], 'eventsLimit must be an integer of at least 1'),
+    ...each(
+      'job?events=0&',
+      ['eventsAfter=0', 'eventsAfter=0&eventsLimit=1'],
+      'eventsAfter must be absent with events=0',
+    ),
+    ['job?eventsLimit=1&events=0', 'eventsLimit must be absent with events=0'],
     ...each('audit?limit=', ['0', 'x'], LIMIT),
     ...each(
       'audit?cursor=',
@@ -753,7 +762,10 @@ describe('queries', () => {
     ),
   ];
   /** Return the path of a query that these rows write without it. */
-  const pathOf = (query: string) => (/^(audit|spaces)\?/.test(query) ? `/${query}` : `/spaces/target/${query}`);
+  const pathOf = (query: string) => {
+    if (query.startsWith('job?')) return query.replace('job', `/jobs/${target.jobId}`);
+    return /^(audit|spaces)\?/.test(query) ? `/${query}` : `/spaces/target/${query}`;
+  };
   it.each(titled(wrong))('refuses the query $title', async ({ query, errors }) => {
     expect(summary(await service.call('GET', pathOf(query)))).toEqual(refusal(...errors));
   });
@@ -792,7 +804,8 @@ describe('queries', () => {
   const notOfLogs = ENDPOINTS.filter(({ name }) => !name.endsWith('Logs'));
   it.each(notOfLogs)('the tests refuse a value of every field in the query and the body of $name', (endpoint) => {
     const { name, path } = endpoint;
-    const inQuery = wrong.filter(([query = '']) => path.endsWith(`/${query.split('?')[0]}`)).flat();
+    const ends = path.replace('/jobs/:jobId', '/job');
+    const inQuery = wrong.filter(([query = '']) => ends.endsWith(`/${query.split('?')[0]}`)).flat();
     const beside = [
       ...(MAY_WAIT.includes(endpoint) ? waits.flat() : []),
       ...(name === 'Custom Event' ? [EPHEMERAL] : []),

@@ -1,5 +1,7 @@
 import {
+  ALL_EVENTS,
   type CreateJobRequest,
+  type EventRange,
   type Job,
   type JobWithEvents,
   type LatestProgress,
@@ -75,10 +77,14 @@ export function jobOf(job: ModelJob): Job {
   return { ...listed(job), callbackUrl, callbackHeaders, ...shownOptions({ retry: null, callbackOn }) };
 }
 
-export function get(world: World, { job: id, caller }: OfJob): JobWithEvents {
+export function get(
+  world: World,
+  { job: id, caller, range = ALL_EVENTS }: OfJob & { range?: EventRange },
+): JobWithEvents {
   const job = jobFor(world, id, caller);
   const of = { jobId: id, spaceId: job.spaceId };
-  const events = job.events.map(({ seq, type, data, at }) => ({
+  const wanted = job.events.filter(({ seq }) => seq > range.after).slice(0, range.limit);
+  const events = wanted.map(({ seq, type, data, at }) => ({
     id: `${id}.${seq}`,
     ...of,
     type,

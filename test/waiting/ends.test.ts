@@ -39,6 +39,17 @@ it('a waiting read returns an ended job at once, and another one when the time i
   expect((await waitFor(running, 0.05)).body).toEqual((await service.call('GET', `/jobs/${running}`)).body);
 });
 
+it('a waiting read returns the part of the history that it asks for', async () => {
+  const id = await jobIn(service, 'running', SPACE);
+  const waiting = ['events=0', 'eventsAfter=3'].map((query) => api.call('GET', `/jobs/${id}?waitSeconds=20&${query}`));
+  await untilWaiting(api, 2);
+  await step(service, id, 'complete');
+  const [without, page] = await Promise.all(waiting);
+  const { events, ...job } = (await service.call('GET', `/jobs/${id}`)).body;
+  expect(without?.body).toEqual(job);
+  expect(page?.body).toEqual({ ...job, events: events.slice(3) });
+});
+
 it('a waiting read returns a retried job only after its last attempt', async () => {
   const id = await jobIn(service, 'running', SPACE, { maxRetries: 1 });
   const waiting = waitFor(id);

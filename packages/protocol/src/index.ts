@@ -3,6 +3,7 @@ export * from './callback.js';
 export * from './errors.js';
 export * from './find.js';
 export * from './jobs/events.js';
+export * from './jobs/get.js';
 export * from './jobs/job.js';
 export * from './jobs/job-id.js';
 export * from './jobs/poll.js';

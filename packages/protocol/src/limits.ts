@@ -14,6 +14,8 @@ export const LIMITS = {
   /** Our choice: one poll reads one queue per name, and a script loops over at most 100 things. */
   pollNames: 100,
   waitSecondsMax: 20,
+  /** Our choice: events of one page of a history. They have 6 MB at most, which takes Redis some 40 ms. */
+  eventsMax: 100,
   maxRetriesDefault: 3,
   maxRetriesMax: 100,
   /** Outcomes in one call to settle, and in one poll. */

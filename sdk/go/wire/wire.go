@@ -326,7 +326,7 @@ type JobWithEvents struct {
 	CallbackOn []CreateJobCallbackOn `json:"callbackOn,omitempty"`
 	// URL of the stream of the job; only in the response to its creation, and only with `COMPAT=emit`
 	RealtimeURL *string `json:"realtimeUrl,omitempty"`
-	// Oldest first; the first is always `created`
+	// Oldest first. A whole history begins with `created`; absent with `events=0`
 	Events []JobEvent `json:"events"`
 }
 

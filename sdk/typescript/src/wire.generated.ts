@@ -286,7 +286,7 @@ export interface JobWithEvents {
   callbackOn?: CreateJobCallbackOn[];
   /** URL of the stream of the job; only in the response to its creation, and only with `COMPAT=emit` */
   realtimeUrl?: string;
-  /** Oldest first; the first is always `created` */
+  /** Oldest first. A whole history begins with `created`; absent with `events=0` */
   events: JobEvent[];
 }
 

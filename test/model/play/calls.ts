@@ -1,6 +1,7 @@
 import type {
   CopyRequest,
   CreateJobRequest,
+  EventRange,
   LogsQuery,
   NewLog,
   OperationRequest,
@@ -64,7 +65,7 @@ export interface VerbInputs extends WorkerInputs {
   redeliver: OfJob;
   append: OfJob & { logs: NewLog[] };
   readLogs: OfJob & { query: LogsQuery };
-  get: OfJob;
+  get: OfJob & { range?: EventRange };
   progress: OfJob;
   snapshot: OfJob;
   since: { job: string; fromSeq: number };
@@ -158,7 +159,7 @@ const VERBS: { [V in Verb]: StoreAndModel<VerbInputs[V]> } = {
     predict: logs.append,
   },
   readLogs: { perform: (at, it) => store.readLogs(at, of(it), it.job, it.query), predict: logs.read },
-  get: { perform: (at, it) => store.getJob(at, of(it), it.job), predict: reading.get },
+  get: { perform: (at, it) => store.getJob(at, of(it), it.job, it.range), predict: reading.get },
   progress: { perform: (at, it) => store.getProgress(at, of(it), it.job), predict: reading.progress },
   snapshot: { perform: (at, it) => store.readSnapshot(at, of(it), it.job), predict: reading.snapshot },
   since: { perform: (at, { job, fromSeq }) => store.readSince(at, job, fromSeq), predict: reading.since },

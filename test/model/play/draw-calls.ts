@@ -137,6 +137,10 @@ function logsQueryOf(random: Random) {
   };
 }
 
+/** Draw which events to read: all, or a page, which may be empty. */
+const rangeOf = (random: Random) =>
+  random.chance(0.3) ? {} : { range: { after: random.between(0, 15), limit: random.of([0, 1, 2, 5, 100]) } };
+
 /** Draw a page of jobs: by offset, or with a filter and a cursor. */
 function listQueryOf({ random, world }: Drawing) {
   const limit = String(random.of([1, 3, 100]));
@@ -273,7 +277,7 @@ export const DRAW_INPUT: { [V in keyof typeof WEIGHTS]: (drawing: Drawing) => Ve
   redeliver: (drawing) => ofJob(drawing, 'redeliver'),
   append: (drawing) => ({ ...ofJob(drawing, 'append'), logs: logsOf(drawing.random) }),
   readLogs: (drawing) => ({ ...ofJob(drawing, 'readLogs'), query: logsQueryOf(drawing.random) }),
-  get: (drawing) => ofJob(drawing, 'get'),
+  get: (drawing) => ({ ...ofJob(drawing, 'get'), ...rangeOf(drawing.random) }),
   progress: (drawing) => ofJob(drawing, 'progress'),
   snapshot: (drawing) => ofJob(drawing, 'snapshot'),
   since: (drawing) => ({ job: jobFor(drawing, 'since'), fromSeq: drawing.random.between(1, 15) }),

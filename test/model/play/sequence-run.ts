@@ -137,7 +137,7 @@ export class SequenceRun {
   /** Replay the history of a job that was read: its events must lead to the same record. */
   private replay({ call, response }: CallResult): void {
     const hasStepped = this.steps.some((step) => 'stepMs' in step || ('passMs' in step && step.passMs < 0));
-    if (call.verb !== 'get' || !('value' in response) || hasStepped) return;
+    if (call.verb !== 'get' || call.range !== undefined || !('value' in response) || hasStepped) return;
     const job = response.value as JobWithEvents;
     if (isTrimmed(job, this.rules.settings)) return;
     // Outcomes of callbacks are drawn regardless of how many attempts there were. A requeue may follow them.

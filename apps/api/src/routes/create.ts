@@ -10,6 +10,7 @@ import {
   type JobSummary,
   type KnownJob,
   LIMITS,
+  NO_EVENTS,
   TERMINAL_STATUSES,
   YardmasterError,
 } from '@yardmaster/protocol';
@@ -55,7 +56,11 @@ async function createOne(call: Call, request: CreateJobRequest, waitSeconds: num
   if (!waits?.hasRoom) return reply;
   return new Reply(reply.body, {
     ...more,
-    wait: () => waits.forEnd(id, isTerminal(status)).then(({ events: _, ...ended }) => withStreamUrl(call, ended)),
+    wait: async () => {
+      const ended = await waits.forEnd(id, { range: NO_EVENTS, hasEnded: isTerminal(status) });
+      const { events: _, ...shown } = ended;
+      return withStreamUrl(call, shown);
+    },
   });
 }
 

@@ -1,10 +1,13 @@
 import {
+  getJobQuery,
   historyQuery,
   isTerminal,
+  type JobWithEvents,
   jobList,
   jobWithEvents,
   latestProgress,
   listJobsQuery,
+  NO_EVENTS,
   spaceHistory,
   spaceList,
   spaceStats,
@@ -12,7 +15,6 @@ import {
   statsQuery,
   streamToken,
   streamTokenRequest,
-  waitQuery,
 } from '@yardmaster/protocol';
 import { authorize } from '@yardmaster/server';
 import {
@@ -57,16 +59,24 @@ export const READING: readonly Route[] = [
     scopes: ['jobs:read'],
     tag: 'Reading',
     summary: 'Get a job with its history',
-    description: 'With `waitSeconds`, the call waits for the end of a job that has not ended.',
-    input: query(waitQuery, mayWait),
+    description:
+      'With `waitSeconds`, the call waits for the end of a job that has not ended. A client that needs no history leaves it out with `events=0`. `eventsAfter` and `eventsLimit` return a page of it; read on after the seq of its last event, until a page is empty.',
+    input: query(getJobQuery, mayWait),
     slot: 'long',
-    success: { schema: jobWithEvents, examples: { 'A completed job': { ...COMPLETED, events: EVENTS } } },
+    success: {
+      schema: jobWithEvents,
+      examples: { 'A completed job': { ...COMPLETED, events: EVENTS }, 'With `events=0`': COMPLETED },
+    },
     refusals: ['TOO_MANY_WAITERS'],
     async handler(call) {
       const { store, caller, id, input } = call;
-      const job = await getJob(store, caller, id);
-      if (input.waitSeconds === 0 || isTerminal(job.status)) return job;
-      return new Reply(job, { wait: () => new LongPoll(call, input.waitSeconds).forEnd(id, false) });
+      const { waitSeconds, range } = input;
+      const shown = ({ events, ...job }: JobWithEvents) => (range === NO_EVENTS ? job : { ...job, events });
+      const job = await getJob(store, caller, id, range);
+      if (waitSeconds === 0 || isTerminal(job.status)) return shown(job);
+      return new Reply(shown(job), {
+        wait: () => new LongPoll(call, waitSeconds).forEnd(id, { range, hasEnded: false }).then(shown),
+      });
     },
   }),
   route({

@@ -1,4 +1,4 @@
-import type { ClaimedJob, JobWithEvents } from '@yardmaster/protocol';
+import type { ClaimedJob, EventRange, JobWithEvents } from '@yardmaster/protocol';
 import { authenticate, cachedPrincipal, presentedKey } from '@yardmaster/server';
 import { getJob, type Polled, type Store, settleAndPoll } from '@yardmaster/store';
 import type { Call } from '../call.js';
@@ -98,13 +98,13 @@ export class LongPoll {
    * Wait for the end of a job.
    *
    * @param hasEnded whether that is known already
-   * @returns the job with its history, as it is when it has ended or when the wait is over
+   * @returns the job with these events, as it is when it has ended or when the wait is over
    * @throws TOO_MANY_WAITERS, UNAUTHENTICATED, JOB_NOT_FOUND; OVERLOADED, UNAVAILABLE when it cannot be read at the end
    */
-  async forEnd(jobId: string, hasEnded: boolean): Promise<JobWithEvents> {
+  async forEnd(jobId: string, { range, hasEnded }: { range: EventRange; hasEnded: boolean }): Promise<JobWithEvents> {
     const { deps, caller } = this.#call;
     const { waiting } = deps;
-    const read = () => this.atRedis((store) => getJob(store, caller, jobId));
+    const read = () => this.atRedis((store) => getJob(store, caller, jobId, range));
     if (hasEnded || this.#isOver) return read();
     return new Promise((resolve, reject) => {
       const state = { isReading: false, mustReadAgain: false, isOver: false };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { jsonObject, jsonValue } from '../schema/fields.js';
 import { count, instant, jobIdField, jobStatus } from '../schema/response-fields.js';
-import { jobEvent } from './events.js';
+import { type JobEvent, jobEvent } from './events.js';
 import { progressRequest } from './progress.js';
 import { failRequest } from './requests.js';
 import { TERMINAL_STATUSES } from './statuses.js';
@@ -98,14 +98,17 @@ export const createdJobs = z
 /** Response of Create Job. */
 export const createdJob = z.union([job, knownJob]).meta({ id: 'CreatedJob' });
 
-/** A job in the response of Get Job: with its history. */
+/** A job in the response of Get Job: with its history, unless the query leaves it out. */
 export const jobWithEvents = z
   .object({
     ...job.shape,
-    events: z.array(jobEvent).describe('Oldest first; the first is always `created`'),
+    events: z
+      .array(jobEvent)
+      .optional()
+      .describe('Oldest first. A whole history begins with `created`; absent with `events=0`'),
   })
   .meta({ id: 'JobWithEvents' });
-export type JobWithEvents = z.output<typeof jobWithEvents>;
+export type JobWithEvents = Job & { events: JobEvent[] };
 
 /** Form of a delivery token, as a regular expression. Clients treat a token as opaque. */
 export const DELIVERY_TOKEN = '^[0-9]{1,9}[.][0-9]{1,9}([.][0-9a-z]{1,11})?$';

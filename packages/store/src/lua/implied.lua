@@ -11,3 +11,13 @@ local function impliedEntries(job)
   if status == 'running' then return { delivered, acked } end
   return { delivered, acked, '["completed",' .. job.updatedAt .. ']' }
 end
+
+-- Find an event in the history of a job, or else the oldest one that is left. Return its place in the list, its seq, the
+-- length of the list, and the entries of a history without a list; event 1 is `created`, which is in none.
+local function placeInHistory(job, fromSeq)
+  local implied = not has(job, 'h') and impliedEntries(job)
+  local length = implied and #implied or redis.call('LLEN', job.key .. ':events')
+  local dropped = job.seq - 1 - length
+  local first = math.max(0, tonumber(fromSeq) - 2 - dropped)
+  return first, first + 2 + dropped, length, implied
+end

@@ -277,7 +277,7 @@ class _JobWithEventsRequired(TypedDict):
     updatedAt: "Timestamp"
     callbackUrl: Optional[str]
     callbackHeaders: Optional[Dict[str, str]]
-    # Oldest first; the first is always `created`
+    # Oldest first. A whole history begins with `created`; absent with `events=0`
     events: List["JobEvent"]
 
 

@@ -1,13 +1,13 @@
 -- KEYS base
--- ARGV jobId space portion budget
--- REPLY OK record[] events[] length:number
+-- ARGV jobId space fromSeq portion budget
+-- REPLY OK record[] firstSeq:number events[]
 -- REPLY LARGE
 -- ERRORS JOB_NOT_FOUND FORBIDDEN
 --
--- Read a job and the oldest `portion` entries of its history, as of one moment; or only report that they are large.
+-- Read a job and at most `portion` entries of its history, from an event's seq on, or from the oldest that is left, as of one
+-- moment; or only report that they are large.
 --   budget    bytes that both may have together; a larger reply is not returned
 --   record    field, value, …
---   length    entries of the whole history
 local job, refusal = openJob(base, space, jobId)
 if refusal then return refusal end
 
@@ -17,15 +17,15 @@ for _, field in ipairs({ 'payload', 'result', 'progress', 'checkpoint', 'error',
   left = left - redis.call('HSTRLEN', job.key, field)
 end
 
-local events = has(job, 'h') and {} or impliedEntries(job)
-local length = has(job, 'h') and redis.call('LLEN', job.key .. ':events') or #events
-for first = #events, math.min(length, tonumber(portion)) - 1, 20 do
+local first, firstSeq, length, implied = placeInHistory(job, fromSeq)
+local over = math.min(length, first + tonumber(portion))
+local events = implied and { unpack(implied, first + 1, over) } or {}
+for at = first + #events, over - 1, 20 do
   if left < 0 then break end
-  local last = math.min(first + 20, tonumber(portion)) - 1
-  for _, entry in ipairs(redis.call('LRANGE', job.key .. ':events', first, last)) do
+  for _, entry in ipairs(redis.call('LRANGE', job.key .. ':events', at, math.min(at + 20, over) - 1)) do
     events[#events + 1] = entry
     left = left - #entry
   end
 end
 if left < 0 then return { 'LARGE' } end
-return { 'OK', redis.call('HGETALL', job.key), events, length }
+return { 'OK', redis.call('HGETALL', job.key), firstSeq, events }

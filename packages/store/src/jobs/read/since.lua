@@ -10,10 +10,9 @@
 --   result     null unless the job is completed
 local job, logsDropped, result = loadJob(base, jobId, 'logsDropped', 'result')
 if not job.status then return { 'JOB_NOT_FOUND' } end
-local history, logs = job.key .. ':events', job.key .. ':logs'
-local implied = not has(job, 'h') and impliedEntries(job)
-local dropped = job.seq - 1 - (implied and #implied or redis.call('LLEN', history))
-local first = math.max(0, tonumber(fromSeq) - 2 - dropped) -- event 1 is `created`, which is not in the list
-local events = implied and { unpack(implied, first + 1) } or redis.call('LRANGE', history, first, first + tonumber(portion) - 1)
+local first, firstSeq, _, implied = placeInHistory(job, fromSeq)
+local events = implied and { unpack(implied, first + 1) }
+  or redis.call('LRANGE', job.key .. ':events', first, first + tonumber(portion) - 1)
+local logs = job.key .. ':logs'
 local logSeq = tonumber(logsDropped or 0) + redis.call('LLEN', logs)
-return { 'OK', first + 2 + dropped, events, job.seq, logSeq, redis.call('LINDEX', logs, -1), job.status, job.name, job.space, result }
+return { 'OK', firstSeq, events, job.seq, logSeq, redis.call('LINDEX', logs, -1), job.status, job.name, job.space, result }
