@@ -97,7 +97,7 @@ func TestACallIsSentAgainOnlyWithinTheWindow(t *testing.T) {
 		w.Header().Set("retry-after", "30")
 		return refuseCall(w, 503, wire.ErrorCodeOverloaded)
 	}
-	_, err := f.client.Get(context.Background(), "a")
+	_, err := f.client.Get(context.Background(), "a", nil)
 	expect(t, "code", asError(err).Code, wire.ErrorCodeOverloaded)
 	expect(t, "calls", len(f.callsTo("/a")), 1)
 }
@@ -171,7 +171,7 @@ func TestTheDefaultTransportUsesHTTP1AlsoIfTheServerOffersHTTP2(t *testing.T) {
 	transport.TLSClientConfig.RootCAs = server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 	client, err := NewClient(ClientOptions{URL: server.URL, APIKey: "k", Space: "demo", Transport: transport})
 	expect(t, "error", err, nil)
-	job, err := client.Get(context.Background(), "a")
+	job, err := client.Get(context.Background(), "a", nil)
 	expect(t, "error", err, nil)
 	expect(t, "protocol", job.ID, "HTTP/1.1")
 }
@@ -253,6 +253,10 @@ func TestOtherCallsAreThoseOfTheAPI(t *testing.T) {
 		return true
 	}
 	ctx := context.Background()
+	for _, options := range []*GetOptions{nil, {WithoutEvents: true}, {EventsAfter: 7, EventsLimit: 10}} {
+		_, err := f.client.Get(ctx, "j1", options)
+		expect(t, "error", err, nil)
+	}
 	_, statsErr := f.client.Stats(ctx)
 	_, createErr := f.client.Create(ctx, "ok", nil, &CreateOptions{Tags: []string{"eu"}})
 	request := wire.StreamTokenRequest{Scope: "jobs:read", JobIds: []string{"j1"}, ExpiresInSeconds: Ptr(60)}
@@ -263,12 +267,13 @@ func TestOtherCallsAreThoseOfTheAPI(t *testing.T) {
 	expect(t, "token", token.Token, "ymst_x")
 	var calls []string
 	for _, each := range f.callsTo("") {
-		calls = append(calls, each.method+" "+each.path+" "+each.body)
+		calls = append(calls, strings.TrimSpace(each.method+" "+each.path+" "+each.query+each.body))
 	}
 	expect(t, "calls", strings.Join(calls, "\n"), strings.Join([]string{
-		"GET /spaces/demo/stats ", `POST /spaces/demo/jobs {"name":"ok","payload":null,"tags":["eu"]}`,
+		"GET /jobs/j1", "GET /jobs/j1 events=0", "GET /jobs/j1 eventsAfter=7&eventsLimit=10",
+		"GET /spaces/demo/stats", `POST /spaces/demo/jobs {"name":"ok","payload":null,"tags":["eu"]}`,
 		`POST /stream-tokens {"scope":"jobs:read","jobIds":["j1"],"expiresInSeconds":60}`,
-		`POST /jobs/j1/requeue {"delaySeconds":60}`, "DELETE /jobs/j1 ",
+		`POST /jobs/j1/requeue {"delaySeconds":60}`, "DELETE /jobs/j1",
 		`POST /spaces/demo/pause {"names":["resize"]}`, "POST /spaces/demo/resume {}",
 	}, "\n"))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/url"
 	"time"
 
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
@@ -36,7 +37,7 @@ func (h *Handle) Result(ctx context.Context, into any) error {
 		if deadline, ok := ctx.Deadline(); ok {
 			wait = min(max(time.Until(deadline), 0), longPoll)
 		}
-		job, err := h.client.get(ctx, h.ID, wait)
+		job, err := h.client.get(ctx, h.ID, url.Values{"events": {"0"}}, wait)
 		if err != nil {
 			return err
 		}

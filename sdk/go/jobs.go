@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -70,15 +71,41 @@ func (c *Client) create(ctx context.Context, path string, value any, idempotency
 	return c.call(ctx, r, created)
 }
 
-// Get returns a job with its history.
-func (c *Client) Get(ctx context.Context, id string) (*wire.JobWithEvents, error) {
-	return c.get(ctx, id, 0)
+// GetOptions says which events of the history to return with a job. Default: all.
+type GetOptions struct {
+	// WithoutEvents leaves the history out.
+	WithoutEvents bool
+	// EventsAfter returns a page of events: those after this number, which is the end of an id of an event. Read on after
+	// the last one until a page is empty.
+	EventsAfter int
+	// EventsLimit is the maximum number of events of a page, at most 100. Default: 100, if EventsAfter is not 0.
+	EventsLimit int
 }
 
-func (c *Client) get(ctx context.Context, id string, wait time.Duration) (*wire.JobWithEvents, error) {
+// Get returns a job with its history, or with the part of it that the options name. They may be nil.
+func (c *Client) Get(ctx context.Context, id string, options *GetOptions) (*wire.JobWithEvents, error) {
+	query := url.Values{}
+	if options != nil {
+		if options.WithoutEvents {
+			query.Set("events", "0")
+		}
+		if options.EventsAfter > 0 {
+			query.Set("eventsAfter", strconv.Itoa(options.EventsAfter))
+		}
+		if options.EventsLimit > 0 {
+			query.Set("eventsLimit", strconv.Itoa(options.EventsLimit))
+		}
+	}
+	return c.get(ctx, id, query, 0)
+}
+
+func (c *Client) get(ctx context.Context, id string, query url.Values, wait time.Duration) (*wire.JobWithEvents, error) {
 	path := jobPath(id, "")
 	if wait > 0 {
-		path += "?waitSeconds=" + strconv.FormatFloat(wait.Seconds(), 'f', 3, 64)
+		query.Set("waitSeconds", strconv.FormatFloat(wait.Seconds(), 'f', 3, 64))
+	}
+	if len(query) > 0 {
+		path += "?" + query.Encode()
 	}
 	var job wire.JobWithEvents
 	if err := c.call(ctx, request{method: http.MethodGet, path: path, wait: wait}, &job); err != nil {

@@ -129,7 +129,7 @@ def test_a_result_that_does_not_come_is_an_error(
 def test_a_result_is_waited_for_with_long_polls(service: FakeService, client: Yardmaster) -> None:
     answering(service, (200, {"status": "running"}, {}), (200, {"status": "completed", "result": {"n": 1}}, {}))
     assert client.job("j1").result() == {"n": 1}
-    assert [call.path for call in service.calls] == ["/api/v1/jobs/j1?waitSeconds=20.000"] * 2
+    assert [call.path for call in service.calls] == ["/api/v1/jobs/j1?events=0&waitSeconds=20.000"] * 2
 
 
 def test_the_client_for_asyncio_makes_the_same_calls(service: FakeService) -> None:
@@ -153,7 +153,7 @@ def test_the_client_for_asyncio_makes_the_same_calls(service: FakeService) -> No
 
     asyncio.run(use())
     assert [re.sub("waitSeconds=.*", "waitSeconds=", call.path.removeprefix("/api/v1")) for call in service.calls] == [
-        *("/spaces/demo/jobs", "/jobs/j1?waitSeconds="),
+        *("/spaces/demo/jobs", "/jobs/j1?events=0&waitSeconds="),
         *("/spaces/demo/jobs?status=pending", "/jobs/j1/kill"),
         *("/spaces/demo/operations", "/operations/j1", "/operations/j1", "/stream-tokens"),
     ]
@@ -189,6 +189,9 @@ def test_spaces_follow_the_cursor_in_the_response(service: FakeService, client: 
 
 def test_other_calls_are_those_of_the_api(service: FakeService, client: Yardmaster) -> None:
     answering(service, (200, CREATED, {}))
+    client.get("j1")
+    client.get("j1", events=False)
+    client.job("j1").get(events_after=0, events_limit=10)
     client.requeue("j1", "5m")
     client.delete("j1")
     client.stats()
@@ -199,6 +202,9 @@ def test_other_calls_are_those_of_the_api(service: FakeService, client: Yardmast
     client.create_stream_token("jobs:read:progress", job_ids=["j1"], expires_in="5m")
     client.create_stream_token("jobs:read", tag="eu")
     assert [(call.method, call.path.removeprefix("/api/v1"), call.body) for call in service.calls] == [
+        ("GET", "/jobs/j1", None),
+        ("GET", "/jobs/j1?events=0", None),
+        ("GET", "/jobs/j1?eventsAfter=0&eventsLimit=10", None),
         ("POST", "/jobs/j1/requeue", {"delaySeconds": 300}),
         ("DELETE", "/jobs/j1", None),
         ("GET", "/spaces/a%20b/stats", None),

@@ -4,7 +4,7 @@ export {
   type OperationOptions,
   type Operations,
 } from './client/operations.js';
-export type { CallOptions, CreateOptions, NewJob, YardmasterOptions } from './client/options.js';
+export type { CallOptions, CreateOptions, GetOptions, NewJob, YardmasterOptions } from './client/options.js';
 export { type ListOptions, Yardmaster } from './client/yardmaster.js';
 export type { Duration } from './durations.js';
 export {

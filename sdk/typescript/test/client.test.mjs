@@ -97,7 +97,7 @@ withClient(
   () => new Promise(() => undefined),
   async (client) => {
     const controller = new AbortController();
-    const call = client.get('j1', controller.signal);
+    const call = client.get('j1', { signal: controller.signal });
     controller.abort(new Error('enough'));
     await assert.rejects(call, /enough/);
   },
@@ -108,7 +108,7 @@ withClient(
   ({ url }) => [200, { ...JOB, status: url.includes('waitSeconds') ? 'running' : 'pending', events: [] }],
   async (client, { calls }) => {
     await assert.rejects(client.handle('j1').result({ timeout: '100ms' }), { code: 'TIMEOUT', jobStatus: 'running' });
-    assert.match(calls[0].url, /^\/api\/v1\/jobs\/j1\?waitSeconds=0\.\d+$/);
+    assert.match(calls[0].url, /^\/api\/v1\/jobs\/j1\?events=0&waitSeconds=0\.\d+$/);
   },
 );
 
@@ -166,9 +166,12 @@ withClient(
 );
 
 withClient(
-  'requeue, delete, stats, pause, resume, tags and stream tokens make the calls of the API',
+  'get, requeue, delete, stats, pause, resume, tags and stream tokens make the calls of the API',
   () => [200, { ...JOB, success: true }],
   async (client, { calls }) => {
+    await client.get('j1');
+    await client.get('j1', { events: false });
+    await client.get('j1', { events: { after: 0, limit: 10 } });
     await client.requeue('j1', '5m');
     await client.delete('j1');
     await client.stats();
@@ -180,6 +183,9 @@ withClient(
     assert.deepEqual(
       calls.map(({ method, url, body }) => [method, url, body]),
       [
+        ['GET', '/api/v1/jobs/j1', null],
+        ['GET', '/api/v1/jobs/j1?events=0', null],
+        ['GET', '/api/v1/jobs/j1?eventsAfter=0&eventsLimit=10', null],
         ['POST', '/api/v1/jobs/j1/requeue', { delaySeconds: 300 }],
         ['DELETE', '/api/v1/jobs/j1', null],
         ['GET', '/api/v1/spaces/a%20b/stats', null],

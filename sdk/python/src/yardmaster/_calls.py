@@ -28,8 +28,15 @@ def create(target: Target, jobs: NewJob | Sequence[NewJob], idempotency_key: str
     return Request("POST", space_path(target, "/jobs"), json_bytes(body), headers)
 
 
-def read(job_id: str, wait: float = 0) -> Request:
-    return Request("GET", job_path(job_id, f"?waitSeconds={wait:.3f}" if wait > 0 else ""), wait=wait)
+def wait_for(job_id: str, wait: float) -> Request:
+    query = f"?events=0&waitSeconds={wait:.3f}" if wait > 0 else "?events=0"
+    return Request("GET", job_path(job_id, query), wait=wait)
+
+
+def read(job_id: str, events: bool, events_after: int | None, events_limit: int | None) -> Request:
+    options = {"events": None if events else 0, "eventsAfter": events_after, "eventsLimit": events_limit}
+    query = urlencode({name: value for name, value in options.items() if value is not None})
+    return Request("GET", job_path(job_id, f"?{query}" if query else ""))
 
 
 def jobs(target: Target, query: str, cursor: str | None) -> Request:

@@ -47,16 +47,18 @@ class AsyncJob:
         while True:
             wait = min(max(end - time.monotonic(), 0), _calls.LONG_POLL)
             job = cast(
-                JobWithEvents, await self._client.send(_calls.read(self.id, wait), max(end - time.monotonic(), 1))
+                JobWithEvents, await self._client.send(_calls.wait_for(self.id, wait), max(end - time.monotonic(), 1))
             )
             if _calls.has_result(job):
                 return job.get("result")
             if time.monotonic() >= end:
                 raise _calls.timed_out(job, seconds)
 
-    async def get(self) -> JobWithEvents:
-        """Return the job with its history."""
-        return await self._client.get(self.id)
+    async def get(
+        self, *, events: bool = True, events_after: int | None = None, events_limit: int | None = None
+    ) -> JobWithEvents:
+        """Return the job with its history, or a part of it; see :meth:`AsyncYardmaster.get`."""
+        return await self._client.get(self.id, events=events, events_after=events_after, events_limit=events_limit)
 
     async def kill(self, reason: str | None = None) -> None:
         """End the job."""
@@ -104,9 +106,16 @@ class AsyncYardmaster:
         """Return a job by its id, for example to wait for its result. It makes no call."""
         return AsyncJob(self, job_id, None, None)
 
-    async def get(self, job_id: str) -> JobWithEvents:
-        """Return a job with its history."""
-        return cast(JobWithEvents, await self.send(_calls.read(job_id)))
+    async def get(
+        self,
+        job_id: str,
+        *,
+        events: bool = True,
+        events_after: int | None = None,
+        events_limit: int | None = None,
+    ) -> JobWithEvents:
+        """Return a job with its history, or a part of it; see :meth:`Yardmaster.get`."""
+        return cast(JobWithEvents, await self.send(_calls.read(job_id, events, events_after, events_limit)))
 
     async def jobs(self, **filter: Unpack[JobFilter]) -> AsyncIterator[ListedJob]:
         """List jobs of the space, page after page: no job comes twice, whatever changes in the meantime."""

@@ -47,15 +47,17 @@ class Job:
         end = time.monotonic() + seconds
         while True:
             wait = min(max(end - time.monotonic(), 0), _calls.LONG_POLL)
-            job = cast(JobWithEvents, self._client.send(_calls.read(self.id, wait), max(end - time.monotonic(), 1)))
+            job = cast(JobWithEvents, self._client.send(_calls.wait_for(self.id, wait), max(end - time.monotonic(), 1)))
             if _calls.has_result(job):
                 return job.get("result")
             if time.monotonic() >= end:
                 raise _calls.timed_out(job, seconds)
 
-    def get(self) -> JobWithEvents:
-        """Return the job with its history."""
-        return self._client.get(self.id)
+    def get(
+        self, *, events: bool = True, events_after: int | None = None, events_limit: int | None = None
+    ) -> JobWithEvents:
+        """Return the job with its history, or a part of it; see :meth:`Yardmaster.get`."""
+        return self._client.get(self.id, events=events, events_after=events_after, events_limit=events_limit)
 
     def kill(self, reason: str | None = None) -> None:
         """End the job."""
@@ -106,9 +108,20 @@ class Yardmaster:
         """Return a job by its id, for example to wait for its result. It makes no call."""
         return Job(self, job_id, None, None)
 
-    def get(self, job_id: str) -> JobWithEvents:
-        """Return a job with its history."""
-        return cast(JobWithEvents, self.send(_calls.read(job_id)))
+    def get(
+        self,
+        job_id: str,
+        *,
+        events: bool = True,
+        events_after: int | None = None,
+        events_limit: int | None = None,
+    ) -> JobWithEvents:
+        """Return a job with its history; without it, and the key ``events``, if ``events`` is false.
+
+        ``events_after`` and ``events_limit`` return a page of at most 100 events: those after this number, which is the
+        end of the id of an event. Read on after the last one until a page is empty.
+        """
+        return cast(JobWithEvents, self.send(_calls.read(job_id, events, events_after, events_limit)))
 
     def jobs(self, **filter: Unpack[JobFilter]) -> Iterator[ListedJob]:
         """List jobs of the space, page after page: no job comes twice, whatever changes in the meantime."""

@@ -1,6 +1,7 @@
 import { type Duration, secondsOf } from '../durations.js';
 import { YardmasterError } from '../errors.js';
-import type { JobStatus, JobWithEvents } from '../wire.generated.js';
+import type { Job, JobStatus, JobWithEvents } from '../wire.generated.js';
+import type { GetOptions } from './options.js';
 import { jobPath, type Sender } from './transport.js';
 
 /** The service waits at most this long before it responds. */
@@ -35,7 +36,10 @@ export class JobHandle {
     const end = performance.now() + seconds * 1_000;
     for (;;) {
       const left = (end - performance.now()) / 1_000;
-      const job = await this.#read(Math.min(Math.max(left, 0), WAIT_SECONDS), signal);
+      const waitSeconds = Math.min(Math.max(left, 0), WAIT_SECONDS);
+      const wait = waitSeconds > 0 ? `&waitSeconds=${waitSeconds.toFixed(3)}` : '';
+      const path = jobPath(this.id, `?events=0${wait}`);
+      const job = await this.#client.send<Job>({ method: 'GET', path, waitMs: waitSeconds * 1_000 }, signal);
       if (job.status === 'completed') return job.result as T;
       if (job.status === 'dead') {
         const facts = { jobStatus: job.status, jobError: job.error };
@@ -49,14 +53,18 @@ export class JobHandle {
     }
   }
 
-  #read(waitSeconds: number, signal?: AbortSignal): Promise<JobWithEvents> {
-    const path = jobPath(this.id, waitSeconds > 0 ? `?waitSeconds=${waitSeconds.toFixed(3)}` : '');
-    return this.#client.send({ method: 'GET', path, waitMs: waitSeconds * 1_000 }, signal);
-  }
-
-  /** Return the job with its history. */
-  get(signal?: AbortSignal): Promise<JobWithEvents> {
-    return this.#read(0, signal);
+  /** Return the job with its history, a page of it, or without it. */
+  get(options: GetOptions & { events: false }): Promise<Job>;
+  get(options?: GetOptions): Promise<JobWithEvents>;
+  get({ events, signal }: GetOptions = {}): Promise<Job> {
+    const { after, limit } = events || {};
+    const query = new URLSearchParams({
+      ...(events === false && { events: '0' }),
+      ...(after !== undefined && { eventsAfter: String(after) }),
+      ...(limit !== undefined && { eventsLimit: String(limit) }),
+    });
+    const path = jobPath(this.id, query.size > 0 ? `?${query}` : '');
+    return this.#client.send({ method: 'GET', path }, signal);
   }
 
   /** End the job. */

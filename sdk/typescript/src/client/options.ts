@@ -49,6 +49,16 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
+/** Of one read of a job. */
+export interface GetOptions {
+  /**
+   * Which events of the history to return: none, or a page of at most 100 (`limit`), those after a number (`after`). The
+   * number of an event is the end of its id; read on after the last one until a page is empty. Default: all
+   */
+  events?: false | { after?: number; limit?: number };
+  signal?: AbortSignal;
+}
+
 /** A job to create. The payload is a JSON object, or null. */
 export interface NewJob {
   name: string;

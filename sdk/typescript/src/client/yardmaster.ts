@@ -19,6 +19,7 @@ import {
   bodyOf,
   type CallOptions,
   type CreateOptions,
+  type GetOptions,
   type NewJob,
   targetOf,
   timestampOf,
@@ -96,9 +97,11 @@ export class Yardmaster implements Sender {
     return new JobHandle(this, { id: jobId });
   }
 
-  /** Return a job with its history. */
-  get(jobId: string, signal?: AbortSignal): Promise<JobWithEvents> {
-    return this.handle(jobId).get(signal);
+  /** Return a job with its history, a page of it, or without it. */
+  get(jobId: string, options: GetOptions & { events: false }): Promise<Job>;
+  get(jobId: string, options?: GetOptions): Promise<JobWithEvents>;
+  get(jobId: string, options?: GetOptions): Promise<Job> {
+    return this.handle(jobId).get(options);
   }
 
   /** List jobs of the space, page after page: no job comes twice, whatever is created or changed in the meantime. */
