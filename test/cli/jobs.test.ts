@@ -207,6 +207,8 @@ it('shows a job with its history', async () => {
   ]);
   const [, [json = '']] = await here('jobs-get', 'get', id, '--json').end();
   expect(JSON.parse(json)).toMatchObject({ id, result: 'ok' });
+  const [, withoutHistory] = await here('jobs-get', 'get', id, '--no-history').end();
+  expect(withoutHistory).toEqual(lines.slice(0, lines.indexOf('history')));
 });
 
 it('get exits with 1 for an unknown job', async () => {

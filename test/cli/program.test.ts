@@ -56,7 +56,7 @@ it.each([
     },
   ],
   ['jobs', IN_SPACE, { ...inSpace, query: {}, limit: 50, offset: 0 }],
-  ['get job', KEY, { ...called, id: 'job' }],
+  ['get job', KEY, { ...called, id: 'job', hasHistory: true }],
   ['kill job', KEY, { ...called, id: 'job', reason: null }],
   ['release job', KEY, { ...called, id: 'job', reason: null, delaySeconds: null, deliveryToken: null }],
   ['requeue job --delay 5', KEY, { ...called, id: 'job', delaySeconds: 5 }],

@@ -1,4 +1,4 @@
-import type { JobWithEvents } from '@yardmaster/protocol';
+import type { Job, JobEvent } from '@yardmaster/protocol';
 import { type CommandLine, defineCommand } from '../command.js';
 import { done, keyHelp } from '../exit-codes.js';
 import { idIn, type ServiceFlags, withServiceOptions } from '../flags.js';
@@ -15,18 +15,27 @@ export const getCommand = defineCommand({
   name: 'get',
   define: (command) =>
     withServiceOptions(command.description('Show a job with its history.').argument('<jobId>', 'the job'))
+      .option('--no-history', 'leave the history out')
       .option('--json', 'print the job as one line of JSON, as the service sent it')
       .addHelpText('after', keyHelp('jobs:read')),
-  parse: (line: CommandLine<ServiceFlags>) => idIn(line, 'reading a job', 'jobs:read'),
-  async run({ service, id, isJson }, { out }) {
-    const job = await callJson<JobWithEvents>(service, { path: jobPath(id) });
-    if (!Array.isArray(job?.events)) throw new Refused('the response is not a job');
+  parse: (line: CommandLine<ServiceFlags & { history: boolean }>) => ({
+    ...idIn(line, 'reading a job', 'jobs:read'),
+    hasHistory: line.flags.history,
+  }),
+  async run({ service, id, hasHistory, isJson }, { out }) {
+    const path = jobPath(id, '', { events: hasHistory ? null : 0 });
+    const job = await callJson<ShownJob>(service, { path });
+    if (typeof job?.id !== 'string' || (hasHistory && !Array.isArray(job.events)))
+      throw new Refused('the response is not a job');
     return done(out, isJson ? [jsonLine(job)] : linesOfJob(job, out));
   },
 });
 
+/** A job, with its history unless that is left out. */
+type ShownJob = Job & { events?: JobEvent[] };
+
 /** Fields in the order in which they are shown; each is left out when the job does not have it. */
-const FIELDS: [title: string, of: (job: JobWithEvents) => unknown][] = [
+const FIELDS: [title: string, of: (job: ShownJob) => unknown][] = [
   ['id', ({ id }) => id],
   ['name', ({ name }) => name],
   ['space', ({ spaceId }) => spaceId],
@@ -47,7 +56,7 @@ const FIELDS: [title: string, of: (job: JobWithEvents) => unknown][] = [
   ['callback', ({ callbackUrl }) => callbackUrl],
 ];
 
-const TIMES: [title: string, of: (job: JobWithEvents) => string | null | undefined][] = [
+const TIMES: [title: string, of: (job: ShownJob) => string | null | undefined][] = [
   ['scheduled for', ({ scheduledFor }) => scheduledFor],
   ['created', ({ createdAt }) => createdAt],
   ['started', ({ startedAt }) => startedAt],
@@ -56,8 +65,8 @@ const TIMES: [title: string, of: (job: JobWithEvents) => string | null | undefin
 
 const TITLE_COLUMNS = 15;
 
-/** Describe a job and its history for people. On a terminal, lines are no wider than that, and times are local. */
-function linesOfJob(job: JobWithEvents, out: Terminal): string[] {
+/** Describe a job for people. On a terminal, lines are no wider than that, and times are local. */
+function linesOfJob(job: ShownJob, out: Terminal): string[] {
   const isLocal = out.isTTY === true;
   const fit = (line: string) => (isLocal ? clip(line, sizeOf(out).columns) : line);
   const color = (paint: Color) => (isLocal ? paint : plain);
@@ -68,6 +77,7 @@ function linesOfJob(job: JobWithEvents, out: Terminal): string[] {
       const line = fit(`${title.padEnd(TITLE_COLUMNS)}${text}`);
       return color(title === 'status' ? colorOf(job.status) : plain)(line);
     });
+  if (job.events === undefined) return fields;
   const history = job.events.map((event) => {
     const message = readEvent(event);
     if (message === null) return '  an event that cannot be read';

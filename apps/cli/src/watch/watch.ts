@@ -96,7 +96,7 @@ async function readMissing(status: Status | null, service: Service, jobId: strin
     return progress === null ? {} : { progress };
   }
   if (status !== 'scheduled') return {};
-  return { scheduledFor: readScheduledFor(await read(jobPath(jobId), service, signal)) };
+  return { scheduledFor: readScheduledFor(await read(jobPath(jobId, '', { events: 0 }), service, signal)) };
 }
 
 /** Read an object; an empty one when it cannot be read, because later messages show the state anyway. */
