@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import type { JobWithEvents, SpaceStats } from '@yardmaster/protocol';
+import type { SpaceStats } from '@yardmaster/protocol';
 import { isJobId } from '@yardmaster/protocol/job-id';
 import { useEffect } from 'preact/hooks';
 import { CallError, call, segment } from './api/client.js';
@@ -71,7 +71,7 @@ export function Find() {
 /** Whether a job has this id. */
 async function isJobWith(id: string): Promise<boolean> {
   try {
-    await call<JobWithEvents>('GET', `jobs/${segment(id)}`);
+    await call('GET', `jobs/${segment(id)}`, { query: { events: 0 } });
     return true;
   } catch (error) {
     if (error instanceof CallError && [400, 403, 404].includes(error.status)) return false;

@@ -15,6 +15,8 @@ const timelineOf = async (dashboard: Dashboard) =>
 
 const logsOf = (dashboard: Dashboard): Promise<string[]> => dashboard.texts('.entry > bdi:first-of-type');
 
+const numbers = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, i) => String(from - i));
+
 /** Append log entries whose messages are numbers. */
 async function log(id: string, from: number, to: number, level = 'info'): Promise<void> {
   const logs = Array.from({ length: to - from + 1 }, (_, i) => ({ level, message: `entry ${from + i}` }));
@@ -54,6 +56,18 @@ it('shows attempts, progress, stages, checkpoint and result of a job live', asyn
   const { events } = (await service.call('GET', `/jobs/${id}`)).body;
   const types = events.map(({ type }: { type: string }) => type).reverse();
   await dashboard.waitForTexts('[aria-label=History] td:nth-child(2)', types);
+});
+
+it('shows the whole of a long history, and continues it', async () => {
+  const { id } = await createJob(service, SPACE);
+  for (const verb of ['claim', 'ack']) await step(service, id, verb);
+  for (let n = 4; n <= 230; n++) await step(service, id, 'event', n);
+  const dashboard = await open(`#/jobs/${id}`);
+  await dashboard.waitForTexts('[aria-label=History] td:nth-child(3)', numbers(230, 181));
+  await dashboard.click('Show all 230 events');
+  await dashboard.isLive();
+  await step(service, id, 'complete');
+  await dashboard.waitForTexts('[aria-label=History] td:nth-child(3)', ['', ...numbers(230, 4), '', '', '']);
 });
 
 it('shows the new job after a job is deleted and created again with the same id', async () => {

@@ -19,18 +19,19 @@ import { Logs } from './logs.js';
 /** An ended job has no stream, but callbacks, and it may be requeued. So it is read again now and then. */
 const ENDED_EVERY_MS = 3000;
 
-/** Most events that a page keeps, as many as the service does by default. */
+/** Most events that a page keeps, as many as the service does by default; and those of one call. */
 const EVENTS_MAX = 1000;
+const EVENTS_AT_ONCE = 100;
 
 /** One job, live. */
 export function JobScreen({ jobId }: { jobId: string }) {
   const load = async (signal: AbortSignal): Promise<JobWithEvents> => {
-    const known = seqOf(value.value);
-    const loaded = await call<JobWithEvents>('GET', `jobs/${segment(jobId)}`, { signal });
+    const known = value.value?.events ?? [];
+    const loaded = await readJob(jobId, known, signal);
     // Events that were known before the request are gone, as after the restoration of a backup.
-    if (seqOf(loaded) < known) return loaded;
+    if (seqOf(loaded.events) < seqOf(known)) return loaded;
     // The stream may have brought events that are newer than what was read.
-    return seqOf(loaded) < seqOf(value.value) ? load(signal) : loaded;
+    return seqOf(loaded.events) < seqOf(value.value?.events) ? load(signal) : loaded;
   };
   const isEnded = useSignal(false);
   const { value, error, reload } = useLoaded(jobId, load, isEnded.value ? ENDED_EVERY_MS : undefined);
@@ -56,7 +57,7 @@ export function JobScreen({ jobId }: { jobId: string }) {
   const stream = {
     path: `realtime/${segment(jobId)}`,
     subject: { jobIds: [jobId] },
-    query: () => ({ since: seqOf(value.value) }),
+    query: () => ({ since: seqOf(value.value?.events) }),
     onMessages,
   };
   // The stream goes on after the history, so the history comes first.
@@ -103,18 +104,38 @@ const RELOADED: ReadonlySet<string> = new Set([
 /** Types of messages after which there may be further log entries. */
 const CHANGES_LOGS: ReadonlySet<string> = new Set(['init', 'logs_appended', 'completed', 'dead', 'killed']);
 
+type Events = JobWithEvents['events'];
+
 /** The seq of the newest event of a job; 0 before it is loaded. Events have the id `<jobId>.<seq>`. */
-const seqOf = (job: JobWithEvents | null) => Number(job?.events.at(-1)?.id.split('.').at(-1) ?? 0);
+const seqOf = (events: Events = []) => Number(events.at(-1)?.id.split('.').at(-1) ?? 0);
+
+/** Return the first event, `created`, and the newest. */
+const newestOf = ([first, ...others]: Events): Events => (first ? [first, ...others.slice(1 - EVENTS_MAX)] : []);
+
+/** Read a job, and of its history only what is not known yet. */
+async function readJob(jobId: string, known: Events, signal: AbortSignal): Promise<JobWithEvents> {
+  let events = known;
+  for (;;) {
+    const last = events.at(-1);
+    // The last one is read again, to find out whether the history is still the same.
+    const query = { eventsAfter: Math.max(0, seqOf(events) - 1), eventsLimit: EVENTS_AT_ONCE };
+    const job = await call<JobWithEvents>('GET', `jobs/${segment(jobId)}`, { query, signal });
+    const [first, ...newer] = job.events;
+    const isSame = last?.id === first?.id && last?.createdAt === first?.createdAt;
+    if (last !== undefined && !isSame) events = [];
+    else events = newestOf(last === undefined ? job.events : [...events, ...newer]);
+    if (events.length > 0 && job.events.length < EVENTS_AT_ONCE) return { ...job, events };
+  }
+}
 
 /** Return a job with an event of its stream added to its history. */
 function withEvent(job: JobWithEvents, message: Parameters<typeof applyMessage>[1]): JobWithEvents {
   const { type, jobId, data, timestamp, seq } = message as typeof message & { seq?: number };
   // Ephemeral events and appended logs are not part of the history.
-  if (seq === undefined || type === 'logs_appended' || seq <= seqOf(job)) return job;
+  if (seq === undefined || type === 'logs_appended' || seq <= seqOf(job.events)) return job;
   const changed = applyMessage(job, message);
   const event = { id: `${jobId}.${seq}`, jobId, spaceId: job.spaceId, type, data, createdAt: timestamp };
-  const [first, ...others] = [...job.events, event as JobWithEvents['events'][number]];
-  return { ...changed, events: first === undefined ? [] : [first, ...others.slice(1 - EVENTS_MAX)] };
+  return { ...changed, events: newestOf([...job.events, event as Events[number]]) };
 }
 
 /** Say why a job ended, or why an attempt failed. */
