@@ -35,7 +35,7 @@ export async function startService(clock = 'manual') {
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   const ended = new Promise((resolve) => child.on('close', resolve));
-  const urlIn = () => /ready at (\S+)/.exec(output)?.[1];
+  const urlIn = () => /"url":"(.+?)".*"msg":"ready"/.exec(output)?.[1];
   await until(() => urlIn() ?? child.exitCode !== null, 'the service is ready');
   const url = urlIn();
   if (url === undefined) throw new Error(output);

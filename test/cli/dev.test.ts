@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { HttpClient } from '../support/http.js';
 import { ADMIN_KEY } from '../support/shared-service.js';
+import { readyLineIn } from '../support/standalone.js';
 import { yardmasterHere } from './in-process.js';
 import { endAll, yardmaster } from './yardmaster.js';
 
@@ -21,9 +22,9 @@ it('dev --ephemeral runs a service whose clock can be advanced, and leaves no fi
     TMPDIR: folder,
     ADMIN_API_KEY: ADMIN_KEY,
   });
-  await run.shows('ready at');
+  await run.shows('"msg":"ready"');
   expect(await readdir(folder)).toEqual([expect.stringMatching(/^yardmaster-/)]);
-  const client = new HttpClient(/ready at (\S+)/.exec(run.out())?.[1] as string);
+  const client = new HttpClient(readyLineIn(run.out())?.url as string);
   const post = (path: string, body: object) => client.call('POST', path, { key: ADMIN_KEY, body });
   const advanced = [
     await post('/test/clock', { advanceSeconds: 0 }),

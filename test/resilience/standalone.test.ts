@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
 import { during } from '../support/during.js';
 import { hasEnded, type RunningProcess } from '../support/process.js';
-import { isAlive, redisPidOf, withStandalones } from '../support/standalone.js';
+import { isAlive, readyLineIn, redisPidOf, withStandalones } from '../support/standalone.js';
 import { until } from '../support/until.js';
 
 const { dataDir, launch, start } = withStandalones();
@@ -83,7 +83,7 @@ it('exactly one of four standalones that start concurrently after a crash serves
   const rivals = [1, 2, 3, 4].map(() => launch());
   await until(() => rivals.filter(hasEnded).length === 3);
   const winner = rivals.find((rival) => !hasEnded(rival)) as RunningProcess;
-  await until(() => /ready at/.test(winner.output()));
+  await until(() => readyLineIn(winner.output()) !== null);
   for (const { output, ended } of rivals.filter((rival) => rival !== winner)) {
     expect(await ended()).toBe(1);
     expect(output()).toMatch(/is in use by process \d+|is being taken by several processes at once/);

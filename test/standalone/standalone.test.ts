@@ -4,8 +4,11 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
-import { sharedService } from '../support/shared-service.js';
-import { isAlive, redisPidOf, withStandalones } from '../support/standalone.js';
+import { createLogger, readConfig } from '@yardmaster/runtime';
+import { STANDALONE_VARIABLES } from '@yardmaster/standalone';
+import { createStandalone } from '../../apps/standalone/src/standalone.js';
+import { LONG_REDIS_TIMEOUT, sharedService } from '../support/shared-service.js';
+import { isAlive, readyLineIn, redisPidOf, withStandalones } from '../support/standalone.js';
 import { until } from '../support/until.js';
 
 /** As short as an admin key may be: 32 characters. */
@@ -13,22 +16,40 @@ const OWN_KEY = 'a-key-of-my-own-choice-just-long';
 
 const { dataDir, launch, start } = withStandalones();
 
-it('the standalone prints a command that works when pasted, and keeps its key and jobs over a restart', async () => {
-  const first = await start();
-  const line = /^\s+(curl .+)$/m.exec(first.output())?.[1] as string;
-  const shell = spawn('sh', ['-c', line], { stdio: ['ignore', 'pipe', 'ignore'] });
-  let pasted = '';
-  shell.stdout.on('data', (chunk) => (pasted += chunk));
-  await once(shell, 'close');
-  const job = JSON.parse(pasted);
-  expect(job).toMatchObject({ name: 'hello', spaceId: 'demo', status: 'pending' });
+it('the standalone prints at a terminal its key, and a command that works when pasted', async () => {
+  let output = '';
+  const print = (text: string) => {
+    output += text;
+  };
+  const config = readConfig({ ...LONG_REDIS_TIMEOUT, PORT: '0', DATA_DIR: dataDir() }, STANDALONE_VARIABLES);
+  const log = createLogger('test', 'silent');
+  const standalone = createStandalone({ config, log, cacheDir: join(dataDir(), 'cache'), print });
+  try {
+    await standalone.start();
+    const line = /^\s+(curl .+)$/m.exec(output)?.[1] as string;
+    const shell = spawn('sh', ['-c', line], { stdio: ['ignore', 'pipe', 'ignore'] });
+    let pasted = '';
+    shell.stdout.on('data', (chunk) => (pasted += chunk));
+    await once(shell, 'close');
+    expect(JSON.parse(pasted)).toMatchObject({ name: 'hello', spaceId: 'demo', status: 'pending' });
+    const dashboard = /^\s+Dashboard +(\S+)$/m.exec(output)?.[1] as string;
+    expect((await fetch(dashboard)).headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const key = (await readFile(join(dataDir(), 'admin-key'), 'utf8')).trim();
+    expect(/Admin key +(\S+)$/m.exec(output)?.[1]).toBe(key);
+  } finally {
+    await standalone.stop(10_000);
+  }
+});
 
-  const dashboard = /^\s+Dashboard +(\S+)$/m.exec(first.output())?.[1] as string;
-  expect(dashboard).toBe(`${first.url}/ui/`);
-  expect((await fetch(dashboard)).headers.get('content-type')).toBe('text/html; charset=utf-8');
+it('the standalone logs without a terminal where its key is, and keeps key and jobs over a restart', async () => {
+  const first = await start();
+  const file = join(dataDir(), 'admin-key');
+  expect(readyLineIn(first.output())).toMatchObject({ url: first.url, adminKeyFile: file, dataDir: dataDir() });
+  for (const line of first.output().trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ app: 'yardmaster' });
+  expect(first.output()).not.toContain(first.key);
+  const job = (await first.call('POST', '/spaces/demo/jobs', { name: 'hello' })).body;
 
   // Only the owner can read the key, or connect to Redis.
-  const file = join(dataDir(), 'admin-key');
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect((await readFile(file, 'utf8')).trim()).toBe(first.key);
   const socket = join(dataDir(), 'redis/redis.sock');
@@ -56,7 +77,7 @@ it('the standalone uses REDIS_URL, ADMIN_API_KEY and HOST, and then starts no Re
   expect(standalone.url).toMatch(/^http:\/\/127\.0\.0\.2:\d+$/);
   // The operator knows the key, and others may read the output.
   expect(standalone.output()).not.toContain(OWN_KEY);
-  expect(standalone.output()).not.toContain('Dashboard');
+  expect(readyLineIn(standalone.output())).toMatchObject({ adminKeyFile: null, dataDir: null });
   expect((await standalone.call('POST', '/spaces/x/jobs', { name: 'work' })).status).toBe(201);
   expect(existsSync(dataDir())).toBe(false);
   expect(await standalone.stop()).toBe(0);
@@ -81,7 +102,7 @@ it('a standalone that cannot store its admin key names the variables that help',
 
 it.each([
   [
-    'replaces an admin key in its data folder that is too short, and prints that it did',
+    'replaces an admin key in its data folder that is too short, and logs that it did',
     OWN_KEY.slice(1),
     /^ym_admin_[0-9a-f]{64}$/,
   ],

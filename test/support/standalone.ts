@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from '@jest/globals';
@@ -37,10 +37,11 @@ export function withStandalones() {
   async function start(env: Record<string, string> = {}) {
     const running = launch(env);
     const { output } = running;
-    await until(() => /ready at/.test(output()) || hasEnded(running));
-    const url = /ready at (\S+)/.exec(output())?.[1];
-    const key = env.ADMIN_API_KEY ?? /Admin key\s+(\S+)/.exec(output())?.[1];
-    if (!url || !key) throw new Error(output());
+    await until(() => readyLineIn(output()) !== null || hasEnded(running));
+    const line = readyLineIn(output());
+    if (line === null) throw new Error(output());
+    const { url, adminKeyFile } = line;
+    const key = env.ADMIN_API_KEY ?? (await readFile(adminKeyFile as string, 'utf8')).trim();
     const call = async (method: string, path: string, body?: unknown): Promise<HttpResponse> => {
       const client = new HttpClient(url, 1);
       return client.call(method, `/api/v1${path}`, { key, body }).finally(() => client.close());
@@ -49,6 +50,14 @@ export function withStandalones() {
   }
 
   return { dataDir, launch, start };
+}
+
+/** Return the line with which a standalone without a terminal reports that it serves; null before it. */
+export function readyLineIn(
+  output: string,
+): { url: string; adminKeyFile: string | null; dataDir: string | null } | null {
+  const line = output.split('\n').find((text) => text.endsWith('"msg":"ready"}'));
+  return line === undefined ? null : JSON.parse(line);
 }
 
 export const isAlive = (pid: number): boolean => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { ADMIN_KEY_LENGTH } from '@yardmaster/runtime';
 
 async function readIfThere(file: string): Promise<string> {
@@ -17,14 +17,17 @@ async function readIfThere(file: string): Promise<string> {
  * A key that an operator wrote there and that is shorter than an ADMIN_API_KEY must be is replaced, because it could be
  * guessed.
  *
- * @param print prints a line for the person at the terminal
- * @returns the key in plain text, to be printed
+ * @param print gets a sentence for the operator
+ * @returns the key in plain text, and its file
  * @throws Error that names DATA_DIR and ADMIN_API_KEY when the key cannot be stored
  */
-export async function adminKeyOf(dataDir: string, print: (text: string) => void): Promise<string> {
-  const file = join(dataDir, 'admin-key');
+export async function adminKeyOf(
+  dataDir: string,
+  print: (text: string) => void,
+): Promise<{ key: string; file: string }> {
+  const file = resolve(join(dataDir, 'admin-key'));
   const key = await readIfThere(file);
-  if (key.length >= ADMIN_KEY_LENGTH) return key;
+  if (key.length >= ADMIN_KEY_LENGTH) return { key, file };
   if (key !== '') {
     print(
       `The admin key in ${file} has fewer than ${ADMIN_KEY_LENGTH} characters. A new one replaces it; clients need the new one.`,
@@ -41,5 +44,5 @@ export async function adminKeyOf(dataDir: string, print: (text: string) => void)
       `No admin key could be stored (${(error as Error).message}): set DATA_DIR to a folder that can be written, or ADMIN_API_KEY to a key of your own.`,
     );
   }
-  return newKey;
+  return { key: newKey, file };
 }

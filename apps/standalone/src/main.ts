@@ -3,7 +3,7 @@ import { createLogger, readConfig, runProcess } from '@yardmaster/runtime';
 import { createStandalone, STANDALONE_VARIABLES } from './standalone.js';
 
 const cacheDir = fileURLToPath(new URL('../../../.cache/redis', import.meta.url));
-const print = (text: string) => process.stdout.write(`${text}\n`);
+const print = process.stdout.isTTY ? (text: string) => process.stdout.write(`${text}\n`) : null;
 
 try {
   const config = readConfig(process.env, STANDALONE_VARIABLES);

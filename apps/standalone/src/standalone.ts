@@ -23,9 +23,12 @@ export interface StandaloneOptions {
   log: Logger;
   /** Folder in which a fetched redis-server is kept. */
   cacheDir: string;
-  /** Prints a line for the person at the terminal. */
-  print: (text: string) => void;
+  /** Prints a line for the person at the terminal; null without a terminal, whose output others may read. */
+  print: ((text: string) => void) | null;
 }
+
+/** Return what tells an operator something: at the terminal, or in the log. */
+const noticeBy = ({ print, log }: StandaloneOptions) => print ?? ((notice: string) => log.info({ notice }, 'notice'));
 
 /**
  * Create the whole service in one process on one port. Without REDIS_URL it runs a redis-server of its own, and keeps
@@ -46,14 +49,15 @@ export function createStandalone(options: StandaloneOptions): Service {
   return compose('standalone', [[redis], [createApp(options, redis.url)]]);
 }
 
-function createRedisService({ config, log, cacheDir, print }: StandaloneOptions): Service & { url: () => string } {
+function createRedisService(options: StandaloneOptions): Service & { url: () => string } {
+  const { config, log, cacheDir } = options;
   let redis: PrivateRedis | undefined;
   return {
     name: 'redis-server',
     url: () => (redis as PrivateRedis).url,
     async start() {
       redis = new PrivateRedis({
-        binary: await findRedisServer(cacheDir, print),
+        binary: await findRedisServer(cacheDir, noticeBy(options)),
         dataDir: join(config.DATA_DIR, 'redis'),
         onCrash: (output) => log.error({ output }, 'redis-server ended by itself, starting it again'),
       });
@@ -63,23 +67,21 @@ function createRedisService({ config, log, cacheDir, print }: StandaloneOptions)
   };
 }
 
-/** Create everything except Redis, as a service that prints how to use it once it has started. */
-function createApp({ config, log, print }: StandaloneOptions, redisUrl: () => string): Service {
+/** Create everything except Redis, as a service that says how to use it once it has started. */
+function createApp(options: StandaloneOptions, redisUrl: () => string): Service {
+  const { config, log, print } = options;
   let httpService: HttpService | undefined;
   return {
     name: 'yardmaster',
     async start() {
-      const adminKey = config.ADMIN_API_KEY ?? (await adminKeyOf(config.DATA_DIR, print));
+      const own = config.ADMIN_API_KEY === undefined ? await adminKeyOf(config.DATA_DIR, noticeBy(options)) : null;
+      const adminKey = config.ADMIN_API_KEY ?? own?.key;
       httpService = createAllInOne({ ...config, REDIS_URL: redisUrl(), ADMIN_API_KEY: adminKey }, log);
       await httpService.start();
-      print(
-        banner({
-          url: httpService.url(),
-          adminKey: config.ADMIN_API_KEY === undefined ? adminKey : null,
-          dataDir: config.REDIS_URL === undefined ? resolve(config.DATA_DIR) : null,
-          hasUi: config.UI,
-        }),
-      );
+      const url = httpService.url();
+      const dataDir = config.REDIS_URL === undefined ? resolve(config.DATA_DIR) : null;
+      if (print === null) log.info({ url, adminKeyFile: own?.file ?? null, dataDir }, 'ready');
+      else print(banner({ url, adminKey: own?.key ?? null, dataDir, hasUi: config.UI }));
     },
     stop: async (withinMs) => httpService?.stop(withinMs),
   };
