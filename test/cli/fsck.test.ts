@@ -160,7 +160,7 @@ describe('fsck as a Redis user that can only read', () => {
 });
 
 it.each([
-  ['without REDIS_URL', [], { REDIS_URL: '' }, 'REDIS_URL is not set; set it as for the service'],
+  ['without REDIS_URL', [], { REDIS_URL: '' }, 'REDIS_URL is not set; set it or REDIS_URL_FILE as for the service'],
   ['with an invalid REDIS_URL', ['--redis', 'http://me:secret@host'], {}, 'REDIS_URL must be redis://'],
   ['with another invalid variable', [], { RETENTION_SECONDS: 'long' }, 'RETENTION_SECONDS must be'],
   ['with a prefix that no key has', ['--prefix', 'unused'], {}, 'there is no key under the prefix unused'],

@@ -15,7 +15,7 @@ const api = withService();
 afterEach(destroySockets);
 
 it.each([
-  ['no REDIS_URL', {}, 'REDIS_URL is required\n'],
+  ['no REDIS_URL', {}, 'REDIS_URL or REDIS_URL_FILE is required\n'],
   [
     'invalid limits',
     { REDIS_URL, STREAMS_PER_SPACE: 'many', TRUSTED_PROXIES: 'nonsense' },

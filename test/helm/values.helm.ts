@@ -14,10 +14,13 @@ const readme = readFile('helm/yardmaster/README.md');
 const NOT_CONFIG = [
   'PORT',
   'REDIS_URL',
+  'REDIS_URL_FILE',
   'DATA_DIR',
   'CLOCK',
   'ADMIN_API_KEY',
+  'ADMIN_API_KEY_FILE',
   'CALLBACK_SIGNING_SECRET',
+  'CALLBACK_SIGNING_SECRET_FILE',
   'SHUTDOWN_SECONDS',
   'UI',
 ];

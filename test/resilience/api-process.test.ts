@@ -48,7 +48,7 @@ const shared = during(
 );
 
 it.each<[string, Record<string, string>, string[]]>([
-  ['without REDIS_URL', { ADMIN_API_KEY: ADMIN_KEY }, ['REDIS_URL is required']],
+  ['without REDIS_URL', { ADMIN_API_KEY: ADMIN_KEY }, ['REDIS_URL or REDIS_URL_FILE is required']],
   [
     'with invalid variables, and names each of them once',
     { REDIS_URL, ADMIN_API_KEY: ADMIN_KEY, SHUTDOWN_SECONDS: 'soon', EVENTS_PER_JOB: '1' },

@@ -18,7 +18,7 @@ describe('an attempt at a callback', () => {
   const options = {
     store: tested.store,
     agents: createAgents({ resolve: createResolver(undefined), allowPrivate: true }),
-    masterSecrets: [],
+    masterSecrets: () => [],
     delays: [3_600],
     metrics: { began() {}, ended() {} },
   };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ConnectionSubscriptions } from '@yardmaster/redis';
-import { Authenticator, createKey, createStore, revokeKey, type Store } from '@yardmaster/store';
+import { Authenticator, createKey, createStore, type Principal, revokeKey, type Store } from '@yardmaster/store';
 import { Redis } from 'ioredis';
 import { type Entry, KeyCache } from '../../packages/store/src/api-keys/key-cache.js';
 import { sharedService } from '../support/shared-service.js';
@@ -246,6 +246,25 @@ it('caches ADMIN_API_KEY from the start, and accepts no other text for it', asyn
     Array.from({ length: 4 }, () => undefined),
   );
   expect(new Authenticator(store, { adminKey: '' }).cached('')).toBeUndefined();
+});
+
+it('accepts only the new ADMIN_API_KEY once it is replaced, and ends what belongs to the one before', async () => {
+  const authenticator = new Authenticator(store, { adminKey: 'first' });
+  const ended: unknown[] = [];
+  authenticator.onEnded((...of) => ended.push(of));
+  const before = (await authenticator.authenticate('first')) as Principal;
+  const grant = { ...{ scope: 'jobs:read' as const, jobIds: null, tag: null, spaceId: 'a' }, expiresAt: 0 };
+  const token = await authenticator.createStreamToken(before, grant);
+
+  authenticator.replaceAdminKey('second');
+
+  expect(ended).toEqual([['admin', 1]]);
+  expect([authenticator.cached('first'), await authenticator.authenticate('first')]).toEqual([undefined, null]);
+  expect(authenticator.isEnded(before)).toBe(true);
+  expect(await authenticator.ofStreamToken(token)).toBeNull();
+  const now = (await authenticator.authenticate('second')) as Principal;
+  expect(now).toMatchObject({ keyId: 'admin', rotation: 1 });
+  expect(authenticator.isEnded(now)).toBe(false);
 });
 
 describe('API key cache', () => {

@@ -24,17 +24,22 @@ export interface WaitingApiOptions {
    * fails when a message is missing.
    */
   hasChecks?: boolean;
+  /** How often it reads the files of secrets again. Default: that of the service. */
+  readSecretsEveryMs?: number;
 }
 
 export async function startApi({ prefix }: Pick<TestService, 'prefix'>, options: WaitingApiOptions = {}) {
-  const { env = {}, redis, hasChecks = true } = options;
-  const defaults = { ...LONG_REDIS_TIMEOUT, PORT: '0', ADMIN_API_KEY: ADMIN_KEY, LOG_LEVEL: 'silent' };
+  const { env = {}, redis, hasChecks = true, readSecretsEveryMs } = options;
+  const defaults = {
+    ...{ ...LONG_REDIS_TIMEOUT, PORT: '0', LOG_LEVEL: 'silent' },
+    ...(env.ADMIN_API_KEY_FILE === undefined && { ADMIN_API_KEY: ADMIN_KEY }),
+  };
   const config = {
     ...readConfig({ ...defaults, KEY_PREFIX: prefix, ...env }, API_VARIABLES),
     REDIS_URL: redis?.url ?? sharedService().redisUrl,
   };
   const log = createLogger('test', config.LOG_LEVEL);
-  const context = createServerContext(config, log);
+  const context = createServerContext(config, log, readSecretsEveryMs === undefined ? {} : { readSecretsEveryMs });
   const { redis: connection } = context.store;
   if (!hasChecks) {
     const read = connection.hget.bind(connection) as (key: string, field: string) => Promise<string | null>;

@@ -1,5 +1,6 @@
 import type { Config, Logger } from '@yardmaster/runtime';
 import {
+  CALLBACK_SECRET_VARIABLES,
   createHttpService,
   createServerContext,
   HTTP_SERVICE_VARIABLES,
@@ -33,6 +34,7 @@ const KEY_CACHE_MS = 4_500;
 /** Variables that the API reads. */
 export const API_VARIABLES = [
   ...SERVER_CONTEXT_VARIABLES,
+  ...CALLBACK_SECRET_VARIABLES,
   ...HTTP_SERVICE_VARIABLES,
   'MAX_IN_FLIGHT',
   'WAITERS_PER_PROCESS',
@@ -45,7 +47,6 @@ export const API_VARIABLES = [
   'MAX_LOG_BATCH_BYTES',
   'MAX_LOG_WIRE_BYTES',
   'MAX_LOG_ENTRY_BYTES',
-  'CALLBACK_SIGNING_SECRET',
   'CORS_ORIGINS',
   'UI',
   'LOG_LEVEL',
@@ -82,7 +83,7 @@ export function createApiServer({ context, config, log, streams, isLive = () => 
   const { serve, respondWithError } = createDispatcher({
     ...{ store, authenticator, addressOf, reportRejectedKey, isEmit, log, sizes, redisQueue, waiting, requests },
     maxInFlight: config.MAX_IN_FLIGHT,
-    callbackMasters: config.CALLBACK_SIGNING_SECRET ?? [],
+    callbackMasters: context.callbackMasters,
     onOverloaded: overloadMetrics(context.metrics, redisQueue, waiting.waits),
   });
   const limits = { sizes, kept: store.settings };

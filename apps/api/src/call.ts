@@ -32,8 +32,8 @@ export interface SizeLimits {
 export interface Dependencies extends KeyCheck {
   store: Store;
   log: Logger;
-  /** Master secrets of the callback secrets of all spaces, newest first; empty when callbacks are not signed. */
-  callbackMasters: readonly Buffer[];
+  /** Return the master secrets of the callback secrets of all spaces, newest first; none when callbacks are not signed. */
+  callbackMasters(): readonly Buffer[];
   /** Whether the mode is COMPAT=emit. */
   isEmit: boolean;
   sizes: SizeLimits;

@@ -47,7 +47,7 @@ export const devCommand = defineCommand({
       ...(clock !== undefined && { CLOCK: clock }),
       ...(dataDir !== undefined && { DATA_DIR: dataDir }),
     };
-    return { env: { ...env, REDIS_URL: undefined, ...given }, isEphemeral: ephemeral };
+    return { env: { ...env, REDIS_URL: undefined, REDIS_URL_FILE: undefined, ...given }, isEphemeral: ephemeral };
   },
   async run({ env, isEphemeral }, { stopSignals }) {
     if (!existsSync(SERVICE)) {

@@ -114,7 +114,8 @@ export function formatOf({ json, plain }: Pick<CommonFlags, 'json' | 'plain'>, e
 
 /** Return the variables of the service, in which flags replace the address of Redis and the prefix. */
 export function redisVariablesOf({ redis, prefix }: RedisFlags, env: Env): Env {
-  return { ...env, REDIS_URL: redis ?? env.REDIS_URL, KEY_PREFIX: prefix ?? env.KEY_PREFIX };
+  const address = redis === undefined ? {} : { REDIS_URL: redis, REDIS_URL_FILE: undefined };
+  return { ...env, ...address, KEY_PREFIX: prefix ?? env.KEY_PREFIX };
 }
 
 /** Read what all commands that need an API key have in common. @throws UsageError */

@@ -1,5 +1,5 @@
 import { type Config, compose, type Logger, type Service } from '@yardmaster/runtime';
-import type { Background, ServerContext } from '@yardmaster/server';
+import { type Background, CALLBACK_SECRET_VARIABLES, type ServerContext } from '@yardmaster/server';
 import { type PendingCallback, removeExpiredKeys } from '@yardmaster/store';
 import { createBullMq } from './bullmq.js';
 import { type AttemptOptions, attemptCallback } from './callbacks/attempt.js';
@@ -12,7 +12,7 @@ import { backlogMetrics, callbackMetrics, type METRICS_VARIABLES } from './metri
 import { createTicks, type RepeatedWork } from './ticks.js';
 
 export const CALLBACK_VARIABLES = [
-  'CALLBACK_SIGNING_SECRET',
+  ...CALLBACK_SECRET_VARIABLES,
   'CALLBACK_RETRY_DELAYS',
   'CALLBACK_ALLOW_PRIVATE',
   'CALLBACK_DNS_SERVERS',
@@ -50,7 +50,7 @@ export function createBackground({ context, config, log }: BackgroundOptions): B
       resolve: createResolver(config.CALLBACK_DNS_SERVERS),
       allowPrivate: config.CALLBACK_ALLOW_PRIVATE ?? false,
     }),
-    masterSecrets: config.CALLBACK_SIGNING_SECRET ?? [],
+    masterSecrets: context.callbackMasters,
     delays: config.CALLBACK_RETRY_DELAYS,
     metrics: callbackMetrics(context.metrics),
   };

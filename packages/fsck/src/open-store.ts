@@ -18,7 +18,7 @@ export async function withStore<T>(
   use: (store: Store) => Promise<T>,
 ): Promise<T> {
   if (url === undefined) {
-    throw new AccessError('REDIS_URL is not set; set it as for the service, or pass --redis <url>');
+    throw new AccessError('REDIS_URL is not set; set it or REDIS_URL_FILE as for the service, or pass --redis <url>');
   }
   const redis = createRedis(url, 'commands', createLogger('fsck', 'silent'));
   await connect(redis);

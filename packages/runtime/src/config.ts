@@ -1,5 +1,6 @@
 import { checkFilesOf } from '@yardmaster/redis';
 import type { z } from 'zod';
+import { isSecret, readSecret } from './secret-files.js';
 import { VARIABLES, type VariableName } from './variables.js';
 
 type ValueOf<N extends VariableName> = z.output<(typeof VARIABLES)[N]['schema']>;
@@ -21,7 +22,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Read variables from the environment. An empty value counts as unset; a name that is given twice is read once.
+ * Read variables from the environment, or secrets from their files. An empty value counts as unset; a name that is given twice
+ * is read once.
  *
  * @param names several parts of a process may read the same variable
  * @throws ConfigError with every fault, not only the first
@@ -30,12 +32,11 @@ export function readConfig<N extends VariableName>(env: NodeJS.ProcessEnv, names
   const faults: string[] = [];
   const values: Record<string, unknown> = {};
   for (const name of new Set(names)) {
-    const variable = VARIABLES[name];
-    const text = env[name] || variable.default;
-    if (text === null) continue;
-    const outcome = variable.schema.safeParse(text);
-    if (outcome.success) values[name] = outcome.data;
-    else faults.push(`${name} ${outcome.error.issues[0]?.message}`);
+    try {
+      values[name] = readVariable(env, name);
+    } catch (error) {
+      faults.push((error as Error).message);
+    }
   }
   // The schema checks only the text, because the chart checks addresses whose files are elsewhere.
   try {
@@ -45,4 +46,17 @@ export function readConfig<N extends VariableName>(env: NodeJS.ProcessEnv, names
   }
   if (faults.length > 0) throw new ConfigError(faults);
   return values as Config<N>;
+}
+
+/** Return the value of a variable; undefined without one. @throws Error whose message begins with the name of a variable */
+function readVariable(env: NodeJS.ProcessEnv, name: VariableName): unknown {
+  const file = isSecret(name) && env[`${name}_FILE`];
+  if (file && env[name]) throw new Error(`${name} must not be set together with ${name}_FILE`);
+  if (file) return readSecret(name, file);
+  const { schema, default: byDefault } = VARIABLES[name];
+  const text = env[name] || byDefault;
+  if (text === null) return undefined;
+  const outcome = schema.safeParse(text);
+  if (!outcome.success) throw new Error(`${name} ${outcome.error.issues[0]?.message}`);
+  return outcome.data;
 }

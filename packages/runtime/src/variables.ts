@@ -43,6 +43,7 @@ export const VARIABLES = {
     'Redis that stores everything: `redis://host:port/db`, `redis+sentinel://host,…/name`, `redis+cluster://host,…`, with `rediss` for TLS, or `unix:///path`; see docs/operate.md. Unset: the standalone runs a private one; every other process refuses to start',
     redisUrl,
   ),
+  REDIS_URL_FILE: row(null, 'File with the `REDIS_URL`, which must then be unset. It is read at the start', z.string()),
   DATA_DIR: row('.data', 'Standalone only: folder of its private Redis and its admin key', z.string()),
   CLOCK: row(
     'redis',
@@ -66,6 +67,11 @@ export const VARIABLES = {
       .regex(/^[\x21-\x7e]+$/, {
         error: 'must be printable ASCII without spaces',
       }),
+  ),
+  ADMIN_API_KEY_FILE: row(
+    null,
+    'File with the `ADMIN_API_KEY`, which must then be unset. It is read again each minute',
+    z.string(),
   ),
   KEY_PREFIX: row(
     'ym',
@@ -157,6 +163,11 @@ export const VARIABLES = {
     null,
     'Master secret, `whsec_…`. The callbacks of each space are signed by Standard Webhooks with a secret derived from it. To change it, give several, comma-separated, newest first. The API and the scheduler need the same. Unset: not signed',
     signingSecrets,
+  ),
+  CALLBACK_SIGNING_SECRET_FILE: row(
+    null,
+    'File with the `CALLBACK_SIGNING_SECRET`, which must then be unset. It is read again each minute',
+    z.string(),
   ),
   CALLBACK_RETRY_DELAYS: row(
     '5,30,120,600,3600,21600',

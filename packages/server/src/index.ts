@@ -31,4 +31,9 @@ export { type RequestMetrics, setRoute, UNKNOWN_ROUTE } from './metrics/http.js'
 export { overloadMetrics } from './metrics/overload.js';
 export { createMetrics, type Metrics, sharedRead } from './metrics/registry.js';
 export { runApp } from './run-app.js';
-export { createServerContext, SERVER_CONTEXT_VARIABLES, type ServerContext } from './server-context.js';
+export {
+  CALLBACK_SECRET_VARIABLES,
+  createServerContext,
+  SERVER_CONTEXT_VARIABLES,
+  type ServerContext,
+} from './server-context.js';

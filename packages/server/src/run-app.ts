@@ -34,7 +34,7 @@ export async function runApp<N extends VariableName>(
   try {
     const config = readConfig(env, variables) as Config<N> & Config<Needed>;
     const { REDIS_URL, LOG_LEVEL, SHUTDOWN_SECONDS } = config;
-    if (REDIS_URL === undefined) throw new ConfigError(['REDIS_URL is required']);
+    if (REDIS_URL === undefined) throw new ConfigError(['REDIS_URL or REDIS_URL_FILE is required']);
     const log = createLogger(name, LOG_LEVEL);
     await runProcess(create({ ...config, REDIS_URL }, log), { log, stopWithinMs: SHUTDOWN_SECONDS * 1000 });
   } catch (error) {

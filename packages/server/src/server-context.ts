@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { onceReachable, placeOf, type SharedSubscriptions, shareSubscriptions } from '@yardmaster/redis';
-import { type Config, ConfigError, compose, every, type Logger, type Service } from '@yardmaster/runtime';
+import { type Config, ConfigError, compose, every, type Logger, type Service, watchSecret } from '@yardmaster/runtime';
 import {
   Authenticator,
   countedBy,
@@ -22,11 +22,15 @@ import { watchSpaceSettings } from './space-settings-watch.js';
 /** Time between two records of when API keys were used. With the 4.5 s of the API's cache, what is shown is at most 60 s behind. */
 const RECORD_USES_MS = 55_000;
 
+/** Time between two reads of the files of secrets. */
+const READ_SECRETS_MS = 60_000;
+
 /** Variables that the server context reads. */
 export const SERVER_CONTEXT_VARIABLES = [
   'REDIS_URL',
   'REDIS_TIMEOUT_SECONDS',
   'ADMIN_API_KEY',
+  'ADMIN_API_KEY_FILE',
   'KEY_PREFIX',
   'DELIVERY_TIMEOUT_SECONDS',
   'MAX_DELIVERIES',
@@ -38,9 +42,11 @@ export const SERVER_CONTEXT_VARIABLES = [
   'ALLOW_EVICTION',
 ] as const;
 
-export type ServerContextConfig = Config<(typeof SERVER_CONTEXT_VARIABLES)[number]> & { REDIS_URL: string } & Partial<
-    Config<'DURABILITY'>
-  >;
+/** Variables that the server context reads in processes that sign callbacks, or show the secrets of receivers. */
+export const CALLBACK_SECRET_VARIABLES = ['CALLBACK_SIGNING_SECRET', 'CALLBACK_SIGNING_SECRET_FILE'] as const;
+
+export type ServerContextConfig = Config<(typeof SERVER_CONTEXT_VARIABLES)[number]> &
+  Partial<Config<(typeof CALLBACK_SECRET_VARIABLES)[number] | 'DURABILITY'>> & { REDIS_URL: string };
 
 export interface ServerContextOptions {
   /** Refuse to start when no client could ever authenticate: no ADMIN_API_KEY, and no keys. Default false. */
@@ -52,6 +58,8 @@ export interface ServerContextOptions {
   keyCacheMs?: number;
   /** Time between two checks of Redis' settings, milliseconds. Default 30,000. */
   checkRedisEveryMs?: number;
+  /** Time between two reads of the files of secrets, milliseconds. Default 60,000. */
+  readSecretsEveryMs?: number;
   /** Whether its calls need the settings of spaces. Scripts read them on their own. Default true. */
   watchesSettings?: boolean;
   /** Whether jobs follow a clock that is advanced by hand. The Redis must be a private one. Default false. */
@@ -64,6 +72,8 @@ export interface ServerContext extends Service, KeyCheck {
   /** Whether clients of emit.run get what they know from there: the mode COMPAT=emit. */
   isEmit: boolean;
   subscriptions: SharedSubscriptions;
+  /** Return the master secrets of the callback secrets of all spaces, newest first; none when callbacks are not signed. */
+  callbackMasters(): readonly Buffer[];
   /** Return the address of a request's client, behind trusted proxies. */
   addressOf(req: IncomingMessage): string;
   /** Metrics that the process publishes at /metrics. */
@@ -123,6 +133,21 @@ export function createServerContext(
   });
   const stopping = new AbortController();
   let isPrepared = false;
+  let callbackMasters: readonly Buffer[] = config.CALLBACK_SIGNING_SECRET ?? [];
+  const { readSecretsEveryMs: everyMs = READ_SECRETS_MS } = options;
+  const secrets = [
+    watchSecret({
+      ...{ name: 'ADMIN_API_KEY', file: config.ADMIN_API_KEY_FILE, value: config.ADMIN_API_KEY, log, everyMs },
+      onChange: (key) => authenticator.replaceAdminKey(key),
+    }),
+    watchSecret({
+      ...{ name: 'CALLBACK_SIGNING_SECRET', file: config.CALLBACK_SIGNING_SECRET_FILE, log, everyMs },
+      value: config.CALLBACK_SIGNING_SECRET,
+      onChange: (masters) => {
+        callbackMasters = masters;
+      },
+    }),
+  ];
 
   /** Record when keys were used. What fails is lost: the next use is recorded again. */
   async function recordUses(): Promise<void> {
@@ -160,6 +185,7 @@ export function createServerContext(
   const repeated = [
     ...(options.watchesSettings === false ? [] : [watchSpaceSettings(store, subscriptions)]),
     settingsWatch,
+    ...secrets,
     every({ name: 'key uses', ms: RECORD_USES_MS, run: recordUses, atStop: recordUses }),
     createHistoryFlush(store, counter, log),
   ];
@@ -171,6 +197,7 @@ export function createServerContext(
     isEmit: config.COMPAT === 'emit',
     authenticator,
     subscriptions,
+    callbackMasters: () => callbackMasters,
     metrics,
     addressOf,
     reportRejectedKey,

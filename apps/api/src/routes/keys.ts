@@ -149,6 +149,6 @@ export const KEYS: readonly Route[] = [
       schema: callbackSecretList,
       examples: { 'One secret': { secrets: [CALLBACK_SECRET] }, 'Callbacks are not signed': { secrets: [] } },
     },
-    handler: async ({ deps, spaceId }) => ({ secrets: callbackSecrets(deps.callbackMasters, spaceId) }),
+    handler: async ({ deps, spaceId }) => ({ secrets: callbackSecrets(deps.callbackMasters(), spaceId) }),
   }),
 ];

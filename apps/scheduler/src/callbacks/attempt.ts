@@ -21,8 +21,8 @@ const RECORD_AGAIN_MS = 250;
 export interface AttemptOptions {
   store: Store;
   agents: { http: http.Agent; https: https.Agent };
-  /** Master secrets from which the keys of each space are derived; without any, callbacks are not signed. */
-  masterSecrets: readonly Buffer[];
+  /** Returns the master secrets from which the keys of each space are derived; without any, callbacks are not signed. */
+  masterSecrets: () => readonly Buffer[];
   /** Seconds until each retry. */
   delays: readonly number[];
   metrics: CallbackMetrics;
@@ -48,7 +48,7 @@ export async function attemptCallback(
   callback: PendingCallback,
   { store, agents, masterSecrets, delays, metrics }: AttemptOptions,
 ): Promise<AttemptResult> {
-  const begun = await begin(store, callback, masterSecrets);
+  const begun = await begin(store, callback, masterSecrets());
   const leaseEnds = performance.now() + CALLBACK_LEASE_MS;
   if ('waitMs' in begun) return { againMs: begun.waitMs, outcome: null };
 

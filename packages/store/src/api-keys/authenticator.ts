@@ -41,11 +41,11 @@ const ADMIN: Principal = {
  */
 export class Authenticator {
   readonly #store: Store;
-  readonly #admin: (Principal & Pick<StoredKey, 'secretHash'>) | null;
+  #admin: (Principal & Pick<StoredKey, 'secretHash'>) | null = null;
   readonly #cacheMs: number;
   readonly #capacity: number;
   /** Contains the text of ADMIN_API_KEY. It is looked up and not compared, for the same reason as in KeyCache. */
-  readonly #adminTexts: ReadonlySet<string>;
+  #adminTexts: ReadonlySet<string> = new Set();
   readonly #cache: KeyCache;
   /**
    * Number of the oldest secret that is accepted, of keys whose rotation or revocation was received, kept for reads that
@@ -60,8 +60,15 @@ export class Authenticator {
     this.#cacheMs = cacheMs;
     this.#capacity = capacity;
     this.#cache = new KeyCache(capacity);
-    this.#adminTexts = new Set(adminKey ? [adminKey] : []);
-    this.#admin = adminKey ? { ...ADMIN, secretHash: hashOfSecret(adminKey) } : null;
+    if (adminKey) this.replaceAdminKey(adminKey);
+  }
+
+  /** Accept this text as ADMIN_API_KEY from now on, and the one before no more: its streams and tokens end. */
+  replaceAdminKey(text: string): void {
+    const rotation = this.#admin === null ? 0 : this.#admin.rotation + 1;
+    this.#adminTexts = new Set([text]);
+    this.#admin = { ...ADMIN, rotation, secretHash: hashOfSecret(text) };
+    for (const listener of this.#listeners) listener(ADMIN_KEY_ID, rotation);
   }
 
   /**
@@ -157,7 +164,7 @@ export class Authenticator {
 
   /** Check whether a message was received lately by which a key, or the secret with which it was presented, has ended. */
   isEnded({ keyId, rotation }: Pick<Principal, 'keyId' | 'rotation'>): boolean {
-    return rotation < (this.#oldest.get(keyId) ?? 0);
+    return rotation < ((keyId === this.#admin?.keyId ? this.#admin.rotation : this.#oldest.get(keyId)) ?? 0);
   }
 
   /**

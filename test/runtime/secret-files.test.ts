@@ -1,0 +1,92 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { type ConfigError, type Logger, readConfig, type VariableName, watchSecret } from '@yardmaster/runtime';
+import { until } from '../support/until.js';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'yardmaster-secrets-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const KEY = 'an-admin-key-of-an-operator-with-32';
+const MASTER = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+const NAMES = ['REDIS_URL', 'ADMIN_API_KEY', 'CALLBACK_SIGNING_SECRET', 'LOG_LEVEL'] as const;
+
+async function fileWith(text: string): Promise<string> {
+  const file = join(folder, 'secret');
+  await writeFile(file, text);
+  return file;
+}
+
+const faultsOf = (env: Record<string, string>): readonly string[] => {
+  try {
+    readConfig(env, NAMES as readonly VariableName[]);
+  } catch (error) {
+    return (error as ConfigError).faults;
+  }
+  return [];
+};
+
+it.each([
+  ['REDIS_URL', 'redis://:p@redis:6379', 'redis://:p@redis:6379'],
+  ['ADMIN_API_KEY', KEY, KEY],
+  ['CALLBACK_SIGNING_SECRET', MASTER, [Buffer.alloc(32, 7)]],
+] as const)('reads %s from a file, without the line end', async (name, text, value) => {
+  const config = readConfig({ [`${name}_FILE`]: await fileWith(`${text}\r\n`) }, NAMES);
+  expect(config[name]).toEqual(value);
+});
+
+it.each(['REDIS_URL', 'ADMIN_API_KEY', 'CALLBACK_SIGNING_SECRET'])(
+  'names what is wrong with the file of %s',
+  async (name) => {
+    const variable = `${name}_FILE`;
+    const absent = join(folder, 'absent');
+    expect(faultsOf({ [variable]: absent })).toEqual([
+      `${variable} names a file that cannot be read: ENOENT: no such file or directory, open '${absent}'`,
+    ]);
+    await mkdir(join(folder, 'folder'));
+    expect(faultsOf({ [variable]: join(folder, 'folder') })).toEqual([
+      `${variable} names a file that cannot be read: EISDIR: illegal operation on a directory, read`,
+    ]);
+    expect(faultsOf({ [variable]: await fileWith(' \n') })).toEqual([`${variable} names an empty file`]);
+    const [fault = ''] = faultsOf({ [variable]: await fileWith('secret text') });
+    expect(fault).toMatch(new RegExp(`^${variable} names a file whose content must `));
+    expect(fault).not.toContain('secret text');
+  },
+);
+
+it('refuses a secret that is in a variable and in a file, and lists all faults together', async () => {
+  const file = await fileWith(KEY);
+  expect(faultsOf({ ADMIN_API_KEY: KEY, ADMIN_API_KEY_FILE: file, LOG_LEVEL: 'loud' })).toEqual([
+    'ADMIN_API_KEY must not be set together with ADMIN_API_KEY_FILE',
+    'LOG_LEVEL must be trace, debug, info, warn, error, fatal or silent',
+  ]);
+});
+
+it('reports each other value of a secret, and none while its file is not valid', async () => {
+  const file = await fileWith(KEY);
+  const lines: string[] = [];
+  const found: string[] = [];
+  const log = {
+    info: (_: object, text: string) => lines.push(text),
+    warn: ({ reason }: { reason: string }) => lines.push(reason),
+  } as unknown as Logger;
+  const watch = watchSecret({
+    ...{ name: 'ADMIN_API_KEY', file, value: KEY, log, everyMs: 5 },
+    onChange: (value) => found.push(value),
+  });
+  await watch.start();
+  for (const text of ['', 'short', `2-${KEY}`, `2-${KEY}\n`, `3-${KEY}`]) {
+    const read = lines.length;
+    await writeFile(file, text);
+    if (text.trim() !== found.at(-1)) await until(() => lines.length > read);
+  }
+  await rm(file);
+  await until(() => lines.at(-1)?.startsWith('ADMIN_API_KEY_FILE names a file that cannot be read: ENOENT') === true);
+  await watch.stop(1_000);
+  expect(found).toEqual([`2-${KEY}`, `3-${KEY}`]);
+  expect(lines.join()).not.toContain(KEY);
+});
