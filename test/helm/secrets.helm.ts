@@ -44,6 +44,19 @@ it('a secret can be read from another key of an existing Secret', () => {
   expect(containerOf(manifests, 'scheduler').env[0].valueFrom.secretKeyRef).toEqual({ name: 'stores', key: 'jobs' });
 });
 
+it('secrets in files are read from there, and the release has none', () => {
+  const files = { redis: '/secrets/redis', admin: '/secrets/admin', signing: '/secrets/signing' };
+  const manifests = render({
+    ...{ redis: { file: files.redis }, adminKey: { file: files.admin }, callbackSigning: { file: files.signing } },
+  });
+  expect(manifests.filter(({ kind }) => kind === 'Secret')).toEqual([]);
+  expect(containerOf(manifests, 'api').env).toEqual([
+    { name: 'REDIS_URL_FILE', value: files.redis },
+    { name: 'ADMIN_API_KEY_FILE', value: files.admin },
+    { name: 'CALLBACK_SIGNING_SECRET_FILE', value: files.signing },
+  ]);
+});
+
 it('secrets set as values are stored in a Secret of the release', () => {
   const given = {
     url: 'rediss://:p%40ss@redis:6380',

@@ -57,6 +57,7 @@ it.each([
   ['redis.internal.maxmemory', '1 GB'],
   ['adminKey.value', 'k'.repeat(31)],
   ['callbackSigning.value', 'secret'],
+  ['adminKey.file', 'relative'],
   ['config.LOG_LEVEL', 'loud'],
   ['config.MAX_BODY_BYTES', '1 MB'],
   ['config.EVENTS_PER_JOB', -1],
@@ -121,6 +122,12 @@ it.each([
   [
     'two admin keys',
     { ...TRIAL, adminKey: { value: 'k'.repeat(32), existingSecret: { name: 'admin' } } },
+    'Only one of adminKey.',
+  ],
+  ['a URL and a file', { redis: { url: URL, file: '/secrets/redis' } }, 'Only one of redis.'],
+  [
+    'an admin key and a file',
+    { ...TRIAL, adminKey: { value: 'k'.repeat(32), file: '/secrets/admin' } },
     'Only one of adminKey.',
   ],
   [

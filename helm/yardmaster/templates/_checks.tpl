@@ -4,18 +4,20 @@
 {{- $ways := 0 -}}
 {{- if $redis.url }}{{ $ways = add1 $ways }}{{ end -}}
 {{- if $redis.existingSecret.name }}{{ $ways = add1 $ways }}{{ end -}}
+{{- if $redis.file }}{{ $ways = add1 $ways }}{{ end -}}
 {{- if $redis.internal.enabled }}{{ $ways = add1 $ways }}{{ end -}}
 {{- if eq (int $ways) 0 -}}
-{{- fail "\n\nYardmaster needs a Redis. Set one of:\n  redis.existingSecret.name   a Secret with the URL of your Redis\n  redis.url                   that URL itself\n  redis.internal.enabled      true, for a trial: one small Redis inside the release\n" -}}
+{{- fail "\n\nYardmaster needs a Redis. Set one of:\n  redis.existingSecret.name   a Secret with the URL of your Redis\n  redis.url                   that URL itself\n  redis.file                  a file in the pods with that URL\n  redis.internal.enabled      true, for a trial: one small Redis inside the release\n" -}}
 {{- end -}}
 {{- if gt (int $ways) 1 -}}
-{{- fail "\n\nOnly one of redis.existingSecret.name, redis.url and redis.internal.enabled can be set." -}}
+{{- fail "\n\nOnly one of redis.existingSecret.name, redis.url, redis.file and redis.internal.enabled can be set." -}}
 {{- end -}}
-{{- if and .Values.adminKey.value .Values.adminKey.existingSecret.name -}}
-{{- fail "\n\nOnly one of adminKey.value and adminKey.existingSecret.name can be set." -}}
+{{- range $secret := list "adminKey" "callbackSigning" -}}
+{{- with index $.Values $secret -}}
+{{- if gt (len (compact (list .value .existingSecret.name .file))) 1 -}}
+{{- fail (printf "\n\nOnly one of %s.value, %s.existingSecret.name and %s.file can be set." $secret $secret $secret) -}}
 {{- end -}}
-{{- if and .Values.callbackSigning.value .Values.callbackSigning.existingSecret.name -}}
-{{- fail "\n\nOnly one of callbackSigning.value and callbackSigning.existingSecret.name can be set." -}}
+{{- end -}}
 {{- end -}}
 {{- range $component := list "api" "gateway" "scheduler" -}}
 {{- with (index $.Values $component).autoscaling -}}

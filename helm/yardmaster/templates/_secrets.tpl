@@ -29,25 +29,33 @@ key: {{ ternary .existingSecret.key "redis-url" (ne .existingSecret.name "") }}
 {{- end -}}
 {{- end }}
 
-{{- /* REDIS_URL, and ADMIN_API_KEY for components that authenticate callers: items of a container's env. */ -}}
-{{- define "yardmaster.redisEnv" -}}
-- name: REDIS_URL
+{{- /* A secret as an item of a container's env: the path of its file, or a reference to its Secret. Called with the variable, its
+       values, and the name and the context of the template of the reference. */ -}}
+{{- define "yardmaster.secretEnv" -}}
+{{- $file := (index . 1).file -}}
+{{- if $file -}}
+- name: {{ index . 0 }}_FILE
+  value: {{ $file | quote }}
+{{- else -}}
+- name: {{ index . 0 }}
   valueFrom:
-    secretKeyRef: {{- include "yardmaster.redisSecret" . | nindent 6 }}
+    secretKeyRef: {{- include (index . 2) (index . 3) | nindent 6 }}
+{{- end }}
 {{- end }}
 
+{{- define "yardmaster.redisEnv" -}}
+{{- include "yardmaster.secretEnv" (list "REDIS_URL" .Values.redis "yardmaster.redisSecret" .) }}
+{{- end }}
+
+{{- /* Included in components that authenticate callers. */ -}}
 {{- define "yardmaster.adminKeyEnv" -}}
-- name: ADMIN_API_KEY
-  valueFrom:
-    secretKeyRef: {{- include "yardmaster.adminKeySecret" . | nindent 6 }}
+{{- include "yardmaster.secretEnv" (list "ADMIN_API_KEY" .Values.adminKey "yardmaster.adminKeySecret" .) }}
 {{- end }}
 
 {{- /* Included in components that sign callbacks or return the secrets of receivers. */ -}}
 {{- define "yardmaster.signingSecretEnv" -}}
 {{- if .Values.callbackSigning.enabled -}}
-- name: CALLBACK_SIGNING_SECRET
-  valueFrom:
-    secretKeyRef: {{- include "yardmaster.signingSecret" . | nindent 6 }}
+{{- include "yardmaster.secretEnv" (list "CALLBACK_SIGNING_SECRET" .Values.callbackSigning "yardmaster.signingSecret" .) }}
 {{- end }}
 {{- end }}
 
