@@ -1,7 +1,6 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseEnv } from 'node:util';
 import { freePort } from './free-port.js';
 import { type Nginx, startNginx } from './nginx.js';
 import { type ComposeService, commandOf, passedOn, readCompose } from './topology/compose.js';
@@ -64,7 +63,7 @@ async function start(
     ComposeService
   >;
   const ours = Object.entries(services).filter(([, service]) => service.image === secrets.image);
-  checkGiven(env, ours);
+  checkGiven(env, ours, secrets);
 
   const redis = await REDIS_KINDS[kind]();
   ends.push(() => redis.stop());
@@ -74,7 +73,6 @@ async function start(
   const replaced = { REDIS_URL: redis.url, TRUSTED_PROXIES };
   const command = (service: ComposeService) => commandOf(service, { given: env, replaced, volumes: { secrets: dir } });
   await runToEnd(command(secrets));
-  const made = parseEnv(await readFile(join(dir, 'secrets.env'), 'utf8'));
 
   const ports: Record<string, number[]> = {};
   const starting: Promise<TopologyProcess>[] = [];
@@ -99,7 +97,7 @@ async function start(
 
   return {
     url: nginx.url,
-    adminKey: env.ADMIN_API_KEY ?? (made.ADMIN_API_KEY as string),
+    adminKey: await readFile(join(dir, 'ADMIN_API_KEY'), 'utf8'),
     redisUrl: redis.url,
     prefix: env.KEY_PREFIX ?? 'ym',
     processes,
@@ -108,9 +106,9 @@ async function start(
 }
 
 /** Refuse settings that docker-compose.yml passes to no process: they are a mistake of the caller. */
-function checkGiven(env: Record<string, string>, services: [string, ComposeService][]): void {
+function checkGiven(env: Record<string, string>, services: [string, ComposeService][], secrets: ComposeService): void {
   for (const name of Object.keys(env)) {
-    if (!services.every(([, service]) => passedOn(service).includes(name)))
+    if (!passedOn(secrets).includes(name) && !services.every(([, service]) => passedOn(service).includes(name)))
       throw new Error(`docker-compose.yml does not pass on ${name}`);
   }
 }

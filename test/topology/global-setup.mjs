@@ -5,7 +5,7 @@ import '../../scripts/typescript.mjs';
 /** Settings that most tests use. */
 const envOf = (shared) => ({
   ...shared,
-  CALLBACK_SIGNING_SECRET: '', // Without the generated secret, because tests compare all headers of a callback.
+  CALLBACK_SIGNING_SECRET_FILE: '', // Without the generated secret, because tests compare all headers of a callback.
   LOG_LEVEL: 'warn',
 });
 

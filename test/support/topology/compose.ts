@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 export interface ComposeService {
   image: string;
   command: string[];
-  /** Null: passed on from the environment of `docker compose`. */
+  /** Null, or `${NAME-default}`: passed on from the environment of `docker compose`. */
   environment?: Record<string, string | null>;
   volumes?: string[];
   deploy?: { replicas?: number };
@@ -49,15 +49,18 @@ export function commandOf(service: ComposeService, { given, replaced, volumes }:
     Object.entries(paths).reduce((result, [path, dir]) => result.replaceAll(`${path}/`, `${dir}/`), text);
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(service.environment ?? {})) {
-    const set = replaced[name] ?? given[name] ?? value;
-    if (set !== null) env[name] = set;
+    const set = replaced[name] ?? given[name] ?? value?.replace(DEFAULT, '$2') ?? null;
+    if (set !== null) env[name] = here(set);
   }
   // Compose writes `$` as `$$`.
   return { args: args.map((arg) => here(arg.replaceAll('$$', '$'))), env };
 }
 
+/** A variable that is passed on, with a default: its name and the default. */
+const DEFAULT = /^\$\{(\w+)-(.*)\}$/;
+
 /** Return the names of the variables that a service passes on. */
 export const passedOn = (service: ComposeService): string[] =>
   Object.entries(service.environment ?? {})
-    .filter(([, value]) => value === null)
+    .filter(([name, value]) => value === null || DEFAULT.exec(value)?.[1] === name)
     .map(([name]) => name);
