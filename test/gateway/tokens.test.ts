@@ -135,10 +135,19 @@ it('opens the stream of a space with the parameters that clients of emit.run sen
   expect(await outcomeOf(`/spaces/yard?token=${ADMIN_KEY}&since=7&streamInstanceId=a`)).toBe('space');
 });
 
-it('ignores the header x-api-key of a stream, which takes its key in the query', async () => {
-  const headers = { 'x-api-key': ADMIN_KEY };
-  const response = await sendHandshake(service.url, '/api/v1/realtime/spaces/yard', { headers });
-  await expectRefusal(response, 401, 'UNAUTHENTICATED');
+it('takes a key or a stream token from the headers of the handshake, unless the query has one', async () => {
+  const { key } = await service.key(['jobs:read']);
+  const grant = { scope: 'jobs:read', spaceId: 'yard' };
+  const { token } = (await service.call('POST', '/stream-tokens', { body: grant })).body;
+  const statusOf = async (headers: Record<string, string>, query = '') =>
+    (await sendHandshake(service.url, `/api/v1/realtime/spaces/yard${query}`, { headers })).status;
+  for (const text of [key, token]) {
+    expect(await statusOf({ 'x-api-key': text })).toBe(101);
+    expect(await statusOf({ authorization: `Bearer ${text}` })).toBe(101);
+  }
+  expect(await statusOf({ 'x-api-key': 'wrong' }, `?token=${key}`)).toBe(101);
+  expect(await statusOf({ 'x-api-key': key }, '?token=wrong')).toBe(401);
+  for (const headers of [{ 'x-api-key': 'wrong' }, { 'x-api-key': '' }]) expect(await statusOf(headers)).toBe(401);
 });
 
 it.each([

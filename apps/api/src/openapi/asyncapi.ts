@@ -36,12 +36,18 @@ export function asyncApiDocument(): Record<string, unknown> {
       schemas: { ...payloads, ...schemasIn(payloads) },
       messages: Object.fromEntries(all.map(({ id, message }) => [id, message])),
       securitySchemes: {
+        apiKey: {
+          type: 'httpApiKey',
+          name: 'x-api-key',
+          in: 'header',
+          description: 'An API key or a stream token with the scope `jobs:read`',
+        },
         token: {
           type: 'httpApiKey',
           name: 'token',
           in: 'query',
           description:
-            'An API key with the scope `jobs:read`. Other programs may log it, because it is part of the URL',
+            'For pages, which cannot set headers: a stream token with the scope `jobs:read`. An API key works, too, but other programs may log it, because it is part of the URL',
         },
       },
     },
@@ -81,7 +87,7 @@ const serverOf = (protocol: 'ws' | 'wss') => ({
   variables: { host: { default: '127.0.0.1:8080', description: 'Host and port of the service' } },
 });
 
-const TOKEN: JsonSchema = { type: 'string', description: 'An API key' };
+const TOKEN: JsonSchema = { type: 'string', description: 'A stream token or an API key, unless it is in a header' };
 
 /** Parameters of the query of a space stream, beside the token. */
 const FILTERS: Record<string, JsonSchema> = {
@@ -120,7 +126,9 @@ function channelOf(address: string, { parameter, description, query }: Channel, 
   };
 }
 
-const SECURED = { security: [{ $ref: '#/components/securitySchemes/token' }] };
+const SECURED = {
+  security: [{ $ref: '#/components/securitySchemes/apiKey' }, { $ref: '#/components/securitySchemes/token' }],
+};
 
 /** Return an operation. In AsyncAPI it is what the service does: it sends. */
 function operationOf(channel: string, messages: readonly Message[], more: { summary: string }) {

@@ -96,15 +96,19 @@ export function parseStreamRequest(req: IncomingMessage): StreamRequest {
   return {
     subject,
     query,
-    presented: token ?? (isEventStream ? keyOf(req) : undefined),
+    presented: token ?? keyOf(req, isEventStream),
     hasCounts: parseCounts(query),
     since: subject.kind === 'job' ? sinceOf(query, isEventStream ? req.headers['last-event-id'] : undefined) : null,
     isEventStream,
   };
 }
 
-/** Return the API key in the headers of a request. An empty one, or one of another form, is refused like a wrong one. */
-const keyOf = (req: IncomingMessage) => presentedKey(req) ?? (req.headers.authorization === undefined ? undefined : '');
+/**
+ * Return the API key or the stream token in the headers of a request. Another form of `Authorization` is refused like a wrong
+ * key, but not for a WebSocket: a browser sends that of a site with Basic authentication, which a page cannot prevent.
+ */
+const keyOf = (req: IncomingMessage, isEventStream: boolean) =>
+  presentedKey(req) ?? (isEventStream && req.headers.authorization !== undefined ? '' : undefined);
 
 /** Return the value of a parameter; undefined without it. @throws INVALID_REQUEST when there are several */
 function onceIn(query: URLSearchParams, name: string): string | undefined {
