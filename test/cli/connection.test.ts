@@ -26,7 +26,13 @@ function connectTo(act: (ws: WebSocket) => unknown, options: Partial<Parameters<
   server.on('connection', act);
   const messages: string[] = [];
   const url = new URL(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  const ended = connect({ url, onMessage: (text) => messages.push(text), signal: stop.signal, ...options });
+  const ended = connect({
+    url,
+    token: null,
+    onMessage: (text) => messages.push(text),
+    signal: stop.signal,
+    ...options,
+  });
   return { messages, ended };
 }
 

@@ -238,16 +238,15 @@ it('watch ends its process at once, even if a proxy keeps the connection open', 
   expect([await run.exit(), run.err()]).toEqual([1, 'yardmaster: Job not found\n']);
 });
 
-it('watch never prints the API key, even if the server quotes the address', async () => {
+it('watch sends the API key in a header, and never prints it, even if the server quotes the headers', async () => {
   const key = 'ym_id_se/cr=et!';
   const { url } = await serve((request, response) => {
-    const path = request.url?.replace(/since=\d+&/, '') ?? '';
-    const error = `${path} ${decodeURIComponent(path)} ${encodeURIComponent(key)}`;
-    response.writeHead(404).end(JSON.stringify({ error }));
+    const path = request.url?.replace(/since=\d+/, '');
+    response.writeHead(404).end(JSON.stringify({ error: `${path} x-api-key: ${request.headers['x-api-key']}` }));
   });
   const run = watchHere({ url: `${url}/base/` }, ['a/b'], key);
   expect(await run.exit()).toBe(1);
-  expect(run.err()).toBe('yardmaster: /base/api/v1/realtime/a%2Fb?token=… /base/api/v1/realtime/a/b?token=… …\n');
+  expect(run.err()).toBe('yardmaster: /base/api/v1/realtime/a%2Fb? x-api-key: …\n');
 });
 
 it('watch --space prints every event of every job as a line until Ctrl-C', async () => {

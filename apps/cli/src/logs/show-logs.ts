@@ -105,6 +105,7 @@ async function followLogs(options: FollowLogsOptions): Promise<Outcome> {
     });
 
   const end = await follow({
+    token: service.token,
     urlOf: () => url,
     signal: AbortSignal.any([signal, enough.signal]),
     onMessage(text) {

@@ -16,6 +16,8 @@ const STABLE_AFTER_MS = 5_000;
 
 export interface ConnectionOptions {
   url: URL;
+  /** API key or stream token; null for none. */
+  token: string | null;
   /** Called with each message. */
   onMessage: (text: string) => void;
   /** Called after each message. The reader can take more once the promise resolves; null: at once. */
@@ -41,8 +43,8 @@ export type Ending =
 
 /** Open one connection and pass on its messages until it ends. Never rejects. */
 export function connect(options: ConnectionOptions): Promise<Ending> {
-  const { url, onMessage, waitForDrain, signal, idleMs = IDLE_MS } = options;
-  const headers = { 'user-agent': USER_AGENT };
+  const { url, token, onMessage, waitForDrain, signal, idleMs = IDLE_MS } = options;
+  const headers = { 'user-agent': USER_AGENT, ...(token !== null && { 'x-api-key': token }) };
   const ws = new WebSocket(url, { handshakeTimeout: HANDSHAKE_MS, perMessageDeflate: false, headers });
   let idle: NodeJS.Timeout | undefined;
   let broken = '';

@@ -20,14 +20,13 @@ export const isStreamToken = ({ token }: Service) => token?.startsWith(STREAM_TO
  *
  * @see docs/streams.md
  */
-export function streamUrlOf({ url, token }: Service, subject: Subject, query: Query = {}): URL {
+export function streamUrlOf({ url }: Service, subject: Subject, query: Query = {}): URL {
   const path =
     subject.kind === 'job'
       ? `realtime/${encodeURIComponent(subject.jobId)}`
       : `realtime/spaces/${encodeURIComponent(subject.spaceId)}`;
   const address = apiUrlOf(url, path + queryOf(query));
   address.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
-  if (token !== null) address.searchParams.set('token', token);
   return address;
 }
 
@@ -58,10 +57,7 @@ export function queryOf(query: Query): string {
   return parameters.size > 0 ? `?${parameters}` : '';
 }
 
-/** Make a text of a server printable, without the API key, because the text may quote the address of the request. */
+/** Make a text of a server printable, without the API key, because a proxy may quote the headers of the request. */
 export function redact(text: string, { token }: Service): string {
-  if (token === null) return printable(text);
-  // The last is the spelling in a query.
-  const spellings = [token, encodeURIComponent(token), new URLSearchParams({ '': token }).toString().slice(1)];
-  return printable(spellings.reduce((hidden, spelling) => hidden.replaceAll(spelling, '…'), text));
+  return printable(token === null ? text : text.replaceAll(token, '…'));
 }

@@ -41,6 +41,7 @@ export async function watch({ timeoutSeconds, since, tags, ...options }: WatchOp
 
   const end = await follow({
     ...options,
+    token: service.token,
     urlOf: () => streamUrlOf(service, subject, subject.kind === 'job' ? position.query : { tag: tags }),
     signal: stop.signal,
     onMessage(text) {
