@@ -65,12 +65,14 @@ const FAULTS = {
  * Start a proxy.
  *
  * @param upstream URL of the service
- * @returns its `url`; `calls`, counts of actions so far; `add(fault)` with `{proxy, on, times, …}`; `clear()` and `close()`
+ * @param secret that must not be part of a URL, which others log
+ * @returns its `url`; `isSecretInUrl()`; `calls`, counts of actions so far; `add(fault)` with `{proxy, on, times, …}`; `clear()` and `close()`
  */
-export async function startProxy(upstream) {
+export async function startProxy(upstream, secret) {
   const { hostname, port } = new URL(upstream);
   const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
   const calls = {};
+  let isSecretInUrl = false;
   let faults = [];
   const sockets = new Set();
 
@@ -118,6 +120,7 @@ export async function startProxy(upstream) {
   }
 
   const server = http.createServer((req, res) => {
+    isSecretInUrl ||= req.url.includes(secret);
     serve(req, res).catch(() => res.destroy());
   });
   server.on('connection', (socket) => {
@@ -126,6 +129,7 @@ export async function startProxy(upstream) {
   });
   server.on('upgrade', (req, socket, head) => {
     count(['stream']);
+    isSecretInUrl ||= req.url.includes(secret);
     socket.on('error', () => undefined);
     if (faultFor(['stream']) !== undefined) return socket.destroy();
     const there = net.connect(Number(port), hostname, () => {
@@ -141,6 +145,7 @@ export async function startProxy(upstream) {
   return {
     url: `http://127.0.0.1:${server.address().port}`,
     calls,
+    isSecretInUrl: () => isSecretInUrl,
     add(fault) {
       if (fault.proxy === 'reset-all') for (const socket of sockets) socket.resetAndDestroy();
       else faults.push({ times: 1, ...fault });

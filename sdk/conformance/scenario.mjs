@@ -115,7 +115,7 @@ let spaces = 0;
 /** Play a scenario. @returns why it failed; null when it passed */
 export async function play({ worker, steps, expect }, language, service) {
   const space = `conformance-${process.pid}-${++spaces}`;
-  const proxy = await startProxy(service.url);
+  const proxy = await startProxy(service.url, API_KEY);
   const driver = startDriver(language, {
     YARDMASTER_URL: proxy.url,
     YARDMASTER_API_KEY: API_KEY,
@@ -133,7 +133,7 @@ export async function play({ worker, steps, expect }, language, service) {
       if (name === undefined) throw new Error(`there is no such step: ${JSON.stringify(step)}`);
       await STEPS[name](step[name], step, state);
     }
-    const faults = [];
+    const faults = proxy.isSecretInUrl() ? ['the API key was in a URL'] : [];
     for (const [name, expected] of Object.entries(expect ?? {})) faults.push(await CHECKS[name](expected, state));
     return faults.filter(Boolean).join('; ') || null;
   } catch (error) {

@@ -37,17 +37,20 @@ type ClientOptions struct {
 
 // Client creates jobs in one space, and reads what became of them. It is safe for concurrent use.
 type Client struct {
-	url, key, space string
-	retryWindow     time.Duration
-	http            *http.Client
+	url, space  string
+	retryWindow time.Duration
+	http        *http.Client
+	// authorize adds the API key. A field with the key would be shown when the client is printed.
+	authorize func(http.Header)
 }
 
 // NewClient returns a client. It makes no call; it fails when an option is missing or invalid.
 func NewClient(options ClientOptions) (*Client, error) {
+	// One from a file may end with a line break.
+	key := strings.TrimSpace(orEnvironment(options.APIKey, "YARDMASTER_API_KEY"))
 	client := &Client{
-		url: strings.TrimSuffix(strings.TrimRight(orEnvironment(options.URL, "YARDMASTER_URL"), "/"), "/api/v1"),
-		// One from a file may end with a line break.
-		key:         strings.TrimSpace(orEnvironment(options.APIKey, "YARDMASTER_API_KEY")),
+		url:         strings.TrimSuffix(strings.TrimRight(orEnvironment(options.URL, "YARDMASTER_URL"), "/"), "/api/v1"),
+		authorize:   func(header http.Header) { header.Set("x-api-key", key) },
 		space:       orEnvironment(options.Space, "YARDMASTER_SPACE"),
 		retryWindow: options.RetryWindow,
 	}
@@ -61,10 +64,10 @@ func NewClient(options ClientOptions) (*Client, error) {
 		(parsed.Scheme != "http" && parsed.Scheme != "https") {
 		return nil, fmt.Errorf("yardmaster: the URL %q must begin with http:// or https://", client.url)
 	}
-	if client.key == "" {
+	if key == "" {
 		return nil, errors.New("yardmaster: no API key; set YARDMASTER_API_KEY or ClientOptions.APIKey")
 	}
-	if strings.ContainsFunc(client.key, func(r rune) bool { return r < ' ' || r > '~' }) {
+	if strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return nil, errors.New("yardmaster: the API key has a character that no key has")
 	}
 	if client.space == "" {

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -174,6 +175,18 @@ func TestTheDefaultTransportUsesHTTP1AlsoIfTheServerOffersHTTP2(t *testing.T) {
 	job, err := client.Get(context.Background(), "a", nil)
 	expect(t, "error", err, nil)
 	expect(t, "protocol", job.ID, "HTTP/1.1")
+}
+
+func TestNoPrintOfAClientShowsTheKey(t *testing.T) {
+	client, err := NewClient(ClientOptions{URL: "http://127.0.0.1:9", APIKey: "the-key", Space: "demo"})
+	expect(t, "error", err, nil)
+	worker := NewWorker(client, WorkerOptions{})
+	for _, value := range []any{client, *client, client.Handle("j"), worker} {
+		encoded, _ := json.Marshal(value)
+		for _, text := range []string{fmt.Sprintf("%v %+v %#v %s %q", value, value, value, value, value), string(encoded)} {
+			expect(t, text, strings.Contains(text, "the-key"), false)
+		}
+	}
 }
 
 func TestHealthIsBadWhenNoPollIsAnswered(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"net/http"
 	"net/url"
 	"time"
 
@@ -66,7 +67,7 @@ func isFinal(err error) bool {
 }
 
 func (s *session) streamURL() string {
-	query := url.Values{"token": {s.client.key}}
+	query := url.Values{}
 	for _, each := range wire.JobLostEvents {
 		query.Add("type", string(each))
 	}
@@ -77,7 +78,9 @@ func (s *session) streamURL() string {
 }
 
 func (s *session) readStream(ctx context.Context) error {
-	stream, err := websocket.Dial(ctx, s.client.http, s.streamURL(), streamSilence)
+	header := http.Header{}
+	s.client.authorize(header)
+	stream, err := websocket.Dial(ctx, s.client.http, s.streamURL(), header, streamSilence)
 	var refused *websocket.RefusedError
 	if errors.As(err, &refused) {
 		return err

@@ -53,7 +53,7 @@ func (c *Client) send(ctx context.Context, r request, into any) error {
 	if err != nil {
 		return err
 	}
-	req.Header.Set("x-api-key", c.key)
+	c.authorize(req.Header)
 	req.Header.Set("user-agent", userAgent)
 	if r.body != nil {
 		req.Header.Set("content-type", "application/json")
@@ -85,7 +85,7 @@ func (c *Client) send(ctx context.Context, r request, into any) error {
 	return nil
 }
 
-// noResponse hides the URL of the call, because that of a stream contains the key.
+// noResponse leaves out the URL of the call, which says nothing about the reason.
 func noResponse(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fake_service import Call, FakeService, Reply
 
-from yardmaster import AsyncYardmaster, NewJob, Yardmaster, YardmasterError
+from yardmaster import AsyncYardmaster, NewJob, Worker, Yardmaster, YardmasterError
 from yardmaster._wire import OperationFilterRequest
 
 CREATED = {"id": "j1", "name": "ok", "status": "pending", "createdAt": ""}
@@ -99,6 +99,13 @@ def test_other_wrong_options_are_refused(client: Yardmaster) -> None:
         client.create("ok", **wrong)
     with pytest.raises(ValueError, match="time zone"):
         client.create("ok", scheduled_for=datetime(2026, 1, 1))
+
+
+def test_no_print_of_a_client_shows_the_key() -> None:
+    with Yardmaster(url="http://127.0.0.1:9", api_key="the-key", space="demo") as client:
+        worker = Worker(client)
+        for value in (client, client.target, client.job("j"), client.operations, worker, vars(client), vars(worker)):
+            assert "the-key" not in f"{value} {value!r}"
 
 
 def test_a_list_is_one_call(service: FakeService, client: Yardmaster) -> None:

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Yardmaster, YardmasterError } from '../dist/index.js';
+import { inspect } from 'node:util';
+import { Worker, Yardmaster, YardmasterError } from '../dist/index.js';
 import { startFake } from './fake-service.mjs';
 
 const JOB = { id: 'j1', spaceId: 'a b', name: 'resize', status: 'pending' };
@@ -118,6 +119,19 @@ withClient(
   (client) =>
     assert.rejects(client.handle('j1').result(), { code: 'JOB_DEAD', message: /disk full/, jobError: 'disk full' }),
 );
+
+test('no print of a client or of what has one shows the key', () => {
+  const client = new Yardmaster({ url: 'http://127.0.0.1:9', apiKey: 'the-key', space: 's' });
+  const worker = new Worker(client);
+  const all = { client, worker, target: client.target, job: client.handle('j'), operations: client.operations };
+  for (const text of [
+    inspect(all, { depth: 20, showHidden: true, getters: true }),
+    JSON.stringify(all),
+    ...Object.values(all).map(String),
+  ]) {
+    assert.ok(!text.includes('the-key'), text);
+  }
+});
 
 test('a client without a key or a space explains what to set', () => {
   const { YARDMASTER_API_KEY: _, YARDMASTER_SPACE: __, ...env } = process.env;

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -66,9 +67,11 @@ type Conn struct {
 	writing   sync.Mutex
 }
 
-// Dial opens a connection to an http or https URL. It is closed when the context is done, or when no frame has come
-// for the time of silence.
-func Dial(ctx context.Context, client *http.Client, url string, silence time.Duration) (*Conn, error) {
+// Dial opens a connection to an http or https URL, with these headers, which may be nil. It is closed when the context is
+// done, or when no frame has come for the time of silence.
+func Dial(
+	ctx context.Context, client *http.Client, url string, header http.Header, silence time.Duration,
+) (*Conn, error) {
 	var random [16]byte
 	if _, err := rand.Read(random[:]); err != nil {
 		return nil, err
@@ -78,8 +81,9 @@ func Dial(ctx context.Context, client *http.Client, url string, silence time.Dur
 	req, err := http.NewRequestWithContext(dialing, http.MethodGet, url, nil)
 	if err != nil {
 		cancel()
-		return nil, errors.New("the URL of the stream is invalid") // The URL contains a key.
+		return nil, err
 	}
+	maps.Copy(req.Header, header)
 	req.Header.Set("Connection", "Upgrade")
 	req.Header.Set("Upgrade", "websocket")
 	req.Header.Set("Sec-WebSocket-Version", "13")

@@ -31,7 +31,7 @@ func serve(t *testing.T, silence time.Duration, then func(net.Conn, *bufio.Reade
 		then(connection, buffered.Reader)
 	}))
 	t.Cleanup(server.Close)
-	c, err := Dial(context.Background(), http.DefaultClient, server.URL, silence)
+	c, err := Dial(context.Background(), http.DefaultClient, server.URL, nil, silence)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestTheContextClosesTheConnection(t *testing.T) {
 	defer server.Close()
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(10*time.Millisecond, cancel)
-	if _, err := Dial(ctx, http.DefaultClient, server.URL, time.Minute); !errors.Is(err, context.Canceled) {
+	if _, err := Dial(ctx, http.DefaultClient, server.URL, nil, time.Minute); !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v", err)
 	}
 }
@@ -139,7 +139,7 @@ func TestAResponseWithoutAHandshakeIsRefused(t *testing.T) {
 	for _, status := range []int{200, 403} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
 		defer server.Close()
-		_, err := Dial(context.Background(), http.DefaultClient, server.URL, time.Minute)
+		_, err := Dial(context.Background(), http.DefaultClient, server.URL, nil, time.Minute)
 		var refused *RefusedError
 		if !errors.As(err, &refused) || refused.Status != status {
 			t.Fatalf("got %v", err)
@@ -152,7 +152,7 @@ func TestAResponseWithoutAHandshakeIsRefused(t *testing.T) {
 		_ = connection.Close()
 	}))
 	defer wrong.Close()
-	if _, err := Dial(context.Background(), http.DefaultClient, wrong.URL, time.Minute); err == nil {
+	if _, err := Dial(context.Background(), http.DefaultClient, wrong.URL, nil, time.Minute); err == nil {
 		t.Fatal("a wrong handshake was accepted")
 	}
 }

@@ -24,7 +24,7 @@ class Target:
     """Where calls go."""
 
     url: str  # Of the service, without /api/v1.
-    api_key: str
+    api_key: str = field(repr=False)
     space: str
 
 

@@ -1,6 +1,6 @@
 import { type Duration, secondsOf } from '../durations.js';
 import type { CreateJob, CreateJobCallbackOn, RetryRequest, UniqueRequest } from '../wire.generated.js';
-import type { Target } from './transport.js';
+import { Target } from './transport.js';
 
 /** Which service and which space to use. What is missing is read from the environment. */
 export interface YardmasterOptions {
@@ -68,18 +68,18 @@ export interface NewJob {
 
 /** @throws an error that names what is missing */
 export function targetOf({ url, apiKey, space }: YardmasterOptions, env = process.env): Target {
-  const target = {
+  const fields = {
     url: (url ?? env.YARDMASTER_URL ?? 'http://127.0.0.1:8080').replace(/\/+$/, '').replace(/\/api\/v1$/, ''),
     apiKey: (apiKey ?? env.YARDMASTER_API_KEY ?? '').trim(), // One from a file may end with a line break.
     space: space ?? env.YARDMASTER_SPACE ?? '',
   };
-  if (!/^https?:$/.test(URL.canParse(target.url) ? new URL(target.url).protocol : ''))
-    throw new TypeError(`The option url, or YARDMASTER_URL, is not an HTTP URL: ${target.url}`);
-  if (target.apiKey === '') throw new TypeError('Set the option apiKey, or the variable YARDMASTER_API_KEY');
-  if (!/^[ -~]+$/.test(target.apiKey))
+  if (!/^https?:$/.test(URL.canParse(fields.url) ? new URL(fields.url).protocol : ''))
+    throw new TypeError(`The option url, or YARDMASTER_URL, is not an HTTP URL: ${fields.url}`);
+  if (fields.apiKey === '') throw new TypeError('Set the option apiKey, or the variable YARDMASTER_API_KEY');
+  if (!/^[ -~]+$/.test(fields.apiKey))
     throw new TypeError('The option apiKey, or YARDMASTER_API_KEY, has a character that no key has');
-  if (target.space === '') throw new TypeError('Set the option space, or the variable YARDMASTER_SPACE');
-  return target;
+  if (fields.space === '') throw new TypeError('Set the option space, or the variable YARDMASTER_SPACE');
+  return new Target(fields);
 }
 
 /** Return the body of a create. */

@@ -18,12 +18,35 @@ export interface Request {
   isOnce?: boolean;
 }
 
-/** Where calls go. A worker thread gets it as a message. */
-export interface Target {
+/** What a target is made of, and how a worker thread gets it: as a message. */
+export interface TargetFields {
   /** URL of the service, without `/api/v1`. */
   url: string;
   apiKey: string;
   space: string;
+}
+
+/** Where calls go. The key is private, so that no print of an object that has a target shows it. */
+export class Target {
+  readonly url: string;
+  readonly space: string;
+  readonly #apiKey: string;
+
+  constructor({ url, apiKey, space }: TargetFields) {
+    this.url = url;
+    this.space = space;
+    this.#apiKey = apiKey;
+  }
+
+  /** Headers of every call, and of every stream. */
+  authorization(): Record<string, string> {
+    return { 'x-api-key': this.#apiKey };
+  }
+
+  /** Return what makes the same target in another thread. */
+  fields(): TargetFields {
+    return { url: this.url, apiKey: this.#apiKey, space: this.space };
+  }
 }
 
 /** Makes calls to a space, and sends them again as a client does. */
@@ -71,10 +94,15 @@ export async function send<T>(
   }
 }
 
-function initOf({ apiKey }: Target, { method, body, headers }: Request, signal: AbortSignal): RequestInit {
+function initOf(target: Target, { method, body, headers }: Request, signal: AbortSignal): RequestInit {
   const type = body === undefined ? {} : { 'content-type': 'application/json' };
   // A POST that follows a redirect becomes a GET.
-  const init = { method, signal, redirect: 'manual', headers: { 'x-api-key': apiKey, ...type, ...headers } } as const;
+  const init = {
+    method,
+    signal,
+    redirect: 'manual',
+    headers: { ...target.authorization(), ...type, ...headers },
+  } as const;
   return body === undefined ? init : { ...init, body };
 }
 

@@ -1,9 +1,9 @@
-import type { Target } from '../client/transport.js';
+import type { TargetFields } from '../client/transport.js';
 import type { YardmasterError } from '../errors.js';
 
 /** What the thread of the heartbeats is started with. */
 export interface HeartbeatData {
-  target: Target;
+  target: TargetFields;
   /** A counter that the event loop of the handlers raises while it is not blocked. */
   turns: Int32Array;
   /** Whether to write to stderr that the event loop is blocked, because it cannot write that itself. */

@@ -3,6 +3,7 @@
 import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Backoff, pause } from '../backoff.js';
+import { Target } from '../client/transport.js';
 import { abortReasonOf, refusalIn, YardmasterError } from '../errors.js';
 import type { Settled } from '../wire.generated.js';
 import type { FromThread, HeartbeatData, SentRefusal, ToThread } from './heartbeat-messages.js';
@@ -22,7 +23,8 @@ interface Job {
   dueAt: number;
 }
 
-const { target, turns, writesWarnings } = workerData as HeartbeatData;
+const { target: fields, turns, writesWarnings } = workerData as HeartbeatData;
+const target = new Target(fields);
 const jobs = new Map<number, Job>();
 let timer: NodeJS.Timeout | undefined;
 /** When the timer fires. */

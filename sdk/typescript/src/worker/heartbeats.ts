@@ -27,7 +27,7 @@ export class Heartbeats {
   /** @param writesWarnings see HeartbeatData */
   constructor(target: Target, handlers: HeartbeatHandlers, writesWarnings: boolean) {
     const turns = new Int32Array(new SharedArrayBuffer(4));
-    const workerData: HeartbeatData = { target, turns, writesWarnings };
+    const workerData: HeartbeatData = { target: target.fields(), turns, writesWarnings };
     this.#turning = setInterval(() => Atomics.add(turns, 0, 1), TURN_MS);
     this.#turning.unref();
     // A thread inherits the options of Node.js, but it is a file, and does not start with those of a program that is given as

@@ -12,9 +12,10 @@ const FAILURES_BEFORE_WARNING = 5;
 /** A longer query is refused with its headers. Then the stream has all names. */
 const MOST_QUERY = 6_000;
 
-/** That of Node.js 22, or of the package `ws`, which has the same interface as far as it is used. */
+/** That of Node.js 22, or of the package `ws`, which has the same interface as far as it is used. Both send headers. */
 type WebSocketClass = new (
   url: string,
+  options: { headers: Record<string, string> },
 ) => {
   addEventListener(type: string, listener: (event: { data?: unknown }) => void): void;
   close(): void;
@@ -28,7 +29,7 @@ async function findWebSocket(): Promise<WebSocketClass | null> {
 }
 
 function urlOf(target: Target, names: readonly string[]): string {
-  const query = new URLSearchParams({ token: target.apiKey });
+  const query = new URLSearchParams();
   for (const type of JOB_LOST_EVENTS) query.append('type', type);
   const ofNames = new URLSearchParams(names.map((name): [string, string] => ['name', name])).toString();
   const all = ofNames.length < MOST_QUERY ? `${query}&${ofNames}` : String(query);
@@ -65,7 +66,7 @@ export async function followSpace(
   setMaxListeners(0, signal);
   for (let failures = 0; !signal.aborted; failures++) {
     const began = performance.now();
-    await readStream(new Socket(urlOf(target, names)), handlers, signal);
+    await readStream(new Socket(urlOf(target, names), { headers: target.authorization() }), handlers, signal);
     if (performance.now() - began > LASTING_MS) failures = 0;
     if (failures === FAILURES_BEFORE_WARNING) handlers.missing('it cannot be opened; does the key have jobs:read?');
     await pause(Math.random() * Math.min(FIRST_MS * 2 ** Math.min(failures, 10), MOST_MS), signal);

@@ -23,13 +23,13 @@ _MOST_QUERY = 6_000
 #: An event of the stream of a space.
 Message = dict[str, Any]
 
-# The debug log of websockets shows the URL, and so the key.
+# The debug log of websockets shows the headers, and so the key.
 _logger = logging.getLogger("yardmaster.stream")
 _logger.setLevel(logging.INFO)
 
 
 def _url_of(target: Target, names: Sequence[str]) -> str:
-    query = urlencode([("token", target.api_key), *(("type", each) for each in JOB_LOST_EVENTS)], quote_via=quote)
+    query = urlencode([("type", each) for each in JOB_LOST_EVENTS])
     of_names = urlencode([("name", name) for name in names], quote_via=quote)
     if len(of_names) < _MOST_QUERY:
         query = f"{query}&{of_names}"
@@ -54,11 +54,17 @@ async def follow_space(
     except ImportError:
         missing("install yardmaster-sdk[stream]")
         return
+
+    class Connect(connect):
+        def process_redirect(self, exc: Exception) -> Exception | str:
+            return exc  # Another server must not get the key.
+
     failures = 0
     while True:
         began = time.monotonic()
         try:
-            async with connect(_url_of(target, names), logger=_logger, close_timeout=1) as socket:
+            url, headers = _url_of(target, names), {"x-api-key": target.api_key}
+            async with Connect(url, additional_headers=headers, logger=_logger, close_timeout=1) as socket:
                 async for text in socket:
                     event = json.loads(text)
                     if event["type"] == "init":
