@@ -33,6 +33,22 @@ const appended = (fromSeq: number, toSeq: number, status = 'running') => [
 ];
 const INIT = ['init', 'running', undefined];
 
+it('closes a stream with a token for a tag when the job loses the tag before it is attached', async () => {
+  const put = async (tags: string[]): Promise<string> => {
+    const body = { name: 'work', tags, unique: { key: 'tagged', until: 'started', onConflict: 'replace' } };
+    return (await service.call('POST', '/spaces/race/jobs', { body })).body.id;
+  };
+  const tagged = await put(['mine']);
+  const { token } = (await service.call('POST', '/stream-tokens', { body: { scope: 'jobs:read', tag: 'mine' } })).body;
+  delayReply(gateway.context.store.redis, 'evalsha', async () => {
+    await put(['other']);
+    await gateway.untilReceived();
+  });
+  const client = await open(`/${tagged}?token=${token}`);
+  expect(await client.end()).toEqual({ code: 1008, reason: 'this stream is no longer allowed' });
+  expect(client.types()).toEqual(['init']);
+});
+
 describe('while the snapshot of a job is read', () => {
   interface Row {
     what: string;

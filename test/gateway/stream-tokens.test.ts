@@ -49,6 +49,43 @@ it('a stream token of a tag opens the streams of its jobs, and shows only those 
   expect(response.status).toBe(403);
 });
 
+const NO_LONGER = { code: 1008, reason: 'this stream is no longer allowed' };
+
+/** Create a job with a unique key, or replace the request of the one that has it. */
+async function put(key: string, tags: string[]): Promise<string> {
+  const body = { name: 'work', tags, unique: { key, until: 'started', onConflict: 'replace' } };
+  return (await service.call('POST', '/spaces/tokens/jobs', { body })).body.id;
+}
+
+it('a stream token of a tag loses the stream of a job that is replaced by one without the tag', async () => {
+  const id = await put('moved', ['mine']);
+  const tokens = [
+    await tokenFor({ scope: 'jobs:read', tag: 'mine' }),
+    await tokenFor({ scope: 'jobs:read:progress', tag: 'mine' }),
+  ];
+  const clients = await Promise.all(tokens.map((token) => openWith(token, `/${id}`)));
+  const ofJob = await openWith(await tokenFor({ scope: 'jobs:read', jobIds: [id] }), `/${id}`);
+  expect(await put('moved', ['other', 'mine'])).toBe(id);
+  await clients[0]?.next('replaced');
+  await put('moved', ['other']);
+  for (const client of clients) expect(await client.end()).toEqual(NO_LONGER);
+  expect(clients.map((client) => client.types())).toEqual([['init', 'replaced'], ['init']]);
+  expect(await refusalOf(tokens[0] as string, `/${id}`)).toBe(403);
+  await service.call('POST', `/jobs/${id}/kill`);
+  await ofJob.next('killed');
+  expect(ofJob.types()).toEqual(['init', 'replaced', 'replaced', 'killed']);
+});
+
+it('a stream token of a tag opens the stream of a job that got the tag later, with its history', async () => {
+  const id = await put('got', []);
+  await put('got', ['mine']);
+  const client = await open(`/${id}?since=0&token=${await tokenFor({ scope: 'jobs:read', tag: 'mine' })}`);
+  await client.next('replaced');
+  await service.call('POST', `/jobs/${id}/kill`);
+  await client.next('killed');
+  expect(client.types()).toEqual(['init', 'replaced', 'killed']);
+});
+
 it('a stream token opens the stream of its space and of its jobs, even if its key is of every space', async () => {
   const [id, other] = [await jobIn(service, 'running', 'tokens'), await jobIn(service, 'running', 'elsewhere')];
   const token = await tokenFor({ scope: 'jobs:read', spaceId: 'tokens' });

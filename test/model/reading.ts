@@ -124,7 +124,7 @@ export function since(world: World, { job: id, fromSeq }: { job: string; fromSeq
   const missed = events.filter(({ seq }) => seq >= Math.max(2, fromSeq)).slice(0, 100);
   return {
     events: missed.map((event, i) => ({
-      ...{ jobId: id, jobName, spaceId, ...event },
+      ...{ jobId: id, jobName, spaceId, ...event, ...(request.tags && { tags: request.tags }) },
       // The store cannot know the status at a callback when it does not read the end of the job.
       ...(missed.slice(0, i + 1).every(({ type }) => type.startsWith('callback')) && { status }),
     })),

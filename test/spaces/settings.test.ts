@@ -276,12 +276,15 @@ describe('retention', () => {
   });
 });
 
-it('anonymousStreams false refuses streams without a token, although the service allows them', async () => {
+it('anonymousStreams false refuses and closes streams without a token, although the service allows them', async () => {
   const { id } = await createJob(service, space);
-  await (await open(`/${id}`)).close();
+  const [anonymous, elsewhere] = [await open(`/${id}`), await open(`/${(await createJob(service, `${space}-2`)).id}`)];
+  const { key } = await service.key(['jobs:read:progress']);
+  const withKey = await open(`/${id}?token=${key}`);
   await change({ anonymousStreams: false });
   await expect(open(`/${id}`)).rejects.toThrow('no stream');
-  const { key } = await service.key(['jobs:read:progress']);
+  expect(await anonymous.end()).toEqual({ code: 1008, reason: 'this stream is no longer allowed' });
+  expect([elsewhere.closed, withKey.closed]).toEqual([null, null]);
   await open(`/${id}?token=${key}`);
   await change({ anonymousStreams: null });
   await open(`/${id}`);

@@ -144,7 +144,7 @@ function operationOf(channel: string, messages: readonly Message[], more: { summ
 const CLOSES: Record<keyof typeof CLOSE_CODES, string> = {
   ended: 'the job has ended; stop',
   goingAway: 'this process is stopping; connect again',
-  keyRevoked: 'the key was revoked or has expired; get another key, or stop',
+  keyRevoked: 'the key was revoked or has expired, or no longer allows this stream; get another key, or stop',
   tooBig: 'the client sent a message of more than 1 KB; fix the client',
   interrupted: 'messages may be missing; connect again',
   tooSlow: 'the client reads too slowly; connect again, and read faster or watch less',

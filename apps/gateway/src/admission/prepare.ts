@@ -43,9 +43,10 @@ export async function prepareJobStream(
   const snapshot = await readSnapshot(store, caller, jobId).catch((error: unknown) => {
     throw isAnonymous ? anonymous.hidden(error) : error;
   });
-  if (isAnonymous && !anonymous.isAllowedIn(snapshot.spaceId)) throw new YardmasterError('UNAUTHENTICATED');
   const tag = caller.grant?.tag ?? null;
-  if (tag !== null && !snapshot.tags.includes(tag)) throw otherStreams();
+  const isAllowed = (tags: readonly string[] = snapshot.tags) =>
+    isAnonymous ? anonymous.isAllowedIn(snapshot.spaceId) : tag === null || tags.includes(tag);
+  if (!isAllowed()) throw isAnonymous ? new YardmasterError('UNAUTHENTICATED') : otherStreams();
   const { status, progress, at } = snapshot;
   const timestamp = isoOf(at);
   const { seq, missed } = beginningOf(snapshot, request.since);
@@ -56,6 +57,7 @@ export async function prepareJobStream(
   return (session) => {
     const position = request.since === null ? {} : { seq: shownSeq, ...(missed && { missed }) };
     const state = caller.scope === 'full' ? { status } : progress && { progress };
+    session.stayWhile(isAllowed);
     session.begin(jobId, { jobId, type: 'init', ...state, timestamp, ...position } as InitMessage, shownSeq);
     const isLate = isAtPresent && caller.scope === 'progress' && status === 'completed';
     if (isLate) session.send(completionOf(jobId, snapshot));

@@ -30,6 +30,13 @@ const REASONS: Record<number, string> = {
   [CLOSE_CODES.tokenExpired]: 'stream token has expired',
 };
 
+/**
+ * Checks whether the client may still watch its job.
+ *
+ * @param tags of the job now; undefined when they have not changed
+ */
+export type StillAllowed = (tags?: readonly string[]) => boolean;
+
 export interface SessionOptions {
   form: Form;
   /** Id of the API key; null for an anonymous stream. */
@@ -72,6 +79,7 @@ export class Session {
   readonly #expiresAt: number;
   /** Code with which the gateway has closed the stream; null until then. */
   #closeCode: number | null = null;
+  #isStillAllowed: StillAllowed = () => true;
 
   constructor(
     transport: Transport,
@@ -127,8 +135,19 @@ export class Session {
   /** Send an event if this client may see it and has asked for it. On a job stream, the caller must call `end` after the last event. */
   send(encoded: OutgoingMessage): void {
     if (this.#isClosing || this.#filter?.(encoded.event) === false) return;
+    if (encoded.event.type === 'replaced') this.#check(encoded.event.tags ?? []);
+    if (this.#isClosing) return;
     const frame = encoded.encodedFor(this.form);
     if (frame !== null) this.#sendBuffer.send(encoded.event.jobId, frame, encoded);
+  }
+
+  /** Check from now on, whenever its job is replaced and at intervals, whether the client may still watch it. */
+  stayWhile(isStillAllowed: StillAllowed): void {
+    this.#isStillAllowed = isStillAllowed;
+  }
+
+  #check(tags?: readonly string[]): void {
+    if (!this.#isStillAllowed(tags)) this.close(CLOSE_CODES.keyRevoked, 'this stream is no longer allowed');
   }
 
   /** Close the stream if its key has ended, or the secret with which it was opened. @param oldest secrets that are accepted */
@@ -164,12 +183,12 @@ export class Session {
   }
 
   /** Close with a code, and cut off a client that does not respond. Frames that were sent before still reach it. */
-  close(code: number): void {
+  close(code: number, reason = REASONS[code] ?? ''): void {
     if (this.#isClosing) return;
     this.#beginClosing();
     this.#closeCode = code;
     if (this.#timer) clearTimeout(this.#timer);
-    this.#transport.close(code, REASONS[code] ?? '');
+    this.#transport.close(code, reason);
     this.#timer = setTimeout(() => this.cutOff(), GRACE_MS);
   }
 
@@ -179,10 +198,11 @@ export class Session {
   }
 
   /**
-   * Show that the stream is alive, if it is time for that. Close it when its token has expired, and cut off a client that no
-   * longer responds.
+   * Show that the stream is alive, if it is time for that. Close it when its token has expired or it is no longer allowed, and
+   * cut off a client that no longer responds.
    */
   keepAlive(now: number, pingMs: number): void {
+    this.#check();
     if (now >= this.#expiresAt) this.close(CLOSE_CODES.tokenExpired);
     else if (!this.#isClosing && !this.#transport.keepAlive(now, pingMs)) this.cutOff();
   }

@@ -4,7 +4,7 @@ export const CLOSE_CODES = {
   ended: 1000,
   /** The process ends; another one takes over. */
   goingAway: 1001,
-  /** The API key was revoked or has expired. */
+  /** The API key was revoked or has expired, or the client may no longer watch this job. */
   keyRevoked: 1008,
   /** The client sent more than 1 KB in one message. */
   tooBig: 1009,

@@ -10,7 +10,7 @@ const PORTION = 100;
 
 /** Events of a job since one of them, and the job's current state. */
 export interface Since {
-  /** At most 100 events, oldest first, as they were published. */
+  /** At most 100 events, oldest first, as they were published; but with the present tags of the job. */
   events: PublishedEvent[];
   /** Seq of the last event; below `fromSeq - 1` when Redis has lost events that it had. */
   lastSeq: number;
@@ -35,9 +35,11 @@ export async function readSince(store: Store, jobId: string, fromSeq: number): P
   // An event that changes no status, such as a callback's, leaves that of the event before. Without one here, the job has
   // nearly always kept its status since.
   let known = status;
+  const tags = reply.tags ? { tags: reply.tags.split('\n') } : {};
   const events = eventsOf(job, firstSeq, reply.events).map(({ type, data, createdAt }, i): PublishedEvent => {
     known = statusAfter({ type, data }) ?? known;
-    return { seq: firstSeq + i, jobId, jobName, spaceId, type, status: known, data, at: Date.parse(createdAt) };
+    const at = Date.parse(createdAt);
+    return { seq: firstSeq + i, jobId, jobName, spaceId, type, status: known, data, at, ...tags };
   });
   const loggedAt = newestLog ? parseLog(newestLog)[0] : 0;
   return {
