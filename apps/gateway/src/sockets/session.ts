@@ -134,9 +134,10 @@ export class Session {
 
   /** Send an event if this client may see it and has asked for it. On a job stream, the caller must call `end` after the last event. */
   send(encoded: OutgoingMessage): void {
-    if (this.#isClosing || this.#filter?.(encoded.event) === false) return;
-    if (encoded.event.type === 'replaced') this.#check(encoded.event.tags ?? []);
     if (this.#isClosing) return;
+    // Whether or not the client has asked for this event.
+    if (encoded.event.type === 'replaced') this.#check(encoded.event.tags ?? []);
+    if (this.#isClosing || this.#filter?.(encoded.event) === false) return;
     const frame = encoded.encodedFor(this.form);
     if (frame !== null) this.#sendBuffer.send(encoded.event.jobId, frame, encoded);
   }
