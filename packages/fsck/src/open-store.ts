@@ -21,35 +21,33 @@ export async function withStore<T>(
     throw new AccessError('REDIS_URL is not set; set it or REDIS_URL_FILE as for the service, or pass --redis <url>');
   }
   const redis = createRedis(url, 'commands', createLogger('fsck', 'silent'));
-  await connect(redis);
+  const store = await openStore(redis, settings);
   const checks = new ConnectionChecks();
   checks.add(redis);
   const checking = every({ name: 'connection checks', ms: CHECK_CONNECTIONS_MS, run: checks.run });
   await checking.start();
   try {
-    return await use(await storeOn(redis, settings));
+    return await use(store);
   } finally {
     await checking.stop(0);
     redis.disconnect();
   }
 }
 
-/** Create a store that follows the clock of the service: the manual clock, once one was started. */
-async function storeOn(redis: RedisClient, settings: Partial<StoreSettings>): Promise<Store> {
+/** Connect, and create a store that follows the clock of the service: the manual clock, once one was started. */
+async function openStore(redis: RedisClient, settings: Partial<StoreSettings>): Promise<Store> {
   const store = createStore(redis, settings);
-  const isClockManual = (await redis.exists(store.keys.manualClock)) === 1;
-  return isClockManual ? createStore(redis, { ...settings, isClockManual }) : store;
-}
-
-async function connect(redis: RedisClient): Promise<void> {
   let reason: unknown;
   redis.on('error', (error) => {
     reason = error;
   });
   try {
     await redis.connect();
+    const isClockManual = (await redis.exists(store.keys.manualClock)) === 1;
+    return isClockManual ? createStore(redis, { ...settings, isClockManual }) : store;
   } catch (error) {
     redis.disconnect();
+    if (reason === undefined && (error as Error).name === 'ReplyError') throw error;
     // The rejection is often only "Connection is closed", and the event has the reason.
     throw new AccessError(`no connection to Redis: ${messageOf(reason ?? error)}`);
   }
