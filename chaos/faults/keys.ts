@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { KEY_CACHE_MS } from '@yardmaster/store';
+import { KEY_CACHE_MS, revokeKey } from '@yardmaster/store';
 import type { Installation } from '../installation/installation.js';
 import { checkRevoked, checkUntouched, REVOKED_MS, revoke, SLOW_MS, useNewKey } from '../load/key-use.js';
 import type { Fault } from '../runs/fault.js';
@@ -31,8 +31,11 @@ const WAYS: Way[] = [
   },
   {
     name: 'F27-not-published',
-    how: ', and the API is killed before it publishes the revocation',
-    revoke: ({ connection, store }, keyId) => connection.hdel(store.keys.apiKeys, keyId),
+    how: ', and the announcement of the revocation is lost',
+    revoke({ store }, keyId) {
+      const { keys } = store; // It is published on a channel to which nobody listens.
+      return revokeKey({ ...store, keys: { ...keys, revocations: `${keys.revocations}:lost` } }, keyId);
+    },
     withinMs: NOT_RECEIVED_MS,
     againFromMs: LAST_MOMENT_MS,
   },

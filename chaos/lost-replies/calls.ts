@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { listKeys, readPaused, readSettings } from '@yardmaster/store';
+import { readPaused, readSettings } from '@yardmaster/store';
 import type { Body, Operation } from '../checker/history.js';
 import type { Span } from '../checker/stalls.js';
 import { type Matcher, runsOrSends, sends } from '../installation/scripts.js';
@@ -104,9 +104,9 @@ const rowsOfKeyCalls = KEY_CALLS.map(
   ([endpoint, runs, request, [left, leftAgain], again]): Row => ({
     ...{ endpoint, runs, start: { before: null }, left, again, leftAgain },
     make: (context, { key: of }, { api, key }) => callApi(context, api, { ...request(of), key }),
-    matches: ({ key }) => runsOrSends(runs, left === 0 || ['hget', 'replace_key'].includes(runs) ? key.id : ''),
-    state: async ({ installation: { store } }, { key }) =>
-      (await listKeys(store)).filter(({ name }) => name === key.name).length,
+    matches: ({ key }) => runsOrSends(runs, ['hget', 'replace_key', 'revoke_key'].includes(runs) ? key.id : ''),
+    state: async ({ installation: { store, connection } }, { key }) =>
+      (await connection.hvals(store.keys.apiKeys)).filter((record) => JSON.parse(record).name === key.name).length,
     seen: ({ status }) => status,
     ...(left === 0 && { also: isRevoked }),
   }),

@@ -104,16 +104,15 @@ export const KEY_CALLS: readonly [
   again: number,
 ][] = [
   ['createKey', 'time', create, [1, 2], 201],
-  ['createKey', 'hset', create, [2, 3], 201],
-  ['listKeys', 'hvals', list, [1, 1], 200],
-  ['listKeys', 'hgetall', list, [1, 1], 200],
+  ['createKey', 'create_key', create, [2, 3], 201],
+  ['listKeys', 'list_keys', list, [1, 1], 200],
   ['listAuditEntries', 'xrevrange', audit, [1, 1], 200],
   ['rotateKey', 'hget', rotate, [1, 1], 200],
   ['rotateKey', 'time', rotate, [1, 1], 200],
   ['rotateKey', 'replace_key', rotate, [1, 1], 200],
-  ['revokeKey', 'hget', revoke, [0, 0], 404],
-  ['revokeKey', 'hdel', revoke, [0, 0], 404],
-  ['revokeKey', 'publish', revoke, [0, 0], 404],
+  ['revokeKey', 'hget', revoke, [1, 0], 200],
+  ['revokeKey', 'revoke_key', revoke, [0, 0], 404],
+  ['revokeKey', 'smembers', revoke, [0, 0], 404],
 ];
 
 type SpaceRequest = (spaceId: string) => ApiRequest;
@@ -145,7 +144,7 @@ export const SPACE_CALLS: readonly [
 ];
 
 /** Commands that a call sends only after another reply, so that both replies cannot be lost at once. */
-export const LATER = ['history', 'hset', 'set_settings', 'hgetall', 'replace_key'];
+export const LATER = ['history', 'create_key', 'revoke_key', 'smembers', 'set_settings', 'hgetall', 'replace_key'];
 /** Calls about all spaces or the history of one, whose commands share a connection and follow each other. */
 const OF_SPACES = ['listSpaces', 'getHistory', 'getStats'];
 export const isLater = ({ endpoint, runs }: { endpoint: string; runs: string }) =>

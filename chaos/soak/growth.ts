@@ -34,8 +34,9 @@ export async function measure(installation: Installation, workerPid: number): Pr
 
 /** Read the megabytes that are left in Redis once all jobs are purged, and the keys that will never expire. */
 export async function leftIn({ connection, store }: Installation): Promise<{ keys: string[]; megabytes: number }> {
-  const { meta, bull, apiKeys, keyUses, audit } = store.keys;
-  const stays = (key: string) => [meta, apiKeys, keyUses, audit].includes(key) || key.startsWith(`${bull}:`);
+  const { meta, bull, apiKeys, apiKeyIndex, keyUses, audit } = store.keys;
+  const stays = (key: string) =>
+    [meta, apiKeys, apiKeyIndex, keyUses, audit].includes(key) || key.startsWith(`${bull}:`);
   const keys: string[] = [];
   for await (const batch of connection.scanStream({ count: 1_000 }))
     for (const key of batch as string[]) if (!stays(key) && (await connection.ttl(key)) === -1) keys.push(key);

@@ -755,6 +755,8 @@ describe('queries', () => {
     ),
     ['job?eventsLimit=1&events=0', 'eventsLimit must be absent with events=0'],
     ...each('audit?limit=', ['0', 'x'], LIMIT),
+    ...each('keys?limit=', ['0', ...NUMBERS], LIMIT),
+    ...each('keys?cursor=', ['', '-1', 'A', 'a/b', 'a'.repeat(33), '%00'], CURSOR),
     ...each(
       'audit?cursor=',
       ['', 'x', '1', '-1', '1-', '1-0-0', '%2B'],
@@ -764,7 +766,7 @@ describe('queries', () => {
   /** Return the path of a query that these rows write without it. */
   const pathOf = (query: string) => {
     if (query.startsWith('job?')) return query.replace('job', `/jobs/${target.jobId}`);
-    return /^(audit|spaces)\?/.test(query) ? `/${query}` : `/spaces/target/${query}`;
+    return /^(audit|keys|spaces)\?/.test(query) ? `/${query}` : `/spaces/target/${query}`;
   };
   it.each(titled(wrong))('refuses the query $title', async ({ query, errors }) => {
     expect(summary(await service.call('GET', pathOf(query)))).toEqual(refusal(...errors));
@@ -783,11 +785,15 @@ describe('queries', () => {
     }
   });
 
-  const EPHEMERAL = 'ephemeral must be true or false';
-  it.each(['yes', '1', '', 'TRUE'])('refuses ephemeral=%s in a query', async (value) => {
-    const endpoint = endpointOf('Custom Event');
-    const response = await callEndpoint(service, { ...endpoint, path: `${endpoint.path}?ephemeral=${value}` }, target);
-    expect(summary(response)).toEqual(refusal(EPHEMERAL));
+  const FLAGS: Record<string, string> = { 'Custom Event': 'ephemeral', 'Revoke Key': 'keepChildren' };
+  const FLAG = 'must be true or false';
+  it.each(Object.keys(FLAGS))('refuses a flag in the query of %s that is neither true nor false', async (name) => {
+    const endpoint = endpointOf(name);
+    for (const value of ['yes', '1', '', 'TRUE']) {
+      const path = `${endpoint.path}?${FLAGS[name]}=${value}`;
+      const response = await callEndpoint(service, { ...endpoint, path }, target);
+      expect(summary(response)).toEqual(refusal(`${FLAGS[name]} ${FLAG}`));
+    }
   });
 
   const LISTS = ['status', 'name', 'tag', 'level'];
@@ -808,7 +814,7 @@ describe('queries', () => {
     const inQuery = wrong.filter(([query = '']) => ends.endsWith(`/${query.split('?')[0]}`)).flat();
     const beside = [
       ...(MAY_WAIT.includes(endpoint) ? waits.flat() : []),
-      ...(name === 'Custom Event' ? [EPHEMERAL] : []),
+      ...(name in FLAGS ? [`${FLAGS[name]} ${FLAG}`] : []),
     ];
     const errors = [...(REFUSED[name]?.flatMap((row) => row.errors) ?? inQuery), ...beside];
     const isRefused = (field: string) => errors.some((error) => new RegExp(`^${field} `).test(error));

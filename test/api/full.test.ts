@@ -129,3 +129,15 @@ it('changes settings of a space, pauses and resumes it while Redis is full', asy
   await service.redis.config('SET', 'maxmemory', '0');
   expect([statuses, job?.id]).toEqual([[200, 200, 200, 0, 200, 200, 200], id]);
 });
+
+it('creates no API key while Redis is full, and revokes one with all the keys that it made', async () => {
+  const maker = await service.key(['keys:manage', 'jobs:read'], { spaceId: 'full-keys' });
+  for (let n = 0; n < 120; n++)
+    await service.call('POST', '/keys', { key: maker.key, body: { name: 'made', scopes: ['jobs:read'] } });
+  const statuses = await whenFull(async () => [
+    (await service.call('POST', '/keys', { body: { name: 'late', scopes: ['jobs:read'] } })).body.code,
+    (await service.call('DELETE', `/keys/${maker.id}`)).status,
+  ]);
+  expect(statuses).toEqual(['STORAGE_FULL', 200]);
+  expect((await service.call('GET', '/keys')).body).toEqual([]);
+});

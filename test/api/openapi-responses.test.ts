@@ -212,7 +212,7 @@ it('responds as documented when keys in Redis are of another type', async () => 
   const minute = Math.floor(Date.now() / 60_000) * 60;
   const history = Array.from({ length: 10 }, (_, n) => `${keys.history(spaceId, 60)}${minute + 60 * n}`);
   const ofSpaces = [keys.paused(spaceId), keys.settings(partitionOf(spaceId)), ...history];
-  for (const key of [...ofJobs, ...ofOperations, ...ofSpaces, keys.apiKeys, keys.audit]) {
+  for (const key of [...ofJobs, ...ofOperations, ...ofSpaces, keys.apiKeys, keys.apiKeyIndex, keys.audit]) {
     await service.redis.del(key);
     await service.redis.set(key, 'of another type');
   }
@@ -232,6 +232,18 @@ it('responds as documented while the maximum number of requests is in flight', a
     expect((await inFlight).status).toBe(201);
   } finally {
     await busy.stop();
+  }
+});
+
+it('responds as documented to a key beyond those of its space', async () => {
+  const full = await startService({ KEYS_PER_SPACE: '1' }, { redis, app: 'api' });
+  try {
+    const create = endpointOf('Create Key');
+    const body = { ...(create.body as object), spaceId: 'full' };
+    for (const status of [201, 429])
+      expectDocumented(create, await callEndpoint(full, create, UNKNOWN, { body }), status);
+  } finally {
+    await full.stop();
   }
 });
 

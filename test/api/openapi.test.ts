@@ -89,7 +89,7 @@ const MORE: Record<string, ErrorCode[]> = {
   'Start Operation': ['IDEMPOTENCY_MISMATCH', 'TOO_MANY_OPERATIONS', 'STORAGE_FULL'],
   'Get Operation': ['OPERATION_NOT_FOUND'],
   'Cancel Operation': ['OPERATION_NOT_FOUND'],
-  'Create Key': ['STORAGE_FULL'],
+  'Create Key': ['TOO_MANY_KEYS', 'STORAGE_FULL'],
   'Rotate Key': ['KEY_NOT_FOUND'],
   'Revoke Key': ['KEY_NOT_FOUND'],
 };

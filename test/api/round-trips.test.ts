@@ -28,33 +28,42 @@ const SENT: Record<string, string> = {
 const IGNORED = ['ping', 'time', 'info', 'echo'];
 const AT_INTERVALS = /:(settings|used)"/;
 
-/** A line of MONITOR: who sends a command, its name, and its first argument if it is a word. */
-const LINE = /^\+[\d.]+ \[\d+ (\S+)\] "(\w+)"(?: "(\w*)")?/;
+/** A line of MONITOR: who sends a command, and its name. */
+const LINE = /^\+[\d.]+ \[\d+ (\S+)\] "(\w+)"/;
 
-/** Return the commands that the API sends during `act`, by name. */
-async function commandsOf(act: () => Promise<void>): Promise<string> {
+/** Return what Redis carries out during an action, as lines of MONITOR. */
+async function monitored(act: () => Promise<void>): Promise<string[]> {
   const { path, host, port } = service.redis.options;
   // Not by ioredis, which fails when the first line comes together with the reply to MONITOR.
   const socket = connect(path === undefined ? { host: host as string, port: port as number } : { path });
   const lines = createInterface({ input: socket });
-  const counts = new Map<string, number>();
+  const seen: string[] = [];
   try {
     socket.write('MONITOR\r\n');
     await once(lines, 'line');
     const isSeen = new Promise<void>((resolve) => {
       lines.on('line', (line) => {
-        const [, source, name = '', text] = LINE.exec(line) ?? [];
-        const command = name.toLowerCase();
-        if (command === 'echo' && text === 'seen') resolve();
-        const isIgnored = source === 'lua' || IGNORED.includes(command) || AT_INTERVALS.test(line);
-        if (!isIgnored) counts.set(command, (counts.get(command) ?? 0) + 1);
+        seen.push(line);
+        if (/ "echo" "seen"$/i.test(line)) resolve();
       });
     });
     await act();
     await service.redis.echo('seen');
     await isSeen;
+    return seen;
   } finally {
     socket.destroy();
+  }
+}
+
+/** Return the commands that the API sends during an action, by name. */
+async function commandsOf(act: () => Promise<void>): Promise<string> {
+  const counts = new Map<string, number>();
+  for (const line of await monitored(act)) {
+    const [, source, name = ''] = LINE.exec(line) ?? [];
+    const command = name.toLowerCase();
+    const isIgnored = source === 'lua' || IGNORED.includes(command) || AT_INTERVALS.test(line);
+    if (!isIgnored) counts.set(command, (counts.get(command) ?? 0) + 1);
   }
   return [...counts]
     .map(([name, count]) => `${name} ${count}`)
@@ -119,4 +128,26 @@ it('counts no job as created when Redis refused its creation', async () => {
   await service.redis.config('SET', 'maxmemory', '0');
   expect(status).toBe(503);
   expect((await service.call('GET', '/spaces/refused/stats')).body).toMatchObject({ jobs: { total: 0 }, names: [] });
+});
+
+it('lists the keys of a space with the same commands and arguments of Redis when another space has 20,000 keys', async () => {
+  const { id, key } = await service.key(['keys:manage'], { spaceId: 'quiet' });
+  for (let n = 0; n < 3; n++) await service.key(['jobs:read'], { spaceId: 'quiet' });
+  const list = async () => expect((await service.call('GET', '/keys', { key })).body).toHaveLength(4);
+  const commands = async () =>
+    (await monitored(list)).flatMap((line) => (line.includes('{keys}') ? [line.replace(/^.*?\] /, '')] : []));
+  await list(); // The key is cached now.
+  const before = await commands();
+  expect(before.map((line) => line.split(' ')[0])).toEqual(['"evalsha"', '"ZREVRANGEBYLEX"', '"HMGET"', '"HMGET"']);
+
+  const { apiKeys, apiKeyIndex } = service.store.keys;
+  const record = JSON.parse((await service.redis.hget(apiKeys, id)) as string);
+  const pipeline = service.redis.pipeline();
+  for (let n = 0; n < 20_000; n++) {
+    const other = { ...record, id: `0${n}`, spaceId: 'noisy' };
+    pipeline.hset(apiKeys, other.id, JSON.stringify(other));
+    pipeline.zadd(apiKeyIndex, 0, `/${other.id}`, 0, `noisy/${other.id}`);
+  }
+  await pipeline.exec();
+  expect(await commands()).toEqual(before);
 });

@@ -118,12 +118,36 @@ it('creates a key that works, lists it, and revokes it', async () => {
   const scopes = ['jobs:read', 'jobs:create', 'jobs:kill'];
   expect(JSON.parse(json)).toMatchObject({ id, name: 'ci', spaceId: 'shop', scopes });
   const [, table] = await run(['keys', 'list']);
-  expect(table[1]).toMatch(new RegExp(`^${id} +ci +shop +T +- +jobs:read,jobs:create,jobs:kill$`));
+  expect(table[1]).toMatch(new RegExp(`^${id} +ci +shop +T +- +- +jobs:read,jobs:create,jobs:kill$`));
 
   const jobs = ['jobs', '--space', 'shop', '--token', key];
   expect((await run(jobs))[0]).toBe(0);
   expect(await run(['keys', 'revoke', id])).toEqual([0, [`revoked ${id}`], '']);
   expect(await run(jobs)).toEqual([1, [], 'yardmaster: A valid API key is required\n']);
+});
+
+it('lists the keys of more than one page, says when there are more, and revokes one without those that it made', async () => {
+  const { id, key } = await service.key(['keys:manage', 'jobs:read'], { spaceId: 'many' });
+  const body = { name: 'made', scopes: ['jobs:read'] };
+  const made = await Promise.all(Array.from({ length: 104 }, () => service.call('POST', '/keys', { key, body })));
+  const list = (...flags: string[]) => run(['keys', 'list', '--json', '--token', key, ...flags]);
+  const [code, lines, err] = await list();
+  const ids = lines.map((line) => JSON.parse(line).id);
+  expect([code, new Set(ids), ids.length, err]).toEqual([
+    0,
+    new Set([id, ...made.map(({ body }) => body.id)]),
+    105,
+    '',
+  ]);
+  const more = 'there are more than these 102 keys; --limit shows more\n';
+  expect(await list('--limit', '102')).toEqual([0, lines.slice(0, 102), more]);
+
+  const [child] = ids;
+  const self = async () =>
+    (await run(['keys', 'self', '--token', made.find((one) => one.body.id === child)?.body.key]))[1];
+  expect(await self()).toContain(`made by   ${id}`);
+  expect((await run(['keys', 'revoke', id, '--keep-children']))[0]).toBe(0);
+  expect(await self()).toContain(`id        ${child}`);
 });
 
 it('rotates a key, and both secrets work until the overlap is over', async () => {

@@ -281,13 +281,18 @@ describe('fsck of a broken API key', () => {
   const FIELDS = [
     ...[{ rotations: 'one' }, { limits: { perSecond: 0, burst: 1 } }, { limits: { perSecond: 1 } }, { previous: {} }],
     ...[{ previous: { secretHash, until: 'soon' } }, { previous: { secretHash: 'short', until } }],
+    ...[{ createdBy: 7 }, { shared: {} }, { shared: [{ perSecond: 1, burst: 1 }] }, { shared: [{ keyId: 'x' }] }],
   ];
 
   it('fsck finds no fault in an API key that was rotated and has limits', async () => {
-    const key = withField({ rotations: 1, limits: { perSecond: 0.5, burst: 1 }, previous: { secretHash, until } });
+    const limits = { perSecond: 0.5, burst: 1 };
+    const of = { createdBy: 'gone', shared: [{ keyId: 'gone', ...limits }] };
+    const key = withField({ rotations: 1, limits, previous: { secretHash, until }, ...of });
     await service.redis.hset(service.store.keys.apiKeys, 'broken', key);
+    await service.redis.zadd(service.store.keys.apiKeyIndex, 0, '/broken');
     expect((await check(service.store)).short).toEqual([]);
     await service.redis.hdel(service.store.keys.apiKeys, 'broken');
+    await service.redis.zrem(service.store.keys.apiKeyIndex, '/broken');
   });
 
   it.each([...['{', '{}', '{"id":"other"}'], ...FIELDS.map(withField)])(

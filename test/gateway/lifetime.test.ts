@@ -85,6 +85,7 @@ describe('when a key is revoked or expires', () => {
     const expired = { ...record, expiresAt: '2020-01-01T00:00:00.000Z' };
     await service.redis.hset(records, expiring.id, JSON.stringify(expired));
     await service.redis.hdel(records, deleted.id);
+    await service.redis.zrem(service.store.keys.apiKeyIndex, `/${deleted.id}`);
 
     for (const client of closed) expect(await client.end()).toEqual(REVOKED);
     await expectOpen(kept);

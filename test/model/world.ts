@@ -134,7 +134,7 @@ export interface Moment {
 }
 
 /** Settings that decide what happens to jobs. */
-export type WorldSettings = Omit<StoreSettings, 'isClockManual' | 'random'>;
+export type WorldSettings = Omit<StoreSettings, 'isClockManual' | 'random' | 'keysPerSpace'>;
 
 export interface World extends Moment {
   settings: WorldSettings;

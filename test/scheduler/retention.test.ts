@@ -94,8 +94,8 @@ it('ended jobs are kept forever with a retention of 0', async () => {
 
 it('a scheduler removes only expired API keys when their schedule begins', async () => {
   const { redis, store, prefix } = standing;
-  const kept = await standing.key(['jobs:read'], { expiresAt: '2999-01-01T00:00:00.000Z' });
-  const expired = await standing.key(['jobs:read']);
+  const kept = await standing.key(['jobs:read'], { spaceId: 'expiry', expiresAt: '2999-01-01T00:00:00.000Z' });
+  const expired = await standing.key(['jobs:read'], { spaceId: 'expiry' });
   const record = JSON.parse((await redis.hget(store.keys.apiKeys, expired.id)) as string);
   const past = JSON.stringify({ ...record, expiresAt: '2020-01-01T00:00:00.000Z' });
   const more = Array.from({ length: 300 }, (_, n) => [`expired${n}`, past]).flat(); // More than one page of a scan contains.
@@ -109,6 +109,8 @@ it('a scheduler removes only expired API keys when their schedule begins', async
     redis.hexists(store.keys.apiKeys, id),
   );
   expect(await Promise.all([isExpired, isKept, isBroken])).toEqual([0, 1, 1]);
+  const entries = [`/${expired.id}`, `expiry/${expired.id}`, `/${kept.id}`, `expiry/${kept.id}`];
+  expect(await redis.zmscore(store.keys.apiKeyIndex, ...entries)).toEqual([null, null, '0', '0']);
   await redis.hdel(store.keys.apiKeys, 'broken');
   await scheduler.stop();
 });

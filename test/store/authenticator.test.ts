@@ -53,7 +53,7 @@ it('the authenticator reads a valid API key from Redis once, and grants what its
   const reads = countReads(store);
   for (let i = 0; i < 3; i++) {
     expect(await authenticator.authenticate(key)).toEqual({
-      ...{ keyId: id, name: 'test', expiresAt: null, limits: null, rotation: 0 },
+      ...{ keyId: id, name: 'test', expiresAt: null, limits: null, buckets: [], rotation: 0 },
       grants: new Set(['jobs:read', 'jobs:read:progress']),
       spaceId: 'mine',
     });
@@ -176,6 +176,21 @@ it('forgets a cached API key after another process has published its revocation'
   expect(cachedAtRevocation).toEqual([undefined]);
 });
 
+it('forgets the cached API keys that a key made after this process, or another one, has revoked that key', async () => {
+  for (const isOther of [false, true]) {
+    const maker = await make();
+    const caller = await new Authenticator(store).authenticate(maker.key);
+    const made = await Promise.all([1, 2, 3].map(() => createKey(store, request, caller)));
+    const authenticator = new Authenticator(store, { cacheMs: HOUR });
+    if (isOther) await authenticator.listen(new ConnectionSubscriptions(connect()));
+    const all = [maker, ...made].map(({ key }) => key);
+    for (const key of all) await authenticator.authenticate(key);
+    if (isOther) await revokeKey(store, maker.id);
+    else await authenticator.revoke(maker.id);
+    await until(() => all.every((key) => authenticator.cached(key) === undefined));
+  }
+});
+
 it('forgets a cached API key after a lost connection that may have hidden a revocation', async () => {
   const { key, id } = await make();
   const authenticator = await authenticatorThatCached(key);
@@ -271,7 +286,8 @@ describe('API key cache', () => {
   const entry = (): Entry => ({
     stored: { secretHash: '' },
     principal: {
-      ...{ keyId: 'x', name: '', grants: new Set(), spaceId: null, expiresAt: null, limits: null, rotation: 0 },
+      ...{ keyId: 'x', name: '', grants: new Set(), spaceId: null, expiresAt: null },
+      ...{ limits: null, buckets: [], rotation: 0 },
     },
     until: Number.POSITIVE_INFINITY,
   });

@@ -1,6 +1,6 @@
 import { type Config, compose, type Logger, type Service } from '@yardmaster/runtime';
 import { type Background, CALLBACK_SECRET_VARIABLES, type ServerContext } from '@yardmaster/server';
-import { type PendingCallback, removeExpiredKeys } from '@yardmaster/store';
+import { finishRevocations, type PendingCallback, removeExpiredKeys } from '@yardmaster/store';
 import { createBullMq } from './bullmq.js';
 import { type AttemptOptions, attemptCallback } from './callbacks/attempt.js';
 import { CallbackDispatcher } from './callbacks/dispatcher.js';
@@ -63,6 +63,7 @@ export function createBackground({ context, config, log }: BackgroundOptions): B
 
   async function removeKeys(): Promise<void> {
     try {
+      await finishRevocations(store);
       const removed = await removeExpiredKeys(store);
       if (removed > 0) log.info({ removed }, 'expired API keys removed');
     } catch (err) {

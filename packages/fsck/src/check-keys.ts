@@ -1,5 +1,5 @@
 import { retryUnavailable, withRedisErrors } from '@yardmaster/redis';
-import { checkApiKeys } from './checks/api-keys.js';
+import { checkApiKeyEntries, checkApiKeys } from './checks/api-keys.js';
 import { checkEntries, checkUniqueEntries } from './checks/entries/entries.js';
 import { checkJobs, type JobBatches } from './checks/jobs.js';
 import { checkOperations } from './checks/operations.js';
@@ -51,8 +51,17 @@ export async function* checkKeys(checked: CheckContext, keys: string[], waiting:
   for (const { partition } of ofKind(sound, 'settings')) {
     for await (const { faults } of checkSettings(checked, partition)) yield { of: 'keys', seen: 0, faults };
   }
+  yield* stepOverApiKeys(checked, sound);
+}
+
+/** Check the API keys and their indexes, as far as they are among some keys. */
+async function* stepOverApiKeys(checked: CheckContext, sound: (KeyKind & { key: string })[]): AsyncGenerator<Step> {
   if (ofKind(sound, 'apiKeys').length > 0) {
     for await (const portion of checkApiKeys(checked)) yield { of: 'apiKeys', ...portion };
+  }
+  for (const kind of ['apiKeyIndex', 'apiKeyChildren'] as const) {
+    if (ofKind(sound, kind).length === 0) continue;
+    for await (const portion of checkApiKeyEntries(checked, kind)) yield { of: 'entries', ...portion };
   }
 }
 

@@ -40,6 +40,11 @@ export const FAULTS = {
   key_wrong_type: { meaning: 'a key has an unexpected type', repair: null },
   key_unknown: { meaning: 'a key does not belong to Yardmaster', repair: null },
   settings_broken: { meaning: 'the settings of a space cannot be read, so they have no effect', repair: null },
+  api_key_unlisted: { meaning: 'an API key is not in an index that it belongs in', repair: 'entered' },
+  api_key_stray: {
+    meaning: 'an index has an API key that does not exist, or is of another space or key',
+    repair: 'removed',
+  },
   api_key_broken: { meaning: 'an API key cannot be read, so it gives no access', repair: null },
 } as const satisfies Record<string, { meaning: string; repair: string | null }>;
 
@@ -73,6 +78,13 @@ export function faultOf(kind: FaultKind, at: Pick<Fault, 'jobId' | 'key' | 'deta
   if (outcome !== '') return { kind, ...at, detail: `${at.detail}; not repaired: ${outcome}`, repair: 'failed' };
   return { kind, ...at, repair: FAULTS[kind].repair === null ? 'none' : 'possible' };
 }
+
+/** Build the faults of a script's findings, which are about no job. @param found see lua/findings.lua */
+export const faultsFound = (found: readonly string[]): Fault[] =>
+  Array.from({ length: found.length / 4 }, (_, i) => {
+    const [kind, key, detail, outcome] = found.slice(4 * i, 4 * i + 4) as [FaultKind, string, string, string];
+    return faultOf(kind, { jobId: null, key, detail }, outcome);
+  });
 
 /** A store that is repaired, or only checked. */
 export interface CheckContext {

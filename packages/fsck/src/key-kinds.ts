@@ -27,6 +27,10 @@ export type KeyKind =
   | { kind: 'meta' }
   | { kind: 'clock' }
   | { kind: 'apiKeys' }
+  | { kind: 'apiKeyIndex' }
+  | { kind: 'apiKeyChildren' }
+  /** Revoked API keys of which others are left. A scheduler revokes these. */
+  | { kind: 'revoking' }
   /** When API keys were used. */
   | { kind: 'keyUses' }
   | { kind: 'audit' }
@@ -54,6 +58,9 @@ export const TYPE_OF: Record<KeyKind['kind'], string | null> = {
   meta: 'hash',
   clock: 'string',
   apiKeys: 'hash',
+  apiKeyIndex: 'zset',
+  apiKeyChildren: 'zset',
+  revoking: 'set',
   keyUses: 'hash',
   audit: 'stream',
   bull: null,
@@ -71,13 +78,17 @@ const PARTITION_INDEXES = new Set(['deadlines', 'due', 'callbacks']);
 const SPACE_INDEXES = new Set(['jobs', 'queue', ...STATUSES.map((status) => `status/${status}`)]);
 
 /** Keys that exist once. */
-const OF_ALL = new Map([
-  ['meta', 'meta'],
-  ['clock', 'clock'],
-  ['{audit}', 'audit'],
-  ['{keys}:records', 'apiKeys'],
-  ['{keys}:used', 'keyUses'],
-] as const) as ReadonlyMap<string, 'meta' | 'clock' | 'audit' | 'apiKeys' | 'keyUses'>;
+const OF_ALL = {
+  meta: 'meta',
+  clock: 'clock',
+  '{audit}': 'audit',
+  '{keys}:records': 'apiKeys',
+  '{keys}:index': 'apiKeyIndex',
+  '{keys}:children': 'apiKeyChildren',
+  '{keys}:revoking': 'revoking',
+  '{keys}:used': 'keyUses',
+} as const;
+const KIND_OF_ALL: ReadonlyMap<string, (typeof OF_ALL)[keyof typeof OF_ALL]> = new Map(Object.entries(OF_ALL));
 
 /**
  * Find out the kind of a key.
@@ -85,7 +96,7 @@ const OF_ALL = new Map([
  * @param name without the prefix and its `:`
  */
 export function keyKindOf(name: string): KeyKind {
-  const kind = OF_ALL.get(name);
+  const kind = KIND_OF_ALL.get(name);
   if (kind !== undefined) return { kind };
   if (name.startsWith('{bull}:')) return { kind: 'bull' };
   const [, partition = '', rest = ''] = /^\{(..)\}:(.+)$/s.exec(name) ?? [];

@@ -34,6 +34,7 @@ export const ERRORS = {
   TOO_MANY_STREAMS: { status: 429, message: 'Too many streams are open' },
   SPACE_FULL: { status: 429, message: 'Space has as many pending jobs as its settings allow; nothing was stored' },
   TOO_MANY_WAITERS: { status: 429, message: 'Too many calls are waiting; send the call again, or without waitSeconds' },
+  TOO_MANY_KEYS: { status: 429, message: 'Space has as many API keys as the service allows; revoke some first' },
   TOO_MANY_OPERATIONS: { status: 429, message: 'Too many operations of the space are running' },
   RATE_LIMITED: { status: 429, message: 'The API key has made too many calls; send the call again later' },
   INTERNAL: { status: 500, message: 'Internal error' },

@@ -9,8 +9,8 @@ import {
   nameFilter,
   once,
   oneOrMore,
+  queryCursor,
   queryInteger,
-  queryText,
   tag,
   timestampMs,
 } from './schema/fields.js';
@@ -126,11 +126,10 @@ export const filterOf = (statuses: readonly Status[] | undefined, parts: FilterP
   q: parts.q ?? null,
 });
 
-/** Form of a cursor: below 2^53, which orders reach in the year 2248. Clients treat a cursor as opaque. */
+/** Form of a cursor: below 2^53, which orders reach in the year 2248. */
 const CURSOR = /^[0-8]?[0-9]{1,15}$/;
 
-const checkedCursor = queryText.regex(CURSOR, { error: 'must be one that a response returned' }).transform(Number);
-const cursor = describeAs(checkedCursor, z.string().regex(CURSOR));
+const cursor = describeAs(queryCursor(CURSOR).transform(Number), z.string().regex(CURSOR));
 
 const ORDERS = ['asc', 'desc'] as const;
 

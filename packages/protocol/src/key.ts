@@ -1,7 +1,18 @@
 import { z } from 'zod';
 import { LIMITS } from './limits.js';
 import { describeAs } from './schema/describe.js';
-import { boundedArray, exactObject, integerBetween, name, numberBetween, spaceId, timestamp } from './schema/fields.js';
+import {
+  boundedArray,
+  exactObject,
+  integerBetween,
+  name,
+  numberBetween,
+  queryCursor,
+  queryFlag,
+  queryInteger,
+  spaceId,
+  timestamp,
+} from './schema/fields.js';
 import { instant } from './schema/response-fields.js';
 import { REQUESTED_SCOPES, SCOPES, scopesOf } from './scopes.js';
 
@@ -48,6 +59,25 @@ export const createKeyRequest = exactObject({
 }).meta({ id: 'CreateKey' });
 export type CreateKeyRequest = z.output<typeof createKeyRequest>;
 
+/** Form of the id of an API key. */
+export const KEY_ID_FORM = '[a-z0-9]{1,32}';
+
+/** Query of List Keys. */
+export const listKeysQuery = z.object({
+  limit: queryInteger(1, LIMITS.listMax)
+    .default(LIMITS.listDefault)
+    .describe(`Keys in a page; above ${LIMITS.listMax} is served as ${LIMITS.listMax}`),
+  cursor: queryCursor(new RegExp(`^${KEY_ID_FORM}$`))
+    .optional()
+    .describe('`x-next-cursor` of the response before: the page that follows it'),
+});
+export type ListKeysQuery = z.output<typeof listKeysQuery>;
+
+/** Query of Revoke Key. */
+export const revokeKeyQuery = z.object({
+  keepChildren: queryFlag.default(false).describe('Whether the keys that it made stay valid'),
+});
+
 /** Body of Rotate Key. An unknown field is refused, because a misspelt `overlapSeconds` would keep a leaked secret valid. */
 export const rotateKeyRequest = exactObject({
   overlapSeconds: numberBetween(0, LIMITS.overlapSecondsMax)
@@ -66,6 +96,7 @@ const created = {
   expiresAt: instant.nullable().describe('Null when it never expires'),
   createdAt: instant,
   limits: keyLimits.optional().describe('How many calls it may make; absent without a limit'),
+  createdBy: z.string().optional().describe('Id of the key that made it; absent for `ADMIN_API_KEY`'),
 };
 
 const lastUsedAt = instant.optional().describe('Time of its last use, at most 60 s behind; absent before the first');

@@ -55,6 +55,8 @@ export const LIMITS = {
   keyPerSecondMin: 0.01,
   keyPerSecondMax: 100_000,
   keyBurstMax: 100_000,
+  /** Our choice: buckets from which a call takes: that of its key, and those of the keys before it. */
+  keyBuckets: 8,
   overlapSecondsDefault: 86_400,
   /** 30 days. */
   overlapSecondsMax: 2_592_000,

@@ -101,6 +101,11 @@ export const VARIABLES = {
   ),
   EVENTS_PER_JOB: row('1000', 'Newest events that the history of a job keeps', integer(10, 100_000)),
   LOGS_PER_JOB: row('10000', 'Newest log entries that a job keeps', integer(1, 1_000_000)),
+  KEYS_PER_SPACE: row(
+    '1000',
+    'API keys of one space; another is refused with 429. Keys of every space are not counted',
+    integer(1, 1_000_000),
+  ),
   MAX_IN_FLIGHT: row(
     '2000',
     'Requests that one process of the API serves at once; a tenth is reserved for ack, heartbeats, complete, fail, release, settle and kill, and one space gets at most half while others need places. Others get 503 before anything is done',

@@ -38,6 +38,7 @@ export const SERVER_CONTEXT_VARIABLES = [
   'RETENTION_SECONDS',
   'EVENTS_PER_JOB',
   'LOGS_PER_JOB',
+  'KEYS_PER_SPACE',
   'TRUSTED_PROXIES',
   'ALLOW_EVICTION',
 ] as const;
@@ -111,6 +112,7 @@ export function createServerContext(
     retentionMs: Math.ceil(config.RETENTION_SECONDS * 1000),
     eventsPerJob: config.EVENTS_PER_JOB,
     logsPerJob: config.LOGS_PER_JOB,
+    keysPerSpace: config.KEYS_PER_SPACE,
     redisTimeoutMs,
     isClockManual: options.isClockManual === true,
   };

@@ -1,8 +1,8 @@
 export { createKey, hasKeys, listKeys, readOwnKey } from './api-keys/api-keys.js';
-export { ADMIN_KEY_ID, Authenticator, KEY_CACHE_MS } from './api-keys/authenticator.js';
-export { removeExpiredKeys, revokeKey } from './api-keys/end.js';
+export { Authenticator, KEY_CACHE_MS } from './api-keys/authenticator.js';
+export { finishRevocations, removeExpiredKeys, revokeKey } from './api-keys/end.js';
 export { rotateKey } from './api-keys/rotate.js';
-export type { Principal } from './api-keys/secrets.js';
+export { ADMIN_KEY_ID, type KeyBucket, type Principal } from './api-keys/secrets.js';
 export type { StreamGrant } from './api-keys/stream-token.js';
 export { type Act, appendAct, listActs } from './audit/acts.js';
 export {

@@ -34,8 +34,11 @@ import type { Status } from '@yardmaster/protocol';
  * | `ym:{pp}:operations` | zset | id of a running operation by epoch ms of the last step of its space | start, each step | end |
  * | `ym:{pp}:operation:<id>` | hash | the record, see operations/record.ts | start, each step, cancel | 30 days after its start, or once the space has 100 newer ones |
  * | `ym:{pp}:space:<s>/operations` | zset | operation id by epoch ms of its start | start | as its operations |
- * | `ym:{keys}:records` | hash | API key id → JSON | key administration | revocation |
- * | `ym:{keys}:used` | hash | API key id → epoch ms of its last use | each process of the API and the gateway, once a minute | revocation, expiry |
+ * | `ym:{keys}:records` | hash | API key id → JSON | key administration | revocation, removal an hour after its expiry |
+ * | `ym:{keys}:index` | zset | `/<id>` of each API key, and `<space>/<id>` of one that is bound to a space, in the order of their texts | as its record | as its record |
+ * | `ym:{keys}:children` | zset | `<id of an API key>/<id of a key that it made>/<space of that one>`, in the order of their texts | as the record of the second | as the record of either, except that the first may be revoked before the second |
+ * | `ym:{keys}:revoking` | set | id of a revoked API key of which keys are left that must be revoked as well | revocation | revocation of the last of these |
+ * | `ym:{keys}:used` | hash | API key id → epoch ms of its last use | each process of the API and the gateway, once a minute | as its record |
  * | `ym:{audit}` | stream | acts of operators, the newest 10,000: see audit/acts.ts | each act | never |
  * | `ym:{bull}:*` | BullMQ's | the scheduler's ticks and retries of callbacks, all of which may be lost | scheduler | BullMQ |
  */
@@ -87,14 +90,17 @@ export function keyMap(prefix: string) {
     meta: `${prefix}:meta`,
     manualClock: `${prefix}:clock`,
     apiKeys: `${prefix}:{keys}:records`,
+    apiKeyIndex: `${prefix}:{keys}:index`,
+    apiKeyChildren: `${prefix}:{keys}:children`,
+    revoking: `${prefix}:{keys}:revoking`,
     /** Channel: the partition of a space whose settings have just changed. */
     settingsChannel: `${prefix}:{settings}:changed`,
     keyUses: `${prefix}:{keys}:used`,
     /** With a hash tag, as the first key of each script must have: see run-script.ts. */
     audit: `${prefix}:{audit}`,
     /**
-     * Channel: the id of an API key that was just revoked; or, after a rotation, the id, a blank, and the number of the
-     * oldest secret that is still accepted.
+     * Channel: the ids of API keys that were just revoked, with commas in between; or, after a rotation, the id, a blank,
+     * and the number of the oldest secret that is still accepted.
      */
     revocations: `${prefix}:{keys}:revoked`,
   };
@@ -161,6 +167,9 @@ export const newJobId = (spaceId: string): string => newJobIdIn(partitionOf(spac
 
 /** Create the id of a job of any space of a partition. */
 export const newJobIdIn = (partition: string): string => partition + randomBase32(ID_CHARACTERS);
+
+/** Create the id of an API key: the time of its creation, epoch milliseconds, so that ids sort by it, and 55 random bits. */
+export const newKeyId = (now: number): string => now.toString(36).padStart(9, '0') + randomBase32(11);
 
 /**
  * Return the id of the job that an idempotency key names in a space: the same key always names the same job.

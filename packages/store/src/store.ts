@@ -20,6 +20,8 @@ export interface StoreSettings {
   eventsPerJob: number;
   /** Log entries kept per job. Default 10,000. */
   logsPerJob: number;
+  /** API keys of one space. Default 1,000. */
+  keysPerSpace: number;
   /** How long Redis may take over one command, in milliseconds. Default 1,500. */
   redisTimeoutMs: number;
   /** Whether jobs follow a clock that is advanced by hand, see script/manual-clock.ts. Default false. */
@@ -35,6 +37,7 @@ export const STORE_DEFAULTS: StoreSettings = {
   retentionMs: 7 * 24 * 3_600_000,
   eventsPerJob: 1_000,
   logsPerJob: 10_000,
+  keysPerSpace: 1_000,
   redisTimeoutMs: 1_500,
   isClockManual: false,
   random: Math.random,

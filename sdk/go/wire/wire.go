@@ -137,6 +137,7 @@ const (
 	ErrorCodeTooManyStreams       ErrorCode = "TOO_MANY_STREAMS"
 	ErrorCodeSpaceFull            ErrorCode = "SPACE_FULL"
 	ErrorCodeTooManyWaiters       ErrorCode = "TOO_MANY_WAITERS"
+	ErrorCodeTooManyKeys          ErrorCode = "TOO_MANY_KEYS"
 	ErrorCodeTooManyOperations    ErrorCode = "TOO_MANY_OPERATIONS"
 	ErrorCodeRateLimited          ErrorCode = "RATE_LIMITED"
 	ErrorCodeInternal             ErrorCode = "INTERNAL"

@@ -66,6 +66,27 @@ it('revokes a key in the dashboard', async () => {
   expect((await selfOf(key)).status).toBe(401);
 });
 
+it('shows older keys on another page, and keeps the keys that a revoked one made if the person wants it', async () => {
+  const { key, id } = await service.key(['keys:manage', 'jobs:read'], { name: 'maker', spaceId: 'paged' });
+  const body = { name: 'made', scopes: ['jobs:read'] };
+  const made = (await service.call('POST', '/keys', { key, body })).body;
+  for (let n = 0; n < 49; n++) await service.key(['jobs:read'], { name: 'other', spaceId: 'paged' });
+  const dashboard = await open('#/keys', {
+    key: (await service.key(['keys:manage', 'jobs:read'], { spaceId: 'paged' })).key,
+  });
+  await dashboard.find('Rotate … test');
+  await dashboard.waitForNo(id);
+  await dashboard.click('Older');
+  await dashboard.waitFor(id);
+  await dashboard.click('Revoke … maker');
+  await dashboard.click(/^Keep the keys that it made/);
+  await dashboard.click('Revoke');
+  await dashboard.waitFor('Revoked maker');
+  expect([(await selfOf(key)).status, (await selfOf(made.key)).status]).toEqual([401, 200]);
+  await dashboard.click('Newest');
+  await dashboard.find('Rotate … test');
+});
+
 it('signs out after the own key is revoked', async () => {
   const { key } = await service.key(['keys:manage'], { name: 'own' });
   const dashboard = await open('#/keys', { key });

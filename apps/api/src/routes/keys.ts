@@ -6,8 +6,10 @@ import {
   callbackSecrets,
   createdApiKey,
   createKeyRequest,
+  listKeysQuery,
   type OwnApiKey,
   ownApiKey,
+  revokeKeyQuery,
   rotateKeyRequest,
   SCOPES,
 } from '@yardmaster/protocol';
@@ -15,6 +17,7 @@ import { ADMIN_KEY_ID, createKey, listActs, listKeys, type Principal, readOwnKey
 import { Reply } from '../call.js';
 import { json, query } from '../input/input.js';
 import { ACT, API_KEY, CALLBACK_SECRET, NEXT_SECRET, SECRET, SPACE_ID } from './examples.js';
+import { nextPageHeaders } from './next-page.js';
 import { ANY_KEY, DONE, type Route, route } from './route.js';
 
 /** Return the fields of a key that the caller has. ADMIN_API_KEY is not stored. */
@@ -34,7 +37,7 @@ export const KEYS: readonly Route[] = [
     tag: 'Keys',
     summary: 'Create an API key',
     description:
-      'Only this response shows the key; the service stores only a hash of it. A caller whose key is bound to a space creates keys only there, with scopes, an expiry and limits that do not exceed its own.',
+      'Only this response shows the key; the service stores only a hash of it. A caller whose key is bound to a space creates keys only there, with scopes, an expiry and limits that do not exceed its own. The calls of a key also count against the limits of the key that made it.',
     input: json(createKeyRequest, {
       examples: {
         'For the workers of a space': { name: 'resizers', scopes: ['jobs:worker'], spaceId: SPACE_ID },
@@ -52,7 +55,7 @@ export const KEYS: readonly Route[] = [
       examples: { 'The key': { ...API_KEY, key: `ym_${API_KEY.id}_${SECRET}` } },
       link: { parameter: 'keyId', from: '/id' },
     },
-    refusals: ['STORAGE_FULL'],
+    refusals: ['TOO_MANY_KEYS', 'STORAGE_FULL'],
     async handler({ store, caller, input }) {
       const created = await createKey(store, input, caller);
       const { id: keyId, name, scopes, spaceId, expiresAt, limits } = created;
@@ -68,9 +71,13 @@ export const KEYS: readonly Route[] = [
     tag: 'Keys',
     summary: 'List the API keys',
     description:
-      'Newest first, without their secrets. A caller whose key is bound to a space gets the keys of that space.',
-    success: { schema: apiKeyList, examples: { 'One key': [API_KEY] } },
-    handler: ({ store, caller }) => listKeys(store, caller),
+      'Newest first, without their secrets. A caller whose key is bound to a space gets the keys of that space. While there are more keys, the response has the headers `x-next-cursor` and `Link`, as the list of jobs.',
+    input: query(listKeysQuery),
+    success: { schema: apiKeyList, examples: { 'One key': [API_KEY] }, isPaged: true },
+    async handler({ store, caller, input }) {
+      const { keys, nextCursor } = await listKeys(store, caller, input);
+      return nextCursor === null ? keys : new Reply(keys, { headers: nextPageHeaders(nextCursor, input.limit) });
+    },
   }),
   route({
     operation: 'getOwnKey',
@@ -114,11 +121,15 @@ export const KEYS: readonly Route[] = [
     audit: 'key.revoke',
     tag: 'Keys',
     summary: 'Revoke an API key',
-    description: 'Every process refuses the key within a second, and its streams are closed.',
+    description:
+      'Every process refuses the key within a second, and its streams are closed. The same happens to the keys that it made, and to those that these made, unless `keepChildren` is true.',
+    input: query(revokeKeyQuery),
     success: DONE,
-    async handler({ deps, caller, id: keyId }) {
-      const revoked = await deps.authenticator.revoke(keyId, caller);
-      const act = { spaceId: revoked?.spaceId ?? null, details: { keyId, ...(revoked && { name: revoked.name }) } };
+    async handler({ deps, caller, id: keyId, input: { keepChildren } }) {
+      const { key, ids } = await deps.authenticator.revoke(keyId, caller, keepChildren);
+      const children = ids.length - 1;
+      const details = { keyId, ...(key && { name: key.name }), ...(children > 0 && { children }) };
+      const act = { spaceId: key?.spaceId ?? null, details: { ...details, ...(keepChildren && { keepChildren }) } };
       return new Reply({ success: true as const }, { act });
     },
   }),

@@ -47,7 +47,7 @@ import {
   STATS,
   STREAM_TOKEN,
 } from './examples.js';
-import { nextPageHeaders } from './next-page.js';
+import { listParameters, nextPageHeaders } from './next-page.js';
 import { type Route, route } from './route.js';
 
 /** Endpoints of clients that read jobs and spaces, and of those that let pages watch. */
@@ -111,7 +111,8 @@ export const READING: readonly Route[] = [
     success: { schema: jobList, examples: { 'One job': [LISTED], 'No job': [] }, isPaged: true },
     async handler({ store, caller, spaceId, input }) {
       const { jobs, nextCursor } = await listJobs(store, caller, spaceId, input);
-      return nextCursor === null ? jobs : new Reply(jobs, { headers: nextPageHeaders(input, nextCursor) });
+      if (nextCursor === null) return jobs;
+      return new Reply(jobs, { headers: nextPageHeaders(nextCursor, input.limit, listParameters(input)) });
     },
   }),
   route({

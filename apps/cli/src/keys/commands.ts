@@ -2,10 +2,12 @@ import { type ApiKey, type CreatedApiKey, type KeyLimits, LIMITS, type OwnApiKey
 import { InvalidArgumentError } from 'commander';
 import { type CommandLine, defineCommand, UsageError } from '../command.js';
 import { CALL_EXIT, DONE, done, exitCodesHelp, keyHelp } from '../exit-codes.js';
-import { countOf, numberAbove0, repeated, secondsOf } from '../flag-values.js';
+import { countBetween, countOf, numberAbove0, repeated, secondsOf } from '../flag-values.js';
 import { idIn, type ServiceFlags, type SpaceFlags, serviceIn, withServiceOptions, withSpaceOption } from '../flags.js';
-import { callJson, callOnce, Refused } from '../service/call.js';
+import { callJson, callOnce, Refused, readRows } from '../service/call.js';
+import { queryOf } from '../service/service.js';
 import { jsonLine, printable } from '../terminal/printable.js';
+import { writeLines } from '../terminal/region.js';
 import { type Column, tableOf } from '../terminal/table.js';
 
 const HELP = keyHelp('keys:manage');
@@ -67,34 +69,66 @@ const COLUMNS: Column<ApiKey>[] = [
   { title: 'SPACE', of: ({ spaceId }) => spaceId ?? '-' },
   { title: 'EXPIRES', of: ({ expiresAt }) => expiresAt ?? '-' },
   { title: 'LAST USED', of: ({ lastUsedAt }) => lastUsedAt ?? '-' },
+  { title: 'CREATED BY', of: ({ createdBy }) => createdBy ?? '-' },
   { title: 'SCOPES', of: ({ scopes }) => scopes.join(',') },
 ];
+
+interface ListFlags extends ServiceFlags {
+  limit?: number;
+}
+
+const DEFAULT_LIMIT = 1_000;
+const MAX_LIMIT = 100_000;
 
 /** `yardmaster keys list`: lists the API keys, without their secrets. */
 const listKeysCommand = defineCommand({
   name: 'keys list',
   define: (command) =>
-    withServiceOptions(command.description('List the API keys, newest first.'))
+    withServiceOptions(
+      command
+        .description('List the API keys, newest first.')
+        .option(
+          '--limit <count>',
+          `maximum number of keys to list (default: ${DEFAULT_LIMIT})`,
+          countBetween(1, MAX_LIMIT),
+        ),
+    )
       .option('--json', 'print each key as one line of JSON')
       .addHelpText('after', HELP),
-  parse: (line: CommandLine<ServiceFlags>) => serviceIn(line, 'listing keys', 'keys:manage'),
-  async run({ service, isJson }, { out }) {
-    const keys = await callJson<ApiKey[]>(service, { path: 'keys' });
-    if (!Array.isArray(keys)) throw new Refused('the response is not a list of keys');
-    return done(out, isJson ? keys.map(jsonLine) : tableOf(COLUMNS, keys, out));
+  parse(line: CommandLine<ListFlags>) {
+    const { limit = DEFAULT_LIMIT } = line.flags;
+    return { ...serviceIn(line, 'listing keys', 'keys:manage'), limit };
+  },
+  async run({ service, limit, isJson }, { out, err }) {
+    const pages = { path: 'keys', member: null, pageName: 'a list of keys', pageMax: LIMITS.listMax };
+    const { rows, isCut } = await readRows<ApiKey>(service, { ...pages, limit });
+    writeLines(out, isJson ? rows.map(jsonLine) : tableOf(COLUMNS, rows, out));
+    if (isCut) err.write(`there are more than these ${rows.length} keys; --limit shows more\n`);
+    return DONE;
   },
 });
 
-/** `yardmaster keys revoke`: revokes an API key. */
+interface RevokeFlags extends ServiceFlags {
+  keepChildren?: boolean;
+}
+
+/** `yardmaster keys revoke`: revokes an API key, and those that it made. */
 const revokeKeyCommand = defineCommand({
   name: 'keys revoke',
   define: (command) =>
     withServiceOptions(
-      command.description('Revoke an API key.').argument('<keyId>', 'id of the key, as `keys list` shows it'),
+      command
+        .description('Revoke an API key, and the keys that it made.')
+        .argument('<keyId>', 'id of the key, as `keys list` shows it')
+        .option('--keep-children', 'keep the keys that it made'),
     ).addHelpText('after', HELP),
-  parse: (line: CommandLine<ServiceFlags>) => idIn(line, 'revoking a key', 'keys:manage'),
-  async run({ service, id }, { out }) {
-    await callJson(service, { method: 'DELETE', path: `keys/${encodeURIComponent(id)}` });
+  parse: (line: CommandLine<RevokeFlags>) => ({
+    ...idIn(line, 'revoking a key', 'keys:manage'),
+    keepChildren: line.flags.keepChildren ? 'true' : null,
+  }),
+  async run({ service, id, keepChildren }, { out }) {
+    const path = `keys/${encodeURIComponent(id)}${queryOf({ keepChildren })}`;
+    await callJson(service, { method: 'DELETE', path });
     return done(out, [`revoked ${printable(id)}`]);
   },
 });
@@ -167,7 +201,17 @@ const ownKeyCommand = defineCommand({
 
 type Row = [what: string, value: string];
 
-function linesOf({ id, name, spaceId, scopes, expiresAt, createdAt, lastUsedAt, limits }: OwnApiKey): string {
+function linesOf({
+  id,
+  name,
+  spaceId,
+  scopes,
+  expiresAt,
+  createdAt,
+  createdBy,
+  lastUsedAt,
+  limits,
+}: OwnApiKey): string {
   // The key of ADMIN_API_KEY is not stored, so the service does not know when it was created or used.
   const lastUse: Row[] = createdAt === null ? [] : [['last used', lastUsedAt ?? '-']];
   const rows: Row[] = [
@@ -176,6 +220,7 @@ function linesOf({ id, name, spaceId, scopes, expiresAt, createdAt, lastUsedAt, 
     ['space', spaceId ?? 'every space'],
     ['scopes', scopes.join(',')],
     ['expires', expiresAt ?? 'never'],
+    ...(createdBy === undefined ? [] : [['made by', createdBy] as Row]),
     ...lastUse,
     ['limits', limits === undefined ? 'none' : `${limits.perSecond} calls per second, ${limits.burst} at once`],
   ];

@@ -39,7 +39,7 @@ export interface CallOptions {
 const RESPONSE_WITHIN_MS = 30_000;
 
 /** Codes of refusals that last for longer than a caller waits, because an operator must act. */
-const LASTING_CODES = new Set<string | null>(['STORAGE_FULL', 'STORAGE_UNSAFE']);
+const LASTING_CODES = new Set<string | null>(['STORAGE_FULL', 'STORAGE_UNSAFE', 'TOO_MANY_KEYS']);
 
 /** Whether only an operator can end the cause of a refusal. */
 export const isLasting = ({ code }: Refusal) => LASTING_CODES.has(code);
@@ -126,8 +126,8 @@ export async function callPage<T>(
 interface RowsOptions {
   /** Path of the list, without its query. */
   path: string;
-  /** Member of a page that has its rows. */
-  member: string;
+  /** Member of a page that has its rows; null for a page that is a list, whose cursor is in a header. */
+  member: string | null;
   /** What a page is, for the error about another response. */
   pageName: string;
   /** Largest page that the service returns. */
@@ -146,11 +146,11 @@ export async function readRows<Row>(service: Service, { path, member, pageName, 
   let cursor: string | null = null;
   do {
     const query = queryOf({ limit: Math.min(limit - rows.length, pageMax), cursor });
-    const page: Record<string, unknown> = await callJson(service, { path: path + query });
-    const found = page?.[member];
+    const { body, nextCursor } = await callPage<Record<string, unknown>>(service, { path: path + query });
+    const found = member === null ? body : body?.[member];
     if (!Array.isArray(found)) throw new Refused(`the response is not ${pageName}`);
     rows.push(...found);
-    cursor = page.nextCursor as string | null;
+    cursor = member === null ? nextCursor : (body.nextCursor as string | null);
   } while (cursor !== null && rows.length < limit);
   return { rows, isCut: cursor !== null };
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { linkWith, route } from '../route.js';
 
 /** Head of a column. */
 export interface Head {
@@ -88,5 +89,15 @@ export function RowButton({ verb, name, onClick }: { verb: string; name: string;
     <button type="button" onClick={onClick}>
       {verb} …<bdi class="hidden"> {name}</bdi>
     </button>
+  );
+}
+
+/** Links to the newest rows of a list, and to older ones. The address has the cursor of the page. */
+export function Pages({ of, next }: { of: string; next: string | null }) {
+  return (
+    <nav class="pages" aria-label={`Pages of ${of}`}>
+      {route.value.query.has('cursor') && <a href={linkWith({ cursor: null })}>Newest</a>}
+      {next !== null && <a href={linkWith({ cursor: next })}>Older</a>}
+    </nav>
   );
 }

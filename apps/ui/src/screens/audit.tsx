@@ -3,8 +3,8 @@ import { call } from '../api/client.js';
 import { useLoaded } from '../live/use-loaded.js';
 import { ErrorNotice } from '../parts/notice.js';
 import { JobLink, SpaceLink, Time } from '../parts/show.js';
-import { type Column, Table } from '../parts/table.js';
-import { linkWith, route } from '../route.js';
+import { type Column, Pages, Table } from '../parts/table.js';
+import { route } from '../route.js';
 
 const NONE = <span class="none">–</span>;
 
@@ -31,9 +31,7 @@ const EVERY_MS = 5000;
 
 /** Who did what, newest first. */
 export function Audit() {
-  const { query } = route.value;
-  const cursor = query.get('cursor');
-  const page = Math.max(1, Number.parseInt(query.get('page') ?? '', 10) || 1);
+  const cursor = route.value.query.get('cursor');
   const load = (signal: AbortSignal) => call<AuditPage>('GET', 'audit', { query: { cursor }, signal });
   const { value, error } = useLoaded(`audit ${cursor}`, load, cursor === null ? EVERY_MS : undefined);
   const entries = value.value?.entries;
@@ -44,11 +42,7 @@ export function Audit() {
       <ErrorNotice>{error.value?.message}</ErrorNotice>
       {entries?.length === 0 && <p>{next === null ? 'No entry.' : 'No entry on this page; older pages have some.'}</p>}
       <Table label="Audit" columns={COLUMNS} rows={entries} />
-      <nav class="pages" aria-label="Pages of the audit">
-        {cursor !== null && <a href={linkWith({ cursor: null, page: null })}>Newest</a>}
-        {cursor !== null && <span>page {page}</span>}
-        {next !== null && <a href={linkWith({ cursor: next, page: String(page + 1) })}>Older</a>}
-      </nav>
+      <Pages of="the audit" next={next} />
     </>
   );
 }

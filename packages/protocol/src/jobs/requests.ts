@@ -13,8 +13,8 @@ import {
   name,
   nameFilter,
   numberBetween,
-  once,
   oneOrMore,
+  queryFlag,
   refuseJsonFaults,
   required,
   secondsUpTo,
@@ -91,14 +91,9 @@ export const createJobsRequest = z
 /** Body of Checkpoint and of Custom Event: any JSON; an absent body is null. */
 export const dataRequest = jsonValue;
 
-const flag = describeAs(
-  once(z.enum(['true', 'false'], { error: 'must be true or false' })).transform((text) => text === 'true'),
-  z.boolean(),
-);
-
 /** Query of Record an Event. */
 export const eventOptions = z.object({
-  ephemeral: flag
+  ephemeral: queryFlag
     .default(false)
     .describe(
       'Whether only open streams get the event: the history does not, and a stream that is interrupted misses it',

@@ -171,6 +171,16 @@ export function once<T extends z.ZodType<unknown, string>>(text: T) {
   return describeAs(queryText.pipe(text), text);
 }
 
+/** True or false in a query string. */
+export const queryFlag = describeAs(
+  once(z.enum(['true', 'false'], { error: 'must be true or false' })).transform((text) => text === 'true'),
+  z.boolean(),
+);
+
+/** Make a schema of a cursor in a query string, of this form. Clients treat it as opaque. */
+export const queryCursor = (form: RegExp) =>
+  once(z.string().regex(form, { error: 'must be one that a response returned' }));
+
 /** Make a schema of an integer in a query string: below `min` it is refused, above `max` it counts as `max`. */
 export function queryInteger(min: number, max: number) {
   const error = `must be an integer of at least ${min}`;

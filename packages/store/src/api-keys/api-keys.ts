@@ -1,10 +1,19 @@
-import { type ApiKey, type CreatedApiKey, invalidRequest, YardmasterError } from '@yardmaster/protocol';
-import { call } from '../call.js';
-import { randomBase32 } from '../keys.js';
-import { ANY_SPACE, type Caller, type Store } from '../store.js';
-import { isoOf, redisNow } from '../time.js';
-import { boundRequest, type NewKey } from './bounds.js';
 import {
+  type ApiKey,
+  type CreatedApiKey,
+  invalidRequest,
+  type ListKeysQuery,
+  YardmasterError,
+} from '@yardmaster/protocol';
+import { call } from '../call.js';
+import { newKeyId } from '../keys.js';
+import { runScript } from '../script/run-script.js';
+import { create_key, list_keys } from '../script/scripts.generated.js';
+import type { Caller, Store } from '../store.js';
+import { isoOf, redisNow } from '../time.js';
+import { boundRequest, checkBuckets, type NewKey } from './bounds.js';
+import {
+  ADMIN_KEY_ID,
   hashOfSecret,
   isValidAt,
   newSecret,
@@ -17,10 +26,11 @@ import {
 } from './secrets.js';
 
 /**
- * Create an API key.
+ * Create an API key. Its calls take from the buckets of the caller as well.
  *
  * @returns the key with its secret, which is never shown again
- * @throws INVALID_REQUEST when it would have expired, FORBIDDEN, STORAGE_FULL, UNAVAILABLE
+ * @throws INVALID_REQUEST when it would have expired; FORBIDDEN; UNAUTHENTICATED when the caller's key was revoked in the
+ *   meantime; TOO_MANY_KEYS, STORAGE_FULL, UNAVAILABLE
  */
 export async function createKey(
   store: Store,
@@ -32,30 +42,53 @@ export async function createKey(
   if (!isValidAt(fields, now))
     throw invalidRequest([{ path: 'expiresAt', message: 'expiresAt must be in the future' }]);
   const secret = newSecret();
-  const createdAt = new Date(now).toISOString();
-  const key = { id: randomBase32(16), ...fields, createdAt, ...(limits !== null && { limits }) };
-  const stored: StoredKey = { ...key, secretHash: hashOfSecret(secret) };
-  await call(store, 'hset', store.redis.hset(store.keys.apiKeys, key.id, JSON.stringify(stored)));
+  const maker = caller === null || caller.keyId === ADMIN_KEY_ID ? null : caller;
+  const key = {
+    ...{ id: newKeyId(now), ...fields, createdAt: new Date(now).toISOString() },
+    ...(limits !== null && { limits }),
+    ...(maker !== null && { createdBy: maker.keyId }),
+  };
+  const stored: StoredKey = {
+    ...{ ...key, secretHash: hashOfSecret(secret) },
+    ...(maker !== null && maker.buckets.length > 0 && { shared: maker.buckets }),
+  };
+  checkBuckets(stored);
+  const { apiKeys: records, apiKeyIndex: index, apiKeyChildren: children } = store.keys;
+  await runScript(store, create_key, {
+    keys: { records, index, children },
+    args: {
+      ...{ keyId: key.id, record: JSON.stringify(stored) },
+      ...{ space: key.spaceId ?? '', maker: maker?.keyId ?? '' },
+    },
+  });
   return withSecret(key, secret);
 }
 
+/** API keys, and where the next page begins; null after the last page. */
+export interface KeyPage {
+  keys: ApiKey[];
+  nextCursor: string | null;
+}
+
 /**
- * List the API keys that a caller may see, newest first, without secrets: all, or those of the space that the caller is
- * bound to. A key whose record is broken is left out.
+ * Read a page of the API keys that a caller may see, newest first, without secrets: all, or those of the space that the
+ * caller is bound to. A key whose record is broken is left out, so that a page may be short.
  *
  * @throws UNAVAILABLE
  */
-export async function listKeys(store: Store, { spaceId }: Caller = ANY_SPACE): Promise<ApiKey[]> {
-  const [records, uses] = await Promise.all([
-    call(store, 'hvals', store.redis.hvals(store.keys.apiKeys)),
-    call(store, 'hgetall', store.redis.hgetall(store.keys.keyUses)),
-  ]);
-  return records
-    .map(parsed)
-    .filter((key): key is StoredKey => key?.createdAt !== undefined) // fsck reports the others.
-    .filter((key) => spaceId === null || key.spaceId === spaceId)
-    .map((key) => shown(key, uses[key.id]))
-    .sort((a, b) => b.createdAt.localeCompare(a.createdAt) || a.id.localeCompare(b.id));
+export async function listKeys(store: Store, { spaceId }: Caller, { limit, cursor }: ListKeysQuery): Promise<KeyPage> {
+  const { apiKeys: records, apiKeyIndex: index, keyUses: uses } = store.keys;
+  // One more than the page shows whether there is another page.
+  const { ids, stored, usedAt } = await runScript(store, list_keys, {
+    keys: { records, index, uses },
+    args: { space: spaceId ?? '', cursor: cursor ?? '', most: limit + 1 },
+  });
+  const page = ids.slice(0, limit).map((id, n) => ({ id, key: parsed(stored[n] ?? null), usedAt: usedAt[n] }));
+  return {
+    // fsck reports the others.
+    keys: page.flatMap(({ key, usedAt }) => (key?.createdAt === undefined ? [] : [shown(key, usedAt)])),
+    nextCursor: ids.length > limit ? (page.at(-1)?.id ?? null) : null,
+  };
 }
 
 /**

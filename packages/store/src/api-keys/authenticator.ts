@@ -2,10 +2,19 @@ import { type CreatedApiKey, grantsOf, type RotateKeyRequest, SCOPES, Yardmaster
 import type { Subscriptions } from '@yardmaster/redis';
 import type { Store } from '../store.js';
 import { oldestSecretsOf, readKey } from './api-keys.js';
-import { revokeKey } from './end.js';
+import { bucketsOf } from './bounds.js';
+import { type Revoked, revokeKey } from './end.js';
 import { type Entry, KeyCache } from './key-cache.js';
 import { rotateKey } from './rotate.js';
-import { hashOfSecret, hasSecret, oldestSecretAt, type Principal, type StoredKey, splitApiKey } from './secrets.js';
+import {
+  ADMIN_KEY_ID,
+  hashOfSecret,
+  hasSecret,
+  oldestSecretAt,
+  type Principal,
+  type StoredKey,
+  splitApiKey,
+} from './secrets.js';
 import { readSignedGrant, type StreamGrant, signGrant } from './stream-token.js';
 import { KeyUses } from './uses.js';
 
@@ -25,12 +34,9 @@ export interface AuthenticatorOptions {
   capacity?: number;
 }
 
-/** Id of the key of ADMIN_API_KEY. It is not stored, so it is neither rotated nor revoked here. */
-export const ADMIN_KEY_ID = 'admin';
-
 const ADMIN: Principal = {
   ...{ keyId: ADMIN_KEY_ID, name: 'ADMIN_API_KEY', grants: new Set(SCOPES), spaceId: null },
-  ...{ expiresAt: null, limits: null, rotation: 0 },
+  ...{ expiresAt: null, limits: null, buckets: [], rotation: 0 },
 };
 
 /**
@@ -80,7 +86,10 @@ export class Authenticator {
   listen(subscriptions: Pick<Subscriptions, 'add'>): Promise<void> {
     return new Promise((resolve) => {
       subscriptions.add(this.#store.keys.revocations, {
-        message: (text) => this.#forget(...announced(text)),
+        message: (text) => {
+          const { keyIds, oldestSecret } = announced(text);
+          for (const id of keyIds) this.#forget(id, oldestSecret);
+        },
         lost: () => undefined, // The cache accepts a key for seconds only, so a revocation takes effect soon anyway.
         subscribed: () => {
           this.#cache.clear();
@@ -183,16 +192,14 @@ export class Authenticator {
   }
 
   /**
-   * Revoke a key, in this process at once and in others as soon as they receive the message.
+   * Revoke a key, in this process at once and in others as soon as they receive the message. See `revokeKey`.
    *
-   * @param caller see `revokeKey`
-   * @returns the key; null when its record could not be read
    * @throws KEY_NOT_FOUND, FORBIDDEN, UNAVAILABLE
    */
-  async revoke(keyId: string, caller: Principal | null = null): Promise<StoredKey | null> {
-    const key = await revokeKey(this.#store, keyId, caller);
-    this.#forget(keyId, Number.POSITIVE_INFINITY);
-    return key;
+  async revoke(keyId: string, caller: Principal | null = null, keepsChildren = false): Promise<Revoked> {
+    const revoked = await revokeKey(this.#store, keyId, caller, keepsChildren);
+    for (const id of revoked.ids) this.#forget(id, Number.POSITIVE_INFINITY);
+    return revoked;
   }
 
   /**
@@ -236,7 +243,7 @@ export class Authenticator {
     const { rotations = 0, expiresAt, previous } = key;
     const principal: Principal = {
       ...{ keyId: id, name: key.name, grants: grantsOf(key.scopes), spaceId: key.spaceId },
-      ...{ expiresAt, limits: key.limits ?? null, rotation: rotations },
+      ...{ expiresAt, limits: key.limits ?? null, buckets: bucketsOf(key), rotation: rotations },
     };
     const entryOf = (stored: Entry['stored'], rotation: number, end: string | null): Entry => ({
       stored,
@@ -255,9 +262,6 @@ export class Authenticator {
   }
 
   #forget(keyId: string, oldestSecret: number): void {
-    // A client may ask to revoke any text, also this id, and the message is sent before the text is checked. This key
-    // is valid for as long as ADMIN_API_KEY is set.
-    if (keyId === this.#admin?.keyId) return;
     this.#cache.delete(keyId);
     // This process has revoked or rotated the key itself, and receives its own message.
     if ((this.#oldest.get(keyId) ?? 0) >= oldestSecret) return;
@@ -269,7 +273,7 @@ export class Authenticator {
 }
 
 /** Read a message of the channel of revocations, see keys.ts. */
-function announced(text: string): [keyId: string, oldestSecret: number] {
-  const [keyId = '', oldestSecret] = text.split(' ');
-  return [keyId, oldestSecret === undefined ? Number.POSITIVE_INFINITY : Number(oldestSecret)];
+function announced(text: string): { keyIds: string[]; oldestSecret: number } {
+  const [ids = '', oldestSecret] = text.split(' ');
+  return { keyIds: ids.split(','), oldestSecret: Number(oldestSecret ?? Number.POSITIVE_INFINITY) };
 }

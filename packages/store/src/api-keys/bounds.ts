@@ -1,5 +1,13 @@
-import { type CreateKeyRequest, grantsOf, type KeyLimits, type Scope, YardmasterError } from '@yardmaster/protocol';
-import type { Principal, StoredKey } from './secrets.js';
+import {
+  type CreateKeyRequest,
+  grantsOf,
+  invalidRequest,
+  type KeyLimits,
+  LIMITS,
+  type Scope,
+  YardmasterError,
+} from '@yardmaster/protocol';
+import type { KeyBucket, Principal, StoredKey } from './secrets.js';
 
 // What a key that is bound to a space may do with keys: nothing that it could not do itself.
 
@@ -7,19 +15,19 @@ import type { Principal, StoredKey } from './secrets.js';
 export type NewKey = Omit<CreateKeyRequest, 'limits'> & Partial<Pick<CreateKeyRequest, 'limits'>>;
 
 /**
- * Return a request for a key as its caller may make it. A caller that is bound to a space creates keys only there, with
- * scopes, an expiry and limits that do not exceed its own; absent ones are those of the caller.
+ * Return a request for a key as its caller may make it. Absent limits are those of the caller. A caller that is bound to a
+ * space creates keys only there, with scopes, an expiry and limits that do not exceed its own; an absent expiry is its own.
  *
  * @throws FORBIDDEN
  */
 export function boundRequest(request: NewKey, caller: Principal): NewKey {
-  if (caller.spaceId === null) return request;
-  const { spaceId, expiresAt, limits } = caller;
+  const limited = { ...request, limits: request.limits ?? caller.limits };
+  if (caller.spaceId === null) return limited;
+  const { spaceId, expiresAt } = caller;
   const bound = {
-    ...request,
+    ...limited,
     spaceId: request.spaceId ?? spaceId,
     expiresAt: request.expiresAt ?? expiresAt,
-    limits: request.limits ?? limits,
   };
   checkMayHold(bound, caller);
   return bound;
@@ -47,6 +55,22 @@ export function checkMayHold(
 const NO_LIMITS = { perSecond: Number.POSITIVE_INFINITY, burst: Number.POSITIVE_INFINITY };
 const exceeds = (limits: KeyLimits, most: KeyLimits) => limits.perSecond > most.perSecond || limits.burst > most.burst;
 const timeOf = (expiresAt: string | null) => (expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt));
+
+/**
+ * Return the buckets from which each call of a key takes: those of the keys before it, so that a key gets no more calls by
+ * making others, and its own. Its own is left out if it would never be the first to be empty.
+ */
+export function bucketsOf({ id, limits, shared = [] }: Pick<StoredKey, 'id' | 'limits' | 'shared'>): KeyBucket[] {
+  const isOwnNeeded = limits !== undefined && shared.every((bucket) => exceeds(bucket, limits));
+  return isOwnNeeded ? [...shared, { keyId: id, ...limits }] : [...shared];
+}
+
+/** Refuse a key whose calls would take from too many buckets. @throws INVALID_REQUEST */
+export function checkBuckets(key: Parameters<typeof bucketsOf>[0]): void {
+  if (bucketsOf(key).length <= LIMITS.keyBuckets) return;
+  const message = `limits must be left out, because ${LIMITS.keyBuckets} keys before this one have limits of their own`;
+  throw invalidRequest([{ path: 'limits', message }]);
+}
 
 /**
  * Refuse a caller that is bound to a space for a key of another space, and for one with a scope that the caller lacks.

@@ -1,62 +1,106 @@
 import { YardmasterError } from '@yardmaster/protocol';
-import { fieldsOf, publish } from '@yardmaster/redis';
+import { fieldsOf } from '@yardmaster/redis';
 import { call } from '../call.js';
+import { runScript } from '../script/run-script.js';
+import { revoke_key } from '../script/scripts.generated.js';
 import type { Store } from '../store.js';
 import { redisNow } from '../time.js';
 import { parsed } from './api-keys.js';
 import { checkMayAdminister } from './bounds.js';
 import { isValidAt, type Principal, type StoredKey } from './secrets.js';
 
+/** Keys that a step revokes at once, besides the first: some 0.5 ms of Redis' time. */
+const STEP = 100;
+
 /**
- * Revoke a key. It is gone at once, and a message makes every pod forget it.
+ * Revoke a key and some of those that it made.
+ *
+ * @param key null when it cannot be read, or is revoked already
+ * @returns ids of the revoked keys
+ */
+async function revokeStep(
+  store: Store,
+  keyId: string,
+  key: StoredKey | null = null,
+  keepsChildren = false,
+): Promise<string[]> {
+  const { apiKeys: records, apiKeyIndex: index, apiKeyChildren: children, keyUses: uses, revoking } = store.keys;
+  const { revoked } = await runScript(store, revoke_key, {
+    keys: { records, index, children, uses, revoking },
+    args: {
+      ...{ keyId, space: key?.spaceId ?? '', maker: key?.createdBy ?? '' },
+      ...{ keepsChildren: keepsChildren ? '1' : '0', channel: store.keys.revocations, most: STEP },
+    },
+  });
+  return revoked;
+}
+
+/**
+ * Revoke the keys that are left of revocations, of which the first steps are done. A process that dies between two steps
+ * leaves some to the next revocation, or to a scheduler.
+ *
+ * @returns ids of the revoked keys
+ * @throws UNAVAILABLE
+ */
+export async function finishRevocations(store: Store): Promise<string[]> {
+  const revoked: string[] = [];
+  for (;;) {
+    const ids = await call(store, 'smembers', store.redis.smembers(store.keys.revoking));
+    if (ids.length === 0) return revoked;
+    for (const id of ids) revoked.push(...(await revokeStep(store, id)));
+  }
+}
+
+/** A revocation. */
+export interface Revoked {
+  /** The key; null when its record could not be read. */
+  key: StoredKey | null;
+  /** Ids of all keys that were revoked. */
+  ids: string[];
+}
+
+/**
+ * Revoke a key, the keys that it made, and those that these made. They are gone at once, and a message makes every pod
+ * forget them. More than a hundred take several steps. When one fails, the next revocation of any key does the rest.
  *
  * @param caller who may revoke only some keys; the default may revoke all
- * @returns the key; null when its record could not be read
+ * @param keepsChildren whether the keys that it made stay valid
  * @throws KEY_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  */
-export async function revokeKey(store: Store, id: string, caller: Principal | null = null): Promise<StoredKey | null> {
-  const { redis, keys } = store;
-  if (caller !== null && caller.spaceId !== null) {
-    const record = await call(store, 'hget', redis.hget(keys.apiKeys, id));
-    if (record === null) throw new YardmasterError('KEY_NOT_FOUND');
-    const key = parsed(record);
+export async function revokeKey(
+  store: Store,
+  id: string,
+  caller: Principal | null = null,
+  keepsChildren = false,
+): Promise<Revoked> {
+  const record = await call(store, 'hget', store.redis.hget(store.keys.apiKeys, id));
+  const key = parsed(record);
+  if (record !== null && caller !== null && caller.spaceId !== null) {
     // The space and the scopes of a key never change.
     if (key === null) throw new YardmasterError('FORBIDDEN');
     checkMayAdminister(key, caller);
   }
-  // All go in one batch, but not in MULTI, which Redis refuses as a whole when memory is full. If only the first ones
-  // arrive, the caches still drop the key, and `removeExpiredKeys` removes the time of its use.
-  const [record, deleted] = await Promise.all([
-    call(store, 'hget', redis.hget(keys.apiKeys, id)),
-    call(store, 'hdel', redis.hdel(keys.apiKeys, id)),
-    call(store, 'publish', publish(redis, keys.revocations, id)),
-    call(store, 'hdel', redis.hdel(keys.keyUses, id)),
-  ]);
-  if (deleted === 0) throw new YardmasterError('KEY_NOT_FOUND');
-  return parsed(record);
+  const ids = record === null ? [] : await revokeStep(store, id, key, keepsChildren);
+  ids.push(...(await finishRevocations(store)));
+  if (!ids.includes(id)) throw new YardmasterError('KEY_NOT_FOUND');
+  return { key, ids };
 }
 
 /**
  * Remove every key that has expired by Redis' clock and by the clock of this process. It must have expired by both,
- * because a removed key does not return when a wrong clock is corrected. No process has to be notified, because an
- * expired key is already useless. Times of use of keys that are gone are removed too.
+ * because a removed key does not return when a wrong clock is corrected. The keys that it made stay.
  *
  * @returns how many keys were removed
  * @throws UNAVAILABLE
  */
 export async function removeExpiredKeys(store: Store): Promise<number> {
-  const { redis, keys } = store;
   const now = Math.min(await redisNow(store), Date.now());
   let removed = 0;
-  for await (const records of fieldsOf(redis, keys.apiKeys)) {
-    const expired = records.filter(([, record]) => isExpired(parsed(record), now)).map(([id]) => id);
-    if (expired.length > 0) removed += await call(store, 'hdel', redis.hdel(keys.apiKeys, ...expired));
-  }
-  for await (const uses of fieldsOf(redis, keys.keyUses)) {
-    const ids = uses.map(([id]) => id);
-    const records = await call(store, 'hmget', redis.hmget(keys.apiKeys, ...ids));
-    const gone = ids.filter((_, n) => records[n] === null);
-    if (gone.length > 0) await call(store, 'hdel', redis.hdel(keys.keyUses, ...gone));
+  for await (const records of fieldsOf(store.redis, store.keys.apiKeys)) {
+    const read = records.map(([id, record]) => ({ id, key: parsed(record) }));
+    const expired = read.filter(({ key }) => isExpired(key, now));
+    const steps = await Promise.all(expired.map(({ id, key }) => revokeStep(store, id, key, true)));
+    removed += steps.flat().length;
   }
   return removed;
 }

@@ -1,14 +1,28 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { ApiKey, CreatedApiKey, KeyLimits, Scope } from '@yardmaster/protocol';
+import { type ApiKey, type CreatedApiKey, KEY_ID_FORM, type KeyLimits, type Scope } from '@yardmaster/protocol';
 
 /** A key as stored, which contains only the SHA-256 of its secrets, in base64. An absent field means its default. */
 export interface StoredKey extends Omit<ApiKey, 'lastUsedAt'> {
   secretHash: string;
+  /**
+   * Buckets of the keys before this one, from which its calls take as well, the first key's first. Limits never change, so
+   * these stay correct, also when those keys are gone. Default: none.
+   */
+  shared?: readonly KeyBucket[];
   /** How many times the key was rotated. Default 0. */
   rotations?: number;
   /** The secret before the last rotation, and until when it is accepted, ISO 8601. Default: none. */
   previous?: { secretHash: string; until: string };
 }
+
+/** A bucket of calls that a key and the keys that it made share. */
+export interface KeyBucket extends KeyLimits {
+  /** The key whose limits these are. */
+  keyId: string;
+}
+
+/** Id of the key of ADMIN_API_KEY. It is not stored, so it is neither rotated nor revoked here. */
+export const ADMIN_KEY_ID = 'admin';
 
 /** Read the record of a key. @throws SyntaxError */
 export const readRecord = (record: string): StoredKey => JSON.parse(record);
@@ -25,6 +39,8 @@ export interface Principal {
   expiresAt: string | null;
   /** How many calls it may make; null for no limit. */
   limits: KeyLimits | null;
+  /** Buckets from which each of its calls takes, see bucketsOf; empty for no limit. */
+  buckets: readonly KeyBucket[];
   /** After how many rotations of the key its secret was made. */
   rotation: number;
 }
@@ -44,22 +60,30 @@ export function hashOfSecret(secret: string): string {
 /** Make a secret of 256 random bits. */
 export const newSecret = (): string => randomBytes(32).toString('hex');
 
+const KEY_FORM = new RegExp(`^ym_(${KEY_ID_FORM})_([A-Za-z0-9_-]{1,128})$`);
+
 /** Split `ym_<keyId>_<secret>`; null for a text of another form. */
 export function splitApiKey(text: string): { id: string; secret: string } | null {
-  const match = /^ym_([a-z2-7]{1,32})_([A-Za-z0-9_-]{1,128})$/.exec(text);
+  const match = KEY_FORM.exec(text);
   return match ? { id: match[1] as string, secret: match[2] as string } : null;
 }
 
 /** Return what clients may see of a key: nothing of its secrets. */
-export function withoutSecret({ secretHash: _, rotations: __, previous: ___, ...key }: StoredKey): ApiKey {
+export function withoutSecret({
+  secretHash: _,
+  rotations: __,
+  previous: ___,
+  shared: ____,
+  ...key
+}: StoredKey): ApiKey {
   return key;
 }
 
 /** Return a key with a secret, as only the response to its creation or rotation shows it. */
 export function withSecret(key: Omit<ApiKey, 'lastUsedAt'>, secret: string): CreatedApiKey {
-  const { id, name, scopes, spaceId, expiresAt, createdAt, limits } = key;
+  const { id, name, scopes, spaceId, expiresAt, createdAt, limits, createdBy } = key;
   const shown = { id, key: `ym_${id}_${secret}`, name, scopes, spaceId, expiresAt, createdAt };
-  return limits === undefined ? shown : { ...shown, limits };
+  return { ...shown, ...(limits && { limits }), ...(createdBy !== undefined && { createdBy }) };
 }
 
 /** Whether a key has not expired by a time, epoch milliseconds. */

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { STREAM_TOKEN_PREFIX, type StreamTokenRequest } from '@yardmaster/protocol';
+import { KEY_ID_FORM, STREAM_TOKEN_PREFIX, type StreamTokenRequest } from '@yardmaster/protocol';
 import type { StoredKey } from './secrets.js';
 
 /** What a stream token lets its holder watch: some jobs, those with a tag, or a space. */
@@ -13,7 +13,7 @@ export type StreamGrant = Pick<StreamTokenRequest, 'scope' | 'jobIds' | 'tag' | 
  * secret of the API key that made it. So it ends with that secret, by a revocation or a rotation. A reader of the hashes in
  * Redis can make tokens, but can read all jobs there anyway.
  */
-const FORM = new RegExp(`^${STREAM_TOKEN_PREFIX}([a-z2-7]{1,32})_([A-Za-z0-9.-]{1,8000})_([A-Za-z0-9.-]{43})$`);
+const FORM = new RegExp(`^${STREAM_TOKEN_PREFIX}(${KEY_ID_FORM})_([A-Za-z0-9.-]{1,8000})_([A-Za-z0-9.-]{43})$`);
 
 /** base64url with `.` in the place of `_`, which separates the parts of a token. */
 const encode = (bytes: Buffer) => bytes.toString('base64url').replaceAll('_', '.');

@@ -124,6 +124,7 @@ export const SLOT_MOVING = 'SLOT_MOVING';
 const CONSTANTS: Record<string, keyof StoreSettings> = {
   EVENTS_PER_JOB: 'eventsPerJob',
   LOGS_PER_JOB: 'logsPerJob',
+  KEYS_PER_SPACE: 'keysPerSpace',
   RETENTION_MS: 'retentionMs',
   DELIVERY_TIMEOUT_MS: 'deliveryTimeoutMs',
   MAX_DELIVERIES: 'maxDeliveries',

@@ -8,6 +8,7 @@ import { actionCount, useLoaded } from '../../live/use-loaded.js';
 import { count } from '../../parts/format.js';
 import { ErrorNotice } from '../../parts/notice.js';
 import { Text } from '../../parts/show.js';
+import { Pages } from '../../parts/table.js';
 import { linkTo, linkWith, route } from '../../route.js';
 import { inJson } from '../bulk.js';
 import { SpaceHeading } from '../space-heading.js';
@@ -70,7 +71,7 @@ function ListedJobs({ spaceId }: { spaceId: string }) {
         <Waiting list={list} isVague={filter.q !== '' || filter.statuses.length > 0} />
       </BulkBar>
       <JobTable list={list} />
-      <Pages list={list} isFirst={filter.cursor === null} />
+      <Pages of="the list" next={list.nextCursor.value} />
     </>
   );
 }
@@ -103,16 +104,6 @@ function Waiting({ list, isVague }: { list: JobList; isVague: boolean }) {
         </button>
       )}
     </span>
-  );
-}
-
-function Pages({ list, isFirst }: { list: JobList; isFirst: boolean }) {
-  const next = list.nextCursor.value;
-  return (
-    <nav class="pages" aria-label="Pages of the list">
-      {!isFirst && <a href={linkWith({ cursor: null })}>Newest</a>}
-      {next !== null && <a href={linkWith({ cursor: next })}>Older</a>}
-    </nav>
   );
 }
 

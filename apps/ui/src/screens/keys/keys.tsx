@@ -1,12 +1,14 @@
+import { useSignal } from '@preact/signals';
 import type { ApiKey } from '@yardmaster/protocol';
-import { call, segment } from '../../api/client.js';
+import { call, callPage, segment } from '../../api/client.js';
 import { can, ownKey, signOut } from '../../api/session.js';
 import { now } from '../../live/clock.js';
 import { useLoaded } from '../../live/use-loaded.js';
-import { confirm, showDialog } from '../../parts/dialog.js';
+import { ActionForm, showDialog } from '../../parts/dialog.js';
 import { ErrorNotice } from '../../parts/notice.js';
 import { Ago, SpaceLink, Text, Time } from '../../parts/show.js';
-import { type Column, RowButton, Table } from '../../parts/table.js';
+import { type Column, Pages, RowButton, Table } from '../../parts/table.js';
+import { route } from '../../route.js';
 import { NewKey } from './new.js';
 import { RotateKey } from './secret.js';
 
@@ -50,12 +52,18 @@ const COLUMNS: Column<ApiKey>[] = [
   },
   { title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
   {
+    title: 'Created by',
+    hint: 'Id of the key that made it',
+    cell: ({ createdBy }) =>
+      createdBy === undefined ? <span class="none">ADMIN_API_KEY</span> : <code>{createdBy}</code>,
+  },
+  {
     title: '',
     class: 'actions',
     cell: (key) => (
       <>
         <RowButton verb="Rotate" name={key.name} onClick={() => showDialog(<RotateKey apiKey={key} />)} />
-        <RowButton verb="Revoke" name={key.name} onClick={() => confirmRevoke(key)} />
+        <RowButton verb="Revoke" name={key.name} onClick={() => showDialog(<RevokeKey apiKey={key} />)} />
       </>
     ),
   },
@@ -63,8 +71,10 @@ const COLUMNS: Column<ApiKey>[] = [
 
 /** The API keys that the person may see, newest first. */
 export function Keys() {
-  const { value, error } = useLoaded('keys', (signal) => call<ApiKey[]>('GET', 'keys', { signal }));
-  const keys = value.value;
+  const cursor = route.value.query.get('cursor');
+  const load = (signal: AbortSignal) => callPage<ApiKey[]>('GET', 'keys', { query: { cursor }, signal });
+  const { value, error } = useLoaded(`keys ${cursor}`, load);
+  const keys = value.value?.body;
   return (
     <>
       <h1>API keys</h1>
@@ -78,37 +88,51 @@ export function Keys() {
       <ErrorNotice>{error.value?.message}</ErrorNotice>
       {keys?.length === 0 && <p>No key yet. The key of ADMIN_API_KEY is not listed.</p>}
       <Table label="API keys" columns={COLUMNS} rows={keys} />
+      <Pages of="the list" next={value.value?.nextCursor ?? null} />
     </>
   );
 }
 
-function confirmRevoke({ id, name, scopes, spaceId, lastUsedAt }: ApiKey): void {
+/** The dialog that revokes a key, and those that it made. */
+function RevokeKey({ apiKey: { id, name, scopes, spaceId, lastUsedAt } }: { apiKey: ApiKey }) {
+  const keepChildren = useSignal(false);
   const isOwn = id === ownKey.value?.id;
-  confirm({
-    title: (
-      <>
-        Revoke the key <Text>{name}</Text>?
-      </>
-    ),
-    verb: 'Revoke',
-    isDestructive: true,
-    children: (
-      <>
-        {isOwn && <p class="notice bad">This is the key with which you are signed in. You will be signed out.</p>}
-        <p>
-          Every program that uses the key <code>{id}</code> is refused within seconds, and its streams are closed. This
-          cannot be undone.
-        </p>
-        <p>
-          It works in {spaceId === null ? 'every space' : <Text>{spaceId}</Text>} with {scopes.join(', ')}. Last use:{' '}
-          {lastUsedAt === undefined ? 'none recorded' : <Ago at={lastUsedAt} />}.
-        </p>
-      </>
-    ),
-    run: async () => {
-      await call('DELETE', `keys/${segment(id)}`);
-      if (isOwn) signOut('You revoked the key with which you were signed in.');
-      return `Revoked ${name}`;
-    },
-  });
+  const run = async () => {
+    const query = { keepChildren: keepChildren.value ? 'true' : null };
+    await call('DELETE', `keys/${segment(id)}`, { query });
+    if (isOwn) signOut('You revoked the key with which you were signed in.');
+    return `Revoked ${name}`;
+  };
+  return (
+    <ActionForm
+      title={
+        <>
+          Revoke the key <Text>{name}</Text>?
+        </>
+      }
+      verb="Revoke"
+      isDestructive
+      run={run}
+    >
+      {isOwn && <p class="notice bad">This is the key with which you are signed in. You will be signed out.</p>}
+      <p>
+        Every program that uses the key <code>{id}</code> is refused within seconds, and its streams are closed. This
+        cannot be undone.
+      </p>
+      <p>
+        It works in {spaceId === null ? 'every space' : <Text>{spaceId}</Text>} with {scopes.join(', ')}. Last use:{' '}
+        {lastUsedAt === undefined ? 'none recorded' : <Ago at={lastUsedAt} />}.
+      </p>
+      {scopes.includes('keys:manage') && (
+        <label>
+          <input
+            type="checkbox"
+            checked={keepChildren.value}
+            onChange={(event) => (keepChildren.value = event.currentTarget.checked)}
+          />{' '}
+          Keep the keys that it made <small>otherwise they are revoked as well, and those that they made</small>
+        </label>
+      )}
+    </ActionForm>
+  );
 }

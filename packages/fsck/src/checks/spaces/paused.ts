@@ -1,6 +1,6 @@
 import { retryUnavailable } from '@yardmaster/redis';
 import { runScript } from '@yardmaster/store';
-import { type CheckContext, type Fault, type FaultKind, faultOf, repairFlagOf } from '../../faults.js';
+import { type CheckContext, type Fault, faultsFound, repairFlagOf } from '../../faults.js';
 import { check_paused } from '../../scripts.generated.js';
 
 /** Check what is paused in a space. */
@@ -12,8 +12,5 @@ export async function checkPaused(checked: CheckContext, spaceId: string): Promi
       args: { base: store.keys.baseOfSpace(spaceId), isRepairing: repairFlagOf(checked), space: spaceId },
     }),
   );
-  return Array.from({ length: found.length / 4 }, (_, i) => {
-    const [kind, key, detail, outcome] = found.slice(4 * i, 4 * i + 4) as [FaultKind, string, string, string];
-    return faultOf(kind, { jobId: null, key, detail }, outcome);
-  });
+  return faultsFound(found);
 }

@@ -1,0 +1,47 @@
+-- KEYS records index children uses revoking
+-- ARGV keyId space maker keepsChildren channel most
+-- REPLY OK revoked[]
+--
+-- Revoke an API key and the keys that it made, and those that these made: at most `most` of them in one step. A key with
+-- others left stands in `revoking` until later steps have revoked them. It must work when memory is full, so it removes
+-- something first.
+--   space           empty for every space, and when the key is revoked already
+--   maker           id of the key that made it; empty for none, and when the key is revoked already
+--   keepsChildren   '1' to keep the keys that it made
+--   revoked         ids
+redis.call('SREM', revoking, keyId)
+if keepsChildren == '1' then redis.call('ZREMRANGEBYLEX', children, behind(keyId)) end
+
+local revoked = {}
+local function revoke(id, ofSpace)
+  if redis.call('HDEL', records, id) == 0 then return end
+  redis.call('HDEL', uses, id)
+  redis.call('ZREM', index, '/' .. id, ofSpace .. '/' .. id)
+  revoked[#revoked + 1] = id
+end
+
+-- Return entries of keys that a key made.
+local function madeBy(id, count)
+  local from, to = behind(id)
+  return redis.call('ZRANGEBYLEX', children, from, to, 'LIMIT', 0, count)
+end
+
+revoke(keyId, space)
+redis.call('ZREM', children, maker .. '/' .. keyId .. '/' .. space)
+local makers, at, left = { keyId }, 1, tonumber(most)
+while makers[at] and left > 0 do
+  local entries = madeBy(makers[at], left)
+  for _, entry in ipairs(entries) do
+    local id, ofSpace = string.match(entry, '^[^/]*/([^/]*)/(.*)$')
+    redis.call('ZREM', children, entry)
+    revoke(id, ofSpace)
+    makers[#makers + 1] = id
+  end
+  left = left - #entries
+  if left > 0 then at = at + 1 end
+end
+for i = at, #makers do
+  if #madeBy(makers[i], 1) > 0 then redis.call('SADD', revoking, makers[i]) end
+end
+if #revoked > 0 then redis.call('PUBLISH', channel, table.concat(revoked, ',')) end
+return { 'OK', revoked }
