@@ -30,7 +30,7 @@ const OF_NO_CALL = ['append_act', 'record_uses'];
 const EXCEPTIONS = [
   ...OF_NO_CALL,
   // Of `yardmaster fsck`, which an operator can stop at any reply, and start again.
-  ...['check_api_keys', 'check_entries', 'check_jobs', 'check_names', 'check_operation', 'check_orphan'],
+  ...['check_acts', 'check_api_keys', 'check_entries', 'check_jobs', 'check_names', 'check_operation', 'check_orphan'],
   ...['check_paused', 'check_spaces', 'check_unique_entries', 'count_jobs', 'count_names'],
   // Steps that the next sweep makes again: after a step of Redis' clock, and for paused names (test/store/pauses.test.ts).
   ...['reopen_windows', 'mark_step', 'requeue_resumed'],

@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { AUDIT_STREAMS } from '@yardmaster/store';
 import { keysOf } from '../../test/support/fsck.js';
 import { liveMemoryOf } from '../../test/support/live-memory.js';
 import type { AppProcess } from '../installation/app-process.js';
@@ -35,8 +36,9 @@ export async function measure(installation: Installation, workerPid: number): Pr
 /** Read the megabytes that are left in Redis once all jobs are purged, and the keys that will never expire. */
 export async function leftIn({ connection, store }: Installation): Promise<{ keys: string[]; megabytes: number }> {
   const { meta, bull, apiKeys, apiKeyIndex, keyUses, audit } = store.keys;
+  const kept = [`${bull}:`, ...AUDIT_STREAMS.map(audit)];
   const stays = (key: string) =>
-    [meta, apiKeys, apiKeyIndex, keyUses, audit].includes(key) || key.startsWith(`${bull}:`);
+    [meta, apiKeys, apiKeyIndex, keyUses].includes(key) || kept.some((start) => key.startsWith(start));
   const keys: string[] = [];
   for await (const batch of connection.scanStream({ count: 1_000 }))
     for (const key of batch as string[]) if (!stays(key) && (await connection.ttl(key)) === -1) keys.push(key);

@@ -1,18 +1,49 @@
 import { describe, expect, it } from '@jest/globals';
 import { ROUTES } from '@yardmaster/api';
 import type { AuditEntry } from '@yardmaster/protocol';
-import { jobIn } from '../support/jobs.js';
+import type { HttpResponse } from '../support/http.js';
+import { createJob, jobIn } from '../support/jobs.js';
 import { withRedis } from '../support/own-redis.js';
 import { withService } from '../support/service.js';
-import { callEndpoint, ENDPOINTS, targetFor } from './endpoints.js';
+import { until } from '../support/until.js';
+import { callEndpoint, ENDPOINTS, type Endpoint, endpointOf, targetFor } from './endpoints.js';
 
 const redis = withRedis();
 const service = withService({}, { redis });
 
-/** Scopes of operators: what a key changes with them is recorded. */
-const OPERATORS = ['jobs:kill', 'jobs:manage', 'spaces:manage', 'keys:manage'];
-const ACTS = ENDPOINTS.filter(
-  ({ method, scopes }) => method !== 'GET' && scopes.some((scope) => OPERATORS.includes(scope)),
+interface ActOfCall {
+  action: string;
+  /** A call without which it would change nothing. */
+  before?: string;
+  /** A body with which it changes something. */
+  body?: Record<string, unknown>;
+  /** Whether it is of no space. */
+  hasNoSpace?: true;
+}
+
+/** The acts of calls. */
+const ACTS: Record<string, ActOfCall> = {
+  'Create Job': { action: 'job.replace', body: { name: 'work', unique: { key: 'k', onConflict: 'replace' } } },
+  'Kill Job': { action: 'job.kill' },
+  'Reschedule Job': { action: 'job.reschedule' },
+  'Requeue Job': { action: 'job.requeue' },
+  'Copy Job': { action: 'job.copy' },
+  'Delete Job': { action: 'job.delete' },
+  'Redeliver Callback': { action: 'job.redeliver' },
+  'Start Operation': { action: 'operation.start' },
+  'Cancel Operation': { action: 'operation.cancel' },
+  'Create Stream Token': { action: 'token.create', hasNoSpace: true },
+  'Get Callback Secrets': { action: 'secret.read' },
+  'Change Space Settings': { action: 'space.settings', body: { maxPending: 1_000 } },
+  'Pause Space': { action: 'space.pause' },
+  'Resume Space': { action: 'space.resume', before: 'Pause Space' },
+  'Create Key': { action: 'key.create', hasNoSpace: true },
+  'List Keys': { action: 'key.list', hasNoSpace: true },
+  'Rotate Key': { action: 'key.rotate' },
+  'Revoke Key': { action: 'key.revoke' },
+};
+const AUDITED = ENDPOINTS.filter(({ name }) => name in ACTS).map(
+  (endpoint) => ({ ...endpoint, ...ACTS[endpoint.name] }) as Endpoint & ActOfCall,
 );
 
 async function audit(query = '', key?: string): Promise<{ entries: AuditEntry[]; nextCursor: string | null }> {
@@ -26,34 +57,101 @@ const entryOf = async (requestId: string) => (await audit('?limit=100')).entries
 let calls = 0;
 const newId = () => ({ 'x-request-id': `act-${++calls}` });
 
-it('the routes name an audited act for exactly the calls by which an operator changes something', () => {
-  const named = ROUTES.filter(({ audit: act }) => act !== undefined).map(({ method, path }) => `${method} ${path}`);
-  expect(named.sort()).toEqual(ACTS.map(({ method, path }) => `${method} /api/v1${path}`).sort());
+it('the routes name an audited act for exactly the calls of operators, and for reads of keys and secrets', () => {
+  const named = ROUTES.flatMap(({ audit: act, method, path }) =>
+    act === undefined ? [] : [`${act} ${method} ${path}`],
+  );
+  expect(named.sort()).toEqual(AUDITED.map(({ action, method, path }) => `${action} ${method} /api/v1${path}`).sort());
 });
 
-describe.each(ACTS)('the audit of $name', (endpoint) => {
-  it(`records ${endpoint.name} in the audit with key, space and address before the call has its response`, async () => {
-    const target = await targetFor(service, endpoint, 'audited');
-    const { id, key } = await service.key([...endpoint.scopes], { name: 'operator' });
+describe.each(AUDITED)('the audit of $name', (endpoint) => {
+  const { name, action, before, body, hasNoSpace = false } = endpoint;
+  const scopes = [...endpoint.scopes, ...(endpoint.also ?? [])];
+
+  it(`records ${name} in the audit with key, space and address before the call has its response`, async () => {
+    const space = `audited-${action}`;
+    const target = await targetFor(service, endpoint, space);
+    // The job that is replaced.
+    const replaced = action === 'job.replace' ? (await createJob(service, space, body)).id : '';
+    if (before !== undefined) await callEndpoint(service, endpointOf(before), target);
+    const { id, key } = await service.key(scopes, { name: 'operator' });
     const headers = newId();
     const { status } = await callEndpoint(service, endpoint, target, { key, headers });
-    expect(status).toBe(endpoint.success ?? 200);
+    expect(status).toBe(replaced === '' ? (endpoint.success ?? 200) : 200);
     expect(await entryOf(headers['x-request-id'])).toMatchObject({
-      ...{ keyId: id, keyName: 'operator', address: '127.0.0.1' },
-      action: expect.stringMatching(/^[a-z]+\.[a-z]+$/),
-      jobId: target.jobId || null,
-      spaceId: endpoint.path === '/keys' ? null : 'audited',
+      ...{ keyId: id, keyName: 'operator', address: '127.0.0.1', action },
+      jobId: replaced || target.jobId || null,
+      spaceId: hasNoSpace ? null : space,
     });
     expect(service.process?.output()).toContain(`"requestId":"${headers['x-request-id']}"`);
   });
 
-  it(`records nothing in the audit when ${endpoint.name} is refused`, async () => {
+  it(`records that ${name} was denied, with key and address`, async () => {
     const target = await targetFor(service, endpoint, 'audited');
-    const { key } = await service.key(['jobs:read']);
+    const { id, key } = await service.key(['jobs:ack'], { name: 'worker' });
     const headers = newId();
     expect((await callEndpoint(service, endpoint, target, { key, headers })).status).toBe(403);
-    expect(await entryOf(headers['x-request-id'])).toBeUndefined();
+    await until(async () => (await entryOf(headers['x-request-id'])) !== undefined);
+    expect(await entryOf(headers['x-request-id'])).toMatchObject({
+      ...{ keyId: id, keyName: 'worker', address: '127.0.0.1', action: 'access.denied' },
+      ...{ jobId: null, spaceId: null, details: { status: 403, count: 1 } },
+    });
   });
+});
+
+const inSpace = (method: string, path: string, body: object, headers = {}) =>
+  service.call(method, `/spaces/unchanged${path}`, { body, headers });
+const OPERATION = { action: 'requeue', filter: { status: 'dead' } };
+
+let jobId: string;
+let operationId: string;
+
+it.each<[what: string, change: () => Promise<HttpResponse>]>([
+  ['kills a killed job', () => service.call('POST', `/jobs/${jobId}/kill`)],
+  [
+    'sets settings that are set',
+    () => inSpace('PATCH', '/settings', { maxPending: 7, retention: { deadSeconds: 60 } }),
+  ],
+  ['pauses a paused space', () => inSpace('POST', '/pause', {})],
+  ['resumes what is not paused', () => inSpace('POST', '/resume', {})],
+  ['cancels an operation that has ended', () => service.call('DELETE', `/operations/${operationId}`)],
+  ['starts an operation again', () => inSpace('POST', '/operations', OPERATION, { 'idempotency-key': 'same' })],
+])('makes no audit entry of a call that %s', async (_, change) => {
+  jobId = await jobIn(service, 'pending', 'unchanged');
+  operationId = (await inSpace('POST', '/operations', OPERATION)).body.id;
+  expect((await change()).status).toBeLessThan(300);
+  const before = (await audit('?limit=1')).entries;
+  for (let n = 0; n < 3; n++) expect((await change()).status).toBeLessThan(300);
+  expect((await audit('?limit=1')).entries).toEqual(before);
+});
+
+it('makes no audit entry of a dry run, nor of a job that is created, returned or replayed', async () => {
+  const before = (await audit('?limit=1')).entries;
+  await inSpace('POST', '/operations', { ...OPERATION, dryRun: true });
+  const unique = { key: 'u' };
+  for (const fields of [{}, { unique }, { unique }]) await inSpace('POST', '/jobs', { name: 'work', ...fields });
+  const headers = { 'idempotency-key': 'one' };
+  for (let n = 0; n < 2; n++) await inSpace('POST', '/jobs', { name: 'work' }, headers);
+  expect((await audit('?limit=1')).entries).toEqual(before);
+});
+
+it('records what a copy, a replacement by a list, and a stream token are', async () => {
+  const id = await jobIn(service, 'dead', 'shown');
+  const copy = (await service.call('POST', `/jobs/${id}/copy`, { body: {} })).body.id;
+  const unique = (key: string) => ({ name: 'work', unique: { key, onConflict: 'replace' } });
+  const body = [unique('a'), unique('b'), { name: 'work' }];
+  for (let n = 0; n < 2; n++) await service.call('POST', '/spaces/shown/jobs', { body });
+  const asked = { scope: 'jobs:read', jobIds: [id, copy] };
+  const { expiresAt } = (await service.call('POST', '/stream-tokens', { body: asked })).body;
+  await service.call('POST', '/stream-tokens', { body: { scope: 'jobs:read', spaceId: 'shown' } });
+  expect(
+    (await audit('?limit=4')).entries.map(({ action, spaceId, jobId, details }) => [action, spaceId, jobId, details]),
+  ).toEqual([
+    ['token.create', 'shown', null, { scope: 'jobs:read', expiresAt: expect.any(String), count: 1 }],
+    ['token.create', null, null, { scope: 'jobs:read', jobs: 2, expiresAt, count: 1 }],
+    ['job.replace', 'shown', null, { jobs: 2, count: 1 }],
+    ['job.copy', 'shown', id, { copyId: copy }],
+  ]);
 });
 
 it('records in the audit what identifies an API key, but never a secret', async () => {
@@ -105,7 +203,7 @@ it.each(['0-0', '0-1', '1', 'x'])('refuses the audit cursor %s, which no page re
 
 it('performs an act whose audit entry cannot be stored, and logs both', async () => {
   const jobId = await jobIn(service, 'pending', 'unstored');
-  const { audit: stream } = service.store.keys;
+  const stream = service.store.keys.audit('jobs');
   await service.redis.rename(stream, `${stream}-kept`);
   await service.redis.set(stream, 'of another type');
   const headers = newId();
@@ -122,16 +220,6 @@ it('performs an act whose audit entry cannot be stored, and logs both', async ()
     ['info', 'act done'],
     ['warn', 'act not added to the audit'],
   ]);
-});
-
-it('keeps the newest 10,000 audit entries', async () => {
-  const { audit: stream } = service.store.keys;
-  const pipeline = service.redis.pipeline();
-  for (let i = 0; i < 10_050; i++) pipeline.xadd(stream, '*', 'at', '1785576607009', 'details', '{}');
-  await pipeline.exec();
-  await service.key(['jobs:read']);
-  expect(await service.redis.xlen(stream)).toBe(10_000);
-  expect((await audit('?limit=1')).entries[0]).toMatchObject({ action: 'key.create' });
 });
 
 it('kills a job and records it in the audit when memory is full', async () => {

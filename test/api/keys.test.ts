@@ -1,10 +1,5 @@
-import type { IncomingMessage } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Scope } from '@yardmaster/protocol';
-import type { Logger } from '@yardmaster/runtime';
-import { clientAddressBy } from '@yardmaster/server';
-import { Registry } from 'prom-client';
-import { createRejectedKeyReport } from '../../packages/server/src/authorize.js';
 import { destroySockets, sendHandshake } from '../gateway/handshake.js';
 import { withApiProcess } from '../logs/api-process.js';
 import { movedBy } from '../metrics/scrape.js';
@@ -331,54 +326,4 @@ it('counts neither a missing API key as wrong nor a valid one that lacks a scope
     expect(await present(key)).toEqual([403, 403]);
   });
   expect(moved).toEqual({});
-});
-
-it('logs one warning about wrong API keys for each client address, without the key', async () => {
-  const wrong = `ym_${(await newKey()).id}_${'7'.repeat(64)}`;
-  for (const from of ['203.0.113.1', '203.0.113.1', '203.0.113.2', '2001:db8::1', '2001:db8::2']) {
-    await present(wrong, from);
-  }
-  const output = behindProxy.process?.output() ?? '';
-  const warnings = output.split('\n').filter((line) => line.includes('API key rejected'));
-  const ofThese = warnings.map((line) => JSON.parse(line)).filter(({ address }) => address !== '203.0.113.9');
-  expect(ofThese).toEqual(
-    ['203.0.113.1', '203.0.113.2', '2001:db8:0:0::/64'].map((address) => ({
-      ...{ level: 'warn', time: expect.any(String), app: expect.any(String) },
-      ...{ address, msg: 'API key rejected' },
-    })),
-  );
-  expect(output).not.toContain(wrong);
-  expect(output).not.toContain('7'.repeat(64));
-});
-
-describe('the warnings about wrong API keys', () => {
-  const warn = jest.fn();
-  let report: (req: IncomingMessage) => void;
-  beforeEach(() => {
-    jest.useFakeTimers();
-    warn.mockClear();
-    const log = { warn } as unknown as Logger;
-    report = createRejectedKeyReport({ registry: new Registry(), addressOf: clientAddressBy(['loopback']), log });
-  });
-  afterEach(() => {
-    jest.useRealTimers();
-  });
-  const reportFrom = (address: string) =>
-    report({ headers: { 'x-forwarded-for': address }, socket: { remoteAddress: '127.0.0.1' } } as never);
-
-  it('warns about wrong API keys of the same address again after a minute', () => {
-    for (const passMs of [0, 59_999, 1, 1]) {
-      jest.advanceTimersByTime(passMs);
-      reportFrom('203.0.113.1');
-    }
-    expect(warn).toHaveBeenCalledTimes(2);
-  });
-
-  it('warns about wrong API keys of at most 1,000 addresses a minute, and logs no text longer than an address', () => {
-    for (let n = 0; n < 1_500; n++) reportFrom(`10.0.${n >> 8}.${n & 255}`);
-    expect(warn).toHaveBeenCalledTimes(1_000);
-    jest.advanceTimersByTime(60_000);
-    reportFrom('x'.repeat(10_000));
-    expect(warn).toHaveBeenLastCalledWith({ address: 'x'.repeat(64) }, 'API key rejected');
-  });
 });

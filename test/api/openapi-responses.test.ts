@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { beforeAll, expect, it } from '@jest/globals';
 import { STATUSES } from '@yardmaster/protocol';
-import { partitionOf } from '@yardmaster/store';
+import { AUDIT_STREAMS, partitionOf } from '@yardmaster/store';
 import type { CallOptions, HttpResponse } from '../support/http.js';
 import { tokenOf } from '../support/job-state.js';
 import { createJob, jobIn } from '../support/jobs.js';
@@ -212,7 +212,14 @@ it('responds as documented when keys in Redis are of another type', async () => 
   const minute = Math.floor(Date.now() / 60_000) * 60;
   const history = Array.from({ length: 10 }, (_, n) => `${keys.history(spaceId, 60)}${minute + 60 * n}`);
   const ofSpaces = [keys.paused(spaceId), keys.settings(partitionOf(spaceId)), ...history];
-  for (const key of [...ofJobs, ...ofOperations, ...ofSpaces, keys.apiKeys, keys.apiKeyIndex, keys.audit]) {
+  for (const key of [
+    ...ofJobs,
+    ...ofOperations,
+    ...ofSpaces,
+    keys.apiKeys,
+    keys.apiKeyIndex,
+    ...AUDIT_STREAMS.map(keys.audit),
+  ]) {
     await service.redis.del(key);
     await service.redis.set(key, 'of another type');
   }

@@ -18,9 +18,12 @@ const SPACE = 'counted';
 /** The endpoints of producers, workers and readers that send anything but one script. */
 const SENT: Record<string, string> = {
   ...{ 'List Spaces': 'evalsha 1, zrangebyscore 64', 'Get Job Progress': 'hmget 1' },
-  ...{ 'Settle Jobs': '', 'Create Stream Token': '' }, // The former has no job of its space, and the latter is signed only.
+  'Settle Jobs': '', // It has no job of its space.
   // Their scripts, and that of an entry in the audit, for which the space of the job is read before.
   ...{ 'Kill Job': 'evalsha 2, hget 1', 'Requeue Job': 'evalsha 2, hget 1', 'Delete Job': 'evalsha 2, hget 1' },
+  ...{ 'Reschedule Job': 'evalsha 2, hget 1', 'Copy Job': 'evalsha 2, hget 1' },
+  'Redeliver Callback': 'evalsha 2, hget 1',
+  'Create Stream Token': 'evalsha 1', // It is signed only. The audit has one entry of a caller in an hour.
   ...{ 'Start Operation': 'evalsha 3', 'Cancel Operation': 'evalsha 2' }, // The third reads the operation for the response.
 };
 

@@ -110,13 +110,15 @@ export function release(
 /** Write a time into the data of an event, if there is one. */
 const shownTime = (scheduledFor: number | null) => (scheduledFor === null ? {} : { scheduledFor: iso(scheduledFor) });
 
-export function kill(world: World, { job: id, caller, reason = null }: OfJob & { reason?: string | null }): void {
+/** Return whether the job was not killed before. */
+export function kill(world: World, { job: id, caller, reason = null }: OfJob & { reason?: string | null }): boolean {
   const job = jobFor(world, id, caller);
-  if (job.status === 'killed') return;
+  if (job.status === 'killed') return false;
   if (job.status === 'completed' || job.status === 'dead') throw new Refusal('JOB_ENDED', job.status);
   job.killReason = reason;
   end(world, job, 'killed');
   recordEvent(world, job, 'killed', { reason });
+  return true;
 }
 
 /**

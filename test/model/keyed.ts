@@ -49,6 +49,7 @@ export function createMany(world: World, given: ManyCreate & { ids: string[] }):
   return {
     jobs: all.map(({ job: { id, spaceId, name, status, createdAt } }) => ({ id, spaceId, name, status, createdAt })),
     isReplay: all.every(({ outcome }) => outcome === 'replayed'),
+    replaced: all.filter(({ outcome }) => outcome === 'replaced').length,
   };
 }
 

@@ -20,17 +20,22 @@ export function shownPaused(world: World, space: string): { paused?: NonNullable
   return { paused: names.includes('') ? true : names };
 }
 
-export function pause(world: World, { space, names }: { space: string } & PauseRequest): void {
-  const all = new Set([...pausedIn(world, space), ...(names ?? [''])]);
+/** Return whether something was not paused before. */
+export function pause(world: World, { space, names }: { space: string } & PauseRequest): boolean {
+  const before = pausedIn(world, space);
+  const all = new Set([...before, ...(names ?? [''])]);
   world.paused.set(space, all);
   if (hasNames(all)) world.tendAt.set(space, world.now);
+  return all.size > before.size;
 }
 
-export function resume(world: World, { space, names }: { space: string } & PauseRequest): void {
+/** Return whether something was paused before. */
+export function resume(world: World, { space, names }: { space: string } & PauseRequest): boolean {
   const before = pausedIn(world, space);
   const left = new Set([...before].filter((name) => names !== null && !names.includes(name)));
   world.paused.set(space, left);
   if (left.size < before.size && left.size > 0) world.tendAt.set(space, world.now);
+  return left.size < before.size;
 }
 
 const hasNames = (names: Set<string>) => [...names].some((name) => name !== '');

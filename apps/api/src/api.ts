@@ -70,7 +70,7 @@ export interface ApiServerOptions {
  * @throws ConfigError when UI is true, but the dashboard is not built
  */
 export function createApiServer({ context, config, log, streams, isLive = () => true }: ApiServerOptions) {
-  const { authenticator, addressOf, reportRejectedKey, isEmit, subscriptions, stopping } = context;
+  const { authenticator, addressOf, audit, reportRejectedKey, isEmit, subscriptions, stopping } = context;
   const store = inGroups(context.store);
   const sizes = sizesOf(config);
   const { requests } = context.metrics;
@@ -81,7 +81,7 @@ export function createApiServer({ context, config, log, streams, isLive = () => 
       redisQueue.withSlot({ isUrgent: false, tenant: '', withinMs: redisBudgetMs(store), run: () => work(store) }),
   });
   const { serve, respondWithError } = createDispatcher({
-    ...{ store, authenticator, addressOf, reportRejectedKey, isEmit, log, sizes, redisQueue, waiting, requests },
+    ...{ store, authenticator, addressOf, audit, reportRejectedKey, isEmit, log, sizes, redisQueue, waiting, requests },
     maxInFlight: config.MAX_IN_FLIGHT,
     callbackMasters: context.callbackMasters,
     onOverloaded: overloadMetrics(context.metrics, redisQueue, waiting.waits),

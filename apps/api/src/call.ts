@@ -1,6 +1,6 @@
 import type { JsonObject } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
-import type { KeyCheck } from '@yardmaster/server';
+import type { Audit, KeyCheck } from '@yardmaster/server';
 import type { Principal, Store } from '@yardmaster/store';
 import type { Request, Response } from 'express';
 import type { InflateBudget, KeyLimiter } from './limits/budgets.js';
@@ -41,6 +41,7 @@ export interface Dependencies extends KeyCheck {
   batchBudget: InflateBudget;
   /** Return the address of a request's client. */
   addressOf(req: Request): string;
+  audit: Audit;
   /** How long Redis may take over one request, milliseconds. */
   budgetMs: number;
   redisQueue: RedisQueue;
@@ -88,8 +89,8 @@ interface ReplyMore<A> {
   /** Default: that of the row. */
   status?: number;
   headers?: Record<string, string>;
-  /** What the audit records, for a row with `audit`. Nothing secret, and no data of jobs. */
-  act?: Act;
+  /** What the audit records, for a row with `audit`. Nothing secret, and no data of jobs. Null when the call has changed nothing. */
+  act?: Act | null;
   /** Waits without a slot at Redis, and returns the body to send instead. It must not keep the input of the call. */
   wait?: () => Promise<A>;
 }
@@ -100,6 +101,8 @@ const NOTHING_MORE = {};
 export interface Act {
   /** Default: the space of the path, of the caller's key, or of the job. */
   spaceId?: string | null;
+  /** Default: the job in the path. */
+  jobId?: string;
   details?: JsonObject;
 }
 

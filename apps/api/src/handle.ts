@@ -1,5 +1,13 @@
 import { checkParameters, spaceId as spaceIdSchema, validate } from '@yardmaster/protocol';
-import { authenticate, authorize, cachedPrincipal, presentedKey, setTenant } from '@yardmaster/server';
+import {
+  authenticate,
+  authorize,
+  cachedPrincipal,
+  type Denied,
+  presentedKey,
+  requestIdOfResponse,
+  setTenant,
+} from '@yardmaster/server';
 import { type Principal, tenantOf } from '@yardmaster/store';
 import type { Response } from 'express';
 import { beginAct, recordAct } from './audit.js';
@@ -20,14 +28,32 @@ import { ANY_KEY, type Route } from './routes/route.js';
  */
 export async function handle(
   route: Route,
+  params: Params,
+  at: { res: Response; place: Place },
+  deps: Dependencies,
+): Promise<Reply<unknown>> {
+  const access: Denied = {};
+  try {
+    return await serve(route, params, { ...at, access }, deps);
+  } catch (error) {
+    const { res } = at;
+    deps.audit.denied(error, access, { req: res.req, requestId: requestIdOfResponse(res) });
+    throw error;
+  }
+}
+
+/** @param at.access gets who calls, as soon as that is known */
+async function serve(
+  route: Route,
   { spaceId, id }: Params,
-  { res, place }: { res: Response; place: Place },
+  { res, place, access }: { res: Response; place: Place; access: Denied },
   deps: Dependencies,
 ): Promise<Reply<unknown>> {
   const { req } = res;
   if (route.path.startsWith(IN_SPACE)) validate(spaceIdSchema, spaceId, 'spaceId');
 
   const apiKey = presentedKey(req);
+  access.presented = apiKey;
   let leftMs = deps.budgetMs;
   let caller = cachedPrincipal(deps.authenticator, apiKey);
   if (caller === undefined) {
@@ -35,6 +61,7 @@ export async function handle(
     caller = await identify(route, apiKey, { res, place }, deps);
     leftMs -= performance.now() - began;
   }
+  access.caller = caller;
   const tenant = tenantOf(caller, spaceId);
   setTenant(req.socket, tenant, route.slot === 'urgent');
   // Once more when the body has arrived; but a body that is not read costs nothing.
@@ -51,7 +78,8 @@ export async function handle(
     ? run(route, call, leftMs)
     : readAndRun(route.input, route, call, leftMs));
   const reply = returned instanceof Reply ? returned : new Reply(returned);
-  if (route.audit !== undefined) await recordAct(route.audit, call, reply.more.act);
+  const { act } = reply.more;
+  if (route.audit !== undefined && act !== null) await recordAct(route.audit, call, act);
   if (reply.more.wait === undefined) return reply;
   call.input = undefined; // Thousands of calls may wait, and each of these may be large.
   return new Reply(await reply.more.wait(), reply.more);
@@ -73,7 +101,7 @@ function identify(
   const tenant = tenantAt(deps.addressOf(req));
   const isUrgent = mayBeUrgent(route);
   place.moveTo(deps.places.inFlight, tenant, isUrgent);
-  const run = () => authenticate(deps, req, apiKey);
+  const run = () => authenticate(deps, apiKey);
   return deps.redisQueue.withSlot({ isUrgent, tenant, withinMs: deps.budgetMs, run });
 }
 

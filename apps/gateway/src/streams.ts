@@ -4,6 +4,7 @@ import { YardmasterError } from '@yardmaster/protocol';
 import type { Config, Logger } from '@yardmaster/runtime';
 import {
   createCors,
+  type Denied,
   onceResponded,
   redisBudgetMs,
   rejectAfter,
@@ -59,7 +60,7 @@ const CLOSE_WITHIN_MS = 5_000;
  * @see docs/streams.md
  */
 export function createStreams({ context, config, log, pingMs, random }: StreamsOptions): Streams {
-  const { stopping, metrics } = context;
+  const { audit, stopping, metrics } = context;
   const budgetMs = redisBudgetMs(context.store);
   const channels = new Channels(context, log);
   const sessions = new Sessions({ authenticator: context.authenticator, log, pingMs });
@@ -82,9 +83,15 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
     refuse(req, socket, new YardmasterError('INVALID_REQUEST', `WebSocket handshake: ${error.message}`));
   });
 
-  function refuse(req: IncomingMessage, socket: Duplex, thrown: unknown): void {
+  /** Report why a stream is refused. */
+  function refusalOf(req: IncomingMessage, requestId: string, thrown: unknown, access: Denied): YardmasterError {
+    audit.denied(thrown, access, { req, requestId });
+    return reportRefusal(req, requestId, thrown);
+  }
+
+  function refuse(req: IncomingMessage, socket: Duplex, thrown: unknown, access: Denied = {}): void {
     const requestId = requestIdOf(req);
-    const error = reportRefusal(req, requestId, thrown);
+    const error = refusalOf(req, requestId, thrown, access);
     refuseUpgrade(socket, error, requestId);
     upgrades.get(req)?.(error.status);
   }
@@ -110,8 +117,8 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
     log.debug({ requestId, ...subject, keyId: caller.keyId, visibility }, 'stream opened');
   }
 
-  async function open(req: IncomingMessage, socket: Duplex, head: Buffer, releases: ReleaseStack): Promise<void> {
-    const admitted = await rejectAfter(budgetMs, admission.admit(req, releases));
+  async function open(req: IncomingMessage, socket: Duplex, head: Buffer, access: Denied, releases: ReleaseStack) {
+    const admitted = await rejectAfter(budgetMs, admission.admit(req, access, releases));
     admission.checkAgain(admitted);
     if (socket.destroyed) return; // Its `close` event has released everything already.
     wss.handleUpgrade(req, socket, head, (ws) => {
@@ -125,8 +132,9 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
     const releases = new ReleaseStack();
     releaseAtClose(res, releases);
     const requestId = requestIdOfResponse(res);
+    const access: Denied = {};
     try {
-      const admitted = await rejectAfter(budgetMs, admission.admit(req, releases));
+      const admitted = await rejectAfter(budgetMs, admission.admit(req, access, releases));
       admission.checkAgain(admitted);
       if (res.destroyed) return;
       if (admitted.attach === null) return sendEmpty(res, {}); // An EventSource does not connect again after a 204.
@@ -135,7 +143,7 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
       begin(new EventStreamTransport(res), admitted, requestId);
     } catch (thrown) {
       releases.releaseAll();
-      if (!res.destroyed) sendError(res, reportRefusal(req, requestId, thrown));
+      if (!res.destroyed) sendError(res, refusalOf(req, requestId, thrown, access));
     }
   }
 
@@ -148,9 +156,10 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
       const releases = new ReleaseStack();
       releaseAtClose(socket, releases);
       onceResponded(socket, () => {
-        open(req, socket, head, releases).catch((error) => {
+        const access: Denied = {};
+        open(req, socket, head, access, releases).catch((error) => {
           releases.releaseAll();
-          refuse(req, socket, error);
+          refuse(req, socket, error, access);
         });
       });
     },

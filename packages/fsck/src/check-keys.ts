@@ -1,4 +1,5 @@
 import { retryUnavailable, withRedisErrors } from '@yardmaster/redis';
+import { checkActOwners, checkActs, checkActsOf } from './checks/acts.js';
 import { checkApiKeyEntries, checkApiKeys } from './checks/api-keys.js';
 import { checkEntries, checkUniqueEntries } from './checks/entries/entries.js';
 import { checkJobs, type JobBatches } from './checks/jobs.js';
@@ -51,6 +52,7 @@ export async function* checkKeys(checked: CheckContext, keys: string[], waiting:
   for (const { partition } of ofKind(sound, 'settings')) {
     for await (const { faults } of checkSettings(checked, partition)) yield { of: 'keys', seen: 0, faults };
   }
+  for await (const faults of checkAudit(checked, sound)) yield { of: 'keys', seen: 0, faults };
   yield* stepOverApiKeys(checked, sound);
 }
 
@@ -63,6 +65,13 @@ async function* stepOverApiKeys(checked: CheckContext, sound: (KeyKind & { key: 
     if (ofKind(sound, kind).length === 0) continue;
     for await (const portion of checkApiKeyEntries(checked, kind)) yield { of: 'entries', ...portion };
   }
+}
+
+async function* checkAudit(checked: CheckContext, sound: (KeyKind & { key: string })[]): AsyncGenerator<Fault[]> {
+  const { audit } = checked.store.keys;
+  for (const { key } of ofKind(sound, 'acts')) yield* checkActs(checked, key);
+  for (const { stream, owner } of ofKind(sound, 'actsOf')) yield* checkActsOf(checked, audit(stream), owner);
+  for (const { stream } of ofKind(sound, 'actOwners')) yield* checkActOwners(checked, audit(stream));
 }
 
 const ofKind = <K extends KeyKind['kind']>(all: (KeyKind & { key: string })[], kind: K) =>

@@ -29,6 +29,7 @@ export const FAULTS = {
   orphaned: { meaning: 'a history, logs or counts of names exist without their job or space', repair: 'removed' },
   pause_forgotten: { meaning: 'no sweep would look after the paused names of a space', repair: 'listed' },
   pause_broken: { meaning: 'a pause has an impossible state', repair: 'resumed' },
+  act_index_wrong: { meaning: 'the acts of a space in the audit are listed wrongly', repair: 'set right' },
   partitions_missing: { meaning: 'the number of partitions and the format are missing', repair: 'stored' },
   unique_twice: { meaning: 'two jobs occupy one unique key', repair: null },
   record_broken: { meaning: 'a job has a field that is missing or impossible', repair: null },

@@ -1,5 +1,5 @@
 import { isJobId, STATUSES } from '@yardmaster/protocol';
-import { PARTITION_TAGS, partitionOf } from '@yardmaster/store';
+import { AUDIT_STREAMS, type AuditStream, PARTITION_TAGS, partitionOf } from '@yardmaster/store';
 
 /** Kind of a key under our prefix, by its name. */
 export type KeyKind =
@@ -33,7 +33,11 @@ export type KeyKind =
   | { kind: 'revoking' }
   /** When API keys were used. */
   | { kind: 'keyUses' }
-  | { kind: 'audit' }
+  /** A stream of the audit. */
+  | { kind: 'acts'; stream: AuditStream }
+  /** The acts of an owner in a stream of the audit, and the numbers of these. */
+  | { kind: 'actsOf'; stream: AuditStream; owner: string }
+  | { kind: 'actOwners'; stream: AuditStream }
   /** A key of BullMQ. All of these may be lost, so they are not checked. */
   | { kind: 'bull' }
   | { kind: 'unknown' };
@@ -62,7 +66,9 @@ export const TYPE_OF: Record<KeyKind['kind'], string | null> = {
   apiKeyChildren: 'zset',
   revoking: 'set',
   keyUses: 'hash',
-  audit: 'stream',
+  acts: 'stream',
+  actsOf: 'zset',
+  actOwners: 'zset',
   bull: null,
   unknown: null,
 };
@@ -81,7 +87,6 @@ const SPACE_INDEXES = new Set(['jobs', 'queue', ...STATUSES.map((status) => `sta
 const OF_ALL = {
   meta: 'meta',
   clock: 'clock',
-  '{audit}': 'audit',
   '{keys}:records': 'apiKeys',
   '{keys}:index': 'apiKeyIndex',
   '{keys}:children': 'apiKeyChildren',
@@ -99,9 +104,18 @@ export function keyKindOf(name: string): KeyKind {
   const kind = KIND_OF_ALL.get(name);
   if (kind !== undefined) return { kind };
   if (name.startsWith('{bull}:')) return { kind: 'bull' };
+  if (name.startsWith('{audit}:')) return auditKey(name.slice('{audit}:'.length));
   const [, partition = '', rest = ''] = /^\{(..)\}:(.+)$/s.exec(name) ?? [];
   if (!PARTITION_TAGS.includes(partition)) return UNKNOWN;
   return partitionKey(partition, rest);
+}
+
+function auditKey(rest: string): KeyKind {
+  const [, name, part, owner] = /^(\w+)(?:\/(owners$|of\/)(.*))?$/s.exec(rest) ?? [];
+  const stream = AUDIT_STREAMS.find((each) => each === name);
+  if (stream === undefined) return UNKNOWN;
+  if (part === undefined) return { kind: 'acts', stream };
+  return part === 'owners' ? { kind: 'actOwners', stream } : { kind: 'actsOf', stream, owner: owner as string };
 }
 
 function partitionKey(partition: string, rest: string): KeyKind {

@@ -15,19 +15,23 @@ export const auditQuery = z.object({
 });
 export type AuditQuery = z.output<typeof auditQuery>;
 
-/** An act that somebody did with an API key: what it changed, and from where. */
+/** An act that somebody did with an API key, or refused access: what it was, and from where. */
 export const auditEntry = z
   .object({
     id: z.string().describe('Grows from entry to entry'),
     at: instant,
-    keyId: z.string().describe('Id of the API key that was used; `admin` for `ADMIN_API_KEY`'),
-    keyName: z.string(),
-    action: z.string().describe('What was done, such as `job.kill` or `key.create`'),
+    keyId: z
+      .string()
+      .describe('Id of the API key that was used; `admin` for `ADMIN_API_KEY`, and empty for an unknown key'),
+    keyName: z.string().describe('Empty for an unknown key'),
+    action: z.string().describe('What was done, such as `job.kill` or `access.denied`'),
     spaceId: z.string().nullable().describe('Space of the job or the key; null for none, or for every space'),
     jobId: z.string().nullable(),
-    address: z.string().describe('Address of the client; of IPv6, its /64 network'),
-    requestId: z.string().describe('The `x-request-id` of the call'),
-    details: jsonObject.describe('What else identifies the act; no secrets, and no data of jobs'),
+    address: z.string().describe('Address of the client; of IPv6, its /64 network; `*` for several'),
+    requestId: z.string().describe('The `x-request-id` of the call; the last one of acts that are counted'),
+    details: jsonObject.describe(
+      'What else identifies the act, and `count` of acts that are counted; no secrets, and no data of jobs',
+    ),
   })
   .meta({ id: 'AuditEntry' });
 export type AuditEntry = z.output<typeof auditEntry>;

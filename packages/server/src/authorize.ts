@@ -1,14 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { type Scope, YardmasterError } from '@yardmaster/protocol';
-import type { Logger } from '@yardmaster/runtime';
 import type { Authenticator, Principal } from '@yardmaster/store';
 import { Counter, type Registry } from 'prom-client';
 
 /** Dependencies of `authenticate`. */
 export interface KeyCheck {
   authenticator: Authenticator;
-  /** Count a request whose key is wrong, and warn about its client's address at most once a minute. */
-  reportRejectedKey(req: IncomingMessage): void;
+  /** Count a request whose key is wrong. */
+  reportRejectedKey(): void;
 }
 
 /** Return the API key of a request: the header `x-api-key`, or else a Bearer token; undefined without either. */
@@ -25,13 +24,12 @@ export function presentedKey({ headers }: IncomingMessage): unknown {
  */
 export async function authenticate(
   { authenticator, reportRejectedKey }: KeyCheck,
-  req: IncomingMessage,
   presented: unknown,
 ): Promise<Principal> {
   if (typeof presented !== 'string' || presented === '') throw new YardmasterError('UNAUTHENTICATED');
   const principal = await authenticator.authenticate(presented);
   if (principal !== null) return principal;
-  reportRejectedKey(req);
+  reportRejectedKey();
   throw new YardmasterError('UNAUTHENTICATED');
 }
 
@@ -65,44 +63,12 @@ export function authorize(principal: Principal, accepted: AcceptedScopes, spaceI
 const isGranted = (one: Scope | readonly Scope[], { grants }: Principal) =>
   typeof one === 'string' ? grants.has(one) : one.every((scope) => grants.has(scope));
 
-/** At most one warning per address in this time: a worker whose key has expired polls for days. */
-const MINUTE_MS = 60_000;
-
-/** Most addresses to warn about in a minute. Keys from others are only counted: an attacker may have many addresses. */
-const MOST_ADDRESSES = 1_000;
-
-/** Longer than any address, because a proxy may write anything in its place. */
-const ADDRESS_LENGTH = 64;
-
-export interface RejectedKeyReportOptions {
-  registry: Registry;
-  /** Return the address of a request's client. */
-  addressOf(req: IncomingMessage): string;
-  log: Logger;
-}
-
-/**
- * Create a function that counts a request whose API key is wrong, and warns about its client's address once a minute.
- * No part of the key is logged, because it may be the password of something else.
- */
-export function createRejectedKeyReport({ registry, addressOf, log }: RejectedKeyReportOptions) {
+/** Create a function that counts a request whose API key is wrong. The audit says where it came from. */
+export function createRejectedKeyReport(registry: Registry) {
   const rejected = new Counter({
     name: 'yardmaster_rejected_keys_total',
     help: 'Calls and streams refused because their API key is unknown, revoked or expired, or has a wrong secret.',
     registers: [registry],
   });
-  const warnedOf = new Set<string>();
-  let minuteEnds = 0;
-  return (req: IncomingMessage): void => {
-    rejected.inc();
-    const now = performance.now();
-    if (now >= minuteEnds) {
-      minuteEnds = now + MINUTE_MS;
-      warnedOf.clear();
-    }
-    const address = addressOf(req).slice(0, ADDRESS_LENGTH);
-    if (warnedOf.has(address) || warnedOf.size >= MOST_ADDRESSES) return;
-    warnedOf.add(address);
-    log.warn({ address }, 'API key rejected');
-  };
+  return (): void => rejected.inc();
 }

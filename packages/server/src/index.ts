@@ -1,3 +1,4 @@
+export type { Audit, Denied } from './audit.js';
 export {
   type AcceptedScopes,
   authenticate,

@@ -10,6 +10,7 @@ import {
   SpaceHistoryCounter,
   type Store,
 } from '@yardmaster/store';
+import { Audit } from './audit.js';
 import { createRejectedKeyReport, type KeyCheck } from './authorize.js';
 import { createConnections } from './connections.js';
 import { createHistoryFlush } from './history-flush.js';
@@ -77,6 +78,7 @@ export interface ServerContext extends Service, KeyCheck {
   callbackMasters(): readonly Buffer[];
   /** Return the address of a request's client, behind trusted proxies. */
   addressOf(req: IncomingMessage): string;
+  audit: Audit;
   /** Metrics that the process publishes at /metrics. */
   metrics: Metrics;
   /** Aborted once the process is about to end: it is no longer ready and starts nothing new. */
@@ -125,7 +127,8 @@ export function createServerContext(
     ...(options.keyCacheMs !== undefined && { cacheMs: options.keyCacheMs }),
   });
   const addressOf = clientAddressBy(config.TRUSTED_PROXIES ?? []);
-  const reportRejectedKey = createRejectedKeyReport({ registry: metrics.registry, addressOf, log });
+  const reportRejectedKey = createRejectedKeyReport(metrics.registry);
+  const audit = new Audit({ store, log, authenticator, addressOf });
   const settingsWatch = createRedisSettingsWatch({
     store,
     log,
@@ -188,6 +191,7 @@ export function createServerContext(
     ...(options.watchesSettings === false ? [] : [watchSpaceSettings(store, subscriptions)]),
     settingsWatch,
     ...secrets,
+    audit,
     every({ name: 'key uses', ms: RECORD_USES_MS, run: recordUses, atStop: recordUses }),
     createHistoryFlush(store, counter, log),
   ];
@@ -202,6 +206,7 @@ export function createServerContext(
     callbackMasters: () => callbackMasters,
     metrics,
     addressOf,
+    audit,
     reportRejectedKey,
     stopping: stopping.signal,
     announceStop: () => stopping.abort(),

@@ -39,7 +39,16 @@ export { getJob, getProgress } from './jobs/read/read.js';
 export { readSince, type Since } from './jobs/read/since.js';
 export { readSnapshot, type Snapshot } from './jobs/read/snapshot.js';
 export { STATE_PARTS, statePartsOf } from './jobs/read/state.js';
-export { newJobId, PARTITION_TAGS, PARTITIONS, partitionOf, partitionOfJob, presenceChannelOf } from './keys.js';
+export {
+  AUDIT_STREAMS,
+  type AuditStream,
+  newJobId,
+  PARTITION_TAGS,
+  PARTITIONS,
+  partitionOf,
+  partitionOfJob,
+  presenceChannelOf,
+} from './keys.js';
 export { FairQueue, PerKey } from './limits/fair-queue.js';
 export { appendLogs, type PackedLog, packLog } from './logs/append.js';
 export { readLogs } from './logs/read.js';

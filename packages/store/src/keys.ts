@@ -1,6 +1,10 @@
 import { createHmac, randomFillSync } from 'node:crypto';
 import type { Status } from '@yardmaster/protocol';
 
+/** Streams of the audit. Acts on keys, settings and secrets have their own, so that none on jobs pushes them out. */
+export const AUDIT_STREAMS = ['keys', 'jobs'] as const;
+export type AuditStream = (typeof AUDIT_STREAMS)[number];
+
 /**
  * Build every Redis key and channel of the service. `{pp}` is the partition's hash tag. `/` ends the space id, which
  * cannot contain one. With `:`, the queue of space `a` for `jobs` would have the same key as the jobs of a space named
@@ -39,7 +43,9 @@ import type { Status } from '@yardmaster/protocol';
  * | `ym:{keys}:children` | zset | `<id of an API key>/<id of a key that it made>/<space of that one>`, in the order of their texts | as the record of the second | as the record of either, except that the first may be revoked before the second |
  * | `ym:{keys}:revoking` | set | id of a revoked API key of which keys are left that must be revoked as well | revocation | revocation of the last of these |
  * | `ym:{keys}:used` | hash | API key id → epoch ms of its last use | each process of the API and the gateway, once a minute | as its record |
- * | `ym:{audit}` | stream | acts of operators, the newest 10,000: see audit/acts.ts | each act | never |
+ * | `ym:{audit}:keys`, `ym:{audit}:jobs` | stream | acts of operators, 10,000 of each stream: see audit/acts.ts | each act | never |
+ * | `ym:{audit}:jobs/of/<owner>`, and of `keys` | zset | ids of the entries of an owner in the stream, by time | each act | with its entries |
+ * | `ym:{audit}:jobs/owners`, and of `keys` | zset | owner by the number of its entries in the stream | each act | never |
  * | `ym:{bull}:*` | BullMQ's | the scheduler's ticks and retries of callbacks, all of which may be lost | scheduler | BullMQ |
  */
 export function keyMap(prefix: string) {
@@ -97,7 +103,7 @@ export function keyMap(prefix: string) {
     settingsChannel: `${prefix}:{settings}:changed`,
     keyUses: `${prefix}:{keys}:used`,
     /** With a hash tag, as the first key of each script must have: see run-script.ts. */
-    audit: `${prefix}:{audit}`,
+    audit: (stream: AuditStream) => `${prefix}:{audit}:${stream}`,
     /**
      * Channel: the ids of API keys that were just revoked, with commas in between; or, after a rotation, the id, a blank,
      * and the number of the oldest secret that is still accepted.

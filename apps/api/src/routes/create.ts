@@ -51,11 +51,13 @@ async function createOne(call: Call, request: CreateJobRequest, waitSeconds: num
   const more = outcome === 'replayed' ? { headers: REPLAYED } : outcome === 'created' ? {} : { status: 200 };
   const { id, name, status, createdAt } = job;
   const isShown = outcome === 'created' || outcome === 'replayed' || caller.grants.has('jobs:read');
-  const reply = new Reply(withStreamUrl(call, isShown ? job : { id, name, status, createdAt }), more);
+  const act = outcome === 'replaced' ? { jobId: id } : null;
+  const reply = new Reply(withStreamUrl(call, isShown ? job : { id, name, status, createdAt }), { ...more, act });
   // When others have taken the last room in the meantime, it gets the job at once: a refusal would say that nothing was done.
   if (!waits?.hasRoom) return reply;
   return new Reply(reply.body, {
     ...more,
+    act,
     wait: async () => {
       const ended = await waits.forEnd(id, { range: NO_EVENTS, hasEnded: isTerminal(status) });
       const { events: _, ...shown } = ended;
@@ -126,7 +128,8 @@ async function createMany(call: Call, jobs: PackedJob[], waitSeconds: number): P
   };
   const created = await createJobs(store, spaceId, jobs, { idempotencyKey, inTurn });
   const body = created.jobs.map((job) => withStreamUrl(call, job));
-  return new Reply(body, created.isReplay ? { headers: REPLAYED } : {});
+  const act = created.replaced > 0 ? { details: { jobs: created.replaced } } : null;
+  return new Reply(body, { ...(created.isReplay && { headers: REPLAYED }), act });
 }
 
 // What a create does with COMPAT=emit, for clients of emit.run.

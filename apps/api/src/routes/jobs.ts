@@ -19,12 +19,13 @@ import {
   requeueJob,
   rescheduleJob,
 } from '@yardmaster/store';
+import { Reply } from '../call.js';
 import { eventSize, json, payloadSize, query, withQuery } from '../input/input.js';
 import { Items, oneOrMany } from '../input/one-or-many.js';
 import { PER_TAG } from '../limits/units.js';
 import { type Created, type CreateInput, create, JOB_LIST, mayWait, slotOfCreate } from './create.js';
 import { COPY, PENDING } from './examples.js';
-import { DONE, done, type Route, route } from './route.js';
+import { DONE, done, doneIf, type Route, route } from './route.js';
 
 /** Endpoints of producers and operators. */
 export const JOBS: readonly Route[] = [
@@ -33,6 +34,7 @@ export const JOBS: readonly Route[] = [
     method: 'POST',
     path: '/api/v1/spaces/:spaceId/jobs',
     scopes: ['jobs:create'],
+    audit: 'job.replace',
     tag: 'Jobs',
     summary: 'Create a job',
     description:
@@ -101,13 +103,14 @@ export const JOBS: readonly Route[] = [
     slot: 'urgent',
     success: DONE,
     trigger: 'kill',
-    handler: ({ store, caller, id: jobId, input }) => done(killJob(store, caller, jobId, input.reason)),
+    handler: ({ store, caller, id: jobId, input }) => doneIf(killJob(store, caller, jobId, input.reason)),
   }),
   route({
     operation: 'rescheduleJob',
     method: 'POST',
     path: '/api/v1/jobs/:jobId/reschedule',
     scopes: ['jobs:create'],
+    audit: 'job.reschedule',
     tag: 'Jobs',
     summary: 'Reschedule a job',
     description:
@@ -128,6 +131,7 @@ export const JOBS: readonly Route[] = [
     method: 'POST',
     path: '/api/v1/jobs/:jobId/callback/redeliver',
     scopes: ['jobs:create'],
+    audit: 'job.redeliver',
     tag: 'Jobs',
     summary: 'Send the callback of a job again',
     description:
@@ -157,6 +161,7 @@ export const JOBS: readonly Route[] = [
     method: 'POST',
     path: '/api/v1/jobs/:jobId/copy',
     scopes: [['jobs:create', 'jobs:read']],
+    audit: 'job.copy',
     tag: 'Jobs',
     summary: 'Copy a job',
     description:
@@ -167,7 +172,10 @@ export const JOBS: readonly Route[] = [
     }),
     success: { status: 201, schema: job, examples: { 'The copy': COPY }, link: { parameter: 'jobId', from: '/id' } },
     refusals: ['SPACE_FULL', 'STORAGE_FULL', 'STORAGE_UNSAFE'],
-    handler: ({ store, caller, id: jobId, input }) => copyJob(store, caller, jobId, input),
+    async handler({ store, caller, id: jobId, input }) {
+      const copy = await copyJob(store, caller, jobId, input);
+      return new Reply(copy, { act: { details: { copyId: copy.id } } });
+    },
   }),
   route({
     operation: 'deleteJob',

@@ -68,6 +68,7 @@ export const KEYS: readonly Route[] = [
     method: 'GET',
     path: '/api/v1/keys',
     scopes: ['keys:manage'],
+    audit: 'key.list',
     tag: 'Keys',
     summary: 'List the API keys',
     description:
@@ -141,7 +142,7 @@ export const KEYS: readonly Route[] = [
     tag: 'Keys',
     summary: 'List what was done',
     description:
-      'Acts of administrators and operators that succeeded, newest first: the newest 10 000 are kept. A caller whose key is bound to a space gets those in that space, and a page of these may be short.',
+      'Acts of administrators and operators, and refused access, newest first. Acts that clients repeat are counted. A caller whose key is bound to a space gets those in that space, and a page of these may be short.',
     input: query(auditQuery),
     success: { schema: auditPage, examples: { 'One entry': { entries: [ACT], nextCursor: null } } },
     handler: ({ store, caller, input }) => listActs(store, caller, input),
@@ -151,6 +152,7 @@ export const KEYS: readonly Route[] = [
     method: 'GET',
     path: '/api/v1/spaces/:spaceId/callback-secret',
     scopes: ['keys:manage'],
+    audit: 'secret.read',
     tag: 'Keys',
     summary: 'Get the callback secrets of a space',
     description:

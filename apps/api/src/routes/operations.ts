@@ -8,9 +8,7 @@ import { JOB_ID, OPERATIONS_SHOWN } from './examples.js';
 import { DONE, type Route, route } from './route.js';
 
 /** What the audit shows of an operation: not the text that it searches for, which may be data of a job. */
-const actOf = ({ id, action, filter: { status }, dryRun = false }: Operation) => ({
-  ...{ operationId: id, action, status, dryRun },
-});
+const actOf = ({ id, action, filter: { status } }: Operation) => ({ operationId: id, action, status });
 
 /** Endpoints of operations on many jobs of a space. */
 export const OPERATIONS: readonly Route[] = [
@@ -53,7 +51,8 @@ export const OPERATIONS: readonly Route[] = [
     async handler({ store, caller, spaceId, input, header: idempotencyKey }) {
       if (input.action === 'kill') authorize(caller, ['jobs:kill']);
       const { operation, isReplay } = await startOperation(store, spaceId, input, idempotencyKey);
-      return new Reply(operation, { ...(isReplay && { headers: REPLAYED }), act: { details: actOf(operation) } });
+      const act = isReplay || operation.dryRun === true ? null : { details: actOf(operation) };
+      return new Reply(operation, { ...(isReplay && { headers: REPLAYED }), act });
     },
   }),
   route({
@@ -91,8 +90,9 @@ export const OPERATIONS: readonly Route[] = [
     description: 'What it has changed stays changed. An operation that has ended stays as it is.',
     success: DONE,
     async handler({ store, caller, id: operationId }) {
-      const spaceId = await cancelOperation(store, caller, operationId);
-      return new Reply({ success: true as const }, { act: { spaceId, details: { operationId } } });
+      const { spaceId, wasRunning } = await cancelOperation(store, caller, operationId);
+      const act = wasRunning ? { spaceId, details: { operationId } } : null;
+      return new Reply({ success: true as const }, { act });
     },
   }),
 ];

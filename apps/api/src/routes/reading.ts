@@ -165,6 +165,7 @@ export const READING: readonly Route[] = [
     method: 'POST',
     path: '/api/v1/stream-tokens',
     scopes: ['jobs:read:progress', 'jobs:read'],
+    audit: 'token.create',
     tag: 'Reading',
     summary: 'Create a stream token',
     description:
@@ -183,7 +184,15 @@ export const READING: readonly Route[] = [
       const end = (await redisNow(store)) + expiresInSeconds * 1_000;
       const expiresAt = caller.expiresAt === null ? end : Math.min(end, Date.parse(caller.expiresAt));
       const token = await deps.authenticator.createStreamToken(caller, { ...asked, expiresAt });
-      return { token, expiresAt: isoOf(expiresAt) };
+      const { scope, jobIds, tag, spaceId } = asked;
+      const details = {
+        scope,
+        ...(jobIds && { jobs: jobIds.length }),
+        ...(tag && { tag }),
+        expiresAt: isoOf(expiresAt),
+      };
+      const act = { spaceId: caller.spaceId ?? spaceId, details };
+      return new Reply({ token, expiresAt: isoOf(expiresAt) }, { act });
     },
   }),
 ];

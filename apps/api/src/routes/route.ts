@@ -1,7 +1,7 @@
 import { doneResponse, type ErrorCode, type Trigger } from '@yardmaster/protocol';
 import type { AcceptedScopes } from '@yardmaster/server';
 import type { z } from 'zod';
-import type { Call, Examples, Reply } from '../call.js';
+import { type Act, type Call, type Examples, Reply } from '../call.js';
 import type { HeaderName, Input } from '../input/input.js';
 
 /** Groups of operations in the OpenAPI document, in the order in which a newcomer needs them. */
@@ -67,7 +67,10 @@ export interface Row<B, A> {
   trigger?: Trigger;
   /** Error codes of its verb that do not follow from the path, the input or the trigger. */
   refusals?: readonly ErrorCode[];
-  /** Name of the act that the audit records when a call succeeds. Its handler may return what is recorded. */
+  /**
+   * Name of the act that the audit records when a call succeeds. Its handler may return what is recorded, and returns null
+   * when the call has changed nothing.
+   */
   audit?: `${string}.${string}`;
   /** @returns the body of the response, or a Reply */
   handler(call: Call<B>): Promise<NoInfer<A> | Reply<NoInfer<A>>>;
@@ -84,4 +87,10 @@ export const DONE: Success<{ success: true }> = { schema: doneResponse, examples
 export const done = async (work: Promise<void>) => {
   await work;
   return { success: true } as const;
+};
+
+/** The same for work that returns whether it has changed something; otherwise the audit records nothing. */
+export const doneIf = async (work: Promise<boolean>, act: Act = {}) => {
+  const isChanged = await work;
+  return new Reply({ success: true as const }, { act: isChanged ? act : null });
 };

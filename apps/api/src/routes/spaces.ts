@@ -9,7 +9,7 @@ import {
 import { changeSettings, pauseSpace, readPaused, readSettings, resumeSpace, type Store } from '@yardmaster/store';
 import { Reply } from '../call.js';
 import { json } from '../input/input.js';
-import { DONE, type Route, route } from './route.js';
+import { DONE, doneIf, type Route, route } from './route.js';
 
 const SETTINGS = {
   retention: { completedSeconds: 3600, deadSeconds: 2_592_000 },
@@ -20,8 +20,8 @@ const SETTINGS = {
 const PAUSE = { 'The whole space': {}, 'Jobs of two names': { names: ['resize', 'crop'] } };
 
 /** Return settings as responses show them, with what is paused at the moment. */
-async function shown(store: Store, spaceId: string, settings: Promise<SpaceSettings>) {
-  return shownSettings(await settings, await readPaused(store, spaceId));
+async function shown(store: Store, spaceId: string, settings: SpaceSettings) {
+  return shownSettings(settings, await readPaused(store, spaceId));
 }
 
 /** Endpoints for the operators of a space. */
@@ -38,7 +38,7 @@ export const SPACES: readonly Route[] = [
       schema: spaceSettings,
       examples: { 'Some are set': SETTINGS, 'None is set': {}, Paused: { paused: ['resize'] } },
     },
-    handler: ({ store, spaceId }) => shown(store, spaceId, readSettings(store, spaceId)),
+    handler: async ({ store, spaceId }) => shown(store, spaceId, await readSettings(store, spaceId)),
   }),
   route({
     operation: 'changeSpaceSettings',
@@ -56,8 +56,9 @@ export const SPACES: readonly Route[] = [
     }),
     success: { schema: spaceSettings, examples: { 'What is set now': SETTINGS } },
     async handler({ store, spaceId, input }) {
-      const settings = await shown(store, spaceId, changeSettings(store, spaceId, input));
-      return new Reply(settings, { act: { details: { ...input } as JsonObject } });
+      const { settings, isChanged } = await changeSettings(store, spaceId, input);
+      const act = isChanged ? { details: { ...input } as JsonObject } : null;
+      return new Reply(await shown(store, spaceId, settings), { act });
     },
   }),
   route({
@@ -72,10 +73,8 @@ export const SPACES: readonly Route[] = [
       'From now on no job of the space, or of these names, is claimed. Jobs can be created, and jobs that are delivered or running go on.',
     input: json(pauseRequest, { examples: PAUSE, isStrict: true }),
     success: DONE,
-    async handler({ store, spaceId, input }) {
-      await pauseSpace(store, spaceId, input);
-      return new Reply({ success: true as const }, { act: { details: { names: input.names } } });
-    },
+    handler: ({ store, spaceId, input }) =>
+      doneIf(pauseSpace(store, spaceId, input), { details: { names: input.names } }),
   }),
   route({
     operation: 'resumeSpace',
@@ -89,9 +88,7 @@ export const SPACES: readonly Route[] = [
       'Without names it ends every pause of the space, also those of single names. With names it ends only theirs: while the whole space is paused, their jobs stay paused.',
     input: json(pauseRequest, { examples: PAUSE, isStrict: true }),
     success: DONE,
-    async handler({ store, spaceId, input }) {
-      await resumeSpace(store, spaceId, input);
-      return new Reply({ success: true as const }, { act: { details: { names: input.names } } });
-    },
+    handler: ({ store, spaceId, input }) =>
+      doneIf(resumeSpace(store, spaceId, input), { details: { names: input.names } }),
   }),
 ];

@@ -57,7 +57,7 @@ export class LongPoll {
       async run(slot) {
         // The key may have been revoked, or have expired, since the call began to wait.
         const apiKey = presentedKey(req);
-        if (cachedPrincipal(deps.authenticator, apiKey) === undefined) await authenticate(deps, req, apiKey);
+        if (cachedPrincipal(deps.authenticator, apiKey) === undefined) await authenticate(deps, apiKey);
         return work(withReadSlots(deps.store, slot));
       },
     });

@@ -12,17 +12,21 @@ interface Flags extends ServiceFlags {
 }
 
 const DEFAULT_LIMIT = 50;
-const MAX_LIMIT = 10_000;
+const MAX_LIMIT = 20_000;
 
-/** What an act concerns: a job, or else a key. */
-const subjectOf = ({ jobId, details }: AuditEntry) => jobId ?? String(details.name ?? details.keyId ?? '-');
+/** What an act concerns: a job, or else a key, an operation, or the status of a refusal; and how often, if it is counted. */
+function subjectOf({ jobId, details }: AuditEntry): string {
+  const { name, keyId, operationId, status, count = 1 } = details;
+  const subject = String(jobId ?? name ?? keyId ?? operationId ?? status ?? '-');
+  return count === 1 ? subject : `${subject} x${count}`;
+}
 
 const COLUMNS: Column<AuditEntry>[] = [
   { title: 'AT', of: ({ at }) => at },
   { title: 'ACTION', of: ({ action }) => action },
   { title: 'SUBJECT', of: subjectOf },
   { title: 'SPACE', of: ({ spaceId }) => spaceId ?? '-' },
-  { title: 'KEY', of: ({ keyName, keyId }) => `${keyName} (${keyId})` },
+  { title: 'KEY', of: ({ keyName, keyId }) => (keyId === '' ? '-' : `${keyName} (${keyId})`) },
   { title: 'ADDRESS', of: ({ address }) => address },
 ];
 
@@ -32,7 +36,7 @@ export const auditCommand = defineCommand({
   define: (command) =>
     withServiceOptions(
       command
-        .description('List what administrators and operators have done, newest first.')
+        .description('List what administrators and operators have done, and refused access, newest first.')
         .option(
           '--limit <count>',
           `maximum number of entries to list (default: ${DEFAULT_LIMIT})`,

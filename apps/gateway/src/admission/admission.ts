@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Config } from '@yardmaster/runtime';
-import { checkHost, clientAddressBy, type ServerContext } from '@yardmaster/server';
+import { checkHost, clientAddressBy, type Denied, type ServerContext } from '@yardmaster/server';
 import { redisNow } from '@yardmaster/store';
 import type { Channels } from '../channels/channels.js';
 import { callerOf, createAnonymousRule, type StreamCaller } from './caller.js';
@@ -39,10 +39,11 @@ export interface Admission {
   /**
    * Check a request for a stream, in this order: path, handshake, key, scope, limits, job.
    *
+   * @param access gets what is known of the client, also when it is refused
    * @param releases gets the release of everything that is acquired on the way
    * @throws every refusal that a stream can get
    */
-  admit(req: IncomingMessage, releases: ReleaseStack): Promise<Admitted>;
+  admit(req: IncomingMessage, access: Denied, releases: ReleaseStack): Promise<Admitted>;
   /**
    * Check the conditions again that may have changed during the calls to Redis.
    *
@@ -69,13 +70,13 @@ export function createAdmission({ context, channels, config }: AdmissionOptions)
   }
 
   return {
-    async admit(req, releases) {
+    async admit(req, access, releases) {
       checkNotStopping();
       checkHost(req);
       const request = parseStreamRequest(req);
       const { subject } = request;
       if (!request.isEventStream) checkHandshake(req);
-      const caller = await callerOf(req, request, rules);
+      const caller = await callerOf(request, access, rules);
       const { keyId, tenant } = caller;
       releases.add(keyId === null ? perAddress.acquire(addressOf(req)) : perTenant.acquire(tenant));
       const options = { store, channels, caller, request, releases, anonymous };

@@ -1,6 +1,5 @@
-import type { IncomingMessage } from 'node:http';
 import { grantsOf, isJobId, STREAM_TOKEN_PREFIX, type StreamScope, YardmasterError } from '@yardmaster/protocol';
-import { authenticate, authorize, type KeyCheck } from '@yardmaster/server';
+import { authenticate, authorize, type Denied, type KeyCheck } from '@yardmaster/server';
 import { type Principal, partitionOfJob, type Store, type StreamGrant, tenantOf } from '@yardmaster/store';
 import type { StreamRequest } from './stream-request.js';
 
@@ -44,16 +43,19 @@ const ANONYMOUS: StreamCaller = {
  *
  * An empty token is refused, so that a page whose key is missing gets an error, and not a stream that shows less.
  *
+ * @param access gets what is known of the client, also when it is refused
  * @throws UNAUTHENTICATED, FORBIDDEN, UNAVAILABLE
  * @see docs/api.md#scopes
  */
 export async function callerOf(
-  req: IncomingMessage,
   { presented, subject }: StreamRequest,
+  access: Denied,
   rules: CallerRules,
 ): Promise<StreamCaller> {
   if (presented === undefined && subject.kind === 'job' && rules.mayBeAnonymous(subject.jobId)) return ANONYMOUS;
-  const { grant, validMs, ...principal } = await principalOf(req, presented, rules);
+  access.presented = presented;
+  const { grant, validMs, ...principal } = await principalOf(presented, rules);
+  access.caller = principal;
   if (subject.kind === 'job') authorize(principal, ['jobs:read:progress', 'jobs:read']);
   else authorize(principal, ['jobs:read'], subject.spaceId);
   if (grant?.jobIds && (subject.kind !== 'job' || !grant.jobIds.includes(subject.jobId))) throw otherStreams();
@@ -71,16 +73,15 @@ export const otherStreams = () => new YardmasterError('FORBIDDEN', 'The stream t
  * @throws UNAUTHENTICATED, UNAVAILABLE
  */
 async function principalOf(
-  req: IncomingMessage,
   presented: unknown,
   rules: CallerRules,
 ): Promise<Principal & Pick<StreamCaller, 'grant' | 'validMs'>> {
   if (typeof presented !== 'string' || !presented.startsWith(STREAM_TOKEN_PREFIX)) {
-    return { ...(await authenticate(rules, req, presented)), ...NO_TOKEN };
+    return { ...(await authenticate(rules, presented)), ...NO_TOKEN };
   }
   const found = await rules.authenticator.ofStreamToken(presented);
   if (found === null) {
-    rules.reportRejectedKey(req);
+    rules.reportRejectedKey();
     throw new YardmasterError('UNAUTHENTICATED');
   }
   const { principal, grant } = found;

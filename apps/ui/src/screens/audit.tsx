@@ -13,7 +13,7 @@ const COLUMNS: Column<AuditEntry>[] = [
   {
     title: 'Key',
     hint: 'The key that was used',
-    cell: ({ keyId, keyName }) => <bdi title={keyId}>{keyName}</bdi>,
+    cell: ({ keyId, keyName }) => (keyId === '' ? NONE : <bdi title={keyId}>{keyName}</bdi>),
   },
   { title: 'Action', cell: ({ action }) => action },
   { title: 'Space', cell: ({ spaceId }) => (spaceId === null ? NONE : <SpaceLink spaceId={spaceId} />) },

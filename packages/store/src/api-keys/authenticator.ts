@@ -120,6 +120,16 @@ export class Authenticator {
   }
 
   /**
+   * Return whose key a text that is no valid key names, by the id in it, if that key was read a moment ago.
+   *
+   * @returns undefined for a text that names none
+   */
+  knownBy(text: unknown): Principal | undefined {
+    const id = typeof text === 'string' ? splitApiKey(text)?.id : undefined;
+    return id === undefined ? undefined : this.#cache.ofId(id)[0]?.principal;
+  }
+
+  /**
    * Find out whose API key a text is.
    *
    * @param text text that the caller sent as its key

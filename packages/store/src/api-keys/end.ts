@@ -9,7 +9,7 @@ import { parsed } from './api-keys.js';
 import { checkMayAdminister } from './bounds.js';
 import { isValidAt, type Principal, type StoredKey } from './secrets.js';
 
-/** Keys that a step revokes at once, besides the first: some 0.5 ms of Redis' time. */
+/** Keys that a step revokes at once, besides the first: some 1 ms of Redis' time. */
 const STEP = 100;
 
 /**

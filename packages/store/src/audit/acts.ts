@@ -1,15 +1,21 @@
 import type { AuditEntry, AuditPage, AuditQuery } from '@yardmaster/protocol';
 import { call } from '../call.js';
+import { AUDIT_STREAMS, type AuditStream } from '../keys.js';
 import { runScript } from '../script/run-script.js';
 import { append_act } from '../script/scripts.generated.js';
 import type { Caller, Store } from '../store.js';
 import { isoOf } from '../time.js';
 
-/** Acts kept, the newest. */
+/** Acts kept of each stream. */
 const KEPT = 10_000;
 
 /** An act before it is stored. */
 export type Act = Omit<AuditEntry, 'id' | 'at'>;
+
+/** Acts of the stream `keys`; all others are in `jobs`. */
+const OF_KEYS: ReadonlySet<string> = new Set([
+  ...['key.create', 'key.list', 'key.rotate', 'key.revoke', 'secret.read', 'space.settings'],
+]);
 
 /**
  * Append an act to the audit. It works when memory is full.
@@ -19,7 +25,7 @@ export type Act = Omit<AuditEntry, 'id' | 'at'>;
 export async function appendAct(store: Store, { details, ...act }: Act): Promise<void> {
   const fields = Object.entries(act).flatMap(([name, value]) => (value === null ? [] : [name, value]));
   await runScript(store, append_act, {
-    keys: { audit: store.keys.audit },
+    keys: { audit: store.keys.audit(OF_KEYS.has(act.action) ? 'keys' : 'jobs') },
     args: { most: KEPT },
     rest: [...fields, 'details', JSON.stringify(details)],
   });
@@ -51,11 +57,31 @@ export async function listActs(store: Store, { spaceId }: Caller, { limit, curso
   return { entries, nextCursor: isEnd ? null : (last as string) };
 }
 
-/** Read acts that are older than the last one, or the newest. */
+/** Read acts of both streams that are older than the last one, or the newest. */
 async function readActs(store: Store, last: string | undefined, count: number): Promise<AuditEntry[]> {
-  const from = last === undefined ? '+' : `(${last}`;
-  const found = await call(store, 'xrevrange', store.redis.xrevrange(store.keys.audit, from, '-', 'COUNT', count));
-  return found.map(([id, fields]) => entryOf(id, fields));
+  const read = async (stream: AuditStream) => {
+    const from = last === undefined ? '+' : newestBelow(last, stream);
+    const key = store.keys.audit(stream);
+    const found = await call(store, 'xrevrange', store.redis.xrevrange(key, from, '-', 'COUNT', count));
+    return found.map(([id, fields]) => entryOf(idOf(id, stream), fields));
+  };
+  const acts = (await Promise.all(AUDIT_STREAMS.map(read))).flat();
+  return acts.sort((a, b) => compare(partsOf(b.id), partsOf(a.id))).slice(0, count);
+}
+
+const partsOf = (id: string) => id.split('-').map(Number) as [ms: number, seq: number];
+const compare = ([ms, seq]: [number, number], [otherMs, otherSeq]: [number, number]) => ms - otherMs || seq - otherSeq;
+
+/** Return the id of an entry by its id in its stream. Those of `keys` are even, and those of `jobs` odd, so that none is there twice. */
+function idOf(stored: string, stream: AuditStream): string {
+  const [ms, seq] = partsOf(stored);
+  return `${ms}-${seq * AUDIT_STREAMS.length + AUDIT_STREAMS.indexOf(stream)}`;
+}
+
+/** Return the bound of a stream below which the entries are older than the one with this id. */
+function newestBelow(id: string, stream: AuditStream): string {
+  const [ms, seq] = partsOf(id);
+  return `(${ms}-${Math.ceil((seq - AUDIT_STREAMS.indexOf(stream)) / AUDIT_STREAMS.length)}`;
 }
 
 function entryOf(id: string, list: readonly string[]): AuditEntry {

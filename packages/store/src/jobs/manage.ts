@@ -7,13 +7,16 @@ import { delayOf } from './options.js';
 /**
  * Force-stop a job that has not ended; killing it again succeeds and changes nothing.
  *
+ * @returns whether it was not killed before
  * @throws JOB_ENDED for a completed or dead job; JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see docs/api.md#statuses
  */
-export async function killJob(store: Store, caller: Caller, jobId: string, reason: string | null): Promise<void> {
+export async function killJob(store: Store, caller: Caller, jobId: string, reason: string | null): Promise<boolean> {
   const verb = withInputs(kill, { args: { jobId, reason: JSON.stringify(reason) } });
   const { before, space, name } = await runVerb(store, placeOfJob(store, caller, jobId), verb);
-  if (before !== 'killed') store.observer.changed({ from: before, to: 'killed', spaceId: space, name });
+  if (before === 'killed') return false;
+  store.observer.changed({ from: before, to: 'killed', spaceId: space, name });
+  return true;
 }
 
 /**

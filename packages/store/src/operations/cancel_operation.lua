@@ -1,6 +1,6 @@
 -- KEYS record
 -- ARGV base id keySpaceId
--- REPLY OK space
+-- REPLY OK space wasRunning:number
 -- ERRORS OPERATION_NOT_FOUND FORBIDDEN
 -- REPLICATED
 --
@@ -13,4 +13,4 @@ if status == 'running' then
   local _, nowText = now()
   endOperation(base, id, 'cancelled', nowText, operationLeft(base .. 'space:' .. space .. '/', statuses, cursor, highest))
 end
-return { 'OK', space }
+return { 'OK', space, status == 'running' and 1 or 0 }

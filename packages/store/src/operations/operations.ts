@@ -114,14 +114,18 @@ const baseOf = ({ keys }: Store, which: { id: string } | { list: string }) =>
 /**
  * Cancel an operation. What it has changed stays changed. An operation that has ended stays as it is.
  *
- * @returns its space
+ * @returns its space, and whether it was running
  * @throws OPERATION_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  */
-export async function cancelOperation(store: Store, caller: Caller, id: string): Promise<string> {
+export async function cancelOperation(
+  store: Store,
+  caller: Caller,
+  id: string,
+): Promise<{ spaceId: string; wasRunning: boolean }> {
   if (!isJobId(id)) throw new YardmasterError('OPERATION_NOT_FOUND');
-  const { space } = await runScript(store, cancel_operation, {
+  const { space, wasRunning } = await runScript(store, cancel_operation, {
     keys: { record: store.keys.operation(id) },
     args: { base: store.keys.baseOfJob(id), id, keySpaceId: caller.spaceId ?? '' },
   });
-  return space;
+  return { spaceId: space, wasRunning: wasRunning === 1 };
 }

@@ -32,6 +32,8 @@ export interface ManyCreated {
   jobs: JobSummary[];
   /** Whether earlier calls with this idempotency key created all of them. */
   isReplay: boolean;
+  /** How many replaced the request of a job with their unique key. */
+  replaced: number;
 }
 
 /**
@@ -49,7 +51,7 @@ export async function createJobs(
 ): Promise<ManyCreated> {
   if (!store.known.isStorageSafe) throw new YardmasterError('STORAGE_UNSAFE');
   const jobs: JobSummary[] = [];
-  let replayed = 0;
+  let [replayed, replaced] = [0, 0];
   try {
     const secret = key === null ? null : await idempotencySecretOf(store);
     const idOf = (i: number) => (secret === null ? newJobId(spaceId) : keyedJobId(secret, spaceId, key as string, i));
@@ -59,7 +61,8 @@ export async function createJobs(
       for (const [i, { reply, decode, sentAt }] of created.entries()) {
         throwIfRefused(store, reply, sentAt);
         const { name } = chunk[i] as PackedJob;
-        const { before, isReplay, ...found } = foundIn(decode(reply), ids[i] as string);
+        const { before, isReplay, isReplaced, ...found } = foundIn(decode(reply), ids[i] as string);
+        if (isReplaced) replaced++;
         if (isReplay) replayed++;
         else store.observer.changed({ from: before, to: found.status, ...(before === 'none' && { spaceId, name }) });
         const { id, status, order } = found;
@@ -69,7 +72,7 @@ export async function createJobs(
   } catch (error) {
     throw partlyStored(error, jobs.length, key !== null);
   }
-  return { jobs, isReplay: replayed === jobs.length };
+  return { jobs, isReplay: replayed === jobs.length, replaced };
 }
 
 /** Divide jobs into portions for one script each. */
@@ -110,7 +113,7 @@ function foundIn(reply: Reply, newId: string) {
   switch (reply.outcome) {
     case 'CREATED': {
       const status: Status = reply.scheduledFor ? 'scheduled' : 'pending';
-      return { id: newId, order: reply.order, status, before: 'none' as const, isReplay: false };
+      return { id: newId, order: reply.order, status, before: 'none' as const, isReplay: false, isReplaced: false };
     }
     case 'NOT_UNIQUE':
       throw new YardmasterError('JOB_NOT_UNIQUE'); // A list of jobs has none with `reject`.
@@ -118,8 +121,9 @@ function foundIn(reply: Reply, newId: string) {
       const { status, order } = stateOf(reply.values[0] as string);
       const id = reply.outcome === 'REPLAYED' ? newId : reply.id;
       // Another outcome than REPLACED changed no status.
-      const before = reply.outcome === 'REPLACED' ? reply.before : status;
-      return { id, order, status, before, isReplay: reply.outcome === 'REPLAYED' };
+      const isReplaced = reply.outcome === 'REPLACED';
+      const before = isReplaced ? reply.before : status;
+      return { id, order, status, before, isReplay: reply.outcome === 'REPLAYED', isReplaced };
     }
   }
 }

@@ -11,33 +11,37 @@ const STEP = 100;
  * Pause jobs of some names, or a whole space: none of these jobs is claimed from now on. Jobs that are delivered or
  * running continue.
  *
+ * @returns whether something was not paused before
  * @throws INVALID_REQUEST when too many names would be paused; UNAVAILABLE
  * @see docs/api.md#pause-and-resume
  */
-export async function pauseSpace(store: Store, spaceId: string, { names }: PauseRequest): Promise<void> {
-  const { outcome } = await runScript(store, pause, {
+export async function pauseSpace(store: Store, spaceId: string, { names }: PauseRequest): Promise<boolean> {
+  const reply = await runScript(store, pause, {
     keys: { paused: store.keys.paused(spaceId) },
     args: { base: store.keys.baseOfSpace(spaceId), space: spaceId, most: LIMITS.pausedNames },
     rest: [...new Set(names ?? [''])],
   });
-  if (outcome === 'TOO_MANY') {
+  if (reply.outcome === 'TOO_MANY') {
     throw new YardmasterError('INVALID_REQUEST', `names must leave at most ${LIMITS.pausedNames} names paused`);
   }
+  return reply.changed > 0;
 }
 
 /**
  * End the pause of jobs of some names; without names, all pauses of a space. Jobs of a resumed name are in their places
  * in the space's queue again once sweeps have put them back, see requeueResumed.
  *
+ * @returns whether something was paused before
  * @throws UNAVAILABLE
  * @see docs/api.md#pause-and-resume
  */
-export async function resumeSpace(store: Store, spaceId: string, { names }: PauseRequest): Promise<void> {
-  await runScript(store, resume, {
+export async function resumeSpace(store: Store, spaceId: string, { names }: PauseRequest): Promise<boolean> {
+  const { isAny } = await runScript(store, resume, {
     keys: { paused: store.keys.paused(spaceId) },
     args: { base: store.keys.baseOfSpace(spaceId), space: spaceId, limit: STEP },
     rest: names ?? [],
   });
+  return isAny === 1;
 }
 
 /**

@@ -1,12 +1,13 @@
 -- KEYS paused
 -- ARGV base space limit names...
--- REPLY OK
+-- REPLY OK isAny:number
 --
 -- End the pause of jobs of some names, or all pauses of a space. Their first jobs are put back into the space's queue at
 -- once, the others by the sweep. It works on a full Redis.
 --   paused   the space's /paused, see lua/waiting/paused.lua
 --   limit    jobs to look at, which bounds the step
 --   names    none for all of it
+--   isAny    1 when something was paused
 local fields, isMeant = redis.call('HGETALL', paused), {}
 for _, name in ipairs(names) do isMeant[name] = true end
 local isAny = false
@@ -23,4 +24,4 @@ if isAny then
   if redis.call('EXISTS', paused) == 1 then replaceEntry(base .. 'pauses', space, formatInteger(now())) end
   wakeAll(base, space)
 end
-return { 'OK' }
+return { 'OK', isAny and 1 or 0 }

@@ -21,27 +21,33 @@ export async function readSettings(store: Store, spaceId: string): Promise<Space
 
 /**
  * Change settings of a space. It takes effect in this process at once, and in the others as soon as they receive the
- * message. It works on a full Redis.
+ * message. It works on a full Redis. A change to what is set already changes nothing.
  *
- * @returns the settings after the change
+ * @returns the settings after the change, and whether they were others before
  * @throws OVERLOADED when others change them all the time; UNAVAILABLE
  * @see docs/api.md#settings-of-a-space
  */
-export async function changeSettings(store: Store, spaceId: string, change: SettingsChange): Promise<SpaceSettings> {
+export async function changeSettings(
+  store: Store,
+  spaceId: string,
+  change: SettingsChange,
+): Promise<{ settings: SpaceSettings; isChanged: boolean }> {
   for (let tries = 0; tries < TRIES; tries++) {
     const before = await textOf(store, spaceId);
     const after = changedSettings(settingsOfText(before), change);
     const isEmpty = Object.keys(after).length === 0;
+    const text = isEmpty ? '' : storedSettings(after);
+    if (text === (before ?? '')) return { settings: after, isChanged: false };
     const { outcome } = await runScript(store, set_settings, {
       keys: { settings: keyOf(store, spaceId) },
-      args: { space: spaceId, before: before ?? '', after: isEmpty ? '' : storedSettings(after) },
+      args: { space: spaceId, before: before ?? '', after: text },
     });
     if (outcome === 'CHANGED') continue;
     store.known.spaces.change(spaceId, after);
     // The call does not wait for the message, because processes also notice the change without it.
     const told = publish(store.redis, store.keys.settingsChannel, partitionOf(spaceId));
     call(store, 'publish', told).catch(() => undefined);
-    return after;
+    return { settings: after, isChanged: true };
   }
   throw new YardmasterError('OVERLOADED');
 }

@@ -1,0 +1,34 @@
+-- KEYS audit
+-- ARGV isRepairing owner ids...
+-- REPLY OK found[]
+--
+-- Compare acts in a stream of the audit with those that are listed of their owner, and the number of these.
+--   audit         the stream, see append_act.lua of the store
+--   isRepairing   '1' to repair; '0' writes nothing
+--   owner         whose acts these are said to be; its number is compared too
+--   ids           of acts, at most 100
+--   found         kind, key, detail, outcome, …; see findings
+local found = findings()
+
+local function compare(of, id, isOwn)
+  local acts = audit .. '/of/' .. of
+  if isOwn == (scoreIn(acts, id) ~= nil) then return end
+  local detail = isOwn and ' is not listed' or ' is listed, and is not an act of this owner'
+  find(found, 'act_index_wrong', acts, id .. detail, isOwn and found.additions or found.removals, function()
+    listAct(audit, of, id, isOwn)
+  end)
+end
+
+for _, id in ipairs(ids) do
+  local entry = string.find(id, '^%d+%-%d+$') and redis.call('XRANGE', audit, id, id)[1]
+  local of = entry and ownerOfAct(entry[2])
+  if entry then compare(of, id, true) end
+  if owner ~= of then compare(owner, id, false) end
+end
+local number, known = redis.call('ZCARD', audit .. '/of/' .. owner), tonumber(scoreIn(audit .. '/owners', owner) or 0)
+if number ~= known then
+  local detail = '"' .. owner .. '" has ' .. formatInteger(known) .. ' acts instead of ' .. number
+  find(found, 'act_index_wrong', audit .. '/owners', detail, found.removals, function() countActs(audit, owner) end)
+end
+if isRepairing == '1' then repairAll(found) end
+return { 'OK', found.flat }

@@ -1,0 +1,28 @@
+-- Return the owner of an act of the audit, by its fields in a flat list: its space, '' for an act in none, and '!', which is no
+-- space, for refused access. Anybody may cause any number of these, even without a key.
+local function ownerOfAct(fields)
+  local owner = ''
+  for i = 1, #fields, 2 do
+    if fields[i] == 'action' and fields[i + 1] == 'access.denied' then return '!' end
+    if fields[i] == 'spaceId' then owner = fields[i + 1] end
+  end
+  return owner
+end
+
+-- Store how many acts of an owner a stream has.
+local function countActs(audit, owner)
+  local number = redis.call('ZCARD', audit .. '/of/' .. owner)
+  redis.call('ZREM', audit .. '/owners', owner) -- first: a full Redis lets the rest pass once something was removed
+  if number > 0 then redis.call('ZADD', audit .. '/owners', number, owner) end
+end
+
+-- Add an act to those of its owner in a stream, or remove it.
+local function listAct(audit, owner, id, isListed)
+  local acts = audit .. '/of/' .. owner
+  if isListed then
+    redis.call('ZADD', acts, string.match(id, '^%d+'), id)
+  else
+    redis.call('ZREM', acts, id)
+  end
+  countActs(audit, owner)
+end
