@@ -1,4 +1,5 @@
 import { createJobRequest, ERRORS, uniqueRequest } from '@yardmaster/protocol';
+import { STORE_DEFAULTS } from '@yardmaster/store';
 import {
   callJob,
   copy,
@@ -28,7 +29,7 @@ export const seenOf = ({ status, events, logs }: { status: string; events: { typ
 export function playTwice([op, , , start]: (typeof CHANGES)[number]) {
   const { before, maxRetries = 3, hasCallback, withToken, key } = start;
   const times = { deliveryTimeoutMs: 1, maxDeliveries: 99, retentionMs: 0, redisTimeoutMs: 1 };
-  const world = newWorld({ keyPrefix: '', eventsPerJob: 99, logsPerJob: 99, ...times }, 0);
+  const world = newWorld({ ...STORE_DEFAULTS, ...times }, 0);
   const callback = { callbackUrl: hasCallback ? 'http://receiver' : null, callbackHeaders: null };
   const unique = key === 'unique' ? uniqueRequest.parse({ key }) : null;
   const request = { ...createJobRequest.parse({ name: 'lost', maxRetries, timeoutSeconds: 1, ...callback }), unique };

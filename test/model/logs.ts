@@ -1,5 +1,5 @@
 import type { AppendedLogs, LogEntry, LogsPage, LogsQuery, NewLog } from '@yardmaster/protocol';
-import { publish } from './history.js';
+import { LEAST_KEPT, NO_BYTES, publish } from './history.js';
 import { iso, jobFor, type OfJob, type World } from './world.js';
 
 // Logs are accepted in any status, and are not a heartbeat.
@@ -25,6 +25,8 @@ export function append(world: World, { job: id, caller, logs }: OfJob & { logs: 
   }
   job.logs = job.logs.slice(-world.settings.logsPerJob);
   const toSeq = job.logSeq;
+  const isMeasured = Math.floor(toSeq / 16) > Math.floor((fromSeq - 1) / 16);
+  if (isMeasured && world.settings.logBytesPerJob === NO_BYTES) job.logs = job.logs.slice(-LEAST_KEPT);
   const data = { fromSeq, toSeq, count: logs.length };
   publish(world, job, { seq: null, type: 'logs_appended', data, at: world.now });
   return { success: true, inserted: logs.length, fromSeq, toSeq };

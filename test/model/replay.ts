@@ -14,6 +14,7 @@ import { failStart, retryDelayMs } from './attempts.js';
 import { begin, mustRetry, record, redeliver } from './callbacks.js';
 import { expire, timeout } from './deadlines.js';
 import { create } from './delivering.js';
+import { LEAST_KEPT, NO_BYTES } from './history.js';
 import { callJob, JOB_VERBS } from './job-calls.js';
 import { isWaiting, replace } from './keyed.js';
 import { get } from './reading.js';
@@ -80,9 +81,10 @@ export function replay(job: JobWithEvents, settings: ReplaySettings, unrecorded:
 /** Return whether old events were dropped, because there were more than are kept. */
 export function isTrimmed(
   { id, events }: JobWithEvents,
-  { eventsPerJob = STORE_DEFAULTS.eventsPerJob }: ReplaySettings,
+  { eventsPerJob = STORE_DEFAULTS.eventsPerJob, eventBytesPerJob }: ReplaySettings,
 ) {
-  return seqOf(events.at(-1)) >= eventsPerJob && events[1]?.id !== `${id}.2`;
+  const most = eventBytesPerJob === NO_BYTES ? LEAST_KEPT : eventsPerJob;
+  return seqOf(events.at(-1)) >= most && events[1]?.id !== `${id}.2`;
 }
 
 /** Return whether a request was replaced after an attempt or an end, because the history does not contain the earlier request. */

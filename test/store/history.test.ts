@@ -171,6 +171,27 @@ describe('history of a job', () => {
     expect(await fsckUnprepared(tested.store)).toEqual([`history_incomplete: ${key}: ${detail}`]);
     await redis[pop === 'lpop' ? 'lpush' : 'rpush'](key, entry);
   });
+
+  it.each([
+    ['any number of events', {}],
+    ['a number of events', { eventsPerJob: 60 }],
+  ])(
+    'drops the oldest events beyond its bytes, but not the newest ten, in a history that keeps %s',
+    async (_, more) => {
+      tested = storeUnderTest(redis, { eventBytesPerJob: 300_000, ...more });
+      const id = await jobAfter('claim ack');
+      const send = async (count: number, bytes: number) => {
+        const data = 'x'.repeat(bytes);
+        for (let n = 0; n < count; n++) await heartbeatJob(tested.store, ANY_SPACE, id, { kind: 'event', data });
+        return (await typesOf(id)).length - 1;
+      };
+      await send(70, 10);
+      expect(await send(96, 9_000)).toBeGreaterThan(27);
+      expect(await redis.memory('USAGE', `${tested.store.keys.job(id)}:events`, 'SAMPLES', 0)).toBeLessThan(460_000);
+      const kept = await send(16, 60_000);
+      expect([kept >= 10, kept < 26]).toEqual([true, true]);
+    },
+  );
 });
 
 const connect = () => new Redis(sharedService().redisUrl.replace('unix://', ''), { disconnectTimeout: 50 });

@@ -38,8 +38,10 @@ export const SERVER_CONTEXT_VARIABLES = [
   'COMPAT',
   'RETENTION_SECONDS',
   'EVENTS_PER_JOB',
+  'EVENT_BYTES_PER_JOB',
   'LOGS_PER_JOB',
   'KEYS_PER_SPACE',
+  'LOG_BYTES_PER_JOB',
   'TRUSTED_PROXIES',
   'ALLOW_EVICTION',
 ] as const;
@@ -113,8 +115,10 @@ export function createServerContext(
     maxDeliveries: config.MAX_DELIVERIES,
     retentionMs: Math.ceil(config.RETENTION_SECONDS * 1000),
     eventsPerJob: config.EVENTS_PER_JOB,
+    eventBytesPerJob: config.EVENT_BYTES_PER_JOB,
     logsPerJob: config.LOGS_PER_JOB,
     keysPerSpace: config.KEYS_PER_SPACE,
+    logBytesPerJob: config.LOG_BYTES_PER_JOB,
     redisTimeoutMs,
     isClockManual: options.isClockManual === true,
   };

@@ -18,10 +18,14 @@ export interface StoreSettings {
   retentionMs: number;
   /** Records of history kept per job, `created` counted. Default 1,000. */
   eventsPerJob: number;
+  /** Bytes of Redis' memory that the history of a job may take. Default 8 MB. */
+  eventBytesPerJob: number;
   /** Log entries kept per job. Default 10,000. */
   logsPerJob: number;
   /** API keys of one space. Default 1,000. */
   keysPerSpace: number;
+  /** Bytes of Redis' memory that the logs of a job may take. Default 32 MB. */
+  logBytesPerJob: number;
   /** How long Redis may take over one command, in milliseconds. Default 1,500. */
   redisTimeoutMs: number;
   /** Whether jobs follow a clock that is advanced by hand, see script/manual-clock.ts. Default false. */
@@ -36,8 +40,10 @@ export const STORE_DEFAULTS: StoreSettings = {
   maxDeliveries: 100,
   retentionMs: 7 * 24 * 3_600_000,
   eventsPerJob: 1_000,
+  eventBytesPerJob: 8 * 1_048_576,
   logsPerJob: 10_000,
   keysPerSpace: 1_000,
+  logBytesPerJob: 32 * 1_048_576,
   redisTimeoutMs: 1_500,
   isClockManual: false,
   random: Math.random,

@@ -8,6 +8,7 @@ import {
 } from '@yardmaster/protocol';
 import type { CallbackOutcome, Heartbeat } from '@yardmaster/store';
 import type { Random } from '../../support/random.js';
+import { NO_BYTES } from '../history.js';
 import { iso, type WorldSettings } from '../world.js';
 
 // What callers send: few values, so that they coincide, and values that a careless script would corrupt.
@@ -33,7 +34,9 @@ export function settingsOf(random: Random): Omit<WorldSettings, 'keyPrefix'> {
     retentionMs: random.of([0, 90_000, 3_600_000]),
     // The smallest is the smallest setting that is allowed: the oldest events are dropped soon.
     eventsPerJob: random.of([10, 12, 1_000]),
+    eventBytesPerJob: random.of([NO_BYTES, 8 * 1_048_576]),
     logsPerJob: random.of([1, 7, 10_000]),
+    logBytesPerJob: random.of([NO_BYTES, 32 * 1_048_576]),
     // A busy machine may take its time over a long read.
     redisTimeoutMs: 60_000,
   };

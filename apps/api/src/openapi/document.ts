@@ -126,7 +126,11 @@ function linksTo({ parameter, from }: NonNullable<Route['success']['link']>, rou
 /** Limits of this process: what callers may send, and how much of it the process keeps and for how long. */
 export interface Limits {
   sizes: SizeLimits;
-  kept: Pick<StoreSettings, 'deliveryTimeoutMs' | 'maxDeliveries' | 'retentionMs' | 'eventsPerJob' | 'logsPerJob'>;
+  kept: Pick<
+    StoreSettings,
+    | ('deliveryTimeoutMs' | 'maxDeliveries' | 'retentionMs')
+    | ('eventsPerJob' | 'eventBytesPerJob' | 'logsPerJob' | 'logBytesPerJob')
+  >;
 }
 
 /** Return the description of the whole document. */
@@ -146,8 +150,8 @@ export function descriptionOf({ sizes, kept }: Limits): string {
     ],
     ['delivery timeouts in a row after which a job is dead', `${kept.maxDeliveries}`],
     ['retention of an ended job', kept.retentionMs === 0 ? 'for ever' : `${kept.retentionMs / 1000} s`],
-    ['events kept of a job, the newest', `${kept.eventsPerJob}`],
-    ['log entries kept of a job, the newest', `${kept.logsPerJob}`],
+    ['events kept of a job, the newest', `${kept.eventsPerJob}, in ${kept.eventBytesPerJob} bytes of memory`],
+    ['log entries kept of a job, the newest', `${kept.logsPerJob}, in ${kept.logBytesPerJob} bytes of memory`],
   ];
   const table = ['| Limit of this process | |', '|---|---|', ...rows.map(([what, most]) => `| ${what} | ${most} |`)];
   return `${ABOUT}\n\n${table.join('\n')}`;

@@ -17,11 +17,12 @@ local dropped = tonumber(redis.call('HGET', job.key, 'logsDropped') or 0)
 -- The first write, and one command for all of them: a full Redis refuses the whole batch.
 local length = redis.call('RPUSH', logs, unpack(entries))
 local last = dropped + length
-local excess = length - LOGS_PER_JOB
-if excess > 0 then
-  redis.call('LTRIM', logs, excess, -1)
-  redis.call('HSET', job.key, 'logsDropped', formatInteger(dropped + excess))
+local excess = math.max(0, length - LOGS_PER_JOB)
+if excess > 0 then redis.call('LTRIM', logs, excess, -1) end
+if last % 16 < #entries then
+  excess = excess + dropOldest(logs, LOG_BYTES_PER_JOB)
 end
+if excess > 0 then redis.call('HSET', job.key, 'logsDropped', formatInteger(dropped + excess)) end
 
 local data = '{"fromSeq":' .. formatInteger(last - #entries + 1) .. ',"toSeq":' .. formatInteger(last) .. ',"count":' .. #entries .. '}'
 if isWatched(base) then

@@ -1,5 +1,6 @@
 -- Append an event to the history. `at` is epoch ms as text, `data` JSON text. The history keeps the newest EVENTS_PER_JOB
--- events, counting `created`, which is derived from the job and so never dropped. An entry does not contain its seq:
+-- events, counting `created`, which is derived from the job and so never dropped, and fewer when they take more than
+-- EVENT_BYTES_PER_JOB. An entry does not contain its seq:
 -- the last has the seq of the state. It also leaves out data that follows from the record: empty data, and the data of
 -- `completed`, which is the job's result. There is no list as long as all of it follows from the record, see
 -- impliedEntries.
@@ -18,21 +19,6 @@ local function appendDelivery(job, at)
   if has(job, 'h') then
     appendEntries(job, '["delivered",' .. at .. ']', '["acked",' .. at .. ']')
   end
-end
-
--- Append entries to the list of a history, after those that followed from the record, and drop the oldest of too many.
-local function appendEntries(job, ...)
-  local history, length = job.key .. ':events', nil
-  if has(job, 'h') then
-    length = redis.call('RPUSH', history, ...)
-  else
-    local entries = impliedEntries(job)
-    for i = 1, select('#', ...) do entries[#entries + 1] = (select(i, ...)) end
-    length = redis.call('RPUSH', history, unpack(entries))
-    setFlag(job, 'h')
-  end
-  local excess = length - (EVENTS_PER_JOB - 1)
-  if excess > 0 then redis.call('LTRIM', history, excess, -1) end
 end
 
 -- Record an event of a job, and the status that it leads to. First write the history, because it may begin with values

@@ -123,8 +123,10 @@ export const SLOT_MOVING = 'SLOT_MOVING';
 /** Settings that are constants in the texts of scripts, so that no call sends them. */
 const CONSTANTS: Record<string, keyof StoreSettings> = {
   EVENTS_PER_JOB: 'eventsPerJob',
+  EVENT_BYTES_PER_JOB: 'eventBytesPerJob',
   LOGS_PER_JOB: 'logsPerJob',
   KEYS_PER_SPACE: 'keysPerSpace',
+  LOG_BYTES_PER_JOB: 'logBytesPerJob',
   RETENTION_MS: 'retentionMs',
   DELIVERY_TIMEOUT_MS: 'deliveryTimeoutMs',
   MAX_DELIVERIES: 'maxDeliveries',

@@ -21,3 +21,22 @@ local function placeInHistory(job, fromSeq)
   local first = math.max(0, tonumber(fromSeq) - 2 - dropped)
   return first, first + 2 + dropped, length, implied
 end
+
+-- Append entries to the list of a history, after those that followed from the record, and drop the oldest of too many.
+local function appendEntries(job, ...)
+  local history, length = job.key .. ':events', nil
+  if has(job, 'h') then
+    length = redis.call('RPUSH', history, ...)
+  else
+    local entries = impliedEntries(job)
+    for i = 1, select('#', ...) do entries[#entries + 1] = (select(i, ...)) end
+    length = redis.call('RPUSH', history, unpack(entries))
+    setFlag(job, 'h')
+  end
+  local excess = length - (EVENTS_PER_JOB - 1)
+  if excess > 0 then redis.call('LTRIM', history, excess, -1) end
+  -- Of a list that has dropped entries, the length says nothing.
+  if (excess > 0 and job.seq or length) % 16 < select('#', ...) then
+    dropOldest(history, EVENT_BYTES_PER_JOB)
+  end
+end
