@@ -373,6 +373,7 @@ const REFUSED: Record<string, Fault[]> = {
   'Change Space Settings': [
     ...values('retention', OBJECT, [5, 'x', []]),
     ...values('maxPending', 'must be an integer between 0 and 1000000000', [-1, 0.5, '5', 1_000_000_001, {}, ...HUGE]),
+    ...values('maxBytes', 'must be an integer between 0 and 1000000000000000', [-1, 0.5, '5', 1e15 + 1, {}, ...HUGE]),
     ...values('defaults', OBJECT, [5, 'x', []]),
     ...values('anonymousStreams', 'must be a boolean', [0, 'false', []]),
     ...values('requireDeliveryToken', 'must be a boolean', [1, 'true', {}]),
@@ -536,11 +537,18 @@ const TAKEN: Record<string, object[]> = {
   'Kill Job': [{}, { reason: null }, { reason: '' }],
   'Change Space Settings': [
     {},
-    { retention: null, maxPending: null, defaults: null, anonymousStreams: null, requireDeliveryToken: null },
+    {
+      retention: null,
+      maxPending: null,
+      maxBytes: null,
+      defaults: null,
+      anonymousStreams: null,
+      requireDeliveryToken: null,
+    },
     { retention: { completedSeconds: 0, deadSeconds: 3_162_240_000, killedSeconds: null } },
     { defaults: { maxRetries: 0, timeoutSeconds: 86_400, retry: { delaySeconds: [1] }, maxRunSeconds: 604_800 } },
     { defaults: { maxRetries: null, timeoutSeconds: null, retry: null, maxRunSeconds: null } },
-    { anonymousStreams: true, requireDeliveryToken: false, maxPending: 1_000_000_000 },
+    { anonymousStreams: true, requireDeliveryToken: false, maxPending: 1_000_000_000, maxBytes: 1e15 },
   ],
   'Pause Space': [{ names: ['none'] }, { names: Array(100).fill('none') }],
   'Resume Space': [{}, { names: null }, { names: ['none'] }],

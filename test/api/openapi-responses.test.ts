@@ -184,10 +184,15 @@ it('responds as documented when Redis has no memory left', async () => {
 });
 
 it('responds as documented in a space that has no room for more jobs', async () => {
-  const target = { ...UNKNOWN, spaceId: 'limited', jobId: await jobIn(service, 'pending', 'limited') };
-  const body = { maxPending: 0 };
-  await expectResponse(endpointOf('Change Space Settings'), target, { body }, 200);
-  for (const create of ['Create Job', 'Copy Job'].map(endpointOf)) await expectResponse(create, target, {}, 429);
+  const space = { ...UNKNOWN, spaceId: 'limited' };
+  const set = (body: object) => expectResponse(endpointOf('Change Space Settings'), space, { body }, 200);
+  await set({ maxBytes: 1e9 });
+  const target = { ...space, jobId: await jobIn(service, 'pending', 'limited') };
+  for (const limit of [{ maxPending: 0 }, { maxPending: null, maxBytes: 0 }]) {
+    await set(limit);
+    for (const create of ['Create Job', 'Copy Job'].map(endpointOf)) await expectResponse(create, target, {}, 429);
+  }
+  await expectResponse(endpointOf('Append Logs'), target, {}, 429);
 });
 
 it('responds as documented when Redis would delete jobs', async () => {

@@ -82,7 +82,7 @@ const MORE: Record<string, ErrorCode[]> = {
   'Report Progress': ['STORAGE_FULL'],
   Checkpoint: ['STORAGE_FULL'],
   'Custom Event': ['STORAGE_FULL'],
-  'Append Logs': ['STORAGE_FULL'],
+  'Append Logs': ['SPACE_FULL', 'STORAGE_FULL'],
   'Requeue Job': ['JOB_NOT_UNIQUE'],
   'Copy Job': ['SPACE_FULL', 'STORAGE_FULL', 'STORAGE_UNSAFE'],
   'Redeliver Callback': ['STORAGE_FULL'],

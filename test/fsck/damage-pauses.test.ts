@@ -74,6 +74,25 @@ describe('fsck of settings', () => {
     await expectRepaired(service.store, [['deadline_missing', id, keyOf('deadlines'), 'possible']]);
   });
 
+  it.each<[what: string, harm: (sums: string, recounts: string) => unknown, fault: string, key: string]>([
+    ['a wrong sum of bytes', (sums) => service.redis.hincrby(sums, 'sum', 7), 'bytes_wrong', 'space:%/bytes'],
+    ['no sum of bytes', (sums) => service.redis.del(sums), 'recount_forgotten', 'recounts'],
+    ['no recount', (_, recounts) => service.redis.zrem(recounts, space), 'recount_forgotten', 'recounts'],
+    ['another limit', (sums) => service.redis.hset(sums, 'most', 7), 'recount_forgotten', 'recounts'],
+  ])('fsck repairs a space with maxBytes that has %s', async (_, harm, fault, key) => {
+    const { bytes, recounts } = service.store.keys;
+    await service.call('PATCH', `/spaces/${space}/settings`, { body: { maxBytes: 1e9 } });
+    await jobIn(service, 'completed', space);
+    expect((await check(service.store)).short).toEqual([]);
+    await harm(bytes(space), recounts(partitionOf(space)));
+    await expectRepaired(service.store, [[fault, null, keyOf(key.replace('%', space)), 'possible']]);
+  });
+
+  it('fsck removes the sum of bytes of a space without maxBytes', async () => {
+    await service.redis.hset(service.store.keys.bytes(space), 'round', 1, 'most', 7);
+    await expectRepaired(service.store, [['orphaned', null, keyOf(`space:${space}/bytes`), 'possible']]);
+  });
+
   it.each([
     ['that are not JSON', 'nonsense'],
     ['whose numbers are not those of their JSON', storedSettings(settings).replace('0', '7')],

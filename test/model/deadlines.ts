@@ -175,7 +175,7 @@ export function reopenWindows(world: World, { partition }: { partition: string }
 }
 
 /** List the partitions in which something may be due, to the millisecond. */
-export function due(world: World): Omit<Due, 'clocks'> {
+export function due(world: World): Omit<Due, 'clocks' | 'recounts'> {
   const { now } = world;
   const partitionsWith = (dueAt: (job: ModelJob) => number | null | undefined) =>
     PARTITION_TAGS.filter((partition) => jobsIn(world, partition).some((job) => (dueAt(job) ?? now + 1) <= now));

@@ -86,6 +86,39 @@ it('settings of a space are kept when it has no jobs', async () => {
   expect(await read()).toEqual({ maxPending: 5 });
 });
 
+describe.each(['maxPending', 'maxBytes'])('%s', (name) => {
+  const FORBIDDEN = {
+    status: 403,
+    body: { code: 'FORBIDDEN', error: `${name} was set with a key for every space: this key may only lower it` },
+  };
+  const ofTenant = async () => {
+    const { key } = await service.key(['spaces:manage'], { spaceId: space });
+    return (value: number | null) =>
+      service.call('PATCH', `/spaces/${space}/settings`, { body: { [name]: value }, key });
+  };
+
+  it('that a key for every space has set can only be lowered with a key of the space', async () => {
+    const set = await ofTenant();
+    await change({ [name]: 100 });
+    for (const value of [101, null]) expect(await set(value)).toMatchObject(FORBIDDEN);
+    expect(await set(100)).toMatchObject({ status: 200, body: { [name]: 100 } });
+    expect(await set(50)).toMatchObject({ status: 200, body: { [name]: 50 } });
+    expect(await set(60)).toMatchObject(FORBIDDEN);
+    expect(await read()).toEqual({ [name]: 50 });
+    expect((await change({ anonymousStreams: true, [name]: 70 })).status).toBe(200);
+    expect(await set(80)).toMatchObject(FORBIDDEN);
+    await change({ [name]: null });
+    expect(await set(80)).toMatchObject({ status: 200, body: { [name]: 80, anonymousStreams: true } });
+  });
+
+  it('that a key of the space has set can be raised and set back with it', async () => {
+    const set = await ofTenant();
+    for (const value of [5, 7]) expect(await set(value)).toMatchObject({ status: 200, body: { [name]: value } });
+    expect(await set(null)).toMatchObject({ status: 200, body: {} });
+    expect(await read()).toEqual({});
+  });
+});
+
 it('changed settings reach another process by a message, and soon without one', async () => {
   const createThere = async () =>
     (await other.call('POST', `/spaces/${space}/jobs`, { body: { name: 'work' } })).status;

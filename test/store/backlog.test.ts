@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { createJobRequest } from '@yardmaster/protocol';
-import { createJob, createStore, readBacklog, type Store } from '@yardmaster/store';
+import { ANY_SPACE, changeSettings, createJob, createStore, readBacklog, type Store } from '@yardmaster/store';
 import type { Redis } from 'ioredis';
 import { connectTo } from '../support/connect.js';
 import { withRedis } from '../support/own-redis.js';
@@ -60,15 +60,16 @@ it('reads the queues of at most four spaces per space that it returns', async ()
   expect(spaces.map(({ spaceId }) => Number(spaceId.slice(6)) > 450)).toEqual([true, true, true, true, true]);
 });
 
-it('counts scheduled jobs apart from pending ones', async () => {
+it('counts scheduled jobs apart from pending ones, and bytes of a space with maxBytes', async () => {
   const delaySeconds = 3_600;
   for (let n = 0; n < 3; n++) await create('future', { delaySeconds });
+  await changeSettings(store, ANY_SPACE, 'mixed', { maxBytes: 1e9 });
   await create('mixed', { delaySeconds });
   await create('mixed');
   const { spaces } = await readBacklog(store, 2);
   expect(spaces).toEqual([
-    { spaceId: 'mixed', pending: 1, scheduled: 1, oldestAgeSeconds: expect.any(Number) },
-    { spaceId: 'future', pending: 0, scheduled: 3, oldestAgeSeconds: null },
+    { spaceId: 'mixed', pending: 1, scheduled: 1, bytes: 1800, oldestAgeSeconds: expect.any(Number) },
+    { spaceId: 'future', pending: 0, scheduled: 3, bytes: null, oldestAgeSeconds: null },
   ]);
 });
 

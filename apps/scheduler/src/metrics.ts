@@ -106,6 +106,11 @@ const ROWS: readonly Row[] = [
     bySpace: ({ oldestAgeSeconds }) => oldestAgeSeconds,
   },
   {
+    name: 'yardmaster_space_bytes',
+    help: 'Bytes that the jobs of a space with maxBytes take in Redis, for the spaces that yardmaster_queue_depth shows.',
+    bySpace: ({ bytes }) => bytes,
+  },
+  {
     name: 'yardmaster_queue_pending_jobs',
     help: 'Pending jobs of all spaces that yardmaster_queue_depth shows.',
     value: ({ spaces }) => spaces.reduce((total, { pending }) => total + pending, 0),

@@ -5,6 +5,7 @@ import { checkEntries, checkUniqueEntries } from './checks/entries/entries.js';
 import { checkJobs, type JobBatches } from './checks/jobs.js';
 import { checkOperations } from './checks/operations.js';
 import { checkLists } from './checks/orphans.js';
+import { checkRecount } from './checks/spaces/bytes.js';
 import { checkPaused } from './checks/spaces/paused.js';
 import { checkSettings } from './checks/spaces/settings.js';
 import { type CheckContext, type Fault, faultOf, type Portion } from './faults.js';
@@ -49,6 +50,8 @@ export async function* checkKeys(checked: CheckContext, keys: string[], waiting:
   }
   for (const { spaceId } of ofKind(sound, 'paused'))
     yield { of: 'keys', seen: 0, faults: await checkPaused(checked, spaceId) };
+  for (const { spaceId } of ofKind(sound, 'bytes'))
+    yield { of: 'keys', seen: 0, faults: await checkRecount(checked, spaceId) };
   for (const { partition } of ofKind(sound, 'settings')) {
     for await (const { faults } of checkSettings(checked, partition)) yield { of: 'keys', seen: 0, faults };
   }

@@ -16,6 +16,9 @@ export type KeyKind =
   /** What is paused in a space. */
   | { kind: 'paused'; spaceId: string }
   | { kind: 'pauses' }
+  /** The sums of the bytes of a space. */
+  | { kind: 'bytes'; spaceId: string }
+  | { kind: 'recounts' }
   | { kind: 'settings'; partition: string }
   | { kind: 'spaces'; partition: string }
   /** A point of the history of a space. It expires on its own, and nothing else says what it must contain. */
@@ -53,6 +56,8 @@ export const TYPE_OF: Record<KeyKind['kind'], string | null> = {
   operations: 'zset',
   paused: 'hash',
   pauses: 'zset',
+  bytes: 'hash',
+  recounts: 'zset',
   settings: 'hash',
   spaces: 'zset',
   history: 'hash',
@@ -120,7 +125,8 @@ function auditKey(rest: string): KeyKind {
 
 function partitionKey(partition: string, rest: string): KeyKind {
   if (rest === 'spaces' || rest === 'settings') return { kind: rest, partition };
-  if (rest === 'pauses' || rest === 'stepped' || rest === 'barrier' || rest === 'operations') return { kind: rest };
+  if (rest === 'pauses' || rest === 'recounts' || rest === 'operations') return { kind: rest };
+  if (rest === 'stepped' || rest === 'barrier') return { kind: rest };
   if (PARTITION_INDEXES.has(rest)) return { kind: 'index', partition, spaceId: null, ...ANY };
   if (/^counted:[a-z2-7]{16}$/.test(rest)) return { kind: 'counted' };
   if (rest.startsWith('job:')) return jobKey(partition, rest.slice('job:'.length));
@@ -145,7 +151,8 @@ function spaceKey(partition: string, rest: string): KeyKind {
   if (end < 1 || partitionOf(spaceId) !== partition) return UNKNOWN;
   if (index === 'operations') return { kind: 'operations' };
   if (SPACE_INDEXES.has(index)) return { kind: 'index', partition, spaceId, ...ANY };
-  if (index === 'names' || index === 'unique' || index === 'paused') return { kind: index, spaceId };
+  if (index === 'names' || index === 'unique' || index === 'paused' || index === 'bytes')
+    return { kind: index, spaceId };
   if (/^history\/(60|3600)\/\d+$/.test(index)) return { kind: 'history' };
   const [, family, value = ''] = /^(queue|tag)\/(.+)$/s.exec(index) ?? [];
   if (family === undefined) return UNKNOWN;

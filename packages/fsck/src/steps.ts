@@ -4,6 +4,7 @@ import { checkKeys, type Step, stepOver } from './check-keys.js';
 import { JobBatches } from './checks/jobs.js';
 import { checkNames } from './checks/names.js';
 import { checkLeftNames } from './checks/orphans.js';
+import { checkSum } from './checks/spaces/bytes.js';
 import { checkSpaces } from './checks/spaces/spaces.js';
 import type { CheckContext, FaultKind } from './faults.js';
 
@@ -67,6 +68,7 @@ async function* countNames(checked: CheckContext, partition: string): AsyncGener
   for await (const spaceIds of membersOf(store.redis, store.keys.spaces(partition))) {
     for (const spaceId of spaceIds) {
       const faults = await checkNames(checked, spaceId);
+      yield { of: 'keys', seen: 0, faults: await checkSum(checked, spaceId) };
       yield faults === null ? { of: 'uncounted', seen: 1, faults: [] } : { of: 'spaces', seen: 1, faults };
     }
   }

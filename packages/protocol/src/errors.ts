@@ -46,6 +46,9 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
+/** Message of SPACE_FULL in a space with `maxBytes`. */
+export const SPACE_FULL_OF_BYTES = 'Space holds as many bytes as its settings allow';
+
 /** One fault of a request: where it is, and what is required there. */
 export const faultDetail = z
   .object({

@@ -31,6 +31,8 @@ export const LIMITS = {
   /** A century, as RETENTION_SECONDS. */
   retentionSecondsMax: 3_162_240_000,
   maxPendingMax: 1_000_000_000,
+  /** 1 PB. */
+  maxBytesMax: 1_000_000_000_000_000,
   /** Our choice: each poll reads all paused names of its space. */
   pausedNames: 100,
   /** 7 days. */

@@ -70,6 +70,7 @@ export { isReplicated, runScript, sendCalls, textOn } from './script/run-script.
 export type { ScriptArgument, VerbCall } from './script/script.js';
 export { lua } from './script/scripts.generated.js';
 export { type Backlog, type NameQueue, readBacklog } from './spaces/backlog.js';
+export { recountBytes } from './spaces/bytes/recount.js';
 export { listSpaces } from './spaces/list.js';
 export { pauseSpace, readPaused, requeueResumed, resumeSpace } from './spaces/pause/pause.js';
 export { type KnownSettings, settingsOfText, storedSettings } from './spaces/settings/known-settings.js';

@@ -25,12 +25,14 @@ export type AuditStream = (typeof AUDIT_STREAMS)[number];
  * | `ym:{pp}:space:<s>/names` | zset | job name by the number of its jobs, whatever their status | create | purge of its last job |
  * | `ym:{pp}:space:<s>/unique` | hash | `<bytes of name>:<name><key>` → id of the job that occupies the unique key | create | ack, end, purge |
  * | `ym:{pp}:space:<s>/paused` | hash | name of paused jobs, or empty for the whole space → state, see lua/waiting/paused.lua | pause, resume, requeueResumed | resume |
+ * | `ym:{pp}:space:<s>/bytes` | hash | sums of the bytes of its jobs, see lua/bytes; only with `maxBytes` | change of settings, whatever changes a job, recount | change of settings |
  * | `ym:{pp}:space:<s>/history/<step>/<start>` | hash | job name → its counts in the minute or hour that begins at `start`, epoch seconds; see history/counter.ts | flush of a process | 48 hours (minutes) or 35 days (hours) after its last change |
  * | `ym:{pp}:counted:<process>` | string | number of the last step of counts that was added of a process | flush of a process | a day later |
  * | `ym:{pp}:spaces` | zset | space id by its last order score | create, retry | purge of its last job |
  * | `ym:{pp}:deadlines` | zset | job id by epoch ms at which something is due | transitions | transitions, expiry |
  * | `ym:{pp}:due` | zset | job id by epoch ms at which it becomes claimable, or its time to start is over | create, retry, release, reschedule, requeue | ack, kill, promotion |
  * | `ym:{pp}:pauses` | zset | space id by epoch ms at which a sweep looks after its paused and resumed names | pause, resume, requeueResumed | requeueResumed |
+ * | `ym:{pp}:recounts` | zset | space id by epoch ms at which a sweep measures all of its jobs | change of settings, recount | change of settings |
  * | `ym:{pp}:settings` | hash | space id → its settings, see storedSettings, also without jobs; empty → version of the hash | change of settings | change that sets all back; the version never |
  * | `ym:{pp}:stepped` | string | epoch ms at which a scheduler noticed that Redis' clock had stepped forward | scheduler | never |
  * | `ym:{pp}:barrier` | string | empty; a write to it lets WAIT cover what other connections wrote before | calls with DURABILITY=replicated | 30 days after the last of them |
@@ -60,6 +62,7 @@ export function keyMap(prefix: string) {
     deadlines: (partition: string) => `${base(partition)}deadlines`,
     due: (partition: string) => `${base(partition)}due`,
     pauses: (partition: string) => `${base(partition)}pauses`,
+    recounts: (partition: string) => `${base(partition)}recounts`,
     settings: (partition: string) => `${base(partition)}settings`,
     stepped: (partition: string) => `${base(partition)}stepped`,
     /** Running operations. */
@@ -81,6 +84,7 @@ export function keyMap(prefix: string) {
     names: (spaceId: string) => `${space(spaceId)}names`,
     unique: (spaceId: string) => `${space(spaceId)}unique`,
     paused: (spaceId: string) => `${space(spaceId)}paused`,
+    bytes: (spaceId: string) => `${space(spaceId)}bytes`,
     /** Prefix of the points of a history, by their beginnings. @param step 60 or 3600, in seconds */
     history: (spaceId: string, step: number) => `${space(spaceId)}history/${step}/`,
     counted: (partition: string, process: string) => `${base(partition)}counted:${process}`,

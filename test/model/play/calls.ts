@@ -55,6 +55,8 @@ export interface VerbInputs extends WorkerInputs {
   pause: { space: string } & PauseRequest;
   resume: { space: string } & PauseRequest;
   tend: { partition: string };
+  bound: { space: string; maxBytes: number | null };
+  recount: { partition: string };
   expire: { partition: string };
   promote: { partition: string };
   markStep: { partition: string; lookedAt: number };
@@ -134,6 +136,13 @@ const VERBS: { [V in Verb]: StoreAndModel<VerbInputs[V]> } = {
   pause: { perform: (at, it) => store.pauseSpace(at, it.space, it), predict: pauses.pause },
   resume: { perform: (at, it) => store.resumeSpace(at, it.space, it), predict: pauses.resume },
   tend: { perform: (at, { partition }) => store.requeueResumed(at, partition), predict: pauses.tend },
+  // The model knows no bytes: these change nothing that a caller sees. fsck compares the sums in the end.
+  bound: {
+    perform: async (at, { space, maxBytes }) =>
+      (await store.changeSettings(at, store.ANY_SPACE, space, { maxBytes })).settings.maxBytes ?? null,
+    predict: (_, { maxBytes }) => maxBytes,
+  },
+  recount: { perform: (at, { partition }) => store.recountBytes(at, partition), predict: (_, __, stored) => stored },
   expire: {
     perform: async (at, { partition }) => store.expireDue(at, partition, await store.redisNow(at)),
     predict: expire,
@@ -174,7 +183,7 @@ const VERBS: { [V in Verb]: StoreAndModel<VerbInputs[V]> } = {
   spaces: { perform: (at, query) => store.listSpaces(at, store.ANY_SPACE, query), predict: reading.spaces },
   due: {
     perform: async (at) => {
-      const { clocks, ...found } = await store.findDue(at);
+      const { clocks, recounts, ...found } = await store.findDue(at);
       return found;
     },
     predict: due,

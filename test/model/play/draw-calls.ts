@@ -60,7 +60,7 @@ export const WEIGHTS: Record<Exclude<Verb, 'markStep' | 'bringBack'>, number> = 
     delete: 2,
     operate: 1,
   },
-  ...{ pause: 2, resume: 4, tend: 3 },
+  ...{ pause: 2, resume: 4, tend: 3, bound: 6, recount: 2 },
   ...{ expire: 7, promote: 5, relay: 4, begin: 9, record: 12, redeliver: 4, append: 8 },
   ...{ readLogs: 6, get: 1, progress: 1, snapshot: 1, since: 2, list: 2, stats: 2, spaces: 1, due: 1 },
 };
@@ -262,6 +262,8 @@ export const DRAW_INPUT: { [V in keyof typeof WEIGHTS]: (drawing: Drawing) => Ve
   pause: pauseOf,
   resume: pauseOf,
   tend: partitionIn,
+  bound: ({ random }) => ({ space: random.of(SPACES), maxBytes: random.chance(0.7) ? 1e12 : null }),
+  recount: partitionIn,
   expire: partitionIn,
   promote: partitionIn,
   relay: partitionIn,

@@ -27,7 +27,7 @@ export const LOGS: readonly Route[] = [
       schema: appendedLogs,
       examples: { 'Two entries': { success: true, inserted: 2, fromSeq: 1, toSeq: 2 } },
     },
-    refusals: ['STORAGE_FULL'],
+    refusals: ['SPACE_FULL', 'STORAGE_FULL'],
     handler: ({ store, caller, id: jobId, input }) => appendLogs(store, caller, jobId, input),
   }),
   route({

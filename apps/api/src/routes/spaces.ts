@@ -14,6 +14,7 @@ import { DONE, doneIf, type Route, route } from './route.js';
 const SETTINGS = {
   retention: { completedSeconds: 3600, deadSeconds: 2_592_000 },
   maxPending: 10_000,
+  maxBytes: 1_073_741_824,
   defaults: { maxRetries: 5, retry: { delaySeconds: 10, factor: 2 } },
   requireDeliveryToken: true,
 };
@@ -49,14 +50,14 @@ export const SPACES: readonly Route[] = [
     tag: 'Spaces',
     summary: 'Change settings of a space',
     description:
-      'Changes what the body has, and keeps the rest; null sets a setting back. Every process knows the change within 5 s. An unknown field is refused. The space need not have jobs.',
+      'Changes what the body has, and keeps the rest; null sets a setting back. Every process knows the change within 5 s. `maxPending` and `maxBytes` that a key for every space has set can only be lowered with a key of the space. An unknown field is refused. The space need not have jobs.',
     input: json(settingsChange, {
       examples: { 'Some settings': SETTINGS, 'Without a limit again': { maxPending: null } },
       isStrict: true,
     }),
     success: { schema: spaceSettings, examples: { 'What is set now': SETTINGS } },
-    async handler({ store, spaceId, input }) {
-      const { settings, isChanged } = await changeSettings(store, spaceId, input);
+    async handler({ store, caller, spaceId, input }) {
+      const { settings, isChanged } = await changeSettings(store, caller, spaceId, input);
       const act = isChanged ? { details: { ...input } as JsonObject } : null;
       return new Reply(await shown(store, spaceId, settings), { act });
     },

@@ -45,8 +45,9 @@ export const settingsCommand = defineCommand({
 });
 
 const HELP = `
-Settings: retention.completedSeconds, retention.deadSeconds, retention.killedSeconds, maxPending, defaults.maxRetries,
-defaults.timeoutSeconds, defaults.retry, defaults.maxRunSeconds, anonymousStreams, requireDeliveryToken. A value is JSON:
+Settings: retention.completedSeconds, retention.deadSeconds, retention.killedSeconds, maxPending, maxBytes,
+defaults.maxRetries, defaults.timeoutSeconds, defaults.retry, defaults.maxRunSeconds, anonymousStreams,
+requireDeliveryToken. A value is JSON:
 --set defaults.retry='{"delaySeconds": 10}' --set anonymousStreams=false
 
 Needs a key with spaces:manage.

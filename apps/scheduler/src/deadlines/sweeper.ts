@@ -6,12 +6,15 @@ import {
   type Due,
   expireDue,
   findDue,
+  nextPartition,
   promoteDue,
+  recountBytes,
   requeueResumed,
+  stepOperation,
 } from '@yardmaster/store';
 import pLimit from 'p-limit';
 import { sweepMetrics } from '../metrics.js';
-import { runOperations } from './operations.js';
+import { doSlowWork, type SlowStep } from './slow-work.js';
 
 /** A sweep that takes longer than this looks for new due deadlines. */
 const LOOK_AGAIN_MS = 500;
@@ -119,14 +122,28 @@ export function createSweeper(
     return unfinished;
   }
 
+  /** Do a step of the operation that is next in these partitions. */
+  async function stepNextOperation(partitions: readonly string[]): Promise<boolean> {
+    const partition = await nextPartition(store, partitions);
+    if (partition === null) return false;
+    const step = await stepOperation(store, partition);
+    if (step?.isDone) log.info({ operationId: step.operationId }, 'operation done');
+    return true;
+  }
+
+  const slowStepsOf = ({ operations, recounts }: Due): SlowStep[] => [
+    ...(operations.length > 0 ? [() => stepNextOperation(operations)] : []),
+    ...recounts.map((partition) => () => recountBytes(store, partition)),
+  ];
+
   async function sweep(): Promise<void> {
     const faults: unknown[] = [];
-    let operations: string[] = [];
+    let slow: SlowStep[] = [];
     for (let left: Task[] | null = null; left === null || left.length > 0; ) {
       if (stopping.aborted) return;
       const due = await findDue(store);
       due.callbacks.forEach(wake);
-      operations = due.operations;
+      slow = slowStepsOf(due);
       faults.push(...due.faults);
       const settled = await followClocks(due.clocks, faults);
       progressedAt = performance.now();
@@ -141,8 +158,8 @@ export function createSweeper(
       }
       if (faults.length > 0) throw faults[0];
     }
-    // What is due comes first. A long operation continues in the next sweep.
-    await runOperations(operations, { store, stopping, log, onStep: noteProgress });
+    // What is due comes first. What takes long continues in the next sweep.
+    await doSlowWork(slow, { stopping, onStep: noteProgress });
   }
 
   async function sweepAndLog(): Promise<void> {
@@ -190,7 +207,7 @@ const TEND: Work = { process: requeueResumed, done: 'pauses tended' };
 export type Task = Work & { partition: string };
 
 /**
- * Return what is due, except callbacks and operations.
+ * Return what is due, except callbacks, operations and recounts.
  *
  * @param settled partitions in which deadlines may be processed. No step of the clock makes a pause wrong
  */

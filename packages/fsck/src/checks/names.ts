@@ -32,23 +32,32 @@ export async function checkNames(checked: CheckContext, spaceId: string): Promis
   return faults.length > 0 ? faults : null;
 }
 
-async function count({ store }: CheckContext, spaceId: string): Promise<Count> {
+/** Read the names of the jobs of a space, and what they say about their bytes, oldest first. */
+export async function* pagesOf({ store }: CheckContext, spaceId: string) {
   const { keys } = store;
-  const all: Count = { afterOrder: '-inf', counted: 0, byName: new Map() };
-  for (let isMore = true; isMore; ) {
-    const { counted, lastOrder, names } = await retryUnavailable(() =>
+  for (let afterOrder = '-inf', isMore = true; isMore; ) {
+    const page = await retryUnavailable(() =>
       runScript(store, count_names, {
         keys: { jobs: keys.jobs(spaceId) },
-        args: { base: keys.baseOfSpace(spaceId), afterOrder: all.afterOrder, limit: JOBS_AT_ONCE },
+        args: { base: keys.baseOfSpace(spaceId), afterOrder, limit: JOBS_AT_ONCE },
       }),
     );
+    yield page;
+    afterOrder = page.lastOrder;
+    isMore = page.counted === JOBS_AT_ONCE;
+  }
+}
+
+async function count(checked: CheckContext, spaceId: string): Promise<Count> {
+  const { store } = checked;
+  const all: Count = { afterOrder: '-inf', counted: 0, byName: new Map() };
+  for await (const { counted, lastOrder, names } of pagesOf(checked, spaceId)) {
     for (const name of names) all.byName.set(name, (all.byName.get(name) ?? 0) + 1);
     all.counted += counted;
     all.afterOrder = lastOrder;
-    isMore = counted === JOBS_AT_ONCE;
   }
   // Names that have a count and no job.
-  for await (const names of membersOf(store.redis, keys.names(spaceId))) {
+  for await (const names of membersOf(store.redis, store.keys.names(spaceId))) {
     for (const name of names) if (!all.byName.has(name)) all.byName.set(name, 0);
   }
   return all;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { YardmasterError } from '../errors.js';
 import { retry, retryOf, retrySchema } from '../jobs/timing.js';
 import { LIMITS } from '../limits.js';
 import { anObject, boundedArray, integerBetween, nameFilter, numberBetween, secondsUpTo } from '../schema/fields.js';
@@ -34,6 +35,10 @@ export const settingsChange = z
         integerBetween(0, LIMITS.maxPendingMax),
         'Pending jobs from which on the creation of another is refused',
       ),
+      maxBytes: setting(
+        integerBetween(0, LIMITS.maxBytesMax),
+        "Bytes of Redis's memory from which on the creation of jobs and the appending of logs are refused",
+      ),
       defaults: setting(
         z
           .object(
@@ -66,14 +71,37 @@ type WhatIsSet<T> = { [K in keyof T]?: Exclude<T[K], null | undefined> };
 export type SpaceSettings = WhatIsSet<Omit<SettingsChange, 'retention' | 'defaults'>> & {
   retention?: WhatIsSet<NonNullable<SettingsChange['retention']>>;
   defaults?: JobDefaults;
+  /** Limits that a key for every space has set. Not shown. */
+  operatorLimits?: SpaceLimit[];
 };
+
+/** Settings that a key of one space may only lower, once a key for every space has set them. */
+const SPACE_LIMITS = ['maxPending', 'maxBytes'] as const;
+type SpaceLimit = (typeof SPACE_LIMITS)[number];
 
 /** Fields of new jobs, for requests that leave them out. */
 export type JobDefaults = WhatIsSet<NonNullable<SettingsChange['defaults']>>;
 
-/** Return settings after a change. A group is merged setting by setting; `retry` is one setting. */
-export function changedSettings(settings: SpaceSettings, change: SettingsChange): SpaceSettings {
-  return merged(settings, change, ['retention', 'defaults']);
+/**
+ * Return settings after a change. A group is merged setting by setting; `retry` is one setting.
+ *
+ * @param isOperator whether the caller's key is for every space
+ * @throws FORBIDDEN for a limit of an operator that another caller would raise or set back
+ */
+export function changedSettings(
+  { operatorLimits = [], ...settings }: SpaceSettings,
+  change: SettingsChange,
+  isOperator: boolean,
+): SpaceSettings {
+  const after: SpaceSettings = merged(settings, change, ['retention', 'defaults']);
+  const raised = operatorLimits.find((name) => (after[name] ?? Number.POSITIVE_INFINITY) > (settings[name] as number));
+  if (raised !== undefined && !isOperator) {
+    throw new YardmasterError('FORBIDDEN', `${raised} was set with a key for every space: this key may only lower it`);
+  }
+  const isOfOperator = (name: SpaceLimit) =>
+    after[name] !== undefined && (operatorLimits.includes(name) || (isOperator && change[name] !== undefined));
+  const limits = SPACE_LIMITS.filter(isOfOperator);
+  return { ...after, ...(limits.length > 0 && { operatorLimits: limits }) };
 }
 
 function merged(settings: object, change: object, groups: readonly string[]): object {
@@ -102,6 +130,7 @@ export const spaceSettings = z
       .optional()
       .describe('Absent where `RETENTION_SECONDS` of the service decides'),
     maxPending: count.optional().describe('Absent without a limit'),
+    maxBytes: count.optional().describe('Absent without a limit'),
     defaults: z
       .object({
         maxRetries: count.optional(),
@@ -118,7 +147,7 @@ export const spaceSettings = z
 
 /** Return settings as responses show them. */
 export function shownSettings(
-  { defaults, ...settings }: SpaceSettings,
+  { defaults, operatorLimits: _, ...settings }: SpaceSettings,
   isPaused: Paused,
 ): z.output<typeof spaceSettings> {
   const { retry: ofJobs, ...others } = defaults ?? {};

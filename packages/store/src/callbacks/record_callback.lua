@@ -31,6 +31,9 @@ end
 redis.call('HDEL', job.key, 'callbackLeasedUntil')
 appendEvent(job, nowText, eventType, data)
 redis.call('HSET', job.key, 'state', stateOf(job, job.status, job.updatedAt), 'callbackAttempts', formatInteger(callback.attempts + 1))
+if #data > 512 and has(job, 'b') then
+  countBytes(job)
+end
 if isWatched(base) then
   publish(job, job.seq, eventType, job.status, nowText, data)
 end

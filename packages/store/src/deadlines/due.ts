@@ -16,6 +16,8 @@ export interface Due {
   callbacks: string[];
   /** For `requeueResumed`. */
   pauses: string[];
+  /** For `recountBytes`. */
+  recounts: string[];
   /** The clock of each partition that could be read, by its tag. */
   clocks: ReadonlyMap<string, ClockReading>;
   /** Why some partitions could not be read: the primaries of a cluster that have them are unavailable. */
@@ -40,15 +42,16 @@ export async function findDue(store: Store): Promise<Due> {
     }
   };
   const firsts = (keyOf: (tag: string) => string) => Promise.all(PARTITION_TAGS.map((tag) => first(keyOf(tag))));
-  const [{ clocks, fault }, deadlines, promotions, operations, callbacks, pauses] = await Promise.all([
+  const [{ clocks, fault }, deadlines, promotions, operations, callbacks, pauses, recounts] = await Promise.all([
     readClocks(store),
     firsts(store.keys.deadlines),
     firsts(store.keys.due),
     firsts(store.keys.operations),
     firsts(store.keys.callbacks),
     firsts(store.keys.pauses),
+    firsts(store.keys.recounts),
   ]);
-  if (clocks.size === 0 || faults.length === 5 * PARTITION_TAGS.length) throw fault ?? faults[0];
+  if (clocks.size === 0 || faults.length === 6 * PARTITION_TAGS.length) throw fault ?? faults[0];
   if (fault !== null) faults.push(fault);
   const isDue = (at: number | undefined, tag: string) => (at as number) <= (clocks.get(tag)?.redisMs ?? Number.NaN);
   return {
@@ -59,6 +62,7 @@ export async function findDue(store: Store): Promise<Due> {
     operations: PARTITION_TAGS.filter((_, n) => (operations[n] as number) > 0),
     callbacks: PARTITION_TAGS.filter((tag, n) => isDue(callbacks[n], tag)),
     pauses: PARTITION_TAGS.filter((tag, n) => isDue(pauses[n], tag)),
+    recounts: PARTITION_TAGS.filter((tag, n) => isDue(recounts[n], tag)),
     clocks,
     faults,
   };

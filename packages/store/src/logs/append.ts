@@ -70,7 +70,7 @@ export function logOf(jobId: string, seq: number, stored: StoredLog): LogEntry {
  * continue.
  *
  * @param logs 1 to 5,000 entries
- * @throws JOB_NOT_FOUND, FORBIDDEN, STORAGE_FULL, UNAVAILABLE
+ * @throws JOB_NOT_FOUND, FORBIDDEN, SPACE_FULL, STORAGE_FULL, UNAVAILABLE
  * @see docs/logs.md#append
  */
 export async function appendLogs(

@@ -1,13 +1,18 @@
 -- KEYS base
 -- ARGV jobId space entries...
 -- REPLY OK lastSeq:number
--- ERRORS JOB_NOT_FOUND FORBIDDEN
+-- ERRORS JOB_NOT_FOUND FORBIDDEN SPACE_FULL
 --
 -- Append a batch of log entries to a job, whatever its status. This is not a heartbeat: the window and the record do
 -- not change.
 --   entries   results of packLog in the store: JSON arrays without `[` and the time of storage; at most 5,000
 local job, refusal = openJob(base, space, jobId)
 if refusal then return refusal end
+
+local isCounted = job.flags ~= '-' and string.find(job.flags, 'b', 1, true)
+if isCounted then
+  if isSpaceFull(job) then return { 'SPACE_FULL', 'bytes' } end
+end
 
 local _, nowText = now()
 local opening = '[' .. nowText
@@ -23,6 +28,9 @@ if last % 16 < #entries then
   excess = excess + dropOldest(logs, LOG_BYTES_PER_JOB)
 end
 if excess > 0 then redis.call('HSET', job.key, 'logsDropped', formatInteger(dropped + excess)) end
+if isCounted and (last % 16 < #entries or #table.concat(entries) > 512) then
+  countBytes(job)
+end
 
 local data = '{"fromSeq":' .. formatInteger(last - #entries + 1) .. ',"toSeq":' .. formatInteger(last) .. ',"count":' .. #entries .. '}'
 if isWatched(base) then

@@ -22,7 +22,8 @@ local function placeInHistory(job, fromSeq)
   return first, first + 2 + dropped, length, implied
 end
 
--- Append entries to the list of a history, after those that followed from the record, and drop the oldest of too many.
+-- Append entries to the list of a history, after those that followed from the record, and drop the oldest of too many. With every
+-- sixteenth entry, `isLong` of the job is set.
 local function appendEntries(job, ...)
   local history, length = job.key .. ':events', nil
   if has(job, 'h') then
@@ -38,5 +39,6 @@ local function appendEntries(job, ...)
   -- Of a list that has dropped entries, the length says nothing.
   if (excess > 0 and job.seq or length) % 16 < select('#', ...) then
     dropOldest(history, EVENT_BYTES_PER_JOB)
+    job.isLong = true
   end
 end

@@ -8,10 +8,10 @@ end
 -- Return the reply of a create that must not create its job, because the job exists, another job occupies its unique key,
 -- or the space is full. Otherwise return nil, when the job becomes claimable (see timeOf), and the job that had the unique
 -- key before: false for none, nil without `unique`. A request that creates the job gets its fingerprint as a field.
---   extras   `<delay> <maxPending> <fingerprint> <names of the fields to return>`, with `-` for none:
---            delay, see timeOf; maxPending of the settings of the space; fingerprint of a request with an idempotency key
+--   extras   `<delay> <limits> <fingerprint> <names of the fields to return>`, with `-` for none:
+--            delay, see timeOf; limits, see refusalOfSpace; fingerprint of a request with an idempotency key
 local function existingFor(job, nowMs, options, extras, fields)
-  local delay, maxPending, fingerprint, shown = string.match(extras, '^(%S+) (%S+) (%S+) (.*)$')
+  local delay, limits, fingerprint, shown = string.match(extras, '^(%S+) (%S+) (%S+) (.*)$')
   if delay == '-' then delay = '' end
   if fingerprint ~= '-' then
     local v = redis.call('HMGET', job.key, 'state', 'fingerprint')
@@ -32,8 +32,10 @@ local function existingFor(job, nowMs, options, extras, fields)
     return isReplaced and { 'REPLACED', other.id, values, other.status } or { 'RETURNED', other.id, values }
   end
 
-  local pending = job.base .. 'space:' .. job.space .. '/status/pending'
-  if maxPending ~= '-' and redis.call('ZCARD', written(pending)) >= tonumber(maxPending) then return { 'SPACE_FULL' } end
+  if limits ~= '-' then
+    local refusal = refusalOfSpace(job, limits, fields)
+    if refusal then return refusal end
+  end
   if fingerprint ~= '-' then fields[#fields + 1], fields[#fields + 2] = 'fingerprint', fingerprint end
   if job.unique then other = other or false end
   return nil, timeOf(delay, nowMs), other

@@ -32,12 +32,15 @@ local function replaceJob(job, nowMs, options, fields, delay)
     'scheduledFor', 'retry', 'maxRunSeconds', 'runBy', 'startWithinSeconds', 'startBy', 'priority', 'tags')
   local old = job.flags
   job.maxRetries, job.timeoutSeconds, job.flags = string.match(options, '^(%S+) (%S+) (%S+)$')
-  for kept in string.gmatch(old, '[dh]') do setFlag(job, kept) end
+  for kept in string.gmatch(old, '[bdh]') do setFlag(job, kept) end
   for _, field in ipairs({ 'startWithinSeconds', 'startBy', 'priority', 'tags' }) do job[field] = false end
   takeFields(job, fields)
   enterTags(job)
   local status = returnToWaiting(job, nowMs, scheduledFor, order)
   local data = scheduledFor and '{"scheduledFor":' .. isoText(scheduledFor) .. '}' or 'null'
   recordEvent(job, at, 'replaced', status, data, unpack(fields))
+  if has(job, 'b') then
+    countBytes(job)
+  end
   return status
 end

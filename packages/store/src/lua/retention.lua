@@ -26,8 +26,11 @@ local function purge(job, nowMs)
     storeCount()
   end
   if tonumber(redis.call('ZINCRBY', space .. '/names', -1, job.name)) <= 0 then redis.call('ZREM', space .. '/names', job.name) end
-  if has(job, 'u') then freeUnique(job, option(job, 'u', 'unique')) end
-  leaveTags(job)
+  if job.flags ~= '-' and job.flags ~= '-h' then -- most have no more than a history
+    if has(job, 'u') then freeUnique(job, option(job, 'u', 'unique')) end
+    leaveTags(job)
+    if has(job, 'b') then uncountBytes(job) end
+  end
   redis.call('UNLINK', job.key, job.key .. ':events', job.key .. ':logs')
   if redis.call('ZCARD', written(space .. '/jobs')) == 0 then
     redis.call('ZREM', job.base .. 'spaces', job.space)

@@ -15,3 +15,8 @@ end
 local function maxPendingIn(settings)
   return tonumber(string.match(settings or '', '^%S+ %S+ %S+ (%S+) '))
 end
+
+-- Return how many bytes the jobs of a space may take, as text; nil for any number.
+local function maxBytesIn(settings)
+  return string.match(settings or '', '^%S+ %S+ %S+ %S+ (%d+) ')
+end

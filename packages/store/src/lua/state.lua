@@ -9,8 +9,8 @@
 --   seq         of the newest event
 --   updatedAt   epoch ms; 0 for a job that is as it was created
 --   flags       `-`, and a letter for each option that the record has: `u` unique, `c` callbackUrl, `t` tags, `p` priority,
---               `s` startWithinSeconds, `m` maxRunSeconds, `r` retry, `k` checkpoint, `d` deliveryTimeouts; and `h` when the
---               history has a list
+--               `s` startWithinSeconds, `m` maxRunSeconds, `r` retry, `k` checkpoint, `d` deliveryTimeouts, `b` bytes; and `h`
+--               when the history has a list
 --   name        last, because it may contain blanks
 
 -- Matches the parts of a state, in this order.

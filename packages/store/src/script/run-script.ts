@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ERRORS, type ErrorCode, type Status, YardmasterError } from '@yardmaster/protocol';
+import { ERRORS, type ErrorCode, SPACE_FULL_OF_BYTES, type Status, YardmasterError } from '@yardmaster/protocol';
 import { Cluster } from 'ioredis';
 import { call, callError } from '../call.js';
 import { carriedOutWithinMs, type SendCall, type Store, type StoreSettings } from '../store.js';
@@ -63,6 +63,7 @@ export function throwIfRefused(store: Store, reply: readonly unknown[], sentAt: 
     store.observer.failed('busy');
     throw new YardmasterError('UNAVAILABLE', undefined, {}, { cause: new Error(String(reply[1])) });
   }
+  if (word === 'SPACE_FULL' && reply[1] === 'bytes') throw new YardmasterError(word, SPACE_FULL_OF_BYTES);
   if (word === 'ERROR') throw callError(store.observer, new Error(String(reply[1])));
   if (word in ERRORS) {
     // Beside an error code, scripts return the status of the job, and a hint, or nothing.

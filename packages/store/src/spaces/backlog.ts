@@ -15,6 +15,8 @@ export interface SpaceBacklog {
   scheduled: number;
   /** How long the next job to be claimed has waited; null when none is pending. */
   oldestAgeSeconds: number | null;
+  /** Bytes that its jobs take, as last measured; null in a space without `maxBytes`. */
+  bytes: number | null;
 }
 
 /** The queue of the jobs of one name in a space. */
@@ -38,7 +40,7 @@ export interface Backlog {
 
 /**
  * Read the backlog, at a cost that does not grow with the number of jobs. It sends a few commands for each partition,
- * and at most eight for each space shown, and one for each of its paused names and for each name that is shown on its own, over the bulk connection. Each command names one key, so that it works on a
+ * and at most nine for each space shown, and one for each of its paused names and for each name that is shown on its own, over the bulk connection. Each command names one key, so that it works on a
  * cluster. The numbers are not of one moment.
  *
  * @param most spaces at most; 0 for none
@@ -110,13 +112,15 @@ async function withDepth(store: Store, { spaceId, name }: NameQueue): Promise<Ba
 
 async function withAge(store: Store, { spaceId, pending }: Counted, now: number): Promise<SpaceBacklog> {
   const { redis, keys } = store;
-  const [scheduled, [headId, score]] = await Promise.all([
+  const [scheduled, [round, sum, rest], [headId, score]] = await Promise.all([
     call(store, 'zcard', redis.zcard(keys.jobsByStatus(spaceId, 'scheduled'))),
+    call(store, 'hmget', redis.hmget(keys.bytes(spaceId), 'round', 'sum', 'rest')),
     pending === 0 ? [] : nextOf(store, spaceId),
   ]);
-  if (headId === undefined || score === undefined) return { spaceId, pending, scheduled, oldestAgeSeconds: null };
+  const figures = { spaceId, pending, scheduled, bytes: round ? Number(sum ?? 0) + Number(rest ?? 0) : null };
+  if (headId === undefined || score === undefined) return { ...figures, oldestAgeSeconds: null };
   const priority = await call(store, 'hget', redis.hget(keys.job(headId), 'priority'));
-  return { spaceId, pending, scheduled, oldestAgeSeconds: ageSeconds(withoutHeadStart(score, priority), now) };
+  return { ...figures, oldestAgeSeconds: ageSeconds(withoutHeadStart(score, priority), now) };
 }
 
 /** Read the next job of a space and its place in the queue. One of a paused name may be in the queue of its name only. */

@@ -128,6 +128,10 @@ const SECTIONS: readonly { title: string; fields: readonly SettingField[] }[] = 
         hint: 'Create is refused at this many pending jobs; empty: no limit',
       },
       {
+        ...{ path: 'maxBytes', label: 'Most bytes', kind: 'integer' },
+        hint: 'Create and logs are refused once jobs take this much memory of Redis; empty: no limit',
+      },
+      {
         ...{ path: 'anonymousStreams', label: 'Job streams without a token', kind: 'boolean' },
         hint: 'Anyone who knows the id of a job may watch its progress; not set: as the service is set',
       },

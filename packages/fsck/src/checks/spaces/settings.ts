@@ -1,9 +1,11 @@
 import { fieldsOf } from '@yardmaster/redis';
 import { partitionOf, settingsOfText, storedSettings } from '@yardmaster/store';
 import { type CheckContext, faultOf, type Portion } from '../../faults.js';
+import { checkRecount } from './bytes.js';
 
-/** Look for settings of spaces of a partition that cannot be read. Yields once a portion. */
-export async function* checkSettings({ store }: CheckContext, partition: string): AsyncGenerator<Portion> {
+/** Look for settings of spaces of a partition that cannot be read, or whose `maxBytes` has no effect. Yields once a portion. */
+export async function* checkSettings(checked: CheckContext, partition: string): AsyncGenerator<Portion> {
+  const { store } = checked;
   const key = store.keys.settings(partition);
   for await (const fields of fieldsOf(store.redis, key)) {
     const faults = fields
@@ -15,6 +17,9 @@ export async function* checkSettings({ store }: CheckContext, partition: string)
         const detail = spaceId === '' ? 'the version is not a number' : `settings of ${spaceId}: set them again`;
         return faultOf('settings_broken', { jobId: null, key, detail }, '');
       });
+    for (const [spaceId, text] of fields) {
+      if (settingsOfText(text).maxBytes !== undefined) faults.push(...(await checkRecount(checked, spaceId)));
+    }
     yield { seen: fields.length, faults };
   }
 }

@@ -1,7 +1,7 @@
 local WHOLE = { 'deliveryTimeouts', 'missedWindowMs', 'logsDropped', 'deliveredAt', 'startedAt', 'scheduledFor', 'startBy', 'runBy',
   'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }
 local FIELDS = { 'state', 'unique', 'uniqueFreed', 'kept', 'fingerprint', 'retry', 'maxRunSeconds', 'startWithinSeconds',
-  'priority', 'callbackOn', 'tags', unpack(WHOLE) }
+  'priority', 'callbackOn', 'tags', 'bytes', unpack(WHOLE) }
 -- Fields of a record by the flag that says that it has them.
 local FLAGGED = { u = 'unique', c = 'callbackUrl', t = 'tags', p = 'priority', s = 'startWithinSeconds', m = 'maxRunSeconds', r = 'retry',
   k = 'checkpoint', d = 'deliveryTimeouts' }
@@ -26,7 +26,7 @@ local function checkedRecord(found, base, id)
   r.status, r.order, r.attempt, r.returns, r.seq, r.updatedAt, r.maxRetries, r.timeoutSeconds, r.flags, r.space, r.name =
     string.match(r.state or '', STATE)
   local hasState = check('state', r.status and IS_STATUS[r.status] and tonumber(r.order) < 2 ^ 53
-    and (tonumber(r.timeoutSeconds) or 0) > 0 and string.find(r.flags, '^%-[cdhkmprstu]*$') and isSpaceOf(base, r.space))
+    and (tonumber(r.timeoutSeconds) or 0) > 0 and string.find(r.flags, '^%-[bcdhkmprstu]*$') and isSpaceOf(base, r.space))
   local areWhole = true
   for _, field in ipairs(WHOLE) do
     if r[field] and not check(field, string.find(r[field], '^%d+$')) then areWhole, r[field] = false, nil end
@@ -35,6 +35,7 @@ local function checkedRecord(found, base, id)
   check('fingerprint', not r.fingerprint or #r.fingerprint == 22 and string.find(r.fingerprint, '^[%w_-]+$'))
   if not check('unique', not r.unique or isUnique(r.unique)) then r.unique = nil end
   if not check('tags', not r.tags or areTags(r.tags)) then r.tags = nil end
+  check('bytes', not r.bytes or string.find(r.bytes, '^%d+ %d+$'))
   r.isCallbackKnown = check('callbackOn', not r.callbackOn or isCallbackOn(r.callbackOn))
   local hasPlaces = checkTiming(check, r)
   if hasState then checkFlags(broken, r) end

@@ -12,9 +12,6 @@ local job, refusal = openJob(base, space, jobId)
 if refusal then return refusal end
 if isTooLate(nowText, notAfter) then return { 'TOO_LATE' } end
 
-local most = maxPendingIn(settingsText(base, job.space))
-if most and redis.call('ZCARD', base .. 'space:' .. job.space .. '/status/pending') >= most then return { 'SPACE_FULL' } end
-
 local fields = { 'copyOf', jobId }
 local values = redis.call('HMGET', job.key, unpack(names))
 for i, name in ipairs(names) do
@@ -23,5 +20,8 @@ for i, name in ipairs(names) do
   if value then fields[#fields + 1], fields[#fields + 2] = name, value end
 end
 local options = job.maxRetries .. ' ' .. job.timeoutSeconds .. ' ' .. string.gsub(job.flags, '[ukdh]', '')
-create(base, job.space, '', copyId, job.name, options, '- - - ', unpack(fields))
+local limits = (maxPendingIn(settingsText(base, job.space)) or '') .. (has(job, 'b') and 'b' or '')
+local extras = '- ' .. (limits == '' and '-' or limits) .. ' - '
+local reply = create(base, job.space, '', copyId, job.name, options, extras, unpack(fields))
+if reply[1] ~= 'CREATED' then return reply end
 return { 'OK', redis.call('HGETALL', base .. 'job:' .. copyId) }

@@ -128,13 +128,8 @@ function foundIn(reply: Reply, newId: string) {
   }
 }
 
-/** What happened to a call that stored only some of its jobs, by the code of the error that ended it. */
-const REASONS: Partial<Record<ErrorCode, string>> = {
-  STORAGE_FULL: 'Storage is full',
-  UNAVAILABLE: 'Storage did not respond',
-  OVERLOADED: 'Server is busy',
-  SPACE_FULL: 'Space has as many pending jobs as its settings allow',
-};
+/** Errors that may end a call after some of its jobs. What follows the `;` of their messages is then wrong. */
+const PARTIAL: readonly ErrorCode[] = ['STORAGE_FULL', 'UNAVAILABLE', 'OVERLOADED', 'SPACE_FULL'];
 
 /**
  * Return the error of a call that created or found only its first jobs.
@@ -146,8 +141,10 @@ export function partlyStored(error: unknown, stored: number, isKeyed: boolean): 
   if (stored === 0 || !(error instanceof YardmasterError)) return error;
   const { cause } = error;
   const options = cause === undefined ? {} : { cause };
-  const reason = REASONS[error.code];
-  if (reason === undefined) return new YardmasterError(error.code, error.message, { ...error.extras, stored }, options);
+  if (!PARTIAL.includes(error.code)) {
+    return new YardmasterError(error.code, error.message, { ...error.extras, stored }, options);
+  }
+  const [reason] = error.message.split(';');
   // OVERLOADED means that nothing was done.
   const code = error.code === 'OVERLOADED' ? 'UNAVAILABLE' : error.code;
   const isUnknown = error.code === 'UNAVAILABLE' ? ', and the outcome of the others is unknown' : '';

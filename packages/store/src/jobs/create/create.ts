@@ -192,10 +192,12 @@ export function createVerb(
   { spaceId, jobId, job, shown }: { spaceId: string; jobId: string; job: PackedJob; shown: readonly string[] },
 ) {
   const { name, fields, options, delay, fingerprint } = job;
-  const maxPending = known.spaces.of(spaceId)?.maxPending;
-  const isPlain = fingerprint === '' && delay === '' && maxPending === undefined && !ACTIVE.test(options);
-  const extras = isPlain ? '' : [delay || '-', maxPending ?? '-', fingerprint || '-', ...shown].join(' ');
-  return withInputs(create, { args: { jobId, name, options, extras }, rest: fields });
+  const { maxPending, maxBytes } = known.spaces.of(spaceId) ?? {};
+  const flagged = maxBytes === undefined ? options : `${options}b`; // see lua/bytes
+  const limits = `${maxPending ?? ''}${maxBytes === undefined ? '' : 'b'}`;
+  const isPlain = fingerprint === '' && delay === '' && limits === '' && !ACTIVE.test(options);
+  const extras = isPlain ? '' : [delay || '-', limits || '-', fingerprint || '-', ...shown].join(' ');
+  return withInputs(create, { args: { jobId, name, options: flagged, extras }, rest: fields });
 }
 
 /** List the fields of the record that differ from their defaults. Each field left out saves 60 bytes on every job. */

@@ -27,6 +27,7 @@ import { deliveryTokenOf, stateOf } from './state.js';
  * | `runBy` | when its attempt must end, of a running job with `maxRunSeconds` |
  * | `killReason` | JSON text, for the callback of a killed job |
  * | `uniqueFreed` | 1 once an ack, or the next job with the unique key, has freed it |
+ * | `bytes` | memory that it takes, of a job in a space with `maxBytes`; see lua/bytes |
  * | `kept` | 1 of a job that has ended and stays forever |
  * | `callbackAttempts`, `callbackRound`, `callbackDueAt`, `callbackLeasedUntil` | see lua/callback.lua; after an attempt |
  */

@@ -12,6 +12,9 @@ local function makeDead(job, nowMs, errorJson, ...)
   if job.status ~= 'running' then leaveWaiting(job) end
   endOptions(job, nowMs, 'dead')
   recordEvent(job, formatInteger(nowMs), 'dead', 'dead', '{"error":' .. errorJson .. '}', 'error', errorJson, ...)
+  if #errorJson > 512 and has(job, 'b') then
+    countBytes(job)
+  end
   return 'dead'
 end
 
@@ -26,6 +29,9 @@ local function failAttempt(job, nowMs, errorJson, again)
   local status = returnToWaiting(job, nowMs, scheduledFor)
   local data = '{"error":' .. errorJson .. ',"attemptNumber":' .. job.attempt .. scheduledData(scheduledFor)
   recordWaiting(job, formatInteger(nowMs), 'retried', status, data, 'error', errorJson)
+  if #errorJson > 512 and has(job, 'b') then
+    countBytes(job)
+  end
   return status
 end
 

@@ -27,4 +27,7 @@ if job.flags ~= '-' then
   endOptions(job, nowMs, 'completed')
 end
 recordEvent(job, nowText, 'completed', 'completed', result, 'result', result)
+if #result > 512 and has(job, 'b') then
+  countBytes(job)
+end
 return { 'OK', job.attempt, job.space, nowMs - (startedAt or nowMs), job.name }

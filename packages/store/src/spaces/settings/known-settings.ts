@@ -64,19 +64,25 @@ const NOTHING: Known = { version: null, spaces: [], on: new Set() };
 
 /**
  * Write settings as they are stored: numbers that scripts need, which parse no JSON, and the settings as JSON. The numbers
- * are the retention of a completed, a dead and a killed job, in milliseconds, and `maxPending`; `-` for none.
+ * are the retention of a completed, a dead and a killed job, in milliseconds, `maxPending` and `maxBytes`; `-` for none.
  */
 export function storedSettings(settings: SpaceSettings): string {
   const { completedSeconds, deadSeconds, killedSeconds } = settings.retention ?? {};
   const ms = (seconds: number | undefined) => (seconds === undefined ? '-' : Math.ceil(seconds * 1_000));
-  const numbers = [ms(completedSeconds), ms(deadSeconds), ms(killedSeconds), settings.maxPending ?? '-'];
+  const numbers = [
+    ms(completedSeconds),
+    ms(deadSeconds),
+    ms(killedSeconds),
+    settings.maxPending ?? '-',
+    settings.maxBytes ?? '-',
+  ];
   return `${numbers.join(' ')} ${JSON.stringify(settings)}`;
 }
 
 /** Read settings as they are stored. Damaged ones, which fsck reports, count as none. */
 export function settingsOfText(text: string | null): SpaceSettings {
   try {
-    return JSON.parse((text ?? '').replace(/^(?:\S+ ){4}(?={)/, '')) as SpaceSettings;
+    return JSON.parse((text ?? '').replace(/^(?:\S+ ){5}(?={)/, '')) as SpaceSettings;
   } catch {
     return {};
   }

@@ -4,7 +4,7 @@ import { call } from '../../call.js';
 import { PARTITION_TAGS, partitionOf } from '../../keys.js';
 import { runScript } from '../../script/run-script.js';
 import { set_settings } from '../../script/scripts.generated.js';
-import type { Store } from '../../store.js';
+import type { Caller, Store } from '../../store.js';
 import { settingsOfText, storedSettings } from './known-settings.js';
 
 /** Times that a change is tried when others change the same settings at once. */
@@ -24,23 +24,31 @@ export async function readSettings(store: Store, spaceId: string): Promise<Space
  * message. It works on a full Redis. A change to what is set already changes nothing.
  *
  * @returns the settings after the change, and whether they were others before
- * @throws OVERLOADED when others change them all the time; UNAVAILABLE
+ * @throws FORBIDDEN for a limit that only a key for every space may raise; OVERLOADED when others change them all the time;
+ *   UNAVAILABLE
  * @see docs/api.md#settings-of-a-space
  */
 export async function changeSettings(
   store: Store,
+  caller: Caller,
   spaceId: string,
   change: SettingsChange,
 ): Promise<{ settings: SpaceSettings; isChanged: boolean }> {
   for (let tries = 0; tries < TRIES; tries++) {
     const before = await textOf(store, spaceId);
-    const after = changedSettings(settingsOfText(before), change);
+    const after = changedSettings(settingsOfText(before), change, caller.spaceId === null);
     const isEmpty = Object.keys(after).length === 0;
     const text = isEmpty ? '' : storedSettings(after);
     if (text === (before ?? '')) return { settings: after, isChanged: false };
     const { outcome } = await runScript(store, set_settings, {
       keys: { settings: keyOf(store, spaceId) },
-      args: { space: spaceId, before: before ?? '', after: text },
+      args: {
+        base: store.keys.baseOfSpace(spaceId),
+        space: spaceId,
+        before: before ?? '',
+        after: text,
+        maxBytes: after.maxBytes ?? '',
+      },
     });
     if (outcome === 'CHANGED') continue;
     store.known.spaces.change(spaceId, after);

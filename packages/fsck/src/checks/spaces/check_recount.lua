@@ -1,0 +1,19 @@
+-- KEYS sums
+-- ARGV base isRepairing space
+-- REPLY OK found[]
+--
+-- Check that the bytes of a space are counted if its settings have maxBytes, and only then.
+--   sums          the space's /bytes, see lua/bytes of the store
+--   isRepairing   '1' to repair; '0' writes nothing
+--   found         kind, key, detail, outcome, …; see findings
+local found, most = findings(), maxBytesIn(settingsText(base, space))
+if not most and redis.call('EXISTS', sums) == 1 then
+  find(found, 'orphaned', sums, space .. ' has no maxBytes', found.removals, function() boundBytes(base, space, '') end)
+elseif most and (redis.call('HGET', sums, 'most') ~= most or not scoreIn(base .. 'recounts', space)) then
+  find(found, 'recount_forgotten', base .. 'recounts', space .. ' has maxBytes', found.additions, function()
+    redis.call('ZREM', base .. 'recounts', space) -- A full Redis lets the rest pass once something was removed.
+    boundBytes(base, space, most)
+  end)
+end
+if isRepairing == '1' then repairAll(found) end
+return { 'OK', found.flat }
