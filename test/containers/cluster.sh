@@ -280,6 +280,8 @@ down() {
     for pid in "$STATE"/*.pid; do kill -s $signal "$(cat "$pid")"; done
     sleep 2
   done
+  # Those of containers that were just made outlive their containerd.
+  pgrep -f "^/usr/bin/containerd-shim.* -address $STATE/" | xargs -r kill -s KILL
   awk -v dir="$STATE/" 'index($2, dir) == 1 {print $2}' /proc/mounts | sort -r | xargs -r umount -l
   for link in ymk0 ymk1 ymk2; do ip link del $link; done
   for way in -s -d; do iptables -D FORWARD $way 172.29.0.0/16 -j ACCEPT; done
