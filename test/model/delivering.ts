@@ -12,7 +12,7 @@ export function create(
   world: World,
   { id, space, request }: { id: string; space: string; request: CreateJobRequest },
 ): Job {
-  const order = nextOrder(world, space, Math.floor(world.micros * 1.024));
+  const order = nextOrder(world, space);
   const at = timeOfOrder(order);
   const job: ModelJob = {
     id,

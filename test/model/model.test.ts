@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { STATUSES } from '@yardmaster/protocol';
-import { Redis } from 'ioredis';
 import { withRedis } from '../support/own-redis.js';
 import { JOB_VERBS } from './index.js';
 import { WEIGHTS } from './play/draw-calls.js';
@@ -28,14 +27,12 @@ const ENOUGH = 100;
 // A Redis of its own: fsck reads all keys once per sequence, and the shared Redis contains those of all test files.
 const redis = withRedis({ appendonly: 'no' });
 
-const connect = () => new Redis(redis.url.replace('unix://', ''), { disconnectTimeout: 50 });
-
 const usual = { alone: ENOUGH, atOnce: 25 };
 
 describe('the store on Redis', () => {
   let testStores: TestStores;
   beforeAll(() => {
-    testStores = new TestStores(connect);
+    testStores = new TestStores(redis);
   });
   afterAll(() => testStores.disconnect());
 

@@ -127,11 +127,12 @@ export interface ModelMessage {
 /** A moment of Redis' clock, and what the store draws then. */
 export interface Moment {
   now: number;
-  /** Microseconds since `now`. They only order the jobs of a millisecond. */
-  micros: number;
   /** The number that the store draws for the jitter of retries: at least 0 and below 1. */
   random: number;
 }
+
+/** Return a moment whose number for jitter differs from that of the millisecond before. */
+export const momentAt = (ms: number): Moment => ({ now: ms, random: ((ms % 997) * 0.618) % 1 });
 
 /** Settings that decide what happens to jobs. */
 export type WorldSettings = Omit<StoreSettings, 'isClockManual' | 'random' | 'keysPerSpace'>;
@@ -168,7 +169,7 @@ export class Refusal extends Error {
 }
 
 export const newWorld = (settings: WorldSettings, now: number): World => ({
-  ...{ now, micros: 0, random: 0 },
+  ...{ now, random: 0 },
   settings,
   jobs: new Map(),
   last: new Map(),

@@ -1,14 +1,11 @@
 import { once } from 'node:events';
 import { inGroups } from '@yardmaster/api';
 import { createStore, FORMAT, PARTITIONS, type Store, type StoreSettings } from '@yardmaster/store';
-import type { Redis } from 'ioredis';
-import { keysOf } from '../../support/fsck.js';
+import { Redis } from 'ioredis';
+import type { OwnRedis } from '../../support/own-redis.js';
 import { subscribe } from '../../support/subscribe.js';
-import type { ModelMessage } from '../world.js';
-import { freezeClock, momentAt, removeClock, setClock } from './clock.js';
+import { type ModelMessage, momentAt } from '../world.js';
 import { SPACES } from './values.js';
-
-let prefixes = 0;
 
 /** The store of one sequence, on several connections, and the messages that it publishes. */
 export interface TestStore {
@@ -25,35 +22,30 @@ export class TestStores {
   private readonly connections: [Redis, ...Redis[]];
   private readonly subscriber: Redis;
 
-  constructor(connect: () => Redis) {
+  constructor({ url }: OwnRedis) {
+    const connect = () => new Redis(url.replace('unix://', ''), { disconnectTimeout: 50 });
     this.connections = [connect(), connect(), connect()];
     this.subscriber = connect();
-    for (const connection of this.connections) freezeClock(connection);
   }
 
   /** @param isGrouped whether concurrent calls are sent as one script, and not on several connections */
   async open(settings: Partial<StoreSettings>, isGrouped: boolean): Promise<TestStore> {
     const [redis, ...others] = this.connections;
-    const keyPrefix = `t-model-${process.pid}-${prefixes++}`;
     let now = 0;
     const random = () => momentAt(now).random;
-    const storeOn = (connection: Redis) => createStore(connection, { ...settings, keyPrefix, random });
+    const storeOn = (connection: Redis) => createStore(connection, { ...settings, isClockManual: true, random });
     const first = storeOn(redis);
+    await redis.flushall();
     await redis.hset(first.keys.meta, 'partitions', PARTITIONS, 'format', FORMAT);
     const { published, stop } = await this.listen(first);
     return {
       stores: isGrouped ? [inGroups(first)] : [first, ...others.map(storeOn)],
       setClock: async (ms) => {
         now = ms;
-        await setClock(redis, ms);
+        await redis.set(first.keys.manualClock, ms);
       },
       published,
-      async close() {
-        await stop();
-        await removeClock(redis);
-        const keys = await keysOf(redis, keyPrefix);
-        await redis.unlink(...keys);
-      },
+      close: stop,
     };
   }
 
