@@ -11,6 +11,8 @@ import { SPACES } from './values.js';
 export interface TestStore {
   /** One for each connection. */
   stores: [Store, ...Store[]];
+  /** Remove everything. */
+  empty(): Promise<void>;
   setClock(ms: number): Promise<void>;
   /** Return all messages that were published, by job. */
   published(): Promise<Map<string, ModelMessage[]>>;
@@ -35,11 +37,15 @@ export class TestStores {
     const random = () => momentAt(now).random;
     const storeOn = (connection: Redis) => createStore(connection, { ...settings, isClockManual: true, random });
     const first = storeOn(redis);
-    await redis.flushall();
-    await redis.hset(first.keys.meta, 'partitions', PARTITIONS, 'format', FORMAT);
+    const empty = async () => {
+      await redis.flushall();
+      await redis.hset(first.keys.meta, 'partitions', PARTITIONS, 'format', FORMAT);
+    };
+    await empty();
     const { published, stop } = await this.listen(first);
     return {
       stores: isGrouped ? [inGroups(first)] : [first, ...others.map(storeOn)],
+      empty,
       setClock: async (ms) => {
         now = ms;
         await redis.set(first.keys.manualClock, ms);
