@@ -57,7 +57,8 @@ export function queryOf(query: Query): string {
   return parameters.size > 0 ? `?${parameters}` : '';
 }
 
-/** Make a text of a server printable, without the API key, because a proxy may quote the headers of the request. */
+/** Make a text of a server printable, without the API key, because a proxy may quote the headers of the request, also encoded. */
 export function redact(text: string, { token }: Service): string {
-  return printable(token === null ? text : text.replaceAll(token, '…'));
+  if (token === null) return printable(text);
+  return printable(text.replaceAll(token, '…').replaceAll(encodeURIComponent(token), '…'));
 }
