@@ -75,8 +75,9 @@ it('revokes the keys that a key made, and those that these made, in every proces
   for (const stream of streams) expect(await stream.end()).toMatchObject({ code: 1008 });
   expect([await statusesOf(kept), await statusesOf(kept, other)]).toEqual([new Set([200]), new Set([200])]);
 
-  const [entry] = (await service.call('GET', '/audit?limit=1')).body.entries;
-  expect(entry).toMatchObject({ action: 'key.revoke', spaceId: SPACE, details: { keyId: maker.id, children: 2 } });
+  const { entries } = (await service.call('GET', '/audit')).body;
+  const entry = entries.find(({ action }: { action: string }) => action === 'key.revoke');
+  expect(entry).toMatchObject({ spaceId: SPACE, details: { keyId: maker.id, children: 2 } });
 });
 
 it('keeps the keys that a key made with keepChildren, which nobody revokes with the maker of their maker', async () => {
