@@ -5,7 +5,7 @@ import type { Delivery } from '../world.js';
 // A small machine of what decides whose call counts: statuses, counters, delivery tokens, the unique key, and creates that
 // are sent again. It has no time and no workers: a timer may act in each status that has one, and a call may come with any
 // token that was ever issued, as often as it likes. So it covers any number of workers, and messages that are late,
-// repeated or lost. Its fence computes from counters, as lua/attempt does; ../tokens.ts decides by the list of deliveries.
+// repeated or lost. Its fence computes from counters, as lua/attempt does; tokens.ts decides by the list of deliveries.
 
 /** A job from its create to its removal. Creates have idempotency keys, so a later one makes a job with the same id. */
 export interface Life {
@@ -205,7 +205,7 @@ const removed = (state: State, job: number, rules: Rules): State => ({
   late: state.late.map((tokens, n) => (n === job ? newest(tokensOf(state, job), rules.known.ofRemoved) : tokens)),
 });
 
-/** Make a transition. The list of deliveries follows the specification, see ../attempts.ts. */
+/** Make a transition. The list of deliveries follows the specification, see attempts.ts. */
 function moved(state: State, job: number, { trigger, to, event }: Transition, rules: Rules): State {
   const life = state.jobs[job] as Life;
   const after: Life = { ...life, ...rules.counters[trigger]?.(life, to), status: to };
