@@ -77,7 +77,9 @@ it.each(files)('%s parses no JSON, has fewer than 60 lines, and declares its inp
   expect(text).not.toMatch(/cjson|cmsgpack|^#!/m);
   expect(text.split('\n').length).toBeLessThan(60);
   if (file.includes('/lua/')) return;
-  expect(text).toMatch(/^-- KEYS .+\n-- ARGV .+\n(-- REPLY [A-Z_]+.*\n)+(-- ERRORS .+\n)?(-- REPLICATED\n)?--\n-- [A-Z]/);
+  expect(text).toMatch(
+    /^-- KEYS .+\n-- ARGV .+\n(-- REPLY [A-Z_]+.*\n)+(-- ERRORS .+\n)?(-- REPLICATED\n)?--\n-- [A-Z]/,
+  );
 });
 
 it('the topology excludes only existing tests', async () => {
