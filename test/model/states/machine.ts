@@ -41,7 +41,7 @@ type Timer = (typeof TIMERS)[number];
 export interface Call {
   verb: WorkerVerb | (typeof OPERATOR_VERBS)[number] | Timer;
   job: number;
-  /** Whose token a worker sends: 0 for the newest delivery, 1 for the one before it, maybe of a removed job. */
+  /** Whose token a worker sends: 0 for the newest delivery, 1 for the previous one, maybe of a removed job. */
   age?: number;
   /** Whether the job is to wait for a time. */
   isDelayed?: boolean;
