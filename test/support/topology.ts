@@ -92,7 +92,7 @@ async function start(
 
   const addresses = (name: string) => (ports[name] ?? []).map((port) => `127.0.0.1:${port}`);
   const upstreams = { api: addresses('api'), gateway: addresses('gateway') };
-  const nginx = await startNginx(upstreams, { asInCompose: true });
+  const nginx = await startNginx(upstreams); // Not that of Compose, which leaves out a process for 3 s after a failed call.
   ends.push(() => nginx.stop());
 
   return {
