@@ -138,8 +138,9 @@ it('lists the keys of a space with the same commands and arguments of Redis when
   for (let n = 0; n < 3; n++) await service.key(['jobs:read'], { spaceId: 'quiet' });
   const list = async () => expect((await service.call('GET', '/keys', { key })).body).toHaveLength(4);
   const commands = async () =>
-    (await monitored(list)).flatMap((line) => (line.includes('{keys}') ? [line.replace(/^.*?\] /, '')] : []));
-  await list(); // The key is cached now.
+    (await monitored(list))
+      .map((line) => line.replace(/^.*?\] /, ''))
+      .filter((line) => line.includes('{keys}') && !line.startsWith('"hget"')); // By which the key is checked, when it is not cached.
   const before = await commands();
   expect(before.map((line) => line.split(' ')[0])).toEqual(['"evalsha"', '"ZREVRANGEBYLEX"', '"HMGET"', '"HMGET"']);
 
