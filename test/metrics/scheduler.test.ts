@@ -167,7 +167,9 @@ describe('a scheduler', () => {
       const responses = await Promise.all(
         Array.from({ length: SCRAPES }, () => scheduler.http.call('GET', '/metrics')),
       );
-      for (const { text } of responses) expect(readText(text).get('yardmaster_queue_spaces_left_out')).toBe(197);
+      // A scrape that Redis was too slow for has no value.
+      const leftOut = responses.map(({ text }) => readText(text).get('yardmaster_queue_spaces_left_out'));
+      expect(new Set(leftOut.filter((value) => value !== undefined))).toEqual(new Set([197]));
       return (await callsOf('zrevrange')) > 0;
     });
     const reads = (await callsOf('zrevrange')) / PARTITION_TAGS.length;
