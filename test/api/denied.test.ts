@@ -96,6 +96,17 @@ describe.each(REFUSALS)('the audit of a client %s', (what, status, keyOf) => {
   });
 });
 
+it('records which API key made a stream token for other streams', async () => {
+  const { id, key } = await service.key(['jobs:read'], { spaceId: 'a' });
+  const body = { scope: 'jobs:read', tag: 'customer' };
+  const { token } = (await service.call('POST', '/stream-tokens', { key, body })).body;
+  const address = `198.51.100.${++addresses}`;
+  const headers = { 'x-forwarded-for': address };
+  const path = `/api/v1/realtime/spaces/a?counts=1&token=${token}`;
+  expect((await sendHandshake(service.url, path, { headers })).status).toBe(403);
+  expect(shownOf(await deniedTo(address, 1))).toEqual([{ keyId: id, spaceId: 'a', status: 403, count: 1 }]);
+});
+
 it('logs one warning about refused access for each client address, without the key', async () => {
   const wrong = `ym_${'b'.repeat(16)}_${'7'.repeat(64)}`;
   for (const from of ['203.0.113.1', '203.0.113.1', '203.0.113.2', '2001:db8::1', '2001:db8::2'])
