@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { keysOf } from '../support/fsck.js';
 import { withService } from '../support/service.js';
+import { until } from '../support/until.js';
 import { check, type Short } from './checking.js';
 
 // The API alone: nothing but these tests makes entries of the audit.
@@ -40,6 +41,8 @@ beforeEach(async () => {
 
 it('fsck finds no fault in the audit', async () => {
   expect(ids).toHaveLength(4);
+  // Refused access is added behind the response.
+  await until(async () => (await service.redis.exists(keyOf('of/!'))) === 1);
   expect(await service.redis.zrange(keyOf('owners'), 0, -1, 'WITHSCORES')).toEqual(['!', '1', 'b', '2', 'a', '4']);
   expect((await check(service.store, true)).short).toEqual([]);
 });
