@@ -31,9 +31,18 @@ const EXCEPTIONS = [
   ...OF_NO_CALL,
   // Of `yardmaster fsck`, which an operator can stop at any reply, and start again.
   ...['check_acts', 'check_api_keys', 'check_entries', 'check_jobs', 'check_names', 'check_operation', 'check_orphan'],
-  ...['check_paused', 'check_spaces', 'check_unique_entries', 'count_jobs', 'count_names'],
-  // Steps that the next sweep makes again: after a step of Redis' clock, and for paused names (test/store/pauses.test.ts).
-  ...['reopen_windows', 'mark_step', 'requeue_resumed'],
+  ...[
+    'check_paused',
+    'check_recount',
+    'check_spaces',
+    'check_sum',
+    'check_unique_entries',
+    'count_jobs',
+    'count_names',
+  ],
+  // Steps that the next sweep makes again: after a step of Redis' clock, for paused names (test/store/pauses.test.ts), and for
+  // the bytes of spaces (test/spaces/bytes.test.ts).
+  ...['reopen_windows', 'mark_step', 'requeue_resumed', 'recount'],
   // For several jobs, and for operations on many: test/resilience loses their replies (batch.test.ts, operations.test.ts).
   'group',
   ...['cancel_operation', 'read_operations', 'read_texts', 'start_operation', 'step_operation'],

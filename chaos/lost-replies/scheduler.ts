@@ -80,7 +80,7 @@ const LATER: readonly LostSchedulerReply[] = [
 export const LOST_SCHEDULER_REPLIES: readonly LostSchedulerReply[] = [...FIRST, ...LATER];
 
 /** The commands of a scheduler's scrape. */
-export const LOST_SCRAPES = ['zcard', 'zrevrange'] as const;
+export const LOST_SCRAPES = ['zcard', 'zrevrange', 'hmget'] as const;
 
 const CLIENT = 'loser';
 const WAIT_MS = 60_000; // For a window, a sweep, or the detection of a dead connection, on a slow machine.
