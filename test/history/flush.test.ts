@@ -1,6 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, it } from '@jest/globals';
-import { ANY_SPACE, createStore, flushHistory, getHistory, SpaceHistoryCounter, type Store } from '@yardmaster/store';
+import { createJobRequest } from '@yardmaster/protocol';
+import {
+  ANY_SPACE,
+  createJob,
+  createStore,
+  deleteJob,
+  flushHistory,
+  getHistory,
+  killJob,
+  SpaceHistoryCounter,
+  type Store,
+} from '@yardmaster/store';
 import { connectTo } from '../support/connect.js';
 import { withRedis } from '../support/own-redis.js';
 import { totalOf } from './recount.js';
@@ -11,13 +22,19 @@ afterEach(() => {
   for (const close of open.splice(0)) close();
 });
 
-/** Open a store, on a prefix of its own unless one is given. */
-function openStore(keyPrefix = `t-${randomUUID().slice(0, 8)}`): Store & { counter: SpaceHistoryCounter } {
+/** Open a store whose space `demo` has a job, on a prefix of its own unless one is given. */
+async function openStore(
+  keyPrefix = `t-${randomUUID().slice(0, 8)}`,
+): Promise<Store & { counter: SpaceHistoryCounter }> {
   const connection = connectTo(redis.url);
   open.push(() => connection.disconnect());
-  const counter = new SpaceHistoryCounter();
-  return { ...createStore(connection, { keyPrefix }), counter };
+  const store = createStore(connection, { keyPrefix });
+  await createJob(store, 'demo', createJobRequest.parse({ name: 'work' }));
+  return { ...store, counter: new SpaceHistoryCounter() };
 }
+
+const add = ({ counter }: { counter: SpaceHistoryCounter }, name = 'work', spaceId = 'demo') =>
+  counter.add({ from: 'none', to: 'pending', spaceId, name });
 
 const RANGE = { from: null, to: null, step: 60 } as const;
 async function shownBy(store: Store, spaceId = 'demo') {
@@ -26,8 +43,8 @@ async function shownBy(store: Store, spaceId = 'demo') {
 const createdBy = async (store: Store) => (await shownBy(store)).work?.created ?? 0;
 
 it('adds a step of the history once when its flush is repeated because its reply was lost', async () => {
-  const store = openStore();
-  store.counter.add({ from: 'none', to: 'pending', spaceId: 'demo', name: 'work' });
+  const store = await openStore();
+  add(store);
   await flushHistory(store, store.counter); // Redis knows the script from now on.
   const evalsha = store.redis.evalsha.bind(store.redis);
   let lost = 3;
@@ -37,7 +54,7 @@ it('adds a step of the history once when its flush is repeated because its reply
     return reply;
   }) as unknown as typeof store.redis.evalsha;
   for (let flush = 0; flush < 4; flush++) {
-    store.counter.add({ from: 'none', to: 'pending', spaceId: 'demo', name: 'work' });
+    add(store);
     const { faults } = await flushHistory(store, store.counter);
     expect(faults).toHaveLength(flush < 3 ? 1 : 0);
   }
@@ -46,14 +63,14 @@ it('adds a step of the history once when its flush is repeated because its reply
 });
 
 it('keeps the counts of the history while Redis is full, and adds them later', async () => {
-  const store = openStore();
-  store.counter.add({ from: 'none', to: 'pending', spaceId: 'demo', name: 'work' });
+  const store = await openStore();
+  add(store);
   expect((await flushHistory(store, store.counter)).faults).toEqual([]);
   await store.redis.config('SET', 'maxmemory', '1mb');
-  store.counter.add({ from: 'none', to: 'pending', spaceId: 'demo', name: 'work' });
+  add(store);
   const { faults } = await flushHistory(store, store.counter);
   expect(faults).toMatchObject([{ code: 'STORAGE_FULL' }]);
-  store.counter.add({ from: 'none', to: 'pending', spaceId: 'demo', name: 'work' });
+  add(store);
   await flushHistory(store, store.counter);
   await store.redis.config('SET', 'maxmemory', '0');
   expect(await createdBy(store)).toBe(1);
@@ -62,11 +79,11 @@ it('keeps the counts of the history while Redis is full, and adds them later', a
 });
 
 it('counts names beyond the first 100 of a space together in the history, in one process and in several', async () => {
-  const store = openStore();
-  const other = openStore(store.settings.keyPrefix);
+  const store = await openStore();
+  const other = await openStore(store.settings.keyPrefix);
   for (let n = 0; n < 150; n++) {
-    store.counter.add({ from: 'none', to: 'pending', spaceId: 'demo', name: `a${n}` });
-    other.counter.add({ from: 'none', to: 'pending', spaceId: 'demo', name: `b${n}` });
+    add(store, `a${n}`);
+    add(other, `b${n}`);
   }
   expect(store.counter.cells).toBe(101);
   await flushHistory(store, store.counter);
@@ -79,9 +96,9 @@ it('counts names beyond the first 100 of a space together in the history, in one
 });
 
 it('reports that counts of the history are lost beyond 10,000 pairs of space and name, and keeps the others', async () => {
-  const store = openStore();
-  for (let n = 0; n < 10_010; n++)
-    store.counter.add({ from: 'none', to: 'pending', spaceId: `space-${n}`, name: 'work' });
+  const store = await openStore();
+  for (let n = 0; n < 10_010; n++) add(store, 'work', `space-${n}`);
+  for (const space of ['space-9999', 'space-10005']) await store.redis.zadd(store.keys.jobs(space), 1, 'a job');
   expect(store.counter.cells).toBe(10_000);
   const first = await flushHistory(store, store.counter);
   expect(first).toEqual({ hasLost: true, faults: [] });
@@ -92,14 +109,54 @@ it('reports that counts of the history are lost beyond 10,000 pairs of space and
 });
 
 it('keeps minutes of the history for 48 hours and hours for 35 days', async () => {
-  const store = openStore();
-  store.counter.add({ from: 'none', to: 'pending', spaceId: 'demo', name: 'work' });
+  const store = await openStore();
+  add(store);
   await flushHistory(store, store.counter);
-  const keys = await store.redis.keys(`${store.settings.keyPrefix}:*history*`);
+  const keys = await store.redis.keys(`${store.settings.keyPrefix}:*history/*/*`);
   const kept = await Promise.all(keys.map(async (key) => [key.split('/').at(-2), await store.redis.ttl(key)] as const));
   const ttl = Object.fromEntries(kept);
   expect(ttl['60']).toBeGreaterThan(47 * 3_600);
   expect(ttl['60']).toBeLessThanOrEqual(48 * 3_600);
   expect(ttl['3600']).toBeGreaterThan(34 * 86_400);
   expect(ttl['3600']).toBeLessThanOrEqual(35 * 86_400);
+});
+
+const keysOf = (store: Store) => store.redis.keys(`${store.settings.keyPrefix}:*history*`);
+
+it('keeps the newest history of a space in 8 MB, and 100 names in all of it', async () => {
+  const store = await openStore();
+  const { counter, redis: connection } = store;
+  let at = performance.now() - 300 * 61_000;
+  for (let n = 0; n < 300; n++) {
+    counter.close(at); // Nothing was counted before.
+    at += 61_000;
+    for (let name = 0; name < 100; name++) {
+      const event = { from: 'delivered', to: 'pending', by: 'timeout', spaceId: 'demo' } as const;
+      const longName = `${name + (n % 2) * 50}`.padEnd(128, 'x');
+      for (let ms = 10; ms < 1e8; ms *= 4) counter.add({ ...event, name: longName, waitMs: ms, runMs: ms });
+    }
+    counter.close(at);
+    if (n % 100 === 99) expect((await flushHistory(store, counter)).faults).toEqual([]);
+  }
+  const used = await Promise.all((await keysOf(store)).map((key) => connection.memory('USAGE', key, 'SAMPLES', 0)));
+  const all = used.reduce((sum: number, bytes) => sum + Number(bytes), 0);
+  expect([all > 6e6, all < 8.7e6]).toEqual([true, true]);
+  const { points } = await getHistory(store, ANY_SPACE, 'demo', { from: null, to: null, step: 60 });
+  expect(points.length).toBeGreaterThan(50);
+  const names = new Set(points.flatMap((point) => Object.keys(point.names)));
+  expect(names.size).toBe(101);
+});
+
+it('removes the history of a space with its last job, and adds nothing afterwards', async () => {
+  const store = await openStore();
+  const [id = ''] = await store.redis.zrange(store.keys.jobs('demo'), 0, 0);
+  add(store);
+  await flushHistory(store, store.counter);
+  expect(await keysOf(store)).toHaveLength(4);
+  add(store);
+  await killJob(store, ANY_SPACE, id, null);
+  await deleteJob(store, ANY_SPACE, id);
+  expect(await keysOf(store)).toEqual([]);
+  expect((await flushHistory(store, store.counter)).faults).toEqual([]);
+  expect(await keysOf(store)).toEqual([]);
 });

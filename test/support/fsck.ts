@@ -37,4 +37,5 @@ export async function removeJobs(redis: Redis, prefix: string): Promise<void> {
 }
 
 /** Whether a key belongs to the history of a space. Processes write it a little after the calls that it counts. */
-export const isOfHistory = (name: string) => /\{..\}:(space:[^/]+\/history\/\d+\/\d+|counted:\w+)$/.test(name);
+export const isOfHistory = (name: string) =>
+  /\{..\}:(space:[^/]+\/history\/(\d+\/\d+|points|names)|counted:\w+)$/.test(name);

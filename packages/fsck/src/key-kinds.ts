@@ -21,8 +21,9 @@ export type KeyKind =
   | { kind: 'recounts' }
   | { kind: 'settings'; partition: string }
   | { kind: 'spaces'; partition: string }
-  /** A point of the history of a space. It expires on its own, and nothing else says what it must contain. */
+  /** A point of the history of a space, or all of them. It expires on its own, and nothing else says what it must contain. */
   | { kind: 'history' }
+  | { kind: 'historyNames' }
   /** Number of the last step of counts that was added of a process. It expires on its own. */
   | { kind: 'counted' }
   | { kind: 'stepped' }
@@ -61,6 +62,7 @@ export const TYPE_OF: Record<KeyKind['kind'], string | null> = {
   settings: 'hash',
   spaces: 'zset',
   history: 'hash',
+  historyNames: 'zset',
   counted: 'string',
   stepped: 'string',
   barrier: 'string',
@@ -153,7 +155,8 @@ function spaceKey(partition: string, rest: string): KeyKind {
   if (SPACE_INDEXES.has(index)) return { kind: 'index', partition, spaceId, ...ANY };
   if (index === 'names' || index === 'unique' || index === 'paused' || index === 'bytes')
     return { kind: index, spaceId };
-  if (/^history\/(60|3600)\/\d+$/.test(index)) return { kind: 'history' };
+  if (/^history\/((60|3600)\/\d+|points)$/.test(index)) return { kind: 'history' };
+  if (index === 'history/names') return { kind: 'historyNames' };
   const [, family, value = ''] = /^(queue|tag)\/(.+)$/s.exec(index) ?? [];
   if (family === undefined) return UNKNOWN;
   return { kind: 'index', partition, spaceId, ...ANY, [family === 'tag' ? 'tag' : 'name']: value };

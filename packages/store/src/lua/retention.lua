@@ -34,6 +34,7 @@ local function purge(job, nowMs)
   redis.call('UNLINK', job.key, job.key .. ':events', job.key .. ':logs')
   if redis.call('ZCARD', written(space .. '/jobs')) == 0 then
     redis.call('ZREM', job.base .. 'spaces', job.space)
+    forgetHistory(space .. '/history/')
     if batch and batch.space == job.space then batch.isOrderNew = false end
   end
   return true
