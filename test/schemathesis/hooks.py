@@ -30,6 +30,7 @@ def map_case(context, case):
     fit_the_action(case)
     name_one_subject(case)
     page_in_one_way(case)
+    leave_out_or_page(case)
     expire_later(case)
     never_repeat_a_key(case)
     write_whole_tokens(case)
@@ -137,6 +138,15 @@ def page_in_one_way(case):
     statuses = query.get("status", [])
     if "offset" in query and (others or (isinstance(statuses, list) and len(statuses) > 1)):
         del query["offset"]
+
+
+def leave_out_or_page(case):
+    """A page of the events that `events=0` leaves out is refused."""
+    query = case.query or {}
+    if operation_of(case) == "getJob" and str(query.get("events")) == "0":
+        for name in ("eventsAfter", "eventsLimit"):
+            if re.fullmatch(r"[0-9]+", str(query.get(name, ""))):
+                del query[name]
 
 
 def never_repeat_a_key(case):
