@@ -36,7 +36,7 @@ const SUITES = {
   'topology-tls': jest('test/topology', { TEST_TOPOLOGY_REDIS: 'tls' }),
   'topology-sentinel': jest('test/topology', { TEST_TOPOLOGY_REDIS: 'sentinel' }),
   'topology-cluster': jest('test/topology', { TEST_TOPOLOGY_REDIS: 'cluster' }),
-  model: { ...jest('.', { MODEL_SEQUENCES: '200' }, 'test/model'), tenth: undefined },
+  orders: { ...jest('test/model', { MODEL_SEQUENCES: '10000' }), tenth: undefined }, // npm test plays 300.
   instructions: script('bench/instructions/main.mjs', () => []),
   mutation: script('test/mutation/main.mjs'), // A mutant that lets tests wait takes two minutes, so a tenth could take twenty.
   fuzz: script('test/fuzz/main.mjs', () => ['--short']),

@@ -1,14 +1,14 @@
 import { fsck } from '@yardmaster/fsck';
-import { listJobsQuery, STATUSES } from '@yardmaster/protocol';
+import { isTerminal, listJobsQuery, STATUSES } from '@yardmaster/protocol';
 import { partitionOf, type Store } from '@yardmaster/store';
 import type { World } from '../world.js';
 import type { Call } from './calls.js';
-import type { Step } from './step.js';
+import type { IssuedIds, Step } from './step.js';
 import { SPACES, TAGS } from './values.js';
 
 const pageOf = (query: object) => listJobsQuery.parse({ limit: '100', ...query });
 
-/** List calls that read everything and change nothing. */
+/** List calls that read all jobs and spaces, and change nothing. */
 export function everyRead({ jobs }: World): Call[] {
   const caller = null;
   const query = { mode: 'latest' as const, bound: null, limit: 200, levels: null, terms: [] };
@@ -24,10 +24,10 @@ export function everyRead({ jobs }: World): Call[] {
     ...TAGS.map((tag): Call => ({ verb: 'list', space, ...pageOf({ tag, order: 'asc' }) })),
     { verb: 'stats', space, limit: 100, names: [] },
   ]);
-  return [...ofJobs, ...ofSpaces, { verb: 'spaces', cursor: null, limit: 100 }, { verb: 'due' }];
+  return [...ofJobs, ...ofSpaces];
 }
 
-/** The end of each sequence: all pauses end, the queues are emptied, every window closes, and ended jobs are purged. */
+/** The end of each sequence: all pauses end, the queues are emptied, every window closes, and some jobs are purged. */
 export const EPILOGUE: readonly Step[] = [
   ...SPACES.map((space): Step => ({ calls: [{ verb: 'resume', space, names: null }] })),
   ...SPACES.map((space): Step => ({ calls: [{ verb: 'poll', space, count: 50, names: [] }] })),
@@ -38,6 +38,18 @@ export const EPILOGUE: readonly Step[] = [
     ),
   ]),
 ];
+
+/** Return the next step that brings a job to its end, after that; null when none is open. */
+export function drainingStep({ jobs }: World, issued: IssuedIds): Step | null {
+  const job = [...jobs.values()].find(({ status }) => !isTerminal(status));
+  if (!job) return null;
+  const of = { job: issued.labelOf(job.id), caller: null };
+  const ofWorker = { ...of, token: job.deliveries.at(-1)?.token ?? null };
+  if (job.status === 'running') return { calls: [{ verb: 'complete', ...ofWorker, result: null }] };
+  if (job.status === 'delivered') return { calls: [{ verb: 'ack', ...ofWorker }] };
+  if (job.status === 'pending') return { calls: [{ verb: 'claim', ...of }] };
+  return { calls: [{ verb: 'reschedule', ...of, scheduledFor: null, delaySeconds: 0, priority: null }] };
+}
 
 /** Return the faults that fsck finds in a store. */
 export async function faultsOf(store: Store): Promise<string[]> {

@@ -54,7 +54,7 @@ export const WEIGHTS: Record<Exclude<Verb, 'markStep' | 'bringBack'>, number> = 
     claim: 5,
     ...forWorkerCalls<Record<WorkerVerb, number>>((verb) => WORKER_CALLS[verb].weight),
     reschedule: 5,
-    kill: 4,
+    kill: 10,
     requeue: 5,
     copy: 1,
     delete: 2,
@@ -70,13 +70,15 @@ const isIn =
   (job: ModelJob) =>
     statuses.includes(job.status);
 
-/** Which jobs a verb moves on to another status. */
+/** Which jobs a verb moves on to another status, or is often called on. */
 const FITTING: Partial<Record<Verb, (job: ModelJob) => boolean>> = {
   poll: isIn('pending'),
   claim: isIn('pending'),
   ...forWorkerCalls<Record<WorkerVerb, (job: ModelJob) => boolean>>((verb) => isIn(...WORKER_CALLS[verb].on)),
   reschedule: isIn('scheduled', 'pending'),
   requeue: isIn('dead'),
+  delete: isIn('completed', 'dead'),
+  readLogs: isIn('completed', 'dead'),
   promote: (job) => promoteAt(job) !== null,
   begin: ({ callback }) => callback?.isPending === true,
   record: ({ callback }) => typeof callback?.leasedUntil === 'number',

@@ -5,35 +5,38 @@ import { DRAW_INPUT, type Drawing, fittingWeights, WEIGHTS } from './draw-calls.
 import type { Step } from './step.js';
 
 /** With more jobs than these, few are created, so that more happens to each. */
-const MANY = 8;
+export const MANY = 8;
 
-/** Draw a step: one call, or time that passes. */
-export function drawStep(drawing: Drawing): Step {
+/** Draw time that passes, or a step of the clock; null for none. */
+export function drawTime(drawing: Drawing): Step | null {
   if (drawing.isUnsteady && drawing.random.chance(0.04)) return { stepMs: stepping(drawing) };
-  if (drawing.random.chance(0.15)) return { passMs: passing(drawing) };
-  return { calls: [drawCall(drawing)] };
+  return drawing.random.chance(0.1) ? { passMs: passing(drawing) } : null;
 }
 
 /** Draw two to four concurrent calls, most of them on few jobs. */
 export function drawCallsAtOnce(drawing: Drawing): Step {
-  if (drawing.isUnsteady && drawing.random.chance(0.04)) return { stepMs: stepping(drawing) };
-  if (drawing.random.chance(0.1)) return { passMs: passing(drawing) };
+  const time = drawTime(drawing);
+  if (time) return time;
   const calls = Array.from({ length: drawing.random.between(2, 4) }, (_, i) => drawCall(drawing, `x${i}`));
   return { calls };
 }
 
 /** Draw a call. Half of the calls move some job on; the others are of any verb and any job. */
-function drawCall(drawing: Drawing, mark = ''): Call {
+export function drawCall(drawing: Drawing, mark = ''): Call {
   const { random, world } = drawing;
   const sweep = drawing.isTimed && random.chance(0.3) ? drawSweep(drawing) : null;
   if (sweep) return sweep;
   const about = world.jobs.size > 0 && random.chance(0.5) ? random.of([...world.jobs.values()]) : null;
   const fitting = about && fittingWeights(about, drawing);
   const verb = random.weighted<keyof typeof WEIGHTS>(fitting ?? weightsOf(drawing, mark === ''));
-  // A row of the table draws the input of its verb, which the type of the table cannot express.
-  const call = { verb, ...DRAW_INPUT[verb](fitting ? { ...drawing, about } : drawing) } as Call;
+  const call = drawInput(verb, fitting ? { ...drawing, about } : drawing);
   return 'label' in call ? { ...call, label: call.label + mark } : call;
 }
+
+/** Draw a call of a verb. */
+export const drawInput = (verb: keyof typeof WEIGHTS, drawing: Drawing): Call =>
+  // A row of the table draws the input of its verb, which the type of the table cannot express.
+  ({ verb, ...DRAW_INPUT[verb](drawing) }) as Call;
 
 /** Return how likely each verb is when it may be about any job. An operation has steps, between which others come. */
 function weightsOf({ world, isTimed }: Drawing, isAlone: boolean): Record<keyof typeof WEIGHTS, number> {
@@ -51,7 +54,7 @@ function weightsOf({ world, isTimed }: Drawing, isAlone: boolean): Record<keyof 
 }
 
 /** Draw the sweep of a job whose time is over; null without one. */
-function drawSweep({ random, world: { now, jobs } }: Drawing): Call | null {
+export function drawSweep({ random, world: { now, jobs } }: Drawing): Call | null {
   const isOver = (at: number | null) => at !== null && at < now;
   const over = [...jobs.values()].flatMap((job) => [
     ...(isOver(promoteAt(job)) ? [{ verb: 'promote' as const, job }] : []),

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type ErrorCode, YardmasterError } from '@yardmaster/protocol';
-import type { Store } from '@yardmaster/store';
+import { type ClaimedJob, type ErrorCode, YardmasterError } from '@yardmaster/protocol';
+import type { Creation, ManyCreated, Store } from '@yardmaster/store';
 import { Refusal, type World } from '../world.js';
 import { type Call, storeAndModelOf } from './calls.js';
 
@@ -25,6 +25,20 @@ export function predicted(world: World, call: Call, stored: Outcome): Outcome {
     if (error instanceof Refusal) return { code: error.code, jobStatus: error.jobStatus };
     throw error;
   }
+}
+
+/** Return the ids of jobs that a successful call has created, or found. */
+export function createdIn({ verb }: Call, value: unknown): string[] {
+  if (verb === 'create' || verb === 'copy') return [(value as { id: string }).id];
+  if (verb === 'createKeyed') return [(value as Creation).job.id];
+  return verb === 'createMany' ? (value as ManyCreated).jobs.map(({ id }) => id) : [];
+}
+
+/** Return the jobs that a successful call has claimed. */
+export function claimedIn({ verb }: Call, value: unknown): ClaimedJob[] {
+  if (verb === 'poll') return value as ClaimedJob[];
+  const { job } = (verb === 'claim' ? value : {}) as { job?: ClaimedJob };
+  return job ? [job] : [];
 }
 
 export const areEqual = (a: Outcome, b: Outcome) => isDeepStrictEqual(a, b);

@@ -2,11 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JobWithEvents } from '@yardmaster/protocol';
 import { partitionOf } from '@yardmaster/store';
 import { isTrimmed, replay } from '../replay.js';
-import { momentAt, newWorld, type World, type WorldSettings } from '../world.js';
-import { EPILOGUE, everyRead, faultsOf } from './audit.js';
+import { type ModelMessage, momentAt, newWorld, type World, type WorldSettings } from '../world.js';
+import { drainingStep, EPILOGUE, everyRead, faultsOf } from './audit.js';
 import type { Call } from './calls.js';
 import { type CallResult, worldsAfter, worldsThatAgree } from './candidates.js';
 import { Disagreement, inspected } from './disagreement.js';
+import { checkUnique, Ledger } from './ledger.js';
 import { responseOf } from './outcome.js';
 import { IssuedIds, type Step } from './step.js';
 import type { TestStore } from './test-store.js';
@@ -32,6 +33,8 @@ export interface Position {
   issued: IssuedIds;
   /** Number of the next step, from 1. */
   at: number;
+  /** Results of the calls of the step before. */
+  results: readonly CallResult[];
 }
 
 export interface Rules {
@@ -50,6 +53,7 @@ export class SequenceRun {
   /** Calls that were compared, including those that read everything. */
   calls = 0;
   private readonly issued = new IssuedIds();
+  private readonly ledger = new Ledger();
   /** Possible worlds: more than one after concurrent calls, until a later response excludes some. */
   private worlds: World[];
 
@@ -64,11 +68,12 @@ export class SequenceRun {
   async run(): Promise<void> {
     const { issued, rules } = this;
     await this.testStore.setClock(BEGINNING);
+    let results: readonly CallResult[] = [];
     for (let at = 1; ; at++) {
-      const step = rules.next({ world: this.world, issued, at });
+      const step = rules.next({ world: this.world, issued, at, results });
       if (step === null) break;
       this.steps.push(step);
-      await this.take(step);
+      results = await this.take(step);
       if (at % rules.auditEvery === 0) await this.audit();
     }
     await this.audit();
@@ -80,30 +85,49 @@ export class SequenceRun {
   private async end(): Promise<void> {
     try {
       for (const step of EPILOGUE) await this.take(step);
-      await this.audit();
-      await this.compareMessages();
+      const next = () => drainingStep(this.world, this.issued);
+      for (let step = next(); step !== null; step = next()) await this.take(step);
+      const messages = await this.compareMessages();
+      if (this.isSteady) this.ledger.check(messages);
     } catch (error) {
       if (!(error instanceof Disagreement)) throw error;
-      throw new Disagreement(`after all jobs are polled and every window has closed:\n${error.message}`);
+      throw new Disagreement(`after every window has closed, and workers have completed the rest:\n${error.message}`);
     }
+  }
+
+  /** Whether the clock has only gone forward, and never stepped. Otherwise, jobs of an empty space may get an order again. */
+  private get isSteady(): boolean {
+    return !this.steps.some((step) => 'stepMs' in step || ('passMs' in step && step.passMs < 0));
   }
 
   private get world(): World {
     return this.worlds[0] as World;
   }
 
-  private async take(step: Step): Promise<void> {
-    if ('calls' in step) {
-      const results = await this.callStore(step.calls.map((call) => this.issued.resolved(call)));
-      for (const { call, response } of results) if ('value' in response) this.issued.note(call, response.value);
-      this.worlds = worldsAfter(this.worlds, results);
+  private async take(step: Step): Promise<readonly CallResult[]> {
+    if ('calls' in step) return this.takeCalls(step.calls);
+    if ('restart' in step) {
+      await this.testStore.restart(step.restart);
     } else if ('passMs' in step) {
       await this.moveClock(step.passMs);
     } else {
       const lookedAt = this.world.now;
       await this.moveClock(step.stepMs);
-      for (const call of callsThatNotice(step.stepMs, lookedAt)) await this.take({ calls: [call] });
+      for (const call of callsThatNotice(step.stepMs, lookedAt)) await this.takeCalls([call]);
     }
+    return [];
+  }
+
+  private async takeCalls(calls: readonly Call[]): Promise<readonly CallResult[]> {
+    const spaces = this.world.last.size;
+    const results = await this.callStore(calls.map((call) => this.issued.resolved(call)));
+    for (const { call, response } of results) if ('value' in response) this.issued.note(call, response.value);
+    this.worlds = worldsAfter(this.worlds, results);
+    if (this.isSteady) this.ledger.note(results);
+    checkUnique(this.world);
+    // A space without jobs has forgotten their orders, which would come again on a clock that stands still.
+    if (this.world.last.size < spaces) await this.moveClock(1);
+    return results;
   }
 
   private async moveClock(byMs: number): Promise<void> {
@@ -135,8 +159,7 @@ export class SequenceRun {
 
   /** Replay the history of a job that was read: its events must lead to the same record. */
   private replay({ call, response }: CallResult): void {
-    const hasStepped = this.steps.some((step) => 'stepMs' in step || ('passMs' in step && step.passMs < 0));
-    if (call.verb !== 'get' || call.range !== undefined || !('value' in response) || hasStepped) return;
+    if (call.verb !== 'get' || call.range !== undefined || !('value' in response) || !this.isSteady) return;
     const job = response.value as JobWithEvents;
     if (isTrimmed(job, this.rules.settings)) return;
     // Outcomes of callbacks are drawn regardless of how many attempts there were. A requeue may follow them.
@@ -152,10 +175,10 @@ export class SequenceRun {
     if (faults.length > 0) throw new Disagreement(`fsck finds\n${faults.join('\n')}`);
   }
 
-  private async compareMessages(): Promise<void> {
+  private async compareMessages(): Promise<Map<string, ModelMessage[]>> {
     const published = await this.testStore.published();
     this.worlds = this.worlds.filter(({ messages }) => isDeepStrictEqual(messages, published));
-    if (this.worlds.length > 0) return;
+    if (this.worlds.length > 0) return published;
     throw new Disagreement(`the store published other messages than the model:\n${inspected(published)}`);
   }
 }

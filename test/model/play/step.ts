@@ -1,12 +1,16 @@
-import { type Creation, type ManyCreated, newJobId } from '@yardmaster/store';
+import { newJobId } from '@yardmaster/store';
 import type { Call } from './calls.js';
+import { createdIn } from './outcome.js';
 
 /**
- * A step of a sequence: time that passes, a clock step that schedulers notice, or concurrent calls (mostly a single one).
- * Jobs have labels, so that a sequence still makes sense after steps were dropped: a job that was not created is unknown.
+ * A step of a sequence: time that passes, a clock step that schedulers notice, concurrent calls (mostly a single one), or
+ * a restart. Jobs have labels, so that a sequence still makes sense after steps were dropped: a job that was not created is unknown.
  * The lease of an attempt at a callback is `latest`, `earlier` (the previous one), or `none`.
  */
-export type Step = { passMs: number } | { stepMs: number } | { calls: Call[] };
+export type Step = { passMs: number } | { stepMs: number } | { calls: Call[] } | { restart: Restart };
+
+/** Processes that lose their memory, a script cache that is flushed, or a Redis that starts again on its files. */
+export type Restart = 'process' | 'scripts' | 'redis';
 
 /** A text that is not a job id, as its own label. */
 export const NO_ID = 'nonsense';
@@ -19,10 +23,8 @@ export class IssuedIds {
 
   /** Note the ids and leases of a response. */
   note(call: Call, value: unknown): void {
-    if (call.verb === 'create' || call.verb === 'copy') this.name(call.label, (value as { id: string }).id);
-    if (call.verb === 'createKeyed') this.name(call.label, (value as Creation).job.id);
-    if (call.verb === 'createMany') {
-      for (const [i, { id }] of (value as ManyCreated).jobs.entries()) this.name(`${call.label}.${i}`, id);
+    for (const [i, id] of createdIn(call, value).entries()) {
+      if ('label' in call) this.name(call.verb === 'createMany' ? `${call.label}.${i}` : call.label, id);
     }
     const { lease } = (value ?? {}) as { lease?: string };
     if (call.verb === 'begin' && lease !== undefined) this.leases.set(call.job, [...this.leasesOf(call.job), lease]);
@@ -61,6 +63,7 @@ export class IssuedIds {
 export function lineOf(step: Step): string {
   if ('passMs' in step) return `${step.passMs} ms pass`;
   if ('stepMs' in step) return `the clock steps by ${step.stepMs} ms`;
+  if ('restart' in step) return `restart: ${step.restart}`;
   return step.calls.map(textOf).join('  ||  ');
 }
 

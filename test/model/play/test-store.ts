@@ -5,6 +5,7 @@ import { Redis } from 'ioredis';
 import type { OwnRedis } from '../../support/own-redis.js';
 import { subscribe } from '../../support/subscribe.js';
 import { type ModelMessage, momentAt } from '../world.js';
+import type { Restart } from './step.js';
 import { SPACES } from './values.js';
 
 /** The store of one sequence, on several connections, and the messages that it publishes. */
@@ -14,18 +15,39 @@ export interface TestStore {
   /** Remove everything. */
   empty(): Promise<void>;
   setClock(ms: number): Promise<void>;
+  restart(what: Restart): Promise<void>;
   /** Return all messages that were published, by job. */
   published(): Promise<Map<string, ModelMessage[]>>;
   close(): Promise<void>;
 }
 
+/** A seed must always make the same ids from idempotency keys. */
+const SECRET = '5'.repeat(64);
+
 /** Several connections to one Redis, whose clock only moves when a sequence sets it. */
 export class TestStores {
   private readonly connections: [Redis, ...Redis[]];
   private readonly subscriber: Redis;
+  /** Time of the clock. */
+  private now = 0;
+  /** Settings of the stores, by those of sequences. A store makes the texts of its scripts once for each such object. */
+  private readonly settings = new Map<object, StoreSettings>();
 
-  constructor({ url }: OwnRedis) {
-    const connect = () => new Redis(url.replace('unix://', ''), { disconnectTimeout: 50 });
+  /** @param changed a script with a deliberate fault; the script itself when left out */
+  constructor(
+    private readonly redis: OwnRedis,
+    changed?: (text: string) => string,
+  ) {
+    function connect(): Redis {
+      const path = redis.url.replace('unix://', '');
+      // The ready check waits a second for a Redis that loads its data; resume() waits until it has.
+      const connection = new Redis(path, { disconnectTimeout: 50, retryStrategy: () => 5, enableReadyCheck: false });
+      connection.on('error', () => {}); // Redis restarts. Any other error fails the next call.
+      const evaluate = connection.eval.bind(connection) as (text: string, ...rest: unknown[]) => Promise<unknown>;
+      // Once Redis has forgotten the scripts, it knows none that is changed by its hash, and the store sends it as text.
+      if (changed) connection.eval = ((text: string, ...rest: unknown[]) => evaluate(changed(text), ...rest)) as never;
+      return connection;
+    }
     this.connections = [connect(), connect(), connect()];
     this.subscriber = connect();
   }
@@ -33,26 +55,50 @@ export class TestStores {
   /** @param isGrouped whether concurrent calls are sent as one script, and not on several connections */
   async open(settings: Partial<StoreSettings>, isGrouped: boolean): Promise<TestStore> {
     const [redis, ...others] = this.connections;
-    let now = 0;
-    const random = () => momentAt(now).random;
-    const storeOn = (connection: Redis) => createStore(connection, { ...settings, isClockManual: true, random });
+    const random = () => momentAt(this.now).random;
+    const storeOn = (connection: Redis) => {
+      const store = createStore(connection, { ...settings, isClockManual: true, random });
+      this.settings.set(settings, this.settings.get(settings) ?? store.settings);
+      return { ...store, settings: this.settings.get(settings) as StoreSettings };
+    };
     const first = storeOn(redis);
     const empty = async () => {
       await redis.flushall();
-      await redis.hset(first.keys.meta, 'partitions', PARTITIONS, 'format', FORMAT);
+      await redis.hset(first.keys.meta, 'partitions', PARTITIONS, 'format', FORMAT, 'idempotencySecret', SECRET);
     };
     await empty();
     const { published, stop } = await this.listen(first);
+    const newStores = (): TestStore['stores'] =>
+      isGrouped ? [inGroups(storeOn(redis))] : [storeOn(redis), ...others.map(storeOn)];
+    let stores = newStores();
     return {
-      stores: isGrouped ? [inGroups(first)] : [first, ...others.map(storeOn)],
+      get stores() {
+        return stores;
+      },
+      restart: async (what) => {
+        stores = newStores();
+        if (what === 'scripts') await this.forgetScripts();
+        if (what === 'redis') await this.restartRedis();
+      },
       empty,
       setClock: async (ms) => {
-        now = ms;
+        this.now = ms;
         await redis.set(first.keys.manualClock, ms);
       },
       published,
       close: stop,
     };
+  }
+
+  /** Let Redis forget all scripts. */
+  async forgetScripts(): Promise<void> {
+    await this.connections[0].script('FLUSH');
+  }
+
+  private async restartRedis(): Promise<void> {
+    await this.redis.halt();
+    await this.redis.resume();
+    await Promise.all([...this.connections, this.subscriber].map((connection) => connection.ping()));
   }
 
   private async listen({ keys, redis }: Store) {

@@ -27,20 +27,21 @@ const JSON_VALUES: JsonValue[] = [null, [], {}, 0, 1e21, 'te"xt', '', false, { a
 
 export const jsonOf = (random: Random) => random.of(JSON_VALUES);
 
-export function settingsOf(random: Random): Omit<WorldSettings, 'keyPrefix'> {
-  return {
-    deliveryTimeoutMs: random.of([30_000, 3_000]),
-    maxDeliveries: random.of([1, 2, 2, 100]),
-    retentionMs: random.of([0, 90_000, 3_600_000]),
-    // The smallest is the smallest setting that is allowed: the oldest events are dropped soon.
-    eventsPerJob: random.of([10, 12, 1_000]),
-    eventBytesPerJob: random.of([NO_BYTES, 8 * 1_048_576]),
-    logsPerJob: random.of([1, 7, 10_000]),
-    logBytesPerJob: random.of([NO_BYTES, 32 * 1_048_576]),
-    // A busy machine may take its time over a long read.
-    redisTimeoutMs: 60_000,
-  };
-}
+const USUAL = {
+  ...{ deliveryTimeoutMs: 30_000, maxDeliveries: 2, retentionMs: 3_600_000 },
+  ...{ eventsPerJob: 1_000, eventBytesPerJob: 8 * 1_048_576, logsPerJob: 10_000, logBytesPerJob: 32 * 1_048_576 },
+  redisTimeoutMs: 60_000, // A busy machine may take its time over a long read.
+};
+/** Few, because each has scripts of its own. With the smallest `eventsPerJob`, the oldest events are dropped soon. */
+const SETTINGS = [
+  { ...USUAL, logsPerJob: 7 },
+  { ...USUAL, deliveryTimeoutMs: 3_000, maxDeliveries: 1, retentionMs: 90_000, logBytesPerJob: NO_BYTES },
+  { ...USUAL, maxDeliveries: 100, retentionMs: 0, eventsPerJob: 12, logsPerJob: 1 },
+  { ...USUAL, deliveryTimeoutMs: 3_000, retentionMs: 90_000, eventsPerJob: 10, logsPerJob: 7 },
+  { ...USUAL, retentionMs: 90_000, eventBytesPerJob: NO_BYTES },
+];
+
+export const settingsOf = (random: Random): Omit<WorldSettings, 'keyPrefix'> => random.of(SETTINGS);
 
 /** @param options further fields of the body */
 export function requestOf(random: Random, options: object = {}): CreateJobRequest {

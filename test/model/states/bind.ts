@@ -12,7 +12,7 @@ const RETENTION_MS = 1_000_000_000;
 /** Settings of a store that behaves as the machine. */
 export const SETTINGS = { deliveryTimeoutMs: WINDOW_MS, maxDeliveries: MAX_DELIVERIES, retentionMs: RETENTION_MS };
 
-/** How long time passes before a call, by its verb. On a clock that stands still, jobs of a space that was empty in between have one order. */
+/** How long time passes before a call. A create needs another moment than one before it, see SequenceRun. */
 const PASSES_MS: Partial<Record<Call['verb'], number>> = {
   create: 1,
   due: WINDOW_MS + 1,
@@ -39,7 +39,9 @@ export async function takeTours(testStore: TestStore, tours: readonly Step[][]):
     await testStore.empty();
     await pass(0);
     const some = tours.slice(i, i + SPACES.length);
-    await Promise.all(some.map((tour, n) => new Tour(testStore.stores[0], SPACES[n] as string, pass).take(tour)));
+    const taken = some.map((tour, n) => new Tour(testStore.stores[0], SPACES[n] as string, pass).take(tour));
+    // All tours end before the store is closed.
+    for (const result of await Promise.allSettled(taken)) if (result.status === 'rejected') throw result.reason;
   }
 }
 
@@ -57,13 +59,14 @@ class Tour {
 
   async take(tour: readonly Step[]): Promise<void> {
     for (const [n, { call, reply, after }] of tour.entries()) {
-      const differs = (what: unknown, expected: unknown) => {
-        const [one, other] = [what, expected].map((value) => JSON.stringify(value));
+      const compare = (ofStore: unknown, ofMachine: unknown) => {
+        const [one, other] = [ofStore, ofMachine].map((value) => JSON.stringify(value));
         if (one !== other)
           throw new Error(`the store has ${one}, and the machine ${other}, after\n${textOf(tour.slice(0, n + 1))}`);
       };
-      differs(await this.make(call, after.jobs.length), reply.replace('UNCHANGED', 'OK'));
-      if (after !== tour[n + 1]?.after) differs(await this.stored(after.jobs.length), storedOf(after));
+      compare(await this.make(call, after.jobs.length), reply.replace('UNCHANGED', 'OK'));
+      // Calls that change nothing are compared together.
+      if (after !== tour[n + 1]?.after) compare(await this.stored(after.jobs.length), storedOf(after));
     }
   }
 
@@ -124,8 +127,8 @@ class Tour {
         'deliveryTimeouts',
       );
       if (!record) return null;
-      const [status, , attempt, takeBacks] = record.split(' ');
-      return { status, attempt: Number(attempt), takeBacks: Number(takeBacks), timeouts: Number(timeouts ?? 0) };
+      const [status, , attempt, returns] = record.split(' ');
+      return { status, attempt: Number(attempt), returns: Number(returns), timeouts: Number(timeouts ?? 0) };
     });
     const [holder] = await redis.hvals(keys.unique(this.space));
     return { jobs: await Promise.all(lives), holder: holder ? this.ids.indexOf(holder) : null };
@@ -134,6 +137,6 @@ class Tour {
 
 /** Return what the store has of a state: without numbers of creates, and tokens, which the replies show. */
 function storedOf({ jobs, holder }: State): object {
-  const shown = ({ status, attempt, takeBacks, timeouts }: Life) => ({ status, attempt, takeBacks, timeouts });
+  const shown = ({ status, attempt, returns, timeouts }: Life) => ({ status, attempt, returns, timeouts });
   return { jobs: jobs.map((life) => life && shown(life)), holder: jobs.length > 1 ? holder : null };
 }

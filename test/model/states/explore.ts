@@ -21,16 +21,16 @@ import {
 export interface Bounds {
   jobs: number;
   /** Creates that make a job. */
-  epochs: number;
-  /** Take-backs of each job. */
-  takeBacks: number;
+  creates: number;
+  /** Returns of each job. */
+  returns: number;
 }
 
-/** One job, which is created again after its removal. */
-export const ONE: Bounds = { jobs: 1, epochs: 2, takeBacks: 2 };
-export const SMALL: Bounds = { ...ONE, takeBacks: 1 };
+/** One job, which is created again after its removal; and the same with fewer states. */
+export const ONE: Bounds = { jobs: 1, creates: 2, returns: 2 };
+export const SMALL: Bounds = { ...ONE, returns: 1 };
 /** Two jobs with one unique key. */
-export const TWO: Bounds = { jobs: 2, epochs: 2, takeBacks: 1 };
+export const TWO: Bounds = { jobs: 2, creates: 2, returns: 1 };
 /** Rules for two jobs, without late calls, which have nothing to do with unique keys. */
 export const NONE_LATE: Rules = { ...RULES, known: { ofJob: 1, ofRemoved: 0 } };
 
@@ -53,14 +53,14 @@ export const textOf = (path: readonly Step[]) => path.map(({ call }) => JSON.str
  * @throws Error with a shortest path that breaks a promise
  */
 export function explore(
-  { jobs, epochs, takeBacks }: Bounds,
+  { jobs, creates, returns }: Bounds,
   rules: Rules = RULES,
   promises = Object.keys(PROMISES) as PromiseName[],
 ): Map<string, Found> {
   const found = new Map<string, Found>();
   function reach(state: State, from: Found | null, by: Step | null): void {
     const key = JSON.stringify(state);
-    const isWithin = state.epochs <= epochs && state.jobs.every((life) => (life?.takeBacks ?? 0) <= takeBacks);
+    const isWithin = state.creates <= creates && state.jobs.every((life) => (life?.returns ?? 0) <= returns);
     if (isWithin && !found.has(key)) found.set(key, { state, from, by });
   }
   reach(initialState(jobs), null, null);
@@ -140,7 +140,7 @@ export const PROMISES = {
     ({ status, timeouts }) => timeouts < MAX_DELIVERIES || isTerminal(status),
   ),
   'an open job is never lost': (before, { after }) =>
-    before.jobs.every((life, job) => !isOpen(life) || after.jobs[job]?.epoch === life.epoch),
+    before.jobs.every((life, job) => !isOpen(life) || after.jobs[job]?.order === life.order),
   'a result stays as long as its job': (before, { call: { verb }, after }) =>
     verb === 'delete' ||
     verb === 'purge' ||

@@ -11,10 +11,10 @@ import type { Delivery } from '../world.js';
 export interface Life {
   status: Status;
   /** Number of the create that made it. */
-  epoch: number;
+  order: number;
   attempt: number;
   /** Delivery timeouts, releases and requeues. */
-  takeBacks: number;
+  returns: number;
   /** Delivery timeouts since the last ack. */
   timeouts: number;
   deliveries: readonly Delivery[];
@@ -28,7 +28,7 @@ export interface State {
   /** Tokens of removed jobs, by number of the job. */
   late: readonly (readonly string[])[];
   /** Creates that made a job. */
-  epochs: number;
+  creates: number;
 }
 
 const WORKER_VERBS = ['ack', 'keepalive', 'complete', 'fail', 'release'] as const;
@@ -79,27 +79,27 @@ export const RULES = {
   /** What a trigger changes besides the status. */
   counters: {
     ack: ({ attempt }) => ({ attempt: attempt + 1, timeouts: 0 }),
-    delivery_timeout: ({ takeBacks, timeouts }, to) => ({
-      takeBacks: takeBacks + (to === 'dead' ? 0 : 1),
+    delivery_timeout: ({ returns, timeouts }, to) => ({
+      returns: returns + (to === 'dead' ? 0 : 1),
       timeouts: timeouts + 1,
     }),
-    release: ({ status, attempt, takeBacks }) => ({
+    release: ({ status, attempt, returns }) => ({
       attempt: attempt - (status === 'running' ? 1 : 0),
-      takeBacks: takeBacks + 1,
+      returns: returns + 1,
     }),
-    requeue: ({ takeBacks }) => ({ attempt: 0, takeBacks: takeBacks + 1, timeouts: 0 }),
+    requeue: ({ returns }) => ({ attempt: 0, returns: returns + 1, timeouts: 0 }),
   } as Partial<Record<Trigger, (life: Life, to: Status) => Partial<Life>>>,
   /** Token of the delivery that a claim makes. */
-  tokenOf: ({ attempt, takeBacks, epoch }: Life) => `${attempt}.${takeBacks}.${epoch}`,
+  tokenOf: ({ attempt, returns, order }: Life) => `${attempt}.${returns}.${order}`,
   /** Which delivery a token is, see lua/attempt/delivery.lua. */
   deliveryOf(life: Life, token: string): 'current' | 'over' | 'unknown' {
-    const [attempt, takeBacks, epoch] = token.split('.').map(Number) as [number, number, number];
-    if (epoch !== life.epoch) return 'unknown';
+    const [attempt, returns, order] = token.split('.').map(Number) as [number, number, number];
+    if (order !== life.order) return 'unknown';
     const diedAcked = life.status === 'dead' && life.timeouts === 0 && life.attempt > 0;
     const wasAcked = life.status === 'running' || life.status === 'completed' || diedAcked;
     const last = life.attempt - (wasAcked ? 1 : 0);
-    if (takeBacks < life.takeBacks) return attempt <= Math.max(last, MAX_RETRIES) ? 'over' : 'unknown';
-    if (takeBacks > life.takeBacks || attempt > last) return 'unknown';
+    if (returns < life.returns) return attempt <= Math.max(last, MAX_RETRIES) ? 'over' : 'unknown';
+    if (returns > life.returns || attempt > last) return 'unknown';
     if (attempt < last) return 'over';
     return isWaiting(life.status) ? 'unknown' : 'current';
   },
@@ -114,7 +114,7 @@ export const RULES = {
   /** The entry of the unique key, without a job that has ended or is removed. */
   freed: (holder: number | null, job: number) => (holder === job ? null : holder),
   /** The entry of the unique key, after a job was requeued. */
-  takenBack: (_holder: number | null, job: number): number | null => job,
+  holderAfterRequeue: (_holder: number | null, job: number): number | null => job,
   /** How many of the newest tokens calls have, those of a job and those of a removed one. */
   known: { ofJob: Number.POSITIVE_INFINITY, ofRemoved: 2 },
 };
@@ -125,7 +125,7 @@ export const initialState = (jobs: number): State => ({
   jobs: Array<null>(jobs).fill(null),
   holder: null,
   late: Array<string[]>(jobs).fill([]),
-  epochs: 0,
+  creates: 0,
 });
 
 /** Return the tokens of all deliveries of a job, in order. */
@@ -193,9 +193,9 @@ const withJob = ({ jobs }: State, job: number, life: Life | null) => jobs.map((i
 
 function created(state: State, job: number, rules: Rules): State {
   if (rules.isReplay(state, job) || rules.isOccupied(state, job)) return state;
-  const epochs = state.epochs + 1;
-  const life: Life = { status: 'pending', epoch: epochs, attempt: 0, takeBacks: 0, timeouts: 0, deliveries: [] };
-  return { ...state, jobs: withJob(state, job, life), holder: job, epochs };
+  const creates = state.creates + 1;
+  const life: Life = { status: 'pending', order: creates, attempt: 0, returns: 0, timeouts: 0, deliveries: [] };
+  return { ...state, jobs: withJob(state, job, life), holder: job, creates };
 }
 
 const removed = (state: State, job: number, rules: Rules): State => ({
@@ -222,6 +222,6 @@ function moved(state: State, job: number, { trigger, to, event }: Transition, ru
   return {
     ...state,
     jobs: withJob(state, job, after),
-    holder: trigger === 'requeue' ? rules.takenBack(holder, job) : holder,
+    holder: trigger === 'requeue' ? rules.holderAfterRequeue(holder, job) : holder,
   };
 }

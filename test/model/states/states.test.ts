@@ -6,46 +6,47 @@ import { SETTINGS, takeTours } from './bind.js';
 import { explore, NONE_LATE, ONE, type PromiseName, SMALL, TWO, toursToTake } from './explore.js';
 import { type Life, RULES, type Rules } from './machine.js';
 
-// Every state of a small machine is reached, and its promises are checked in each. The machine must be the store: tours
-// through its states get the same replies and states from the scripts. With MODEL_SEQUENCES, as in `npm run test:long -- model`, it takes all.
+// Every state of a small machine is reached, and promises are checked in each. The machine must be the store: on tours through
+// its states, the scripts must reply and change as it does. With MODEL_SEQUENCES, see ../model.test.ts, there are more states,
+// and all tours are taken.
 
 const isLong = process.env.MODEL_SEQUENCES !== undefined;
 
 it('in every state that one job can reach, all promises hold', () => {
   expect(explore(ONE).size).toBeGreaterThan(5_000);
-  expect(explore({ ...ONE, epochs: 3, takeBacks: isLong ? 2 : 1 }).size).toBeGreaterThan(2_500);
+  expect(explore({ ...ONE, creates: 3, returns: isLong ? 2 : 1 }).size).toBeGreaterThan(2_500);
 });
 
 it('in every state that two jobs with one unique key can reach, all promises hold', () => {
-  expect(explore({ ...TWO, epochs: isLong ? 3 : 2 }, NONE_LATE).size).toBeGreaterThan(3_000);
+  expect(explore({ ...TWO, creates: isLong ? 3 : 2 }, NONE_LATE).size).toBeGreaterThan(3_000);
 });
 
 const without = (trigger: Trigger) => RULES.transitions.filter((row) => row.trigger !== trigger);
 const fromAlso = (trigger: Trigger, ...others: Status[]) =>
   RULES.transitions.map((row) => (row.trigger === trigger ? { ...row, from: [...row.from, ...others] } : row));
 
-/** Replace a part of a token, 0 for the attempts, 1 for the take-backs, 2 for the epoch. */
+/** Replace a part of a token, 0 for the attempts, 1 for the returns, 2 for the order. */
 const withPart = (token: string, part: number, value: number) => token.split('.').with(part, `${value}`).join('.');
-const withoutTakeBack = (trigger: Trigger): Partial<Rules> => ({
+const withoutReturn = (trigger: Trigger): Partial<Rules> => ({
   counters: {
     ...RULES.counters,
-    [trigger]: (life: Life, to: Status) => ({ ...RULES.counters[trigger]?.(life, to), takeBacks: life.takeBacks }),
+    [trigger]: (life: Life, to: Status) => ({ ...RULES.counters[trigger]?.(life, to), returns: life.returns }),
   },
 });
 
 const FAULTS: readonly [fault: string, broken: PromiseName, rules: Partial<Rules>][] = [
   [
-    'tokens have no epoch',
+    'tokens lack the order of the create',
     'only the worker that has a job changes it',
     {
       tokenOf: (life) => withPart(RULES.tokenOf(life), 2, 0),
-      deliveryOf: (life, token) => RULES.deliveryOf(life, withPart(token, 2, life.epoch)),
+      deliveryOf: (life, token) => RULES.deliveryOf(life, withPart(token, 2, life.order)),
     },
   ],
   [
-    'the fence ignores take-backs',
+    'the fence ignores returns',
     'only the worker that has a job changes it',
-    { deliveryOf: (life, token) => RULES.deliveryOf(life, withPart(token, 1, life.takeBacks)) },
+    { deliveryOf: (life, token) => RULES.deliveryOf(life, withPart(token, 1, life.returns)) },
   ],
   [
     'the fence takes each earlier delivery for the current one',
@@ -53,12 +54,12 @@ const FAULTS: readonly [fault: string, broken: PromiseName, rules: Partial<Rules
     { deliveryOf: (life, token) => (RULES.deliveryOf(life, token) === 'unknown' ? 'unknown' : 'current') },
   ],
   [
-    'a delivery timeout is no take-back',
+    'a delivery timeout does not count as a return',
     'only the worker that has a job changes it',
-    withoutTakeBack('delivery_timeout'),
+    withoutReturn('delivery_timeout'),
   ],
-  ['a release is no take-back', 'only the worker that has a job changes it', withoutTakeBack('release')],
-  ['a requeue is no take-back', 'only the worker that has a job changes it', withoutTakeBack('requeue')],
+  ['a release does not count as a return', 'only the worker that has a job changes it', withoutReturn('release')],
+  ['a requeue does not count as a return', 'only the worker that has a job changes it', withoutReturn('requeue')],
   [
     'a job can be completed whatever its status',
     'only the worker that has a job changes it',
@@ -72,7 +73,7 @@ const FAULTS: readonly [fault: string, broken: PromiseName, rules: Partial<Rules
   [
     'the attempt of a released job stays counted',
     'a job has at most maxRetries + 1 attempts',
-    { counters: { ...RULES.counters, release: ({ takeBacks }) => ({ takeBacks: takeBacks + 1 }) } },
+    { counters: { ...RULES.counters, release: ({ returns }) => ({ returns: returns + 1 }) } },
   ],
   [
     'retries do not end',
@@ -98,7 +99,11 @@ const FAULTS: readonly [fault: string, broken: PromiseName, rules: Partial<Rules
   ['a job that is open can be purged', 'an open job is never lost', { canBeRemoved: () => true }],
   ['a create does not look for its job', 'an open job is never lost', { isReplay: () => false }],
   ['a create does not look at the unique key', 'only one open job has a unique key', { isOccupied: () => false }],
-  ['a requeue does not take the unique key', 'only one open job has a unique key', { takenBack: (holder) => holder }],
+  [
+    'a requeue does not take the unique key',
+    'only one open job has a unique key',
+    { holderAfterRequeue: (holder) => holder },
+  ],
   ['the end of a job frees the unique key of another one', 'only one open job has a unique key', { freed: () => null }],
 ];
 
