@@ -227,6 +227,29 @@ it.each(['deleted', 'purged'])(
   },
 );
 
+it.each([['fail'], ['release']] as const)(
+  'leaves a job as it is after a %s of an attempt from before its maxRetries was lowered and it was requeued',
+  async (verb) => {
+    const fields = { name: 'work', unique: { key: verb, onConflict: 'replace' } };
+    const create = async (maxRetries: number) =>
+      (await service.call('POST', '/spaces/tokens/jobs', { body: { ...fields, maxRetries } })).body.id as string;
+    const id = await create(1);
+    const steps = async (names: Verb[]) => {
+      for (const name of names) await call(id, name);
+    };
+    await call(id, 'claim');
+    await steps(['ack', 'fail']);
+    const { body } = await call(id, 'claim');
+    await steps(['release']);
+    expect(await create(0)).toBe(id);
+    await call(id, 'kill');
+    await call(id, 'requeue');
+    const before = await stateOf(id);
+    expect(await call(id, verb, body.job.deliveryToken)).toMatchObject({ status: 200, body: { success: true } });
+    expect(await stateOf(id)).toEqual(before);
+  },
+);
+
 it.each(SITUATIONS)('takes logs with any token, and a kill as without one, when the job $title', async (situation) => {
   const { id } = await jobAfter(situation.steps, situation.fields);
   for (const token of [...Object.keys(situation.table), 'nonsense']) {

@@ -98,7 +98,7 @@ export const RULES = {
     const diedAcked = life.status === 'dead' && life.timeouts === 0 && life.attempt > 0;
     const wasAcked = life.status === 'running' || life.status === 'completed' || diedAcked;
     const last = life.attempt - (wasAcked ? 1 : 0);
-    if (returns < life.returns) return attempt <= Math.max(last, MAX_RETRIES) ? 'over' : 'unknown';
+    if (returns < life.returns) return 'over';
     if (returns > life.returns || attempt > last) return 'unknown';
     if (attempt < last) return 'over';
     return isWaiting(life.status) ? 'unknown' : 'current';

@@ -24,8 +24,9 @@ local function deliveryOf(job, token)
   local lastAttempt = tonumber(job.attempt) - (wasAcked and 1 or 0)
 
   if returns < tonumber(job.returns) then
-    -- A requeue may have come in between, since which attempts are counted from 0 again.
-    return attempt <= math.max(lastAttempt, tonumber(job.maxRetries)) and 'over' or 'unknown'
+    -- A requeue may have come in between, since which attempts are counted from 0 again, or a `replace` with a smaller
+    -- maxRetries, of which 100 is the largest.
+    return attempt <= 100 and 'over' or 'unknown'
   end
   if returns > tonumber(job.returns) or attempt > lastAttempt then return 'unknown' end
   if attempt < lastAttempt then return 'over' end
