@@ -34,10 +34,10 @@ local function appendEntries(job, ...)
     length = redis.call('RPUSH', history, unpack(entries))
     setFlag(job, 'h')
   end
-  local excess = length - (EVENTS_PER_JOB - 1)
+  local excess = length - EVENTS_PER_JOB + 1
   if excess > 0 then redis.call('LTRIM', history, excess, -1) end
   -- Of a list that has dropped entries, the length says nothing.
-  if (excess > 0 and job.seq or length) % 16 < select('#', ...) then
+  if length > 15 and (excess > 0 and job.seq or length) % 16 < select('#', ...) then
     dropOldest(history, EVENT_BYTES_PER_JOB)
     job.isLong = true
   end

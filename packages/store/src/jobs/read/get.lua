@@ -11,12 +11,8 @@
 local job, refusal = openJob(base, space, jobId)
 if refusal then return refusal end
 
-local left = tonumber(budget)
--- Ask for the sizes of fields that may be large first, so that no large field is copied without need.
-for _, field in ipairs({ 'payload', 'result', 'progress', 'checkpoint', 'error', 'callbackHeaders' }) do
-  left = left - redis.call('HSTRLEN', job.key, field)
-end
-
+-- Ask for the size first, so that no large field is copied without need.
+local left = budget - redis.call('MEMORY', 'USAGE', job.key, 'SAMPLES', '0')
 local first, firstSeq, length, implied = placeInHistory(job, fromSeq)
 local over = math.min(length, first + tonumber(portion))
 local events = implied and { unpack(implied, first + 1, over) } or {}
