@@ -1,6 +1,6 @@
 // npm run test:long -- mutation [--only text] [--write]: whether the tests still notice small changes to the sources.
 //
-// mutants.json has 300 changes, which Stryker's instrumenter 9.6.1 drew with seed 17, each with a test file that failed because of
+// mutants.json has 296 changes, which Stryker's instrumenter 9.6.1 drew with seed 17, each with a test file that failed because of
 // it, or null for a survivor. Each of the former is made alone, in a copy of HEAD, and its test file must fail again; if it does
 // not, all of npm test runs until a file fails. The run fails when a mutant survives. --write tries survivors as well, which takes
 // hours, records the files that failed, and leaves out changes whose source is gone.
