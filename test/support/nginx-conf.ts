@@ -17,15 +17,12 @@ export function replaceAll(text: string, replacements: Record<string, string>): 
   }, text);
 }
 
-/**
- * Put addresses of this machine into a configuration's upstreams: one `server` per process, with the same parameters
- * except `resolve`, which Debian's nginx does not support yet and addresses do not need.
- */
+/** Put addresses of this machine into a configuration's upstreams: one `server` per process, with the same parameters. */
 function withUpstreams(text: string, upstreams: Upstreams): string {
   return Object.entries(upstreams).reduce((result, [name, addresses]) => {
-    const server = new RegExp(`(upstream yardmaster_${name} \\{[^}]*?\\n)( *)server \\S+?:\\d+( resolve)?([^;]*);`);
+    const server = new RegExp(`(upstream yardmaster_${name} \\{[^}]*?\\n)( *)server \\S+?:\\d+([^;]*);`);
     if (!server.test(result)) throw new Error(`no server in upstream yardmaster_${name}`);
-    return result.replace(server, (_, before, indent, __, parameters) => {
+    return result.replace(server, (_, before, indent, parameters) => {
       const lines = addresses.map((address: string) => `${indent}server ${address}${parameters};`);
       return `${before}${lines.join('\n')}`;
     });
@@ -49,22 +46,19 @@ http {
 
 /**
  * Return the files that nginx runs with. They are those of docs/ with other addresses and paths, in the nginx.conf of a
- * distribution or in that of docker-compose.yml.
+ * distribution.
  *
  * @returns text by name below `dir`; `nginx.conf` is the main file
  */
-export function nginxFiles({ dir, port, upstreams, asInCompose, site }: NginxFilesOptions): Record<string, string> {
+export function nginxFiles({ dir, port, upstreams, site }: NginxFilesOptions): Record<string, string> {
   const here = {
     '/run/nginx.pid': `${dir}/nginx.pid`,
     '/etc/nginx/conf.d/': `${dir}/`,
     '/var/log/nginx/': `${dir}/`,
     'http {': `http {\n    ${tempPaths(dir)}`,
   };
-  const main = asInCompose
-    ? withUpstreams(docs('nginx-compose.conf'), upstreams).replace(/^ *resolver .*\n/m, '')
-    : frame;
   return {
-    'nginx.conf': `daemon off;\n${replaceAll(main, here)}`,
+    'nginx.conf': `daemon off;\n${replaceAll(frame, here)}`,
     'yardmaster.conf': replaceAll(docs(site), {
       'listen 80;': `listen 127.0.0.1:${port};`,
       '/var/log/nginx/': `${dir}/`,
@@ -77,7 +71,6 @@ export interface NginxFilesOptions {
   dir: string;
   port: number;
   upstreams: Upstreams;
-  asInCompose: boolean;
   /** The file of docs/ with the `server`. */
   site: string;
 }

@@ -25,8 +25,6 @@ export interface Nginx {
 export interface NginxOptions {
   /** Replacements of texts of the site. */
   changes?: Record<string, string>;
-  /** Use the main file of docker-compose.yml's nginx instead of a distribution's. */
-  asInCompose?: boolean;
   /** The file of docs/ with the `server`. Default: nginx.conf. */
   site?: 'nginx.conf' | 'nginx-subpath.conf';
 }
@@ -40,12 +38,12 @@ const accepts = (port: number) =>
 
 /** Run nginx with a configuration of docs/, with other addresses and paths. */
 export async function startNginx(upstreams: Upstreams, options: NginxOptions = {}): Promise<Nginx> {
-  const { changes = {}, asInCompose = false, site = 'nginx.conf' } = options;
+  const { changes = {}, site = 'nginx.conf' } = options;
   const binary = installed('nginx', 'nginx-light');
   const dir = await mkdtemp(join(tmpdir(), 'yardmaster-nginx-'));
   await chmod(dir, 0o755); // If root starts it, its workers run as another user.
   const port = await freePort();
-  const files = nginxFiles({ dir, port, upstreams, asInCompose, site });
+  const files = nginxFiles({ dir, port, upstreams, site });
   files['yardmaster.conf'] = replaceAll(files['yardmaster.conf'] as string, changes);
   for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
 
