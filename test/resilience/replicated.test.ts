@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { expect, it } from '@jest/globals';
+import { ReplicatedConnections } from '@yardmaster/redis';
 import { createStore } from '@yardmaster/store';
 import { connectTo } from '../support/connect.js';
 import { during } from '../support/during.js';
@@ -152,6 +153,19 @@ it('a call that only repeats an unconfirmed one is refused until a replica has w
   const repeated = await create(key);
   expect([repeated.status, repeated.headers['idempotent-replayed']]).toEqual([201, 'true']);
   expect(await afterFailover([repeated.body.id])).not.toContain(null);
+});
+
+it('writes beyond one per connection fail unsent while the link of the replica is dark', async () => {
+  await connectReplica();
+  const connections = new ReplicatedConnections(() => connectTo(redis.url), 300);
+  const write = async () =>
+    (await connections.write('{replicated}:barrier', (connection) => connection.incr('{replicated}:sent'))).confirmed;
+  const writeAll = () => Promise.all(Array.from({ length: 100 }, () => write().catch((error) => error.code)));
+  expect(await writeAll()).toEqual(Array(100).fill(undefined));
+  link.setDark(true);
+  expect(await writeAll()).toEqual(Array(100).fill('UNAVAILABLE'));
+  expect(await ask(primary, 'GET', '{replicated}:sent')).toBe('132');
+  connections.end();
 });
 
 it('changes of a job wait for a replica, claims and heartbeats do not', async () => {

@@ -4,7 +4,7 @@ import { isCluster, type RedisClient, slotOf } from './client.js';
 import { withRedisErrors } from './errors.js';
 
 /** Connections at most. Each is busy for two round trips, one of them to the replica as well. */
-const MOST = 32;
+const MAX_CONNECTIONS = 32;
 
 /** How long a barrier stays after its last use, milliseconds. */
 const BARRIER_MS = 30 * 24 * 3_600_000;
@@ -42,7 +42,7 @@ export class ReplicatedConnections {
    * @param barrier key in the slot of the write. Its expiry is set before WAIT, because the write may only have found what
    *   another connection wrote a moment ago
    * @param send sends the write on a connection
-   * @throws any error of `send`; UNAVAILABLE
+   * @throws any error of `send`; UNAVAILABLE, with nothing sent, when all connections are busy for that time
    */
   async write<T>(barrier: string, send: (redis: RedisClient) => Promise<T>): Promise<Written<T>> {
     const connection = await this.#take();
@@ -59,28 +59,42 @@ export class ReplicatedConnections {
 
   async #confirm(connection: RedisClient, barrier: string): Promise<void> {
     const node = nodeOf(connection, barrier);
-    const commands = node?.pipeline().pexpire(barrier, BARRIER_MS).wait(1, this.#withinMs).exec();
-    const replies = await withRedisErrors(Promise.resolve(commands ?? null));
-    const [known, replicas] = (replies ?? []).map(([error, reply]) => {
+    if (node === undefined) throw withUnavailable('no primary has the slot of the write');
+    const commands = node.pipeline().pexpire(barrier, BARRIER_MS).wait(1, this.#withinMs).exec();
+    const replies = await withRedisErrors(commands);
+    const [wasThere, replicas] = (replies ?? []).map(([error, reply]) => {
       if (error !== null) throw withUnavailable(error);
       return reply as number;
     });
-    if (known === 0) {
-      await withRedisErrors((node as Redis).set(barrier, '', 'PX', BARRIER_MS));
+    if (wasThere === 0) {
+      await withRedisErrors(node.set(barrier, '', 'PX', BARRIER_MS));
       return this.#confirm(connection, barrier);
     }
-    if (replicas === undefined || replicas < 1)
-      throw withUnavailable(new Error('no replica has confirmed the write in time'));
+    if (replicas === undefined || replicas < 1) throw withUnavailable('no replica has confirmed the write in time');
   }
 
   async #take(): Promise<RedisClient> {
     const idle = this.#idle.pop();
     if (idle !== undefined) return idle;
-    if (this.#all.length === MOST) return new Promise((resolve) => this.#waiting.push(resolve));
+    if (this.#all.length === MAX_CONNECTIONS) return this.#wait();
     const connection = this.#create();
     this.#all.push(connection);
     await connection.connect().catch(() => undefined); // It keeps trying, and the write is refused until it is connected.
     return connection;
+  }
+
+  /** Wait for a connection. Without a replica, each write keeps its connection as long as a replica may take. */
+  #wait(): Promise<RedisClient> {
+    return new Promise((resolve, reject) => {
+      const timeout = setTimeout(() => {
+        this.#waiting.shift(); // All wait equally long, so this is the oldest.
+        reject(withUnavailable('all connections wait for a replica'));
+      }, this.#withinMs);
+      this.#waiting.push((connection) => {
+        clearTimeout(timeout);
+        resolve(connection);
+      });
+    });
   }
 
   #giveBack(connection: RedisClient): void {
@@ -95,7 +109,8 @@ export class ReplicatedConnections {
   }
 }
 
-const withUnavailable = (cause: Error) => new YardmasterError('UNAVAILABLE', undefined, {}, { cause });
+const withUnavailable = (cause: Error | string) =>
+  new YardmasterError('UNAVAILABLE', undefined, {}, { cause: typeof cause === 'string' ? new Error(cause) : cause });
 
 /** Return the connection to the primary that has the slot of a key. */
 function nodeOf(connection: RedisClient, key: string): Redis | undefined {
