@@ -128,7 +128,7 @@ export const VARIABLES = {
   ),
   DURABILITY: row(
     'local',
-    '`replicated`: a call that creates, ends or changes a job succeeds only once a replica of Redis has the change; see docs/reliability.md',
+    '`replicated`: create, complete, fail, release, settle, kill, requeue, reschedule, copy and delete succeed only once a replica of Redis has the change. See docs/operate.md#lose-nothing-at-a-failover',
     z.enum(['local', 'replicated'], { error: 'must be local or replicated' }) as unknown as z.ZodType<
       'local' | 'replicated',
       string
