@@ -7,7 +7,7 @@ import type { Store } from '@yardmaster/store';
  * can repair, because the lost data is unknown.
  */
 export const FAULTS = {
-  entry_missing: { meaning: 'a job is not in an index that it belongs in', repair: 'entered' },
+  entry_missing: { meaning: 'a job is not in an index that it belongs in', repair: 'added' },
   entry_misplaced: { meaning: 'a job is at the wrong place of an index', repair: 'moved' },
   entry_wrong: { meaning: 'a job is in an index that its status excludes', repair: 'removed' },
   entry_stray: {
@@ -34,7 +34,7 @@ export const FAULTS = {
   },
   pause_forgotten: { meaning: 'no sweep would look after the paused names of a space', repair: 'listed' },
   pause_broken: { meaning: 'a pause has an impossible state', repair: 'resumed' },
-  act_index_wrong: { meaning: 'the acts of a space in the audit are listed wrongly', repair: 'set right' },
+  act_index_wrong: { meaning: 'the audit index of a space is wrong', repair: 'rebuilt' },
   partitions_missing: { meaning: 'the number of partitions and the format are missing', repair: 'stored' },
   unique_twice: { meaning: 'two jobs occupy one unique key', repair: null },
   record_broken: { meaning: 'a job has a field that is missing or impossible', repair: null },
@@ -46,7 +46,7 @@ export const FAULTS = {
   key_wrong_type: { meaning: 'a key has an unexpected type', repair: null },
   key_unknown: { meaning: 'a key does not belong to Yardmaster', repair: null },
   settings_broken: { meaning: 'the settings of a space cannot be read, so they have no effect', repair: null },
-  api_key_unlisted: { meaning: 'an API key is not in an index that it belongs in', repair: 'entered' },
+  api_key_unlisted: { meaning: 'an API key is not in an index that it belongs in', repair: 'added' },
   api_key_stray: {
     meaning: 'an index has an API key that does not exist, or is of another space or key',
     repair: 'removed',
