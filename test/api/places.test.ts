@@ -56,8 +56,8 @@ it('refuses further requests of any key, serves probes and heartbeats, and then 
   const { id } = (await service.call('POST', '/spaces/calm/jobs', { body: { name: 'running' } })).body;
   await service.call('POST', `/jobs/${id}/claim`);
   await service.call('POST', `/jobs/${id}/ack`);
-  const release = hold('busy');
-  const inFlight = Array.from({ length: 9 }, () => create('busy')); // The tenth is reserved for urgent calls.
+  const release = hold('crowded');
+  const inFlight = Array.from({ length: 9 }, () => create('crowded')); // The tenth is reserved for urgent calls.
   let refused = await api.call('GET', '/keys', { key: 'wrong' });
   await until(async () => {
     refused = await api.call('GET', '/keys', { key: 'wrong' });
@@ -73,7 +73,7 @@ it('refuses further requests of any key, serves probes and heartbeats, and then 
   expect((await api.call('POST', `/jobs/${id}/keepalive`)).status).toBe(200);
   release();
   for (const { status } of await Promise.all(inFlight)) expect(status).toBe(201);
-  expect((await api.call('GET', '/spaces/busy/jobs')).body).toHaveLength(9);
+  expect((await api.call('GET', '/spaces/crowded/jobs')).body).toHaveLength(9);
 });
 
 describe('places', () => {
@@ -93,7 +93,8 @@ describe('places', () => {
     return {
       places,
       take,
-      takeAll: (tenant: string) => Array.from({ length: 12 }, () => take(tenant)).filter(Boolean),
+      takeAll: (tenant: string, isUrgent = false) =>
+        Array.from({ length: 12 }, () => take(tenant, isUrgent)).filter(Boolean),
     };
   };
 
@@ -116,6 +117,13 @@ describe('places', () => {
     expect(take('a')).toBeNull();
     clock.now += 1_001;
     expect(take('a')).not.toBeNull();
+  });
+
+  it("a tenth of a tenant's half is kept for its urgent calls", () => {
+    const { takeAll } = placesOf({ max: 40, isHalfAlways: true });
+    expect([...takeAll('a'), ...takeAll('a')]).toHaveLength(18);
+    expect(takeAll('a', true)).toHaveLength(2);
+    expect(takeAll('b')).toHaveLength(12);
   });
 
   it('where bodies arrive, a tenant never gets more than half', () => {

@@ -1,12 +1,12 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import { PerKey } from '@yardmaster/store';
 
-/** How long others count as needing places after one of them was refused or came, milliseconds. */
+/** How long each tenant is limited to half of the places after another one has last needed a place, milliseconds. */
 const NEEDED_MS = 10_000;
 
 export interface PlacesOptions {
   max: number;
-  /** Share of the places that is kept for urgent requests, from 0 to 1. */
+  /** Share that is kept for urgent requests, of all places and of the half of a tenant, from 0 to 1. */
   reserved: number;
   /** Whether one tenant gets at most half of the places even while no other needs any. Default false. */
   isHalfAlways?: boolean;
@@ -15,8 +15,8 @@ export interface PlacesOptions {
 }
 
 /**
- * Places for requests that a process serves at once. A tenant alone may have all of them. Once another tenant was refused,
- * no tenant gets more than half, until the others have not come for 10 s.
+ * Places for requests that a process serves at once. One tenant may have all of them while it is alone. Once another tenant
+ * finds none, each is limited to half, until for 10 s no tenant but the largest has asked for a place.
  */
 export class Places {
   readonly #options: Required<PlacesOptions>;
@@ -24,7 +24,7 @@ export class Places {
   readonly #byTenant = new PerKey();
   /** The tenant that had half of the places last. Its requests do not show that others need places. */
   #large = '';
-  /** Until when others count as needing places, by `performance.now()`. */
+  /** Until when each tenant is limited to half, by `performance.now()`. */
   #neededUntil = 0;
 
   constructor(options: PlacesOptions) {
@@ -35,10 +35,11 @@ export class Places {
   /** Check that there is a place. @throws OVERLOADED */
   check(tenant: string, isUrgent: boolean): void {
     const { max, reserved, counter, isHalfAlways } = this.#options;
-    if (counter.inFlight < this.#half) return;
+    const shareOf = (places: number) => places - (isUrgent ? 0 : Math.floor(places * reserved));
+    if (counter.inFlight < shareOf(this.#half)) return;
     const now = performance.now();
-    const isFull = counter.inFlight >= (isUrgent ? max : max - Math.floor(max * reserved));
-    const isLarge = this.#byTenant.get(tenant) >= this.#half;
+    const isFull = counter.inFlight >= shareOf(max);
+    const isLarge = this.#byTenant.get(tenant) >= shareOf(this.#half);
     if (isLarge) this.#large = tenant;
     else if (isFull || (now < this.#neededUntil && tenant !== this.#large)) this.#neededUntil = now + NEEDED_MS;
     if (isFull || (isLarge && (isHalfAlways || now < this.#neededUntil))) throw new YardmasterError('OVERLOADED');
