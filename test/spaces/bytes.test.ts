@@ -35,9 +35,11 @@ async function recount(): Promise<void> {
   });
 }
 
-it('a space that holds its bytes refuses creates, copies and logs, but neither reports nor ends of its jobs', async () => {
+it('a space that holds its bytes refuses creates that would replace a job, copies and logs, but neither reports nor ends of its jobs', async () => {
   await bound(1e9);
   const [running, failing] = [await jobIn(service, 'running', space), await jobIn(service, 'running', space)];
+  const unique = { key: 'one', onConflict: 'replace' };
+  await create({ name: 'work', unique });
   const list = { body: [{ name: 'a' }, { name: 'b' }] };
   await bound((await sum()) + 1);
   expect(await service.call('POST', `/spaces/${space}/jobs`, list)).toMatchObject({
@@ -49,6 +51,8 @@ it('a space that holds its bytes refuses creates, copies and logs, but neither r
   });
   expect(await create({ name: 'work' })).toMatchObject(FULL);
   expect(await create({ name: 'work', delaySeconds: 60 })).toMatchObject(FULL);
+  expect(await create({ name: 'work', unique })).toMatchObject(FULL);
+  expect((await create({ name: 'work', unique: { ...unique, onConflict: 'return' } })).status).toBe(200);
   expect(await service.call('POST', `/jobs/${running}/copy`)).toMatchObject(FULL);
   expect(await service.call('POST', `/jobs/${running}/logs`, { body: ['line'] })).toMatchObject(FULL);
   for (const verb of ['event', 'checkpoint']) await step(service, running, verb, 'x'.repeat(5_000));

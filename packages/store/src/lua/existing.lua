@@ -27,6 +27,7 @@ local function existingFor(job, nowMs, options, extras, fields)
     if onConflict == 'reject' then return { 'NOT_UNIQUE', other.id, other.status } end
     local isReplaced = onConflict == 'replace' and (other.status == 'pending' or other.status == 'scheduled')
     if isReplaced and knownFull then return { 'STORAGE_FULL' } end
+    if isReplaced and string.find(limits, 'b') and isSpaceFull(other) then return { 'SPACE_FULL', 'bytes' } end
     if isReplaced then replaceJob(other, nowMs, options, fields, delay) end
     local values = valuesOf(other.key, shown)
     return isReplaced and { 'REPLACED', other.id, values, other.status } or { 'RETURNED', other.id, values }

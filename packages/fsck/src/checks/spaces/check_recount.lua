@@ -8,11 +8,11 @@
 --   found         kind, key, detail, outcome, …; see findings
 local found, most = findings(), maxBytesIn(settingsText(base, space))
 if not most and redis.call('EXISTS', sums) == 1 then
-  find(found, 'orphaned', sums, space .. ' has no maxBytes', found.removals, function() boundBytes(base, space, '') end)
+  find(found, 'orphaned', sums, space .. ' has no maxBytes', found.removals, function() applyMaxBytes(base, space, '') end)
 elseif most and (redis.call('HGET', sums, 'most') ~= most or not scoreIn(base .. 'recounts', space)) then
   find(found, 'recount_forgotten', base .. 'recounts', space .. ' has maxBytes', found.additions, function()
     redis.call('ZREM', base .. 'recounts', space) -- A full Redis lets the rest pass once something was removed.
-    boundBytes(base, space, most)
+    applyMaxBytes(base, space, most)
   end)
 end
 if isRepairing == '1' then repairAll(found) end

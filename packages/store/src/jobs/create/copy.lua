@@ -20,7 +20,8 @@ for i, name in ipairs(names) do
   if value then fields[#fields + 1], fields[#fields + 2] = name, value end
 end
 local options = job.maxRetries .. ' ' .. job.timeoutSeconds .. ' ' .. string.gsub(job.flags, '[ukdh]', '')
-local limits = (maxPendingIn(settingsText(base, job.space)) or '') .. (has(job, 'b') and 'b' or '')
+local settings = settingsText(base, job.space)
+local limits = (maxPendingIn(settings) or '') .. (maxBytesIn(settings) and 'b' or '')
 local extras = '- ' .. (limits == '' and '-' or limits) .. ' - '
 local reply = create(base, job.space, '', copyId, job.name, options, extras, unpack(fields))
 if reply[1] ~= 'CREATED' then return reply end

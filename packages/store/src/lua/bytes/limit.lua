@@ -15,27 +15,27 @@ local function isSpaceFull(job)
 end
 
 -- Return the reply of a create that the limits of its space refuse. Otherwise return nil, and count the bytes of the job, which
--- cannot be measured yet: its places in the indexes take 430 to 570 bytes, and a record 330 more than what was sent.
+-- cannot be measured yet: its record takes some 400 more than what was sent.
 --   limits   maxPending of the settings as far as the process knows, and `b` if they have maxBytes
 --   fields   of the record; bytes are added
 local function refusalOfSpace(job, limits, fields)
   local space = job.base .. 'space:' .. job.space .. '/'
   local maxPending, isCounted = string.match(limits, '^(%d*)(b?)$')
   if maxPending ~= '' and redis.call('ZCARD', written(space .. 'status/pending')) >= tonumber(maxPending) then return { 'SPACE_FULL' } end
-  if isCounted == '' or knownFull then return nil end
+  if isCounted == '' or knownFull then return nil end -- create.lua refuses it when Redis is full
   local isFull, round = isSpaceFull(job)
   if isFull then return { 'SPACE_FULL', 'bytes' } end
   if not round then return nil end
-  local bytes = 900
+  local bytes = 400 + indexBytes(job.name, job.tags)
   for _, field in ipairs(fields) do bytes = bytes + #field end
   bytes = formatInteger(bytes)
   redis.call('HINCRBY', space .. 'bytes', 'sum', bytes)
   fields[#fields + 1], fields[#fields + 2] = 'bytes', round .. ' ' .. bytes
 end
 
--- Count the bytes of a space from now on, whose settings have this maxBytes, or stop it for ''. Jobs that exist are counted by a
--- recount that begins when every process knows the settings. What jobs say about their bytes without this has no effect.
-local function boundBytes(base, space, maxBytes)
+-- Begin to count the bytes of a space by its maxBytes, or stop with ''. A recount counts the jobs that exist; it begins 5 s later,
+-- when every process knows the setting. Once it is stopped, the `bytes` of jobs mean nothing.
+local function applyMaxBytes(base, space, maxBytes)
   local sums, recounts = base .. 'space:' .. space .. '/bytes', base .. 'recounts'
   if maxBytes == '' then
     redis.call('ZREM', recounts, space)

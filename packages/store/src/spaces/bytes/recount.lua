@@ -1,17 +1,17 @@
 -- KEYS recounts
 -- ARGV base limit
--- REPLY OK isMore:number
+-- REPLY OK wasDue:number
 --
 -- Do one step of the recount of the space of this partition that has waited the longest: measure its next jobs, so that its sum
 -- is right again whatever has happened to it. A job that another script measures in the meantime is in the new sum as well. See
 -- lua/bytes.
 --   limit    jobs at most, fewer when they are large
---   isMore   1 when a step was done
+--   wasDue   1 when a step was done
 local nowMs, nowText = now()
 local space = redis.call('ZRANGEBYSCORE', recounts, '-inf', nowText, 'LIMIT', 0, 1)[1]
 if not space then return { 'OK', 0 } end
 redis.call('ZREM', recounts, space) -- first, see replaceEntry
-boundBytes(base, space, maxBytesIn(settingsText(base, space)) or '')
+applyMaxBytes(base, space, maxBytesIn(settingsText(base, space)) or '')
 local prefix = base .. 'space:' .. space .. '/'
 local sums = prefix .. 'bytes'
 local round, cursor, sum, rest = unpack(redis.call('HMGET', sums, 'round', 'cursor', 'sum', 'rest'))

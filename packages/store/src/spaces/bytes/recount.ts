@@ -13,9 +13,9 @@ const STEP = 50;
  * @throws UNAVAILABLE
  */
 export async function recountBytes(store: Store, partition: string): Promise<boolean> {
-  const { isMore } = await runScript(store, recount, {
+  const { wasDue } = await runScript(store, recount, {
     keys: { recounts: store.keys.recounts(partition) },
     args: { base: store.keys.baseOf(partition), limit: STEP },
   });
-  return isMore === 1;
+  return wasDue === 1;
 }

@@ -11,5 +11,5 @@ if (redis.call('HGET', settings, space) or '') ~= before then return { 'CHANGED'
 redis.call('HDEL', settings, space) -- A full Redis lets the rest pass once something was removed.
 if after ~= '' then redis.call('HSET', settings, space, after) end
 redis.call('HINCRBY', settings, '', 1) -- the version, by which processes notice a change whose message was lost
-boundBytes(base, space, maxBytes)
+applyMaxBytes(base, space, maxBytes)
 return { 'OK' }
