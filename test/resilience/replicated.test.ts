@@ -168,7 +168,7 @@ it('writes beyond one per connection fail unsent while the link of the replica i
   connections.end();
 });
 
-it('changes of a job wait for a replica, claims and heartbeats do not', async () => {
+it('changes of a job wait for a replica, and are in the audit before; claims and heartbeats do not', async () => {
   await connectReplica();
   await until(async () => (await create()).status === 201);
   const jobs = await Promise.all(
@@ -202,4 +202,13 @@ it('changes of a job wait for a replica, claims and heartbeats do not', async ()
   ];
   for (const change of changes)
     expect({ change: String(change), response: await change() }).toEqual({ change: String(change), response: UNKNOWN });
+  const { body: audit } = await service.call('GET', '/audit?limit=6');
+  expect(audit.entries.map(({ action }: { action: string }) => action)).toEqual([
+    'operation.start',
+    'job.delete',
+    'job.copy',
+    'job.requeue',
+    'job.reschedule',
+    'job.kill',
+  ]);
 });

@@ -69,7 +69,9 @@ async function serve(
   deps.keyLimiter.take(caller, res);
   if (route.scopes !== ANY_KEY) authorize(caller, route.scopes, spaceId);
 
-  const { store } = deps;
+  // An act takes effect before a replica confirms it, so it is recorded first.
+  const unconfirmed = route.audit === undefined || deps.store.replicated === null ? null : [];
+  const store = unconfirmed === null ? deps.store : { ...deps.store, unconfirmed };
   const header = route.header === undefined ? null : requestHeader(req, route.header);
   const call: Call = { deps, store, req, res, caller, tenant, place, spaceId, id, header, bytes: 0, input: undefined };
   // Express would parse the URL of every request.
@@ -80,6 +82,7 @@ async function serve(
   const reply = returned instanceof Reply ? returned : new Reply(returned);
   const { act } = reply.more;
   if (route.audit !== undefined && act !== null) await recordAct(route.audit, call, act);
+  if (unconfirmed !== null) await Promise.all(unconfirmed);
   if (reply.more.wait === undefined) return reply;
   call.input = undefined; // Thousands of calls may wait, and each of these may be large.
   return new Reply(await reply.more.wait(), reply.more);

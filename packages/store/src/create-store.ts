@@ -44,6 +44,7 @@ export function createStore(
     redis,
     bulk,
     replicated,
+    unconfirmed: null,
     send: sendAlone,
     slots: { read: createReadLimiter(READS_AT_ONCE, withinMs), search: createReadLimiter(SEARCHES_AT_ONCE, withinMs) },
     keys: keyMap(all.keyPrefix),

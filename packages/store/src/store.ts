@@ -83,6 +83,8 @@ export interface Store {
   bulk: RedisClient;
   /** Connections for calls whose effect a replica must have before they return; null when no replica is waited for. */
   replicated: ReplicatedConnections | null;
+  /** Confirmations of such calls, for which the caller of the verbs waits; null when each verb waits for its own. */
+  unconfirmed: Promise<void>[] | null;
   /** Sends the calls of verbs, one by one or in groups. */
   send: SendCall;
   /** Runs a read that may be long when it gets a read slot, and a search when it gets one of its own. */

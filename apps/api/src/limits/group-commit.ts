@@ -1,5 +1,5 @@
 import { isCluster } from '@yardmaster/redis';
-import { isReplicated, type SendCall, type Store, sendCalls, type VerbCall } from '@yardmaster/store';
+import { confirm, isReplicated, type SendCall, type Store, sendCalls, type VerbCall } from '@yardmaster/store';
 import { Quickest } from './redis-queue.js';
 
 /** Most jobs that the calls of one script may touch, and characters of their arguments. A larger call is alone in its script. */
@@ -23,6 +23,7 @@ const FULL = 6;
 const WAIT_MS = 100;
 
 interface Waiting {
+  store: Store;
   call: VerbCall;
   characters: number;
   resolve: (replies: readonly unknown[][]) => void;
@@ -57,11 +58,11 @@ class GroupCommit {
     this.#store = store;
   }
 
-  send(call: VerbCall): Promise<readonly unknown[][]> {
+  send(store: Store, call: VerbCall): Promise<readonly unknown[][]> {
     return new Promise((resolve, reject) => {
       const isUrgent = !NOT_URGENT.test((call.verbs[0] as VerbCall['verbs'][number]).verb.name);
       this.#waitingJobs += call.jobs;
-      (isUrgent ? this.#urgent : this.#others).push({ call, characters: charactersOf(call), resolve, reject });
+      (isUrgent ? this.#urgent : this.#others).push({ store, call, characters: charactersOf(call), resolve, reject });
       if (this.#isPlanned) return;
       this.#isPlanned = true;
       setImmediate(() => {
@@ -134,10 +135,10 @@ class GroupCommit {
       const now = performance.now();
       if (others === 0) this.#quickest.reset(now - sentAt); // It has waited for no other.
       this.#quickest.record(now - sentAt, now);
-      for (const [i, { call, resolve, reject }] of group.entries()) {
+      for (const [i, { store, call, resolve, reject }] of group.entries()) {
         const replies = reply[i] as unknown[][];
         if (confirmed === null || !isReplicated(call)) resolve(replies);
-        else confirmed.then(() => resolve(replies), reject);
+        else confirm(store, confirmed).then(() => resolve(replies), reject);
       }
     } catch (error) {
       // None is sent again, because each may have been carried out.
@@ -152,11 +153,11 @@ class GroupCommit {
 /** Return a store that sends the calls of verbs in groups. On a cluster, a group has the calls of one partition. */
 export function inGroups(store: Store): Store {
   const groups = new Map<string, GroupCommit>();
-  const send: SendCall = (_, call) => {
+  const send: SendCall = (caller, call) => {
     const slot = isCluster(store.redis) ? call.base : '';
     const group = groups.get(slot) ?? new GroupCommit(store);
     groups.set(slot, group);
-    return group.send(call);
+    return group.send(caller, call);
   };
   return { ...store, send };
 }

@@ -22,8 +22,14 @@ export async function runScript<Inputs, Reply>(
   const parameters = script.parameters(inputs);
   const { reply, confirmed } = await evaluateAndConfirm(store, script, parameters, script.isReplicated);
   throwIfRefused(store, reply, sentAt);
-  await confirmed;
+  await confirm(store, confirmed);
   return script.decode(reply);
+}
+
+/** Wait for the confirmation of a call, if it has one; or leave that to the caller of the verbs. */
+export async function confirm({ unconfirmed }: Store, confirmed: Promise<void> | null): Promise<void> {
+  if (confirmed === null || unconfirmed === null) await confirmed;
+  else unconfirmed.push(confirmed);
 }
 
 /** Reply of a script; and when a replica has what it wrote, if its caller waits for that. */
@@ -192,7 +198,7 @@ export async function runVerb<Reply>(
 /** Send a call at once. */
 export const sendAlone: SendCall = async (store, call) => {
   const { reply, confirmed } = await sendCalls(store, [call]);
-  if (isReplicated(call)) await confirmed;
+  if (isReplicated(call)) await confirm(store, confirmed);
   return reply[0] as unknown[][];
 };
 

@@ -98,7 +98,8 @@ function* chunksOf(jobs: readonly PackedJob[]): Generator<PackedJob[]> {
 /** Create jobs with one script. @returns the reply for each, its decoder, and when the script was sent */
 async function createChunk(store: Store, spaceId: string, jobs: PackedJob[], ids: string[]) {
   const isLarge = jobs.reduce((sum, { characters }) => sum + characters, 0) > BULK_CHARACTERS;
-  const on = isLarge ? onBulk(store) : store;
+  // Each chunk waits for its own confirmation, because an error says how many jobs are stored.
+  const on = { ...(isLarge ? onBulk(store) : store), unconfirmed: null };
   const verbs = jobs.map((job, i) => createVerb(store, { spaceId, jobId: ids[i] as string, job, shown: ['state'] }));
   const place = { base: store.keys.baseOfSpace(spaceId), space: spaceId, notAfter: notAfterOf(store) };
   const sentAt = performance.now();
