@@ -52,7 +52,17 @@ async function audit(query = '', key?: string): Promise<{ entries: AuditEntry[];
   return body;
 }
 
-const entryOf = async (requestId: string) => (await audit('?limit=100')).entries.find((e) => e.requestId === requestId);
+/** Find the entry of a request among the last 500, because other tests may add some. */
+async function entryOf(requestId: string): Promise<AuditEntry | undefined> {
+  let cursor: string | null = '';
+  for (let page = 0; page < 5 && cursor !== null; page++) {
+    const { entries, nextCursor } = await audit(`?limit=100${cursor && `&cursor=${cursor}`}`);
+    const entry = entries.find((one) => one.requestId === requestId);
+    if (entry) return entry;
+    cursor = nextCursor;
+  }
+  return undefined;
+}
 
 let calls = 0;
 const newId = () => ({ 'x-request-id': `act-${++calls}` });

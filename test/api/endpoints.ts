@@ -154,13 +154,24 @@ export const askingRedis = ({ name }: Endpoint): CallOptions =>
     ? { key: `ym_${'a'.repeat(16)}_${'f'.repeat(64)}` }
     : {};
 
+/** Read the keys of all pages, because other tests make keys as well. */
+async function allKeys(service: TestService): Promise<{ id: string; name: string; lastUsedAt?: string }[]> {
+  const keys = [];
+  for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+    const { body, headers } = await service.call('GET', `/keys?limit=100${cursor && `&cursor=${cursor}`}`);
+    keys.push(...body);
+    cursor = headers['x-next-cursor'] as string | undefined;
+  }
+  return keys;
+}
+
 /** Return everything that a refused call could have changed, without the changes of other tests on a shared service. */
 export async function stateOf(service: TestService, { spaceId, jobId, keyId }: Target): Promise<unknown[]> {
   const read = async (path: string) => (await service.call('GET', path)).body;
   const jobs = await read(`/spaces/${spaceId}/jobs?limit=100`);
   const isOurs = (key: { id: string; name: string }) => key.name === MADE || key.id === keyId;
   const withoutUse = ({ lastUsedAt: _, ...key }: { lastUsedAt?: string }) => key; // It is written a little later.
-  const keys = (await read('/keys')).filter(isOurs).map(withoutUse);
+  const keys = (await allKeys(service)).filter(isOurs).map(withoutUse);
   const operations = (await read(`/spaces/${spaceId}/operations`)).operations.map(
     ({ id, status }: { id: string; status: string }) => [id, status === 'cancelled'],
   );
