@@ -5,8 +5,8 @@ import { TestStores } from './play/test-store.js';
 import { SETTINGS, takeTours } from './states/bind.js';
 import { toursToTake } from './states/explore.js';
 
-// Deliberate faults in the scripts: each is a text, and what replaces it. What npm test does must show it: the tours of the
-// machine of states/, or a sequence of one of these seeds.
+// Deliberate faults in the scripts: each is a text, and what replaces it. The tours of the machine of states/ that npm test
+// takes, or one of the orders that it plays, must show each.
 
 const SEEDS = 300;
 

@@ -13,7 +13,8 @@ import {
 import type { Request, Response } from 'express';
 import type { Dependencies, Params } from './call.js';
 import { handle } from './handle.js';
-import { InflateBudget, KeyLimiter, ResponseBudget } from './limits/budgets.js';
+import { InflateBudget, ResponseBudget } from './limits/budgets.js';
+import { KeyLimiter } from './limits/key-limiter.js';
 import { Place, Places } from './limits/places.js';
 import type { Route } from './routes/route.js';
 

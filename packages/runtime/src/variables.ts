@@ -102,7 +102,7 @@ export const VARIABLES = {
   EVENTS_PER_JOB: row('1000', 'Newest events that the history of a job keeps', integer(10, 100_000)),
   EVENT_BYTES_PER_JOB: row(
     '8388608',
-    'Memory that the history of a job may take in Redis; its oldest events are dropped, except the newest ten',
+    'Memory that the history of a job may take in Redis, measured with every sixteenth event; its oldest events are dropped, except the newest ten',
     bytes,
   ),
   LOGS_PER_JOB: row('10000', 'Newest log entries that a job keeps', integer(1, 1_000_000)),
@@ -113,7 +113,7 @@ export const VARIABLES = {
   ),
   LOG_BYTES_PER_JOB: row(
     '33554432',
-    'Memory that the logs of a job may take in Redis; their oldest entries are dropped, except the newest ten',
+    'Memory that the logs of a job may take in Redis, measured with every sixteenth entry; their oldest entries are dropped, except the newest ten',
     bytes,
   ),
   MAX_IN_FLIGHT: row(

@@ -1,6 +1,6 @@
 export { createKey, hasKeys, listKeys, readOwnKey } from './api-keys/api-keys.js';
 export { Authenticator, KEY_CACHE_MS } from './api-keys/authenticator.js';
-export { finishRevocations, removeExpiredKeys, revokeKey } from './api-keys/end.js';
+export { finishRevocations, removeExpiredKeys, revokeKey } from './api-keys/revoke.js';
 export { rotateKey } from './api-keys/rotate.js';
 export { ADMIN_KEY_ID, type KeyBucket, type Principal } from './api-keys/secrets.js';
 export type { StreamGrant } from './api-keys/stream-token.js';
@@ -66,7 +66,7 @@ export {
   redisFaultsOf,
 } from './redis-settings.js';
 export { advanceClock } from './script/manual-clock.js';
-export { isReplicated, runScript, sendCalls, textOn } from './script/run-script.js';
+export { confirm, isReplicated, runScript, sendCalls, textOn } from './script/run-script.js';
 export type { ScriptArgument, VerbCall } from './script/script.js';
 export { lua } from './script/scripts.generated.js';
 export { type Backlog, type NameQueue, readBacklog } from './spaces/backlog.js';

@@ -28,7 +28,7 @@ export type AuditStream = (typeof AUDIT_STREAMS)[number];
  * | `ym:{pp}:space:<s>/bytes` | hash | sums of the bytes of its jobs, see lua/bytes; only with `maxBytes` | change of settings, whatever changes a job, recount | change of settings |
  * | `ym:{pp}:space:<s>/history/<step>/<start>` | hash | job name → its counts in the minute or hour that begins at `start`, epoch seconds; see history/counter.ts | flush of a process | 48 hours (minutes) or 35 days (hours) after its last change, sooner beyond 8 MB; purge of its last job |
  * | `ym:{pp}:space:<s>/history/points` | hash | the points of the history by their bytes, and the sum, see lua/space_history.lua | flush of a process | 35 days after its last change; purge of its last job |
- * | `ym:{pp}:space:<s>/history/names` | zset | job name by epoch seconds at which it was last counted | flush of a process | as the points |
+ * | `ym:{pp}:space:<s>/history/names` | zset | job name by epoch seconds at which it was first counted in its latest hour | flush of a process | as the points |
  * | `ym:{pp}:counted:<process>` | string | number of the last step of counts that was added of a process | flush of a process | a day later |
  * | `ym:{pp}:spaces` | zset | space id by its last order score | create, retry | purge of its last job |
  * | `ym:{pp}:deadlines` | zset | job id by epoch ms at which something is due | transitions | transitions, expiry |

@@ -206,7 +206,6 @@ function manyCreateOf(drawing: Drawing): ManyCreate {
   return { space: first.space, requests, idempotencyKey: random.chance(0.5) ? null : `many-${at}` };
 }
 
-/** Draw the input of a verb. */
 /** Draw an operation on a few jobs, so that a sequence continues with the others. */
 function operationOf({ random, isTimed }: Drawing): OperationRequest {
   const actions = Object.keys(OPERATION_ACTIONS) as OperationAction[];

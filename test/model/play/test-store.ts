@@ -44,7 +44,7 @@ export class TestStores {
       const connection = new Redis(path, { disconnectTimeout: 50, retryStrategy: () => 5, enableReadyCheck: false });
       connection.on('error', () => {}); // Redis restarts. Any other error fails the next call.
       const evaluate = connection.eval.bind(connection) as (text: string, ...rest: unknown[]) => Promise<unknown>;
-      // Once Redis has forgotten the scripts, it knows none that is changed by its hash, and the store sends it as text.
+      // A store sends the text of a script whose hash Redis does not know, and Redis keeps a changed text under another hash.
       if (changed) connection.eval = ((text: string, ...rest: unknown[]) => evaluate(changed(text), ...rest)) as never;
       return connection;
     }

@@ -12,7 +12,10 @@ const RETENTION_MS = 1_000_000_000;
 /** Settings of a store that behaves as the machine. */
 export const SETTINGS = { deliveryTimeoutMs: WINDOW_MS, maxDeliveries: MAX_DELIVERIES, retentionMs: RETENTION_MS };
 
-/** How long time passes before a call. A create needs another moment than one before it, see SequenceRun. */
+/**
+ * How long time passes before a call. A space without jobs has forgotten its last order, so a create in the same millisecond
+ * would get that order again.
+ */
 const PASSES_MS: Partial<Record<Call['verb'], number>> = {
   create: 1,
   due: WINDOW_MS + 1,

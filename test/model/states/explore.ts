@@ -102,7 +102,7 @@ function* toursOf(found: ReturnType<typeof explore>): Generator<Step[]> {
   }
 }
 
-/** Return some tours of one job and of two, or all of them. */
+/** Return all tours of one job and of two, or every third of one job and every hundredth of two, which take some 10 s. */
 export function toursToTake(isAll: boolean): Step[][] {
   const ofOne = [...toursOf(explore(isAll ? ONE : SMALL))];
   const ofTwo = [...toursOf(explore(TWO, NONE_LATE))];

@@ -1,8 +1,8 @@
 import { EventEmitter, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { type KeyLimits, YardmasterError } from '@yardmaster/protocol';
-import { type KeyBucket, PerKey, type Principal } from '@yardmaster/store';
+import { YardmasterError } from '@yardmaster/protocol';
+import { PerKey } from '@yardmaster/store';
 import pLimit from 'p-limit';
 
 /** Batches inflated at once: Node has this many threads for inflating. */
@@ -164,64 +164,4 @@ export class ResponseBudget {
     });
     return releases;
   }
-}
-
-/** Buckets kept. The one that was used longest ago is dropped; a process serves fewer keys with limits than this. */
-const CAPACITY = 10_000;
-
-/** What a bucket has left: calls, and when that was so, by `performance.now()`. */
-interface Bucket {
-  calls: number;
-  at: number;
-}
-
-/**
- * Counts the calls of keys with limits, in this process. Each limited key has a bucket of `burst` calls, which is refilled
- * by `perSecond`, and from which the calls of the keys that it made take as well. Keys without limits cost one comparison.
- */
-export class KeyLimiter {
-  readonly #buckets = new Map<string, Bucket>();
-
-  /**
-   * Take a call from each bucket of a key, and set the headers that report what is left in the emptiest one.
-   *
-   * @throws RATE_LIMITED when a bucket is empty; such a call takes nothing
-   */
-  take({ buckets }: Pick<Principal, 'buckets'>, res: ServerResponse, now = performance.now()): void {
-    if (buckets.length === 0) return;
-    const filled = buckets.map((bucket) => ({ ...bucket, calls: this.#callsIn(bucket, now) }));
-    const waitSeconds = Math.max(...filled.map(({ calls, perSecond }) => (1 - calls) / perSecond));
-    const taken = waitSeconds > 0 ? 0 : 1;
-    for (const { keyId, calls } of filled) this.#keep(keyId, { calls: calls - taken, at: now });
-    const emptiest = filled.reduce((a, b) => (b.calls < a.calls ? b : a));
-    for (const [name, value] of headersOf(emptiest, emptiest.calls - taken)) res.setHeader(name, value);
-    if (taken === 1) return;
-    const retryAfterSeconds = Math.max(1, Math.ceil(waitSeconds));
-    throw new YardmasterError('RATE_LIMITED', undefined, {}, { retryAfterSeconds });
-  }
-
-  /** Return how many calls a bucket has now. */
-  #callsIn({ keyId, perSecond, burst }: KeyBucket, now: number): number {
-    const { calls, at } = this.#buckets.get(keyId) ?? { calls: burst, at: now };
-    return Math.min(burst, calls + ((now - at) / 1_000) * perSecond);
-  }
-
-  #keep(keyId: string, bucket: Bucket): void {
-    this.#buckets.delete(keyId); // It goes to the end of the order.
-    this.#buckets.set(keyId, bucket);
-    if (this.#buckets.size > CAPACITY) this.#buckets.delete(this.#buckets.keys().next().value as string);
-  }
-}
-
-/**
- * Return the headers for clients: the policy, and how many calls are left until the bucket is full again.
- *
- * @see draft-ietf-httpapi-ratelimit-headers-11
- */
-function headersOf({ perSecond, burst }: KeyLimits, left: number): [name: string, value: string][] {
-  const secondsFor = (calls: number) => Math.ceil(calls / perSecond);
-  return [
-    ['ratelimit-policy', `"key";q=${burst};w=${secondsFor(burst)}`],
-    ['ratelimit', `"key";r=${Math.floor(left)};t=${secondsFor(burst - left)}`],
-  ];
 }

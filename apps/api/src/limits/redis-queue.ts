@@ -60,10 +60,10 @@ export class RedisQueue {
   #underWay = 0;
   /** Units at Redis, of which a request counts at most half of the limit at that time, so that one does not stop others. */
   #units = 0;
-  readonly #unitsOf = new PerKey();
-  #tenant = '';
+  readonly #unitsByTenant = new PerKey();
+  #lastTenant = '';
   #sharedUntil = 0;
-  /** Urgent requests that went in a row while others waited. */
+  /** Turns since the others went first. */
   #urgentTurns = 0;
 
   /** @param leastMs how long Redis may take to carry out a request; with less time left, a request is not sent */
@@ -89,9 +89,9 @@ export class RedisQueue {
   /** Send a request. @throws OVERLOADED when not sent in time; UNAVAILABLE when it took too long; any error of `run` */
   withSlot<T>(request: RedisRequest<T>): Promise<T> {
     const now = performance.now();
-    if (request.tenant !== this.#tenant && isCertain(request.tenant)) {
-      if (this.#tenant !== '') this.#sharedUntil = now + SHARED_MS;
-      this.#tenant = request.tenant;
+    if (request.tenant !== this.#lastTenant && isCertain(request.tenant)) {
+      if (this.#lastTenant !== '') this.#sharedUntil = now + SHARED_MS;
+      this.#lastTenant = request.tenant;
     }
     if (this.#hasRoom(now) && !(this.#isShared(now) && this.#hasHalf(request.tenant)))
       return this.#sendNow(request, now, request.withinMs);
@@ -124,21 +124,21 @@ export class RedisQueue {
     return (this.#isShared(now) ? this.#units : this.#underWay) < this.#limit.value;
   }
 
-  #hasHalf = (tenant: string): boolean => this.#unitsOf.get(tenant) >= this.#limit.value / 2;
+  #hasHalf = (tenant: string): boolean => this.#unitsByTenant.get(tenant) >= this.#limit.value / 2;
 
   #sendNow<T>({ run, tenant, units = 1 }: RedisRequest<T>, sentAt: number, leftMs: number): Promise<T> {
     if (leftMs < this.#leastMs) return Promise.reject(new YardmasterError('OVERLOADED'));
     const others = this.#underWay++;
     const counted = Math.min(units, this.#limit.value / 2);
     this.#units += counted;
-    this.#unitsOf.add(tenant, counted);
+    this.#unitsByTenant.add(tenant, counted);
     let isReleased = false;
     const release = () => {
       if (isReleased) return;
       isReleased = true;
       this.#underWay--;
       this.#units -= counted;
-      this.#unitsOf.add(tenant, -counted);
+      this.#unitsByTenant.add(tenant, -counted);
       const now = performance.now();
       this.#limit.record(now - sentAt, now, others);
       this.#sendMore(now);

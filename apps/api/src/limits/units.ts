@@ -1,6 +1,6 @@
 // Work of calls at Redis, in units: 1 is a create, some 135,000 instructions or 60 µs of Redis. Tenants share turns at Redis
-// by units. Those of jobs and tags are between the ratios of instructions (bench/instructions/bounds.json; a test compares
-// them) and of time, those of names and bytes are ratios of time.
+// by units. Weights of names and bytes are measured in time. Those of jobs and tags lie between the ratios of time and of
+// instructions (bench/instructions/bounds.json; a test compares them).
 
 /** Units of each further job that a call touches. */
 export const PER_JOB = { created: 0.5, settled: 0.7, claimed: 0.7, listed: 0.2 };

@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** How long a sweep works on what may take long. The rest of the time until the next tick is for what is due. */
 const WORK_MS = 350;
 
-/** Pause after each step, in times of its duration: so it uses at most a fifth of Redis' time. */
+/** Pause after each step, as a multiple of its duration: with 4, slow work uses at most a fifth of Redis's time. */
 const PAUSE_FACTOR = 4;
 
-/** Does one step of operations, or of a recount. @returns whether there may be another */
+/** Do one step of operations, or of a recount. @returns whether there may be another */
 export type SlowStep = () => Promise<boolean>;
 
 export interface SlowWorkOptions {

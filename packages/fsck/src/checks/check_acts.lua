@@ -15,7 +15,7 @@ local function compare(of, id, isOwn)
   if isOwn == (scoreIn(acts, id) ~= nil) then return end
   local detail = isOwn and ' is not listed' or ' is listed, and is not an act of this owner'
   find(found, 'act_index_wrong', acts, id .. detail, isOwn and found.additions or found.removals, function()
-    listAct(audit, of, id, isOwn)
+    if isOwn then enterAct(audit, of, id) else removeAct(audit, of, id) end
   end)
 end
 

@@ -3,8 +3,8 @@ import type { Subscriptions } from '@yardmaster/redis';
 import type { Store } from '../store.js';
 import { oldestSecretsOf, readKey } from './api-keys.js';
 import { bucketsOf } from './bounds.js';
-import { type Revoked, revokeKey } from './end.js';
 import { type Entry, KeyCache } from './key-cache.js';
+import { type Revoked, revokeKey } from './revoke.js';
 import { rotateKey } from './rotate.js';
 import {
   ADMIN_KEY_ID,

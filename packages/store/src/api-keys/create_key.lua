@@ -8,7 +8,7 @@
 --   space   empty for every space
 --   maker   id of the key that makes it; empty for none
 if maker ~= '' and redis.call('HEXISTS', records, maker) == 0 then return { 'UNAUTHENTICATED' } end
-if space ~= '' and redis.call('ZLEXCOUNT', index, behind(space)) >= KEYS_PER_SPACE then return { 'TOO_MANY_KEYS' } end
+if space ~= '' and redis.call('ZLEXCOUNT', index, rangeUnder(space)) >= KEYS_PER_SPACE then return { 'TOO_MANY_KEYS' } end
 redis.call('HSET', records, keyId, record)
 redis.call('ZADD', index, 0, '/' .. keyId)
 if space ~= '' then redis.call('ZADD', index, 0, space .. '/' .. keyId) end

@@ -5,7 +5,7 @@
 -- Read the newest API keys of a space, behind the place of a cursor.
 --   space    empty for the keys of all spaces
 --   cursor   id of a key; empty for the newest keys
-local first, behindLast = behind(space)
+local first, behindLast = rangeUnder(space)
 if cursor ~= '' then behindLast = '(' .. space .. '/' .. cursor end
 local ids = redis.call('ZREVRANGEBYLEX', index, behindLast, first, 'LIMIT', 0, most)
 if #ids == 0 then return { 'OK', ids, ids, ids } end

@@ -2,15 +2,15 @@
 -- ARGV keyId space maker keepsChildren channel most
 -- REPLY OK revoked[]
 --
--- Revoke an API key and the keys that it made, and those that these made: at most `most` of them in one step. A key with
--- others left stands in `revoking` until later steps have revoked them. It must work when memory is full, so it removes
+-- Revoke an API key and the keys that it made, and those that these made: at most `most` of them in one step. If some are
+-- left, `revoking` names the keys that made them, for the next step. It must work when memory is full, so it removes
 -- something first.
 --   space           empty for every space, and when the key is revoked already
 --   maker           id of the key that made it; empty for none, and when the key is revoked already
 --   keepsChildren   '1' to keep the keys that it made
 --   revoked         ids
 redis.call('SREM', revoking, keyId)
-if keepsChildren == '1' then redis.call('ZREMRANGEBYLEX', children, behind(keyId)) end
+if keepsChildren == '1' then redis.call('ZREMRANGEBYLEX', children, rangeUnder(keyId)) end
 
 local revoked = {}
 local function revoke(id, ofSpace)
@@ -22,7 +22,7 @@ end
 
 -- Return entries of keys that a key made.
 local function madeBy(id, count)
-  local from, to = behind(id)
+  local from, to = rangeUnder(id)
   return redis.call('ZRANGEBYLEX', children, from, to, 'LIMIT', 0, count)
 end
 

@@ -16,13 +16,14 @@ local function countActs(audit, owner)
   if number > 0 then redis.call('ZADD', audit .. '/owners', number, owner) end
 end
 
--- Add an act to those of its owner in a stream, or remove it.
-local function listAct(audit, owner, id, isListed)
-  local acts = audit .. '/of/' .. owner
-  if isListed then
-    redis.call('ZADD', acts, string.match(id, '^%d+'), id)
-  else
-    redis.call('ZREM', acts, id)
-  end
+-- Add an act of a stream to those of its owner.
+local function enterAct(audit, owner, id)
+  redis.call('ZADD', audit .. '/of/' .. owner, string.match(id, '^%d+'), id)
+  countActs(audit, owner)
+end
+
+-- Remove an act from those of its owner.
+local function removeAct(audit, owner, id)
+  redis.call('ZREM', audit .. '/of/' .. owner, id)
   countActs(audit, owner)
 end

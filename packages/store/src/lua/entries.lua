@@ -22,8 +22,8 @@ local function placeInHistory(job, fromSeq)
   return first, first + 2 + dropped, length, implied
 end
 
--- Append entries to the list of a history, after those that followed from the record, and drop the oldest of too many. With every
--- sixteenth entry, `isLong` of the job is set.
+-- Append entries to the list of a history, after those that followed from the record, and drop the oldest of too many. With
+-- every sixteenth entry, also drop those beyond EVENT_BYTES_PER_JOB, and set `isMeasured`, which heartbeat.lua reads.
 local function appendEntries(job, ...)
   local history, length = job.key .. ':events', nil
   if has(job, 'h') then
@@ -39,6 +39,6 @@ local function appendEntries(job, ...)
   -- Of a list that has dropped entries, the length says nothing.
   if length > 15 and (excess > 0 and job.seq or length) % 16 < select('#', ...) then
     dropOldest(history, EVENT_BYTES_PER_JOB)
-    job.isLong = true
+    job.isMeasured = true
   end
 end

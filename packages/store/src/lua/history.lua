@@ -1,9 +1,8 @@
 -- Append an event to the history. `at` is epoch ms as text, `data` JSON text. The history keeps the newest EVENTS_PER_JOB
 -- events, counting `created`, which is derived from the job and so never dropped, and fewer when they take more than
--- EVENT_BYTES_PER_JOB. An entry does not contain its seq:
--- the last has the seq of the state. It also leaves out data that follows from the record: empty data, and the data of
--- `completed`, which is the job's result. There is no list as long as all of it follows from the record, see
--- impliedEntries.
+-- EVENT_BYTES_PER_JOB. An entry does not contain its seq: the last has the seq of the state. It also leaves out data that
+-- follows from the record: empty data, and the data of `completed`, which is the job's result. While all of it follows from
+-- the record, there is no list, see impliedEntries.
 local function appendEvent(job, at, type, data)
   job.seq = nextOf(job.seq)
   local isImplied = type == 'delivered' or type == 'acked' or type == 'completed'

@@ -1,37 +1,39 @@
 -- The history of a space is bounded by these keys, which expire with its last point:
---   /history/names    zset: the names that it has, at most 100, by the seconds at which they were last new in an hour
+--   /history/names    zset: its names, at most 100; score: epoch seconds at which a name was first counted in its latest hour
 --   /history/points   hash: `<step>/<start>` of each point → its bytes, 0 for one that is not over; `<step>` → the last point;
 --                     and `sum` of the bytes
 
 -- How long points are kept, in seconds, by their step.
 local KEPT_SECONDS = { ['60'] = 172800, ['3600'] = 3024000 }
+local LONGEST_SECONDS, MAX_BYTES = 3024000, 8388608
 
 -- Return the name by which a name is counted: itself, or `*` when the history has had 100 others in the last 35 days.
 local function countedName(history, name, seconds)
   local names = history .. 'names'
   if name ~= '*' and not redis.call('ZSCORE', names, name) then
-    redis.call('ZREMRANGEBYSCORE', names, '-inf', formatInteger(seconds - 3024000))
+    redis.call('ZREMRANGEBYSCORE', names, '-inf', formatInteger(seconds - LONGEST_SECONDS))
     if redis.call('ZCARD', names) >= 100 then name = '*' end
   end
   if name == '*' then return name end
   redis.call('ZADD', names, 'GT', formatInteger(seconds), name)
-  redis.call('EXPIRE', names, '3024000')
+  redis.call('EXPIRE', names, LONGEST_SECONDS)
   return name
 end
 
--- Note a new point, and measure the one before it, which is over. Beyond 8 MB, drop the tenth of the history that is the nearest to
--- its end.
+-- Note a new point, and measure the previous one, which is over. Beyond 8 MB, drop the points in the oldest tenth of the
+-- history's age, relative to how long each is kept; the next new point drops more if that was not enough.
 local function beginPoint(history, step, point, seconds)
   local points, sum = history .. 'points', 0
   local last = redis.call('HGET', points, step)
   redis.call('HSET', points, step, point, point, '0')
-  redis.call('EXPIRE', points, '3024000')
+  redis.call('EXPIRE', points, LONGEST_SECONDS)
   local bytes = last and redis.call('MEMORY', 'USAGE', history .. last, 'SAMPLES', '0')
   if bytes then
     sum = redis.call('HINCRBY', points, 'sum', formatInteger(bytes - (redis.call('HGET', points, last) or 0)))
     redis.call('HSET', points, last, formatInteger(bytes))
   end
-  if sum <= 8388608 and redis.call('HLEN', points) <= 4000 then return end
+  -- 2,880 minutes and 840 hours exist at most. More are points that have expired.
+  if sum <= MAX_BYTES and redis.call('HLEN', points) <= 4000 then return end
   local ages, oldest, fields = {}, 0, redis.call('HGETALL', points)
   for i = 1, #fields, 2 do
     local ofStep, start = string.match(fields[i], '^(%d+)/(%d+)$')
@@ -39,7 +41,7 @@ local function beginPoint(history, step, point, seconds)
     oldest = math.max(oldest, ages[i] or 0)
   end
   for i, age in pairs(ages) do
-    if age > 1 or (sum > 8388608 and age > 0.9 * oldest) then
+    if age > 1 or (sum > MAX_BYTES and age > 0.9 * oldest) then
       redis.call('UNLINK', history .. fields[i])
       redis.call('HDEL', points, fields[i])
       redis.call('HINCRBY', points, 'sum', formatInteger(0 - fields[i + 1])) -- HINCRBY refuses -0.

@@ -31,7 +31,7 @@ elseif kind == 'checkpoint' then
 else
   recordEvent(job, nowText, kind, 'running', data)
 end
-if (#data > 512 or job.isLong) and has(job, 'b') then
+if (#data > 512 or job.isMeasured) and has(job, 'b') then
   countBytes(job)
 end
 return { 'OK', job.attempt }

@@ -36,8 +36,7 @@ async function revokeStep(
 }
 
 /**
- * Revoke the keys that are left of revocations, of which the first steps are done. A process that dies between two steps
- * leaves some to the next revocation, or to a scheduler.
+ * Finish revocations that were interrupted between two steps. The next revocation does this, or a scheduler.
  *
  * @returns ids of the revoked keys
  * @throws UNAVAILABLE
