@@ -111,11 +111,14 @@ const WAITS = /\/status\/(scheduled|pending|delivered|running)$|:callbacks$/;
  */
 export async function drained({ store, connection }: Installation, stalledMs: number): Promise<boolean> {
   let fewest = Number.POSITIVE_INFINITY;
+  let wasNone = false;
   for (let fellAt = Date.now(); Date.now() - fellAt < stalledMs; await delay(250)) {
     const keys = (await keysOf(connection, store.settings.keyPrefix)).filter((key) => WAITS.test(key));
     const sizes = await Promise.all(keys.map((key) => store.redis.zcard(key)));
     const waiting = sizes.reduce((sum, size) => sum + size, 0);
-    if (waiting === 0) return true;
+    // Twice, because a job may end, and its callback become due, between the reads of the indexes.
+    if (waiting === 0 && wasNone) return true;
+    wasNone = waiting === 0;
     if (waiting < fewest) [fewest, fellAt] = [waiting, Date.now()];
   }
   return false;

@@ -157,7 +157,7 @@ it('a call that only repeats an unconfirmed one is refused until a replica has w
 
 it('writes beyond one per connection fail unsent while the link of the replica is dark', async () => {
   await connectReplica();
-  const connections = new ReplicatedConnections(() => connectTo(redis.url), 300);
+  const connections = new ReplicatedConnections(() => connectTo(redis.url), 3_000);
   const write = async () =>
     (await connections.write('{replicated}:barrier', (connection) => connection.incr('{replicated}:sent'))).confirmed;
   const writeAll = () => Promise.all(Array.from({ length: 100 }, () => write().catch((error) => error.code)));
