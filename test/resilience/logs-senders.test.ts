@@ -170,7 +170,10 @@ describe('clients that do not read responses', () => {
     const headers = { ...JSON_TYPE, ...GZIP, 'content-length': LARGE.raw.length };
     return Buffer.concat([Buffer.from(head('POST', headers)), LARGE.raw as Buffer]);
   };
-  const stored = () => service.redis.llen(logsKey(service, id));
+  /** Entries that were stored: the oldest are dropped beyond LOG_BYTES_PER_JOB. */
+  const stored = async () =>
+    (await service.redis.llen(logsKey(service, id))) +
+    Number(await service.redis.hget(service.store.keys.job(id), 'logsDropped'));
   const readStatus = async (path: string) => (await api.read(path)).status;
 
   /** Send requests on one connection, and read nothing. */
