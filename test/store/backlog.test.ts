@@ -68,7 +68,7 @@ it('counts scheduled jobs apart from pending ones, and bytes of a space with max
   await create('mixed');
   const { spaces } = await readBacklog(store, 2);
   expect(spaces).toEqual([
-    { spaceId: 'mixed', pending: 1, scheduled: 1, bytes: 1800, oldestAgeSeconds: expect.any(Number) },
+    { spaceId: 'mixed', pending: 1, scheduled: 1, bytes: 1_816, oldestAgeSeconds: expect.any(Number) },
     { spaceId: 'future', pending: 0, scheduled: 3, bytes: null, oldestAgeSeconds: null },
   ]);
 });
