@@ -36,7 +36,11 @@ const SUITES = {
   'topology-tls': jest('test/topology', { TEST_TOPOLOGY_REDIS: 'tls' }),
   'topology-sentinel': jest('test/topology', { TEST_TOPOLOGY_REDIS: 'sentinel' }),
   'topology-cluster': jest('test/topology', { TEST_TOPOLOGY_REDIS: 'cluster' }),
-  orders: { ...jest('test/model', { MODEL_SEQUENCES: '10000' }), tenth: undefined }, // npm test plays 300.
+  orders: {
+    ...jest('test/model', { MODEL_SEQUENCES: '10000' }),
+    tenth: () => ['test/model/model'],
+    envOfTenth: (n) => ({ MODEL_SEED: `${1_000 * n}`, MODEL_SEQUENCES: '300' }),
+  },
   instructions: script('bench/instructions/main.mjs', () => []),
   mutation: script('test/mutation/main.mjs'), // A mutant that lets tests wait takes two minutes, so a tenth could take twenty.
   fuzz: script('test/fuzz/main.mjs', () => ['--short']),
@@ -92,7 +96,8 @@ function jestCounts(file) {
 const outcomes = `${root}.cache/outcomes/`;
 
 async function runSuite(name) {
-  const { command, env, isJest, before, tenth: argsOfTenth } = SUITES[name];
+  const { command, isJest, before, tenth: argsOfTenth, envOfTenth } = SUITES[name];
+  const env = { ...SUITES[name].env, ...(tenth !== undefined && envOfTenth?.(Number(tenth))) };
   const file = `${outcomes}${name}.json`;
   rmSync(file, { force: true });
   const whole = [

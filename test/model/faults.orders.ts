@@ -6,7 +6,7 @@ import { SETTINGS, takeTours } from './states/bind.js';
 import { toursToTake } from './states/explore.js';
 
 // Deliberate faults in the scripts: each is a text, and what replaces it. The tours of the machine of states/ that npm test
-// takes, or one of the orders that it plays, must show each.
+// takes, or one of the first 300 orders, must show each.
 
 const SEEDS = 300;
 

@@ -38,6 +38,8 @@ const MUST_DRAW = [
 ];
 /** Orders that draw all of it. The rarest is drawn twice: a completed job is seldom rescheduled. */
 const ENOUGH = 300;
+/** Orders that npm test plays. */
+const SOME = 100;
 
 // A Redis of its own, which sequences empty and restart. It rewrites its append-only file early, because it loads it at each start.
 const redis = withRedis({ 'auto-aof-rewrite-min-size': '1mb' });
@@ -52,7 +54,7 @@ describe('the store on Redis', () => {
   /** @param share how many sequences are played for each order */
   async function playAll(share: number, how: { atOnce: boolean }): Promise<void> {
     const from = Number(MODEL_SEED ?? 1);
-    const orders = Number(MODEL_SEQUENCES ?? (MODEL_SEED === undefined ? ENOUGH : 1));
+    const orders = Number(MODEL_SEQUENCES ?? (MODEL_SEED === undefined ? SOME : 1));
     if (!Number.isSafeInteger(from) || !(orders >= 1))
       throw new Error('MODEL_SEED and MODEL_SEQUENCES must be whole numbers');
     let calls = 0;
