@@ -36,7 +36,7 @@ const MUST_DRAW = [
   ...Object.keys(WEIGHTS),
   ...JOB_VERBS.flatMap((verb) => [...STATUSES, 'none'].map((status) => `${verb} ${status}`)),
 ];
-/** Orders that draw all of it. The rarest is drawn twice: a completed job is seldom rescheduled. */
+/** Orders from seed 1 on that draw all of it. The rarest is drawn twice: a completed job is seldom rescheduled. */
 const ENOUGH = 300;
 /** Orders that npm test plays. */
 const SOME = 100;
@@ -61,7 +61,7 @@ describe('the store on Redis', () => {
     const drawn = new Set<string>();
     const count = Math.ceil(share * orders);
     for (let seed = from; seed < from + count; seed++) calls += await playSeed(testStores, seed, { ...how, drawn });
-    if (count >= ENOUGH && !how.atOnce) expect(MUST_DRAW.filter((row) => !drawn.has(row))).toEqual([]);
+    if (from === 1 && count >= ENOUGH && !how.atOnce) expect(MUST_DRAW.filter((row) => !drawn.has(row))).toEqual([]);
     if (MODEL_SEQUENCES !== undefined) process.stdout.write(`${count} sequences, ${calls} calls\n`);
   }
 
@@ -73,7 +73,7 @@ describe('the store on Redis', () => {
 
   it(
     'the store returns for concurrent calls what the model returns for them in some order',
-    () => playAll(1 / 12, { atOnce: true }),
+    () => playAll(1 / 4, { atOnce: true }),
     LONG_MS,
   );
 

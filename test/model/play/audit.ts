@@ -8,7 +8,7 @@ import { SPACES, TAGS } from './values.js';
 
 const pageOf = (query: object) => listJobsQuery.parse({ limit: '100', ...query });
 
-/** List calls that read all jobs and spaces, and change nothing. */
+/** List calls that read everything and change nothing. */
 export function everyRead({ jobs }: World): Call[] {
   const caller = null;
   const query = { mode: 'latest' as const, bound: null, limit: 200, levels: null, terms: [] };
@@ -24,7 +24,7 @@ export function everyRead({ jobs }: World): Call[] {
     ...TAGS.map((tag): Call => ({ verb: 'list', space, ...pageOf({ tag, order: 'asc' }) })),
     { verb: 'stats', space, limit: 100, names: [] },
   ]);
-  return [...ofJobs, ...ofSpaces];
+  return [...ofJobs, ...ofSpaces, { verb: 'spaces', cursor: null, limit: 100 }, { verb: 'due' }];
 }
 
 /** The end of each sequence: all pauses end, the queues are emptied, every window closes, and some jobs are purged. */

@@ -7,7 +7,7 @@ import { claimedIn } from './outcome.js';
 import type { Step } from './step.js';
 import { WORKER_CALLS, type WorkerCall, type WorkerVerb } from './worker-calls.js';
 
-// The clients of a sequence. Each knows only what it was told, and makes one call after the other. A request or a reply may
+// The clients of a sequence. Each knows only the responses that it got, and makes one call at a time. A request or a reply may
 // be lost. The client then sends the same call again, perhaps much later, or gives it up.
 
 interface Client {
