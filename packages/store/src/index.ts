@@ -66,7 +66,7 @@ export {
   redisFaultsOf,
 } from './redis-settings.js';
 export { advanceClock } from './script/manual-clock.js';
-export { confirm, isReplicated, runScript, sendCalls, textOn } from './script/run-script.js';
+export { confirmationOf, isReplicated, runScript, sendCalls, textOn } from './script/run-script.js';
 export type { ScriptArgument, VerbCall } from './script/script.js';
 export { lua } from './script/scripts.generated.js';
 export { type Backlog, type NameQueue, readBacklog } from './spaces/backlog.js';

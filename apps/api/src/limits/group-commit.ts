@@ -1,5 +1,5 @@
 import { isCluster } from '@yardmaster/redis';
-import { confirm, isReplicated, type SendCall, type Store, sendCalls, type VerbCall } from '@yardmaster/store';
+import { confirmationOf, isReplicated, type SendCall, type Store, sendCalls, type VerbCall } from '@yardmaster/store';
 import { Quickest } from './redis-queue.js';
 
 /** Most jobs that the calls of one script may touch, and characters of their arguments. A larger call is alone in its script. */
@@ -137,8 +137,9 @@ class GroupCommit {
       this.#quickest.record(now - sentAt, now);
       for (const [i, { store, call, resolve, reject }] of group.entries()) {
         const replies = reply[i] as unknown[][];
-        if (confirmed === null || !isReplicated(call)) resolve(replies);
-        else confirm(store, confirmed).then(() => resolve(replies), reject);
+        const confirmation = isReplicated(call) ? confirmationOf(store, confirmed) : null;
+        if (confirmation === null) resolve(replies);
+        else confirmation.then(() => resolve(replies), reject);
       }
     } catch (error) {
       // None is sent again, because each may have been carried out.

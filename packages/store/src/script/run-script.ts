@@ -22,14 +22,15 @@ export async function runScript<Inputs, Reply>(
   const parameters = script.parameters(inputs);
   const { reply, confirmed } = await evaluateAndConfirm(store, script, parameters, script.isReplicated);
   throwIfRefused(store, reply, sentAt);
-  await confirm(store, confirmed);
+  await confirmationOf(store, confirmed);
   return script.decode(reply);
 }
 
-/** Wait for the confirmation of a call, if it has one; or leave that to the caller of the verbs. */
-export async function confirm({ unconfirmed }: Store, confirmed: Promise<void> | null): Promise<void> {
-  if (confirmed === null || unconfirmed === null) await confirmed;
-  else unconfirmed.push(confirmed);
+/** Return the confirmation for which a verb must wait; null for none, or when the caller of the verbs waits for it. */
+export function confirmationOf({ unconfirmed }: Store, confirmed: Promise<void> | null): Promise<void> | null {
+  if (confirmed === null || unconfirmed === null) return confirmed;
+  unconfirmed.push(confirmed);
+  return null;
 }
 
 /** Reply of a script; and when a replica has what it wrote, if its caller waits for that. */
@@ -198,7 +199,7 @@ export async function runVerb<Reply>(
 /** Send a call at once. */
 export const sendAlone: SendCall = async (store, call) => {
   const { reply, confirmed } = await sendCalls(store, [call]);
-  if (isReplicated(call)) await confirm(store, confirmed);
+  if (isReplicated(call)) await confirmationOf(store, confirmed);
   return reply[0] as unknown[][];
 };
 
