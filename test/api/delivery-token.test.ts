@@ -234,13 +234,9 @@ it.each([['fail'], ['release']] as const)(
     const create = async (maxRetries: number) =>
       (await service.call('POST', '/spaces/tokens/jobs', { body: { ...fields, maxRetries } })).body.id as string;
     const id = await create(1);
-    const steps = async (names: Verb[]) => {
-      for (const name of names) await call(id, name);
-    };
-    await call(id, 'claim');
-    await steps(['ack', 'fail']);
+    for (const step of ['claim', 'ack', 'fail'] as const) await call(id, step);
     const { body } = await call(id, 'claim');
-    await steps(['release']);
+    await call(id, 'release');
     expect(await create(0)).toBe(id);
     await call(id, 'kill');
     await call(id, 'requeue');

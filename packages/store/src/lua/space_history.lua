@@ -4,8 +4,8 @@
 --                     and `sum` of the bytes
 
 -- How long points are kept, in seconds, by their step.
-local KEPT_SECONDS = { ['60'] = 172800, ['3600'] = 3024000 }
 local LONGEST_SECONDS, MAX_BYTES = 3024000, 8388608
+local KEPT_SECONDS = { ['60'] = 172800, ['3600'] = LONGEST_SECONDS }
 
 -- Return the name by which a name is counted: itself, or `*` when the history has had 100 others in the last 35 days.
 local function countedName(history, name, seconds)
