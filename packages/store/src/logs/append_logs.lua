@@ -32,8 +32,8 @@ if isCounted and (last % 16 < #entries or #table.concat(entries) > 512) then
   countBytes(job)
 end
 
-local data = '{"fromSeq":' .. formatInteger(last - #entries + 1) .. ',"toSeq":' .. formatInteger(last) .. ',"count":' .. #entries .. '}'
 if isWatched(base) then
+  local data = '{"fromSeq":' .. formatInteger(last - #entries + 1) .. ',"toSeq":' .. formatInteger(last) .. ',"count":' .. #entries .. '}'
   publish(job, 'null', 'logs_appended', job.status, nowText, data)
 end
 return { 'OK', last }
