@@ -225,7 +225,7 @@ describe('tags that are refused', () => {
 });
 
 /** Jobs at the beginning. `PAGING_JOBS=100000` for a long run. */
-const JOBS = Number(process.env.PAGING_JOBS ?? 3_000);
+const JOBS = Number(process.env.PAGING_JOBS ?? 1_500);
 
 /** Jobs that other calls move, create and remove for each page that is read. */
 const MOVED = 20;

@@ -61,7 +61,7 @@ describe('random queries of random logs', () => {
       while (kept.length < first) add(drawBatch(random));
       const jobId = await jobWithLogs(service, kept);
 
-      for (let batchNumber = 0; batchNumber < 30; batchNumber++) {
+      for (let batchNumber = 0; batchNumber < 15; batchNumber++) {
         const batch = drawBatch(random);
         await appendOk(service, jobId, batch, (kept.at(-1)?.seq ?? 0) + 1);
         add(batch);
