@@ -59,6 +59,7 @@ export function build(...projects) {
   const tsc = (...args) => run(process.execPath, ['node_modules/typescript/bin/tsc', '-b', ...args]);
   tsc('packages/protocol'); // It comes first, because the scripts contain its constants.
   run(process.execPath, ['scripts/lua/module.mjs']);
+  run(process.execPath, ['scripts/sdk/heartbeat-thread.mjs']);
   tsc(...projects);
   // The API serves the dashboard. esbuild does not check types, so it takes no longer than a look at what has changed.
   if (projects.length === 0 || projects.includes('apps/standalone')) run(process.execPath, ['scripts/ui.mjs']);

@@ -7,6 +7,7 @@ export {
 export type { CallOptions, CreateOptions, GetOptions, NewJob, YardmasterOptions } from './client/options.js';
 export { type ListOptions, Yardmaster } from './client/yardmaster.js';
 export type { Duration } from './durations.js';
+export type { ErrorObject } from './error-text.js';
 export {
   Aborted,
   DeliveryLost,

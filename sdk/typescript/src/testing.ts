@@ -1,17 +1,23 @@
-import { contextOf, type ProgressReport, Released, type WorkerJob } from './worker/context.js';
+import type { ErrorObject } from './error-text.js';
+import { jsonOf } from './json.js';
+import { contextOf, type ProgressReport } from './worker/context.js';
 import type { LogEntry } from './worker/job-log.js';
-import { endOf, failureOf } from './worker/outcomes.js';
+import { type End, outcomeOf, tooLarge } from './worker/outcomes.js';
 import { type StandardSchema, validated } from './worker/schema.js';
+import { bytesOf } from './worker/thrown.js';
 import type { Handler } from './worker/worker.js';
+
+/** Default limit of the service for a result, in bytes of JSON. */
+const MOST_RESULT = 262_144;
 
 /** What a handler has done. */
 export interface Run<Result = unknown> {
   /** `completed`, `failed` or `released`. */
   status: 'completed' | 'failed' | 'released';
-  /** What it returned; undefined unless completed. */
+  /** What it returned, as the service would store it; undefined unless completed. */
   result: Result | undefined;
-  /** What it threw; undefined unless failed. */
-  error: unknown;
+  /** Why it failed, as the service would store it; undefined unless failed. */
+  error: ErrorObject | undefined;
   /** Whether a retry may help; only of a failure. */
   isRetryable: boolean;
   /** Delay before the next attempt, or of the release, in seconds; undefined for the default. */
@@ -57,40 +63,36 @@ export async function run<Payload, Result>(
     signal,
     checkpoint,
     progress: (report) => void done.progress.push(report),
-    save: async (value) => void done.checkpoints.push(asStored(value)),
+    save: async (value) => void done.checkpoints.push(asStored(value, 'checkpoint')),
     event: async (data, { ephemeral = false } = {}) =>
-      void (ephemeral ? done.ephemeralEvents : done.events).push(asStored(data)),
+      void (ephemeral ? done.ephemeralEvents : done.events).push(asStored(data, 'event')),
     log: (entry) => void done.logs.push(entry),
   });
-  try {
-    const valid = (schema === undefined ? payload : await validated(schema, payload)) as Payload;
-    const more = { maxRetries: 3, timeoutSeconds: 300, createdAt: new Date() };
-    const job: WorkerJob<Payload> = { id: 'test', name, payload: valid, attempt, ...more };
-    const result = await handler(job, context);
-    const end = endOf(result);
-    if (end.action === 'fail') throw new TypeError(String(end.error));
-    const isReleased = result instanceof Released;
-    return {
-      ...done,
-      status: isReleased ? 'released' : 'completed',
-      result: isReleased ? undefined : result,
-      error: undefined,
-      isRetryable: false,
-      delaySeconds: isReleased ? result.delaySeconds : undefined,
-    };
-  } catch (error) {
-    const end = failureOf(error);
-    const { retryable = true, retryAfterSeconds } = end as { retryable?: boolean; retryAfterSeconds?: number };
-    const failure = {
-      status: 'failed',
-      result: undefined,
-      error,
-      isRetryable: retryable,
-      delaySeconds: retryAfterSeconds,
-    } as const;
-    return { ...done, ...failure };
-  }
+  const end = limited(
+    await outcomeOf(async () => {
+      const valid = (schema === undefined ? payload : await validated(schema, payload)) as Payload;
+      const more = { maxRetries: 3, timeoutSeconds: 300, createdAt: new Date() };
+      return handler({ id: 'test', name, payload: valid, attempt, ...more }, context);
+    }),
+  );
+  return { ...done, ...endOf<Result>(end) };
 }
 
-/** What the service would have stored. */
-const asStored = (value: unknown) => JSON.parse(JSON.stringify(value ?? null)) as unknown;
+/** Refuse a result that is larger than the service stores by default. */
+function limited(end: End): End {
+  if (end.action !== 'complete' || bytesOf(JSON.stringify(end.result)) <= MOST_RESULT) return end;
+  const error = tooLarge(end.result, `result must be at most ${MOST_RESULT} bytes of JSON`);
+  return { action: 'fail', error, retryable: false };
+}
+
+function endOf<Result>(end: End): Pick<Run<Result>, 'status' | 'result' | 'error' | 'isRetryable' | 'delaySeconds'> {
+  const none = { result: undefined, error: undefined, isRetryable: false, delaySeconds: undefined };
+  if (end.action === 'complete') return { ...none, status: 'completed', result: asStored(end.result) as Result };
+  if (end.action === 'release') return { ...none, status: 'released', delaySeconds: end.delaySeconds ?? undefined };
+  const { error, retryable = true, retryAfterSeconds } = end;
+  const delaySeconds = retryAfterSeconds ?? undefined;
+  return { ...none, status: 'failed', error: error as ErrorObject, isRetryable: retryable, delaySeconds };
+}
+
+/** Return a value as the service would store it. @throws TypeError for what is not JSON */
+const asStored = (value: unknown, name = 'result') => JSON.parse(jsonOf(value, name)) as unknown;

@@ -45,7 +45,12 @@ const ENDS = [
     (_, context) => context.release({ delay: '10m' }),
     { status: 'released', isRetryable: false, delaySeconds: 600 },
   ],
-  ['a result that is no JSON', () => 1n, { status: 'failed', isRetryable: true, delaySeconds: undefined }],
+  ['a result that is no JSON', () => 1n, { status: 'failed', isRetryable: false, delaySeconds: undefined }],
+  [
+    'a result that is too large',
+    () => 'x'.repeat(262_143),
+    { status: 'failed', isRetryable: false, delaySeconds: undefined },
+  ],
 ];
 for (const [what, handler, end] of ENDS)
   test(`a test run returns the outcome of ${what}`, async () => {
@@ -61,6 +66,11 @@ test('a payload that does not fit its schema fails without retries, and the erro
     [isRetryable, error.message],
     [false, 'The payload is not valid: payload.size.width: Expected a number'],
   );
+});
+
+test('a test run clamps a percentage that a rounding error has put above 100', async () => {
+  const { progress } = await run((_, context) => context.progress(100.00000000000001, 'x'), null);
+  assert.deepEqual(progress, [{ percent: 100, message: 'x' }]);
 });
 
 for (const [args, message] of [

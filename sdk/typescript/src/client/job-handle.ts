@@ -1,4 +1,5 @@
 import { type Duration, secondsOf } from '../durations.js';
+import { lineOf } from '../error-text.js';
 import { YardmasterError } from '../errors.js';
 import type { Job, JobStatus, JobWithEvents } from '../wire.generated.js';
 import type { GetOptions } from './options.js';
@@ -43,8 +44,7 @@ export class JobHandle {
       if (job.status === 'completed') return job.result as T;
       if (job.status === 'dead') {
         const facts = { jobStatus: job.status, jobError: job.error };
-        const text = typeof job.error === 'string' ? job.error : JSON.stringify(job.error);
-        throw new YardmasterError('JOB_DEAD', `The job is dead: ${text}`, facts);
+        throw new YardmasterError('JOB_DEAD', `The job is dead: ${lineOf(job.error)}`, facts);
       }
       if (job.status === 'killed')
         throw new YardmasterError('JOB_KILLED', 'Job has been killed', { jobStatus: job.status });

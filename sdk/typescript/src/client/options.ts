@@ -1,4 +1,5 @@
 import { type Duration, secondsOf } from '../durations.js';
+import { jsonOf } from '../json.js';
 import type { CreateJob, CreateJobCallbackOn, RetryRequest, UniqueRequest } from '../wire.generated.js';
 import { Target } from './transport.js';
 
@@ -84,6 +85,7 @@ export function targetOf({ url, apiKey, space }: YardmasterOptions, env = proces
 
 /** Return the body of a create. */
 export function bodyOf({ name, payload = null, options = {} }: NewJob): CreateJob {
+  jsonOf(payload, 'payload');
   const { delay, scheduledFor, timeout, maxRun, startWithin, ...others } = options;
   const seconds = (field: keyof CreateJob, duration: Duration | undefined, option: string) =>
     duration === undefined ? {} : { [field]: secondsOf(duration, option) };

@@ -18,6 +18,30 @@ export interface Request {
   isOnce?: boolean;
 }
 
+/** One HTTP request. */
+export interface Call {
+  url: string;
+  method: string;
+  headers: Record<string, string>;
+  body?: string | Uint8Array<ArrayBuffer>;
+  signal: AbortSignal;
+}
+
+/** Makes an HTTP request and reads its response. It rejects when there is none, or when the signal is aborted. */
+export type Exchange = (call: Call) => Promise<Received>;
+
+interface Received {
+  status: number;
+  /** @returns the value of a header; null without it */
+  header(name: string): string | null;
+  body: string;
+}
+
+const viaFetch: Exchange = async ({ url, ...init }) => {
+  const response = await fetch(url, { ...init, redirect: 'manual' }); // A POST that follows a redirect becomes a GET.
+  return { status: response.status, header: (name) => response.headers.get(name), body: await response.text() };
+};
+
 /** What a target is made of, and how a worker thread gets it: as a message. */
 export interface TargetFields {
   /** URL of the service, without `/api/v1`. */
@@ -30,12 +54,19 @@ export interface TargetFields {
 export class Target {
   readonly url: string;
   readonly space: string;
+  readonly exchange: Exchange;
   readonly #apiKey: string;
 
-  constructor({ url, apiKey, space }: TargetFields) {
+  constructor({ url, apiKey, space }: TargetFields, exchange = viaFetch) {
     this.url = url;
     this.space = space;
+    this.exchange = exchange;
     this.#apiKey = apiKey;
+  }
+
+  /** @param path below `/api/v1` */
+  urlOf(path: string): string {
+    return `${this.url}/api/v1${path}`;
   }
 
   /** Headers of every call, and of every stream. */
@@ -81,8 +112,7 @@ export async function send<T>(
   signal?.addEventListener('abort', abort, { once: true });
   const timer = setTimeout(abort, timeoutMs);
   try {
-    const response = await fetch(`${target.url}/api/v1${request.path}`, initOf(target, request, ends.signal));
-    return parse<T>(response, await response.text(), request);
+    return parse<T>(await target.exchange(callOf(target, request, ends.signal)), request);
   } catch (error) {
     if (error instanceof YardmasterError) throw error;
     signal?.throwIfAborted();
@@ -94,16 +124,10 @@ export async function send<T>(
   }
 }
 
-function initOf(target: Target, { method, body, headers }: Request, signal: AbortSignal): RequestInit {
+function callOf(target: Target, { method, path, body, headers }: Request, signal: AbortSignal): Call {
   const type = body === undefined ? {} : { 'content-type': 'application/json' };
-  // A POST that follows a redirect becomes a GET.
-  const init = {
-    method,
-    signal,
-    redirect: 'manual',
-    headers: { ...target.authorization(), ...type, ...headers },
-  } as const;
-  return body === undefined ? init : { ...init, body };
+  const call = { url: target.urlOf(path), method, signal, headers: { ...target.authorization(), ...type, ...headers } };
+  return body === undefined ? call : { ...call, body };
 }
 
 /** The reason of an error of fetch is in its cause. */
@@ -114,16 +138,16 @@ function reasonOf(error: unknown): string {
 }
 
 /** Read a response. One that is not of the service comes from a proxy, or was cut. */
-function parse<T>({ status, ok, headers }: Response, text: string, { isPage }: Request): T {
+function parse<T>({ status, header, body: text }: Received, { isPage }: Request): T {
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch {
     body = null;
   }
-  if (ok && body !== null) return (isPage ? { items: body, nextCursor: headers.get('x-next-cursor') } : body) as T;
-  const requestId = headers.get('x-request-id');
-  const facts = { status, requestId, retryAfterMs: retryAfterMsOf(headers.get('retry-after')) };
+  if (status >= 200 && status < 300 && body !== null)
+    return (isPage ? { items: body, nextCursor: header('x-next-cursor') } : body) as T;
+  const facts = { status, requestId: header('x-request-id'), retryAfterMs: retryAfterMsOf(header('retry-after')) };
   const { code, error, jobStatus, details } = (body ?? {}) as Partial<ErrorBody>;
   if (code === undefined)
     throw new YardmasterError('NO_RESPONSE', `Status ${status} without JSON of the service; check the URL`, facts);

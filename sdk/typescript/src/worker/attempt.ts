@@ -1,4 +1,5 @@
 import { jobPath, send, type Target } from '../client/transport.js';
+import { type ErrorObject, traceOf } from '../error-text.js';
 import { type Aborted, abortReasonOf, DeliveryLost, Draining, Killed, TimedOut, YardmasterError } from '../errors.js';
 import type { ClaimedJob, Outcome } from '../wire.generated.js';
 import { type Context, contextOf, type WorkerJob } from './context.js';
@@ -6,7 +7,7 @@ import type { Heartbeats } from './heartbeats.js';
 import { JobLog } from './job-log.js';
 import type { StreamMessage } from './kill-stream.js';
 import { type Outbox, STOPPED } from './outbox.js';
-import { type End, endOf, type Fields, failureOf, releaseOf } from './outcomes.js';
+import { type End, type Fields, outcomeOf, releaseOf } from './outcomes.js';
 import type { OnLog } from './pino.js';
 import { AttemptReporter, type ReportedAttempt } from './reporter.js';
 import type { OnWarning, WarningKind } from './warnings.js';
@@ -128,12 +129,10 @@ export class Attempt implements ReportedAttempt {
     const more = { attempt: this.job.attempt, maxRetries, timeoutSeconds, createdAt: new Date(createdAt) };
     const job: WorkerJob = { id, name, payload, ...more };
     const reporter = new AttemptReporter(this, (entry) => this.#session.options.onLog?.(entry, job));
-    let end: End;
-    try {
-      end = endOf(await this.#session.handle(job, contextOf(reporter)));
-    } catch (error) {
-      end = failureOf(error);
-    }
+    const failed = (error: ErrorObject) => {
+      if (!this.signal.aborted) this.warn('failed', `attempt ${job.attempt} of ${name} failed: ${traceOf(error)}`);
+    };
+    let end = await outcomeOf(() => this.#session.handle(job, contextOf(reporter)), failed);
     if (this.#isDraining && end.action === 'fail') end = releaseOf(0, STOP_REASON);
     this.#hasEnded = true;
     this.#end = end;

@@ -5,6 +5,10 @@ import type { LogEntry } from './job-log.js';
 
 /** Longest delay that the service accepts, in seconds. */
 const MOST_DELAY = 31_622_400;
+/** Characters of a reason. The rest is cut. */
+const MOST_REASON = 1_000;
+/** Part of a percent by which a rounding error may exceed 0 to 100. */
+const ROUNDING = 1e-6;
 
 /** What a handler knows about its job. */
 export interface WorkerJob<P = unknown> {
@@ -99,21 +103,28 @@ export function contextOf(reporter: Reporter): Context {
     },
     save: (checkpoint) => reporter.save(checkpoint),
     event: (data, options) => reporter.event(data, options),
-    release: ({ delay = 0, reason } = {}) => new Released(secondsOf(delay, 'delay', MOST_DELAY), reason),
+    release: ({ delay = 0, reason } = {}) =>
+      new Released(
+        secondsOf(delay, 'delay', MOST_DELAY),
+        reason && String(reason).slice(0, MOST_REASON).toWellFormed(),
+      ),
   };
 }
 
-const isPercent = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= 100;
+/** Return a percentage; one that a rounding error has put outside 0 to 100 is 0 or 100. @throws TypeError */
+function percentOf(value: unknown, name: string): number {
+  if (typeof value === 'number' && value >= -ROUNDING && value <= 100 + ROUNDING)
+    return Math.min(Math.max(value, 0), 100);
+  throw new TypeError(`${name} must be a number from 0 to 100; it is ${value}`);
+}
 
 function progressOf(percent: number, message: string, subProgress?: SubProgress): ProgressReport {
-  if (!isPercent(percent)) throw new TypeError(`percent must be a number from 0 to 100; it is ${percent}`);
+  const report = { percent: percentOf(percent, 'percent'), message };
   if (typeof message !== 'string' || message === '') throw new TypeError('message must be a text that is not empty');
-  if (subProgress === undefined) return { percent, message };
-  const parts = Object.entries(subProgress).map(([name, part]) => [
-    name,
-    typeof part === 'number' ? { percent: part } : part,
-  ]);
-  const wrong = parts.find(([, part]) => !isPercent((part as ProgressSubProgressValue).percent));
-  if (wrong !== undefined) throw new TypeError(`subProgress.${wrong[0]} must have a percent from 0 to 100`);
-  return { percent, message, subProgress: Object.fromEntries(parts) };
+  if (subProgress === undefined) return report;
+  const parts = Object.entries(subProgress).map(([name, part]) => {
+    const given = typeof part === 'number' ? { percent: part } : part;
+    return [name, { ...given, percent: percentOf(given?.percent, `subProgress.${name}`) }] as const;
+  });
+  return { ...report, subProgress: Object.fromEntries(parts) };
 }

@@ -3,6 +3,7 @@
 import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Backoff, pause } from '../backoff.js';
+import { viaHttp } from '../client/http.js';
 import { Target } from '../client/transport.js';
 import { abortReasonOf, refusalIn, YardmasterError } from '../errors.js';
 import type { Settled } from '../wire.generated.js';
@@ -24,7 +25,7 @@ interface Job {
 }
 
 const { target: fields, turns, writesWarnings } = workerData as HeartbeatData;
-const target = new Target(fields);
+const target = new Target(fields, viaHttp);
 const jobs = new Map<number, Job>();
 let timer: NodeJS.Timeout | undefined;
 /** When the timer fires. */

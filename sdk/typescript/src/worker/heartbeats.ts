@@ -3,6 +3,7 @@ import type { Target } from '../client/transport.js';
 import { YardmasterError } from '../errors.js';
 import type { ClaimedJob } from '../wire.generated.js';
 import type { FromThread, HeartbeatData, SentRefusal, ToThread } from './heartbeat-messages.js';
+import { HEARTBEAT_THREAD } from './heartbeat-thread.generated.js';
 
 const TURN_MS = 500;
 
@@ -30,11 +31,10 @@ export class Heartbeats {
     const workerData: HeartbeatData = { target: target.fields(), turns, writesWarnings };
     this.#turning = setInterval(() => Atomics.add(turns, 0, 1), TURN_MS);
     this.#turning.unref();
-    // A thread inherits the options of Node.js, but it is a file, and does not start with those of a program that is given as
-    // text.
+    // Its program is given as text, because a bundled worker has no file for it. A thread inherits the options of Node.js, but
+    // those of a program that is itself given as text would apply to this one.
     const isText = process.execArgv.some((option) => option.startsWith('--input-type'));
-    const options = { workerData, ...(isText && { execArgv: [] }) };
-    this.#thread = new Thread(new URL('./heartbeat-thread.js', import.meta.url), options);
+    this.#thread = new Thread(HEARTBEAT_THREAD, { workerData, eval: true, ...(isText && { execArgv: [] }) });
     this.#thread.unref();
     this.#thread.on('error', (error) => handlers.failed(error));
     this.#thread.on('message', (message: FromThread) => {

@@ -1,5 +1,5 @@
-import { setMaxListeners } from 'node:events';
 import { pause } from '../backoff.js';
+import { open } from '../client/http.js';
 import { spacePath, type Target } from '../client/transport.js';
 import { JOB_LOST_EVENTS } from '../wire.generated.js';
 
@@ -7,33 +7,19 @@ const FIRST_MS = 500;
 const MOST_MS = 30_000;
 /** A connection of this length counts as a success. */
 const LASTING_MS = 5_000;
-/** After so many failures in a row there is a warning. */
+/** The service sends a comment every 15 s. */
+const SILENT_MS = 45_000;
+/** After this many failures in a row there is a warning. */
 const FAILURES_BEFORE_WARNING = 5;
 /** A longer query is refused with its headers. Then the stream has all names. */
 const MOST_QUERY = 6_000;
 
-/** That of Node.js 22, or of the package `ws`, which has the same interface as far as it is used. Both send headers. */
-type WebSocketClass = new (
-  url: string,
-  options: { headers: Record<string, string> },
-) => {
-  addEventListener(type: string, listener: (event: { data?: unknown }) => void): void;
-  close(): void;
-};
-
-async function findWebSocket(): Promise<WebSocketClass | null> {
-  const own = (globalThis as { WebSocket?: WebSocketClass }).WebSocket;
-  if (own !== undefined) return own;
-  const optional = 'ws'; // The compiler must not look for it.
-  return import(optional).then(({ WebSocket }) => WebSocket).catch(() => null);
-}
-
-function urlOf(target: Target, names: readonly string[]): string {
+function pathOf(target: Target, names: readonly string[]): string {
   const query = new URLSearchParams();
   for (const type of JOB_LOST_EVENTS) query.append('type', type);
   const ofNames = new URLSearchParams(names.map((name): [string, string] => ['name', name])).toString();
   const all = ofNames.length < MOST_QUERY ? `${query}&${ofNames}` : String(query);
-  return `${target.url.replace(/^http/, 'ws')}/api/v1/realtime${spacePath(target, `?${all}`)}`;
+  return `/realtime${spacePath(target, `?${all}`)}`;
 }
 
 /** An event of a job in the stream of its space. */
@@ -48,12 +34,13 @@ export interface StreamHandlers {
   message(message: StreamMessage): void;
   /** A stream has begun. What happened before it is not in it. */
   begun(): void;
+  /** @param why it can't be opened */
   missing(why: string): void;
 }
 
 /**
- * Follow the ends of attempts in the space, until the signal. It comes again after a disconnection. Without a WebSocket,
- * or without the scope `jobs:read`, there is no stream, and heartbeats find out instead.
+ * Follow the ends of attempts in the space until the signal is aborted. Reconnect after a disconnection. Without the scope
+ * `jobs:read` there is no stream, and heartbeats find out instead.
  */
 export async function followSpace(
   target: Target,
@@ -61,45 +48,49 @@ export async function followSpace(
   handlers: StreamHandlers,
   signal: AbortSignal,
 ): Promise<void> {
-  const Socket = await findWebSocket();
-  if (Socket === null) return handlers.missing('Node.js before 22 needs the package ws');
-  setMaxListeners(0, signal);
   for (let failures = 0; !signal.aborted; failures++) {
     const began = performance.now();
-    await readStream(new Socket(urlOf(target, names), { headers: target.authorization() }), handlers, signal);
+    const why = await readStream(target, pathOf(target, names), handlers, signal);
     if (performance.now() - began > LASTING_MS) failures = 0;
-    if (failures === FAILURES_BEFORE_WARNING) handlers.missing('it cannot be opened; does the key have jobs:read?');
+    if (failures === FAILURES_BEFORE_WARNING) handlers.missing(why);
     await pause(Math.random() * Math.min(FIRST_MS * 2 ** Math.min(failures, 10), MOST_MS), signal);
   }
 }
 
-function readStream(
-  socket: InstanceType<WebSocketClass>,
+/** Read a stream to its end. @returns why it has ended */
+async function readStream(
+  target: Target,
+  path: string,
   handlers: StreamHandlers,
   signal: AbortSignal,
-): Promise<void> {
-  return new Promise((resolve) => {
-    const close = () => socket.close();
-    if (signal.aborted) close();
-    signal.addEventListener('abort', close, { once: true });
-    const ended = () => {
-      signal.removeEventListener('abort', close);
-      resolve();
-    };
-    socket.addEventListener('close', ended);
-    socket.addEventListener('error', ended);
-    socket.addEventListener('message', ({ data }) => {
-      const message = messageOf(String(data));
-      if (message?.type === 'init') handlers.begun();
-      else if (message !== null) handlers.message(message);
-    });
-  });
+): Promise<string> {
+  try {
+    const headers = { ...target.authorization(), accept: 'text/event-stream' };
+    const response = await open({ url: target.urlOf(path), method: 'GET', headers, signal });
+    response.setTimeout(SILENT_MS, () => response.destroy());
+    if (response.statusCode !== 200) {
+      response.destroy();
+      return `status ${response.statusCode}${response.statusCode === 403 ? '; does the key have jobs:read?' : ''}`;
+    }
+    let rest = '';
+    for await (const chunk of response.setEncoding('utf8')) {
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop() as string;
+      for (const line of lines) if (line.startsWith('data:')) receive(line.slice('data:'.length), handlers);
+    }
+    return 'the response ends';
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
-function messageOf(text: string): StreamMessage | null {
+function receive(data: string, handlers: StreamHandlers): void {
+  let message: StreamMessage;
   try {
-    return JSON.parse(text);
+    message = JSON.parse(data);
   } catch {
-    return null;
+    return; // It isn't from the service.
   }
+  if (message.type === 'init') handlers.begun();
+  else handlers.message(message);
 }

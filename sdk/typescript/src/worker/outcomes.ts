@@ -1,6 +1,9 @@
-import { NonRetryable, RetryAfter } from '../errors.js';
+import type { ErrorObject } from '../error-text.js';
+import { NonRetryable, RetryAfter, type YardmasterError } from '../errors.js';
+import { jsonOf } from '../json.js';
 import type { CompleteOutcome, FailOutcome, Outcome, ReleaseOutcome } from '../wire.generated.js';
 import { Released } from './context.js';
+import { bytesOf, describe, UNREADABLE } from './thrown.js';
 
 type WithoutJob<O> = O extends Outcome ? Omit<O, 'jobId' | 'deliveryToken'> : never;
 
@@ -10,31 +13,60 @@ export type Fields = WithoutJob<Outcome>;
 /** How an attempt ends. */
 export type End = WithoutJob<CompleteOutcome | FailOutcome | ReleaseOutcome>;
 
-/** Errors may have 64 KB of JSON, in which a character may need six bytes. */
-const MOST_CHARACTERS = 10_000;
+/** Characters of a name that the service can't refuse. */
+const MOST_NAME = 100;
 
-/** Return the end of an attempt whose handler has returned a value. */
-export function endOf(result: unknown): End {
-  if (result instanceof Released) return releaseOf(result.delaySeconds, result.reason);
+/**
+ * Call a handler, and return how its attempt ends, whatever it returns, throws or gives as a reason.
+ *
+ * @param failed gets the error of an attempt that fails unexpectedly: not by `NonRetryable` or `RetryAfter`
+ */
+export async function outcomeOf(
+  call: () => unknown,
+  failed: (error: ErrorObject) => void = () => undefined,
+): Promise<End> {
   try {
-    JSON.stringify(result);
-  } catch (error) {
-    return failureOf(new Error(`The result is not representable as JSON: ${(error as Error).message}`));
+    const result = await call();
+    if (result instanceof Released) return releaseOf(result.delaySeconds, result.reason);
+    const unstorable = faultIn(result);
+    if (unstorable === null) return { action: 'complete', result: result ?? null };
+    failed(unstorable);
+    return { action: 'fail', error: unstorable, retryable: false };
+  } catch (thrown) {
+    return failureOf(thrown, failed);
   }
-  return { action: 'complete', result: result ?? null };
 }
 
-/** Return the end of an attempt whose handler has thrown something. */
-export function failureOf(thrown: unknown): End {
-  if (thrown instanceof Released) return releaseOf(thrown.delaySeconds, thrown.reason);
-  const text = thrown instanceof Error ? thrown.message || thrown.name : String(thrown);
-  const error = text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)} …` : text;
-  return {
-    action: 'fail',
-    error,
-    ...(thrown instanceof NonRetryable && { retryable: false }),
-    ...(thrown instanceof RetryAfter && { retryAfterSeconds: thrown.seconds }),
-  };
+function failureOf(thrown: unknown, failed: (error: ErrorObject) => void): End {
+  try {
+    if (thrown instanceof Released) return releaseOf(thrown.delaySeconds, thrown.reason);
+    const error = describe(thrown);
+    if (thrown instanceof NonRetryable) return { action: 'fail', error, retryable: false };
+    if (thrown instanceof RetryAfter) return { action: 'fail', error, retryAfterSeconds: thrown.seconds };
+    failed(error);
+    return { action: 'fail', error };
+  } catch {
+    return { action: 'fail', error: { name: 'Error', message: UNREADABLE } }; // A revoked proxy, for example.
+  }
+}
+
+/** Return why a result can't be stored; null when it can, as far as this worker knows. */
+function faultIn(result: unknown): ErrorObject | null {
+  try {
+    jsonOf(result, 'result');
+    return null;
+  } catch (error) {
+    return invalidResult(`The result is not JSON: ${(error as Error).message}`);
+  }
+}
+
+const invalidResult = (message: string) => ({ name: 'InvalidResult', message });
+
+/** Return the error of a result that is too large. @param rule which limit it exceeds */
+export function tooLarge(result: unknown, rule: string): ErrorObject {
+  const bytes = bytesOf(JSON.stringify(result) ?? 'null').toLocaleString('en-US');
+  const advice = 'Store it elsewhere and return its address.';
+  return invalidResult(`The result has ${bytes} bytes of JSON, which the service refuses: ${rule}. ${advice}`);
 }
 
 export const releaseOf = (delaySeconds: number, reason?: string): End => ({
@@ -42,3 +74,25 @@ export const releaseOf = (delaySeconds: number, reason?: string): End => ({
   ...(delaySeconds > 0 && { delaySeconds }),
   ...(reason && { reason }),
 });
+
+/**
+ * Return what to send instead of an outcome that the service refuses as invalid or too large.
+ *
+ * @returns an outcome that it can't refuse for its content; null for a report that ends no attempt
+ */
+export function insteadOf(outcome: Outcome, { message }: YardmasterError): Outcome | null {
+  const { jobId, deliveryToken = null } = outcome;
+  const job = { jobId, deliveryToken };
+  if (outcome.action === 'release') return { ...job, action: 'release' };
+  if (outcome.action === 'complete')
+    return { ...job, action: 'fail', error: tooLarge(outcome.result, message), retryable: false };
+  if (outcome.action !== 'fail') return null;
+  const { error, retryable, retryAfterSeconds } = outcome;
+  const name = String((error as Partial<ErrorObject>).name ?? 'Error').slice(0, MOST_NAME);
+  const refused = { name, message: `The service refused the error of this attempt: ${message}` };
+  return {
+    ...{ ...job, action: 'fail', error: refused },
+    ...(retryable !== undefined && { retryable }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  };
+}

@@ -1,5 +1,6 @@
 import { Backoff, pause } from '../backoff.js';
 import { type Aborted, abortReasonOf, Draining, YardmasterError } from '../errors.js';
+import { jsonOf } from '../json.js';
 import type { ClaimedJob } from '../wire.generated.js';
 import type { EventOptions, ProgressReport, Reporter } from './context.js';
 import type { JobLog, LogEntry } from './job-log.js';
@@ -76,6 +77,7 @@ export class AttemptReporter implements Reporter {
   }
 
   async save(data: unknown): Promise<void> {
+    jsonOf(data, 'checkpoint');
     const backoff = new Backoff();
     for (;;) {
       try {
@@ -88,6 +90,7 @@ export class AttemptReporter implements Reporter {
   }
 
   async event(data: unknown, { ephemeral = false }: EventOptions = {}): Promise<void> {
+    jsonOf(data, 'event');
     if (ephemeral) return this.#ephemeral(data);
     try {
       await this.#send({ action: 'event', data: data ?? null });

@@ -106,12 +106,10 @@ export class Session implements AttemptOwner {
       for (const attempt of this.#attempts.values()) if (attempt.job.id === event.jobId) attempt.onMessage(event);
     };
     const begun = () => this.heartbeats.beatNow();
-    const missing = (why: string) =>
-      this.warn({
-        kind: 'stream',
-        message: `no stream of kills, they are noticed at the next heartbeat: ${why}`,
-        jobIds: [],
-      });
+    const missing = (why: string) => {
+      const message = `no stream of kills: a kill is noticed at the next heartbeat, after up to 60 s (${why})`;
+      this.warn({ kind: 'stream', message, jobIds: [] });
+    };
     void followSpace(this.target, names, { message, begun, missing }, this.#background.signal);
     try {
       await poll(this.#polling.signal);

@@ -2,6 +2,7 @@ import { Backoff, pause } from '../backoff.js';
 import { jobPath, send, spacePath, type Target } from '../client/transport.js';
 import { refusalIn, YardmasterError } from '../errors.js';
 import type { Outcome, Settled, SettleResults } from '../wire.generated.js';
+import { insteadOf } from './outcomes.js';
 
 /** Most outcomes of one call. */
 export const MOST_OUTCOMES = 100;
@@ -52,7 +53,8 @@ export async function settleEach<Each extends { outcome: Outcome }>(
 }
 
 /**
- * Send an outcome with a call of its own, until it is accepted or refused. A result that is refused fails its job.
+ * Send an outcome with a call of its own until it is accepted or refused. The end of an attempt that is refused as invalid or
+ * too large is replaced once.
  *
  * @returns the refusal; the last failure when the signal is aborted; null when it is stored
  */
@@ -61,18 +63,12 @@ async function settleAlone(target: Target, outcome: Outcome, signal: AbortSignal
   for (let sent = outcome; ; ) {
     const refusal = await sendAlone(target, sent, signal);
     if (refusal === null || signal.aborted) return refusal;
-    if (isInvalid(refusal) && sent.action === 'complete') sent = failureInsteadOf(sent, refusal);
+    const instead = isInvalid(refusal) && sent === outcome ? insteadOf(outcome, refusal) : null;
+    if (instead !== null) sent = instead;
     else if (!refusal.isTemporary || refusal.code === 'STORAGE_FULL') return refusal;
     else await pause(backoff.next(refusal), signal);
   }
 }
-
-const failureInsteadOf = ({ jobId, deliveryToken = null }: Outcome, { message }: YardmasterError): Outcome => ({
-  jobId,
-  deliveryToken,
-  action: 'fail',
-  error: message,
-});
 
 /** Make the call about one job that does what an outcome says. @returns its refusal; null when it is stored */
 async function sendAlone(target: Target, outcome: Outcome, signal: AbortSignal): Promise<YardmasterError | null> {

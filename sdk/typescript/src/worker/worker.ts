@@ -1,4 +1,6 @@
 import { hostname } from 'node:os';
+import { viaHttp } from '../client/http.js';
+import { Target } from '../client/transport.js';
 import type { Yardmaster } from '../client/yardmaster.js';
 import { type Duration, secondsOf } from '../durations.js';
 import type { Context, Released, WorkerJob } from './context.js';
@@ -112,7 +114,7 @@ export class Worker {
 
   async #work(health: Health): Promise<void> {
     const { concurrency = CONCURRENCY, drain = DRAIN, autoAck = false, onWarning, onLog } = this.#options;
-    const session = new Session(this.#client.target, {
+    const session = new Session(new Target(this.#client.target.fields(), viaHttp), {
       handlers: this.#handlers,
       concurrency,
       autoAck,

@@ -1,0 +1,28 @@
+// Calls of workers: with node:http, one takes a third of the time that it takes with fetch.
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { text } from 'node:stream/consumers';
+import type { Call, Exchange } from './transport.js';
+
+const KEPT = { keepAlive: true };
+const SCHEMES = {
+  http: { request: http.request, agent: new http.Agent(KEPT) },
+  https: { request: https.request, agent: new https.Agent(KEPT) },
+};
+
+/** Make a call. @returns its response, whose body is not read yet */
+export function open({ url, body, ...options }: Call): Promise<IncomingMessage> {
+  const { request, agent } = SCHEMES[url.startsWith('https:') ? 'https' : 'http'];
+  return new Promise((resolve, reject) => {
+    request(url, { ...options, agent }, resolve)
+      .on('error', reject)
+      .end(body);
+  });
+}
+
+/** Make a call and read its response. */
+export const viaHttp: Exchange = async (call) => {
+  const response = await open(call);
+  const { statusCode = 0, headers } = response;
+  return { status: statusCode, header: (name) => String(headers[name] ?? '') || null, body: await text(response) };
+};

@@ -1,0 +1,41 @@
+/** Objects that JSON keeps: plain ones, instances of classes, arrays and boxed values. All others would become `{}`. */
+const KEPT = /^\[object (Object|Array|Number|String|Boolean|Arguments)\]$/;
+
+/**
+ * Return a value as JSON.
+ *
+ * @param root name of the value in the error
+ * @returns JSON text; `null` for undefined
+ * @throws TypeError with the path of what JSON would lose or change: NaN, an invalid date, a Map, a function …
+ */
+export function jsonOf(value: unknown, root: string): string {
+  const paths = new Map<unknown, string>();
+  function check(this: Record<string, unknown>, key: string, converted: unknown): unknown {
+    const path = paths.size === 0 ? root : `${paths.get(this)}${accessOf(key, Array.isArray(this))}`;
+    const fault = faultOf(this[key], converted);
+    if (fault !== null) throw new TypeError(`${path} is ${fault}`);
+    paths.set(converted, path); // Only objects are asked for.
+    return converted;
+  }
+  try {
+    return JSON.stringify(value, check) ?? 'null';
+  } catch (error) {
+    const text = String((error as Error)?.message);
+    if (text.startsWith('Converting circular')) throw new TypeError(`${root} contains itself`);
+    if (error instanceof RangeError) throw new TypeError(`${root} has too many levels`);
+    throw error;
+  }
+}
+
+const accessOf = (key: string, isIndex: boolean): string =>
+  isIndex ? `[${key}]` : /^[\w$]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+
+/** Return what a value is that JSON can't keep; null for one that it keeps. */
+function faultOf(original: unknown, converted: unknown): string | null {
+  if (original instanceof Date) return Number.isNaN(original.getTime()) ? 'an invalid date' : null;
+  if (typeof converted === 'number') return Number.isFinite(converted) ? null : String(converted);
+  if (['function', 'symbol', 'bigint'].includes(typeof converted)) return `a ${typeof converted}`;
+  if (typeof converted !== 'object' || converted === null) return null;
+  const tag = Object.prototype.toString.call(converted);
+  return KEPT.test(tag) ? null : `of the class ${tag.slice(8, -1)}`;
+}
