@@ -96,36 +96,72 @@ func TestTheEchoOfAnOutcomeDoesNotAbort(t *testing.T) {
 
 func TestARefusedStreamIsLeftAlone(t *testing.T) {
 	f := newFakeService(t)
-	refused := newRefusingTransport(f, 403)
-	f.client.http.Transport = refused
+	f.refuseStream = func(w http.ResponseWriter) bool { return refuseCall(w, 403, wire.ErrorCodeForbidden) }
+	var warnings []string
+	s := newSession(context.Background(), NewWorker(f.client, WorkerOptions{
+		OnWarning: func(w Warning) { warnings = append(warnings, w.Message) },
+	}))
+	defer s.stopBackground()
+	s.followStream(context.Background()) // It ends on its own.
+	tries := f.callsTo("/realtime/spaces/demo")
+	expect(t, "tries", len(tries), 1)
+	expect(t, "accept", tries[0].header.Get("accept"), "text/event-stream")
+	expect(t, "key", tries[0].header.Get("x-api-key"), testKey)
+	expect(t, "shows the key", strings.Contains(tries[0].query, testKey), false)
+	expect(t, "warnings", warnings, []string{"there is no stream of kills, so a kill is noticed with the next heartbeat, " +
+		"up to 60 s later: yardmaster: text of FORBIDDEN (FORBIDDEN)"})
+}
+
+func TestAStreamThatCannotBeOpenedIsTriedAgainAndReportedOnce(t *testing.T) {
+	f := newFakeService(t)
+	var times atomic.Int32
+	f.refuseStream = func(w http.ResponseWriter) bool {
+		switch times.Add(1) % 3 {
+		case 0:
+			w.WriteHeader(204)
+		case 1:
+			respond(w, 200, "a page")
+		default:
+			return refuseCall(w, 503, wire.ErrorCodeUnavailable)
+		}
+		return true
+	}
 	w := f.work(WorkerOptions{}, nil)
 	eventually(t, "a warning", func() bool { return w.warned(WarningStream) })
-	f.put("a")
-	f.await("a", "complete")
+	expect(t, "tries", times.Load(), streamFailuresBeforeWarning)
 	w.drained(t)
-	expect(t, "tries", refused.tries.Load(), 1)
-	for _, each := range w.warnings {
-		expect(t, "shows the key", strings.Contains(each.Message, testKey), false)
-	}
+	expect(t, "warnings", len(w.warnings), 1)
 }
 
-// refusingTransport refuses streams.
-type refusingTransport struct {
-	http.RoundTripper
-	status int
-	tries  atomic.Int32
+func TestASilentStreamEnds(t *testing.T) {
+	f := newFakeService(t)
+	s := newSession(context.Background(), NewWorker(f.client, WorkerOptions{}))
+	defer s.stopBackground()
+	openedAt, err := s.readStream(context.Background(), 50*time.Millisecond)
+	expect(t, "error", err, "nothing came for 50ms")
+	expect(t, "was open", openedAt.IsZero(), false)
+
+	gone := make(chan struct{})
+	defer close(gone)
+	f.refuseStream = func(http.ResponseWriter) bool { <-gone; return true }
+	openedAt, err = s.readStream(context.Background(), 50*time.Millisecond)
+	expect(t, "error", err, "nothing came for 50ms")
+	expect(t, "was open", openedAt.IsZero(), true)
 }
 
-func newRefusingTransport(f *fakeService, status int) *refusingTransport {
-	return &refusingTransport{RoundTripper: f.client.http.Transport, status: status}
-}
-
-func (r *refusingTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	if strings.Contains(req.URL.Path, "/realtime/") {
-		r.tries.Add(1)
-		return &http.Response{StatusCode: r.status, Body: http.NoBody, Request: req}, nil
-	}
-	return r.RoundTripper.RoundTrip(req)
+func TestAStreamThatEndsIsOpenedAgain(t *testing.T) {
+	f := newFakeService(t)
+	started, reasons := make(chan string), make(chan error, 1)
+	f.work(WorkerOptions{}, waiting(started, reasons))
+	f.put("a")
+	<-started
+	eventually(t, "the stream is open", func() bool { return f.streamCount() == 1 })
+	f.mu.Lock()
+	close(f.streams[0])
+	f.mu.Unlock()
+	eventually(t, "another stream", func() bool { return f.streamCount() == 2 })
+	f.publish("a", "killed", nil)
+	expect(t, "reason", <-reasons, ErrKilled)
 }
 
 func TestAHandlerMaySaveWhileTheWorkerDrains(t *testing.T) {

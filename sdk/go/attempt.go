@@ -2,6 +2,7 @@ package yardmaster
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -52,18 +53,13 @@ func (a *attempt) run() {
 	if string(a.job.Checkpoint) != "null" {
 		info.Checkpoint = a.job.Checkpoint
 	}
-	result, err := isolated(func() (any, error) {
+	a.end(outcome.Of(outcome.Isolated(func() (any, error) {
 		return a.s.handlers[a.job.Name](a.ctx, info, a.job.Payload, a)
-	})
-	if panicked, ok := err.(*panicError); ok {
-		a.s.warn(WarningPanic, panicked.Error()+"\n"+string(panicked.stack), a.job.ID)
-	}
-	a.end(result, err)
+	})))
 }
 
-// end reports what the handler returned, after its logs and its last progress.
-func (a *attempt) end(result any, err error) {
-	last := outcome.Of(result, err)
+// end reports how the handler ended, after its logs and its last progress.
+func (a *attempt) end(last wire.Outcome) {
 	a.mu.Lock()
 	if a.reason == ErrDraining && last.Action == outcome.Fail {
 		last = outcome.OfRelease(0, stopReason)
@@ -77,6 +73,9 @@ func (a *attempt) end(result any, err error) {
 		a.freeSlot()
 		a.remove()
 		return
+	}
+	if outcome.IsUnexpected(last) {
+		a.warnFailed(last)
 	}
 	a.log.close(flushLimit)
 	if report := a.lastProgress(); report != nil {
@@ -103,9 +102,21 @@ func (a *attempt) settle(of ...wire.Outcome) {
 	for _, each := range of {
 		reports = append(reports, &report{Outcome: each, done: func(error) {}})
 	}
-	reports[len(reports)-1].done = a.settled
+	last := reports[len(reports)-1]
+	action := last.Action
+	last.done = func(err error) {
+		if err == nil && last.Action != action { // The result was refused.
+			a.warnFailed(last.Outcome)
+		}
+		a.settled(err)
+	}
 	a.s.outbox.add(reports...)
 	a.freeSlot()
+}
+
+func (a *attempt) warnFailed(failed wire.Outcome) {
+	message := fmt.Sprintf("attempt %d of %s failed: %s", a.job.Attempt, a.job.Name, outcome.Trace(failed.Error))
+	a.s.warn(WarningFailed, message, a.job.ID)
 }
 
 // settled is called when the last outcome is stored or refused.

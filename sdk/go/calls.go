@@ -11,7 +11,7 @@ import (
 
 // settle makes one call with outcomes, and returns one entry for each.
 func (c *Client) settle(ctx context.Context, outcomes []wire.Outcome) ([]wire.Settled, error) {
-	body, err := jsonBody(wire.Settle{Outcomes: outcomes})
+	body, err := jsonBody(wire.Settle{Outcomes: outcomes}, "request")
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func bodyOf(o wire.Outcome) ([]byte, error) {
 	case outcome.Checkpoint, outcome.Event:
 		return o.Data, nil
 	}
-	whole, err := json.Marshal(o)
+	whole, err := jsonBody(o, "request")
 	if err != nil {
 		return nil, err
 	}
@@ -59,5 +59,5 @@ func bodyOf(o wire.Outcome) ([]byte, error) {
 	for _, field := range []string{"jobId", "deliveryToken", "action"} {
 		delete(fields, field)
 	}
-	return json.Marshal(fields)
+	return jsonBody(fields, "request")
 }

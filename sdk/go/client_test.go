@@ -133,7 +133,7 @@ func TestResultWaitsForTheEnd(t *testing.T) {
 		}
 		expect(t, string(each.status), asError(err).Code, each.code)
 		if each.code == CodeJobDead {
-			expect(t, "text", err.Error(), "yardmaster: the job is dead: disk full (JOB_DEAD)")
+			expect(t, "text", err.Error(), "yardmaster: The job is dead: disk full (JOB_DEAD)")
 		}
 		expect(t, "is a deadline", errors.Is(err, context.DeadlineExceeded), each.code == CodeTimeout)
 	}

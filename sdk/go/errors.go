@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
+	"strings"
 	"time"
 
+	"github.com/yardmaster/yardmaster/sdk/go/internal/outcome"
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
@@ -129,4 +132,36 @@ func errorOf(entry wire.Settled) *Error {
 		e.Status = http.StatusNotFound
 	}
 	return e
+}
+
+// ErrorLine returns the stored error of a job on one line, with its causes: "net.OpError: dial tcp … (cause: …)". It takes
+// any JSON, because any client may have stored it.
+func ErrorLine(stored json.RawMessage) string {
+	var value any
+	if json.Unmarshal(stored, &value) != nil {
+		return string(stored)
+	}
+	return lineBreaks.ReplaceAllString(errorLine(value), " ")
+}
+
+var lineBreaks = regexp.MustCompile(`\s*[\r\n]+\s*`)
+
+func errorLine(stored any) string {
+	if text, isText := stored.(string); isText {
+		return text
+	}
+	fields, _ := stored.(map[string]any)
+	message, hasMessage := fields["message"].(string)
+	if !hasMessage {
+		body, _ := outcome.JSON(stored, "error") // It comes from JSON.
+		return string(body)
+	}
+	line := message
+	if name, _ := fields["name"].(string); name != "" {
+		line = strings.TrimSuffix(name+": "+message, ": ")
+	}
+	if causes, _ := fields["causes"].([]any); len(causes) > 0 {
+		line += " (cause: " + errorLine(causes[0]) + ")"
+	}
+	return line
 }

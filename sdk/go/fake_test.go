@@ -43,6 +43,8 @@ type fakeService struct {
 	created  int
 	// closedPolls counts polls whose client has gone.
 	closedPolls int
+	// refuseStream may respond to the open of a stream.
+	refuseStream func(w http.ResponseWriter) bool
 	// intercept may respond to a call; it returns false to let the service respond.
 	intercept func(w http.ResponseWriter, path, body string) bool
 	// refuse may return the code with which an outcome is refused.
@@ -78,7 +80,9 @@ func (f *fakeService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	intercept := f.intercept
 	f.mu.Unlock()
 	if strings.HasPrefix(path, "/realtime/") {
-		f.stream(w, r)
+		if f.refuseStream == nil || !f.refuseStream(w) {
+			f.stream(w, r)
+		}
 		return
 	}
 	if intercept != nil && intercept(w, path, string(body)) {

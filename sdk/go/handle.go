@@ -48,7 +48,7 @@ func (h *Handle) Result(ctx context.Context, into any) error {
 			}
 			return json.Unmarshal(job.Result, into)
 		case wire.JobStatusDead:
-			return &Error{Code: CodeJobDead, Message: "the job is dead: " + errorText(job.Error),
+			return &Error{Code: CodeJobDead, Message: "The job is dead: " + ErrorLine(job.Error),
 				JobStatus: job.Status, JobError: job.Error}
 		case wire.JobStatusKilled:
 			return &Error{Code: wire.ErrorCodeJobKilled, Message: "the job was killed", JobStatus: job.Status}
@@ -57,13 +57,4 @@ func (h *Handle) Result(ctx context.Context, into any) error {
 			return stopped(ctx, ctx.Err())
 		}
 	}
-}
-
-// errorText returns the error of a job for people: it is a string or an object.
-func errorText(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	return string(raw)
 }

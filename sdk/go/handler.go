@@ -5,20 +5,25 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"time"
 
 	"github.com/yardmaster/yardmaster/sdk/go/internal/outcome"
 )
 
-// Handler works on a job. What it returns becomes the result of the job, as JSON; with an error the attempt has failed.
+// Handler works on a job. What it returns becomes the result of the job, as JSON; with an error or a panic the attempt has
+// failed. A result that is no JSON, or too large, makes the job dead.
 //
 // The context is canceled when the handler must stop. [context.Cause] is then [ErrKilled], [ErrDeliveryLost],
 // [ErrTimedOut] or [ErrDraining].
 type Handler[P, R any] func(ctx context.Context, job *Job[P]) (R, error)
 
-// NonRetryable makes an error the last one: the job is dead, even if retries are left.
-func NonRetryable(err error) error { return &outcome.NonRetryable{Err: err} }
+// NonRetryable makes an error the last one: the job is dead, even if retries are left. For nil it returns nil.
+func NonRetryable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &outcome.NonRetryable{Err: err}
+}
 
 // Longest delays that the service takes.
 const (
@@ -26,15 +31,20 @@ const (
 	maxDelay      = 366 * 24 * time.Hour
 )
 
-// RetryAfter sets the delay before the next attempt, at most a week, whatever the retry policy of the job says.
+// RetryAfter sets the delay before the next attempt, at most a week, whatever the retry policy of the job says. For a nil
+// error it returns nil.
 func RetryAfter(err error, delay time.Duration) error {
-	return &outcome.RetryAfter{Err: err, Delay: min(delay, maxRetryDelay)}
+	if err == nil {
+		return nil
+	}
+	return &outcome.RetryAfter{Err: err, Delay: min(max(delay, 0), maxRetryDelay)}
 }
 
 // Release gives the job back: it is claimable again after the delay, at most 366 days, and the attempt is not counted.
-// The reason, at most one, becomes part of the history of the job.
+// Without a delay it is claimed again at once. The reason, at most one, becomes part of the history of the job; it is cut to
+// 1,000 characters.
 func Release(delay time.Duration, reason ...string) error {
-	released := &outcome.Released{Delay: min(delay, maxDelay)}
+	released := &outcome.Released{Delay: min(max(delay, 0), maxDelay)}
 	if len(reason) > 0 {
 		released.Reason = reason[0]
 	}
@@ -61,32 +71,4 @@ func Call[P, R any](ctx context.Context, handler Handler[P, R], job Job[P], repo
 	job.reporter = reporter
 	job.Log = slog.New(&logHandler{reporter: reporter, fields: newFieldWriter()})
 	return handler(context.WithValue(ctx, reporterKey{}, reporter), &job)
-}
-
-// panicError is the error of a handler that panicked.
-type panicError struct {
-	value any
-	stack []byte
-}
-
-func (e *panicError) Error() string { return fmt.Sprintf("the handler panicked: %v", e.value) }
-
-// isolated calls a function in a goroutine of its own, so that neither a panic nor [runtime.Goexit] ends the worker.
-func isolated(call func() (any, error)) (result any, err error) {
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		returned := false
-		defer func() {
-			if value := recover(); value != nil {
-				err = &panicError{value: value, stack: debug.Stack()}
-			} else if !returned {
-				err = fmt.Errorf("the handler ended its goroutine without a result")
-			}
-		}()
-		result, err = call()
-		returned = true
-	}()
-	<-ended
-	return result, err
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"math"
 	"time"
 
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
@@ -62,9 +61,9 @@ type Stage struct {
 // It does not wait. When it is called often, only the newest report is sent, at most every 200 ms, and the last one in
 // any case. The error says which argument is invalid.
 func (j *Job[P]) Progress(percent float64, message string, stages ...Stage) error {
-	isPercent := func(value float64) bool { return value >= 0 && value <= 100 && !math.IsNaN(value) }
+	percent, isPercent := percentOf(percent)
 	report := wire.Progress{Percent: percent, Message: message}
-	if !isPercent(percent) {
+	if !isPercent {
 		return errors.New("yardmaster: percent must be from 0 to 100")
 	}
 	if message == "" {
@@ -74,23 +73,30 @@ func (j *Job[P]) Progress(percent float64, message string, stages ...Stage) erro
 		return errors.New("yardmaster: a progress report has at most 50 stages")
 	}
 	for _, stage := range stages {
-		if !isPercent(stage.Percent) {
+		percent, isPercent := percentOf(stage.Percent)
+		if !isPercent {
 			return errors.New("yardmaster: percent of a stage must be from 0 to 100")
 		}
 		if report.SubProgress == nil {
 			report.SubProgress = map[string]wire.ProgressSubProgressValue{}
 		}
 		report.SubProgress[stage.Name] = wire.ProgressSubProgressValue{
-			Percent: stage.Percent, Message: nonEmpty(stage.Message),
+			Percent: percent, Message: nonEmpty(stage.Message),
 		}
 	}
 	return j.reporter.Progress(report)
 }
 
+// percentOf corrects a rounding error, such as 100.00000000000001. It returns false for what is no percentage.
+func percentOf(value float64) (float64, bool) {
+	const tolerance = 1e-6
+	return min(max(value, 0), 100), value >= -tolerance && value <= 100+tolerance
+}
+
 // Save stores a checkpoint, with which the next attempt can continue, and returns when it is stored.
 // It takes no context, because it must work while the worker drains. After the job is lost, it returns the reason.
 func (j *Job[P]) Save(checkpoint any) error {
-	body, err := jsonBody(checkpoint)
+	body, err := jsonBody(checkpoint, "checkpoint")
 	if err != nil {
 		return err
 	}
@@ -100,7 +106,7 @@ func (j *Job[P]) Save(checkpoint any) error {
 // Event adds an event with any data to the history of the job, and returns when it is stored. If the storage of the
 // service is full, the event is left out.
 func (j *Job[P]) Event(data any) error {
-	body, err := jsonBody(data)
+	body, err := jsonBody(data, "event")
 	if err != nil {
 		return err
 	}
@@ -110,7 +116,7 @@ func (j *Job[P]) Event(data any) error {
 // EphemeralEvent sends an event with any data to the streams of the job that are open. It is stored nowhere, and sent only
 // once, so it may be lost.
 func (j *Job[P]) EphemeralEvent(data any) error {
-	body, err := jsonBody(data)
+	body, err := jsonBody(data, "event")
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package yardmaster
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
@@ -67,7 +66,7 @@ type NewJob struct {
 
 // body returns the job as the service reads it.
 func (j NewJob) body() (*wire.CreateJob, error) {
-	payload, err := jsonBody(j.Payload)
+	payload, err := jsonBody(j.Payload, "payload")
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +110,7 @@ func (r *Retry) body() (*wire.RetryRequest, error) {
 		}
 		delays = list
 	}
-	seconds, err := json.Marshal(delays)
+	seconds, err := jsonBody(delays, "retry delay")
 	if err != nil {
 		return nil, err
 	}

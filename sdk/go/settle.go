@@ -86,23 +86,23 @@ func (o *outbox) refused(reports []*report, refusal *Error) {
 	}
 }
 
-// deliverAlone sends a report until the service accepts or refuses it. A result that is refused fails its job.
+// deliverAlone sends a report until the service accepts or refuses it. The end of an attempt that is refused as invalid or
+// too large is replaced once by one that the service cannot refuse.
 func (o *outbox) deliverAlone(each *report) error {
 	var wait backoff
-	for {
+	for isReplaced := false; ; {
 		err := o.s.client.report(o.ctx, each.Outcome, "")
 		if err == nil {
 			return nil
 		}
 		refusal := asError(err)
 		isInvalid := refusal.Status == http.StatusBadRequest || refusal.Status == http.StatusRequestEntityTooLarge
+		instead, canReplace := outcome.InsteadOf(each.Outcome, refusal.Status, refusal.Message)
 		switch {
 		case o.ctx.Err() != nil:
 			return errStopped
-		case isInvalid && refusal.Code != CodeNoResponse && each.Action == outcome.Complete:
-			failed := outcome.OfText(refusal.Message)
-			failed.JobID, failed.DeliveryToken = each.JobID, each.DeliveryToken
-			each.Outcome = failed
+		case isInvalid && !refusal.isTemporary() && canReplace && !isReplaced:
+			each.Outcome, isReplaced = instead, true
 		case !refusal.isTemporary() || refusal.Code == wire.ErrorCodeStorageFull:
 			if refusal.isOfKey() {
 				o.s.fail(refusal)

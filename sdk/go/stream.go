@@ -1,15 +1,17 @@
 package yardmaster
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
-	"github.com/yardmaster/yardmaster/sdk/go/internal/websocket"
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
@@ -18,10 +20,14 @@ const (
 	maxReconnect   = 30 * time.Second
 	// A connection of this length counts as a success.
 	lastingConnection = 5 * time.Second
-	// The service pings every 25 s.
-	streamSilence = 75 * time.Second
+	// The service sends a comment every 15 s.
+	streamSilence = 45 * time.Second
 	// Longer queries are refused with the headers; then the stream shows all names.
 	maxNamesBytes = 6_000
+	// A longer line ends the connection.
+	maxStreamLine = 1 << 20
+	// After this many failures in a row there is a warning.
+	streamFailuresBeforeWarning = 5
 )
 
 // streamMessage is an event of a job of the space.
@@ -36,21 +42,21 @@ type streamMessage struct {
 // followStream aborts handlers as soon as the service reports that their attempts are over. Without the stream, the
 // next heartbeat finds out.
 func (s *session) followStream(ctx context.Context) {
-	for failures := 0; ctx.Err() == nil; failures++ {
-		began := time.Now()
-		err := s.readStream(ctx)
+	for failures := 1; ; failures++ {
+		openedAt, err := s.readStream(ctx, streamSilence)
 		if ctx.Err() != nil {
 			return
 		}
-		if isFinal(err) {
-			s.warn(WarningStream, "no stream of kills; they are noticed at the next heartbeat: "+err.Error())
-			return
+		if !openedAt.IsZero() && time.Since(openedAt) > lastingConnection {
+			failures = 1
 		}
-		if time.Since(began) > lastingConnection {
-			failures = 0
+		isRefused := isFinal(err)
+		if isRefused || failures == streamFailuresBeforeWarning {
+			s.warn(WarningStream, fmt.Sprintf("there is no stream of kills, so a kill is noticed with the next heartbeat, up to "+
+				"%.0f s later: %v", maxHeartbeatInterval.Seconds(), err))
 		}
-		ceiling := min(firstReconnect<<min(failures, 10), maxReconnect)
-		if !sleep(ctx, rand.N(ceiling)) {
+		ceiling := min(firstReconnect<<min(failures-1, 10), maxReconnect)
+		if isRefused || !sleep(ctx, rand.N(ceiling)) {
 			return
 		}
 	}
@@ -58,15 +64,11 @@ func (s *session) followStream(ctx context.Context) {
 
 // isFinal reports whether another try is useless, for example because the key lacks the scope jobs:read.
 func isFinal(err error) bool {
-	var refused *websocket.RefusedError
-	if errors.As(err, &refused) {
-		return refused.Status >= 400 && refused.Status < 500 && refused.Status != 429 && refused.Status != 408
-	}
-	var closed *websocket.CloseError
-	return errors.As(err, &closed) && closed.Code == websocket.PolicyViolation
+	refusal := asError(err)
+	return refusal.Status >= 400 && refusal.Status < 500 && !refusal.isTemporary()
 }
 
-func (s *session) streamURL() string {
+func (s *session) streamPath() string {
 	query := url.Values{}
 	for _, each := range wire.JobLostEvents {
 		query.Add("type", string(each))
@@ -74,38 +76,58 @@ func (s *session) streamURL() string {
 	if names := (url.Values{"name": s.names()}).Encode(); len(names) < maxNamesBytes {
 		query["name"] = s.names()
 	}
-	return s.client.url + "/api/v1/realtime" + s.client.spacePath("?"+query.Encode())
+	return "/realtime" + s.client.spacePath("?"+query.Encode())
 }
 
-func (s *session) readStream(ctx context.Context) error {
-	header := http.Header{}
-	s.client.authorize(header)
-	stream, err := websocket.Dial(ctx, s.client.http, s.streamURL(), header, streamSilence)
-	var refused *websocket.RefusedError
-	if errors.As(err, &refused) {
-		return err
-	}
-	if err != nil {
-		return noResponse(ctx, err)
-	}
-	defer stream.Close()
-	for {
-		text, err := stream.Read()
-		if err != nil {
-			return err
+// readStream reads server-sent events until the connection ends, or is silent for too long. It returns when the first
+// message came; zero if none did.
+func (s *session) readStream(ctx context.Context, silence time.Duration) (openedAt time.Time, err error) {
+	reading, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watchdog := time.AfterFunc(silence, func() { cancel(fmt.Errorf("nothing came for %s", silence)) })
+	defer watchdog.Stop()
+	defer func() {
+		if cause := context.Cause(reading); cause != nil {
+			err = cause
 		}
+	}()
+	header := map[string]string{"accept": "text/event-stream"}
+	response, err := s.client.open(reading, request{method: http.MethodGet, path: s.streamPath(), header: header})
+	if err != nil {
+		return openedAt, noResponse(ctx, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if kind := response.Header.Get("content-type"); !strings.HasPrefix(kind, "text/event-stream") {
+		return openedAt, fmt.Errorf("the response has status %d and the type %q", response.StatusCode, kind)
+	}
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(nil, maxStreamLine)
+	for lines.Scan() {
+		watchdog.Reset(silence) // Comments count.
+		data, isData := strings.CutPrefix(lines.Text(), "data:")
 		var message streamMessage
-		if json.Unmarshal(text, &message) != nil {
+		if !isData || json.Unmarshal([]byte(data), &message) != nil {
 			continue // Data of another type is possible, but not in the events that matter here.
 		}
 		if message.Type == "init" {
-			wake(s.beatNow) // A heartbeat finds out about what happened while there was no stream.
-			continue
+			openedAt = time.Now()
 		}
-		for _, a := range s.allAttempts() {
-			if a.job.ID == message.JobID {
-				a.onMessage(message)
-			}
+		s.onMessage(message)
+	}
+	if err = lines.Err(); err == nil {
+		err = errors.New("the connection was closed")
+	}
+	return openedAt, err
+}
+
+func (s *session) onMessage(message streamMessage) {
+	if message.Type == "init" {
+		wake(s.beatNow) // A heartbeat finds out about what happened while there was no stream.
+		return
+	}
+	for _, a := range s.allAttempts() {
+		if a.job.ID == message.JobID {
+			a.onMessage(message)
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"github.com/yardmaster/yardmaster/sdk/go/internal/outcome"
 )
 
 // A call has this long for its response, in addition to the time that the service is asked to wait.
@@ -37,10 +39,11 @@ func (r request) mayRepeat(err error) bool {
 	return asError(err).isTemporary()
 }
 
-func jsonBody(value any) ([]byte, error) {
-	body, err := json.Marshal(value)
+// jsonBody returns a value as JSON. The error names the value by what it is, and the part that is no JSON.
+func jsonBody(value any, name string) ([]byte, error) {
+	body, err := outcome.JSON(value, name)
 	if err != nil {
-		return nil, fmt.Errorf("yardmaster: not representable as JSON: %w", err)
+		return nil, fmt.Errorf("yardmaster: the %s is not JSON: %w", name, err)
 	}
 	return body, nil
 }
@@ -49,19 +52,7 @@ func jsonBody(value any) ([]byte, error) {
 func (c *Client) send(ctx context.Context, r request, into any) error {
 	limited, cancel := context.WithTimeout(ctx, r.wait+responseTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(limited, r.method, c.url+"/api/v1"+r.path, bytes.NewReader(r.body))
-	if err != nil {
-		return err
-	}
-	c.authorize(req.Header)
-	req.Header.Set("user-agent", userAgent)
-	if r.body != nil {
-		req.Header.Set("content-type", "application/json")
-	}
-	for name, value := range r.header {
-		req.Header.Set(name, value)
-	}
-	response, err := c.http.Do(req)
+	response, err := c.open(limited, r)
 	if err != nil {
 		return noResponse(ctx, err)
 	}
@@ -69,9 +60,6 @@ func (c *Client) send(ctx context.Context, r request, into any) error {
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		return noResponse(ctx, err)
-	}
-	if response.StatusCode >= 300 {
-		return refusalOf(response, text)
 	}
 	if r.nextCursor != nil {
 		*r.nextCursor = response.Header.Get("x-next-cursor")
@@ -85,8 +73,38 @@ func (c *Client) send(ctx context.Context, r request, into any) error {
 	return nil
 }
 
-// noResponse leaves out the URL of the call, which says nothing about the reason.
+// open makes a call, and returns its response, whose body the caller closes. A refusal is an [*Error].
+func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, r.method, c.url+"/api/v1"+r.path, bytes.NewReader(r.body))
+	if err != nil {
+		return nil, err
+	}
+	c.authorize(req.Header)
+	req.Header.Set("user-agent", userAgent)
+	if r.body != nil {
+		req.Header.Set("content-type", "application/json")
+	}
+	for name, value := range r.header {
+		req.Header.Set(name, value)
+	}
+	response, err := c.http.Do(req)
+	if err != nil || response.StatusCode < 300 {
+		return response, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, err
+	}
+	return nil, refusalOf(response, text)
+}
+
+// noResponse returns the error of a call without a response, or its refusal. It leaves out the URL of the call, which says
+// nothing about the reason.
 func noResponse(ctx context.Context, err error) error {
+	if refusal, isRefused := err.(*Error); isRefused {
+		return refusal
+	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -41,8 +41,9 @@ type WarningKind string
 const (
 	// WarningLost: jobs were lost, for example because they timed out; what their handlers do is ignored.
 	WarningLost WarningKind = "lost"
-	// WarningPanic: a handler panicked; its attempt has failed.
-	WarningPanic WarningKind = "panic"
+	// WarningFailed: an attempt has failed in another way than by [NonRetryable] or [RetryAfter]. The message has the error
+	// with its causes and, after a panic, the stack.
+	WarningFailed WarningKind = "failed"
 	// WarningLogs: entries of the log of a job were dropped.
 	WarningLogs WarningKind = "logs"
 	// WarningUnknownName: a job was claimed whose name is not registered; it is released.

@@ -52,9 +52,9 @@ func TestAPanicFailsTheJobAndTheWorkerGoesOn(t *testing.T) {
 		f.put(id)
 	}
 	f.await("b", "complete")
-	expect(t, "error", string(f.await("panics", "fail").Error), `"the handler panicked: index out of range"`)
-	expect(t, "error", string(f.await("exits", "fail").Error), `"the handler ended its goroutine without a result"`)
-	expect(t, "warned", w.warned(WarningPanic), true)
+	expect(t, "error", ErrorLine(f.await("panics", "fail").Error), "panic: index out of range")
+	expect(t, "error", ErrorLine(f.await("exits", "fail").Error), "Error: the handler ended its goroutine without a result")
+	expect(t, "warned", w.warned(WarningFailed), true)
 	w.drained(t)
 }
 
@@ -76,12 +76,15 @@ func TestAPayloadThatDoesNotFitMakesTheJobDead(t *testing.T) {
 	expect(t, "error", <-ended, nil)
 }
 
-func TestAResultThatIsNoJSONFailsTheJob(t *testing.T) {
+func TestAResultThatIsNoJSONMakesTheJobDead(t *testing.T) {
 	f := newFakeService(t)
-	f.work(WorkerOptions{}, func(context.Context, *rawJob) (any, error) { return make(chan int), nil })
+	w := f.work(WorkerOptions{}, func(context.Context, *rawJob) (any, error) { return []any{1, make(chan int)}, nil })
 	f.put("a")
-	text := string(f.await("a", "fail").Error)
-	expect(t, "error", strings.Contains(text, "the result is not representable as JSON"), true)
+	failed := f.await("a", "fail")
+	expect(t, "error", string(failed.Error),
+		`{"name":"InvalidResult","message":"The result is not JSON: result[1] has the type chan int"}`)
+	expect(t, "retryable", *failed.Retryable, false)
+	expect(t, "warned", w.warned(WarningFailed), true)
 }
 
 func TestWithAutoAckNoAckIsSent(t *testing.T) {
@@ -153,8 +156,12 @@ func TestOneInvalidResultOfManyFailsOnlyItsJob(t *testing.T) {
 	for i := range 10 {
 		f.await(fmt.Sprint(i), "complete")
 	}
-	expect(t, "error", string(f.await("x", "fail").Error), `"text of TOO_LARGE"`)
+	failed := f.await("x", "fail")
+	expect(t, "error", string(failed.Error), `{"name":"InvalidResult","message":"The result has 5 bytes of JSON, which `+
+		`the service refuses: text of TOO_LARGE. Store it elsewhere and return its address."}`)
+	expect(t, "retryable", *failed.Retryable, false)
 	w.drained(t)
+	expect(t, "warned", w.warned(WarningFailed), true)
 }
 
 func TestOneSignalThatAlsoCancelsTheContextDrains(t *testing.T) {
@@ -271,7 +278,8 @@ func TestOneInvalidOutcomeDoesNotHoldUpTheReleaseOfTheOthers(t *testing.T) {
 	}
 	expect(t, "error", w.end(t), nil)
 	f.await("a", "release")
-	expect(t, "error", string(f.await("x", "fail").Error), `"text of INVALID_REQUEST"`)
+	expect(t, "error", string(f.await("x", "fail").Error),
+		`{"name":"InvalidResult","message":"The service refuses the result: text of INVALID_REQUEST"}`)
 }
 
 func TestAWorkerWhoseKeyIsLimitedWaitsForRetryAfterAndLosesNoOutcome(t *testing.T) {

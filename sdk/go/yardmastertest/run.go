@@ -7,7 +7,9 @@ package yardmastertest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -15,6 +17,9 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/internal/outcome"
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
+
+// Default limit of the service (MAX_PAYLOAD_BYTES).
+const maxResultBytes = 262_144
 
 // Options says what the handler finds. Fields at their zero value get their default.
 type Options struct {
@@ -35,7 +40,7 @@ const (
 	Completed Status = "completed"
 	// Failed: the attempt failed, and the service would attempt the job again while retries are left.
 	Failed Status = "failed"
-	// Dead: the attempt failed with a non-retryable error.
+	// Dead: the attempt failed with a non-retryable error, or its result cannot be stored.
 	Dead Status = "dead"
 	// Released: the handler gave the job back.
 	Released Status = "released"
@@ -49,7 +54,7 @@ type Recording[R any] struct {
 	Status Status
 	// Result of the handler; its zero value unless Status is Completed.
 	Result R
-	// Err is what the handler returned.
+	// Err is what the handler returned, or why its result cannot be stored.
 	Err error
 	// Delay before the next attempt, of RetryAfter or Release; 0 without one.
 	Delay time.Duration
@@ -75,9 +80,9 @@ func Run[P, R any](
 		job.Name = "test"
 	}
 	if options.Checkpoint != nil {
-		job.Checkpoint = mustJSON(options.Checkpoint)
+		job.Checkpoint = mustJSON(options.Checkpoint, "checkpoint")
 	}
-	if err := json.Unmarshal(mustJSON(payload), &job.Payload); err != nil {
+	if err := json.Unmarshal(mustJSON(payload, "payload"), &job.Payload); err != nil {
 		panic(fmt.Sprintf("yardmastertest: the payload cannot be read again: %v", err))
 	}
 	recorded := &recorder{}
@@ -88,7 +93,15 @@ func Run[P, R any](
 		Err: err, Progress: recorded.progress, Checkpoints: recorded.checkpoints, Events: recorded.events,
 		EphemeralEvents: recorded.ephemeralEvents, Logs: recorded.logs,
 	}
-	r.settle(ctx, result, outcome.Of(result, err))
+	ended := outcome.Of(result, err)
+	if len(ended.Result) > maxResultBytes {
+		refusal := fmt.Sprintf("result must be at most %d bytes of JSON", maxResultBytes)
+		ended, _ = outcome.InsteadOf(ended, http.StatusRequestEntityTooLarge, refusal)
+	}
+	if r.Err == nil && ended.Action == outcome.Fail {
+		r.Err = errors.New(yardmaster.ErrorLine(ended.Error))
+	}
+	r.settle(ctx, result, ended)
 	return r
 }
 
@@ -117,10 +130,10 @@ func (r *Recording[R]) settle(ctx context.Context, result R, o wire.Outcome) {
 	}
 }
 
-func mustJSON(value any) json.RawMessage {
-	text, err := json.Marshal(value)
+func mustJSON(value any, name string) json.RawMessage {
+	text, err := outcome.JSON(value, name)
 	if err != nil {
-		panic(fmt.Sprintf("yardmastertest: not representable as JSON: %v", err))
+		panic(fmt.Sprintf("yardmastertest: the %s is not JSON: %v", name, err))
 	}
 	return text
 }

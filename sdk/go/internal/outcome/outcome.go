@@ -2,9 +2,9 @@
 package outcome
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
+	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
@@ -22,8 +22,11 @@ const (
 	Release    = "release"
 )
 
-// The service takes errors of up to 64 KB of JSON, in which a character may need six bytes.
-const maxErrorBytes = 10_000
+const (
+	maxReason = 1_000 // Characters; the service takes 64 KB of JSON.
+	// Characters of the name of an error that replaces a refused one.
+	maxReplacedName = 100
+)
 
 // NonRetryable is an error after which the job is dead.
 type NonRetryable struct{ Err error }
@@ -48,26 +51,56 @@ type Released struct {
 
 func (e *Released) Error() string { return fmt.Sprintf("the job is released for %s", e.Delay) }
 
-// Of returns the outcome of a handler that has returned. The job and its token are not set.
+// Of returns the outcome of a handler that has returned, whatever it has returned. The job and its token are not set.
 func Of(result any, err error) wire.Outcome {
-	var released *Released
-	if errors.As(err, &released) {
-		return OfRelease(released.Delay, released.Reason)
+	made, failure := Isolated(func() (wire.Outcome, error) { return of(result, err), nil })
+	switch {
+	case failure == nil:
+		return made
+	case err == nil:
+		return invalidResult("The result is not JSON: result cannot be read")
+	default:
+		return wire.Outcome{Action: Fail, Error: (&Error{Name: nameOf(withoutControl(err)), Message: unreadable}).json()}
 	}
-	if err != nil {
-		return ofError(err)
+}
+
+func of(result any, err error) wire.Outcome {
+	if err == nil {
+		body, fault := JSON(result, "result")
+		if fault != nil {
+			return invalidResult("The result is not JSON: " + fault.Error())
+		}
+		return wire.Outcome{Action: Complete, Result: body}
 	}
-	body, err := json.Marshal(result)
-	if err != nil {
-		return ofError(fmt.Errorf("the result is not representable as JSON: %w", err))
+	failed := wire.Outcome{Action: Fail}
+	for _, each := range wrappedIn(err) {
+		switch each := each.(type) {
+		case *Released:
+			return OfRelease(each.Delay, each.Reason)
+		case *NonRetryable:
+			failed.Retryable = new(bool)
+		case *RetryAfter:
+			if failed.RetryAfterSeconds == nil {
+				seconds := each.Delay.Seconds()
+				failed.RetryAfterSeconds = &seconds
+			}
+		}
 	}
-	return wire.Outcome{Action: Complete, Result: body}
+	failed.Error = describe(err).json()
+	return failed
+}
+
+// IsUnexpected reports whether an outcome is a failure that the handler has not chosen.
+func IsUnexpected(o wire.Outcome) bool {
+	isChosen := o.Retryable != nil || o.RetryAfterSeconds != nil
+	return o.Action == Fail && (!isChosen || errorIn(o.Error).Name == invalidResultName)
 }
 
 // OfRelease returns the outcome that gives a job back.
 func OfRelease(delay time.Duration, reason string) wire.Outcome {
 	released := wire.Outcome{Action: Release}
 	if reason != "" {
+		reason = cut(reason, maxReason)
 		released.Reason = &reason
 	}
 	if delay > 0 {
@@ -77,30 +110,49 @@ func OfRelease(delay time.Duration, reason string) wire.Outcome {
 	return released
 }
 
-// OfText returns the outcome of a failure.
-func OfText(text string) wire.Outcome {
-	if len(text) > maxErrorBytes {
-		text = text[:maxErrorBytes] + " …"
+const invalidResultName = "InvalidResult"
+
+// invalidResult returns the failure of an attempt whose result cannot be stored, which is the same at the next one.
+func invalidResult(message string) wire.Outcome {
+	return wire.Outcome{
+		Action: Fail, Retryable: new(bool), Error: (&Error{Name: invalidResultName, Message: message}).json(),
 	}
-	body, _ := json.Marshal(text) // A string is always representable; invalid UTF-8 is replaced.
-	return wire.Outcome{Action: Fail, Error: body}
 }
 
-func ofError(err error) wire.Outcome {
-	text := err.Error()
-	if text == "" {
-		text = fmt.Sprintf("%T", err)
+// InsteadOf returns what to send instead of an outcome that the service has refused with 400 or 413: an outcome that it
+// cannot refuse. It returns false for a report that ends no attempt.
+func InsteadOf(o wire.Outcome, status int, refusal string) (wire.Outcome, bool) {
+	var instead wire.Outcome
+	switch o.Action {
+	case Complete:
+		message := "The service refuses the result: " + refusal
+		if status == http.StatusRequestEntityTooLarge {
+			message = fmt.Sprintf("The result has %s bytes of JSON, which the service refuses: %s. "+
+				"Store it elsewhere and return its address.", grouped(len(o.Result)), refusal)
+		}
+		instead = invalidResult(message)
+	case Fail:
+		refused := &Error{
+			Name:    cut(errorIn(o.Error).Name, maxReplacedName),
+			Message: "The service refused the error of this attempt: " + refusal,
+		}
+		instead = wire.Outcome{
+			Action: Fail, Error: refused.json(), Retryable: o.Retryable, RetryAfterSeconds: o.RetryAfterSeconds,
+		}
+	case Release:
+		instead = wire.Outcome{Action: Release}
+	default:
+		return o, false
 	}
-	failed := OfText(text)
-	var nonRetryable *NonRetryable
-	if errors.As(err, &nonRetryable) {
-		retryable := false
-		failed.Retryable = &retryable
+	instead.JobID, instead.DeliveryToken = o.JobID, o.DeliveryToken
+	return instead, true
+}
+
+// grouped writes a number as 1,234,567.
+func grouped(number int) string {
+	digits := strconv.Itoa(number)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
 	}
-	var retryAfter *RetryAfter
-	if errors.As(err, &retryAfter) {
-		seconds := max(retryAfter.Delay, 0).Seconds()
-		failed.RetryAfterSeconds = &seconds
-	}
-	return failed
+	return digits
 }

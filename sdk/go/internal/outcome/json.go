@@ -1,0 +1,145 @@
+package outcome
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// JSON returns a value as JSON. The error says which part of the value is none, as in "result.items[2].price is NaN".
+// The root is the name of the value there.
+func JSON(value any, root string) (json.RawMessage, error) {
+	body, err := marshal(value)
+	if err != nil {
+		return nil, errors.New(faultOf(reflect.ValueOf(value), root, err, map[pointer]bool{}))
+	}
+	return body, nil
+}
+
+// marshal encodes a value as the service does, without \u003c for "<". The value may have methods that panic.
+func marshal(value any) (body json.RawMessage, err error) {
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			err = &Panic{value: panicked}
+		}
+	}()
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	err = encoder.Encode(value)
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
+}
+
+// pointer is one on the path from the root. A pointer to a struct and one to its first field have the same address.
+type pointer struct {
+	kind    reflect.Type
+	address uintptr
+}
+
+// faultOf returns the path of the first part that cannot be encoded, and why. It encodes parts until one fails, which is
+// slow, but happens only after the whole has failed.
+func faultOf(value reflect.Value, path string, err error, above map[pointer]bool) string {
+	found := ""
+	if at, ok := pointerOf(value); ok {
+		if above[at] {
+			return path + " contains itself"
+		}
+		above[at] = true
+		defer delete(above, at)
+	}
+	forEachPart(value, func(step string, part reflect.Value) bool {
+		if !part.CanInterface() { // JSON leaves private fields out.
+			return true
+		}
+		if _, fault := marshal(part.Interface()); fault != nil {
+			found = faultOf(part, path+step, fault, above)
+		}
+		return found == ""
+	})
+	if found == "" {
+		found = path + " " + reasonOf(err)
+	}
+	return found
+}
+
+func pointerOf(value reflect.Value) (pointer, bool) {
+	switch value.Kind() {
+	case reflect.Pointer, reflect.Map, reflect.Slice:
+		return pointer{value.Type(), value.Pointer()}, !value.IsNil()
+	default:
+		return pointer{}, false
+	}
+}
+
+func reasonOf(err error) string {
+	switch err := err.(type) {
+	case *json.UnsupportedValueError:
+		return "is " + err.Str
+	case *json.UnsupportedTypeError:
+		return "has the type " + err.Type.String()
+	case *json.MarshalerError:
+		return "cannot be encoded: " + textOf(err.Err)
+	case *Panic:
+		return "cannot be encoded: panic: " + textOf(err)
+	default:
+		return "cannot be encoded: " + textOf(err)
+	}
+}
+
+var (
+	marshaler     = reflect.TypeFor[json.Marshaler]()
+	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
+	identifier    = regexp.MustCompile(`^\w+$`)
+)
+
+// forEachPart calls a function with the parts of a value and the steps to them, until it returns false.
+func forEachPart(value reflect.Value, visit func(step string, part reflect.Value) bool) {
+	if !value.IsValid() || value.Type().Implements(marshaler) || value.Type().Implements(textMarshaler) {
+		return
+	}
+	switch value.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !value.IsNil() {
+			visit("", value.Elem())
+		}
+	case reflect.Map:
+		for each := value.MapRange(); each.Next(); {
+			if !visit(stepTo(fmt.Sprint(each.Key())), each.Value()) {
+				return
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range value.Len() {
+			if !visit(fmt.Sprintf("[%d]", i), value.Index(i)) {
+				return
+			}
+		}
+	case reflect.Struct:
+		for i := range value.NumField() {
+			field := value.Type().Field(i)
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			step := ""
+			if name != "" {
+				step = stepTo(name)
+			} else if !field.Anonymous {
+				step = stepTo(field.Name)
+			}
+			if field.Tag.Get("json") != "-" && !visit(step, value.Field(i)) {
+				return
+			}
+		}
+	}
+}
+
+func stepTo(name string) string {
+	if identifier.MatchString(name) {
+		return "." + name
+	}
+	return "[" + strconv.Quote(name) + "]"
+}
