@@ -18,6 +18,7 @@ COPY apps/scheduler/package.json apps/scheduler/
 COPY apps/standalone/package.json apps/standalone/
 COPY apps/cli/package.json apps/cli/
 COPY apps/ui/package.json apps/ui/
+COPY sdk/typescript/package.json sdk/typescript/
 
 # This stage installs the packages that run, exactly those of the lock file, and without their install scripts. It deletes
 # files that are not run: types, sources, pages, tests, and binaries for another C library.
@@ -41,11 +42,14 @@ COPY tsconfig.base.json ./
 COPY scripts scripts
 COPY packages packages
 COPY apps apps
+COPY sdk/typescript sdk/typescript
 RUN node node_modules/typescript/bin/tsc -b packages/protocol && node scripts/lua/module.mjs \
+    && node scripts/sdk/heartbeat-thread.mjs \
     && node node_modules/typescript/bin/tsc -b apps/standalone apps/cli \
     && node scripts/ui.mjs
 RUN rm -rf packages/*/src packages/*/tsconfig.json packages/*/node_modules apps/*/src apps/*/tsconfig.json apps/*/node_modules \
-    && find packages apps -type f \( -name '*.map' -o -name '*.d.ts' -o -name '.tsbuildinfo' \) -delete
+        sdk/*/src sdk/*/tsconfig.json sdk/*/node_modules \
+    && find packages apps sdk -type f \( -name '*.map' -o -name '*.d.ts' -o -name '.tsbuildinfo' \) -delete
 
 # The image contains only glibc, certificates and the files below: no shell and no package manager.
 FROM gcr.io/distroless/cc-debian12:nonroot
@@ -64,6 +68,7 @@ COPY --from=modules --chown=65532:65532 /empty /config
 COPY --from=modules /app /app
 COPY --from=build /app/packages /app/packages
 COPY --from=build /app/apps /app/apps
+COPY --from=build /app/sdk /app/sdk
 WORKDIR /app
 # The user `nonroot` of the base image.
 USER 65532:65532

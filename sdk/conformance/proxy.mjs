@@ -1,6 +1,7 @@
 // An HTTP proxy between an SDK and the service, which counts calls and breaks some of them.
 import http from 'node:http';
-import net from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 
 /** Actions of calls about one job, as their paths name them. */
 const OF_JOB =
@@ -87,20 +88,17 @@ export async function startProxy(upstream, secret) {
     for (const action of actions) calls[action] = (calls[action] ?? 0) + 1;
   }
 
-  const ask = (req, body, signal) =>
+  /** Send a request to the service. @returns its response, whose body is not read yet */
+  const send = ({ method, url, headers }, body, signal) =>
     new Promise((resolve, reject) => {
-      const { method, url, headers } = req;
-      const outgoing = http.request({ hostname, port, agent, method, path: url, headers, signal }, (response) => {
-        const parts = [];
-        response.on('data', (part) => parts.push(part));
-        response.on('end', () => {
-          resolve({ status: response.statusCode, headers: response.headers, body: Buffer.concat(parts) });
-        });
-        response.on('error', reject);
-      });
-      outgoing.on('error', reject);
-      outgoing.end(body);
+      const options = { hostname, port, agent, method, path: url, headers, signal };
+      http.request(options, resolve).on('error', reject).end(body);
     });
+
+  async function ask(req, body, signal) {
+    const response = await send(req, body, signal);
+    return { status: response.statusCode, headers: response.headers, body: await buffer(response) };
+  }
 
   async function serve(req, res) {
     const parts = [];
@@ -115,6 +113,11 @@ export async function startProxy(upstream, secret) {
       const { 'transfer-encoding': _, connection: __, ...others } = headers;
       res.writeHead(status, { ...others, 'content-length': text.length }).end(text);
     };
+    if (fault === undefined && actions.includes('stream')) {
+      const response = await send(req, body, gone.signal);
+      res.writeHead(response.statusCode, response.headers);
+      return pipeline(response, res);
+    }
     if (fault === undefined) return reply(await ask(req, body, gone.signal));
     return FAULTS[fault.proxy]({ socket: req.socket, ask: () => ask(req, body), reply, fault });
   }
@@ -126,20 +129,6 @@ export async function startProxy(upstream, secret) {
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-  });
-  server.on('upgrade', (req, socket, head) => {
-    count(['stream']);
-    isSecretInUrl ||= req.url.includes(secret);
-    socket.on('error', () => undefined);
-    if (faultFor(['stream']) !== undefined) return socket.destroy();
-    const there = net.connect(Number(port), hostname, () => {
-      const lines = req.rawHeaders.flatMap((name, i) => (i % 2 === 0 ? `${name}: ${req.rawHeaders[i + 1]}` : []));
-      there.write(`${req.method} ${req.url} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
-      there.write(head);
-      there.pipe(socket).pipe(there);
-    });
-    there.on('error', () => socket.destroy());
-    socket.once('close', () => there.destroy());
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

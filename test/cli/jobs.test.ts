@@ -106,11 +106,15 @@ it('create --wait exits with 124 and the job id when the job has not ended in ti
 
 it.each([
   [['create', 'a', '[]'], 1, 'yardmaster: payload must be an object\n'],
-  [['create', 'a', '{'], 2, 'error: payload is not JSON\n'],
-  [['create', 'a', '-'], 2, 'error: payload is not JSON\n'],
+  [['create', 'a', '{'], 2, 'yardmaster: payload is not JSON\n'],
+  [['create', 'a', '-'], 2, 'yardmaster: payload is not JSON\n'],
   [['create', 'a', '--max-retries', '1000'], 1, 'yardmaster: maxRetries must be an integer between 0 and 100\n'],
   [['create', 'a', '--retry', '{"delay": 3}'], 1, 'yardmaster: unknown field retry.delay\n'],
-  [['create', 'a', '--delay', '1', '--at', '2096-01-01T00:00:00Z'], 2, 'error: --delay and --at exclude each other\n'],
+  [
+    ['create', 'a', '--delay', '1', '--at', '2096-01-01T00:00:00Z'],
+    2,
+    'yardmaster: --delay and --at exclude each other\n',
+  ],
 ])('refuses the command %j in one line that names the field', async (args, code, err) => {
   const [exit, , text] = await here('jobs-refused', ...args).end();
   expect([exit, text]).toEqual([code, err]);
@@ -168,7 +172,7 @@ it('finds jobs by tag, text and time of creation, oldest first', async () => {
 });
 
 it.each([
-  [['--all', '--limit', '5'], 2, 'error: --all and --limit exclude each other\n'],
+  [['--all', '--limit', '5'], 2, 'yardmaster: --all and --limit exclude each other\n'],
   [['--after', 'yesterday'], 1, 'yardmaster: --after must be an ISO 8601 timestamp with a time zone\n'],
   [['--before', 'yesterday'], 1, 'yardmaster: --before must be an ISO 8601 timestamp with a time zone\n'],
   [['--query', ''], 1, 'yardmaster: --query must be 1 to 500 characters\n'],

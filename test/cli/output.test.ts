@@ -20,6 +20,7 @@ import {
   viewAfter,
   widthOf,
 } from '@yardmaster/cli';
+import type { Context } from '@yardmaster/sdk';
 
 const size = { columns: 60, rows: 24, elapsedSeconds: 67.4, lost: null };
 const view: JobView = {
@@ -321,22 +322,32 @@ describe('readMessage', () => {
   });
 });
 
-const log = (level: string, message: string) => ({ kind: 'log', entry: { level, message } });
-const progress = (percent: number, message: string) => ({ kind: 'progress', body: { percent, message } });
+/** Return the call of a context that a report line makes. */
+function callOf(line: string): unknown[] {
+  const calls: unknown[][] = [];
+  const record =
+    (name: string | symbol) =>
+    (...args: unknown[]) =>
+      void calls.push([name, ...args]);
+  const log = new Proxy({}, { get: (_, level) => record(`log ${String(level)}`) });
+  const context = { progress: record('progress'), save: record('save'), event: record('event'), log };
+  readReportLine(line)(context as unknown as Context);
+  return calls.flat();
+}
 
 it.each([
-  ['progress 40 Resizing', progress(40, 'Resizing')],
-  ['progress 40%  Resizing  a.png', progress(40, 'Resizing  a.png')],
-  ['progress 12.5', progress(12.5, '12.5%')],
-  ['  progress\t100\tdone', progress(100, 'done')],
-  ['progress {"percent":1,"message":"x"}', progress(1, 'x')],
-  ['checkpoint {"page": 7}', { kind: 'checkpoint', body: { page: 7 } }],
-  ['event null', { kind: 'event', body: null }],
-  ['log warning low', log('warn', 'low')],
-  ['log info', log('info', '')],
-  [`log info ${'x'.repeat(5_000)}`, log('info', 'x'.repeat(4_000))],
-])('reads the report line "%s"', (line, report) => {
-  expect(readReportLine(line)).toEqual(report);
+  ['progress 40 Resizing', ['progress', 40, 'Resizing', undefined]],
+  ['progress 40%  Resizing  a.png', ['progress', 40, 'Resizing  a.png', undefined]],
+  ['progress 12.5', ['progress', 12.5, '12.5%', undefined]],
+  ['  progress\t100\tdone', ['progress', 100, 'done', undefined]],
+  ['progress {"percent":1,"message":"x"}', ['progress', 1, 'x', undefined]],
+  ['checkpoint {"page": 7}', ['save', { page: 7 }]],
+  ['event null', ['event', null]],
+  ['log warning low', ['log warn', 'low']],
+  ['log info', ['log info', '']],
+  [`log info ${'x'.repeat(5_000)}`, ['log info', 'x'.repeat(4_000)]],
+])('reads the report line "%s"', (line, call) => {
+  expect(callOf(line)).toEqual(call);
 });
 
 it.each([

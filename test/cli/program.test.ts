@@ -103,7 +103,6 @@ it.each([
       program: { file: './resize.sh', args: ['--fast'], env: IN_SPACE },
       concurrency: 1,
       drainSeconds: 20,
-      heartbeatSeconds: 10,
       workerId: 'w',
     },
   ],
@@ -166,7 +165,7 @@ it.each([
     IN_SPACE,
     { names: ['a', 'b'], concurrency: 4 },
   ],
-  [['work', '--exec', 'x', '--drain', '0', '--heartbeat', '0.5'], IN_SPACE, { drainSeconds: 0, heartbeatSeconds: 0.5 }],
+  [['work', '--exec', 'x', '--drain', '2m'], IN_SPACE, { drainSeconds: 120 }],
   [
     ['stream-token', '--scope', 'jobs:read:progress', '--job', 'a', '--job', 'b', '--expires-in', '60'],
     IN_SPACE,
@@ -211,16 +210,16 @@ it.each([
   ],
   ['watch', ['$YARDMASTER_API_KEY', '  124  the time limit of --timeout was over']],
   ['logs', ['-f, --follow', '--level <levels>', '--grep <text>', '--tail <count>', 'jobs:read']],
-  ['create', ['--unique <key>', '--wait <seconds>', 'jobs:create', '    4  the job was killed']],
+  ['create', ['--unique <key>', '--wait <time>', 'jobs:create', '    4  the job was killed']],
   ['work', ['--exec <program>', 'progress 40 Resizing', 'YARDMASTER_CHECKPOINT', '   65  fail', '    6  the worker']],
   [
     'keys',
     ['create [options]', 'list [options]', 'rotate [options] <keyId>', 'revoke [options] <keyId>', 'self [options]'],
   ],
-  ['keys rotate', ['--overlap <seconds>', 'keys:manage']],
+  ['keys rotate', ['--overlap <time>', 'keys:manage']],
   ['keys list', ['--limit <count>', 'keys:manage']],
   ['keys revoke', ['--keep-children', 'keys:manage']],
-  ['stream-token', ['--job <jobId>', '--tag <tag>', '--space <spaceId>', '--expires-in <seconds>']],
+  ['stream-token', ['--job <jobId>', '--tag <tag>', '--space <spaceId>', '--expires-in <time>']],
   ['audit', ['--limit <count>', 'keys:manage']],
   ['keys create', ['--scope <scopes>', '--expires <time>', 'keys:manage', '    6  the service could not be reached']],
   ['completion', ['source <(yardmaster completion bash)']],
@@ -248,7 +247,7 @@ const LEVELS = 'Each must be one of trace, debug, info, warn, error, fatal';
 const WHOLE = 'It must be a whole number, 0 or above';
 const ODD_KEY = 'the API key contains a character that no key has';
 const needsKey = (action: string, scope: string) =>
-  `error: ${action} needs an API key with ${scope}; set YARDMASTER_API_KEY\n`;
+  `yardmaster: ${action} needs an API key with ${scope}; set YARDMASTER_API_KEY\n`;
 
 it.each([
   [[], {}, 'Usage: yardmaster'],
@@ -269,7 +268,7 @@ it.each([
   [['watch', 'job', '--url', 'yard.example'], {}, '--url must begin with http:// or https://'],
   [['watch', 'job', '--url', 'ws://yard.example'], {}, '--url must begin with http:// or https://'],
   [['watch', 'job', '--url', 'http://me:secret@yard.example'], {}, '--url must not contain a user name or password\n'],
-  [['watch', 'job', '--timeout', '0'], {}, "argument '0' is invalid. It must be a number above 0"],
+  [['watch', 'job', '--timeout', '0'], {}, "argument '0' is invalid. It must be a number of seconds, or a time"],
   [['watch', 'job', '--timeout', 'soon'], {}, "argument 'soon' is invalid"],
   [['watch', 'job', '--timeout', '9e9'], {}, "argument '9e9' is invalid"],
   [['watch', 'job', '--json', '--plain'], {}, '--json and --plain exclude each other'],
@@ -308,13 +307,13 @@ it.each([
   [['create', 'a', '{', '--space', 's'], KEY, 'payload is not JSON'],
   [['create', 'a', '--max-retries', 'x'], IN_SPACE, "option '--max-retries <count>' argument 'x' is invalid"],
   [['create', 'a', '--max-retrys', '1'], IN_SPACE, "unknown option '--max-retrys'\n(Did you mean --max-retries?)"],
-  [['create', 'a', '--delay', '-1'], IN_SPACE, 'It must be a number of seconds, 0 or above'],
+  [['create', 'a', '--delay', '-1'], IN_SPACE, 'It must be a number of seconds, or a time such as'],
   [['create', 'a', '--priority', '1.5'], IN_SPACE, 'It must be a whole number'],
   [['create', 'a', '--retry', 'soon'], IN_SPACE, 'It must be a number of seconds, or JSON'],
   [['create', 'a', '--unique', ',ended'], IN_SPACE, 'It must be key['],
   [['create', 'a', '--unique', 'k,expired,return,x'], IN_SPACE, WHOLE],
   [['create', 'a', '--callback-header', 'ym_x'], IN_SPACE, '--callback-header must be "name: value"'],
-  [['create', 'a', '--wait', '0'], IN_SPACE, 'It must be a number above 0'],
+  [['create', 'a', '--wait', '0'], IN_SPACE, 'It must be a number of seconds, or a time such as'],
   [['jobs', '--status', 'ded'], IN_SPACE, 'Allowed choices are scheduled, pending'],
   [['jobs', '--limit', '0'], IN_SPACE, 'It must be a whole number from 1 to 10000'],
   [['get', ''], KEY, 'the id is empty'],

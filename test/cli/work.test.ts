@@ -53,13 +53,16 @@ describe('how a program ends', () => {
       'echo "checkpoint [7]" >&3; echo busy >&2; test $YARDMASTER_ATTEMPT = 2 || exit 75; echo $YARDMASTER_CHECKPOINT';
     const { id } = await createScript(script, { maxRetries: 1 });
     const job = await whenIn(service, 'completed', id);
-    expect(job).toMatchObject({ attemptNumber: 2, error: 'busy', result: [7] });
+    expect(job).toMatchObject({ attemptNumber: 2, error: { name: 'exit 75', message: 'busy' }, result: [7] });
     expect(historyOf(job)).toContain('retried');
   });
 
   it('work makes a job dead when its program exits with 65, even if retries are left', async () => {
     const { id } = await createScript('echo "no image" >&2; exit 65', { maxRetries: 5 });
-    expect(await whenIn(service, 'dead', id)).toMatchObject({ attemptNumber: 1, error: 'no image' });
+    expect(await whenIn(service, 'dead', id)).toMatchObject({
+      attemptNumber: 1,
+      error: { name: 'exit 65', message: 'no image' },
+    });
   });
 
   it.each([
@@ -68,7 +71,7 @@ describe('how a program ends', () => {
     ['the signal that ended it', 'kill -SEGV $$', 'the program was ended by SIGSEGV'],
   ])('work fails a job with %s as its error', async (_, script, error) => {
     const { id } = await createScript(script);
-    expect(await whenIn(service, 'dead', id)).toMatchObject({ attemptNumber: 1, error });
+    expect(await whenIn(service, 'dead', id)).toMatchObject({ attemptNumber: 1, error: { message: error } });
   });
 
   it('work retries a job whose program exits with any other code', async () => {
@@ -81,7 +84,10 @@ describe('how a program ends', () => {
       `printf '['; for i in $(seq 70); do printf '['; done; for i in $(seq 71); do printf ']'; done`,
     );
     const { error } = await whenIn(service, 'dead', id);
-    expect(error).toContain('the result was refused: result ');
+    expect(error).toMatchObject({
+      name: 'InvalidResult',
+      message: expect.stringContaining('The service refuses the result: result '),
+    });
   });
 
   it('work ends processes that a program has left behind with its outputs open', async () => {

@@ -66,7 +66,7 @@ const ALLOWED: Record<string, string[]> = {
     'p-limit',
     'prom-client',
   ],
-  'apps/cli': ['@yardmaster/fsck', '@yardmaster/protocol', 'commander', 'string-width', 'ws'],
+  'apps/cli': ['@yardmaster/fsck', '@yardmaster/protocol', '@yardmaster/sdk', 'commander', 'string-width', 'ws'],
   'apps/standalone': [
     '@yardmaster/api',
     '@yardmaster/gateway',
@@ -75,7 +75,7 @@ const ALLOWED: Record<string, string[]> = {
     '@yardmaster/scheduler',
     '@yardmaster/server',
   ],
-  'apps/ui': ['@preact/signals', '@yardmaster/protocol', 'preact'],
+  'apps/ui': ['@preact/signals', '@yardmaster/protocol', '@yardmaster/sdk', 'preact'],
 };
 
 const workspaces = ['packages', 'apps'].flatMap((folder) =>

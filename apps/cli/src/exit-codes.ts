@@ -53,11 +53,14 @@ export const CREATE_EXIT = {
 
 /** Exit codes of `work`. A number must never get another meaning. */
 export const WORK_EXIT = {
-  drained: { code: 0, meaning: 'SIGTERM or Ctrl-C ended the worker, and no job was left running' },
+  drained: { code: 0, meaning: 'a signal stopped the worker, and no job was left running' },
   refused: { code: 1, meaning: 'the service refuses the worker, or the program cannot be started' },
   usage: EXIT.usage,
   unreported: { code: 6, meaning: 'the worker ended, but could not report the end of every job' },
+  crashed: { code: 70, meaning: 'the worker has a bug, which the standard error shows' },
+  hungUp: { code: 129, meaning: 'SIGHUP was sent a second time' },
   interrupted: { code: 130, meaning: 'Ctrl-C was pressed a second time' },
+  quit: { code: 131, meaning: 'SIGQUIT was sent' },
   outputClosed: BY_SIGNAL.outputClosed,
   terminated: { code: 143, meaning: 'SIGTERM was sent a second time' },
 } as const satisfies Record<string, ExitCode>;

@@ -1,3 +1,4 @@
+import { parseSeconds } from '@yardmaster/sdk/durations';
 import { InvalidArgumentError } from 'commander';
 
 /** Longest time of a timer, because setTimeout takes 31 bits of milliseconds. */
@@ -12,17 +13,23 @@ function numberIf(accepts: (number: number, text: string) => boolean, rule: stri
   };
 }
 
-/** Read a time limit in seconds. */
-export const waitSecondsOf = numberIf(
+const A_TIME = 'a number of seconds, or a time such as 30s, 5m or 2d';
+
+/** Make a parser of a duration: a number of seconds, or a time with a unit. It returns seconds. */
+const durationIf = (accepts: (seconds: number) => boolean, rule: string) => (text: string) => {
+  const seconds = parseSeconds(/^[\d.]+$/.test(text) ? Number(text) : text);
+  if (seconds !== null && accepts(seconds)) return seconds;
+  throw new InvalidArgumentError(`It must be ${rule}.`);
+};
+
+/** Read a time limit. @returns seconds */
+export const waitSecondsOf = durationIf(
   (seconds) => seconds > 0 && seconds <= MAX_WAIT_SECONDS,
-  `a number above 0, at most ${MAX_WAIT_SECONDS}`,
+  `${A_TIME}, above 0 and at most ${MAX_WAIT_SECONDS} s`,
 );
 
-/** Read a number of seconds that may be 0. The service knows its other limits. */
-export const secondsOf = numberIf(
-  (seconds) => seconds >= 0 && seconds < Number.POSITIVE_INFINITY,
-  'a number of seconds, 0 or above',
-);
+/** Read a duration that may be 0. The service knows its other limits. @returns seconds */
+export const secondsOf = durationIf(() => true, A_TIME);
 
 /** Read a number above 0. The service knows its other limits. */
 export const numberAbove0 = numberIf((number) => number > 0 && number < Number.POSITIVE_INFINITY, 'a number above 0');

@@ -60,7 +60,7 @@ export function withSpaceOption(command: Command): Command {
 /** Add the flags of commands that print data of the service. */
 export function withCommonOptions(command: Command, json: string): Command {
   return withServiceOptions(command)
-    .option('--timeout <seconds>', 'give up after this time', waitSecondsOf)
+    .option('--timeout <time>', 'give up after this time', waitSecondsOf)
     .option('--plain', PLAIN_HELP)
     .option('--json', json);
 }

@@ -1,17 +1,22 @@
+import { isUtf8 } from 'node:buffer';
 import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
-import { EXIT, WORK_EXIT } from './exit-codes.js';
+import { constants } from 'node:os';
+import { buffer } from 'node:stream/consumers';
+import { UsageError } from './command.js';
+import { EXIT } from './exit-codes.js';
 import { runProgram } from './program.js';
 
 const { stdout, stderr } = process;
 
-/** Aborted one after the other by SIGTERM and Ctrl-C, for a command that ends on its own; empty for the others. */
+/** Aborted one after the other by signals, for a command that ends on its own; empty for the others. */
 let stops: AbortController[] = [];
 
+type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+
 /** Abort the next signal of the command, or end the process when none is left. */
-function stop(name: 'SIGINT' | 'SIGTERM'): void {
+function stop(name: StopSignal): void {
   const next = stops.find(({ signal }) => !signal.aborted);
-  if (next === undefined) process.exit((name === 'SIGINT' ? EXIT.interrupted : WORK_EXIT.terminated).code);
+  if (next === undefined) process.exit(128 + constants.signals[name]);
   next.abort(name);
 }
 
@@ -23,8 +28,10 @@ process.on('SIGINT', () => {
 for (const stream of [stdout, stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     // `| head` closes the output, for example. A reader that has closed it does not want an error message.
-    if (error.code === 'EPIPE') process.exit(EXIT.outputClosed.code);
-    stderr.write(`yardmaster: cannot write the output (${error.code})\n`, () => process.exit(EXIT.refused.code));
+    const [first, second] = stops;
+    if (second !== undefined) first?.abort('SIGPIPE');
+    else if (error.code === 'EPIPE') process.exit(EXIT.outputClosed.code);
+    else stderr.write(`yardmaster: cannot write the output (${error.code})\n`, () => process.exit(EXIT.refused.code));
   });
 }
 
@@ -43,10 +50,22 @@ const code = await runProgram(process.argv.slice(2), {
     stopSignals() {
       const [first, second] = [new AbortController(), new AbortController()];
       stops = [first, second];
-      process.on('SIGTERM', () => stop('SIGTERM'));
+      for (const name of ['SIGTERM', 'SIGHUP'] as const) process.on(name, () => stop(name));
+      const end = (name: string) => {
+        for (const each of stops) each.abort(name);
+      };
+      process.on('SIGQUIT', () => end('SIGQUIT'));
+      process.on('uncaughtException', (error) => {
+        stderr.write(`${error.stack}\n`);
+        end('uncaughtException');
+      });
       return { first: first.signal, second: second.signal };
     },
-    readInput: () => text(process.stdin),
+    async readInput() {
+      const input = await buffer(process.stdin);
+      if (!isUtf8(input)) throw new UsageError('the standard input is not valid UTF-8');
+      return new TextDecoder().decode(input); // It leaves a byte order mark out.
+    },
   },
 });
 // After --timeout, the process must not wait until its output is read.

@@ -78,7 +78,8 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
       writeOut: (text) => io.out.write(text),
       writeErr: (text) => io.err.write(text),
       // A mistyped --token=… must not be quoted.
-      outputError: (text, write) => write(text.replace(/(--?[\w-]+)=[^\n]*/g, "$1=…'")),
+      outputError: (text, write) =>
+        write(text.replace(/^error: /, 'yardmaster: ').replace(/(--?[\w-]+)=[^\n]*/g, "$1=…'")),
     });
 
   /** Return the command that has the subcommands of a group. */

@@ -11,15 +11,17 @@ const SECONDS: Record<string, number> = { ms: 0.001, s: 1, m: 60, h: 3_600, d: 8
  * @throws RangeError when it is neither a number of seconds nor such a text, or too long
  */
 export function secondsOf(duration: Duration, option: string, most = Number.POSITIVE_INFINITY): number {
-  const seconds = anySecondsOf(duration, option);
+  const seconds = parseSeconds(duration);
+  if (seconds === null)
+    throw new RangeError(`${option} must be a number of seconds, or a text such as '30s' or '5m'; it is ${duration}`);
   if (seconds > most) throw new RangeError(`${option} must be at most ${most} s; it is ${duration}`);
   return seconds;
 }
 
-function anySecondsOf(duration: Duration, option: string): number {
-  if (typeof duration === 'number' && Number.isFinite(duration) && duration >= 0) return duration;
+/** Return a duration in seconds; null when it is none. */
+export function parseSeconds(duration: Duration): number | null {
+  if (typeof duration === 'number') return Number.isFinite(duration) && duration >= 0 ? duration : null;
   const [, amount, unit] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(String(duration).trim()) ?? [];
   const seconds = Number(amount) * (SECONDS[unit ?? ''] ?? Number.NaN);
-  if (typeof duration === 'string' && Number.isFinite(seconds)) return seconds;
-  throw new RangeError(`${option} must be a number of seconds, or a text such as '30s' or '5m'; it is ${duration}`);
+  return Number.isFinite(seconds) ? seconds : null;
 }

@@ -173,8 +173,7 @@ test('each attempt has an outcome, and the worker continues, whatever its handle
 const refusing = (action, status) => (call) => {
   const { url, body } = call;
   const has = JSON.stringify(body)?.includes(`"action":"${action}"`) || url.endsWith(`/${action}`);
-  const isReplaced =
-    /The service refused|which the service refuses/.test(JSON.stringify(body)) || body?.reason === null;
+  const isReplaced = /The service refuse|which the service refuses/.test(JSON.stringify(body)) || body?.reason === null;
   if (!has || isReplaced || (url.endsWith(`/${action}`) && Object.keys(body).length === 0)) return undefined;
   return [status, { error: 'it must be smaller', code: status === 413 ? 'TOO_LARGE' : 'INVALID_REQUEST' }];
 };

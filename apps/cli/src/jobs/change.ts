@@ -45,7 +45,7 @@ const releaseCommand = defineCommand({
         .description('Give back a job that is delivered or running. The attempt is not counted.')
         .argument('<jobId>', 'the job')
         .option('--reason <text>', 'reason, for its history')
-        .option('--delay <seconds>', 'make it claimable only after this time', secondsOf)
+        .option('--delay <time>', 'make it claimable only after this time', secondsOf)
         .option('--delivery-token <token>', 'release it only if this delivery has it'),
     ).addHelpText('after', keyHelp('jobs:fail')),
   parse(line: CommandLine<ReleaseFlags>) {
@@ -70,7 +70,7 @@ const requeueCommand = defineCommand({
       command
         .description('Let a dead or killed job wait again, with all of its attempts.')
         .argument('<jobId>', 'the job')
-        .option('--delay <seconds>', 'make it claimable only after this time', secondsOf),
+        .option('--delay <time>', 'make it claimable only after this time', secondsOf),
     ).addHelpText('after', keyHelp('jobs:manage')),
   parse: (line: CommandLine<ServiceFlags & { delay?: number }>) => ({
     ...idIn(line, 'requeuing a job', 'jobs:manage'),

@@ -23,14 +23,14 @@ export interface BodyFlags {
 /** Add the options that are fields of the body. The service checks their limits, which may differ there. */
 export function withBodyOptions(command: Command): Command {
   return command
-    .option('--delay <seconds>', 'make it claimable after this time', secondsOf)
+    .option('--delay <time>', 'make it claimable after this time', secondsOf)
     .option('--at <time>', 'make it claimable at this time, ISO 8601 with a time zone')
     .option('--max-retries <count>', 'attempts after the first (default: 3)', countOf)
-    .option('--timeout <seconds>', 'longest time between two heartbeats of its worker (default: 300)', secondsOf)
+    .option('--timeout <time>', 'longest time between two heartbeats of its worker (default: 300)', secondsOf)
     .option('--retry <delay>', 'seconds before each further attempt, or the field retry as JSON', retryOf)
     .option('--priority <seconds>', 'head start in the queue', integerOf)
-    .option('--max-run <seconds>', 'end an attempt that takes longer', secondsOf)
-    .option('--start-within <seconds>', 'end the job if no worker has started it by then', secondsOf)
+    .option('--max-run <time>', 'end an attempt that takes longer', secondsOf)
+    .option('--start-within <time>', 'end the job if no worker has started it by then', secondsOf)
     .option('--unique <key>', 'key[,until[,onConflict[,ttlSeconds]]], or the field unique as JSON', uniqueOf)
     .option('--tag <tag>', 'word by which the job is found; may be repeated', repeated)
     .option('--callback-url <url>', 'address that gets the end of the job')

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isTerminal, type JobWithEvents, type JsonValue, LIMITS } from '@yardmaster/protocol';
+import { errorLine } from '@yardmaster/sdk/error-text';
+import { jsonOf } from '@yardmaster/sdk/json';
 import { type CommandLine, defineCommand, type Io, UsageError } from '../command.js';
 import { CREATE_EXIT, done, keyHelp, type Outcome } from '../exit-codes.js';
 import { waitSecondsOf } from '../flag-values.js';
@@ -26,7 +28,7 @@ export const createCommand = defineCommand({
           .argument('[payload]', 'a JSON object for the worker; - reads it from the standard input'),
       )
         .option('--idempotency-key <key>', 'create the job only once with this key (default: a new one)')
-        .option('--wait <seconds>', 'seconds to wait for the job to end; its result is then printed', waitSecondsOf),
+        .option('--wait <time>', 'how long to wait for the job to end; its result is then printed', waitSecondsOf),
     )
       .option('--json', 'print the job as one line of JSON')
       .addHelpText('after', keyHelp('jobs:create; --wait also jobs:read', CREATE_EXIT)),
@@ -72,11 +74,18 @@ export async function withPayload(body: Record<string, JsonValue>, payload: stri
 }
 
 function jsonIn(text: string): JsonValue {
+  let value: JsonValue;
   try {
-    return JSON.parse(text) as JsonValue;
+    value = JSON.parse(text) as JsonValue;
   } catch {
     throw new UsageError('payload is not JSON');
   }
+  try {
+    jsonOf(value, 'payload'); // JSON.parse makes Infinity of 1e400, which the service would never get.
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+  return value;
 }
 
 interface WaitOptions {
@@ -112,5 +121,5 @@ async function waitForEnd({ service, jobId, waitSeconds, isJson }: WaitOptions, 
 function reasonOf({ status, error, events }: JobWithEvents): string {
   const reason = status === 'killed' ? (events.at(-1)?.data as { reason?: unknown } | null)?.reason : error;
   if (reason === undefined || reason === null) return '';
-  return `: ${typeof reason === 'string' ? reason : JSON.stringify(reason)}`;
+  return `: ${errorLine(reason)}`;
 }

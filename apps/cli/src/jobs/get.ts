@@ -1,4 +1,5 @@
 import type { Job, JobEvent } from '@yardmaster/protocol';
+import { errorLine, errorTrace } from '@yardmaster/sdk/error-text';
 import { type CommandLine, defineCommand } from '../command.js';
 import { done, keyHelp } from '../exit-codes.js';
 import { idIn, type ServiceFlags, withServiceOptions } from '../flags.js';
@@ -45,7 +46,7 @@ const FIELDS: [title: string, of: (job: ShownJob) => unknown][] = [
   ['progress', ({ progress }) => progressTextOf(progress)],
   ['payload', ({ payload }) => payload],
   ['result', ({ result }) => result],
-  ['error', ({ error }) => error],
+  ['error', ({ error }) => error && errorLine(error)],
   ['timeout', ({ timeoutSeconds }) => `${timeoutSeconds} s without a heartbeat`],
   ['longest run', ({ maxRunSeconds }) => maxRunSeconds && `${maxRunSeconds} s`],
   ['start within', ({ startWithinSeconds }) => startWithinSeconds && `${startWithinSeconds} s`],
@@ -77,6 +78,9 @@ function linesOfJob(job: ShownJob, out: Terminal): string[] {
       const line = fit(`${title.padEnd(TITLE_COLUMNS)}${text}`);
       return color(title === 'status' ? colorOf(job.status) : plain)(line);
     });
+  const trace = errorTrace(job.error);
+  if (trace !== null)
+    fields.push(...['stack', ...trace.split('\n').slice(1)].map((line) => color(dim)(fit(printable(line)))));
   if (job.events === undefined) return fields;
   const history = job.events.map((event) => {
     const message = readEvent(event);

@@ -51,7 +51,7 @@ const startOperationCommand = defineCommand({
         .option('--query <text>', 'only jobs with this text in payload, result or error')
         .option('--id <jobId>', 'only this job; may be repeated', repeated)
         .option('--limit <count>', 'the most jobs to change', countBetween(1, Number.MAX_SAFE_INTEGER))
-        .option('--delay <seconds>', 'make the jobs claimable only after this time', secondsOf)
+        .option('--delay <time>', 'make the jobs claimable only after this time', secondsOf)
         .option('--reason <text>', 'reason, for the history of killed jobs')
         .option('--dry-run', 'change nothing, and count the jobs that would be changed'),
     )

@@ -1,4 +1,5 @@
 import { type ApiKey, type CreatedApiKey, type KeyLimits, LIMITS, type OwnApiKey, SCOPES } from '@yardmaster/protocol';
+import { parseSeconds } from '@yardmaster/sdk/durations';
 import { InvalidArgumentError } from 'commander';
 import { type CommandLine, defineCommand, UsageError } from '../command.js';
 import { CALL_EXIT, DONE, done, exitCodesHelp, keyHelp } from '../exit-codes.js';
@@ -133,17 +134,12 @@ const revokeKeyCommand = defineCommand({
   },
 });
 
-const SECONDS = { m: 60, h: 3_600, d: 86_400 };
-
 /** Read `--expires`. A time from now counts from the clock of this machine. */
 function expiryOf(text: string): string {
-  const [, count, unit] = /^(\d+)([mhd])$/.exec(text) ?? [];
-  const ms = count ? Date.now() + Number(count) * SECONDS[unit as 'm' | 'h' | 'd'] * 1000 : Date.parse(text);
-  const date = new Date(ms);
-  if (Number.isNaN(date.getTime())) {
-    throw new InvalidArgumentError('It must be ISO 8601 with a time zone, or a time from now such as 12h or 30d.');
-  }
-  return count ? date.toISOString() : text;
+  const seconds = parseSeconds(text);
+  if (seconds !== null) return new Date(Date.now() + seconds * 1_000).toISOString();
+  if (!Number.isNaN(Date.parse(text))) return text;
+  throw new InvalidArgumentError('It must be ISO 8601 with a time zone, or a time from now such as 12h or 30d.');
 }
 
 interface RotateFlags extends ServiceFlags {
@@ -159,7 +155,7 @@ const rotateKeyCommand = defineCommand({
         .description('Give an API key a new secret, and print the key. It is shown only now.')
         .argument('<keyId>', 'id of the key, as `keys list` shows it')
         .option(
-          '--overlap <seconds>',
+          '--overlap <time>',
           `how long the present secret still works; 0 ends it at once (default: ${LIMITS.overlapSecondsDefault})`,
           secondsOf,
         ),

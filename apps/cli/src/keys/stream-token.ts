@@ -2,7 +2,7 @@ import type { StreamToken } from '@yardmaster/protocol';
 import { Option } from 'commander';
 import { type CommandLine, defineCommand, UsageError } from '../command.js';
 import { DONE, keyHelp } from '../exit-codes.js';
-import { countOf, repeated } from '../flag-values.js';
+import { repeated, secondsOf } from '../flag-values.js';
 import { type SpaceFlags, serviceIn, withSpaceOption } from '../flags.js';
 import { callJson, Refused } from '../service/call.js';
 import { jsonLine, printable } from '../terminal/printable.js';
@@ -28,7 +28,7 @@ export const streamTokenCommand = defineCommand({
         )
         .option('--job <jobId>', 'it opens the stream of this job; may be repeated', repeated)
         .option('--tag <tag>', 'it opens the streams of jobs with this tag')
-        .option('--expires-in <seconds>', 'how long it is valid (default: 900)', countOf),
+        .option('--expires-in <time>', 'how long it is valid (default: 15m)', secondsOf),
     )
       .option('--json', 'print the response as one line of JSON')
       .addHelpText('after', keyHelp('the scope of the token')),

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { type CommandLine, defineCommand, UsageError } from '../command.js';
 import { exitCodesHelp, WORK_EXIT } from '../exit-codes.js';
-import { countBetween, repeated, secondsOf, waitSecondsOf } from '../flag-values.js';
+import { countBetween, repeated, secondsOf } from '../flag-values.js';
 import { expectKey, type SpaceFlags, serviceOf, spaceOf, withSpaceOption } from '../flags.js';
 import { work } from './worker.js';
 
@@ -10,11 +10,10 @@ interface Flags extends SpaceFlags {
   name?: string[];
   concurrency?: number;
   drain?: number;
-  heartbeat?: number;
   workerId?: string;
 }
 
-const DEFAULTS = { concurrency: 1, drainSeconds: 20, heartbeatSeconds: 10 };
+const DEFAULTS = { concurrency: 1, drainSeconds: 20 };
 
 /** `yardmaster work`: a worker that starts a program for each job. */
 export const workCommand = defineCommand({
@@ -32,14 +31,9 @@ export const workCommand = defineCommand({
           countBetween(1, 1_000),
         )
         .option(
-          '--drain <seconds>',
-          `how long running jobs may take after SIGTERM or Ctrl-C (default: ${DEFAULTS.drainSeconds})`,
+          '--drain <time>',
+          `seconds that running jobs may take after a signal to stop (default: ${DEFAULTS.drainSeconds})`,
           secondsOf,
-        )
-        .option(
-          '--heartbeat <seconds>',
-          `longest time between two heartbeats of a job (default: ${DEFAULTS.heartbeatSeconds})`,
-          waitSecondsOf,
         )
         .option('--worker-id <id>', 'name of the worker, which its jobs show (default: host and process id)'),
     ).addHelpText('after', HELP),
@@ -55,7 +49,6 @@ export const workCommand = defineCommand({
       program: { file: flags.exec, args, env },
       concurrency: flags.concurrency ?? DEFAULTS.concurrency,
       drainSeconds: flags.drain ?? DEFAULTS.drainSeconds,
-      heartbeatSeconds: flags.heartbeat ?? DEFAULTS.heartbeatSeconds,
       // Ids have at most 128 characters.
       workerId: flags.workerId ?? `${hostname().slice(0, 100)}-${process.pid}`,
     };

@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import type { ClaimedJob } from '@yardmaster/protocol';
+import type { WorkerJob } from '@yardmaster/sdk';
 import type { Env } from '../command.js';
+import { guard, unguard } from './guard.js';
 import { OutputStart, OutputTail, type ProgramEnd } from './outcome.js';
 
-/** Time between SIGTERM and SIGKILL, in milliseconds. */
-export const KILL_AFTER_MS = 5_000;
+/** Time between SIGTERM and SIGKILL, in milliseconds: less than the 5 s that handlers have when the worker stops. */
+const KILL_AFTER_MS = 4_000;
 
 /** Time after the end of a program in which a process that it has started may keep its outputs open. */
 const CLOSE_WITHIN_MS = 5_000;
@@ -25,10 +26,10 @@ export interface Program {
 }
 
 /** A running program. */
-interface JobProgram {
+export interface JobProgram {
   /** Resolves when the program has ended and all its output was read. */
   ended: Promise<ProgramEnd | CannotStart>;
-  /** Send SIGTERM, and 5 s later SIGKILL. */
+  /** Send SIGTERM, and 4 s later SIGKILL. */
   terminate: () => void;
   /** Send SIGKILL. */
   kill: () => void;
@@ -54,13 +55,18 @@ export function killAllPrograms(): void {
  * It leads a process group, so that signals reach what it has started, and so that Ctrl-C on a terminal reaches only the
  * worker, which lets the program finish.
  */
-export function startProgram(job: ClaimedJob, { file, args, env }: Program, handlers: OutputHandlers): JobProgram {
+export function startProgram(
+  job: WorkerJob,
+  checkpoint: unknown,
+  { file, args, env }: Program,
+  handlers: OutputHandlers,
+): JobProgram {
   const variables = {
     ...env,
     YARDMASTER_JOB_ID: job.id,
     YARDMASTER_JOB_NAME: job.name,
     YARDMASTER_ATTEMPT: String(job.attempt),
-    YARDMASTER_CHECKPOINT: job.checkpoint === null ? '' : JSON.stringify(job.checkpoint),
+    YARDMASTER_CHECKPOINT: checkpoint === null ? '' : JSON.stringify(checkpoint),
   };
   let child: ChildProcess;
   try {
@@ -73,6 +79,7 @@ export function startProgram(job: ClaimedJob, { file, args, env }: Program, hand
     ended: endOf(child, file, job, handlers).finally(() => {
       clearTimeout(timer);
       alive.delete(program);
+      if (child.pid !== undefined) unguard(child.pid);
     }),
     terminate() {
       signalGroup(child, 'SIGTERM');
@@ -81,10 +88,11 @@ export function startProgram(job: ClaimedJob, { file, args, env }: Program, hand
     kill: () => signalGroup(child, 'SIGKILL'),
   };
   alive.add(program);
+  if (child.pid !== undefined) guard(child.pid);
   return program;
 }
 
-async function endOf(child: ChildProcess, file: string, job: ClaimedJob, handlers: OutputHandlers) {
+async function endOf(child: ChildProcess, file: string, job: WorkerJob, handlers: OutputHandlers) {
   const [stdin, stdout, stderr, reports] = child.stdio as unknown as [Writable, Readable, Readable, Readable];
   stdin.on('error', () => undefined); // The program need not read its input.
   stdin.end(`${JSON.stringify(job.payload)}\n`);
@@ -93,8 +101,8 @@ async function endOf(child: ChildProcess, file: string, job: ClaimedJob, handler
   const closed = Promise.allSettled([
     output.readAll(stdout),
     forEachLine(stderr, async (line) => {
-      tail.add(line ?? '(a line that is too long)');
-      handlers.onErrorLine(line ?? '(a line that is too long)');
+      tail.add(line ?? TOO_LONG);
+      handlers.onErrorLine(line ?? TOO_LONG);
     }),
     forEachLine(reports, handlers.onReportLine),
   ]);
@@ -140,6 +148,9 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
     // No process of the group is left.
   }
 }
+
+/** Stands for a line of the standard error. */
+const TOO_LONG = '(a line that is too long)';
 
 /** Longest line in UTF-16 units. A checkpoint may have 64 KB; the rest is room for a service that allows more. */
 const MAX_LINE = 256 * 1024;

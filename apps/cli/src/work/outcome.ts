@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { JsonValue } from '@yardmaster/protocol';
+import { NonRetryable } from '@yardmaster/sdk';
 
 /** Largest standard output that is read as JSON, in bytes: the largest result that the service takes by default. */
 const MAX_JSON_BYTES = 256 * 1024;
@@ -23,25 +24,26 @@ export interface ProgramEnd {
   tail: OutputTail;
 }
 
-/** The call that reports the end of a program, and the end in words. */
-interface AttemptOutcome {
-  endpoint: 'complete' | 'fail';
-  body: Record<string, JsonValue>;
-  words: string;
+/**
+ * Return the result of a program that has ended.
+ *
+ * @throws Error with the end of the standard error; NonRetryable after exit code 65, and for a result that can't be stored
+ */
+export function resultOf({ code, signal, output, tail }: ProgramEnd): JsonValue {
+  if (code === 0) return output.result();
+  const [name, cause] =
+    signal === null ? [`exit ${code}`, `exited with code ${code}`] : [signal, `was ended by ${signal}`];
+  const message = tail.text() || `the program ${cause}`;
+  throw errorOf(
+    code === EX_DATAERR ? NonRetryable : Error,
+    code === null && signal === null ? 'not started' : name,
+    message,
+  );
 }
 
-/** Decide what the end of a program means for its job. */
-export function outcomeOf({ code, signal, output, tail }: ProgramEnd): AttemptOutcome {
-  if (code === 0) return { endpoint: 'complete', body: { result: output.result() }, words: 'completed' };
-  const cause = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
-  const error = tail.text() || `the program ${cause}`;
-  const isFinal = code === EX_DATAERR;
-  return {
-    endpoint: 'fail',
-    body: isFinal ? { error, retryable: false } : { error },
-    words: code === null && signal === null ? 'failed' : `failed: the program ${cause}`,
-  };
-}
+/** Make an error of a program, which has no stack of this process. */
+const errorOf = (kind: new (message: string) => Error, name: string, message: string): Error =>
+  Object.assign(new kind(message), { name, stack: '' });
 
 /** The start of a standard output. The rest is read and dropped, so that the program can continue. */
 export class OutputStart {
@@ -55,12 +57,17 @@ export class OutputStart {
     }
   }
 
-  /** Return the JSON that was written; otherwise the text, as far as it is kept; null for no output. */
+  /**
+   * Return the JSON that was written; otherwise the text, as far as it is kept; null for no output.
+   *
+   * @throws NonRetryable for output that is not UTF-8
+   */
   result(): JsonValue {
+    const isWhole = this.#bytes <= MAX_JSON_BYTES;
     const bytes = Buffer.concat(this.#chunks);
-    const text = bytes.toString();
+    const text = decode(bytes, isWhole);
     if (text.trim() === '') return null;
-    if (this.#bytes <= MAX_JSON_BYTES) {
+    if (isWhole) {
       try {
         return JSON.parse(text) as JsonValue;
       } catch {
@@ -68,9 +75,16 @@ export class OutputStart {
       }
     }
     if (bytes.length <= MAX_TEXT_BYTES) return { output: text };
-    // A character that is cut is left out.
-    const start = new TextDecoder().decode(bytes.subarray(0, MAX_TEXT_BYTES), { stream: true });
-    return { output: start, truncated: true };
+    return { output: decode(bytes.subarray(0, MAX_TEXT_BYTES), false), truncated: true };
+  }
+}
+
+/** Decode UTF-8. @param isWhole false leaves out a character that is cut at the end */
+function decode(bytes: Buffer, isWhole: boolean): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: !isWhole });
+  } catch {
+    throw errorOf(NonRetryable, 'InvalidResult', 'The standard output is not valid UTF-8');
   }
 }
 

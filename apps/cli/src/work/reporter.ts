@@ -1,31 +1,21 @@
 import { type JsonValue, LEVEL_RULE, levelNamed, progressRequest } from '@yardmaster/protocol';
-import { Refused } from '../service/call.js';
-import { isOfKey, JobLost, type Post } from './job-calls.js';
+import type { Context, SubProgress } from '@yardmaster/sdk';
 
-/** Reports that wait while the service is slow or away. When there are more, the program waits too. */
+/** Reports that wait while the service is slow or away. When there are more, the program waits, too. */
 const MAX_WAITING = 1_000;
 
-/** Log entries in one call. */
-const MAX_ENTRIES = 500;
-
-interface ReporterOptions {
-  post: Post;
-  /** Shows a sentence about a report that is dropped. It need not be printable. */
-  notice: (text: string) => void;
-  /** Called when the job is lost, or when the worker may not report about it. */
-  onLost: (error: unknown) => void;
-}
-
-/** Sends the reports of a program, in their order. */
+/** Sends the reports of a program in their order. */
 export class Reporter {
-  readonly #options: ReporterOptions;
-  readonly #waiting: Report[] = [];
-  #sending: Promise<void> | null = null;
+  readonly #context: Context;
+  readonly #notice: (text: string) => void;
   #lines = 0;
-  #isStopped = false;
+  #waiting = 0;
+  #sent: Promise<void> = Promise.resolve();
 
-  constructor(options: ReporterOptions) {
-    this.#options = options;
+  /** @param notice shows a sentence about a report that is dropped; it need not be printable */
+  constructor(context: Context, notice: (text: string) => void) {
+    this.#context = context;
+    this.#notice = notice;
   }
 
   /**
@@ -41,67 +31,33 @@ export class Reporter {
       this.#add(readReportLine(line));
     } catch (error) {
       if (!(error instanceof InvalidLine)) throw error;
-      // Also in the log of the job, where the author of the program looks.
       const message = `line ${this.#lines} of file descriptor 3 is invalid: ${error.message}`;
-      this.#options.notice(message);
-      this.#add({ kind: 'log', entry: { level: 'warn', message, source: 'yardmaster' } });
+      this.#notice(message);
+      this.#context.log.warn(message); // The author of the program looks there.
     }
-    if (this.#waiting.length >= MAX_WAITING) await this.#sending;
+    if (this.#waiting >= MAX_WAITING) await this.#sent;
   }
 
   /** Wait until all reports are sent or dropped. */
-  async flush(): Promise<void> {
-    await this.#sending;
+  flush(): Promise<void> {
+    return this.#sent;
   }
 
-  #add(report: Report): void {
-    if (this.#isStopped) return;
-    const last = this.#waiting.at(-1);
-    // Only the newest progress matters.
-    if (report.kind === 'progress' && last?.kind === 'progress') this.#waiting.pop();
-    this.#waiting.push(report);
-    this.#sending ??= this.#sendAll();
-  }
-
-  async #sendAll(): Promise<void> {
-    await Promise.resolve(); // What was written together is sent together.
-    while (this.#waiting.length > 0) {
+  #add(send: Report): void {
+    this.#waiting++;
+    this.#sent = this.#sent.then(async () => {
       try {
-        await this.#sendNext();
+        await send(this.#context);
       } catch (error) {
-        if (error instanceof Refused && !isOfKey(error)) {
-          this.#options.notice(`a report was dropped: ${error.message}`);
-          continue;
-        }
-        this.#isStopped = true;
-        this.#waiting.length = 0;
-        if (error instanceof JobLost || error instanceof Refused) this.#options.onLost(error);
-        // Otherwise the worker has given up; the attempt reports that.
+        if (!this.#context.signal.aborted) this.#notice(`a report was dropped: ${(error as Error).message}`);
       }
-    }
-    this.#sending = null; // Not in a later microtask, because a report that is added before it would never be sent.
-  }
-
-  async #sendNext(): Promise<void> {
-    const { post } = this.#options;
-    const [next] = this.#waiting;
-    if (next === undefined) return;
-    if (next.kind !== 'log') {
-      this.#waiting.shift();
-      await post(next.kind, next.body);
-      return;
-    }
-    const end = this.#waiting.findIndex(({ kind }) => kind !== 'log');
-    const logs = this.#waiting.splice(0, Math.min(MAX_ENTRIES, end === -1 ? this.#waiting.length : end));
-    await post('logs', { logs: logs.map((report) => report.kind === 'log' && report.entry) });
+      this.#waiting--;
+    });
   }
 }
 
-/** What a line of file descriptor 3 reports. */
-export type Report =
-  | { kind: 'progress'; body: JsonValue }
-  | { kind: 'checkpoint' | 'event'; body: JsonValue }
-  | { kind: 'log'; entry: { level: string; message: string; source?: string } };
+/** Sends what a line of file descriptor 3 reports. */
+export type Report = (context: Context) => unknown;
 
 /** A line that is no report. The message says what it must be. */
 export class InvalidLine extends Error {}
@@ -112,15 +68,24 @@ const MAX_MESSAGE = 4_000;
 /** How the rest of a line is read, by its first word. */
 const KINDS: Record<string, (rest: string) => Report> = {
   progress: progressIn,
-  checkpoint: (rest) => ({ kind: 'checkpoint', body: jsonIn(rest) }),
-  event: (rest) => ({ kind: 'event', body: jsonIn(rest) }),
+  checkpoint: (rest) => saveOf(jsonIn(rest)),
+  event: (rest) => eventOf(jsonIn(rest)),
   log(rest) {
     const [name = '', message] = wordOf(rest);
     const level = levelNamed(name);
     if (level === undefined) throw new InvalidLine(`level ${LEVEL_RULE}`);
-    return { kind: 'log', entry: { level, message: message.slice(0, MAX_MESSAGE) } };
+    return ({ log }) => log[level](message.slice(0, MAX_MESSAGE));
   },
 };
+
+const saveOf =
+  (checkpoint: JsonValue): Report =>
+  (context) =>
+    context.save(checkpoint);
+const eventOf =
+  (data: JsonValue): Report =>
+  (context) =>
+    context.event(data);
 
 /**
  * Read a line that a program wrote to file descriptor 3.
@@ -139,7 +104,7 @@ function progressIn(rest: string): Report {
   const [percent, message] = wordOf(rest);
   const raw = rest.startsWith('{') ? jsonIn(rest) : { percent: numberIn(percent), message: message || `${percent}%` };
   const { success, data, error } = progressRequest.safeParse(raw);
-  if (success) return { kind: 'progress', body: data as JsonValue };
+  if (success) return (context) => context.progress(data.percent, data.message, data.subProgress as SubProgress);
   const { path, message: rule } = error.issues[0] ?? { path: [], message: 'is invalid' };
   throw new InvalidLine(`${path.join('.') || 'progress'} ${rule}`);
 }

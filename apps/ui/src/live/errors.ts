@@ -1,4 +1,5 @@
 import type { ListedJob } from '@yardmaster/protocol';
+import { errorLine } from '@yardmaster/sdk/error-text';
 
 /** Dead jobs that have the same error. */
 export interface ErrorGroup {
@@ -12,17 +13,10 @@ export function errorGroupsOf(jobs: readonly ListedJob[]): ErrorGroup[] {
   const groups = new Map<string, ErrorGroup>();
   for (const { id, status, error } of jobs) {
     if (status !== 'dead') continue;
-    const text = errorText(error);
+    const text = errorLine(error);
     const group = groups.get(text) ?? { error, text, ids: [] };
     group.ids.push(id);
     groups.set(text, group);
   }
   return [...groups.values()].sort((a, b) => b.ids.length - a.ids.length);
-}
-
-/** Return the text of an error of a worker, which may be any JSON. */
-export function errorText(error: unknown): string {
-  if (typeof error === 'string') return error;
-  const message = (error as { message?: unknown } | null)?.message;
-  return typeof message === 'string' ? message : JSON.stringify(error ?? '');
 }

@@ -1,5 +1,5 @@
 import { type Duration, secondsOf } from '../durations.js';
-import { lineOf } from '../error-text.js';
+import { errorLine } from '../error-text.js';
 import { YardmasterError } from '../errors.js';
 import type { Job, JobStatus, JobWithEvents } from '../wire.generated.js';
 import type { GetOptions } from './options.js';
@@ -44,7 +44,7 @@ export class JobHandle {
       if (job.status === 'completed') return job.result as T;
       if (job.status === 'dead') {
         const facts = { jobStatus: job.status, jobError: job.error };
-        throw new YardmasterError('JOB_DEAD', `The job is dead: ${lineOf(job.error)}`, facts);
+        throw new YardmasterError('JOB_DEAD', `The job is dead: ${errorLine(job.error)}`, facts);
       }
       if (job.status === 'killed')
         throw new YardmasterError('JOB_KILLED', 'Job has been killed', { jobStatus: job.status });

@@ -1,5 +1,5 @@
 import { jobPath, send, type Target } from '../client/transport.js';
-import { type ErrorObject, traceOf } from '../error-text.js';
+import { type ErrorObject, errorLine, errorTrace } from '../error-text.js';
 import { type Aborted, abortReasonOf, DeliveryLost, Draining, Killed, TimedOut, YardmasterError } from '../errors.js';
 import type { ClaimedJob, Outcome } from '../wire.generated.js';
 import { type Context, contextOf, type WorkerJob } from './context.js';
@@ -130,7 +130,8 @@ export class Attempt implements ReportedAttempt {
     const job: WorkerJob = { id, name, payload, ...more };
     const reporter = new AttemptReporter(this, (entry) => this.#session.options.onLog?.(entry, job));
     const failed = (error: ErrorObject) => {
-      if (!this.signal.aborted) this.warn('failed', `attempt ${job.attempt} of ${name} failed: ${traceOf(error)}`);
+      if (!this.signal.aborted)
+        this.warn('failed', `attempt ${job.attempt} of ${name} failed: ${errorTrace(error) ?? errorLine(error)}`);
     };
     let end = await outcomeOf(() => this.#session.handle(job, contextOf(reporter)), failed);
     if (this.#isDraining && end.action === 'fail') end = releaseOf(0, STOP_REASON);

@@ -7,10 +7,10 @@ import type { Session } from './session.js';
 
 /** Begin with the jobs of a poll. They are acked with one call, and each handler starts after its ack. */
 export function beginJobs(session: Session, jobs: readonly ClaimedJob[]): void {
-  const { handlers, autoAck } = session.options;
-  for (const job of jobs) if (!handlers.has(job.name)) releaseUnknown(session, job);
-  const attempts = jobs.filter(({ name }) => handlers.has(name)).map((job) => session.take(job));
-  if (autoAck) for (const attempt of attempts) attempt.start();
+  const known = jobs.filter(({ name }) => session.handlerOf(name) !== null);
+  for (const job of jobs) if (!known.includes(job)) releaseUnknown(session, job);
+  const attempts = known.map((job) => session.take(job));
+  if (session.options.autoAck) for (const attempt of attempts) attempt.start();
   else if (attempts.length > 0) session.outbox.sendNow(attempts.map(ackOf));
 }
 

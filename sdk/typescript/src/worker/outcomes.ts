@@ -80,12 +80,17 @@ export const releaseOf = (delaySeconds: number, reason?: string): End => ({
  *
  * @returns an outcome that it can't refuse for its content; null for a report that ends no attempt
  */
-export function insteadOf(outcome: Outcome, { message }: YardmasterError): Outcome | null {
+export function insteadOf(outcome: Outcome, { status, message }: YardmasterError): Outcome | null {
   const { jobId, deliveryToken = null } = outcome;
   const job = { jobId, deliveryToken };
   if (outcome.action === 'release') return { ...job, action: 'release' };
-  if (outcome.action === 'complete')
-    return { ...job, action: 'fail', error: tooLarge(outcome.result, message), retryable: false };
+  if (outcome.action === 'complete') {
+    const isTooLarge = status === 413;
+    const error = isTooLarge
+      ? tooLarge(outcome.result, message)
+      : invalidResult(`The service refuses the result: ${message}`);
+    return { ...job, action: 'fail', error, retryable: false };
+  }
   if (outcome.action !== 'fail') return null;
   const { error, retryable, retryAfterSeconds } = outcome;
   const name = String((error as Partial<ErrorObject>).name ?? 'Error').slice(0, MOST_NAME);

@@ -46,10 +46,10 @@ export class Poller {
 
   /** With outcomes, the service does not wait for a job: they are confirmed at once, and the next poll waits. */
   async #poll(session: Session, reports: readonly Report[], signal: AbortSignal): Promise<PolledJobs> {
-    const { handlers, autoAck } = session.options;
+    const { autoAck } = session.options;
     const waitSeconds = reports.length === 0 ? WAIT_SECONDS : 0;
     const poll: Poll = {
-      types: [...handlers.keys()],
+      types: session.names,
       count: Math.min(session.slots, MOST_JOBS),
       workerId: this.#workerId,
       ...(autoAck && { autoAck }),

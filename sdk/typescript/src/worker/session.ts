@@ -20,6 +20,8 @@ export type AnyHandler = (job: WorkerJob, context: Context) => unknown;
 
 export interface SessionOptions {
   handlers: ReadonlyMap<string, AnyHandler>;
+  /** For jobs of all other names; null for none. */
+  any: AnyHandler | null;
   concurrency: number;
   drainMs: number;
   autoAck: boolean;
@@ -75,9 +77,19 @@ export class Session implements AttemptOwner {
     return this.#slots;
   }
 
+  /** Names of the jobs to claim; empty for any. */
+  get names(): string[] {
+    return this.options.any === null ? [...this.options.handlers.keys()] : [];
+  }
+
+  /** Return the handler of a name; null for none. */
+  handlerOf(name: string): AnyHandler | null {
+    return this.options.handlers.get(name) ?? this.options.any;
+  }
+
   /** Call the handler of a job. */
   handle(job: WorkerJob, context: Context): unknown {
-    return (this.options.handlers.get(job.name) as AnyHandler)(job, context);
+    return (this.handlerOf(job.name) as AnyHandler)(job, context);
   }
 
   /** End the worker with an error, when an operator must act. */
@@ -101,7 +113,6 @@ export class Session implements AttemptOwner {
    * @throws the error that has ended the session
    */
   async run(poll: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    const names = [...this.options.handlers.keys()];
     const message = (event: StreamMessage) => {
       for (const attempt of this.#attempts.values()) if (attempt.job.id === event.jobId) attempt.onMessage(event);
     };
@@ -110,7 +121,7 @@ export class Session implements AttemptOwner {
       const message = `no stream of kills: a kill is noticed at the next heartbeat, after up to 60 s (${why})`;
       this.warn({ kind: 'stream', message, jobIds: [] });
     };
-    void followSpace(this.target, names, { message, begun, missing }, this.#background.signal);
+    void followSpace(this.target, this.names, { message, begun, missing }, this.#background.signal);
     try {
       await poll(this.#polling.signal);
       await this.#drain();
@@ -148,7 +159,7 @@ export class Session implements AttemptOwner {
     const { left, error } = await settleLast(this.target, rest, LAST_CALL_MS);
     if (error === null) return;
     const jobIds = left.map(({ jobId }) => jobId);
-    this.warn({ kind: 'lost', message: `jobs could not be released: ${error.message}`, jobIds });
+    this.warn({ kind: 'unsettled', message: `the end of jobs could not be reported: ${error.message}`, jobIds });
   }
 
   /** Give a claimed job a slot. */

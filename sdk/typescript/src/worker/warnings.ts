@@ -1,10 +1,20 @@
 /**
  * Kind of a warning. `failed`: an attempt failed with the error and stack in the message. `blocked`: handlers have blocked
- * the event loop for 5 s. `lost`: a job was lost, so what its handler does is ignored. `logs`: log entries were dropped. `unknownName`: a job has no handler and was released.
+ * the event loop for 5 s. `lost`: a job was lost, so what its handler does is ignored. `unsettled`: the worker has
+ * stopped, and the service may not know the end of the jobs. `logs`: log entries were dropped. `unknownName`: a job has no handler and was released.
  * `unavailable`: calls fail and are sent again. `stream`: there is no stream of kills, so they are noticed at the next
  * heartbeat. `report`: the service refused a report.
  */
-export type WarningKind = 'failed' | 'blocked' | 'lost' | 'logs' | 'unknownName' | 'unavailable' | 'stream' | 'report';
+export type WarningKind =
+  | 'failed'
+  | 'blocked'
+  | 'lost'
+  | 'unsettled'
+  | 'logs'
+  | 'unknownName'
+  | 'unavailable'
+  | 'stream'
+  | 'report';
 
 /** Something that needs attention but does not end the worker. */
 export interface Warning {

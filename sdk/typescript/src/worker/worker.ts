@@ -53,6 +53,7 @@ export class Worker {
   readonly #client: Yardmaster;
   readonly #options: WorkerOptions;
   readonly #handlers = new Map<string, AnyHandler>();
+  #any: AnyHandler | null = null;
   #session: Session | null = null;
 
   /** @throws RangeError for an invalid option */
@@ -89,6 +90,12 @@ export class Worker {
     return this;
   }
 
+  /** Register the handler of all jobs without one, so that the worker claims jobs of any name. */
+  onAny<Payload = unknown, Result = unknown>(handler: Handler<Payload, Result>): this {
+    this.#any = handler as AnyHandler;
+    return this;
+  }
+
   /**
    * Work until SIGTERM or SIGINT, or `stop`; then drain:
    *
@@ -101,7 +108,8 @@ export class Worker {
    */
   async run(): Promise<void> {
     if (this.#session !== null) throw new Error('The worker is running already');
-    if (this.#handlers.size === 0) throw new Error('Register a handler with on(name, handler) before run()');
+    if (this.#handlers.size === 0 && this.#any === null)
+      throw new Error('Register a handler with on(name, handler) before run()');
     const { healthPort } = this.#options;
     const health = new Health();
     if (healthPort !== undefined) await health.serve(healthPort);
@@ -116,6 +124,7 @@ export class Worker {
     const { concurrency = CONCURRENCY, drain = DRAIN, autoAck = false, onWarning, onLog } = this.#options;
     const session = new Session(new Target(this.#client.target.fields(), viaHttp), {
       handlers: this.#handlers,
+      any: this.#any,
       concurrency,
       autoAck,
       drainMs: secondsOf(drain, 'drain') * 1_000,

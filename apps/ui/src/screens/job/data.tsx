@@ -10,11 +10,17 @@ import { linkTo } from '../../route.js';
 /** Characters of a text that are shown at first, so that a large payload does not slow the page down. */
 const CHARACTERS_SHOWN = 4000;
 
-/** Show JSON of a job. Nothing is shown for null. */
-export function Data({ title, value }: { title: string; value: unknown }) {
+interface DataProps {
+  title: string;
+  value: unknown;
+  /** Shown instead of the value. */
+  text?: string | undefined;
+}
+
+/** Show JSON of a job, or a text about it. Nothing is shown for null. */
+export function Data({ title, value, text = JSON.stringify(value, null, 2) }: DataProps) {
   const isWhole = useSignal(false);
   if (value === null || value === undefined) return null;
-  const text = JSON.stringify(value, null, 2);
   const isCut = text.length > CHARACTERS_SHOWN && !isWhole.value;
   return (
     <section class="data">

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { JobWithEvents, StreamMessage } from '@yardmaster/protocol';
 import { isTerminal } from '@yardmaster/protocol/statuses';
+import { errorLine, errorTrace } from '@yardmaster/sdk/error-text';
 import { useEffect } from 'preact/hooks';
 import { call, segment } from '../../api/client.js';
 import { applyMessage, isEvent } from '../../live/apply-message.js';
-import { errorText } from '../../live/errors.js';
 import { useStream } from '../../live/stream.js';
 import { useLoaded } from '../../live/use-loaded.js';
 import { showDialog } from '../../parts/dialog.js';
@@ -88,7 +88,9 @@ export function JobScreen({ jobId }: { jobId: string }) {
         <Data title="Payload" value={job.payload} />
         <Data title="Checkpoint" value={latestCheckpoint(job)} />
         <Data title="Result" value={job.result} />
-        {typeof job.error === 'object' && <Data title="Error" value={job.error} />}
+        {typeof job.error === 'object' && (
+          <Data title="Error" value={job.error} text={errorTrace(job.error) ?? undefined} />
+        )}
       </div>
       <Logs jobId={jobId} changes={logChanges} />
       <History events={job.events} />
@@ -155,7 +157,7 @@ function Why({ job: { status, error, events } }: { job: JobWithEvents }) {
   return (
     <p class={isOfLatest ? 'notice bad' : 'notice'}>
       {status === 'dead' ? 'Dead: ' : `${isOfLatest ? 'The latest' : 'An earlier'} attempt failed: `}
-      <bdi>{errorText(error)}</bdi>
+      <bdi>{errorLine(error)}</bdi>
     </p>
   );
 }

@@ -1,7 +1,7 @@
 import type { ListedJob, Status } from '@yardmaster/protocol';
 import { isTerminal } from '@yardmaster/protocol/statuses';
+import { errorLine } from '@yardmaster/sdk/error-text';
 import { can } from '../../api/session.js';
-import { errorText } from '../../live/errors.js';
 import { showDialog } from '../../parts/dialog.js';
 import { duration, secondsBetween } from '../../parts/format.js';
 import { JobLink, ProgressBar, progressOf, StatusMark, Text, Time } from '../../parts/show.js';
@@ -28,7 +28,7 @@ const COLUMNS: Column<ListedJob>[] = [
   {
     title: 'Error',
     class: 'job-error',
-    cell: ({ status, error }) => error !== undefined && status !== 'completed' && <Text>{errorText(error)}</Text>,
+    cell: ({ status, error }) => error !== undefined && status !== 'completed' && <Text>{errorLine(error)}</Text>,
   },
   { title: '', class: 'actions', cell: (job) => <RowAction job={job} /> },
 ];

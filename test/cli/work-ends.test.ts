@@ -1,0 +1,100 @@
+import { afterEach, expect, it } from '@jest/globals';
+import { createJob } from '../support/jobs.js';
+import { withService } from '../support/service.js';
+import { until } from '../support/until.js';
+import { asAdmin } from './logs.js';
+import { isAlive, pidOf, read, signal, startWorker } from './worker.js';
+import { endAll, hasTerminals, type ProcessRun, yardmasterOnTerminal } from './yardmaster.js';
+
+const service = withService();
+afterEach(endAll);
+
+/** A program that only SIGKILL ends, with a process of its own that ignores SIGTERM, too. */
+const LOOP = 'while :; do echo working >&2; sleep 0.1; done';
+const STUBBORN = `trap '' TERM HUP PIPE; (${LOOP}) & echo "child $! pid $$" >&2; ${LOOP}`;
+
+/** A module that throws an error in the event loop at SIGUSR2. */
+const BUG = `data:text/javascript,${encodeURIComponent('process.on("SIGUSR2", () => { throw new Error("a bug"); })')}`;
+
+const send =
+  (...names: NodeJS.Signals[]) =>
+  async (worker: ProcessRun) => {
+    for (const name of names) signal(worker, name);
+  };
+
+/** What ends a worker whose program does not end, and its exit code. */
+const ENDS: [how: string, code: number | null, end: (worker: ProcessRun) => Promise<unknown>][] = [
+  ['SIGTERM', 0, send('SIGTERM')],
+  ['SIGINT', 0, send('SIGINT')],
+  ['SIGHUP', 0, send('SIGHUP')],
+  ['SIGQUIT', 131, send('SIGQUIT')],
+  ['two SIGTERM', 143, (worker) => twice(worker, 'SIGTERM')],
+  ['two SIGINT', 130, (worker) => twice(worker, 'SIGINT')],
+  ['two SIGHUP', 129, (worker) => twice(worker, 'SIGHUP')],
+  ['the end of its standard output', 141, async (worker) => worker.child.stdout?.destroy()],
+  ['the end of its standard error', 141, async (worker) => worker.child.stderr?.destroy()],
+  ['an unexpected error', 70, send('SIGUSR2')],
+];
+
+async function twice(worker: ProcessRun, name: NodeJS.Signals): Promise<void> {
+  signal(worker, name);
+  await until(() => worker.err().includes('stopping: 1 running'));
+  signal(worker, name);
+}
+
+let spaces = 0;
+
+/** Start a worker whose program runs. */
+async function startStubborn() {
+  const spaceId = `work-ends-${spaces++}`;
+  const { id } = await createJob(service, spaceId, { maxRetries: 0 });
+  const options = ['--drain', '1', '--concurrency', '2'];
+  const worker = startWorker(service, { spaceId, script: STUBBORN, options, env: { NODE_OPTIONS: `--import=${BUG}` } });
+  const pid = await pidOf(worker);
+  const child = Number(/child (\d+)/.exec(worker.err())?.[1]);
+  return { worker, id, spaceId, pids: [pid, child] };
+}
+
+it.each(ENDS)(
+  'after %s, work exits with %i, none of its programs is alive and its job is pending',
+  async (_, code, end) => {
+    const { worker, id, spaceId, pids } = await startStubborn();
+    await end(worker);
+    // A closed output is noticed by the next write: here the start of another job.
+    if (code === 141) await createJob(service, spaceId);
+    expect(await worker.exit()).toBe(code);
+    await until(() => pids.every((pid) => !isAlive(pid)));
+    expect(await read(service, id)).toMatchObject({ status: 'pending', attemptNumber: 0 });
+  },
+);
+
+it('after SIGKILL for work, none of its programs is alive', async () => {
+  const { worker, pids } = await startStubborn();
+  signal(worker, 'SIGKILL');
+  await worker.exit();
+  await until(() => pids.every((pid) => !isAlive(pid)));
+});
+
+it('after its key is revoked, work exits with 1, and none of its programs is alive', async () => {
+  const { key, id: keyId } = await service.key(['jobs:worker']);
+  const spaceId = 'work-ends-revoked';
+  await createJob(service, spaceId, { timeoutSeconds: 3 });
+  const options = ['--drain', '1', '--concurrency', '2'];
+  const worker = startWorker(service, { spaceId, script: STUBBORN, options, env: { YARDMASTER_API_KEY: key } });
+  const pid = await pidOf(worker);
+  expect((await service.call('DELETE', `/keys/${keyId}`)).status).toBe(200);
+  expect(await worker.exit()).toBe(1);
+  expect(isAlive(pid)).toBe(false);
+});
+
+(hasTerminals ? it : it.skip)('after its terminal is closed, none of the programs of work is alive', async () => {
+  const { id } = await createJob(service, 'work-ends-terminal', { maxRetries: 0 });
+  const script = `trap '' TERM HUP; echo "pid $$" >&2; while :; do sleep 0.05; done`;
+  const args = `work --space work-ends-terminal --drain 1 --exec /bin/sh -- -c '${script}'`;
+  const run = yardmasterOnTerminal(args, asAdmin(service));
+  await until(() => /pid \d+/.test(run.out()));
+  const pid = Number(/pid (\d+)/.exec(run.out())?.[1]);
+  run.child.kill('SIGKILL'); // `script` holds the terminal.
+  await until(() => !isAlive(pid));
+  await until(async () => (await read(service, id)).status === 'pending');
+});
