@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { HttpClient } from '../support/http.js';
 import { jobIn } from '../support/jobs.js';
 import { pour, type RawClient, type RawResponse, sendRaw, withRaw } from '../support/raw-client.js';
-import { withService } from '../support/service.js';
+import { startService, withService } from '../support/service.js';
 import { ADMIN_KEY } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
@@ -19,6 +19,16 @@ const headOfCreate = (spaceId: string) =>
 const HEAD_OF_CREATE = headOfCreate('raw');
 const CHUNKED = 'Transfer-Encoding: chunked\r\n\r\n';
 const MB = 1_048_576;
+
+it('keeps an idle connection open for KEEP_ALIVE_SECONDS, and tells the client', async () => {
+  const other = await startService({ KEEP_ALIVE_SECONDS: '620' }, { app: 'api' });
+  try {
+    const keepAlive = async (url: string) => (await fetch(`${url}/livez`)).headers.get('keep-alive');
+    expect([await keepAlive(service.url), await keepAlive(other.url)]).toEqual(['timeout=75', 'timeout=620']);
+  } finally {
+    await other.stop();
+  }
+});
 
 describe('requests that are not HTTP', () => {
   const NOT_HTTP = { error: 'request must be valid HTTP/1.1', code: 'INVALID_REQUEST' };

@@ -152,6 +152,11 @@ export const VARIABLES = {
     'Origins whose pages may call the API or read server-sent events from a browser, comma-separated, or `*`. WebSockets need no entry. Unset: none',
     origins,
   ),
+  KEEP_ALIVE_SECONDS: row(
+    '75',
+    'How long an idle connection stays open. It must be longer than the load balancer keeps one: see docs/operate.md',
+    seconds(86_400, { zero: false }),
+  ),
   UI: row('true', 'Whether the API serves the dashboard at `/ui/`', flag),
   ANONYMOUS_STREAMS: row('true', 'Whether a job stream may be opened without a token, to see its progress', flag),
   STREAMS_PER_ADDRESS: row(

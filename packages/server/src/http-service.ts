@@ -6,7 +6,7 @@ import { drain } from './http/shutdown.js';
 import type { ServerContext } from './server-context.js';
 
 /** Variables that an HTTP service reads. `runApp` reads the last one. */
-export const HTTP_SERVICE_VARIABLES = ['PORT', 'HOST', 'SHUTDOWN_SECONDS'] as const;
+export const HTTP_SERVICE_VARIABLES = ['PORT', 'HOST', 'KEEP_ALIVE_SECONDS', 'SHUTDOWN_SECONDS'] as const;
 
 /** Work that a process does on its own, in addition to serving requests. It is started once Redis is reachable. */
 export interface Background extends Service {
@@ -26,7 +26,7 @@ export interface HttpServiceOptions {
   /** Streams on the same port. */
   streams?: Streams | undefined;
   background?: Background | undefined;
-  config: Pick<Config<(typeof HTTP_SERVICE_VARIABLES)[number]>, 'PORT' | 'HOST'>;
+  config: Pick<Config<(typeof HTTP_SERVICE_VARIABLES)[number]>, 'PORT' | 'HOST' | 'KEEP_ALIVE_SECONDS'>;
   log: Logger;
 }
 
@@ -48,6 +48,7 @@ const BEFORE_LISTENING_MS = 2_000;
  */
 export function createHttpService(options: HttpServiceOptions): HttpService {
   const { name, context, server, streams, background, config, log } = options;
+  server.keepAliveTimeout = config.KEEP_ALIVE_SECONDS * 1_000;
   let contextStarted = Promise.resolve();
   const connections: Service = {
     name: context.name,

@@ -11,9 +11,6 @@ import { refuseInvalidInput } from './refusal.js';
 export const SERVER_OPTIONS: ServerOptions = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
-  // This is longer than load balancers keep an idle connection (60 s is common), so that this server never closes one
-  // first.
-  keepAliveTimeout: 75_000,
   connectionsCheckingInterval: 2_000,
   requireHostHeader: false, // The app refuses a missing one, with a body that says why.
 };
