@@ -10,7 +10,8 @@ import { limitMemory } from '../runs/measures.js';
 
 const NOISY_SPACE = 'yard-noise';
 const SOCKETS = 20;
-const EVENTS = 300; // 18 MB per socket: the operating system buffers some 5 MB for one that does not read.
+const NOISY_JOBS = 3;
+const EVENTS = 100; // 18 MB per socket: the operating system buffers some 5 MB for one that does not read. A history keeps 8 MB.
 const BYTES = 60_000;
 const MOST_MB = 220; // A gateway has 100 MB under load, and 1 MB may wait per socket; all events would be 260 MB more.
 const CLOSED = 'yardmaster_stream_closes_total{code="1013"} '; // It also counts clients that do not respond to a close.
@@ -58,10 +59,13 @@ const neverRead: Fault = {
       endMemory();
     });
     const client = 'noise';
-    const jobId = await bringJob(context, { client, spaceId: NOISY_SPACE }, ['claim'], ['ack']);
     const filler = 'x'.repeat(BYTES);
-    for (let n = 1; n <= EVENTS; n++) await call({ client, op: 'event', jobId, sent: { token: `noise-${n}`, filler } });
-    await call({ client, op: 'complete', jobId, sent: { result: { token: 'noise' } } });
+    for (let job = 1; job <= NOISY_JOBS; job++) {
+      const jobId = await bringJob(context, { client, spaceId: NOISY_SPACE }, ['claim'], ['ack']);
+      for (let n = 1; n <= EVENTS; n++)
+        await call({ client, op: 'event', jobId, sent: { token: `noise-${job}-${n}`, filler } });
+      await call({ client, op: 'complete', jobId, sent: { result: { token: `noise-${job}` } } });
+    }
     const areClosed = async () => (await closedSlow(installation)) >= SOCKETS;
     await until(areClosed, CLOSED_MS).catch(() => found('not all streams without a reader were closed'));
     return undefined;

@@ -56,7 +56,8 @@ export function playTwice([op, , , start]: (typeof CHANGES)[number]) {
 
 function responseOf(op: Operation, key: Start['key'], call: () => unknown): { status: number; body: Body } {
   try {
-    const body = (call() ?? { success: true }) as Body;
+    const returned = call();
+    const body = (typeof returned === 'object' && returned !== null ? returned : { success: true }) as Body;
     if (op !== 'create' && op !== 'copy') return { status: 200, body };
     const { status, attemptNumber } = body;
     return { status: key === 'unique' ? 200 : 201, body: { status, attemptNumber } };

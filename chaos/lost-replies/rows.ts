@@ -122,6 +122,8 @@ const change: SpaceRequest = (spaceId) => ({ method: 'PATCH', path: `/spaces/${s
 const pause: SpaceRequest = (spaceId) => ({ method: 'POST', path: `/spaces/${spaceId}/pause`, body: {} });
 const resume: SpaceRequest = (spaceId) => ({ method: 'POST', path: `/spaces/${spaceId}/resume`, body: {} });
 const NOTHING = { settings: {} };
+/** The key of the calls is an operator's. */
+const STORED = { settings: { ...SET, operatorLimits: ['maxPending'] } };
 
 /**
  * Every endpoint of spaces, with each script and command that it needs. `left` is what is stored after the call, and `again`
@@ -136,9 +138,9 @@ export const SPACE_CALLS: readonly [
 ][] = [
   ['getSpaceSettings', 'hget', get, NOTHING, NOTHING],
   ['getSpaceSettings', 'hgetall', get, NOTHING, NOTHING],
-  ['changeSpaceSettings', 'hget', change, NOTHING, { settings: SET }],
-  ['changeSpaceSettings', 'set_settings', change, { settings: SET }, { settings: SET }],
-  ['changeSpaceSettings', 'hgetall', change, { settings: SET }, { settings: SET }],
+  ['changeSpaceSettings', 'hget', change, NOTHING, STORED],
+  ['changeSpaceSettings', 'set_settings', change, STORED, STORED],
+  ['changeSpaceSettings', 'hgetall', change, STORED, STORED],
   ['pauseSpace', 'pause', pause, { settings: {}, paused: true }, { settings: {}, paused: true }],
   ['resumeSpace', 'resume', resume, NOTHING, NOTHING],
 ];

@@ -121,6 +121,7 @@ describe('readable bodies', () => {
     ['a charset in quotes', (text) => typed('Application/JSON;charset="UTF-8"', text)],
     ['chunks', (text) => ({ raw: text, headers: CHUNKED })],
     ['white space around', (text) => ({ raw: ` \r\n\t${text}\n` })],
+    ['a byte order mark before', (text) => ({ raw: `\ufeff${text}` })],
     ['1 MB exactly', (text) => ({ raw: spacesAnd(LIMIT, text) })],
     ['gzip that inflates to 1 MB exactly', (text) => ({ raw: gzipSync(spacesAnd(LIMIT, text)), headers: GZIP })],
     ['fields that are unknown', (text) => ({ raw: text.replace('{', '{"unknown":[1],"__proto__":{"name":5},') })],

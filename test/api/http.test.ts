@@ -112,6 +112,12 @@ describe('the API', () => {
   });
 });
 
+it.each(['?name=%C3', '?q=a%', '?name=a&tag=%zz'])('refuses the query %s with 400', async (query) => {
+  const { status, body } = await service.call('GET', `/spaces/http/jobs${query}`);
+  const expected = { error: 'query must be valid percent-encoding', code: 'INVALID_REQUEST' };
+  expect({ status, body }).toEqual({ status: 400, body: expected });
+});
+
 describe('headers of a response', () => {
   const RESPONSES: [status: number, ask: () => Promise<HttpResponse>][] = [
     [200, () => call('GET', '/livez')],

@@ -250,6 +250,7 @@ it.each([
   [`name=${'x'.repeat(129)}`, 'name must be 1 to 128 characters'],
   ['nam=crop', 'unknown query parameter nam, did you mean name?'],
   ['=1', 'unknown query parameter ""'],
+  ['name=%C3', 'query must be valid percent-encoding'],
 ])('refuses a stream of a space with the query %s', async (query, error) => {
   const response = await sendHandshake(service.url, `${REALTIME}${ofSpace()}&${query}`);
   await expectRefusal(response, 400, 'INVALID_REQUEST');

@@ -208,6 +208,9 @@ it.each([
 it.each([
   ['warning', 'warn'],
   ['critical', 'fatal'],
+  ['CRITICAL', 'fatal'],
+  ['Warning', 'warn'],
+  ['INFO', 'info'],
 ])('returns the log level %s as its synonym %s', async (sent, shown) => {
   for (const log of await roundTrip(asText({ message: 'm', level: sent }))) expect(log.level).toBe(shown);
 });

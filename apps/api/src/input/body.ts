@@ -50,11 +50,11 @@ export async function inflateBody({ bytes, isGzip }: RawBody<string>, limit: num
   return checkUtf8(isGzip ? await gunzipBounded(bytes, limit) : bytes, limit);
 }
 
-/** Return text that is UTF-8 and at most `limit` bytes. @throws TOO_LARGE, INVALID_REQUEST */
+/** Return text that is UTF-8 and at most `limit` bytes, without a byte order mark. @throws TOO_LARGE, INVALID_REQUEST */
 export function checkUtf8(text: Buffer, limit: number): Buffer {
   if (text.length > limit) throw tooLargeInflated(limit);
   if (!isUtf8(text)) throw new YardmasterError('INVALID_REQUEST', 'body must be valid UTF-8');
-  return text;
+  return text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf ? text.subarray(3) : text;
 }
 
 /** Refusal of an inflated body. */

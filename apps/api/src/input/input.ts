@@ -75,11 +75,21 @@ export function query<Q>(schema: z.ZodType<Q>, check?: (query: Q, call: Call) =>
     read(call) {
       // Express would parse the URL of every request.
       const isNone = ofNone.success && !call.req.url.includes('?');
+      if (!isNone) checkPercentEncoding(call.req.url);
       const input = isNone ? ofNone.data : validate(schema, call.req.query, 'query');
       check?.(input, call);
       return input;
     },
   };
+}
+
+/** Refuse a query that Express would read with U+FFFD in the place of what is malformed. @throws INVALID_REQUEST */
+function checkPercentEncoding(url: string): void {
+  try {
+    decodeURIComponent(url.slice(url.indexOf('?') + 1));
+  } catch {
+    throw new YardmasterError('INVALID_REQUEST', 'query must be valid percent-encoding');
+  }
 }
 
 /** Input from the query and from a body. */

@@ -37,11 +37,11 @@ export function routeOfStream(url: string): string {
   }
 }
 
-function decode(segment: string): string {
+function decode(text: string, name = 'path'): string {
   try {
-    return decodeURIComponent(segment);
+    return decodeURIComponent(text);
   } catch {
-    throw new YardmasterError('INVALID_REQUEST', 'path must be valid percent-encoding');
+    throw new YardmasterError('INVALID_REQUEST', `${name} must be valid percent-encoding`);
   }
 }
 
@@ -54,7 +54,12 @@ function decode(segment: string): string {
 export function parseStreamUrl(url: string): StreamUrl {
   if (!isStreamUrl(url)) throw new YardmasterError('NOT_FOUND');
   const [path = '', text = ''] = url.split(/\?(.*)/s);
-  const [first = '', second, ...rest] = path.slice(PREFIX.length).replace(/\/$/, '').split('/').map(decode);
+  const [first = '', second, ...rest] = path
+    .slice(PREFIX.length)
+    .replace(/\/$/, '')
+    .split('/')
+    .map((part) => decode(part));
+  decode(text, 'query'); // URLSearchParams would put U+FFFD in the place of what is malformed.
   const query = new URLSearchParams(text);
   if (first === '' || rest.length > 0) throw new YardmasterError('NOT_FOUND');
   if (second === undefined) return { subject: { kind: 'job', jobId: first }, query };

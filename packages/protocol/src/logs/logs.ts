@@ -14,8 +14,8 @@ const LEVELS_BY_NAME = new Map<string, LogLevel>([
   ['critical', 'fatal'],
 ]);
 
-/** Return the level of this name, or undefined. */
-export const levelNamed = (name: string): LogLevel | undefined => LEVELS_BY_NAME.get(name);
+/** Return the level of this name, in upper or lower case, or undefined. */
+export const levelNamed = (name: string): LogLevel | undefined => LEVELS_BY_NAME.get(name.toLowerCase());
 
 /** Values for fields that a worker leaves out of a log entry. `loggedAt` is then the time of storage. */
 export const LOG_DEFAULTS = { level: 'info', source: 'worker' } as const;
@@ -62,10 +62,11 @@ const fullLog = z
   .object(
     {
       message: z.string(required('must be a string')),
-      level: levelName
+      level: z
+        .preprocess((given) => (typeof given === 'string' ? given.toLowerCase() : given), levelName)
         .transform((given) => levelNamed(given) as LogLevel)
         .optional()
-        .describe('Default: `info`. `warning` is stored as `warn`, `critical` as `fatal`'),
+        .describe('Default: `info`. `warning` is stored as `warn`, `critical` as `fatal`. Upper case is accepted'),
       timestamp: z
         .preprocess(strict, timestampMs)
         .optional()
