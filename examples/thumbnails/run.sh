@@ -16,9 +16,9 @@ fi
 
 # Without YARDMASTER_PYTHON, which must have Pillow and httpx, the first run installs them.
 python=${YARDMASTER_PYTHON:-$root/.cache/thumbnails/bin/python}
-if [ -z "${YARDMASTER_PYTHON:-}" ] && ! "$python" -c 'import PIL, httpx, websockets' 2>/dev/null; then
+if [ -z "${YARDMASTER_PYTHON:-}" ] && ! "$python" -c 'import PIL, httpx' 2>/dev/null; then
   python3 -m venv "$root/.cache/thumbnails"
-  "$python" -m pip install --quiet --disable-pip-version-check Pillow httpx websockets
+  "$python" -m pip install --quiet --disable-pip-version-check Pillow httpx
 fi
 export PYTHONPATH="$root/sdk/python/src"
 "$python" -c 'import PIL, httpx' # Without them the producer would wait for a worker that cannot start.

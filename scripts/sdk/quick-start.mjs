@@ -44,7 +44,7 @@ const LANGUAGES = {
     },
     install(packed) {
       run('python3', ['-m', 'venv', '.venv']);
-      run('.venv/bin/pip', ['install', '--quiet', '--disable-pip-version-check', `${packed}[stream]`]);
+      run('.venv/bin/pip', ['install', '--quiet', '--disable-pip-version-check', packed]);
     },
     command(name, program) {
       writeFileSync(join(folder, `${name}.py`), program);

@@ -62,7 +62,7 @@ const NO_JSON = [
 const NO_ENTRY = ['null', '5', '0', 'true', 'false', '[]', '["a"]', '1e400'];
 const NO_MESSAGE = ['{}', '{"level":"info"}', '{"Message":"m"}', '{"__proto__":{"message":"m"}}'];
 const NO_STRING = ['null', '5', 'true', '[]', '["m"]', '{}'];
-const NO_LEVEL = ['"Warning"', '"INFO"', '" info"', '""', '"__proto__"', '2', 'null', 'true', '["info"]', '{}'];
+const NO_LEVEL = ['"notice"', '" info"', '""', '"__proto__"', '2', 'null', 'true', '["info"]', '{}'];
 const NO_TIMESTAMP = [
   ...['""', '"yesterday"', '"2024-02-29"', '"2024-02-29T12:00:00"', '"2024-02-29T12:00:00 +02:00"'],
   ...['"2024-02-29T12:00:00+25:00"', '"2024-02-30T12:00:00Z"', '"2023-02-29T12:00:00Z"', '"2024-13-01T12:00:00Z"'],

@@ -154,7 +154,7 @@ describe('query of logs', () => {
       [`${name}=1&${name}=1`],
     ]),
     [BOTH, ['after=1&before=5', 'before=5&after=0']],
-    [LEVEL, ['', 'WARN', 'Warning', 'warn,', ',warn', 'warn,,error', 'warn%20error', '3'].map((it) => `level=${it}`)],
+    [LEVEL, ['', 'notice', 'warn,', ',warn', 'warn,,error', 'warn%20error', '3'].map((it) => `level=${it}`)],
     [LEVEL, ['level=warn&level=', 'level=warn&level=unknown', 'level=__proto__']],
     [LONG, [`q=${'x'.repeat(501)}`, `q=${encodeURIComponent('🚂'.repeat(501))}`]],
     ['q must have at most 32 terms', [`q=${Array(33).fill('x').join('+')}`]],

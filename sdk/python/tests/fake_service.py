@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import queue
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,19 +14,24 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Json = dict[str, Any]
+#: The messages of a stream. None ends it.
+Messages = queue.SimpleQueue["Json | None"]
 #: Status, body and headers; or None to close the connection without a response.
 Reply = tuple[int, Any, dict[str, str]] | None
+_OF_JOB = re.compile(r".*/jobs/(.+)/(ack|complete|fail|release|progress|checkpoint|event)")
 
 
 class Call:
-    def __init__(self, method: str, path: str, headers: dict[str, str], body: Any) -> None:
+    def __init__(self, method: str, path: str, headers: dict[str, str], body: Any, port: int = 0) -> None:
         self.method, self.path, self.headers, self.body = method, path, headers, body
+        self.port = port  # Of the client, so it names the connection.
 
 
 class FakeService:
     """Gives out the jobs of ``jobs``, and notes all calls and outcomes.
 
-    ``override`` may answer a call in another way; ``refuse`` may refuse an outcome by returning the fields of an error.
+    ``override`` may answer a call in another way. ``refuse`` may refuse an outcome by returning the fields of an error.
+    ``invalid`` may refuse the whole call with an outcome by returning a status and a message.
     """
 
     def __init__(self) -> None:
@@ -35,6 +42,8 @@ class FakeService:
         self.logs: list[Json] = []
         self.override: Callable[[Call], Reply | str] = lambda _: "none"
         self.refuse: Callable[[Json], Json | None] = lambda _: None
+        self.invalid: Callable[[Json], tuple[int, str] | None] = lambda _: None
+        self.streams: list[Messages] = []
         self.url = ""
 
     def add(self, name: str, payload: Any = None, **fields: Any) -> str:
@@ -74,6 +83,21 @@ class FakeService:
         if not isinstance(other, str):
             return other
         path = call.path.split("?")[0]
+        if "/realtime/" in path:
+            return 200, self._stream(), {}
+        of_job = _OF_JOB.fullmatch(path)
+        outcomes: list[Json] = []
+        if isinstance(call.body, dict):
+            outcomes = call.body.get("outcomes") or call.body.get("settle") or []
+        if of_job is not None and "ephemeral" not in call.path:
+            action, token = of_job[2], call.headers["x-delivery-token"]
+            fields = {"data": call.body} if action in ("checkpoint", "event") else call.body
+            outcomes = [{"jobId": of_job[1], "deliveryToken": token, "action": action, **fields}]
+        for invalid in map(self.invalid, outcomes):
+            if invalid is not None:
+                return invalid[0], {"code": "TOO_LARGE", "error": invalid[1]}, {}
+        if of_job is not None and outcomes:
+            return 200, self._settle(outcomes)[0], {}
         if path.endswith("/jobs/poll"):
             return 200, self._poll(call.body), {}
         if path.endswith("/jobs/settle"):
@@ -85,6 +109,19 @@ class FakeService:
             one = {"id": "j1", "name": "n", "status": "pending", "createdAt": ""}
             return 201, [one for _ in call.body] if isinstance(call.body, list) else one, {}
         return 404, {"code": "NOT_FOUND", "error": "Not found"}, {}
+
+    def publish(self, message: Json) -> None:
+        """Send a message on the streams that are open."""
+        for stream in self.wait_for(lambda: self.streams):
+            stream.put(message)
+
+    def _stream(self) -> Messages:
+        messages: Messages = queue.SimpleQueue()
+        messages.put({"type": "init"})
+        with self.changed:
+            self.streams.append(messages)
+            self.changed.notify_all()
+        return messages
 
     def _settle(self, outcomes: list[Json]) -> list[Json]:
         with self.changed:
@@ -123,17 +160,35 @@ def serve() -> Iterator[FakeService]:
         def answer(self) -> None:
             headers = {name.lower(): value for name, value in self.headers.items()}
             raw = self.rfile.read(int(headers.get("content-length", 0)))
-            reply = fake.answer(Call(self.command, self.path, headers, _body_of(headers, raw)))
+            reply = fake.answer(Call(self.command, self.path, headers, _body_of(headers, raw), self.client_address[1]))
             if reply is None:
                 self.close_connection = True
                 return
             status, body, more = reply
+            if isinstance(body, queue.SimpleQueue):
+                self.stream(body)
+                return
             text = body.encode() if isinstance(body, str) else json.dumps(body).encode()
             self.send_response(status)
             for name, value in {"content-length": str(len(text)), **more}.items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(text)
+
+        def stream(self, messages: Messages) -> None:
+            self.close_connection = True
+            self.send_response(200)
+            self.send_header("content-type", "text/event-stream")
+            self.end_headers()
+            while fake.url:
+                try:
+                    message = messages.get(timeout=0.1)
+                except queue.Empty:
+                    self.wfile.write(b": still here\n\n")
+                    continue
+                if message is None:
+                    return
+                self.wfile.write(f"data: {json.dumps(message, ensure_ascii=False)}\n\n".encode())
 
         do_GET = do_POST = do_DELETE = answer
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import time
@@ -53,3 +54,20 @@ def never_end(ctx: SyncContext, payload: object) -> None:
     ctx.log.info("waits")
     while True:
         time.sleep(1)
+
+
+def start_process(ctx: SyncContext, payload: object) -> None:
+    """Start a process of multiprocessing, and report its id."""
+    process = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(600,))
+    process.start()
+    ctx.save([os.getpid(), process.pid])
+    process.join()
+
+
+def square(n: int) -> int:
+    return n * n
+
+
+def use_pool(ctx: SyncContext, payload: list[int]) -> list[int]:
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        return pool.map(square, payload)

@@ -114,10 +114,16 @@ def test_a_list_is_one_call(service: FakeService, client: Yardmaster) -> None:
     assert service.calls[0].body[1] == {"name": "ok", "payload": None, "delaySeconds": 1}
 
 
+DEAD = {
+    **{"name": "TypeError", "message": "fetch failed"},
+    "causes": [{"name": "Error", "message": "connect ECONNREFUSED 127.0.0.1:1"}],
+}
+
+
 @pytest.mark.parametrize(
     ("job", "code"),
     [
-        ({"status": "dead", "error": "disk full"}, "JOB_DEAD"),
+        ({"status": "dead", "error": DEAD}, "JOB_DEAD"),
         ({"status": "killed"}, "JOB_KILLED"),
         ({"status": "running"}, "TIMEOUT"),
     ],
@@ -130,7 +136,9 @@ def test_a_result_that_does_not_come_is_an_error(
         client.job("j1").result(timeout="50ms")
     assert (caught.value.code, caught.value.job_status) == (code, job["status"])
     if code == "JOB_DEAD":
-        assert caught.value.job_error == "disk full"
+        assert caught.value.job_error == DEAD
+        message = "The job is dead: TypeError: fetch failed (cause: Error: connect ECONNREFUSED 127.0.0.1:1)"
+        assert caught.value.message == message
 
 
 def test_a_result_is_waited_for_with_long_polls(service: FakeService, client: Yardmaster) -> None:

@@ -1,12 +1,16 @@
 /** Objects that JSON keeps: plain ones, instances of classes, arrays and boxed values. All others would become `{}`. */
 const KEPT = /^\[object (Object|Array|Number|String|Boolean|Arguments)\]$/;
 
+/** The service closes the connection in the middle of a body above some 20 MB, so the call would be sent again forever. */
+const MOST_CHARACTERS = 16_000_000;
+
 /**
  * Return a value as JSON.
  *
  * @param root name of the value in the error
  * @returns JSON text; `null` for undefined
- * @throws TypeError with the path of what JSON would lose or change: NaN, an invalid date, a Map, a function …
+ * @throws TypeError with the path of what JSON would lose or change: NaN, an invalid date, a Map, a function …; RangeError for
+ * more than can be sent
  */
 export function jsonOf(value: unknown, root: string): string {
   const paths = new Map<unknown, string>();
@@ -17,14 +21,20 @@ export function jsonOf(value: unknown, root: string): string {
     paths.set(converted, path); // Only objects are asked for.
     return converted;
   }
+  let text: string;
   try {
-    return JSON.stringify(value, check) ?? 'null';
+    text = JSON.stringify(value, check) ?? 'null';
   } catch (error) {
-    const text = String((error as Error)?.message);
-    if (text.startsWith('Converting circular')) throw new TypeError(`${root} contains itself`);
+    const message = String((error as Error)?.message);
+    if (message.startsWith('Converting circular')) throw new TypeError(`${root} contains itself`);
     if (error instanceof RangeError) throw new TypeError(`${root} has too many levels`);
     throw error;
   }
+  if (text.length <= MOST_CHARACTERS) return text;
+  const size = text.length.toLocaleString('en-US');
+  throw new RangeError(
+    `The ${root} has ${size} characters of JSON, more than can be sent. Store it elsewhere and use its address.`,
+  );
 }
 
 const accessOf = (key: string, isIndex: boolean): string =>

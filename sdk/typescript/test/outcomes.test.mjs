@@ -114,6 +114,12 @@ for (const [result, fault] of RESULTS)
     assert.deepEqual(await outcomeOf(() => result), { action: 'fail', error, retryable: false });
   });
 
+test('a result that is larger than the service reads at all fails its job without retries', async () => {
+  const { error, retryable } = await outcomeOf(() => 'x'.repeat(16_000_000));
+  assert.deepEqual([error.name, retryable], ['InvalidResult', false]);
+  assert.match(error.message, /^The result has 16,000,002 characters of JSON, more than can be sent\./);
+});
+
 test('a result that contains itself fails its job without retries', async () => {
   const result = { list: [] };
   result.list.push(result);

@@ -12,12 +12,29 @@ import (
 	"strings"
 )
 
+// The service closes the connection in the middle of a body above some 20 MB, so the call would be sent again forever.
+const maxBytes = 16_000_000
+
+// tooLargeError is the error of a value that cannot be sent.
+type tooLargeError struct {
+	root string
+	size int
+}
+
+func (e *tooLargeError) Error() string {
+	return fmt.Sprintf("The %s has %s bytes of JSON, more than can be sent. Store it elsewhere and use its address.",
+		e.root, grouped(e.size))
+}
+
 // JSON returns a value as JSON. The error says which part of the value is none, as in "result.items[2].price is NaN".
 // The root is the name of the value there.
 func JSON(value any, root string) (json.RawMessage, error) {
 	body, err := marshal(value)
 	if err != nil {
 		return nil, errors.New(faultOf(reflect.ValueOf(value), root, err, map[pointer]bool{}))
+	}
+	if len(body) > maxBytes {
+		return nil, &tooLargeError{root, len(body)}
 	}
 	return body, nil
 }

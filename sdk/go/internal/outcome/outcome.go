@@ -67,6 +67,9 @@ func Of(result any, err error) wire.Outcome {
 func of(result any, err error) wire.Outcome {
 	if err == nil {
 		body, fault := JSON(result, "result")
+		if tooLarge, ok := fault.(*tooLargeError); ok {
+			return invalidResult(tooLarge.Error())
+		}
 		if fault != nil {
 			return invalidResult("The result is not JSON: " + fault.Error())
 		}

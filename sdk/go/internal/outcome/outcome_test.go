@@ -248,3 +248,11 @@ func TestEveryErrorAndEveryResultHasAnOutcome(t *testing.T) {
 		expect(t, fmt.Sprintf("%T", value), o.Action == Fail && IsUnexpected(o) || string(o.Result) == "null", true)
 	}
 }
+
+func TestAResultThatCannotBeSentIsNotRetryable(t *testing.T) {
+	failed := Of(strings.Repeat("x", maxBytes), nil)
+	const want = "The result has 16,000,002 bytes of JSON, more than can be sent. Store it elsewhere and use its address."
+	if failed.Retryable == nil || errorIn(failed.Error).Message != want {
+		t.Errorf("%s", failed.Error)
+	}
+}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 import uuid
@@ -11,6 +10,7 @@ from typing import Any, cast
 from urllib.parse import quote, urlencode
 
 from ._durations import Duration, seconds_of
+from ._error_objects import line_of
 from ._errors import YardmasterError
 from ._options import NewJob, OperationOptions, body_of
 from ._payloads import json_bytes
@@ -135,8 +135,7 @@ def has_result(job: JobWithEvents) -> bool:
     status = job["status"]
     if status == "dead":
         error = job.get("error")
-        text = error if isinstance(error, str) else json.dumps(error)
-        raise YardmasterError("JOB_DEAD", f"The job is dead: {text}", job_status=status, job_error=error)
+        raise YardmasterError("JOB_DEAD", f"The job is dead: {line_of(error)}", job_status=status, job_error=error)
     if status == "killed":
         raise YardmasterError("JOB_KILLED", "Job has been killed", job_status=status)
     return status == "completed"

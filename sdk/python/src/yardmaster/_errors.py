@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 from ._durations import Duration, seconds_of
@@ -37,7 +38,7 @@ class YardmasterError(Exception):
         self.request_id = request_id
         #: One entry for each invalid field of a 400 that has several.
         self.details = list(details)
-        #: Error of the job; only of JOB_DEAD.
+        #: Error of the job, with all its causes; only of JOB_DEAD.
         self.job_error = job_error
         #: Seconds that the service asks to wait before the next try; 0 for none.
         self.retry_after = retry_after
@@ -66,7 +67,7 @@ class YardmasterError(Exception):
 
 
 #: Of the service, in seconds.
-_MOST_RETRY_DELAY, _MOST_DELAY = 604_800.0, 31_622_400.0
+MOST_RETRY_DELAY, MOST_DELAY = 604_800.0, 31_622_400.0
 
 
 class Aborted(Exception):
@@ -98,7 +99,7 @@ class RetryAfter(Exception):
 
     def __init__(self, delay: Duration, message: str = "Try again later") -> None:
         super().__init__(message)
-        self.seconds = seconds_of(delay, "the delay of RetryAfter", _MOST_RETRY_DELAY)
+        self.seconds = _seconds_of(delay, "the delay of RetryAfter", MOST_RETRY_DELAY)
 
 
 class Release(Exception):
@@ -106,8 +107,15 @@ class Release(Exception):
 
     def __init__(self, delay: Duration = 0, reason: str | None = None) -> None:
         super().__init__(reason or "the job is released")
-        self.seconds = seconds_of(delay, "the delay of a release", _MOST_DELAY)
+        self.seconds = _seconds_of(delay, "the delay of a release", MOST_DELAY)
         self.reason = reason
+
+
+def _seconds_of(delay: Duration, option: str, most: float) -> float:
+    """A time that has passed already, such as a negative difference of two times, is no delay."""
+    seconds = delay.total_seconds() if isinstance(delay, timedelta) else delay
+    is_past = isinstance(seconds, int | float) and seconds < 0
+    return seconds_of(0 if is_past else delay, option, most)
 
 
 def abort_reason_of(error: YardmasterError) -> Aborted | None:

@@ -3,24 +3,105 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import json
 import sys
+import types
 import typing
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, cast
 
+from ._error_objects import message_of
 from ._errors import NonRetryable
 
+#: Of the service: how deep arrays and objects may nest.
+_MOST_LEVELS = 64
+#: The service closes the connection in the middle of a body of about 20 MB, so the call would be sent again for ever.
+_MOST_BYTES = 16_000_000
 
-def json_bytes(value: Any) -> bytes:
-    """Raises TypeError or ValueError for a value that JSON cannot represent."""
-    return json.dumps(value, allow_nan=False, separators=(",", ":"), default=_plain).encode()
+
+def json_bytes(value: Any, path: str = "") -> bytes:
+    """Return a value as JSON. Raises ValueError, which names the part that is not JSON by its path."""
+    try:
+        return json.dumps(value, allow_nan=False, separators=(",", ":"), default=_plain).encode()
+    except Exception as error:
+        refusal = _refusal_of(value, path, error)
+    raise refusal
 
 
-def as_json(value: Any) -> Any:
-    """Return a value as the service would store it. Raises TypeError or ValueError, as json_bytes does."""
-    return json.loads(json_bytes(value))
+def as_json(value: Any, path: str) -> Any:
+    """Return a value as the service would store it. Raises ValueError, which names the part that is not JSON."""
+    text = json_bytes(value, path)
+    if len(text) > _MOST_BYTES:
+        advice = "Store it elsewhere and use its address."
+        raise ValueError(f"The {path} has {len(text):,} bytes of JSON, more than can be sent. {advice}")
+    with suppress(RecursionError):
+        stored = json.loads(text)
+        if _is_shallow(stored):
+            return stored
+    raise _refusal_of(value, path, None)
+
+
+def _refusal_of(value: Any, path: str, error: Exception | None) -> ValueError:
+    fault = _fault_in(value, path, 1, ()) or (path if error is None else f"{path}: {message_of(error)}")
+    return ValueError(f"The {path or 'request'} is not JSON: {fault}")
+
+
+def _is_shallow(stored: Any) -> bool:
+    parts: list[Any] = [stored]
+    for _ in range(_MOST_LEVELS + 1):
+        nested: list[Any] = [part for part in parts if isinstance(part, dict | list)]
+        if not nested:
+            return True
+        parts = [each for part in nested for each in cast(Any, part.values() if isinstance(part, dict) else part)]
+    return False
+
+
+class _Unknown(TypeError):
+    """What a value has that JSON has not. The text continues a sentence that begins with the path of the value."""
+
+
+def _fault_in(value: Any, path: str, level: int, around: tuple[int, ...]) -> str | None:
+    """Return a sentence about the first part of a value that is not JSON. ``around``: the ids of what contains it."""
+    if value is None or isinstance(value, str):
+        return None
+    if isinstance(value, int | float):
+        is_finite = abs(value) <= sys.float_info.max
+        return (
+            None
+            if is_finite
+            else f"{path} is {json.dumps(value) if isinstance(value, float) else 'too large a number'}"
+        )
+    if id(value) in around:
+        return f"{path} refers to a value that contains it"
+    if level > _MOST_LEVELS:
+        return f"{path} is nested deeper than {_MOST_LEVELS} levels"
+    try:
+        parts = _parts_of(value)
+    except _Unknown as unknown:
+        return f"{path} {unknown}"
+    except Exception as error:
+        return f"{path} cannot be read: {type(error).__name__}: {message_of(error)}"
+    around = (*around, id(value))
+    faults = (_fault_in(part, f"{path}{step}".lstrip("."), level + bool(step), around) for step, part in parts)
+    return next((fault for fault in faults if fault is not None), None)
+
+
+def _parts_of(value: Any) -> list[tuple[str, Any]]:
+    """Return what a value contains, with the steps of the paths to it."""
+    if isinstance(value, dict):
+        return [(_step_of(key), part) for key, part in cast(Any, value).items()]
+    if isinstance(value, list | tuple):
+        return [(f"[{i}]", part) for i, part in enumerate(cast("list[Any]", value))]
+    return [("", _plain(value))]
+
+
+def _step_of(key: Any) -> str:
+    if not isinstance(key, str | int | float | None):
+        raise _Unknown(f"has a key of the type {type(key).__name__}")
+    return f".{key}" if isinstance(key, str) and key.isidentifier() else f"[{json.dumps(key)}]"
 
 
 def _plain(value: Any) -> Any:
@@ -30,7 +111,7 @@ def _plain(value: Any) -> Any:
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if _is_a("msgspec", "Struct", type(value)):
         return sys.modules["msgspec"].to_builtins(value)
-    raise TypeError(f"{type(value).__name__} is not representable as JSON")
+    raise _Unknown(f"has the type {type(value).__name__}")
 
 
 def _is_a(package: str, base: str, kind: Any) -> bool:
@@ -39,12 +120,41 @@ def _is_a(package: str, base: str, kind: Any) -> bool:
     return module is not None and isinstance(kind, type) and issubclass(kind, getattr(module, base))
 
 
+def function_of(handler: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function that a handler calls: that of a functools.partial, or of an object with ``__call__``."""
+    while isinstance(handler, functools.partial):
+        handler = handler.func
+    return handler if inspect.isroutine(handler) else type(handler).__call__
+
+
 def payload_type_of(handler: Callable[..., Any]) -> Any:
-    """Return the annotation of the second parameter of a handler; None without one. Raises TypeError for others."""
-    parameters = list(inspect.signature(handler).parameters.values())
-    if len(parameters) != 2:
-        raise TypeError("A handler takes two arguments: the context and the payload")
-    return typing.get_type_hints(handler).get(parameters[1].name)
+    """Return the annotation of the payload; None if it has none, or one that exists only for a type checker.
+
+    Raises TypeError for a handler that does not take a context and a payload.
+    """
+    signature = _signature_of(handler)
+    try:
+        signature.bind(None, None)
+    except TypeError:
+        raise TypeError("A handler takes two arguments: the context and the payload") from None
+    by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    hints = [each.annotation for each in signature.parameters.values() if each.kind in by_position]
+    if len(hints) < 2 or hints[1] is inspect.Parameter.empty:
+        return None
+    holder = types.SimpleNamespace(__annotations__={"payload": hints[1]})
+    names = getattr(inspect.unwrap(function_of(handler)), "__globals__", {})
+    try:
+        return typing.get_type_hints(holder, names)["payload"]
+    except Exception:  # Evaluated, a hint may raise anything.
+        return None
+
+
+def _signature_of(handler: Callable[..., Any]) -> inspect.Signature:
+    if sys.version_info >= (3, 14):  # There, a signature evaluates all annotations unless it is told not to.
+        from annotationlib import Format
+
+        return inspect.signature(handler, annotation_format=Format.FORWARDREF)
+    return inspect.signature(handler)
 
 
 def as_type(kind: Any, payload: Any) -> Any:
@@ -65,9 +175,9 @@ def _as_dataclass(kind: Any, value: Any) -> Any:
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
         if not isinstance(value, dict):
             raise TypeError(f"{kind.__name__} must be an object")
-        hints = typing.get_type_hints(kind)
+        hints = _hints_of(kind)
         names = [field.name for field in dataclasses.fields(kind) if field.init and field.name in value]
-        return kind(**{name: _as_dataclass(hints[name], value[name]) for name in names})
+        return kind(**{name: _as_dataclass(hints.get(name), value[name]) for name in names})
     if origin is list and isinstance(value, list):
         return [_as_dataclass(arguments[0], each) for each in cast(Any, value)]
     if origin is dict and isinstance(value, dict):
@@ -76,3 +186,11 @@ def _as_dataclass(kind: Any, value: Any) -> Any:
     if len(arguments) == 2 and len(inner) == 1 and value is not None:  # X | None
         return _as_dataclass(inner[0], value)
     return value
+
+
+def _hints_of(kind: type) -> dict[str, Any]:
+    """Return the types of the fields of a dataclass; none if one of them exists only for a type checker."""
+    try:
+        return typing.get_type_hints(kind)
+    except Exception:
+        return {}

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
+import os
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
@@ -17,6 +21,8 @@ from ._errors import YardmasterError
 
 #: A call has this long for its response, besides its wait. Seconds.
 RESPONSE = 10.0
+#: The service sends a comment on a stream every 15 s, so a stream that is silent for longer than this has stalled.
+_SILENT = 45.0
 
 
 @dataclass(frozen=True)
@@ -117,13 +123,43 @@ def _retry_after_of(header: str | None) -> float:
 _LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=50)
 
 
+_httpx_logger = logging.getLogger("httpx")
+_is_own = ContextVar("yardmaster_call", default=False)
+
+
+def _is_wanted(record: logging.LogRecord) -> bool:
+    """Keep what httpx logs for each call of the SDK out of logs, unless the user has set the level of that logger."""
+    return not _is_own.get() or record.levelno > logging.INFO or _httpx_logger.level != logging.NOTSET
+
+
+_httpx_logger.addFilter(_is_wanted)
+
+
+@contextmanager
+def _own_call() -> Generator[None, None, None]:
+    token = _is_own.set(True)
+    try:
+        yield
+    except httpx.HTTPError as error:
+        raise no_response(error) from error
+    finally:
+        _is_own.reset(token)
+
+
 class SyncTransport:
-    """Makes calls from any thread."""
+    """Makes calls from any thread, also after a fork."""
 
     def __init__(self, target: Target, window: float) -> None:
         self.target = target
         self._window = window
-        self._http = httpx.Client(limits=_LIMITS)
+        self._pool = (os.getpid(), httpx.Client(limits=_LIMITS))
+
+    @property
+    def _http(self) -> httpx.Client:
+        """The connections of this process. On those of its parent, each would read the responses of the other."""
+        if self._pool[0] != os.getpid():
+            self._pool = (os.getpid(), httpx.Client(limits=_LIMITS))
+        return self._pool[1]
 
     def send(self, request: Request, window: float = math.inf) -> Any:
         """Send a call until a response says what it did, or until the retry window, or this shorter one, is over."""
@@ -139,29 +175,56 @@ class SyncTransport:
             time.sleep(wait)
 
     def _once(self, request: Request) -> Any:
-        try:
-            return parse(self._http.request(**arguments(self.target, request, None)), request.is_page)
-        except httpx.HTTPError as error:
-            raise no_response(error) from error
+        with _own_call():
+            response = self._http.request(**arguments(self.target, request, None))
+        return parse(response, request.is_page)
 
     def close(self) -> None:
         self._http.close()
 
 
 class AsyncTransport:
-    """Makes calls from one event loop."""
+    """Makes calls from any event loop, also after a fork."""
 
     def __init__(self, target: Target, window: float = 0) -> None:
         self.target = target
         self._window = window
-        self._http = httpx.AsyncClient(limits=_LIMITS)
+        self._pools: dict[asyncio.AbstractEventLoop, tuple[int, httpx.AsyncClient]] = {}
+
+    @property
+    def _http(self) -> httpx.AsyncClient:
+        """The connections of this event loop and process."""
+        loop = asyncio.get_running_loop()
+        pool = self._pools.get(loop)
+        if pool is None or pool[0] != os.getpid():
+            for closed in [each for each in self._pools if each.is_closed()]:
+                self._pools.pop(closed, None)
+            pool = self._pools[loop] = (os.getpid(), httpx.AsyncClient(limits=_LIMITS))
+        return pool[1]
 
     async def once(self, request: Request, timeout: float | None = None) -> Any:
         """Make a call once. Canceled, it closes its connection."""
+        with _own_call():
+            response = await self._http.request(**arguments(self.target, request, timeout))
+        return parse(response, request.is_page)
+
+    @asynccontextmanager
+    async def stream(self, path: str) -> AsyncGenerator[httpx.Response, None]:
+        """Open a stream as server-sent events. Its response may have any status but those of errors."""
+        headers = {"x-api-key": self.target.api_key, "accept": "text/event-stream"}
+        timeout = httpx.Timeout(RESPONSE, read=_SILENT)
+        with _own_call():
+            request = self._http.build_request(
+                "GET", f"{self.target.url}/api/v1{path}", headers=headers, timeout=timeout
+            )
+            response = await self._http.send(request, stream=True)
         try:
-            return parse(await self._http.request(**arguments(self.target, request, timeout)), request.is_page)
-        except httpx.HTTPError as error:
-            raise no_response(error) from error
+            if not response.is_success:
+                await response.aread()
+                parse(response)
+            yield response
+        finally:
+            await response.aclose()
 
     async def send(self, request: Request, window: float = math.inf) -> Any:
         """Send a call until a response says what it did, or until the retry window, or this shorter one, is over."""
@@ -177,4 +240,7 @@ class AsyncTransport:
             await asyncio.sleep(wait)
 
     async def close(self) -> None:
-        await self._http.aclose()
+        """Close the connections of this event loop."""
+        pool = self._pools.pop(asyncio.get_running_loop(), None)
+        if pool is not None:
+            await pool[1].aclose()

@@ -66,7 +66,7 @@ class AsyncJob:
 
 
 class AsyncYardmaster:
-    """The client for asyncio, of one event loop; see :class:`Yardmaster`."""
+    """The client for asyncio, for any event loop; see :class:`Yardmaster`."""
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ from ._wire import LogEntryLevel
 from ._worker.context import current_log
 
 #: What the SDK itself writes while it sends the log must not become part of the log.
-_OWN = ("yardmaster", "httpx", "httpcore", "websockets", "asyncio")
+_OWN = ("yardmaster", "httpx", "httpcore", "asyncio")
 
 
 class JobLogHandler(logging.Handler):

@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any, Literal
 
-from ._errors import Aborted
+from ._errors import Aborted, YardmasterError
 from ._payloads import as_json
 from ._worker.context import Context, JobInfo, LogEntry, ReportAction, SyncContext
 from ._worker.handlers import call_blocking, call_in_loop, handler_of
-from ._worker.outcomes import Fields
+from ._worker.outcomes import Fields, end_of, replacement_of, size_of
 from ._worker.signal import AbortSignal
 
+#: Of the service, unless its operator has set another one. Bytes of JSON.
+_MOST_RESULT = 262_144
 _STATUS: dict[str, Literal["completed", "failed", "released"]] = {
     "complete": "completed",
     "fail": "failed",
@@ -31,7 +33,7 @@ class Run:
     #: What it returned, as the service would store it; None unless completed.
     result: Any = None
     #: Why it has failed, as the service would store it; None unless failed.
-    error: str | None = None
+    error: dict[str, Any] | None = None
     #: Whether a retry may help; only of a failure.
     is_retryable: bool = False
     #: Delay before the next attempt, or of a release, in seconds; None for the default.
@@ -43,6 +45,9 @@ class Run:
     logs: list[LogEntry] = field(default_factory=list["LogEntry"])
 
     def end(self, end: Fields) -> None:
+        if end["action"] == "complete" and size_of(end["result"]) > _MOST_RESULT:
+            too_large = f"result must be at most {_MOST_RESULT} bytes of JSON"
+            end = replacement_of(end, YardmasterError("TOO_LARGE", too_large, status=413)) or end
         self.status = _STATUS[end["action"]]
         self.result = end.get("result")
         self.error = end.get("error")
@@ -62,7 +67,7 @@ class _Recorder:
             "event": self._run.events,
             "ephemeral": self._run.ephemeral_events,
         }
-        of_action[action].append(as_json(data))
+        of_action[action].append(as_json(data, "event" if action == "ephemeral" else action))
 
 
 class _AsyncRecorder(_Recorder):
@@ -85,9 +90,11 @@ async def run_async(
     called = handler_of(handler, process=False, cancel=True)
     if called.kind == "thread":
         context = SyncContext(job, signal, _Recorder(run))
-        run.end(await asyncio.to_thread(call_blocking, called, context, as_json(payload)))
+        run.end(await asyncio.to_thread(call_blocking, called, context, as_json(payload, "payload")))
         return run
-    task = asyncio.ensure_future(call_in_loop(called, Context(job, signal, _AsyncRecorder(run)), as_json(payload)))
+    task = asyncio.ensure_future(
+        call_in_loop(called, Context(job, signal, _AsyncRecorder(run)), as_json(payload, "payload"))
+    )
     loop = asyncio.get_running_loop()
 
     def cancel(_: Aborted) -> None:
@@ -95,7 +102,7 @@ async def run_async(
 
     signal.on_abort(cancel)
     await asyncio.wait({task})
-    run.end({"action": "fail", "error": "CancelledError"} if task.cancelled() else task.result())
+    run.end(end_of(error=asyncio.CancelledError(), context=None) if task.cancelled() else task.result())
     return run
 
 

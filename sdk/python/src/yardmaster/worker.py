@@ -8,10 +8,10 @@ import threading
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager
 from functools import partial
-from types import FrameType
 from typing import Any, Protocol, TypeVar, overload
 
 from ._durations import Duration, seconds_of
+from ._signals import on_signal
 from ._transport import Target
 from ._warnings import OnWarning, guarded, log_warning
 from ._worker.context import Context, SyncContext
@@ -55,7 +55,7 @@ class Worker:
     lost waits for its timeout, and has used an attempt. ``worker_id``: shown on the jobs; host and process id by
     default. ``health_port``: serves ``/healthz``. ``on_warning``: called, from any thread, when something needs
     attention but does not end the worker; by default the logger ``yardmaster`` gets it. ``handle_signals``: whether
-    SIGTERM and SIGINT stop the worker.
+    SIGTERM and SIGINT stop the worker; a handler of the program for them is called as well.
     """
 
     def __init__(
@@ -87,22 +87,27 @@ class Worker:
         """Register the handler of a name: a function of a context and the payload.
 
         What it returns is the result, and what it raises fails the attempt. The payload is a dict, or what the
-        annotation says: a dataclass, or a model of pydantic or msgspec. One that does not fit makes the job dead.
+        annotation says: a dataclass, or a model of pydantic or msgspec. One that does not fit makes the job dead. An
+        annotation that exists only for a type checker is ignored.
 
         An ``async def`` gets a :class:`Context` and runs on the event loop of ``run`` or ``run_async``; its task is
         canceled when its signal is aborted, unless ``cancel`` is False. A ``def`` gets a :class:`SyncContext` and runs
         in a thread, or with ``process`` in a process, which suits work that needs the processor.
+
+        A function of the same module and name replaces the one before, so a cell of a notebook may run again. A worker
+        that runs keeps the handlers with which it has begun.
         """
         if not name:
             raise ValueError("The name of a job must not be empty")
-        if name in self._handlers:
-            raise ValueError(f"{name} has a handler already")
-        if len(self._handlers) == _MOST_NAMES:
-            raise ValueError(f"A worker has handlers for at most {_MOST_NAMES} names")
 
-        def register(handler: Any) -> Any:
-            self._handlers[name] = handler_of(handler, process=process, cancel=cancel)
-            return handler
+        def register(function: Any) -> Any:
+            handler, before = handler_of(function, process=process, cancel=cancel), self._handlers.get(name)
+            if before is not None and before.qualified_name != handler.qualified_name:
+                raise ValueError(f"{name} has a handler already")
+            if before is None and len(self._handlers) == _MOST_NAMES:
+                raise ValueError(f"A worker has handlers for at most {_MOST_NAMES} names")
+            self._handlers[name] = handler
+            return function
 
         return register
 
@@ -118,8 +123,9 @@ class Worker:
 
         Raises YardmasterError only when an operator must act: the key or the polls are refused.
         """
+        if _is_in_loop():
+            raise RuntimeError("An event loop is running here, as in a notebook. Use: await worker.run_async()")
         loop = asyncio.new_event_loop()
-        asyncio.set_event_loop(loop)
         running = loop.create_task(self.run_async())
         try:
             loop.run_until_complete(running)
@@ -127,7 +133,6 @@ class Worker:
             running.cancel()  # After an interrupt; it releases all jobs.
             loop.run_until_complete(asyncio.wait({running}))
             _cancel_rest(loop)
-            asyncio.set_event_loop(None)
             loop.close()
 
     async def run_async(self) -> None:
@@ -159,18 +164,22 @@ class Worker:
     @contextmanager
     def _signals(self) -> Generator[None, None, None]:
         """Let signals stop the worker. Only the main thread of a program can have signals."""
-
-        def stop(number: int, frame: FrameType | None) -> None:
-            self.stop()
-
         is_main = threading.current_thread() is threading.main_thread()
         numbers = [signal.SIGTERM, signal.SIGINT] if self._handle_signals and is_main else []
-        before = [(number, signal.signal(number, stop)) for number in numbers]
+        restores = [on_signal(number, self.stop) for number in numbers]
         try:
             yield
         finally:
-            for number, handler in before:
-                signal.signal(number, handler)
+            for restore in restores:
+                restore()
+
+
+def _is_in_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _cancel_rest(loop: asyncio.AbstractEventLoop) -> None:

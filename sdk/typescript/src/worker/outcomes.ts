@@ -56,7 +56,8 @@ function faultIn(result: unknown): ErrorObject | null {
     jsonOf(result, 'result');
     return null;
   } catch (error) {
-    return invalidResult(`The result is not JSON: ${(error as Error).message}`);
+    const { message } = error as Error;
+    return invalidResult(error instanceof RangeError ? message : `The result is not JSON: ${message}`);
   }
 }
 

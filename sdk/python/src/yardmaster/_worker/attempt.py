@@ -8,6 +8,7 @@ from .._errors import (
     DeliveryLost,
     Draining,
     Killed,
+    Release,
     TimedOut,
     YardmasterError,
     abort_reason_of,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 #: Maximum seconds for which logs and progress hold up the end of an attempt.
 _FLUSH = 10.0
 STOP_REASON = "worker stops"
+_STOPPED = Release(0, STOP_REASON)
 #: A job whose handler could not be called waits so long. Seconds.
 _AGAIN = 5.0
 
@@ -106,7 +108,7 @@ class Attempt:
     def start(self) -> None:
         """Call the handler, once the ack has succeeded."""
         if self._session.is_draining:
-            self._settle([self.outcome(release_of(0, STOP_REASON))])
+            self._settle([self.outcome(release_of(_STOPPED))])
             return
         self._session.heartbeats.start(self.key, self.job)
         self._session.background(self._run())
@@ -122,10 +124,10 @@ class Attempt:
             end = await invoke(self, self._session, reporter)
         except Exception:  # For example, no thread could be started. It costs no attempt.
             logger.exception("A handler of %s could not be called (%s)", self.job["name"], self.job["id"])
-            end = release_of(_AGAIN, "the worker could not call the handler")
+            end = release_of(Release(_AGAIN, "the worker could not call the handler"))
         self._has_ended = True
         if self._is_draining and end["action"] == "fail":
-            end = release_of(0, STOP_REASON)
+            end = release_of(_STOPPED)
         self._end = end
         if self.gone is not None:
             self._session.background(self.log.close(_FLUSH))
@@ -196,7 +198,7 @@ class Attempt:
         """End the attempt with the worker. Returns the outcomes that are not stored; a release, if it has none."""
         if self.gone is not None:
             return []
-        owed = self._owed or [self.outcome(self._end or release_of(0, STOP_REASON))]
+        owed = self._owed or [self.outcome(self._end or release_of(_STOPPED))]
         self._leave(Draining(STOP_REASON))
         self._abort_handler(Draining(STOP_REASON))
         return owed

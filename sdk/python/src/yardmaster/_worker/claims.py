@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._errors import YardmasterError
+from .._errors import Release, YardmasterError
 from .._warnings import WorkerWarning
 from .._wire import ClaimedJob
 from .attempt import Attempt
@@ -32,7 +32,7 @@ def begin(session: Session, jobs: list[ClaimedJob]) -> None:
 def _release_unknown(session: Session, job: ClaimedJob) -> None:
     reason = f"the worker has no handler for {job['name']}"
     session.warn(WorkerWarning("unknownName", f"{reason}; its job is released", (job["id"],)))
-    outcome = {"jobId": job["id"], "deliveryToken": job["deliveryToken"], **release_of(0, reason)}
+    outcome = {"jobId": job["id"], "deliveryToken": job["deliveryToken"], **release_of(Release(0, reason))}
     session.outbox.add(Report(outcome, lambda _: None))
 
 

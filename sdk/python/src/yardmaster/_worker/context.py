@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol
 
 from .._durations import Duration
 from .._errors import Release
+from .._payloads import as_json
 from .._wire import LogEntryLevel
 from .outcomes import Fields
 from .signal import AbortSignal
@@ -85,6 +86,10 @@ class Log:
 current_log: ContextVar[Log | None] = ContextVar("yardmaster_log", default=None)
 
 
+#: A percentage that is computed may be outside of 0 to 100 by this much.
+_ROUNDING = 1e-6
+
+
 def _now() -> str:
     return datetime.now(timezone.utc).isoformat(timespec="milliseconds")
 
@@ -160,7 +165,7 @@ def progress_of(percent: float, message: str, sub_progress: SubProgress | None) 
         raise ValueError(f"percent must be a number from 0 to 100; it is {percent!r}")
     if not isinstance(message, str) or message == "":
         raise ValueError("message must be a text that is not empty")
-    report: Fields = {"percent": percent, "message": message}
+    report: Fields = {"percent": _clamped(percent), "message": message}
     if sub_progress is not None:
         parts = {
             name: dict(part) if isinstance(part, Mapping) else {"percent": part} for name, part in sub_progress.items()
@@ -168,9 +173,15 @@ def progress_of(percent: float, message: str, sub_progress: SubProgress | None) 
         for name, part in parts.items():
             if not _is_percent(part.get("percent")):
                 raise ValueError(f"The part {name} must have a percent from 0 to 100")
-        report["subProgress"] = parts
+            part["percent"] = _clamped(part["percent"])
+        report["subProgress"] = as_json(parts, "sub_progress")
     return report
 
 
 def _is_percent(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 100
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and -_ROUNDING <= value <= 100 + _ROUNDING
+
+
+def _clamped(percent: float) -> float:
+    return min(max(percent, 0), 100)

@@ -2,17 +2,16 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import inspect
 import threading
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .._errors import NonRetryable, Release, RetryAfter
-from .._payloads import as_type, payload_type_of
-from .._warnings import logger
+from .._payloads import as_type, function_of, payload_type_of
 from .context import Context, SyncContext, current_log
 from .loop_calls import LoopCalls
-from .outcomes import Fields, end_of, failure_of
+from .outcomes import Fields, end_of
 
 
 @dataclass(frozen=True)
@@ -25,11 +24,17 @@ class Handler:
     #: Whether its task is canceled when its signal is aborted; only of kind loop.
     is_cancelled: bool = True
 
+    @property
+    def qualified_name(self) -> tuple[str, str]:
+        """Module and name of its function. A cell of a notebook that runs again makes another one with the same."""
+        function = function_of(self.function)
+        return function.__module__, function.__qualname__
+
 
 def handler_of(function: Callable[..., Any], *, process: bool, cancel: bool) -> Handler:
     """Raises TypeError for a function that cannot be a handler."""
     payload_type = payload_type_of(function)
-    if asyncio.iscoroutinefunction(function):
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(function_of(function)):
         if process:
             raise TypeError("A handler that runs in a process must be a def, not an async def")
         return Handler(function, "loop", payload_type, cancel)
@@ -40,27 +45,20 @@ async def call_in_loop(handler: Handler, context: Context, payload: Any) -> Fiel
     """Call an async def handler. Returns how its attempt ends."""
     current_log.set(context.log)  # Of the task.
     try:
-        return end_of(await handler.function(context, as_type(handler.payload_type, payload)))
-    except asyncio.CancelledError:
-        raise
+        result = await handler.function(context, as_type(handler.payload_type, payload))
     except BaseException as error:  # An exit of the handler must not end the worker.
-        return failed(error, context)
+        return end_of(error=error, context=context)
+    return end_of(result, context=context)
 
 
 def call_blocking(handler: Handler, context: SyncContext, payload: Any) -> Fields:
     """Call a def handler. Returns how its attempt ends."""
     current_log.set(context.log)  # Of the thread.
     try:
-        return end_of(handler.function(context, as_type(handler.payload_type, payload)))
+        result = handler.function(context, as_type(handler.payload_type, payload))
     except BaseException as error:
-        return failed(error, context)
-
-
-def failed(error: BaseException, context: Context | SyncContext) -> Fields:
-    is_meant = isinstance(error, NonRetryable | RetryAfter | Release)
-    if not is_meant and not context.signal.aborted:
-        logger.warning("A handler of %s has failed (%s)", context.job.name, context.job.id, exc_info=error)
-    return failure_of(error)
+        return end_of(error=error, context=context)
+    return end_of(result, context=context)
 
 
 class LoopCall:
@@ -87,8 +85,9 @@ class LoopCall:
         self._task.add_done_callback(self._finish)
 
     def _finish(self, task: asyncio.Task[Fields]) -> None:
-        error = asyncio.CancelledError() if task.cancelled() else task.exception()
-        self._worker.call(_set, self.end, task.result() if error is None else failure_of(error))
+        # One that is canceled before it begins has no result.
+        end = end_of(error=asyncio.CancelledError(), context=None) if task.cancelled() else task.result()
+        self._worker.call(_set, self.end, end)
 
 
 def _set(future: asyncio.Future[Fields], end: Fields) -> None:
@@ -96,16 +95,16 @@ def _set(future: asyncio.Future[Fields], end: Fields) -> None:
         future.set_result(end)
 
 
-def in_thread(call: Callable[[], Fields], worker: LoopCalls) -> asyncio.Future[Fields]:
+def in_thread(call: Callable[[], Fields], context: SyncContext, worker: LoopCalls) -> asyncio.Future[Fields]:
     """Call a function in a thread of its own. A pool would wait for its threads when the program ends."""
     future: asyncio.Future[Fields] = asyncio.get_running_loop().create_future()
-    context = contextvars.copy_context()
+    variables = contextvars.copy_context()
 
     def run() -> None:
         try:
-            end = context.run(call)
+            end = variables.run(call)
         except BaseException as error:
-            end = failure_of(error)
+            end = end_of(error=error, context=context)
         worker.call(_set, future, end)
 
     threading.Thread(target=run, name="yardmaster-handler", daemon=True).start()

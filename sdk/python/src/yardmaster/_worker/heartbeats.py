@@ -13,7 +13,8 @@ from .._warnings import logger
 from .._wire import ClaimedJob
 from .settle import SETTLE, settle
 
-_MOST_INTERVAL = 60.0
+#: Between two heartbeats of a job. Seconds.
+MOST_INTERVAL = 60.0
 _LEAST_RESPONSE, _MOST_RESPONSE = 2.0, 10.0
 #: A lost heartbeat is repeated within this time, unless the key has made too many calls: its jobs do not wait.
 _MOST_WAIT = 5.0
@@ -45,7 +46,7 @@ class Heartbeats:
 
     def start(self, key: int, job: ClaimedJob) -> None:
         """Send heartbeats of a job, until ``end``."""
-        interval = min(job["timeoutSeconds"] / 3, _MOST_INTERVAL)
+        interval = min(job["timeoutSeconds"] / 3, MOST_INTERVAL)
         self._beats[key] = _Beat(job["id"], job["deliveryToken"], interval, time.monotonic() + interval)
         self._changed.set()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .._wire import ClaimedJob
 from .context import Context, JobInfo, SyncContext
 from .handlers import LoopCall, call_blocking, call_in_loop, in_thread
-from .outcomes import Fields, failure_of
+from .outcomes import Fields, end_of
 from .reporter import AttemptReporter, LoopReporter, ThreadReporter
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 async def invoke(attempt: Attempt, session: Session, reporter: AttemptReporter) -> Fields:
     """Call the handler of an attempt where it belongs. Returns how the attempt ends."""
     if attempt.signal.reason is not None:  # It was aborted before it began.
-        return failure_of(attempt.signal.reason)
+        return end_of(error=attempt.signal.reason, context=None)
     handler, payload = session.handler_of(attempt.job), attempt.job["payload"]
     info, loop = _info_of(attempt.job), asyncio.get_running_loop()
     if handler.kind == "loop":
@@ -30,8 +30,9 @@ async def invoke(attempt: Attempt, session: Session, reporter: AttemptReporter) 
     blocking = ThreadReporter(reporter, loop)
     sync = SyncContext(info, attempt.signal, blocking)
     if handler.kind == "thread":
-        return await in_thread(partial(call_blocking, handler, sync, payload), session.calls)
-    return await in_thread(partial(session.processes.call, handler, sync, blocking, payload), session.calls)
+        return await in_thread(partial(call_blocking, handler, sync, payload), sync, session.calls)
+    call_process = partial(session.processes.call, handler, sync, blocking, payload)
+    return await in_thread(call_process, sync, session.calls)
 
 
 def _info_of(job: ClaimedJob) -> JobInfo:

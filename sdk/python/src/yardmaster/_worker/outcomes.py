@@ -1,62 +1,124 @@
 from __future__ import annotations
 
-from typing import Any
+import json
+import math
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, cast
 
-from .._errors import NonRetryable, Release, RetryAfter
+from .._error_objects import UNREADABLE, cut, describe, message_of, name_of
+from .._errors import MOST_DELAY, MOST_RETRY_DELAY, NonRetryable, Release, RetryAfter, YardmasterError
 from .._payloads import as_json
+from .._warnings import logger
+
+if TYPE_CHECKING:
+    from .context import Context, SyncContext
 
 #: What the API has besides the job and its token: the action and its fields.
 Fields = dict[str, Any]
 
-#: Errors may have 64 KB of JSON, in which a character may need six bytes.
-_MOST_CHARACTERS = 10_000
+_MOST_REASON = 1_000
+#: Characters of the name in an error that the service cannot refuse.
+_MOST_NAME = 100
 
 
-def end_of(result: Any) -> Fields:
-    """Return the end of an attempt whose handler has returned a value."""
-    if isinstance(result, Release):
-        return release_of(result.seconds, result.reason)
-    try:
-        return {"action": "complete", "result": as_json(result)}
-    except (TypeError, ValueError, RecursionError) as error:
-        return failure_of(TypeError(f"the result is not representable as JSON: {error}"))
-
-
-def failure_of(error: BaseException) -> Fields:
-    """Return the end of an attempt whose handler has raised something."""
-    if isinstance(error, Release):
-        return release_of(error.seconds, error.reason)
-    text = text_of(error)
-    if len(text) > _MOST_CHARACTERS:
-        text = f"{text[:_MOST_CHARACTERS]} …"
-    end: Fields = {"action": "fail", "error": text}
-    if isinstance(error, NonRetryable):
-        end["retryable"] = False
-    if isinstance(error, RetryAfter):
-        end["retryAfterSeconds"] = error.seconds
-    return end
-
-
-def text_of(error: BaseException) -> str:
-    """Return the message of an error, with its type, because that of a KeyError is only the key."""
-    kind = type(error).__name__
-    try:
-        message = str(error)
-    except Exception:  # Its __str__ has an error of its own, and the attempt must still end.
-        return kind
-    if isinstance(error, NonRetryable | RetryAfter | ProcessError):
-        return message or kind
-    return f"{kind}: {message}" if message else kind
-
-
-def release_of(seconds: float, reason: str | None = None) -> Fields:
-    end: Fields = {"action": "release"}
-    if seconds > 0:
-        end["delaySeconds"] = seconds
-    if reason:
-        end["reason"] = reason
-    return end
+class InvalidResult(Exception):
+    """A result that cannot be stored, so another attempt would not help."""
 
 
 class ProcessError(Exception):
-    """The process of a handler has raised an error, of which this is the text, or has died."""
+    """The process of a handler has died."""
+
+
+def end_of(result: Any = None, error: BaseException | None = None, *, context: Context | SyncContext | None) -> Fields:
+    """Return how an attempt ends whose handler has returned a value or raised an error.
+
+    Whatever these are and their methods do, this does not raise. An error that is not meant is logged, unless the
+    handler was aborted.
+    """
+    if error is None and issubclass(type(result), Release):  # Not isinstance, which reads a property of the value.
+        error = cast(Release, result)
+    if error is None:
+        try:
+            return {"action": "complete", "result": _stored(result)}
+        except InvalidResult as invalid:
+            error = invalid
+    try:
+        if isinstance(error, Release):
+            return release_of(error)
+        _log(error, context)
+        return _failure_of(error)
+    except BaseException:
+        return {"action": "fail", "error": {"name": name_of(error), "message": UNREADABLE}}
+
+
+def _stored(result: Any) -> Any:
+    try:
+        return as_json(result, "result")
+    except ValueError as error:
+        raise InvalidResult(message_of(error)) from None
+    except BaseException as error:  # The methods of a result may raise anything, such as an exit.
+        raise InvalidResult(f"The result is not JSON: it raises {name_of(error)}") from None
+
+
+def _failure_of(error: BaseException) -> Fields:
+    end: Fields = {"action": "fail", "error": describe(error)}
+    if isinstance(error, NonRetryable | InvalidResult):
+        end["retryable"] = False
+    if isinstance(error, RetryAfter):
+        end["retryAfterSeconds"] = _seconds_in(error, MOST_RETRY_DELAY)
+    return end
+
+
+def _log(error: BaseException, context: Context | SyncContext | None) -> None:
+    if context is None or context.signal.aborted or isinstance(error, NonRetryable | RetryAfter):
+        return
+    with suppress(BaseException):  # Formatting an error calls its methods.
+        logger.warning("A handler of %s has failed (%s)", context.job.name, context.job.id, exc_info=error)
+
+
+def release_of(release: Release) -> Fields:
+    end: Fields = {"action": "release"}
+    seconds = _seconds_in(release, MOST_DELAY)
+    if seconds > 0:
+        end["delaySeconds"] = seconds
+    reason: Any = getattr(release, "reason", None)
+    with suppress(BaseException):
+        if text := "" if reason is None else str(reason):
+            end["reason"] = cut(text, _MOST_REASON)
+    return end
+
+
+def _seconds_in(error: RetryAfter | Release, most: float) -> float:
+    """Return a delay that the service takes. A class that is derived may have any."""
+    seconds: Any = getattr(error, "seconds", 0)
+    is_valid = isinstance(seconds, int | float) and math.isfinite(seconds)
+    return min(max(seconds, 0), most) if is_valid else 0
+
+
+def replacement_of(outcome: Fields, refusal: YardmasterError) -> Fields | None:
+    """Return what to send instead of an outcome that the service refuses as invalid or too large.
+
+    It is one that the service cannot refuse for its content; None for a report, which does not end the attempt.
+    """
+    job: Fields = {key: outcome[key] for key in ("jobId", "deliveryToken") if key in outcome}
+    if outcome["action"] == "release":
+        return {**job, "action": "release"}
+    if outcome["action"] == "complete":
+        error = {"name": InvalidResult.__name__, "message": _invalid_result(outcome["result"], refusal)}
+        return {**job, "action": "fail", "error": error, "retryable": False}
+    if outcome["action"] != "fail":
+        return None
+    message = f"The service refused the error of this attempt: {refusal.message}"
+    return {**outcome, "error": {"name": outcome["error"]["name"][:_MOST_NAME], "message": message}}
+
+
+def _invalid_result(result: Any, refusal: YardmasterError) -> str:
+    if refusal.status != 413:
+        return f"The service refuses the result: {refusal.message}"
+    advice = "Store it elsewhere and return its address."
+    return f"The result has {size_of(result):,} bytes of JSON, which the service refuses: {refusal.message}. {advice}"
+
+
+def size_of(result: Any) -> int:
+    """Return the size of a stored value as the service counts it, in bytes of JSON."""
+    return len(json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass"))

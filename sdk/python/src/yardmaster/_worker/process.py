@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 import pickle
 import threading
@@ -9,9 +10,10 @@ import time
 from typing import Any
 
 from .._errors import Draining, YardmasterError
+from .._signals import kill_group
 from .context import BlockingReporter, SyncContext
 from .handlers import Handler
-from .outcomes import Fields, ProcessError, failure_of
+from .outcomes import Fields, ProcessError, end_of
 from .process_child import serve
 from .signal import AbortSignal
 
@@ -27,7 +29,8 @@ class _Child:
         context = multiprocessing.get_context("spawn")
         self._lock = threading.Lock()
         self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=serve, args=(theirs,), name="yardmaster-handler", daemon=True)
+        # One that is a daemon may not have children of its own.
+        self.process = context.Process(target=serve, args=(theirs,), name="yardmaster-handler", daemon=False)
         self.process.start()
         theirs.close()
 
@@ -37,6 +40,12 @@ class _Child:
                 self.connection.send(message)
         except (OSError, ValueError):
             pass  # The process has died, which its reader notices.
+
+    def kill(self) -> None:
+        """Kill the process and those that it has started."""
+        assert self.process.pid is not None
+        kill_group(self.process.pid)
+        self.process.kill()
 
     def exit_code(self) -> int | None:
         self.process.join(_GRACE)
@@ -51,11 +60,13 @@ class ProcessPool:
         self._idle: list[_Child] = []
         self._all: set[_Child] = set()
         self._is_closed = False
+        atexit.register(self.close)  # Otherwise the program would wait for processes of a worker that was not stopped.
 
     def call(self, handler: Handler, context: SyncContext, reporter: BlockingReporter, payload: Any) -> Fields:
         """Call a handler in a process, from a thread of its own. Returns how its attempt ends."""
+        function = pickle.dumps(handler.function)
         child = self._take()
-        child.send("run", pickle.dumps(handler.function), payload, context.job)
+        child.send("run", function, payload, context.job)
         context.signal.on_abort(lambda reason: child.send("abort", context.job.id, type(reason).__name__, str(reason)))
         end = self._follow(child, context.signal, reporter)
         with self._lock:
@@ -65,7 +76,9 @@ class ProcessPool:
                 self._all.discard(child)
         if end is not None:
             return end
-        return failure_of(ProcessError(f"the process of the handler has died with exit code {child.exit_code()}"))
+        code = child.exit_code()
+        child.kill()  # What it has started.
+        return end_of(error=ProcessError(f"the process of the handler has died with exit code {code}"), context=context)
 
     def _take(self) -> _Child:
         """Return an idle process that has not died, or a new one."""
@@ -79,7 +92,7 @@ class ProcessPool:
         with self._lock:
             self._all.add(child)
             if self._is_closed:
-                child.process.kill()
+                child.kill()
         return child
 
     def _follow(self, child: _Child, abort: AbortSignal, reporter: BlockingReporter) -> Fields | None:
@@ -97,7 +110,7 @@ class ProcessPool:
                     continue
                 aborted_at = aborted_at or time.monotonic()
                 if time.monotonic() - aborted_at > _GRACE:
-                    child.process.kill()
+                    child.kill()
         except (EOFError, OSError):
             return None
 
@@ -118,9 +131,10 @@ class ProcessPool:
                 child.send("sent", ("NO_RESPONSE", str(error), None))
 
     def close(self) -> None:
-        """Kill all processes."""
+        """Kill all processes, and those that they have started."""
+        atexit.unregister(self.close)
         with self._lock:
             self._is_closed = True
             children, self._all = self._all, set()
         for child in children:
-            child.process.kill()
+            child.kill()

@@ -12,10 +12,12 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from .._errors import Aborted, DeliveryLost, Draining, Killed, TimedOut, YardmasterError
+from .._payloads import as_json
+from .._signals import kill_group, lead_group, on_signal
 from .context import JobInfo, LogEntry, ReportAction, SyncContext
-from .handlers import call_blocking, failed, handler_of
+from .handlers import call_blocking, handler_of
 from .job_log import line_of
-from .outcomes import Fields
+from .outcomes import Fields, end_of
 from .signal import AbortSignal
 
 _REASONS: dict[str, type[Aborted]] = {each.__name__: each for each in (Killed, DeliveryLost, TimedOut, Draining)}
@@ -49,7 +51,7 @@ class _ProcessReporter:
 
     def send(self, action: ReportAction, data: Any) -> None:
         self._raise_if_over()
-        self.write("send", action, data)
+        self.write("send", action, as_json(data, "event" if action == "ephemeral" else action))
         refusal = self.sent.get()
         if refusal is not None:
             self._raise_if_over()
@@ -59,9 +61,10 @@ class _ProcessReporter:
 
 def serve(connection: Connection) -> None:
     """Call handlers in this process, until the process of the worker has ended."""
+    lead_group()
     # Ctrl-C, and the stop of a service of systemd, reach all processes, but are for the worker, which drains.
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
+        on_signal(number, lambda: None)
     runs: queue.SimpleQueue[tuple[bytes, Any, _ProcessReporter]] = queue.SimpleQueue()
 
     def read() -> None:
@@ -70,6 +73,7 @@ def serve(connection: Connection) -> None:
             try:
                 kind, *values = connection.recv()
             except (EOFError, OSError):
+                kill_group(os.getpid())
                 os._exit(0)
             if kind == "run":
                 function, payload, job = values
@@ -89,6 +93,6 @@ def serve(connection: Connection) -> None:
         try:
             loaded = pickle.loads(function)
             end = call_blocking(handler_of(loaded, process=True, cancel=False), context, payload)
-        except Exception as error:  # The function cannot be imported here.
-            end = failed(error, context)
+        except BaseException as error:  # The function cannot be imported here.
+            end = end_of(error=error, context=context)
         reporter.write("end", end)

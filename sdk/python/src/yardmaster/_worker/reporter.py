@@ -135,7 +135,7 @@ class _Passing:
         self.progress = reporter.progress
 
     def _start(self, action: ReportAction, data: Any) -> Future[None]:
-        report: Fields = {"action": action, "data": as_json(data)}
+        report: Fields = {"action": action, "data": as_json(data, "event" if action == "ephemeral" else action)}
         self._reporter.raise_if_over()
         return asyncio.run_coroutine_threadsafe(self._reporter.send(report), self._loop)
 

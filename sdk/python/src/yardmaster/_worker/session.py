@@ -13,7 +13,7 @@ from .._warnings import OnWarning, WorkerWarning
 from .._wire import ClaimedJob
 from .attempt import STOP_REASON, Attempt
 from .handlers import Handler
-from .heartbeats import Heartbeats
+from .heartbeats import MOST_INTERVAL, Heartbeats
 from .kill_stream import Message, follow_space
 from .loop_calls import LoopCalls
 from .loop_watch import LoopWatch
@@ -103,7 +103,7 @@ class Session:
         """Work until it is stopped and drained. Raises the error that has ended it."""
         self.calls = LoopCalls(asyncio.get_running_loop())
         stream = follow_space(
-            self.transport.target,
+            self.transport,
             list(self.options.handlers),
             message=self._on_message,
             begun=self.heartbeats.beat_now,
@@ -128,7 +128,8 @@ class Session:
                 attempt.on_message(message)
 
     def _stream_is_missing(self, why: str) -> None:
-        message = f"no stream of kills, they are noticed at the next heartbeat: {why}"
+        late = f"with the next heartbeat, up to {MOST_INTERVAL:.0f} s later"
+        message = f"kills are noticed {late}, because their stream cannot be opened: {why}"
         self.warn(WorkerWarning("stream", message))
 
     def _refused(self, key: int, refusal: YardmasterError) -> None:

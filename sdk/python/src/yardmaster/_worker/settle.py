@@ -13,7 +13,9 @@ from .._backoff import Backoff
 from .._errors import YardmasterError
 from .._payloads import json_bytes
 from .._transport import AsyncTransport, Request, job_path, space_path
+from .._warnings import logger
 from .._wire import Settled
+from .outcomes import replacement_of
 
 #: Limits of the service: outcomes and bytes of a settle call, and of a poll. The bytes are well below 5 MB and 1 MB.
 SETTLE = (100, 3_000_000)
@@ -77,10 +79,15 @@ async def settle_within(transport: AsyncTransport, outcomes: list[Outcome], seco
 
 
 async def _settle_each_within(transport: AsyncTransport, outcomes: list[Outcome], seconds: float) -> list[Outcome]:
-    """Send each outcome alone. Returns those that were neither accepted nor refused in this time."""
+    """Send each outcome alone. Returns those that were refused as invalid, or were not answered in this time."""
     left = dict(enumerate(outcomes))
+
+    def done(n: int, error: YardmasterError | None) -> None:
+        if error is None or error.status not in _INVALID:
+            del left[n]
+
     with suppress(asyncio.TimeoutError):
-        await asyncio.wait_for(settle_each(transport, outcomes, lambda n, _: left.pop(n)), seconds)
+        await asyncio.wait_for(settle_each(transport, outcomes, done), seconds)
     return list(left.values())
 
 
@@ -104,15 +111,17 @@ async def settle_each(
 
 
 async def _settle_alone(transport: AsyncTransport, outcome: Outcome) -> YardmasterError | None:
-    """Send an outcome until it is accepted or refused. A result that is refused fails its job."""
-    backoff = Backoff()
+    """Send an outcome until it is accepted or refused. The end of an attempt that is invalid is replaced once."""
+    backoff, sent = Backoff(), outcome
     while True:
         try:
-            await transport.once(call_of(outcome))
+            await transport.once(call_of(sent))
             return None
         except YardmasterError as error:
-            if error.status in (400, 413) and outcome["action"] == "complete":
-                outcome = {**{key: outcome[key] for key in _JOB}, "action": "fail", "error": error.message}
+            replacement = replacement_of(outcome, error) if error.status in _INVALID and sent is outcome else None
+            if replacement is not None:
+                logger.warning("The service refused to %s %s: %s", outcome["action"], outcome["jobId"], error.message)
+                sent = replacement
                 continue
             if not error.is_temporary or error.code == "STORAGE_FULL":
                 return error
@@ -130,3 +139,5 @@ def call_of(outcome: Outcome, query: str = "") -> Request:
 
 
 _JOB = ("jobId", "deliveryToken")
+#: Statuses of a call that is refused for its content, however often it is sent.
+_INVALID = (400, 413)
