@@ -39,7 +39,8 @@ type step struct {
 		Message  string         `json:"message"`
 		Metadata map[string]any `json:"metadata"`
 	} `json:"log"`
-	Logs int `json:"logs"`
+	Logs int    `json:"logs"`
+	Odd  string `json:"odd"`
 }
 
 // attempts has the steps of each run of a handler; the last one repeats.
@@ -115,6 +116,8 @@ func (s step) do(ctx context.Context, j *job) (result any, ends bool, err error)
 		return nil, true, yardmaster.RetryAfter(errors.New(s.RetryAfter.Message), seconds(s.RetryAfter.Seconds))
 	case s.Release != nil:
 		return nil, true, yardmaster.Release(seconds(s.Release.DelaySeconds), s.Release.Reason)
+	case s.Odd != "":
+		return odd(j, s.Odd)
 	case s.AwaitAbort:
 		<-ctx.Done()
 	case s.Progress != nil:

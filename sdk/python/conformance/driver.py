@@ -49,6 +49,62 @@ class Raised(Exception):
     """Raised by the step ``throw``."""
 
 
+_LONG = "é\n" * 100_000
+
+
+class Odd(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("__str__ raises")
+
+
+class OddResult(dict[str, Any]):
+    def items(self) -> Any:
+        raise RuntimeError("items raises")
+
+
+def odd_result(what: str) -> Any:
+    """Return what a handler returns by mistake; None for another mistake."""
+    cycle: Json = {}
+    cycle["self"] = cycle
+    deep: Any = 1
+    for _ in range(100):
+        deep = [deep]
+    results = {
+        "resultNaN": {"n": float("nan")},
+        "resultCycle": cycle,
+        "resultLarge": "x" * 300_000,
+        "resultHuge": "x" * 17_000_000,
+        "resultDeep": deep,
+        "resultRaises": OddResult(a=1),
+    }
+    return results.get(what)
+
+
+def odd(ctx: Context, what: str) -> Awaitable[Any] | None:
+    """Make a mistake of a handler that is no result."""
+    match what:
+        case "errorLong":
+            raise Raised(_LONG)
+        case "errorCause":
+            raise Raised("outer") from Raised("connection refused")
+        case "errorGroup":
+            if sys.version_info >= (3, 11):
+                raise ExceptionGroup("several", [Raised("one"), Raised("two")])
+            raise Raised("several: one, two")
+        case "errorOdd":
+            raise Odd
+        case "errorEmpty":
+            raise Raised
+        case "releaseLong":
+            raise ctx.release(0, _LONG)
+        case "saveNaN":
+            return ctx.save({"n": float("nan")})
+        case "eventNaN":
+            return ctx.event({"n": float("nan")})
+        case _:
+            raise NonRetryable(f"there is no mistake {what}")
+
+
 def carry_out(ctx: Context, action: str, value: Any) -> Awaitable[Any] | None:
     """Carry out a step of a handler. Returns what is to be awaited, or None."""
     match action:
@@ -60,6 +116,8 @@ def carry_out(ctx: Context, action: str, value: Any) -> Awaitable[Any] | None:
             raise RetryAfter(value["seconds"], value["message"])
         case "release":
             raise ctx.release(value.get("delaySeconds", 0), value.get("reason"))
+        case "odd":
+            return odd(ctx, value)
         case "sleepMs":
             return asyncio.sleep(value / 1_000)
         case "blockMs":
@@ -97,6 +155,8 @@ def handler_of(plan: Any) -> Callable[[Context, Any], Coroutine[Any, Any, Any]]:
                 [(action, value)] = step.items()
                 if action == "return":
                     return value
+                if action == "odd" and (result := odd_result(value)) is not None:
+                    return result
                 waiting = carry_out(ctx, action, value)
                 if waiting is not None:
                     await waiting

@@ -7,6 +7,36 @@ const print = (event, fields = {}) => process.stdout.write(`${JSON.stringify({ e
 const client = new Yardmaster();
 let worker = null;
 
+const cycle = {};
+cycle.self = cycle;
+const LONG = 'é\n'.repeat(100_000);
+
+/** What a handler returns, throws or reports by mistake. */
+const ODD = {
+  resultNaN: () => ({ value: { n: Number.NaN } }),
+  resultCycle: () => ({ value: cycle }),
+  resultLarge: () => ({ value: 'x'.repeat(300_000) }),
+  resultHuge: () => ({ value: 'x'.repeat(17_000_000) }),
+  resultDeep: () => ({ value: Array.from({ length: 100 }).reduce((inner) => [inner], 1) }),
+  resultRaises: () => ({ value: { toJSON: () => STEPS.throw('toJSON') } }),
+  errorLong: () => STEPS.throw(LONG),
+  errorCause() {
+    throw new Error('outer', { cause: new Error('connection refused') });
+  },
+  errorGroup() {
+    throw new AggregateError([new Error('one'), new Error('two')], 'several');
+  },
+  errorOdd() {
+    throw Object.defineProperty(new Error(), 'message', { get: () => STEPS.throw('message') });
+  },
+  errorEmpty() {
+    throw undefined;
+  },
+  releaseLong: (context) => ({ value: context.release({ reason: LONG }) }),
+  saveNaN: (context) => context.save({ n: Number.NaN }),
+  eventNaN: (context) => context.event({ n: Number.NaN }),
+};
+
 /** What each step of a handler does. One that returns something ends the handler with that value. */
 const STEPS = {
   return: (value) => ({ value }),
@@ -20,6 +50,7 @@ const STEPS = {
     throw new RetryAfter(seconds, message);
   },
   release: ({ delaySeconds, reason }, context) => ({ value: context.release({ delay: delaySeconds ?? 0, reason }) }),
+  odd: (what, context) => ODD[what](context),
   sleepMs: async (ms) => void (await sleep(ms)),
   blockMs(ms) {
     for (const end = Date.now() + ms; Date.now() < end; );
