@@ -89,7 +89,7 @@ def odd(ctx: Context, what: str) -> Awaitable[Any] | None:
             raise Raised("outer") from Raised("connection refused")
         case "errorGroup":
             if sys.version_info >= (3, 11):
-                raise ExceptionGroup("several", [Raised("one"), Raised("two")])
+                raise ExceptionGroup("several", [Raised("one"), Raised("two")])  # noqa: F821
             raise Raised("several: one, two")
         case "errorOdd":
             raise Odd
