@@ -727,7 +727,7 @@ describe('queries', () => {
   const STATUS = 'status must be one of scheduled, pending, delivered, running, completed, dead, killed';
   const CURSOR = 'cursor must be one that a response returned';
   const TIME = 'must be an ISO 8601 timestamp with a time zone';
-  const NUMBERS = ['1.5', 'abc', '', '1e2', '0x1', '%2B1', '%201', '1%00', '%EF%BC%91', 'null', '%zz', '-1'];
+  const NUMBERS = ['1.5', 'abc', '', '1e2', '0x1', '%2B1', '%201', '1%00', '%EF%BC%91', 'null', '-1'];
   const each = (path: string, wrong: string[], error: string) => wrong.map((value) => [`${path}${value}`, error]);
   const titled = (rows: string[][]) => rows.map(([query = '', ...errors]) => ({ query, errors, title: short(query) }));
 

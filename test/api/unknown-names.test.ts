@@ -31,7 +31,7 @@ const UNKNOWN_FIELDS: [name: string, body: unknown, ignored: string, error: stri
     'unknown field delaySecond, did you mean delaySeconds?',
   ],
   ['Create Job', { name: 'work', retry: { delaySeconds: 1, delay: 1 } }, 'retry.delay', 'unknown field retry.delay'],
-  ['Create Job', { name: 'work', maxRetry: 5 }, 'maxRetry', 'unknown field maxRetry'],
+  ['Create Job', { name: 'work', maxRetry: 5 }, 'maxRetry', 'unknown field maxRetry, did you mean maxRetries?'],
   [
     'Create Job',
     { name: 'work', timeoutSecond: 5 },

@@ -56,6 +56,7 @@ def test_a_create_is_sent_again_with_the_same_key(service: FakeService, client: 
     assert client.create("ok", {"n": 1}).id == "j1"
     assert [call.path for call in service.calls] == ["/api/v1/spaces/a%20b/jobs"] * 3
     assert len({call.headers["idempotency-key"] for call in service.calls}) == 1
+    assert {call.headers["prefer"] for call in service.calls} == {"handling=strict"}
     assert service.calls[0].body == {"name": "ok", "payload": {"n": 1}}
 
 

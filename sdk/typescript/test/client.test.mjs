@@ -28,6 +28,7 @@ withClient(
     const [{ method, url, headers, body }] = calls;
     assert.deepEqual([method, url, headers['x-api-key']], ['POST', '/api/v1/spaces/a%20b/jobs', 'secret']);
     assert.match(headers['idempotency-key'], /^[0-9a-f-]{36}$/);
+    assert.equal(headers.prefer, 'handling=strict');
     assert.deepEqual(body, {
       ...{ name: 'resize', payload: { image: 'cat.png' }, delaySeconds: 300, timeoutSeconds: 30 },
       ...{ maxRunSeconds: 3_600, startWithinSeconds: 172_800, priority: 7 },

@@ -154,6 +154,8 @@ const pathTo = (at: string, name: string) => (at === '' ? name : `${at}.${name}`
 
 /** Most characters by which an unknown name may differ from the one that it suggests. */
 const MAX_DISTANCE = 2;
+/** Characters of a name after which one that begins in the same way is meant. */
+const MIN_START = 5;
 
 /** Return the faults of unknown names, where they are refused. Each suggests the closest known name. */
 export function unknownFaults(what: 'field' | 'query parameter', found: readonly UnknownName[]): FaultDetail[] {
@@ -166,7 +168,10 @@ export function similarTo(name: string, known: readonly string[]): string | null
   const unknown = name.slice(0, LIMITS.faultPathCharacters);
   // An empty name is close to every short one, but means none of them.
   const similar = known.length === 0 || name === '' ? null : closest(unknown, known);
-  return similar !== null && distance(unknown, similar) <= MAX_DISTANCE ? similar : null;
+  if (similar !== null && distance(unknown, similar) <= MAX_DISTANCE) return similar;
+  // `maxRetry` means maxRetries, and `maxDelay` means maxDelaySeconds.
+  const start = unknown.length > MIN_START ? unknown.slice(0, -1) : null;
+  return known.find((each) => start !== null && each.startsWith(start)) ?? null;
 }
 
 /**

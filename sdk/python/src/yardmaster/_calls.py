@@ -24,7 +24,8 @@ RETRY_WINDOW = 60.0
 
 def create(target: Target, jobs: NewJob | Sequence[NewJob], idempotency_key: str | None) -> Request:
     body: Any = body_of(jobs) if isinstance(jobs, NewJob) else [body_of(job) for job in jobs]
-    headers = {"idempotency-key": idempotency_key or str(uuid.uuid4())}
+    # Without `prefer`, the service would ignore an option that it does not know.
+    headers = {"idempotency-key": idempotency_key or str(uuid.uuid4()), "prefer": "handling=strict"}
     return Request("POST", space_path(target, "/jobs"), json_bytes(body), headers)
 
 

@@ -87,7 +87,8 @@ export class Yardmaster implements Sender {
     body: object,
     { idempotencyKey = randomUUID(), signal }: { [K in keyof CallOptions]: CallOptions[K] | undefined },
   ) {
-    const headers = { 'idempotency-key': idempotencyKey };
+    // Without `prefer`, the service would ignore an option that it does not know.
+    const headers = { 'idempotency-key': idempotencyKey, prefer: 'handling=strict' };
     const path = spacePath(this.target, '/jobs');
     return this.send<T>({ method: 'POST', path, headers, body: JSON.stringify(body) }, signal);
   }
