@@ -51,6 +51,6 @@ const hasZsh = spawnSync('zsh', ['--version']).status === 0;
 it('lists every command with its description in the completion script for zsh', async () => {
   const run = yardmasterHere(['completion', 'zsh'], {});
   expect(await run.exit()).toBe(0);
-  expect(run.out()).toContain("'kill:Kill a job that has not ended.'");
+  expect(run.out()).toContain("'kill:Kill jobs that have not ended.'");
   expect(run.out()).toContain("'jobs --status') compadd -- 'scheduled'");
 });

@@ -226,6 +226,19 @@ it('kills a job with a reason', async () => {
   expect([status, events.at(-1)?.data]).toEqual(['killed', { reason: 'enough' }]);
 });
 
+it('kill, requeue and delete change several jobs, and name those that are refused', async () => {
+  const [first, second] = [await createJob(service, 'jobs-several'), await createJob(service, 'jobs-several')];
+  const ids = [first.id, 'nobody', second.id];
+  for (const [verb, past] of Object.entries({ kill: 'killed', requeue: 'requeued' })) {
+    const lines = [`${past} ${first.id}`, `${past} ${second.id}`];
+    expect(await here('jobs-several', verb, ...ids).end()).toEqual([1, lines, 'yardmaster: nobody: Job not found\n']);
+  }
+  for (const { id } of [first, second]) await step(service, id, 'kill');
+  const run = runCommand(process.execPath, [BIN, 'delete', '-'], asAdmin(service));
+  run.child.stdin?.end(`${first.id}\n\n${second.id}\n`);
+  expect(await run.end()).toEqual([0, [`deleted ${first.id}`, `deleted ${second.id}`], '']);
+});
+
 it('kill exits with 1 when the job has ended', async () => {
   const id = await jobIn(service, 'completed', 'jobs-ends');
   expect(await here('jobs-ends', 'kill', id).end()).toEqual([1, [], 'yardmaster: Job has already ended\n']);

@@ -1,9 +1,10 @@
+import type { Command } from 'commander';
 import { type CommandLine, defineCommand } from '../command.js';
-import { done, keyHelp } from '../exit-codes.js';
+import { DONE, done, failureOf, keyHelp, type Outcome } from '../exit-codes.js';
 import { secondsOf } from '../flag-values.js';
 import { idIn, type ServiceFlags, withServiceOptions } from '../flags.js';
 import { callJson, callOnce, Refused } from '../service/call.js';
-import { jobPath } from '../service/service.js';
+import { jobPath, type Service } from '../service/service.js';
 import { printable } from '../terminal/printable.js';
 import { payloadIn, withPayload } from './create.js';
 
@@ -16,24 +17,63 @@ interface ReleaseFlags extends KillFlags {
   deliveryToken?: string;
 }
 
-/** `yardmaster kill`: ends a job that has not ended. */
-const killCommand = defineCommand({
+/** A command that changes jobs one after the other. */
+interface EachCommand<Flags extends ServiceFlags> {
+  name: string;
+  description: string;
+  options?: (command: Command) => Command;
+  doing: string;
+  /** What the output says about each job. */
+  past: string;
+  scope: 'jobs:kill' | 'jobs:manage';
+  change: (service: Service, id: string, flags: Flags) => Promise<unknown>;
+}
+
+const eachCommand = <Flags extends ServiceFlags>(of: EachCommand<Flags>) =>
+  defineCommand({
+    name: of.name,
+    define: (command) =>
+      withServiceOptions(
+        (of.options ?? ((same) => same))(
+          command
+            .description(of.description)
+            .argument('<jobId...>', 'the jobs; - reads their ids from the standard input, one on each line'),
+        ),
+      ).addHelpText('after', keyHelp(of.scope)),
+    parse(line: CommandLine<Flags>) {
+      const { service } = idIn(line, `${of.doing} a job`, of.scope);
+      return { service, ids: line.args, flags: line.flags };
+    },
+    /** Change each job. A refusal does not keep the others from being changed. */
+    async run({ service, ids, flags }, io): Promise<Outcome> {
+      const input = ids.includes('-') ? (await io.readInput()).split('\n') : [];
+      const all = ids.flatMap((id) => (id === '-' ? input : [id])).map((id) => id.trim());
+      const wanted = all.filter((id) => id !== '');
+      let outcome = DONE;
+      for (const id of wanted) {
+        try {
+          await of.change(service, id, flags);
+          io.out.write(`${of.past} ${printable(id)}\n`);
+        } catch (error) {
+          const { exit, sentence } = failureOf(error);
+          if (wanted.length === 1) return { exit, sentence };
+          io.err.write(`yardmaster: ${printable(id)}: ${sentence}\n`);
+          outcome = { exit, sentence: null };
+        }
+      }
+      return outcome;
+    },
+  });
+
+const killCommand = eachCommand<KillFlags>({
   name: 'kill',
-  define: (command) =>
-    withServiceOptions(
-      command
-        .description('Kill a job that has not ended.')
-        .argument('<jobId>', 'the job')
-        .option('--reason <text>', 'reason, for its history'),
-    ).addHelpText('after', keyHelp('jobs:kill')),
-  parse: (line: CommandLine<KillFlags>) => ({
-    ...idIn(line, 'killing a job', 'jobs:kill'),
-    reason: line.flags.reason ?? null,
-  }),
-  async run({ service, id, reason }, { out }) {
-    await callJson(service, { method: 'POST', path: jobPath(id, 'kill'), body: { reason } });
-    return done(out, [`killed ${printable(id)}`]);
-  },
+  description: 'Kill jobs that have not ended.',
+  options: (command) => command.option('--reason <text>', 'reason, for their history'),
+  doing: 'killing',
+  past: 'killed',
+  scope: 'jobs:kill',
+  change: (service, id, { reason = null }) =>
+    callJson(service, { method: 'POST', path: jobPath(id, 'kill'), body: { reason } }),
 });
 
 /** `yardmaster release`: release a job that a worker holds. */
@@ -62,25 +102,15 @@ const releaseCommand = defineCommand({
   },
 });
 
-/** `yardmaster requeue`: put a dead or killed job back in the queue. */
-const requeueCommand = defineCommand({
+const requeueCommand = eachCommand<ServiceFlags & { delay?: number }>({
   name: 'requeue',
-  define: (command) =>
-    withServiceOptions(
-      command
-        .description('Let a dead or killed job wait again, with all of its attempts.')
-        .argument('<jobId>', 'the job')
-        .option('--delay <time>', 'make it claimable only after this time', secondsOf),
-    ).addHelpText('after', keyHelp('jobs:manage')),
-  parse: (line: CommandLine<ServiceFlags & { delay?: number }>) => ({
-    ...idIn(line, 'requeuing a job', 'jobs:manage'),
-    delaySeconds: line.flags.delay ?? null,
-  }),
-  async run({ service, id, delaySeconds }, { out }) {
-    const body = delaySeconds === null ? {} : { delaySeconds };
-    await callOnce(service, { method: 'POST', path: jobPath(id, 'requeue'), body });
-    return done(out, [`requeued ${printable(id)}`]);
-  },
+  description: 'Put dead or killed jobs back in the queue, with all of their attempts.',
+  options: (command) => command.option('--delay <time>', 'make them claimable only after this time', secondsOf),
+  doing: 'requeuing',
+  past: 'requeued',
+  scope: 'jobs:manage',
+  change: (service, id, { delay: delaySeconds }) =>
+    callOnce(service, { method: 'POST', path: jobPath(id, 'requeue'), body: { delaySeconds } }),
 });
 
 /** `yardmaster copy`: creates a job with the options of another one. */
@@ -105,19 +135,14 @@ const copyCommand = defineCommand({
   },
 });
 
-/** `yardmaster delete`: removes a job that has ended. */
-const deleteCommand = defineCommand({
+const deleteCommand = eachCommand({
   name: 'delete',
-  define: (command) =>
-    withServiceOptions(
-      command.description('Delete a job that has ended, with its history and logs.').argument('<jobId>', 'the job'),
-    ).addHelpText('after', keyHelp('jobs:manage')),
-  parse: (line: CommandLine<ServiceFlags>) => idIn(line, 'deleting a job', 'jobs:manage'),
-  async run({ service, id }, { out }) {
-    await callOnce(service, { method: 'DELETE', path: jobPath(id) });
-    return done(out, [`deleted ${printable(id)}`]);
-  },
+  description: 'Delete jobs that have ended, with their history and logs.',
+  doing: 'deleting',
+  past: 'deleted',
+  scope: 'jobs:manage',
+  change: (service, id) => callOnce(service, { method: 'DELETE', path: jobPath(id) }),
 });
 
-/** Commands that change one job, in the order of the help. */
+/** Commands that change jobs, in the order of the help. */
 export const changeCommands = [killCommand, releaseCommand, requeueCommand, copyCommand, deleteCommand];
