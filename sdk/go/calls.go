@@ -11,7 +11,7 @@ import (
 
 // settle makes one call with outcomes, and returns one entry for each.
 func (c *Client) settle(ctx context.Context, outcomes []wire.Outcome) ([]wire.Settled, error) {
-	body, err := jsonBody(wire.Settle{Outcomes: outcomes}, "request")
+	body, err := jsonBody(wire.Settle{Outcomes: outcomes})
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func bodyOf(o wire.Outcome) ([]byte, error) {
 	case outcome.Checkpoint, outcome.Event:
 		return o.Data, nil
 	}
-	whole, err := jsonBody(o, "request")
+	whole, err := jsonBody(o)
 	if err != nil {
 		return nil, err
 	}
@@ -59,5 +59,5 @@ func bodyOf(o wire.Outcome) ([]byte, error) {
 	for _, field := range []string{"jobId", "deliveryToken", "action"} {
 		delete(fields, field)
 	}
-	return jsonBody(fields, "request")
+	return jsonBody(fields)
 }

@@ -96,7 +96,7 @@ func percentOf(value float64) (float64, bool) {
 // Save stores a checkpoint, with which the next attempt can continue, and returns when it is stored.
 // It takes no context, because it must work while the worker drains. After the job is lost, it returns the reason.
 func (j *Job[P]) Save(checkpoint any) error {
-	body, err := jsonBody(checkpoint, "checkpoint")
+	body, err := partBody(checkpoint, "checkpoint")
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (j *Job[P]) Save(checkpoint any) error {
 // Event adds an event with any data to the history of the job, and returns when it is stored. If the storage of the
 // service is full, the event is left out.
 func (j *Job[P]) Event(data any) error {
-	body, err := jsonBody(data, "event")
+	body, err := partBody(data, "event")
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (j *Job[P]) Event(data any) error {
 // EphemeralEvent sends an event with any data to the streams of the job that are open. It is stored nowhere, and sent only
 // once, so it may be lost.
 func (j *Job[P]) EphemeralEvent(data any) error {
-	body, err := jsonBody(data, "event")
+	body, err := partBody(data, "event")
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func (c *Client) CreateMany(ctx context.Context, jobs []NewJob, idempotencyKey s
 
 // create makes a call below the space that must take effect once. An empty key means a random one.
 func (c *Client) create(ctx context.Context, path string, value any, idempotencyKey string, created any) error {
-	body, err := jsonBody(value, "request")
+	body, err := jsonBody(value)
 	if err != nil {
 		return err
 	}

@@ -20,11 +20,11 @@ func (c *Client) Copy(ctx context.Context, id string, payload any) (*Handle, err
 	var changes wire.Copy
 	var err error
 	if payload != nil {
-		if changes.Payload, err = jsonBody(payload, "payload"); err != nil {
+		if changes.Payload, err = partBody(payload, "payload"); err != nil {
 			return nil, err
 		}
 	}
-	body, err := jsonBody(changes, "request")
+	body, err := jsonBody(changes)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (c *Client) changePause(ctx context.Context, path string, names []string) e
 // CreateStreamToken creates a token that opens some streams for a short time, for a page or another client that must not
 // have the API key. Exactly one of JobIds, Tag and SpaceID is required.
 func (c *Client) CreateStreamToken(ctx context.Context, r wire.StreamTokenRequest) (*wire.StreamToken, error) {
-	body, err := jsonBody(r, "request")
+	body, err := jsonBody(r)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (c *Client) CreateStreamToken(ctx context.Context, r wire.StreamTokenReques
 
 // post makes a call whose response says nothing.
 func (c *Client) post(ctx context.Context, path string, value any) error {
-	body, err := jsonBody(value, "request")
+	body, err := jsonBody(value)
 	if err != nil {
 		return err
 	}

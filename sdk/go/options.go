@@ -66,7 +66,7 @@ type NewJob struct {
 
 // body returns the job as the service reads it.
 func (j NewJob) body() (*wire.CreateJob, error) {
-	payload, err := jsonBody(j.Payload, "payload")
+	payload, err := partBody(j.Payload, "payload")
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (r *Retry) body() (*wire.RetryRequest, error) {
 		}
 		delays = list
 	}
-	seconds, err := jsonBody(delays, "retry delay")
+	seconds, err := partBody(delays, "retry delay")
 	if err != nil {
 		return nil, err
 	}

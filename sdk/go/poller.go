@@ -85,7 +85,7 @@ func (s *session) pollOnce(ctx context.Context, reports []*report) (*wire.Polled
 	if s.options.AutoAck {
 		poll.AutoAck = &s.options.AutoAck
 	}
-	body, err := jsonBody(poll, "request")
+	body, err := jsonBody(poll)
 	if err != nil {
 		return nil, err
 	}

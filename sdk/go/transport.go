@@ -39,10 +39,22 @@ func (r request) mayRepeat(err error) bool {
 	return asError(err).isTemporary()
 }
 
-// jsonBody returns a value as JSON. The error names the value by what it is, and the part that is no JSON.
-func jsonBody(value any, name string) ([]byte, error) {
-	body, err := outcome.JSON(value, name)
+// jsonBody returns the body of a call as JSON.
+func jsonBody(value any) ([]byte, error) {
+	body, err := outcome.JSON(value, "request")
 	if err != nil {
+		return nil, fmt.Errorf("yardmaster: the request is not JSON: %w", err)
+	}
+	return body, nil
+}
+
+// partBody returns a value of the user as JSON. The error names the value, and its part that is not JSON.
+func partBody(value any, name string) ([]byte, error) {
+	body, err := outcome.Stored(value, name)
+	switch {
+	case outcome.IsTooLarge(err):
+		return nil, fmt.Errorf("yardmaster: %w", err)
+	case err != nil:
 		return nil, fmt.Errorf("yardmaster: the %s is not JSON: %w", name, err)
 	}
 	return body, nil

@@ -30,7 +30,7 @@ const ENDS: [how: string, code: number | null, end: (worker: ProcessRun) => Prom
   ['SIGQUIT', 131, send('SIGQUIT')],
   ['two SIGTERM', 143, (worker) => twice(worker, 'SIGTERM')],
   ['two SIGINT', 130, (worker) => twice(worker, 'SIGINT')],
-  ['two SIGHUP', 129, (worker) => twice(worker, 'SIGHUP')],
+  ['two SIGHUP', 0, (worker) => twice(worker, 'SIGHUP')],
   ['the end of its standard output', 141, async (worker) => worker.child.stdout?.destroy()],
   ['the end of its standard error', 141, async (worker) => worker.child.stderr?.destroy()],
   ['an unexpected error', 70, send('SIGUSR2')],

@@ -28,6 +28,12 @@ export const waitSecondsOf = durationIf(
   `${A_TIME}, above 0 and at most ${MAX_WAIT_SECONDS} s`,
 );
 
+/** Read a duration that may be 0, for a timer. @returns seconds */
+export const drainSecondsOf = durationIf(
+  (seconds) => seconds <= MAX_WAIT_SECONDS,
+  `${A_TIME}, at most ${MAX_WAIT_SECONDS} s`,
+);
+
 /** Read a duration that may be 0. The service knows its other limits. @returns seconds */
 export const secondsOf = durationIf(() => true, A_TIME);
 

@@ -11,7 +11,7 @@ const { stdout, stderr } = process;
 /** Aborted one after the other by signals, for a command that ends on its own; empty for the others. */
 let stops: AbortController[] = [];
 
-type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+type StopSignal = 'SIGINT' | 'SIGTERM';
 
 /** Abort the next signal of the command, or end the process when none is left. */
 function stop(name: StopSignal): void {
@@ -50,7 +50,8 @@ const code = await runProgram(process.argv.slice(2), {
     stopSignals() {
       const [first, second] = [new AbortController(), new AbortController()];
       stops = [first, second];
-      for (const name of ['SIGTERM', 'SIGHUP'] as const) process.on(name, () => stop(name));
+      process.on('SIGTERM', () => stop('SIGTERM'));
+      process.on('SIGHUP', () => first.abort('SIGHUP')); // A terminal and its shell may both send one.
       const end = (name: string) => {
         for (const each of stops) each.abort(name);
       };

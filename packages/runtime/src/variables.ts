@@ -154,7 +154,7 @@ export const VARIABLES = {
   ),
   KEEP_ALIVE_SECONDS: row(
     '75',
-    'How long an idle connection stays open. It must be longer than the load balancer keeps one: see docs/operate.md',
+    'How long idle connections stay open. Set it higher than the idle timeout of your load balancer: see docs/operate.md',
     seconds(86_400, { zero: false }),
   ),
   UI: row('true', 'Whether the API serves the dashboard at `/ui/`', flag),

@@ -428,7 +428,7 @@ type LogEntry struct {
 // LogEntryFields is a value of the API.
 type LogEntryFields struct {
 	Message string `json:"message"`
-	// Default: `info`. `warning` is stored as `warn`, `critical` as `fatal`. Upper case is accepted
+	// Default: `info`. `warning` is stored as `warn`, `critical` as `fatal`. Case-insensitive
 	Level *LogEntryFieldsLevel `json:"level,omitempty"`
 	// Time at which it happened. Default: the time of storage. A blank instead of the `T`, a comma, no
 	// seconds, `+0100` and `+01` are accepted

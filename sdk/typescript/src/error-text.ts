@@ -16,20 +16,27 @@ const hasMessage = (error: unknown): error is ErrorObject =>
 export function errorLine(error: unknown): string {
   if (typeof error === 'string') return onOneLine(error);
   if (!hasMessage(error)) return JSON.stringify(error) ?? '';
-  const { name, message, causes } = error;
-  const own = [name, message].filter((part) => typeof part === 'string' && part !== '').join(': ');
-  const [cause] = Array.isArray(causes) ? causes : [];
-  return onOneLine(cause === undefined ? own : `${own} (cause: ${errorLine(cause)})`);
+  const [cause] = Array.isArray(error.causes) ? error.causes : [];
+  return onOneLine(cause === undefined ? headOf(error) : `${headOf(error)} (cause: ${errorLine(cause)})`);
 }
 
 /** Return an error with the lines of its stack and of its causes; null for one that has neither. */
 export function errorTrace(error: unknown): string | null {
-  if (!hasMessage(error)) return null;
-  const { name, message, stack, causes } = error;
-  if (typeof stack !== 'string' && !Array.isArray(causes)) return null;
-  const own = [`${name}: ${message}`, ...(typeof stack === 'string' ? [stack] : [])];
-  const others = (causes ?? []).map((cause) => `cause: ${errorTrace(cause) ?? errorLine(cause)}`);
-  return [...own, ...others].join('\n');
+  const trace = stackOf(error);
+  return trace === null ? null : [headOf(error as ErrorObject), trace].join('\n');
 }
+
+/** Return the lines of the stack and of the causes of an error; null for one that has neither. */
+export function stackOf(error: unknown): string | null {
+  if (!hasMessage(error)) return null;
+  const { stack, causes } = error;
+  const own = typeof stack === 'string' ? [stack] : [];
+  const others = Array.isArray(causes) ? causes.map((cause) => `cause: ${errorTrace(cause) ?? errorLine(cause)}`) : [];
+  const lines = [...own, ...others];
+  return lines.length === 0 ? null : lines.join('\n');
+}
+
+const headOf = ({ name, message }: ErrorObject): string =>
+  [name, message].filter((part) => typeof part === 'string' && part !== '').join(': ');
 
 const onOneLine = (text: string): string => text.replace(/\s*[\r\n]+\s*/g, ' ');

@@ -1,7 +1,8 @@
-/** Objects that JSON keeps: plain ones, instances of classes, arrays and boxed values. All others would become `{}`. */
-const KEPT = /^\[object (Object|Array|Number|String|Boolean|Arguments)\]$/;
+/** Objects that JSON would store as `{}`, or as an object of their bytes. */
+const LOST =
+  /^\[object (Map|Set|Weak\w+|Error|DOMException|RegExp|Promise|\w*ArrayBuffer|DataView|\w+Array|\w*Generator|.* Iterator)\]$/;
 
-/** The service closes the connection in the middle of a body above some 20 MB, so the call would be sent again forever. */
+/** The service closes the connection in the middle of a body over about 20 MB, so the call would be retried forever. */
 const MOST_CHARACTERS = 16_000_000;
 
 /**
@@ -18,7 +19,7 @@ export function jsonOf(value: unknown, root: string): string {
     const path = paths.size === 0 ? root : `${paths.get(this)}${accessOf(key, Array.isArray(this))}`;
     const fault = faultOf(this[key], converted);
     if (fault !== null) throw new TypeError(`${path} is ${fault}`);
-    paths.set(converted, path); // Only objects are asked for.
+    if (typeof converted === 'object' || paths.size === 0) paths.set(converted, path);
     return converted;
   }
   let text: string;
@@ -27,7 +28,8 @@ export function jsonOf(value: unknown, root: string): string {
   } catch (error) {
     const message = String((error as Error)?.message);
     if (message.startsWith('Converting circular')) throw new TypeError(`${root} contains itself`);
-    if (error instanceof RangeError) throw new TypeError(`${root} has too many levels`);
+    if (error instanceof RangeError && message.includes('call stack'))
+      throw new TypeError(`${root} has too many levels`);
     throw error;
   }
   if (text.length <= MOST_CHARACTERS) return text;
@@ -47,5 +49,5 @@ function faultOf(original: unknown, converted: unknown): string | null {
   if (['function', 'symbol', 'bigint'].includes(typeof converted)) return `a ${typeof converted}`;
   if (typeof converted !== 'object' || converted === null) return null;
   const tag = Object.prototype.toString.call(converted);
-  return KEPT.test(tag) ? null : `of the class ${tag.slice(8, -1)}`;
+  return LOST.test(tag) ? `of the class ${tag.slice(8, -1)}` : null;
 }

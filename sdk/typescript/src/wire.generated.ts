@@ -390,7 +390,7 @@ export interface LogEntry {
 
 export interface LogEntryFields {
   message: string;
-  /** Default: `info`. `warning` is stored as `warn`, `critical` as `fatal`. Upper case is accepted */
+  /** Default: `info`. `warning` is stored as `warn`, `critical` as `fatal`. Case-insensitive */
   level?: LogEntryFieldsLevel;
   /**
    * Time at which it happened. Default: the time of storage. A blank instead of the `T`, a comma, no

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { errorLine, errorTrace } from '../dist/error-text.js';
 import { NonRetryable, RetryAfter, Worker, Yardmaster } from '../dist/index.js';
 import { outcomeOf } from '../dist/worker/outcomes.js';
 import { jobOf, startFakeJobs, until } from './fake-jobs.mjs';
@@ -119,6 +120,31 @@ test('a result that is larger than the service reads at all fails its job withou
   assert.deepEqual([error.name, retryable], ['InvalidResult', false]);
   assert.match(error.message, /^The result has 16,000,002 characters of JSON, more than can be sent\./);
 });
+
+test('a result is stored as it is when the handler returns', async () => {
+  class Row {
+    n = 1;
+    get [Symbol.toStringTag]() {
+      return 'Row';
+    }
+  }
+  const shared = { row: new Row() };
+  const { action, result } = await outcomeOf(() => shared);
+  shared.row.n = 2;
+  assert.deepEqual([action, result], ['complete', { row: { n: 1 } }]);
+});
+
+const STORED = [
+  [{ message: 'x', stack: 'at a', causes: 'y' }, 'x', 'x\nat a'],
+  [{ name: 'E', message: 'a\nb', causes: [{ message: 'c' }] }, 'E: a b (cause: c)', 'E: a\nb\ncause: c'],
+  ['a text', 'a text', null],
+  [{ code: 5 }, '{"code":5}', null],
+  [null, 'null', null],
+];
+for (const [error, line, trace] of STORED)
+  test(`the stored error ${JSON.stringify(error)} has a line and a trace`, () => {
+    assert.deepEqual([errorLine(error), errorTrace(error)], [line, trace]);
+  });
 
 test('a result that contains itself fails its job without retries', async () => {
   const result = { list: [] };

@@ -1,5 +1,5 @@
 import type { Job, JobEvent } from '@yardmaster/protocol';
-import { errorLine, errorTrace } from '@yardmaster/sdk/error-text';
+import { errorLine, stackOf } from '@yardmaster/sdk/error-text';
 import { type CommandLine, defineCommand } from '../command.js';
 import { done, keyHelp } from '../exit-codes.js';
 import { idIn, type ServiceFlags, withServiceOptions } from '../flags.js';
@@ -78,9 +78,8 @@ function linesOfJob(job: ShownJob, out: Terminal): string[] {
       const line = fit(`${title.padEnd(TITLE_COLUMNS)}${text}`);
       return color(title === 'status' ? colorOf(job.status) : plain)(line);
     });
-  const trace = errorTrace(job.error);
-  if (trace !== null)
-    fields.push(...['stack', ...trace.split('\n').slice(1)].map((line) => color(dim)(fit(printable(line)))));
+  const stack = stackOf(job.error);
+  if (stack !== null) fields.push(...['stack', ...stack.split('\n')].map((line) => color(dim)(fit(printable(line)))));
   if (job.events === undefined) return fields;
   const history = job.events.map((event) => {
     const message = readEvent(event);

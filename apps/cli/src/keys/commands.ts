@@ -137,8 +137,8 @@ const revokeKeyCommand = defineCommand({
 /** Read `--expires`. A time from now counts from the clock of this machine. */
 function expiryOf(text: string): string {
   const seconds = parseSeconds(text);
-  if (seconds !== null) return new Date(Date.now() + seconds * 1_000).toISOString();
-  if (!Number.isNaN(Date.parse(text))) return text;
+  const date = new Date(seconds === null ? Date.parse(text) : Date.now() + seconds * 1_000);
+  if (!Number.isNaN(date.getTime())) return seconds === null ? text : date.toISOString();
   throw new InvalidArgumentError('It must be ISO 8601 with a time zone, or a time from now such as 12h or 30d.');
 }
 

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { type CommandLine, defineCommand, UsageError } from '../command.js';
 import { exitCodesHelp, WORK_EXIT } from '../exit-codes.js';
-import { countBetween, repeated, secondsOf } from '../flag-values.js';
+import { countBetween, drainSecondsOf, repeated } from '../flag-values.js';
 import { expectKey, type SpaceFlags, serviceOf, spaceOf, withSpaceOption } from '../flags.js';
 import { work } from './worker.js';
 
@@ -32,8 +32,8 @@ export const workCommand = defineCommand({
         )
         .option(
           '--drain <time>',
-          `seconds that running jobs may take after a signal to stop (default: ${DEFAULTS.drainSeconds})`,
-          secondsOf,
+          `how long to wait for running jobs after the first signal (default: ${DEFAULTS.drainSeconds}s)`,
+          drainSecondsOf,
         )
         .option('--worker-id <id>', 'name of the worker, which its jobs show (default: host and process id)'),
     ).addHelpText('after', HELP),

@@ -23,8 +23,9 @@ function tell(line: string): void {
     const guard = spawn('/bin/sh', ['-c', GUARD], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
     guard.on('error', () => undefined); // Without a shell, programs outlive a worker that gets SIGKILL.
     guard.unref();
+    if (!guard.stdin) return; // There was no free file descriptor.
     input = guard.stdin;
-    (input as unknown as { unref(): void }).unref();
+    (input as unknown as { unref(): void }).unref(); // It is a socket, which its type does not say.
     input.on('error', () => undefined);
   }
   input.write(`${line}\n`);

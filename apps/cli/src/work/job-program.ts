@@ -93,6 +93,9 @@ export function startProgram(
 }
 
 async function endOf(child: ChildProcess, file: string, job: WorkerJob, handlers: OutputHandlers) {
+  const exited = exitOf(child);
+  // Without free file descriptors, a child has no outputs.
+  if (!child.stdin) return notStarted(file, await exited.catch((error) => error));
   const [stdin, stdout, stderr, reports] = child.stdio as unknown as [Writable, Readable, Readable, Readable];
   stdin.on('error', () => undefined); // The program need not read its input.
   stdin.end(`${JSON.stringify(job.payload)}\n`);
@@ -107,7 +110,7 @@ async function endOf(child: ChildProcess, file: string, job: WorkerJob, handlers
     forEachLine(reports, handlers.onReportLine),
   ]);
   try {
-    const { code, signal } = await exitOf(child);
+    const { code, signal } = await exited;
     const timers = [
       // Processes that the program has left behind.
       setTimeout(() => signalGroup(child, 'SIGKILL'), CLOSE_WITHIN_MS),
@@ -149,7 +152,7 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-/** Stands for a line of the standard error. */
+/** Placeholder for a line of the standard error that is too long. */
 const TOO_LONG = '(a line that is too long)';
 
 /** Longest line in UTF-16 units. A checkpoint may have 64 KB; the rest is room for a service that allows more. */

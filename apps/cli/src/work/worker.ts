@@ -34,7 +34,6 @@ const RELEASE_REASON = 'worker stops';
 
 /** Exit codes by what made the worker hurry. */
 const HURRIED: Record<string, ExitCode> = {
-  SIGHUP: WORK_EXIT.hungUp,
   SIGINT: WORK_EXIT.interrupted,
   SIGQUIT: WORK_EXIT.quit,
   SIGTERM: WORK_EXIT.terminated,
@@ -47,7 +46,7 @@ const HURRIED: Record<string, ExitCode> = {
  *                                                 └─ --drain is over: end programs, release their jobs ──▶ returns
  *                                                 └─ second signal: kill programs, release their jobs ───▶ returns
  *
- * A refusal that concerns every job, such as a revoked key, drains the worker, too. No program outlives it.
+ * When its key is refused, it ends the programs at once. No program outlives it.
  */
 export async function work(request: WorkRequest, io: Io): Promise<Outcome> {
   const { first, second } = io.stopSignals();
@@ -62,6 +61,12 @@ export async function work(request: WorkRequest, io: Io): Promise<Outcome> {
     if (kind !== 'failed') io.err.write(`${[...jobIds, redact(message, service)].join(' ')}\n`);
   }
 
+  /** Stop, because no program can be started. A second stop would release the jobs of those that run. */
+  function endWith(sentence: string): void {
+    if (fatal === null && !first.aborted) worker.stop();
+    fatal ??= sentence;
+  }
+
   async function handle(job: WorkerJob, context: Context): Promise<unknown> {
     running.add(job.id);
     const say = (text: string) => io.out.write(`${printable(`${job.id} ${job.name} ${text}`)}\n`);
@@ -70,10 +75,7 @@ export async function work(request: WorkRequest, io: Io): Promise<Outcome> {
       const end = await runProgram(job, context, { request, io, kill: second });
       const { aborted, reason } = context.signal;
       if (aborted && reason instanceof Aborted && !(reason instanceof Draining)) return say(`lost: ${reason.message}`);
-      if (end instanceof CannotStart) {
-        fatal = end.message;
-        worker.stop();
-      }
+      if (end instanceof CannotStart) endWith(end.message);
       if (end instanceof CannotStart || (aborted && end.code !== 0)) {
         say('released');
         return context.release({ reason: RELEASE_REASON });
@@ -114,7 +116,7 @@ export async function work(request: WorkRequest, io: Io): Promise<Outcome> {
   const hurried = second.aborted ? (HURRIED[String(second.reason)] ?? WORK_EXIT.crashed) : null;
   const drained = first.reason === 'SIGPIPE' ? WORK_EXIT.outputClosed : WORK_EXIT.drained;
   if (unsettled.size === 0) return { exit: hurried ?? drained, sentence: null };
-  const sentence = `the service may not know the end of ${unsettled.size} job${unsettled.size > 1 ? 's' : ''}`;
+  const sentence = `could not report the outcome of ${unsettled.size} job${unsettled.size > 1 ? 's' : ''}`;
   return { exit: hurried ?? WORK_EXIT.unreported, sentence };
 }
 

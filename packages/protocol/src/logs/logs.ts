@@ -66,7 +66,7 @@ const fullLog = z
         .preprocess((given) => (typeof given === 'string' ? given.toLowerCase() : given), levelName)
         .transform((given) => levelNamed(given) as LogLevel)
         .optional()
-        .describe('Default: `info`. `warning` is stored as `warn`, `critical` as `fatal`. Upper case is accepted'),
+        .describe('Default: `info`. `warning` is stored as `warn`, `critical` as `fatal`. Case-insensitive'),
       timestamp: z
         .preprocess(strict, timestampMs)
         .optional()

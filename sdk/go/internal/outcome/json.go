@@ -26,6 +26,12 @@ func (e *tooLargeError) Error() string {
 		e.root, grouped(e.size))
 }
 
+// IsTooLarge reports whether the error of Stored is about the size of the value.
+func IsTooLarge(err error) bool {
+	_, ok := err.(*tooLargeError)
+	return ok
+}
+
 // JSON returns a value as JSON. The error says which part of the value is none, as in "result.items[2].price is NaN".
 // The root is the name of the value there.
 func JSON(value any, root string) (json.RawMessage, error) {
@@ -33,10 +39,16 @@ func JSON(value any, root string) (json.RawMessage, error) {
 	if err != nil {
 		return nil, errors.New(faultOf(reflect.ValueOf(value), root, err, map[pointer]bool{}))
 	}
-	if len(body) > maxBytes {
+	return body, nil
+}
+
+// Stored returns a value as JSON that can be sent as part of a call.
+func Stored(value any, root string) (json.RawMessage, error) {
+	body, err := JSON(value, root)
+	if err == nil && len(body) > maxBytes {
 		return nil, &tooLargeError{root, len(body)}
 	}
-	return body, nil
+	return body, err
 }
 
 // marshal encodes a value as the service does, without \u003c for "<". The value may have methods that panic.

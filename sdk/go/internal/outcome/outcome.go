@@ -66,9 +66,9 @@ func Of(result any, err error) wire.Outcome {
 
 func of(result any, err error) wire.Outcome {
 	if err == nil {
-		body, fault := JSON(result, "result")
-		if tooLarge, ok := fault.(*tooLargeError); ok {
-			return invalidResult(tooLarge.Error())
+		body, fault := Stored(result, "result")
+		if IsTooLarge(fault) {
+			return invalidResult(fault.Error())
 		}
 		if fault != nil {
 			return invalidResult("The result is not JSON: " + fault.Error())

@@ -26,7 +26,8 @@ def on_signal(number: int, act: Callable[[], object]) -> Callable[[], None]:
             return
         act()
         if callable(before) and not _is_of_python(before):
-            before(number, frame)
+            with suppress(SystemExit, KeyboardInterrupt):  # The program ends once the worker has drained.
+                before(number, frame)
 
     def restore() -> None:
         if signal.getsignal(number) is handle:

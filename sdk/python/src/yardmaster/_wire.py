@@ -422,8 +422,7 @@ class _LogEntryFieldsRequired(TypedDict):
 
 
 class LogEntryFields(_LogEntryFieldsRequired, total=False):
-    # Default: `info`. `warning` is stored as `warn`, `critical` as `fatal`. Upper case is
-    # accepted
+    # Default: `info`. `warning` is stored as `warn`, `critical` as `fatal`. Case-insensitive
     level: "LogEntryFieldsLevel"
     # Time at which it happened. Default: the time of storage. A blank instead of the `T`, a
     # comma, no seconds, `+0100` and `+01` are accepted

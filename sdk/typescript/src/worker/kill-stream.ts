@@ -5,8 +5,10 @@ import { JOB_LOST_EVENTS } from '../wire.generated.js';
 
 const FIRST_MS = 500;
 const MOST_MS = 30_000;
-/** A connection of this length counts as a success. */
+/** A stream of this length counts as a success. */
 const LASTING_MS = 5_000;
+/** Time for the response to begin. */
+const RESPONSE_MS = 10_000;
 /** The service sends a comment every 15 s. */
 const SILENT_MS = 45_000;
 /** After this many failures in a row there is a warning. */
@@ -48,10 +50,14 @@ export async function followSpace(
   handlers: StreamHandlers,
   signal: AbortSignal,
 ): Promise<void> {
-  for (let failures = 0; !signal.aborted; failures++) {
-    const began = performance.now();
-    const why = await readStream(target, pathOf(target, names), handlers, signal);
-    if (performance.now() - began > LASTING_MS) failures = 0;
+  for (let failures = 0; !signal.aborted; ) {
+    let begunAt = Number.POSITIVE_INFINITY;
+    const begun = () => {
+      begunAt = performance.now();
+      handlers.begun();
+    };
+    const why = await readStream(target, pathOf(target, names), { ...handlers, begun }, signal);
+    failures = performance.now() - begunAt > LASTING_MS ? 1 : failures + 1;
     if (failures === FAILURES_BEFORE_WARNING) handlers.missing(why);
     await pause(Math.random() * Math.min(FIRST_MS * 2 ** Math.min(failures, 10), MOST_MS), signal);
   }
@@ -66,7 +72,13 @@ async function readStream(
 ): Promise<string> {
   try {
     const headers = { ...target.authorization(), accept: 'text/event-stream' };
-    const response = await open({ url: target.urlOf(path), method: 'GET', headers, signal });
+    const tooLate = AbortSignal.timeout(RESPONSE_MS);
+    const begins = new AbortController();
+    const ends = AbortSignal.any([signal, begins.signal]);
+    const giveUp = () => begins.abort(new Error(`no response within ${RESPONSE_MS / 1_000} s`));
+    tooLate.addEventListener('abort', giveUp);
+    const response = await open({ url: target.urlOf(path), method: 'GET', headers, signal: ends });
+    tooLate.removeEventListener('abort', giveUp);
     response.setTimeout(SILENT_MS, () => response.destroy());
     if (response.statusCode !== 200) {
       response.destroy();

@@ -28,10 +28,10 @@ export async function outcomeOf(
   try {
     const result = await call();
     if (result instanceof Released) return releaseOf(result.delaySeconds, result.reason);
-    const unstorable = faultIn(result);
-    if (unstorable === null) return { action: 'complete', result: result ?? null };
-    failed(unstorable);
-    return { action: 'fail', error: unstorable, retryable: false };
+    const stored = storedOf(result);
+    if ('value' in stored) return { action: 'complete', result: stored.value };
+    failed(stored.error);
+    return { action: 'fail', error: stored.error, retryable: false };
   } catch (thrown) {
     return failureOf(thrown, failed);
   }
@@ -50,14 +50,13 @@ function failureOf(thrown: unknown, failed: (error: ErrorObject) => void): End {
   }
 }
 
-/** Return why a result can't be stored; null when it can, as far as this worker knows. */
-function faultIn(result: unknown): ErrorObject | null {
+/** Return a result as the service stores it, whatever happens to its object later; an error for one that it can't store. */
+function storedOf(result: unknown): { value: unknown } | { error: ErrorObject } {
   try {
-    jsonOf(result, 'result');
-    return null;
+    return { value: JSON.parse(jsonOf(result, 'result')) };
   } catch (error) {
     const { message } = error as Error;
-    return invalidResult(error instanceof RangeError ? message : `The result is not JSON: ${message}`);
+    return { error: invalidResult(error instanceof RangeError ? message : `The result is not JSON: ${message}`) };
   }
 }
 
@@ -94,7 +93,9 @@ export function insteadOf(outcome: Outcome, { status, message }: YardmasterError
   }
   if (outcome.action !== 'fail') return null;
   const { error, retryable, retryAfterSeconds } = outcome;
-  const name = String((error as Partial<ErrorObject>).name ?? 'Error').slice(0, MOST_NAME);
+  const name = String((error as Partial<ErrorObject>).name ?? 'Error')
+    .slice(0, MOST_NAME)
+    .toWellFormed();
   const refused = { name, message: `The service refused the error of this attempt: ${message}` };
   return {
     ...{ ...job, action: 'fail', error: refused },

@@ -77,11 +77,11 @@ export class AttemptReporter implements Reporter {
   }
 
   async save(data: unknown): Promise<void> {
-    jsonOf(data, 'checkpoint');
+    const stored = JSON.parse(jsonOf(data, 'checkpoint')) as unknown;
     const backoff = new Backoff();
     for (;;) {
       try {
-        return await this.#send({ action: 'checkpoint', data: data ?? null });
+        return await this.#send({ action: 'checkpoint', data: stored });
       } catch (error) {
         if (!isFull(error)) throw error;
         await pause(backoff.next(error), this.#attempt.gone);
@@ -90,10 +90,10 @@ export class AttemptReporter implements Reporter {
   }
 
   async event(data: unknown, { ephemeral = false }: EventOptions = {}): Promise<void> {
-    jsonOf(data, 'event');
-    if (ephemeral) return this.#ephemeral(data);
+    const stored = JSON.parse(jsonOf(data, 'event')) as unknown;
+    if (ephemeral) return this.#ephemeral(stored);
     try {
-      await this.#send({ action: 'event', data: data ?? null });
+      await this.#send({ action: 'event', data: stored });
     } catch (error) {
       if (!isFull(error)) throw error;
     }

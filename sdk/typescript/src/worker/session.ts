@@ -118,7 +118,7 @@ export class Session implements AttemptOwner {
     };
     const begun = () => this.heartbeats.beatNow();
     const missing = (why: string) => {
-      const message = `no stream of kills: a kill is noticed at the next heartbeat, after up to 60 s (${why})`;
+      const message = `can't open the stream of kills; they are noticed at the next heartbeat, up to 60 s later (${why})`;
       this.warn({ kind: 'stream', message, jobIds: [] });
     };
     void followSpace(this.target, this.names, { message, begun, missing }, this.#background.signal);
@@ -159,7 +159,7 @@ export class Session implements AttemptOwner {
     const { left, error } = await settleLast(this.target, rest, LAST_CALL_MS);
     if (error === null) return;
     const jobIds = left.map(({ jobId }) => jobId);
-    this.warn({ kind: 'unsettled', message: `the end of jobs could not be reported: ${error.message}`, jobIds });
+    this.warn({ kind: 'unsettled', message: `could not report the outcome of jobs: ${error.message}`, jobIds });
   }
 
   /** Give a claimed job a slot. */

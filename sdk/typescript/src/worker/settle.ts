@@ -18,7 +18,7 @@ export async function settle(
   const request = { method: 'POST', path: spacePath(target, '/jobs/settle'), body } as const;
   const { results } = await send<SettleResults>(target, request, signal, timeoutMs);
   if (results.length === outcomes.length) return results;
-  throw new YardmasterError('NO_RESPONSE', 'The response has not one entry for each outcome');
+  throw new YardmasterError('NO_RESPONSE', 'The response does not have one entry per outcome');
 }
 
 /** Return why an outcome must be sent again; null when it need not. The sender decides about a full storage. */

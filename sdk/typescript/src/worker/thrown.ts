@@ -71,7 +71,7 @@ class Description {
     const cause = read(() => (thrown as Error).cause, undefined);
     const members = read(() => membersOf(thrown), []);
     const causes: ErrorObject[] = [];
-    for (const each of cause === undefined ? members : [cause, ...members])
+    for (const each of cause === undefined || cause === null ? members : [cause, ...members])
       if (!this.#seen.has(each) && this.#seen.size < MOST_ERRORS) causes.push(this.of(each, level + 1));
     return causes;
   }
@@ -118,5 +118,6 @@ const textOf = (value: unknown): string =>
 
 /** Shorten a text to a number of characters, never in the middle of one. */
 function cut(text: string, most: number): string {
-  return (text.length > most ? `${text.slice(0, most)} …` : text).toWellFormed();
+  const kept = text.length > most ? `${text.slice(0, most).replace(/[\ud800-\udbff]$/, '')} …` : text;
+  return kept.toWellFormed();
 }

@@ -44,6 +44,8 @@ export type Handler<Payload, Result> = (
 
 const CONCURRENCY = 10;
 const DRAIN = '25s';
+/** Seconds. A timer takes 31 bits of milliseconds. */
+const MOST_DRAIN = 2_000_000;
 /** Most names of a poll and characters of a worker's id that the service accepts. */
 const MOST_NAMES = 100;
 const MOST_WORKER_ID = 128;
@@ -61,7 +63,7 @@ export class Worker {
     const { concurrency = CONCURRENCY, drain = DRAIN } = options;
     if (!Number.isInteger(concurrency) || concurrency < 1)
       throw new RangeError(`concurrency must be a whole number above 0; it is ${concurrency}`);
-    secondsOf(drain, 'drain');
+    secondsOf(drain, 'drain', MOST_DRAIN);
     this.#client = client;
     this.#options = options;
   }

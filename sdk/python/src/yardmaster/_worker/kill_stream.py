@@ -48,7 +48,7 @@ async def follow_space(
     """
     path, failures = _path_of(transport.target, names), 0
     while True:
-        began, why = time.monotonic(), "the response ends"
+        began_at, why = float("inf"), "the response ends"
         try:
             async with transport.stream(path) as response:
                 if response.status_code == 204:
@@ -56,12 +56,13 @@ async def follow_space(
                     return
                 async for event in _messages_of(response):
                     if event["type"] == "init":
+                        began_at = time.monotonic()
                         begun()
                     else:
                         message(event)
         except Exception as error:  # Whatever it is, the worker continues without the stream, and tries again.
             why = str(error) or type(error).__name__
-        failures = 0 if time.monotonic() - began > _LASTING else failures + 1
+        failures = 1 if time.monotonic() - began_at > _LASTING else failures + 1
         if failures == _FAILURES_BEFORE_WARNING:
             missing(why)
         await asyncio.sleep(random.random() * min(_FIRST * 2 ** min(failures, 10), _MOST))
