@@ -9,9 +9,9 @@ import { endAll, hasTerminals, type ProcessRun, yardmasterOnTerminal } from './y
 const service = withService();
 afterEach(endAll);
 
-/** A program that only SIGKILL ends, with a process of its own that ignores SIGTERM, too. */
+/** A program that survives the end of its terminal and of its outputs, with a process of its own that does, too. */
 const LOOP = 'while :; do echo working >&2; sleep 0.1; done';
-const STUBBORN = `trap '' TERM HUP PIPE; (${LOOP}) & echo "child $! pid $$" >&2; ${LOOP}`;
+const PROGRAM = `trap '' HUP PIPE; (${LOOP}) & echo "child $! pid $$" >&2; ${LOOP}`;
 
 /** A module that throws an error in the event loop at SIGUSR2. */
 const BUG = `data:text/javascript,${encodeURIComponent('process.on("SIGUSR2", () => { throw new Error("a bug"); })')}`;
@@ -45,11 +45,11 @@ async function twice(worker: ProcessRun, name: NodeJS.Signals): Promise<void> {
 let spaces = 0;
 
 /** Start a worker whose program runs. */
-async function startStubborn() {
+async function startProgram() {
   const spaceId = `work-ends-${spaces++}`;
   const { id } = await createJob(service, spaceId, { maxRetries: 0 });
-  const options = ['--drain', '1', '--concurrency', '2'];
-  const worker = startWorker(service, { spaceId, script: STUBBORN, options, env: { NODE_OPTIONS: `--import=${BUG}` } });
+  const options = ['--drain', '0', '--concurrency', '2'];
+  const worker = startWorker(service, { spaceId, script: PROGRAM, options, env: { NODE_OPTIONS: `--import=${BUG}` } });
   const pid = await pidOf(worker);
   const child = Number(/child (\d+)/.exec(worker.err())?.[1]);
   return { worker, id, spaceId, pids: [pid, child] };
@@ -58,7 +58,7 @@ async function startStubborn() {
 it.each(ENDS)(
   'after %s, work exits with %i, none of its programs is alive and its job is pending',
   async (_, code, end) => {
-    const { worker, id, spaceId, pids } = await startStubborn();
+    const { worker, id, spaceId, pids } = await startProgram();
     await end(worker);
     // A closed output is noticed by the next write: here the start of another job.
     if (code === 141) await createJob(service, spaceId);
@@ -69,7 +69,7 @@ it.each(ENDS)(
 );
 
 it('after SIGKILL for work, none of its programs is alive', async () => {
-  const { worker, pids } = await startStubborn();
+  const { worker, pids } = await startProgram();
   signal(worker, 'SIGKILL');
   await worker.exit();
   await until(() => pids.every((pid) => !isAlive(pid)));
@@ -79,8 +79,8 @@ it('after its key is revoked, work exits with 1, and none of its programs is ali
   const { key, id: keyId } = await service.key(['jobs:worker']);
   const spaceId = 'work-ends-revoked';
   await createJob(service, spaceId, { timeoutSeconds: 3 });
-  const options = ['--drain', '1', '--concurrency', '2'];
-  const worker = startWorker(service, { spaceId, script: STUBBORN, options, env: { YARDMASTER_API_KEY: key } });
+  const options = ['--drain', '0', '--concurrency', '2'];
+  const worker = startWorker(service, { spaceId, script: PROGRAM, options, env: { YARDMASTER_API_KEY: key } });
   const pid = await pidOf(worker);
   expect((await service.call('DELETE', `/keys/${keyId}`)).status).toBe(200);
   expect(await worker.exit()).toBe(1);
@@ -89,8 +89,8 @@ it('after its key is revoked, work exits with 1, and none of its programs is ali
 
 (hasTerminals ? it : it.skip)('after its terminal is closed, none of the programs of work is alive', async () => {
   const { id } = await createJob(service, 'work-ends-terminal', { maxRetries: 0 });
-  const script = `trap '' TERM HUP; echo "pid $$" >&2; while :; do sleep 0.05; done`;
-  const args = `work --space work-ends-terminal --drain 1 --exec /bin/sh -- -c '${script}'`;
+  const script = `trap '' HUP; echo "pid $$" >&2; while :; do sleep 0.05; done`;
+  const args = `work --space work-ends-terminal --drain 0 --exec /bin/sh -- -c '${script}'`;
   const run = yardmasterOnTerminal(args, asAdmin(service));
   await until(() => /pid \d+/.test(run.out()));
   const pid = Number(/pid (\d+)/.exec(run.out())?.[1]);

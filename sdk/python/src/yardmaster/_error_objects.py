@@ -53,7 +53,7 @@ def name_of(error: BaseException) -> str:
 
 
 def message_of(error: BaseException) -> str:
-    """Return the text of an error and its notes, or why there is none."""
+    """Return the text of an error and its notes, or that it cannot be read."""
     return _or(lambda: "\n".join([str(error), *_notes_of(error)]), UNREADABLE)
 
 

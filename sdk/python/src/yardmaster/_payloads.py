@@ -18,7 +18,7 @@ from ._errors import NonRetryable
 
 #: Of the service: how deep arrays and objects may nest.
 _MOST_LEVELS = 64
-#: The service closes the connection in the middle of a body of about 20 MB, so the call would be sent again for ever.
+#: The service closes the connection in the middle of a body over about 20 MB, so the call would be retried forever.
 _MOST_BYTES = 16_000_000
 
 

@@ -13,7 +13,7 @@ from typing import Any
 def on_signal(number: int, act: Callable[[], object]) -> Callable[[], None]:
     """Call a function at a signal, and then the handler that the program has for it.
 
-    Returns a function that restores that handler. A forked process restores it by itself, at its first signal.
+    Returns a function that restores that handler. A forked process restores it on its own, at its first signal.
     """
     before, pid = signal.getsignal(number), os.getpid()
     if before is None:  # It was not installed from Python, which could not restore it.

@@ -27,7 +27,7 @@ export interface Call {
   signal: AbortSignal;
 }
 
-/** Makes an HTTP request and reads its response. It rejects when there is none, or when the signal is aborted. */
+/** Makes an HTTP request and reads its response. It rejects without a response, and when the signal is aborted. */
 export type Exchange = (call: Call) => Promise<Received>;
 
 interface Received {
