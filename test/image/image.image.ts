@@ -114,6 +114,7 @@ withEngine('the image', () => {
       'apps',
       'package.json',
       'packages',
+      'sdk',
     ]);
   });
 
