@@ -2,7 +2,8 @@
 -- field `bytes`: `<round> <bytes>`, the memory that Redis used for the job when it was last measured. The space's /bytes is a
 -- hash of these fields:
 --   most     maxBytes of the settings
---   round    when the recount began that is running, or was the last, epoch ms; at first, when the setting was made
+--   round    names the recount that is running, or was the last: epoch ms of its beginning; at first, when the setting was made, and
+--            the version of the settings
 --   sum      bytes of the jobs that were measured since then
 --   rest     of the other jobs, while a recount is running. What is left of it in the end is how far the sum was off
 --   cursor   creation order of the last job that the recount has measured; absent while none is running
@@ -44,6 +45,7 @@ local function applyMaxBytes(base, space, maxBytes)
   end
   local nowMs, nowText = now()
   redis.call('HSET', sums, 'most', maxBytes)
-  redis.call('HSETNX', sums, 'round', nowText)
+  -- The version of the settings makes it another round than that of a setting that was removed in the same millisecond.
+  redis.call('HSETNX', sums, 'round', nowText .. (redis.call('HGET', base .. 'settings', '') or ''))
   redis.call('ZADD', recounts, 'NX', formatInteger(nowMs + 5000), space)
 end
