@@ -11,10 +11,8 @@ const { stdout, stderr } = process;
 /** Aborted one after the other by signals, for a command that ends on its own; empty for the others. */
 let stops: AbortController[] = [];
 
-type StopSignal = 'SIGINT' | 'SIGTERM';
-
 /** Abort the next signal of the command, or end the process when none is left. */
-function stop(name: StopSignal): void {
+function stop(name: 'SIGINT' | 'SIGTERM'): void {
   const next = stops.find(({ signal }) => !signal.aborted);
   if (next === undefined) process.exit(128 + constants.signals[name]);
   next.abort(name);

@@ -68,8 +68,14 @@ const MAX_MESSAGE = 4_000;
 /** How the rest of a line is read, by its first word. */
 const KINDS: Record<string, (rest: string) => Report> = {
   progress: progressIn,
-  checkpoint: (rest) => saveOf(jsonIn(rest)),
-  event: (rest) => eventOf(jsonIn(rest)),
+  checkpoint(rest) {
+    const checkpoint = jsonIn(rest);
+    return (context) => context.save(checkpoint);
+  },
+  event(rest) {
+    const data = jsonIn(rest);
+    return (context) => context.event(data);
+  },
   log(rest) {
     const [name = '', message] = wordOf(rest);
     const level = levelNamed(name);
@@ -77,15 +83,6 @@ const KINDS: Record<string, (rest: string) => Report> = {
     return ({ log }) => log[level](message.slice(0, MAX_MESSAGE));
   },
 };
-
-const saveOf =
-  (checkpoint: JsonValue): Report =>
-  (context) =>
-    context.save(checkpoint);
-const eventOf =
-  (data: JsonValue): Report =>
-  (context) =>
-    context.event(data);
 
 /**
  * Read a line that a program wrote to file descriptor 3.

@@ -70,15 +70,13 @@ async function readStream(
   handlers: StreamHandlers,
   signal: AbortSignal,
 ): Promise<string> {
+  const begins = new AbortController();
+  const timer = setTimeout(() => begins.abort(), RESPONSE_MS);
   try {
     const headers = { ...target.authorization(), accept: 'text/event-stream' };
-    const tooLate = AbortSignal.timeout(RESPONSE_MS);
-    const begins = new AbortController();
     const ends = AbortSignal.any([signal, begins.signal]);
-    const giveUp = () => begins.abort(new Error(`no response within ${RESPONSE_MS / 1_000} s`));
-    tooLate.addEventListener('abort', giveUp);
     const response = await open({ url: target.urlOf(path), method: 'GET', headers, signal: ends });
-    tooLate.removeEventListener('abort', giveUp);
+    clearTimeout(timer);
     response.setTimeout(SILENT_MS, () => response.destroy());
     if (response.statusCode !== 200) {
       response.destroy();
@@ -92,7 +90,9 @@ async function readStream(
     }
     return 'the response ends';
   } catch (error) {
-    return (error as Error).message;
+    return begins.signal.aborted ? `no response within ${RESPONSE_MS / 1_000} s` : (error as Error).message;
+  } finally {
+    clearTimeout(timer);
   }
 }
 

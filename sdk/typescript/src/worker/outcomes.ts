@@ -85,10 +85,8 @@ export function insteadOf(outcome: Outcome, { status, message }: YardmasterError
   const job = { jobId, deliveryToken };
   if (outcome.action === 'release') return { ...job, action: 'release' };
   if (outcome.action === 'complete') {
-    const isTooLarge = status === 413;
-    const error = isTooLarge
-      ? tooLarge(outcome.result, message)
-      : invalidResult(`The service refuses the result: ${message}`);
+    const error =
+      status === 413 ? tooLarge(outcome.result, message) : invalidResult(`The service refuses the result: ${message}`);
     return { ...job, action: 'fail', error, retryable: false };
   }
   if (outcome.action !== 'fail') return null;

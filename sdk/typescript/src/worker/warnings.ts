@@ -1,8 +1,8 @@
 /**
  * Kind of a warning. `failed`: an attempt failed with the error and stack in the message. `blocked`: handlers have blocked
- * the event loop for 5 s. `lost`: a job was lost, so what its handler does is ignored. `unsettled`: the worker has
- * stopped, and the service may not know the end of the jobs. `logs`: log entries were dropped. `unknownName`: a job has no handler and was released.
- * `unavailable`: calls fail and are sent again. `stream`: there is no stream of kills, so they are noticed at the next
+ * the event loop for 5 s. `lost`: a job was lost, so what its handler does is ignored. `unsettled`: the worker stopped without
+ * reporting the outcome of the jobs. `logs`: log entries were dropped. `unknownName`: a job has no handler and was released.
+ * `unavailable`: calls fail and are retried. `stream`: the stream of kills can't be opened, so they are noticed at the next
  * heartbeat. `report`: the service refused a report.
  */
 export type WarningKind =
