@@ -66,7 +66,9 @@ it.each([
 });
 
 it('yardmaster waits for at most 30 s, however long Retry-After is', async () => {
-  const { code, err, seen } = await createAgainst([[503, '{"error":"closed"}', { 'retry-after': '3600' }]]);
+  const { code, err, seen } = await createAgainst([
+    [503, '{"error":"closed","code":"UNAVAILABLE"}', { 'retry-after': '3600' }],
+  ]);
   expect([code, err, seen.length]).toEqual([6, 'yardmaster: the service did not serve the call: closed\n', 1]);
 });
 
@@ -81,11 +83,14 @@ it.each([
 });
 
 it('yardmaster prints neither the API key nor terminal sequences that a server sends back', async () => {
-  const { err } = await createAgainst([[400, '{"error":"bad \\u001b[31mkey ym_secret"}']], 'ym_secret');
+  const { err } = await createAgainst(
+    [[400, '{"error":"bad \\u001b[31mkey ym_secret","code":"INVALID_REQUEST"}']],
+    'ym_secret',
+  );
   expect(err).toBe('yardmaster: bad key …\n');
 });
 
 it('yardmaster exits with 1 when the response to a create is not a job', async () => {
   const { code, err } = await createAgainst([[200, '<html>']]);
-  expect([code, err]).toEqual([1, 'yardmaster: the response is not JSON, so it is not one of the service\n']);
+  expect([code, err]).toEqual([1, expect.stringContaining('Status 200 without JSON of the service')]);
 });

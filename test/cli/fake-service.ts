@@ -1,13 +1,15 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type WebSocket, WebSocketServer } from 'ws';
 
 /** Responds to a request, the nth from 0. */
 type Respond = (request: http.IncomingMessage, response: http.ServerResponse, nth: number) => void;
 
-/** Serves a stream that has just been opened with a query. `send` adds the fields that every message of a job has. */
-type OnStream = (send: (message: object) => void, ws: WebSocket, query: URLSearchParams) => void;
+/** Serves a stream. `send` adds the fields that every message of a job has, and sends it with its seq as id. */
+type OnStream = (send: (message: object) => void, stream: http.ServerResponse, request: http.IncomingMessage) => void;
+
+/** What the service sends last when the job has ended. */
+export const ENDED = 'event: ended\ndata: {}\n\n';
 
 const TIMESTAMP = '2026-01-01T00:00:00.000Z';
 
@@ -18,22 +20,22 @@ export async function serve(respond: Respond, onStream?: OnStream) {
   /** The fake service. `requests` counts a stream only if it got a response like other requests. */
   const fake = { url: '', requests: 0, openStreams };
   // Connections stay open for as long as with some proxies.
-  const server = http.createServer({ keepAliveTimeout: 60_000 }, (request, response) =>
-    respond(request, response, fake.requests++),
-  );
-  const wss = new WebSocketServer({ noServer: true });
+  const server = http.createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+    if (onStream === undefined || request.headers.accept !== 'text/event-stream')
+      return respond(request, response, fake.requests++);
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.flushHeaders();
+    const message = { jobId: 'job', status: 'running', timestamp: TIMESTAMP };
+    const send = (fields: { seq?: number }) => {
+      const id = fields.seq === undefined ? '' : `id: ${fields.seq}\n`;
+      response.write(`${id}data: ${JSON.stringify({ ...message, ...fields })}\n\n`);
+    };
+    onStream(send, response, request);
+  });
   function openStreams(handle: OnStream): void {
-    server.on('upgrade', (request, socket, head) =>
-      wss.handleUpgrade(request, socket, head, (ws) => {
-        const message = { jobId: 'job', status: 'running', timestamp: TIMESTAMP };
-        const query = new URL(`http://x${request.url}`).searchParams;
-        handle((fields) => ws.send(JSON.stringify({ ...message, ...fields })), ws, query);
-      }),
-    );
+    onStream = handle;
   }
-  if (onStream !== undefined) openStreams(onStream);
   stops.push(() => {
-    for (const ws of wss.clients) ws.terminate();
     server.closeAllConnections();
     server.close();
   });

@@ -4,7 +4,7 @@ import { withService } from '../support/service.js';
 import { ADMIN_KEY } from '../support/shared-service.js';
 import { StreamClient } from '../support/stream-client.js';
 import { until } from '../support/until.js';
-import { afterIn, entry, pageOf, serve, stopServing } from './fake-service.js';
+import { afterIn, ENDED, entry, pageOf, serve, stopServing } from './fake-service.js';
 import { append, entriesOf, infos, isFollowed, logs, logsHere, numbered } from './logs.js';
 import { withProxy } from './proxy.js';
 import { endAll, type Run } from './yardmaster.js';
@@ -84,7 +84,7 @@ it.each(ENDS)(
 it('logs --follow exits with 5 when the stream ends without a message about the end of the job', async () => {
   const fake = await serve(
     (request, response) => response.end(pageOf([entry(1), entry(2)], Number(afterIn(request)))),
-    (_send, ws) => ws.close(1000),
+    (_send, stream) => stream.end(ENDED),
   );
   const run = logsHere(fake, ['job', '--follow']);
   expect((await run.end()).slice(0, 2)).toEqual([5, infos(numbered(2))]);
@@ -268,7 +268,7 @@ describe('logs --follow that loses its connection', () => {
     expect(entriesOf(run).map(({ seq }) => seq)).toEqual(seqs);
   });
 
-  const AWAY = '{"error":"Storage is unavailable"}';
+  const AWAY = '{"error":"Storage is unavailable","code":"UNAVAILABLE"}';
 
   it('logs --follow reports once that logs cannot be read, even if the stream keeps sending', async () => {
     let timer: NodeJS.Timeout | undefined;
@@ -298,13 +298,13 @@ describe('logs --follow that loses its connection', () => {
         response.writeHead(503).end(AWAY);
         refuse();
       },
-      (send, ws) => {
-        refuse = () => ws.close(1008, 'API key is no longer valid');
+      (send, stream) => {
+        refuse = () => stream.end('event: expired\ndata: {}\n\n');
         send({ type: 'init' });
       },
     );
     const run = logs(fake, 'job', '--follow'); // A process, because a pending request would keep it from ending.
-    expect([await run.exit(), run.err().split('\n').at(-2)]).toEqual([1, 'yardmaster: API key is no longer valid']);
+    expect([await run.exit(), run.err().split('\n').at(-2)]).toEqual([1, 'yardmaster: The stream token has expired']);
   });
 
   it('logs --follow prints the entries that replaced lost entries of the service, and reports the loss', async () => {
@@ -318,17 +318,18 @@ describe('logs --follow that loses its connection', () => {
         if (after === null) kept.push(entry(2, 'another two'));
         if (after === '1') end();
       },
-      (send, ws) => {
+      (send, stream) => {
         send({ type: 'init' });
         if (kept.length === 3) {
           kept = [entry(1, 'one')];
-          ws.close(1012);
+          stream.end();
         }
         end = () => send({ type: 'completed', status: 'completed' });
       },
     );
     const run = logsHere(fake, ['job', '--follow']);
-    const err = 'connection lost (messages may be missing), connecting again\nthe service has lost entries 2 to 3\n';
+    const err =
+      'connection lost (The server closed the stream), connecting again\nthe service has lost entries 2 to 3\n';
     expect(await run.end()).toEqual([0, infos(['one', 'two', 'three', 'another two']), err]);
   });
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
-import { CALL_EXIT, CREATE_EXIT, DEV_EXIT, EXIT, FSCK_EXIT, runProgram, WORK_EXIT } from '@yardmaster/cli';
+import { CALL_EXIT, CREATE_EXIT, DEV_EXIT, EXIT, FSCK_EXIT, runProgram, Service, WORK_EXIT } from '@yardmaster/cli';
 import { FAULTS } from '@yardmaster/fsck';
 import { NO_INPUT } from './in-process.js';
 
@@ -30,7 +30,7 @@ async function run(args: string[], env = KEY, code = 7, sentence: string | null 
   return { code: returned, out, err, name, request };
 }
 
-const at = (url: string, token: string | null) => ({ service: { url: new URL(url), token } });
+const at = (url: string, token: string | null) => ({ service: new Service(new URL(url), token) });
 const atHome = { ...at('http://127.0.0.1:8080', null), timeoutSeconds: null, format: 'auto' };
 const withKey = at('http://127.0.0.1:8080', 'k');
 const IN_SPACE: Env = { ...KEY, YARDMASTER_SPACE: 's' };
@@ -390,7 +390,7 @@ function packagesOf(file: URL, visited = new Set<string>()): Set<string> {
 
 it('starts without loading the store, which only fsck loads', () => {
   const packages = packagesOf(new URL('../../apps/cli/src/main.ts', import.meta.url));
-  expect(packages).toContain('ws');
+  expect(packages).toContain('@yardmaster/sdk');
   expect(packages).not.toContain('@yardmaster/fsck');
 });
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import http from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { during } from '../support/during.js';
 
 export interface Proxy {
@@ -29,26 +29,17 @@ async function startProxy(serviceUrl: string): Promise<Proxy> {
   const clients = new Set<Socket>();
   let isCut = false;
   const server = http.createServer((request, response) => {
-    const { search } = new URL(request.url as string, serviceUrl);
-    requests.push(search);
     const { method, headers, url: path } = request;
+    const isStream = headers.accept === 'text/event-stream';
+    const { search } = new URL(path as string, serviceUrl);
+    requests.push(isStream ? 'stream' : search);
     const upstream = http.request({ hostname, port, method, headers, path, agent: false }, (reply) => {
       response.writeHead(reply.statusCode as number, reply.headers);
       reply.pipe(response);
     });
     upstream.on('error', () => response.destroy());
-    response.on('close', () => upstream.destroy()).on('finish', () => responded.push(search));
+    response.on('close', () => upstream.destroy()).on('finish', () => !isStream && responded.push(search));
     request.pipe(upstream);
-  });
-  server.on('upgrade', ({ url: path, rawHeaders }: http.IncomingMessage, client) => {
-    requests.push('stream');
-    const upstream = connect(Number(port), hostname);
-    for (const socket of [client, upstream]) socket.on('error', () => undefined);
-    const lines = rawHeaders.flatMap((text, i) => (i % 2 === 0 ? [`${text}: ${rawHeaders[i + 1]}`] : []));
-    upstream.write([`GET ${path} HTTP/1.1`, ...lines, '', ''].join('\r\n'));
-    client.on('close', () => upstream.destroy());
-    upstream.on('close', () => client.destroy());
-    client.pipe(upstream).pipe(client);
   });
   server.on('connection', (client: Socket) => {
     clients.add(client);

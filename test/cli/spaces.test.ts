@@ -268,7 +268,7 @@ it.each([
     'a port where nothing listens',
     { YARDMASTER_URL: 'http://127.0.0.1:1' },
     6,
-    'no connection to http://127.0.0.1:1 (ECONNREFUSED: nothing listens there); is YARDMASTER_URL right?',
+    'no connection to http://127.0.0.1:1 (nothing listens there); is YARDMASTER_URL right?',
   ],
 ])('info explains %s', async (_, env, code, sentence) => {
   const [exit, , err] = await run(['info'], env);

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createJob, jobIn, step } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
-import { serve, stopServing } from './fake-service.js';
+import { ENDED, serve, stopServing } from './fake-service.js';
 import { yardmasterHere } from './in-process.js';
 import { asAdmin } from './logs.js';
 import { withProxy } from './proxy.js';
@@ -26,6 +26,9 @@ function watchHere(at: { url: string }, args: string[], key?: string | null): Ru
 }
 
 const NO_KEY = null;
+
+/** A time after that of the other messages of the fake service. */
+const LATER = '2026-01-01T00:00:01.000Z';
 
 const REQUEUED = 'requeued      it waits again, with all of its attempts';
 
@@ -140,8 +143,8 @@ it('watch --json prints each message as it arrived', async () => {
   expect(await run.exit()).toBe(0);
   const data = { text: 'a\n\u009b31mb' };
   expect(run.lines().map((line) => JSON.parse(line))).toEqual([
-    { jobId: id, type: 'init', status: 'running', timestamp: 'T', seq: 3, missed: true },
-    { jobId: id, jobName: 'resize', type: 'completed', status: 'completed', data, timestamp: 'T', seq: 4 },
+    { jobId: id, type: 'init', status: 'running', timestamp: 'T' },
+    { jobId: id, jobName: 'resize', type: 'completed', status: 'completed', data, timestamp: 'T' },
   ]);
   expect(run.out()).not.toContain('\u009b');
 });
@@ -182,9 +185,9 @@ it('watch with a stream token shows the job of the token', async () => {
 it('watch exits with 1 when the stream token has expired', async () => {
   const fake = await serve(
     () => undefined,
-    (_send, ws) => ws.close(4401, 'stream token has expired'),
+    (_send, stream) => stream.end('event: expired\ndata: {}\n\n'),
   );
-  const err = 'yardmaster: the stream token has expired; get another one, and watch again\n';
+  const err = 'yardmaster: The stream token has expired\n';
   expect(await watchHere(fake, ['job']).end()).toEqual([1, [], err]);
 });
 
@@ -201,9 +204,9 @@ it('watch without a key prints progress and completion, and exits with 0', async
 it('watch exits with 5 when its stream ends without a message about the end of the job', async () => {
   const { url } = await serve(
     () => undefined,
-    (send, ws) => {
+    (send, stream) => {
       send({ type: 'init', status: undefined });
-      ws.close(1000);
+      stream.end(ENDED);
     },
   );
   const run = watchHere({ url }, ['job'], NO_KEY);
@@ -229,11 +232,16 @@ it('watch exits with 1 when its key is revoked', async () => {
   const run = watchHere(service, [await jobIn(service, 'pending', 'revoked')], key);
   await run.shows('init');
   await service.call('DELETE', `/keys/${keyId}`);
-  expect([await run.exit(), run.err()]).toEqual([1, 'yardmaster: API key is no longer valid\n']);
+  expect([await run.exit(), run.err()]).toEqual([
+    1,
+    expect.stringMatching(/\nyardmaster: A valid API key is required\n$/),
+  ]);
 });
 
 it('watch ends its process at once, even if a proxy keeps the connection open', async () => {
-  const { url } = await serve((_request, response) => response.writeHead(404).end('{"error":"Job not found"}'));
+  const { url } = await serve((_request, response) =>
+    response.writeHead(404).end('{"error":"Job not found","code":"JOB_NOT_FOUND"}'),
+  );
   const run = yardmaster(['watch', 'nope', '--url', url]);
   expect([await run.exit(), run.err()]).toEqual([1, 'yardmaster: Job not found\n']);
 });
@@ -241,12 +249,14 @@ it('watch ends its process at once, even if a proxy keeps the connection open', 
 it('watch sends the API key in a header, and never prints it, even if the server quotes the headers', async () => {
   const key = 'ym_id_se/cr=et!';
   const { url } = await serve((request, response) => {
-    const path = request.url?.replace(/since=\d+/, '');
-    response.writeHead(404).end(JSON.stringify({ error: `${path} x-api-key: ${request.headers['x-api-key']}` }));
+    const path = request.url;
+    response
+      .writeHead(404)
+      .end(JSON.stringify({ error: `${path} x-api-key: ${request.headers['x-api-key']}`, code: 'NOT_FOUND' }));
   });
   const run = watchHere({ url: `${url}/base/` }, ['a/b'], key);
   expect(await run.exit()).toBe(1);
-  expect(run.err()).toBe('yardmaster: /base/api/v1/realtime/a%2Fb? x-api-key: …\n');
+  expect(run.err()).toBe('yardmaster: /base/api/v1/realtime/a%2Fb x-api-key: …\n');
 });
 
 it('watch --space prints every event of every job as a line until Ctrl-C', async () => {
@@ -378,32 +388,34 @@ it('watch shows the events that happened during an outage', async () => {
 });
 
 it('watch reports lost events of a job that the service no longer has', async () => {
-  const asked: (string | null)[] = [];
+  const asked: unknown[] = [];
   const fake = await serve(
     () => undefined,
-    (send, ws, query) => {
-      asked.push(query.get('since'));
-      send({ type: 'init', seq: 9 - asked.length, missed: true });
+    (send, stream, { headers }) => {
+      asked.push(headers['last-event-id']);
+      send({ type: 'init', seq: 9 - asked.length, missed: asked.length > 1 });
       if (asked.length === 1) send({ type: 'event', seq: 9 });
-      else send({ type: 'killed', status: 'killed', seq: 8 });
-      ws.close(asked.length === 1 ? 1012 : 1000);
+      else send({ type: 'killed', status: 'killed', seq: 8, timestamp: LATER });
+      stream.end(asked.length === 1 ? '' : ENDED);
     },
   );
   const run = watchHere(fake, ['job']);
   expect(await run.exit()).toBe(4);
-  expect(asked).toEqual([`${Number.MAX_SAFE_INTEGER}`, '9']);
+  expect(asked).toEqual([undefined, '9']);
   expect(run.err().split('\n').slice(1)).toEqual(['some events are not shown, because the service has lost them', '']);
 });
 
 it('watch exits with 1 when its stream is refused with 400', async () => {
-  const fake = await serve((_request, response) => response.writeHead(400).end('{"error":"no"}'));
+  const fake = await serve((_request, response) =>
+    response.writeHead(400).end('{"error":"no","code":"INVALID_REQUEST"}'),
+  );
   const run = watchHere(fake, ['job']);
   expect([await run.end(), fake.requests]).toEqual([[1, [], 'yardmaster: no\n'], 1]);
 });
 
 it('watch reconnects while the service is down, and reports that once', async () => {
   const fake = await serve((_request, response, nth) => {
-    response.writeHead(503).end('{"error":"Storage is unavailable"}');
+    response.writeHead(503).end('{"error":"Storage is unavailable","code":"UNAVAILABLE"}');
     if (nth < 1) return;
     fake.openStreams((send) => {
       send({ type: 'init' });

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
-import { serve, stopServing } from '../cli/fake-service.js';
+import { WebSocketServer } from 'ws';
 import { until } from '../support/until.js';
 import { Chromium, type Page } from './chromium.js';
 import { type PageServer, servePage } from './page.js';
@@ -19,7 +21,6 @@ afterEach(() => {
   expect(opened.splice(0).flatMap(({ exceptions }) => exceptions)).toEqual([]);
 });
 afterAll(async () => {
-  stopServing();
   await chromium?.stop(); // Undefined if the start failed.
   await pages?.stop();
   await site?.stop();
@@ -119,14 +120,20 @@ it('the documented page reconnects after an outage of the gateway and nginx, and
 
 it('the documented page shows only that a job ended when its stream does not report how, and does not reconnect', async () => {
   // A fake gateway: the real one would close the stream up to a minute later.
-  const { url } = await serve(
-    () => undefined,
-    (send, ws) => {
-      send({ type: 'init', status: undefined, progress: { percent: 30, message: 'On the way' } });
-      ws.close(1000);
-    },
-  );
+  const gateway = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  gateway.on('connection', (ws) => {
+    const init = {
+      type: 'init',
+      progress: { percent: 30, message: 'On the way' },
+      timestamp: new Date().toISOString(),
+    };
+    ws.send(JSON.stringify({ jobId: 'job', ...init }));
+    ws.close(1000);
+  });
+  await once(gateway, 'listening');
+  const url = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
   await untilShown(await watch('job', url), ['On the way', '30 %', 'This job has ended.'], 0.3);
+  gateway.close();
 });
 
 it('the documented page stops for a job that does not exist', async () => {

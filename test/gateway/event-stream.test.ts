@@ -27,7 +27,8 @@ beforeEach(async () => {
 });
 const post = (verb: string, body?: unknown) => service.call('POST', `/jobs/${id}/${verb}`, { body });
 const key = { 'x-api-key': ADMIN_KEY };
-const idsOf = ({ events }: EventStreamClient) => events.map((event) => [event.data.type, event.id]);
+const idsOf = ({ events }: EventStreamClient) => events.map(({ name, data, id }) => [data.type ?? name, id]);
+const ENDED = ['ended', null];
 
 it('an event stream sends the messages of the WebSocket with the seq as id, and ends with the job', async () => {
   const client = await open(`/${id}`, key);
@@ -40,12 +41,7 @@ it('an event stream sends the messages of the WebSocket with the seq as id, and 
   await service.call('POST', `/jobs/${id}/logs`, { body: ['line'] });
   await post('complete', { result: { ok: true } });
   expect(await client.end()).toBe('whole');
-  expect(idsOf(client)).toEqual([
-    ['init', '3'],
-    ['progress', '4'],
-    ['logs_appended', null],
-    ['completed', '5'],
-  ]);
+  expect(idsOf(client)).toEqual([['init', '3'], ['progress', '4'], ['logs_appended', null], ['completed', '5'], ENDED]);
   expect(client.messages[1]).toEqual({
     ...{ jobId: id, jobName: 'work', type: 'progress', status: 'running' },
     ...{ data: { percent: 40, message: 'a\nb' }, timestamp: expect.any(String) },
@@ -73,7 +69,7 @@ it('an event stream resumes after Last-Event-ID instead of since, and returns 20
 it('an event stream does not return 204 to a client that has more events than Redis', async () => {
   await post('complete');
   const client = await open(`/${id}`, { ...key, 'last-event-id': '99' });
-  expect([await client.end(), idsOf(client)]).toEqual(['whole', [['init', '4']]]);
+  expect([await client.end(), idsOf(client)]).toEqual(['whole', [['init', '4'], ENDED]]);
 });
 
 it('an event stream returns 204 if the history continues only with events that no stream shows', async () => {

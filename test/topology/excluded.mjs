@@ -4,7 +4,6 @@
 /** Need no service: pure functions, documents, the command line. */
 const NO_SERVICE = [
   'api/parts',
-  'cli/connection',
   'cli/output',
   'cli/program',
   'gateway/sessions',

@@ -1,8 +1,6 @@
 import { isTerminal } from '@yardmaster/protocol';
 import { Refused, Unavailable } from './service/call.js';
-import type { End } from './service/follow.js';
 import type { StreamMessage } from './service/message.js';
-import { redact, type Service } from './service/service.js';
 import { type Terminal, writeLines } from './terminal/region.js';
 
 /** An exit code. `--help` and docs/cli.md show its meaning. */
@@ -117,14 +115,11 @@ export function exitOf({ type, status }: StreamMessage): ExitCode | null {
   return isTerminal(status) ? EXIT[status] : null;
 }
 
-/** Return the outcome of the end of a stream when no message has shown how the job ended. */
-export function outcomeOf(end: End, service: Service): Outcome {
-  if (end.kind === 'refused') return { exit: EXIT.refused, sentence: redact(end.sentence, service) };
-  return {
-    exit: EXIT.unknown,
-    sentence: 'the job has ended; only an API key with jobs:read can see its status',
-  };
-}
+/** The outcome of a stream that has ended, of which no message has shown how the job ended. */
+export const ENDED_UNSEEN: Outcome = {
+  exit: EXIT.unknown,
+  sentence: 'the job has ended; only an API key with jobs:read can see its status',
+};
 
 /**
  * Return the outcome of a call that failed for good.

@@ -1,4 +1,4 @@
-import { parseSeconds } from '@yardmaster/sdk/durations';
+import { parseSeconds } from '@yardmaster/sdk/internal/durations';
 import { InvalidArgumentError } from 'commander';
 
 /** Longest time of a timer, because setTimeout takes 31 bits of milliseconds. */

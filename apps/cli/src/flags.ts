@@ -2,7 +2,7 @@ import type { Scope } from '@yardmaster/protocol';
 import type { Command } from 'commander';
 import { type CommandLine, type Env, UsageError } from './command.js';
 import { waitSecondsOf } from './flag-values.js';
-import type { Service } from './service/service.js';
+import { Service } from './service/service.js';
 
 /** Format of the output: `auto` is coloured on a terminal, and plain elsewhere. */
 export type Format = 'auto' | 'plain' | 'json';
@@ -86,7 +86,7 @@ export function serviceOf(flags: ServiceFlags, env: Env): Service {
   if (token !== null && !/^[\x21-\x7e]+$/.test(token)) {
     throw new UsageError('the API key contains a character that no key has, such as a space or a line end');
   }
-  return { url: urlOf(flags.url, env.YARDMASTER_URL), token };
+  return new Service(urlOf(flags.url, env.YARDMASTER_URL), token);
 }
 
 /** Read the space of a command that takes it as an option. @throws UsageError */

@@ -1,10 +1,8 @@
 export type { Io } from './command.js';
 export { CALL_EXIT, CREATE_EXIT, DEV_EXIT, EXIT, FSCK_EXIT, WORK_EXIT } from './exit-codes.js';
 export { runProgram } from './program.js';
-export { connect, type Ending } from './service/connection.js';
-export { backoffMs } from './service/connectivity.js';
-export { nextStepOf } from './service/follow.js';
 export { readMessage } from './service/message.js';
+export { Service } from './service/service.js';
 export { clip, printable, printableJson, widthOf } from './terminal/printable.js';
 export { Region } from './terminal/region.js';
 export { jobDisplay } from './watch/display.js';

@@ -1,7 +1,7 @@
 import { type CommandLine, defineCommand } from './command.js';
 import { CALL_EXIT, type ExitCode, exitCodesHelp } from './exit-codes.js';
 import { type SpaceFlags, serviceOf, withSpaceOption } from './flags.js';
-import { callJson, Refused, Unavailable } from './service/call.js';
+import { call, Refused, Unavailable } from './service/call.js';
 import { type Service, spacePath } from './service/service.js';
 import { printable, printableJson } from './terminal/printable.js';
 import { VERSION } from './version.js';
@@ -84,8 +84,7 @@ async function checkKey(service: Service, spaceId: string | null): Promise<Parti
   }
 }
 
-const read = <T>(service: Service, path: string) =>
-  callJson<T>(service, { path }, { withinMs: 10_000, resendForMs: 0 });
+const read = <T>(service: Service, path: string) => call<T>(service, { path }, { resendForMs: 0 });
 
 /** Try a call. Return why the key may not make it; null when it may. Other refusals are thrown. */
 async function refusalOf(service: Service, path: string): Promise<string | null> {
@@ -107,5 +106,7 @@ const REASONS: Record<string, string> = {
   EAI_AGAIN: 'the name of the host cannot be resolved now',
 };
 
-const unreachable = ({ url }: Service, reason: string) =>
-  `no connection to ${url.origin} (${reason}${REASONS[reason] ? `: ${REASONS[reason]}` : ''}); is YARDMASTER_URL right?`;
+function unreachable({ url }: Service, reason: string): string {
+  const meaning = REASONS[/E[A-Z_]{6,}/.exec(reason)?.[0] ?? ''] ?? reason;
+  return `no connection to ${url.origin} (${meaning}); is YARDMASTER_URL right?`;
+}

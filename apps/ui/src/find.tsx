@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { SpaceStats } from '@yardmaster/protocol';
 import { isJobId } from '@yardmaster/protocol/job-id';
+import { YardmasterError } from '@yardmaster/sdk/internal/errors';
 import { useEffect } from 'preact/hooks';
-import { CallError, call, segment } from './api/client.js';
+import { call, segment } from './api/client.js';
 import { loadSpaces } from './live/spaces.js';
 import { useLoaded } from './live/use-loaded.js';
 import { closeDialog } from './parts/dialog.js';
@@ -74,7 +75,7 @@ async function isJobWith(id: string): Promise<boolean> {
     await call('GET', `jobs/${segment(id)}`, { query: { events: 0 } });
     return true;
   } catch (error) {
-    if (error instanceof CallError && [400, 403, 404].includes(error.status)) return false;
+    if (error instanceof YardmasterError && [400, 403, 404].includes(error.status ?? 0)) return false;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
+import type { YardmasterError } from '@yardmaster/sdk/internal/errors';
 import { render } from 'preact';
-import type { CallError } from './api/client.js';
 import { keyText, ownKey, signIn, signInNotice } from './api/session.js';
 import { App } from './app.js';
 import { listenToKeys } from './keyboard.js';
@@ -14,7 +14,7 @@ async function restore(): Promise<void> {
   try {
     if (keyText() !== '') await signIn(keyText());
   } catch (error) {
-    const isRefused = (error as CallError).status === 401;
+    const isRefused = (error as YardmasterError).status === 401;
     signInNotice.value = isRefused ? (error as Error).message : `${(error as Error).message}. This page tries again.`;
     if (!isRefused) setTimeout(() => ownKey.value === null && restore(), RETRY_MS);
   }

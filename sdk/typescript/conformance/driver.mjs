@@ -142,7 +142,15 @@ const COMMANDS = {
     await client.kill(jobId, reason);
     return ['done'];
   },
-  async streamToken(request) {
+  async watch({ as, jobId, since, names: name, types: type, tags: tag }) {
+    const stream = jobId === undefined ? client.watch({ name, type, tag }) : client.handle(jobId).watch({ since });
+    for await (const message of stream) {
+      const { type: messageType, jobId: ofJob = null, seq = null } = message;
+      print('message', { as, type: messageType, jobId: ofJob, seq });
+    }
+    return ['watchEnded'];
+  },
+  async streamToken({ as: _, ...request }) {
     const { token } = await client.createStreamToken(request);
     return ['streamToken', { token }];
   },
@@ -152,7 +160,7 @@ async function carryOut({ do: action, as, ...command }) {
   if (action === 'start') return start(command.worker);
   if (action === 'stop') return worker?.stop();
   try {
-    const [event, fields] = await COMMANDS[action](command);
+    const [event, fields] = await COMMANDS[action]({ as, ...command });
     print(event, { as, ...fields });
   } catch (error) {
     const { code, status, message, requestId = null } = error;

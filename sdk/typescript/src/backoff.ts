@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { YardmasterError } from './errors.js';
 
 const FIRST_MS = 100;
@@ -18,12 +17,16 @@ export class Backoff {
 }
 
 /** Wait. @returns false when the signal is aborted before */
-export async function pause(ms: number, signal?: AbortSignal): Promise<boolean> {
-  if (signal?.aborted) return false;
-  try {
-    await sleep(ms, undefined, signal && { signal });
-    return true;
-  } catch {
-    return false;
-  }
+export function pause(ms: number, signal?: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const end = (isOver: boolean) => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+      resolve(isOver);
+    };
+    const abort = () => end(false);
+    const timer = setTimeout(end, ms, true);
+    signal?.addEventListener('abort', abort);
+    if (signal?.aborted) abort();
+  });
 }

@@ -10,6 +10,9 @@ const MOST_RETRY_DELAY = 604_800;
  */
 export type SdkErrorCode = 'NO_RESPONSE' | 'TIMEOUT' | 'JOB_DEAD';
 
+/** Codes of the system for calls that never reached a server. */
+const NOT_SENT = new Set<string | undefined>(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
+
 interface Facts {
   status?: number | null | undefined;
   jobStatus?: JobStatus | undefined;
@@ -57,9 +60,11 @@ export class YardmasterError extends Error {
     return status !== null && (status >= 500 || status === 429 || status === 408);
   }
 
-  /** Whether the call may succeed later, and the service says that it has done nothing. */
+  /** Whether it is certain that the call has done nothing, although it may succeed later. */
   get isWithoutEffect(): boolean {
-    return this.status === 429 || this.code === 'OVERLOADED' || this.code === 'STORAGE_FULL';
+    const { status, code, cause } = this;
+    const isSent = !NOT_SENT.has((cause as { code?: string } | undefined)?.code);
+    return status === 429 || code === 'OVERLOADED' || code === 'STORAGE_FULL' || !isSent;
   }
 
   /** Whether the API key is wrong, so that an operator must act. */

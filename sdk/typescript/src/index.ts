@@ -1,3 +1,4 @@
+export type { StreamMessage, WatchOptions } from './client/follow.js';
 export { JobHandle } from './client/job-handle.js';
 export {
   OperationHandle,
@@ -5,7 +6,7 @@ export {
   type Operations,
 } from './client/operations.js';
 export type { CallOptions, CreateOptions, GetOptions, NewJob, YardmasterOptions } from './client/options.js';
-export { type ListOptions, Yardmaster } from './client/yardmaster.js';
+export { type ListOptions, type WatchSpaceOptions, Yardmaster } from './client/yardmaster.js';
 export type { Duration } from './durations.js';
 export type { ErrorObject } from './error-text.js';
 export {
@@ -19,6 +20,7 @@ export {
   TimedOut,
   YardmasterError,
 } from './errors.js';
+export type { AnyJobs, JobType, JobTypes } from './job-types.js';
 export type * as wire from './wire.generated.js';
 export type { Context, EventOptions, Log, Released, SubProgress, WorkerJob } from './worker/context.js';
 export type { LogEntry } from './worker/job-log.js';

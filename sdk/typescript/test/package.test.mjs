@@ -1,8 +1,7 @@
 // What users install: the package in an empty folder, with a worker as a process of its own.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -92,52 +91,111 @@ test('a worker starts in a program that runs with options of V8', async () => {
   assert.equal(stdout, 'drained');
 });
 
-const TYPES = `
-import { NonRetryable, type StandardSchema, toPino, Worker, Yardmaster } from '@yardmaster/sdk';
+const tsc = fileURLToPath(new URL('../../../node_modules/.bin/tsc', import.meta.url));
+
+/** Check files in the folder of the package. @returns what the compiler prints */
+async function compile(sources, options) {
+  const names = Object.keys(sources);
+  for (const [name, text] of Object.entries(sources)) await writeFile(join(folder, name), text);
+  const strict = { strict: true, noEmit: true, skipLibCheck: false, exactOptionalPropertyTypes: true };
+  const config = { compilerOptions: { ...strict, target: 'es2022', ...options }, files: names };
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
+  return run(tsc, ['--project', folder]).then(
+    () => '',
+    ({ stdout }) => stdout,
+  );
+}
+
+const TYPED = `
+import { type Context, type StandardSchema, toPino, Worker, type WorkerJob, Yardmaster } from '@yardmaster/sdk';
 import { run } from '@yardmaster/sdk/testing';
 
-declare const schema: StandardSchema<{ width: string }, { width: number }>;
-const client = new Yardmaster({ space: 'demo' });
-const worker = new Worker(client, { concurrency: 20, drain: '25s', onLog: toPino(console as never) })
-  .on('resize', schema, async (job, context) => {
-    const width: number = job.payload.width;
-    const page: number = context.checkpoint?.page ?? 0;
-    await context.progress(40, 'Resizing', { decode: 100 });
-    if (width === 0) throw new NonRetryable('404');
-    if (page === 1) return context.release({ delay: '10m' });
-    return { width };
-  })
-  .on<{ image: string }>('crop', ({ payload }) => payload.image);
-// @ts-expect-error: the schema knows no height
-worker.on('scale', schema, (job) => job.payload.height);
-export const width: Promise<number> = client
-  .create('resize', { image: 'cat.png' }, { unique: { key: 'k' }, retry: { delaySeconds: 5, factor: 2 } })
-  .then((job) => job.result<{ width: number }>({ timeout: '60s' }))
-  .then((result) => result.width);
-export const status: Promise<'completed' | 'failed' | 'released'> = run(() => 1, {}).then((done) => done.status);
+interface Jobs {
+  resize: { payload: { image: string }; result: { bytes: number }; checkpoint: { page: number } };
+  clean: { result: string[] };
+}
+export async function typed(): Promise<void> {
+  const client = new Yardmaster<Jobs>({ space: 'demo' });
+  const job = await client.create('resize', { image: 'cat.png' }, { delay: '5s' });
+  const bytes: number = (await job.result({ timeout: '60s' })).bytes;
+  const cleaned: string[] = await (await client.create('clean')).result();
+  await client.createMany([{ name: 'clean' }, { name: 'resize', payload: { image: 'cat.png' } }]);
+  const known: { bytes: number } = await client.handle<'resize'>(job.id).result();
+  for await (const { type, status } of job.watch()) if (type === 'init') console.log(status, bytes, cleaned, known);
+  // @ts-expect-error: no such name
+  await client.create('resized', { image: 'cat.png' });
+  // @ts-expect-error: no payload
+  await client.create('resize');
+  // @ts-expect-error: another payload
+  await client.create('resize', { width: 320 });
+  // @ts-expect-error: no such option
+  await client.create('resize', { image: 'cat.png' }, { maxRetry: 3 });
+  // @ts-expect-error: another payload in a list
+  await client.createMany([{ name: 'resize', payload: {} }]);
+  const worker = new Worker(client)
+    .on('resize', async ({ payload }, context) => {
+      await context.save({ page: (context.checkpoint?.page ?? 0) + 1 });
+      return { bytes: payload.image.length };
+    })
+    .on('clean', () => ['a']);
+  // @ts-expect-error: another result
+  worker.on('clean', () => 7);
+  const schema = {} as StandardSchema<{ width: string }, { width: number }>;
+  worker.on('resize', schema, ({ payload }) => ({ bytes: payload.width }));
+  // @ts-expect-error: the schema knows no height
+  worker.on('resize', schema, ({ payload }) => payload.height);
+  // @ts-expect-error: no such name
+  worker.on('cleaned', () => ['a']);
+}
+export async function untyped(): Promise<void> {
+  const client = new Yardmaster();
+  const job = await client.create('any', { image: 'cat.png' });
+  console.log((await job.result()).bytes);
+  const handler = async (one: WorkerJob<{ image: string }>, context: Context) => context.signal.aborted || one.payload.image;
+  await new Worker(client, { drain: '25s', onLog: toPino(console as never) }).on('any', handler).on('other', ({ payload }) => payload.image).run();
+  console.log((await run(handler, { image: 'cat.png' })).status);
+}
 `;
 
-test('the types of the package compile in a strict program, and a schema types the payload', async () => {
-  await writeFile(join(folder, 'program.ts'), TYPES);
-  const require = createRequire(import.meta.url);
-  const { bin } = JSON.parse(await readFile(require.resolve('typescript/package.json'), 'utf8'));
-  const tsc = join(require.resolve('typescript/package.json'), '..', bin.tsc);
-  const types = join(require.resolve('@types/node/package.json'), '../..');
-  const options = [
-    '--strict',
-    '--noEmit',
-    '--exactOptionalPropertyTypes',
-    '--module',
-    'nodenext',
-    '--target',
-    'es2022',
-  ];
-  const { stdout } = await run(
-    process.execPath,
-    [tsc, ...options, '--typeRoots', types, '--types', 'node', 'program.ts'],
-    {
-      cwd: folder,
-    },
-  ).catch((error) => error);
-  assert.equal(stdout, '');
+for (const [kind, name, options] of [
+  ['ES modules', 'typed.mts', { module: 'nodenext' }],
+  ['CommonJS', 'typed.cts', { module: 'nodenext' }],
+  ['a bundler', 'typed.ts', { module: 'esnext', moduleResolution: 'bundler' }],
+])
+  test(`the types of the package compile under the strictest settings, without those of Node.js, for ${kind}`, async () => {
+    assert.equal(await compile({ [name]: TYPED }, { types: [], ...options }), '');
+  });
+
+/** What the programs of the pages leave to the reader. */
+const OF_READER = `
+declare function freshToken(): Promise<string>;
+declare function render(message: object): void;
+declare function append(n: number, text: string): void;
+declare const context: import('@yardmaster/sdk').Context;
+declare const message: { type: string; data: { n: number; text: string } };
+declare const n: number, text: string, jobId: string;
+declare module 'standardwebhooks' {
+  class Webhook { constructor(secret?: string); verify(body: string, headers: object): any }
+}
+`;
+
+test('every program in JavaScript of the pages compiles: with the SDK as strict TypeScript', async () => {
+  const pages = ['README.md', 'sdk/typescript/README.md'];
+  for (const page of await readdir(join(root, '../../docs'))) if (page.endsWith('.md')) pages.push(`docs/${page}`);
+  const programs = { strict: {}, plain: { 'reader.d.ts': OF_READER } };
+  for (const page of pages) {
+    const markdown = await readFile(join(root, '../..', page), 'utf8');
+    for (const { 1: program, index } of markdown.matchAll(/^```[jt]s\n(.*?)^```$/gms)) {
+      const name = `${page.replaceAll(/[/.]/g, '-')}-${markdown.slice(0, index).split('\n').length}`;
+      if (program.includes("from '@yardmaster/sdk")) programs.strict[`${name}.mts`] = program;
+      else programs.plain[`${name}.mjs`] = program;
+    }
+  }
+  const modules = join(root, '../../node_modules');
+  await symlink(join(modules, 'pino'), join(folder, 'node_modules/pino'));
+  const options = { module: 'nodenext', typeRoots: [join(modules, '@types')], types: ['node'] };
+  assert.ok(Object.keys(programs.strict).length >= 8);
+  assert.equal(await compile(programs.strict, options), '');
+  const plain = { allowJs: true, checkJs: true, strict: false, skipLibCheck: true };
+  assert.equal(await compile(programs.plain, { ...options, ...plain, exactOptionalPropertyTypes: false }), '');
 });

@@ -3,7 +3,7 @@ import { type CommandLine, defineCommand } from '../command.js';
 import { DONE, done, failureOf, keyHelp, type Outcome } from '../exit-codes.js';
 import { secondsOf } from '../flag-values.js';
 import { idIn, type ServiceFlags, withServiceOptions } from '../flags.js';
-import { callJson, callOnce, Refused } from '../service/call.js';
+import { call, Refused } from '../service/call.js';
 import { jobPath, type Service } from '../service/service.js';
 import { printable } from '../terminal/printable.js';
 import { payloadIn, withPayload } from './create.js';
@@ -73,7 +73,7 @@ const killCommand = eachCommand<KillFlags>({
   past: 'killed',
   scope: 'jobs:kill',
   change: (service, id, { reason = null }) =>
-    callJson(service, { method: 'POST', path: jobPath(id, 'kill'), body: { reason } }),
+    call(service, { method: 'POST', path: jobPath(id, 'kill'), body: { reason } }),
 });
 
 /** `yardmaster release`: release a job that a worker holds. */
@@ -96,8 +96,9 @@ const releaseCommand = defineCommand({
     const body = delaySeconds === null ? { reason } : { reason, delaySeconds };
     const request = { method: 'POST', path: jobPath(id, 'release'), body } as const;
     // Without a token, a call that is sent again could take the job from the next worker.
-    if (deliveryToken === null) await callOnce(service, request);
-    else await callJson(service, { ...request, headers: { 'x-delivery-token': deliveryToken } });
+    const once = { isOnce: true };
+    const ofDelivery = deliveryToken === null ? once : { headers: { 'x-delivery-token': deliveryToken } };
+    await call(service, { ...request, ...ofDelivery });
     return done(out, [`released ${printable(id)}`]);
   },
 });
@@ -110,7 +111,7 @@ const requeueCommand = eachCommand<ServiceFlags & { delay?: number }>({
   past: 'requeued',
   scope: 'jobs:manage',
   change: (service, id, { delay: delaySeconds }) =>
-    callOnce(service, { method: 'POST', path: jobPath(id, 'requeue'), body: { delaySeconds } }),
+    call(service, { isOnce: true, method: 'POST', path: jobPath(id, 'requeue'), body: { delaySeconds } }),
 });
 
 /** `yardmaster copy`: creates a job with the options of another one. */
@@ -129,7 +130,12 @@ const copyCommand = defineCommand({
   },
   async run({ service, id, payload }, io) {
     const body = await withPayload({}, payload, io);
-    const copy = await callOnce<{ id?: unknown }>(service, { method: 'POST', path: jobPath(id, 'copy'), body });
+    const copy = await call<{ id?: unknown }>(service, {
+      isOnce: true,
+      method: 'POST',
+      path: jobPath(id, 'copy'),
+      body,
+    });
     if (typeof copy?.id !== 'string') throw new Refused('the response is not a job');
     return done(io.out, [printable(copy.id)]);
   },
@@ -141,7 +147,7 @@ const deleteCommand = eachCommand({
   doing: 'deleting',
   past: 'deleted',
   scope: 'jobs:manage',
-  change: (service, id) => callOnce(service, { method: 'DELETE', path: jobPath(id) }),
+  change: (service, id) => call(service, { isOnce: true, method: 'DELETE', path: jobPath(id) }),
 });
 
 /** Commands that change jobs, in the order of the help. */

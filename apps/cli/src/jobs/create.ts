@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { isTerminal, type JobWithEvents, type JsonValue, LIMITS } from '@yardmaster/protocol';
-import { errorLine } from '@yardmaster/sdk/error-text';
-import { jsonOf } from '@yardmaster/sdk/json';
+import { errorLine } from '@yardmaster/sdk/internal/error-text';
+import { jsonOf } from '@yardmaster/sdk/internal/json';
 import { type CommandLine, defineCommand, type Io, UsageError } from '../command.js';
 import { CREATE_EXIT, done, keyHelp, type Outcome } from '../exit-codes.js';
 import { waitSecondsOf } from '../flag-values.js';
 import { type SpaceFlags, spaceIn, withSpaceOption } from '../flags.js';
-import { callJson, Refused } from '../service/call.js';
+import { call, Refused } from '../service/call.js';
 import { jobPath, type Service, spacePath } from '../service/service.js';
 import { jsonLine, printable } from '../terminal/printable.js';
 import { type BodyFlags, bodyOf, withBodyOptions } from './create-options.js';
@@ -54,7 +54,7 @@ export const createCommand = defineCommand({
     };
     // A caller without jobs:read gets no more than the id.
     const path = spacePath(spaceId, 'jobs');
-    const job = await callJson<{ id: string }>(service, { method: 'POST', path, body, headers });
+    const job = await call<{ id: string }>(service, { method: 'POST', path, body, headers });
     if (typeof job?.id !== 'string') throw new Refused('the response is not a job');
     if (waitSeconds !== null) return waitForEnd({ service, jobId: job.id, waitSeconds, isJson }, io);
     return done(io.out, [isJson ? jsonLine(job) : printable(job.id)]);
@@ -104,7 +104,7 @@ async function waitForEnd({ service, jobId, waitSeconds, isJson }: WaitOptions, 
   for (;;) {
     const leftSeconds = Math.max(0, (endMs - performance.now()) / 1000);
     const query = { waitSeconds: Math.min(leftSeconds, LIMITS.waitSecondsMax) };
-    const job = await callJson<JobWithEvents>(service, { path: jobPath(jobId, '', query) });
+    const job = await call<JobWithEvents>(service, { path: jobPath(jobId, '', query) });
     const name = `job ${printable(jobId)}`;
     if (isTerminal(job.status)) {
       if (isJson) print(job);

@@ -1,9 +1,9 @@
 import type { Job, JobEvent } from '@yardmaster/protocol';
-import { errorLine, stackOf } from '@yardmaster/sdk/error-text';
+import { errorLine, stackOf } from '@yardmaster/sdk/internal/error-text';
 import { type CommandLine, defineCommand } from '../command.js';
 import { done, keyHelp } from '../exit-codes.js';
 import { idIn, type ServiceFlags, withServiceOptions } from '../flags.js';
-import { callJson, Refused } from '../service/call.js';
+import { call, Refused } from '../service/call.js';
 import { readEvent, readProgress } from '../service/message.js';
 import { jobPath } from '../service/service.js';
 import { type Color, colorOf, dim, plain } from '../terminal/color.js';
@@ -25,7 +25,7 @@ export const getCommand = defineCommand({
   }),
   async run({ service, id, hasHistory, isJson }, { out }) {
     const path = jobPath(id, '', { events: hasHistory ? null : 0 });
-    const job = await callJson<ShownJob>(service, { path });
+    const job = await call<ShownJob>(service, { path });
     if (typeof job?.id !== 'string' || (hasHistory && !Array.isArray(job.events)))
       throw new Refused('the response is not a job');
     return done(out, isJson ? [jsonLine(job)] : linesOfJob(job, out));

@@ -105,7 +105,7 @@ async function* pagesOf({ service, spaceId, query, limit, offset }: Listing): As
   for (let cursor: string | null = null; left > 0; ) {
     const from: Query = cursor === null ? { offset: offset || null } : { cursor };
     const path = spacePath(spaceId, 'jobs', { ...query, limit: Math.min(left, LIMITS.listMax), ...from });
-    const { body: page, nextCursor } = await callPage<ListedJob[]>(service, { path }).catch(nameOption);
+    const { items: page, nextCursor } = await callPage<ListedJob>(service, { path }).catch(nameOption);
     if (!Array.isArray(page)) throw new Refused('the response is not a list of jobs');
     yield page;
     left -= page.length;

@@ -6,7 +6,7 @@ import { type CommandLine, defineCommand } from '../command.js';
 import { done, keyHelp } from '../exit-codes.js';
 import { countBetween, repeated, secondsOf } from '../flag-values.js';
 import { idIn, type ServiceFlags, type SpaceFlags, spaceIn, withServiceOptions, withSpaceOption } from '../flags.js';
-import { callJson, Refused } from '../service/call.js';
+import { call, Refused } from '../service/call.js';
 import { spacePath } from '../service/service.js';
 import { jsonLine, printable } from '../terminal/printable.js';
 import { type Column, tableOf } from '../terminal/table.js';
@@ -70,11 +70,11 @@ const startOperationCommand = defineCommand({
   async run({ service, spaceId, body, mustWait, isJson }, { out }) {
     const headers = { 'idempotency-key': randomUUID() }; // With a key, the call can be sent again.
     const path = spacePath(spaceId, 'operations');
-    let operation = await callJson<Operation>(service, { method: 'POST', path, body, headers });
+    let operation = await call<Operation>(service, { method: 'POST', path, body, headers });
     if (typeof operation?.id !== 'string') throw new Refused('the response is not an operation');
     while (mustWait && operation.status === 'running') {
       await delay(READ_EVERY_MS);
-      operation = await callJson<Operation>(service, { path: operationPath(operation.id) });
+      operation = await call<Operation>(service, { path: operationPath(operation.id) });
     }
     const line = mustWait ? countsOf(operation) : operation.id;
     return done(out, [isJson ? jsonLine(operation) : printable(line)]);
@@ -104,7 +104,7 @@ const listOperationsCommand = defineCommand({
   parse: (line: CommandLine<SpaceFlags>) => spaceIn(line, 'listing operations', 'jobs:read'),
   async run({ service, spaceId, isJson }, { out }) {
     const path = spacePath(spaceId, 'operations');
-    const { operations } = await callJson<{ operations: Operation[] }>(service, { path });
+    const { operations } = await call<{ operations: Operation[] }>(service, { path });
     if (!Array.isArray(operations)) throw new Refused('the response is not a list of operations');
     return done(out, isJson ? operations.map(jsonLine) : tableOf(COLUMNS, operations, out));
   },
@@ -119,7 +119,7 @@ const getOperationCommand = defineCommand({
       .addHelpText('after', keyHelp('jobs:manage or jobs:read')),
   parse: (line: CommandLine<ServiceFlags>) => idIn(line, 'an operation', 'jobs:manage'),
   async run({ service, id, isJson }, { out }) {
-    const operation = await callJson<Operation>(service, { path: operationPath(id) });
+    const operation = await call<Operation>(service, { path: operationPath(id) });
     if (typeof operation?.id !== 'string') throw new Refused('the response is not an operation');
     return done(out, [isJson ? jsonLine(operation) : printable(countsOf(operation))]);
   },
@@ -136,7 +136,7 @@ const cancelOperationCommand = defineCommand({
     ).addHelpText('after', keyHelp('jobs:manage')),
   parse: (line: CommandLine<ServiceFlags>) => idIn(line, 'an operation', 'jobs:manage'),
   async run({ service, id }, { out }) {
-    await callJson(service, { method: 'DELETE', path: operationPath(id) });
+    await call(service, { method: 'DELETE', path: operationPath(id) });
     return done(out, [`cancelled ${printable(id)}`]);
   },
 });

@@ -1,11 +1,11 @@
 import { type ApiKey, type CreatedApiKey, type KeyLimits, LIMITS, type OwnApiKey, SCOPES } from '@yardmaster/protocol';
-import { parseSeconds } from '@yardmaster/sdk/durations';
+import { parseSeconds } from '@yardmaster/sdk/internal/durations';
 import { InvalidArgumentError } from 'commander';
 import { type CommandLine, defineCommand, UsageError } from '../command.js';
 import { CALL_EXIT, DONE, done, exitCodesHelp, keyHelp } from '../exit-codes.js';
 import { countBetween, countOf, numberAbove0, repeated, secondsOf } from '../flag-values.js';
 import { idIn, type ServiceFlags, type SpaceFlags, serviceIn, withServiceOptions, withSpaceOption } from '../flags.js';
-import { callJson, callOnce, Refused, readRows } from '../service/call.js';
+import { call, Refused, readRows } from '../service/call.js';
 import { queryOf } from '../service/service.js';
 import { jsonLine, printable } from '../terminal/printable.js';
 import { writeLines } from '../terminal/region.js';
@@ -47,7 +47,7 @@ const createKeyCommand = defineCommand({
   },
   async run({ service, body, isJson }, { out, err }) {
     // A key that is created twice would stay unnoticed.
-    const created = await callOnce<CreatedApiKey>(service, { method: 'POST', path: 'keys', body });
+    const created = await call<CreatedApiKey>(service, { isOnce: true, method: 'POST', path: 'keys', body });
     if (typeof created?.key !== 'string') throw new Refused('the response is not an API key');
     const { id, key, spaceId, expiresAt } = created;
     out.write(`${isJson ? jsonLine(created) : printable(key)}\n`);
@@ -129,7 +129,7 @@ const revokeKeyCommand = defineCommand({
   }),
   async run({ service, id, keepChildren }, { out }) {
     const path = `keys/${encodeURIComponent(id)}${queryOf({ keepChildren })}`;
-    await callJson(service, { method: 'DELETE', path });
+    await call(service, { method: 'DELETE', path });
     return done(out, [`revoked ${printable(id)}`]);
   },
 });
@@ -170,7 +170,7 @@ const rotateKeyCommand = defineCommand({
     const path = `keys/${encodeURIComponent(id)}/rotate`;
     const body = overlapSeconds === null ? {} : { overlapSeconds };
     // A second rotation would end the secret that is in use now.
-    const rotated = await callOnce<CreatedApiKey>(service, { method: 'POST', path, body });
+    const rotated = await call<CreatedApiKey>(service, { isOnce: true, method: 'POST', path, body });
     if (typeof rotated?.key !== 'string') throw new Refused('the response is not an API key');
     out.write(`${isJson ? jsonLine(rotated) : printable(rotated.key)}\n`);
     const seconds = overlapSeconds ?? LIMITS.overlapSecondsDefault;
@@ -188,7 +188,7 @@ const ownKeyCommand = defineCommand({
       .addHelpText('after', `\n${exitCodesHelp(CALL_EXIT)}`),
   parse: (line: CommandLine<ServiceFlags>) => serviceIn(line, 'showing a key', null),
   async run({ service, isJson }, { out }) {
-    const key = await callJson<OwnApiKey>(service, { path: 'keys/self' });
+    const key = await call<OwnApiKey>(service, { path: 'keys/self' });
     if (typeof key?.id !== 'string') throw new Refused('the response is not an API key');
     out.write(isJson ? `${jsonLine(key)}\n` : linesOf(key));
     return DONE;

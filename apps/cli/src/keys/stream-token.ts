@@ -4,7 +4,7 @@ import { type CommandLine, defineCommand, UsageError } from '../command.js';
 import { DONE, keyHelp } from '../exit-codes.js';
 import { repeated, secondsOf } from '../flag-values.js';
 import { type SpaceFlags, serviceIn, withSpaceOption } from '../flags.js';
-import { callJson, Refused } from '../service/call.js';
+import { call, Refused } from '../service/call.js';
 import { jsonLine, printable } from '../terminal/printable.js';
 
 interface Flags extends SpaceFlags {
@@ -40,7 +40,7 @@ export const streamTokenCommand = defineCommand({
     return { ...target, body: { scope, ...subjectOf(flags, env.YARDMASTER_SPACE), expiresInSeconds } };
   },
   async run({ service, body, isJson }, { out, err }) {
-    const made = await callJson<StreamToken>(service, { method: 'POST', path: 'stream-tokens', body });
+    const made = await call<StreamToken>(service, { method: 'POST', path: 'stream-tokens', body });
     if (typeof made?.token !== 'string') throw new Refused('the response is not a stream token');
     out.write(`${isJson ? jsonLine(made) : printable(made.token)}\n`);
     if (!isJson) err.write(`expires at ${printable(String(made.expiresAt))}\n`);

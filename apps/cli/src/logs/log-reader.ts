@@ -1,12 +1,12 @@
 import { containsAll, isJsonObject, type JsonObject, LIMITS, type LogLevel } from '@yardmaster/protocol';
 import { type CallOptions, call, Refused } from '../service/call.js';
-import { jobPath, type Query } from '../service/service.js';
+import { jobPath, type Query, type Service } from '../service/service.js';
 
 /** Entries of a page: as many as the server returns at once. */
 const PAGE = 500;
 
-/** A response may be 8 MB, over a slow connection. */
-const RESPONSE_WITHIN_MS = 60_000;
+/** A response may be 8 MB, over a slow connection, so it may take this much longer than others. */
+const MORE_MS = 50_000;
 
 /** A page of logs as the server sent it. Its entries are not validated. */
 interface RawPage {
@@ -22,9 +22,12 @@ export interface LogFilters {
   grep: string | null;
 }
 
-interface LogReaderOptions extends Pick<CallOptions, 'service' | 'signal' | 'onLost' | 'onReply'> {
+interface LogReaderOptions extends Required<Pick<CallOptions, 'signal' | 'onLost'>> {
+  service: Service;
   jobId: string;
   filters: LogFilters;
+  /** Called after each response. */
+  onReply: () => void;
   /** Prints entries. It resolves when more may come. */
   print: (entries: JsonObject[]) => Promise<void>;
   /** Called when newer entries have replaced entries before they were read. */
@@ -131,11 +134,15 @@ export class LogReader {
 
   /** Get a page of logs, with as many requests as needed. It throws Refused, or the reason of the signal. */
   async #page(query: Query, { isFiltered = true } = {}): Promise<RawPage> {
-    const { jobId, filters, ...options } = this.#options;
+    const { service, jobId, filters, onReply, signal, onLost } = this.#options;
     const level = filters.levels.join(',') || null;
     const q = filters.grep === null ? null : quoted(filters.grep);
     const path = jobPath(jobId, 'logs', { ...query, ...(isFiltered && { level, q }) });
-    return pageOf((await call({ path }, { ...options, withinMs: RESPONSE_WITHIN_MS })).text);
+    const request = { path, waitMs: MORE_MS };
+    const page = await call<RawPage>(service, request, { signal, onLost, resendForMs: Number.POSITIVE_INFINITY });
+    onReply();
+    if (Array.isArray(page.logs) && typeof page.cursor?.newestSeq === 'number') return page;
+    throw new Refused('the response is not a page of logs');
   }
 }
 
@@ -150,19 +157,4 @@ function quoted(text: string): string {
   const parts = start.split('"').filter((part) => part !== '');
   const terms = parts.slice(0, LIMITS.searchTerms).map((part) => `"${part}"`);
   return terms.join(' ');
-}
-
-/**
- * Read a page from a response.
- *
- * @throws Refused when the text is not a page, because another server than the service has responded
- */
-function pageOf(text: string): RawPage {
-  try {
-    const { logs, cursor } = JSON.parse(text) as RawPage;
-    if (Array.isArray(logs) && typeof cursor.newestSeq === 'number') return { logs, cursor };
-  } catch {
-    // The text is not JSON.
-  }
-  throw new Refused('the response is not a page of logs');
 }

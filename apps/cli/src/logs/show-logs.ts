@@ -1,13 +1,11 @@
-import { once } from 'node:events';
-import { isJsonObject, type JsonValue } from '@yardmaster/protocol';
 import type { Io } from '../command.js';
-import { EXIT, type ExitCode, exitOf, gaveUpAfter, type Outcome, outcomeOf } from '../exit-codes.js';
+import { ENDED_UNSEEN, EXIT, type ExitCode, exitOf, gaveUpAfter, type Outcome } from '../exit-codes.js';
 import type { CommonRequest } from '../flags.js';
 import { Refused } from '../service/call.js';
 import { Connectivity } from '../service/connectivity.js';
-import { follow } from '../service/follow.js';
 import { readMessage } from '../service/message.js';
-import { streamUrlOf } from '../service/service.js';
+import { streamOf } from '../service/stream.js';
+import { unlessAborted } from '../terminal/drain.js';
 import { lineOfEntryFor } from './entry-line.js';
 import { type LogFilters, LogReader } from './log-reader.js';
 
@@ -65,17 +63,6 @@ async function print(lines: string[], { out, waitForDrain }: Io, signal: AbortSi
   if (wait !== null) await unlessAborted(wait, signal);
 }
 
-/** Wait, but only until the signal is aborted, because the reader may have stopped reading. */
-async function unlessAborted(wait: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  const over = new AbortController();
-  try {
-    await Promise.race([wait, once(signal, 'abort', { signal: over.signal })]);
-  } finally {
-    over.abort();
-  }
-  signal.throwIfAborted();
-}
-
 interface FollowLogsOptions {
   request: Pick<LogsRequest, 'service' | 'jobId'>;
   reader: LogReader;
@@ -91,46 +78,38 @@ interface FollowLogsOptions {
  *
  * @throws Refused; the reason of the signal, when it is aborted
  */
-async function followLogs(options: FollowLogsOptions): Promise<Outcome> {
-  const { request, reader, connectivity, signal } = options;
-  const { service, jobId } = request;
-  const enough = new AbortController();
-  const url = streamUrlOf(service, { kind: 'job', jobId });
-  let exit: ExitCode | null = null;
-  let failure: unknown = null;
+async function followLogs({ request, reader, connectivity, signal }: FollowLogsOptions): Promise<Outcome> {
+  const failed = new AbortController();
   const printUntil = (toSeq: number | null) =>
-    reader.printUntil(toSeq).catch((error: unknown) => {
-      failure ??= error;
-      enough.abort();
-    });
-
-  const end = await follow({
-    token: service.token,
-    urlOf: () => url,
-    signal: AbortSignal.any([signal, enough.signal]),
-    onMessage(text) {
-      const message = readMessage(text);
-      if (message === null) return;
-      connectivity.markConnected('stream');
-      exit ??= exitOf(message);
-      if (exit !== null) enough.abort();
-      else if (message.type === 'init') void printUntil(null);
-      else if (message.type === 'logs_appended') void printUntil(toSeqOf(text));
+    reader.printUntil(toSeq).catch((error: unknown) => failed.abort(error as Error));
+  const stream = streamOf(
+    request.service,
+    { kind: 'job', jobId: request.jobId },
+    {
+      signal: AbortSignal.any([signal, failed.signal]),
+      onLost(reason) {
+        connectivity.markLost('stream', reason);
+        reader.markDisconnected();
+      },
     },
-    onLost(reason) {
-      connectivity.markLost('stream', reason);
-      reader.markDisconnected();
-    },
-  });
-  if (failure !== null) throw failure;
-  if (end.kind === 'refused') return outcomeOf(end, service);
+  );
+  let exit: ExitCode | null = null;
+  for await (const raw of stream) {
+    const message = readMessage(raw);
+    if (message === null) continue;
+    connectivity.markConnected('stream');
+    exit = exitOf(message);
+    if (exit !== null) continue;
+    if (message.type === 'init') void printUntil(null);
+    else if (message.type === 'logs_appended') void printUntil(toSeqOf(raw.data));
+  }
   // Print the entries from before the end, because a lost connection may have hidden some.
   await reader.printUntil(null);
-  return exit === null ? outcomeOf(end, service) : { exit, sentence: null };
+  return exit === null ? ENDED_UNSEEN : { exit, sentence: null };
 }
 
 /** Return the newest seq in a `logs_appended`; null when it contains none, so that the reader looks for new entries. */
-function toSeqOf(text: string): number | null {
-  const { data } = JSON.parse(text) as { data?: JsonValue };
-  return isJsonObject(data) && typeof data.toSeq === 'number' ? data.toSeq : null;
+function toSeqOf(data: unknown): number | null {
+  const { toSeq } = (data ?? {}) as { toSeq?: unknown };
+  return typeof toSeq === 'number' ? toSeq : null;
 }

@@ -35,10 +35,10 @@ export interface StreamMessage {
 /**
  * Read a message, which any server may have sent.
  *
- * @returns null when the text is not a message
+ * @returns null when it is not a message
  */
-export function readMessage(text: string): StreamMessage | null {
-  const { success, data: message } = readableMessage.safeParse(parse(text));
+export function readMessage(raw: unknown): StreamMessage | null {
+  const { success, data: message } = readableMessage.safeParse(raw);
   if (!success) return null;
   const { data, status, seq, missed } = message;
   const progress = readProgress(message.type === 'progress' ? data : message.progress);
@@ -63,7 +63,7 @@ export function readMessage(text: string): StreamMessage | null {
 export function readEvent(event: JobEvent): StreamMessage | null {
   const { jobId, type, data, createdAt } = event;
   const status = field(data, 'scheduledFor') === null ? null : 'scheduled';
-  return readMessage(JSON.stringify({ jobId, type, data, status, timestamp: createdAt }));
+  return readMessage({ jobId, type, data, status, timestamp: createdAt });
 }
 
 /** Read a progress report; null when it is invalid or absent. */
@@ -83,14 +83,6 @@ export function readProgress(raw: unknown): Progress | null {
 export function readScheduledFor(data: unknown): string | null {
   const at = field(data as JsonValue, 'scheduledFor');
   return typeof at === 'string' ? printable(at) : null;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null; // `readMessage` refuses null, too.
-  }
 }
 
 const printableOrNull = (text: string | null) => (text === null ? null : printable(text));

@@ -1,12 +1,25 @@
 import { STREAM_TOKEN_PREFIX } from '@yardmaster/protocol';
+import { viaHttp } from '@yardmaster/sdk/internal/client/http';
+import { Target } from '@yardmaster/sdk/internal/client/transport';
 import { printable } from '../terminal/printable.js';
+import { USER_AGENT } from '../version.js';
 
 /** The address of the service, and the API key of the client. */
-export interface Service {
+export class Service {
   /** Base address, http or https. A path in it is kept, for a service behind a proxy. */
-  url: URL;
-  /** API key; null for none. */
-  token: string | null;
+  readonly url: URL;
+  /** API key or stream token; null for none. */
+  readonly token: string | null;
+  /** Where calls go. */
+  readonly target: Target;
+
+  constructor(url: URL, token: string | null) {
+    this.url = url;
+    this.token = token;
+    const base = url.origin + url.pathname.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
+    // A fetch of Node.js 20 never settles when a connection is closed right after it was accepted, as load balancers do.
+    this.target = new Target({ url: base, apiKey: token ?? '', space: '', userAgent: USER_AGENT }, viaHttp);
+  }
 }
 
 /** The job or the space that is watched. */
@@ -14,26 +27,6 @@ export type Subject = { kind: 'job'; jobId: string } | { kind: 'space'; spaceId:
 
 /** Whether the client has a stream token, which opens streams and nothing else. */
 export const isStreamToken = ({ token }: Service) => token?.startsWith(STREAM_TOKEN_PREFIX) === true;
-
-/**
- * Return the address of a stream.
- *
- * @see docs/streams.md
- */
-export function streamUrlOf({ url }: Service, subject: Subject, query: Query = {}): URL {
-  const path =
-    subject.kind === 'job'
-      ? `realtime/${encodeURIComponent(subject.jobId)}`
-      : `realtime/spaces/${encodeURIComponent(subject.spaceId)}`;
-  const address = apiUrlOf(url, path + queryOf(query));
-  address.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
-  return address;
-}
-
-/** Return the address of a path of the API. */
-export function apiUrlOf(url: URL, path: string): URL {
-  return new URL(`${url.pathname.replace(/\/+$/, '')}/api/v1/${path}`, url);
-}
 
 /** Return the path of a job, or of one of its endpoints, below /api/v1. */
 export function jobPath(jobId: string, endpoint = '', query: Query = {}): string {

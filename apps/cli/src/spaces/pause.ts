@@ -3,7 +3,7 @@ import { type CommandLine, defineCommand } from '../command.js';
 import { DONE, keyHelp } from '../exit-codes.js';
 import { repeated } from '../flag-values.js';
 import { type ServiceFlags, spaceArgumentIn, withServiceOptions } from '../flags.js';
-import { callJson } from '../service/call.js';
+import { call } from '../service/call.js';
 import { type Service, spacePath } from '../service/service.js';
 import { printable } from '../terminal/printable.js';
 
@@ -31,7 +31,7 @@ function pausing(name: 'pause' | 'resume', description: string) {
     }),
     async run({ service, spaceId, names }, { out, err }) {
       const body = names === null ? {} : { names };
-      await callJson(service, { method: 'POST', path: spacePath(spaceId, name), body });
+      await call(service, { method: 'POST', path: spacePath(spaceId, name), body });
       const what = names === null ? spaceId : `${names.join(', ')} in ${spaceId}`;
       out.write(`${name}d ${printable(what)}\n`);
       if (name === 'resume' && names !== null && (await isPaused(service, spaceId))) {
@@ -44,7 +44,7 @@ function pausing(name: 'pause' | 'resume', description: string) {
 
 /** Whether the whole space is paused, so that the end of the pause of a name has no effect. */
 async function isPaused(service: Service, spaceId: string): Promise<boolean> {
-  const settings = await callJson<{ paused?: Paused } | null>(service, { path: spacePath(spaceId, 'settings') });
+  const settings = await call<{ paused?: Paused } | null>(service, { path: spacePath(spaceId, 'settings') });
   return settings?.paused === true;
 }
 

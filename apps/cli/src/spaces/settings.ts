@@ -2,7 +2,7 @@ import { type CommandLine, defineCommand, UsageError } from '../command.js';
 import { CALL_EXIT, done, exitCodesHelp } from '../exit-codes.js';
 import { repeated } from '../flag-values.js';
 import { expectKey, type ServiceFlags, serviceOf, spaceArgumentOf, withServiceOptions } from '../flags.js';
-import { callJson } from '../service/call.js';
+import { call } from '../service/call.js';
 import { spacePath } from '../service/service.js';
 import { jsonLine, printable } from '../terminal/printable.js';
 
@@ -38,7 +38,7 @@ export const settingsCommand = defineCommand({
     const path = spacePath(spaceId, 'settings');
     // A change may be sent again, because it sets what it names and nothing else.
     const request = change === null ? { path } : { method: 'PATCH' as const, path, body: change };
-    const settings = await callJson<Settings>(service, request);
+    const settings = await call<Settings>(service, request);
     const lines = isJson ? [jsonLine(settings)] : linesOf(settings);
     return done(out, lines);
   },

@@ -4,7 +4,7 @@ import { type CommandLine, defineCommand, UsageError } from '../command.js';
 import { done, keyHelp } from '../exit-codes.js';
 import { countBetween, repeated } from '../flag-values.js';
 import { type SpaceFlags, spaceIn, withSpaceOption } from '../flags.js';
-import { callJson, Refused } from '../service/call.js';
+import { call, Refused } from '../service/call.js';
 import { type Service, spacePath } from '../service/service.js';
 import { jsonLine, printable } from '../terminal/printable.js';
 import type { Terminal } from '../terminal/region.js';
@@ -68,7 +68,7 @@ export const statsCommand = defineCommand({
 async function statsLines(request: StatsRequest, out: Terminal): Promise<string[]> {
   const { service, spaceId, names, limit, isJson } = request;
   const path = spacePath(spaceId, 'stats', { limit, name: names });
-  const stats = await callJson<SpaceStats>(service, { path });
+  const stats = await call<SpaceStats>(service, { path });
   if (!Array.isArray(stats?.names)) throw new Refused('the response does not contain statistics');
   return isJson ? [jsonLine(stats)] : linesOf(stats, out);
 }
@@ -113,7 +113,7 @@ async function historyLines(
   out: Terminal,
 ): Promise<string[]> {
   const path = spacePath(spaceId, 'stats/history', { from, to, step: step === 'hours' ? 3_600 : 60 });
-  const read = await callJson<SpaceHistory>(service, { path });
+  const read = await call<SpaceHistory>(service, { path });
   if (!Array.isArray(read?.points)) throw new Refused('the response does not contain a history');
   if (isJson) return [jsonLine(read)];
   const rows = read.points.flatMap(({ at, names: counts }) =>

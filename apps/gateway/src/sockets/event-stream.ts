@@ -8,8 +8,11 @@ const COMMENT_MS = 15_000;
 /** How soon a browser connects again, milliseconds, and an empty line, so that the head is followed by bytes at once. */
 const RETRY = 'retry: 1000\n\n';
 const COMMENT = ':\n\n';
-/** Tells a page that its token has expired, so that it gets another one. */
-const EXPIRED = 'event: expired\ndata: {}\n\n';
+/** What a client is told at the end, by close code: to get another token, or that no message will follow. */
+const LAST_EVENTS = new Map<number, string>([
+  [CLOSE_CODES.tokenExpired, 'event: expired\ndata: {}\n\n'],
+  [CLOSE_CODES.ended, 'event: ended\ndata: {}\n\n'],
+]);
 
 /** Code of a close without a close frame, which an event stream has not. */
 const NO_CODE = 1006;
@@ -42,7 +45,7 @@ export class EventStreamTransport extends Transport {
   }
 
   close(code: number): void {
-    this.#res.end(code === CLOSE_CODES.tokenExpired ? EXPIRED : undefined);
+    this.#res.end(LAST_EVENTS.get(code));
   }
 
   cutOff(): void {

@@ -1,4 +1,6 @@
 import { signal } from '@preact/signals';
+import { type Request, send, Target, viaFetch } from '@yardmaster/sdk/internal/client/transport';
+import { YardmasterError } from '@yardmaster/sdk/internal/errors';
 
 /** Address of the API. The pages are served at `ui/` beside it, below any path. */
 const API = new URL('../api/v1/', location.href);
@@ -17,20 +19,6 @@ export function setKey(key: string | null, onRefused: () => void = () => {}): vo
   if (key === null) session++;
   apiKey = key;
   onRefusedKey = onRefused;
-}
-
-/** A call that was refused, or that got no response. */
-export class CallError extends Error {
-  /** Of the response; 0 when none came. */
-  readonly status: number;
-  /** Code of the API's error; empty when the response is not one of the API. */
-  readonly code: string;
-
-  constructor(message: string, status: number, code: string) {
-    super(message);
-    this.status = status;
-    this.code = code;
-  }
 }
 
 /** Values of a query; null and empty ones are left out, a list repeats its parameter. */
@@ -66,60 +54,60 @@ export function urlOf(path: string, query: Query = {}): URL {
  * Call the API.
  *
  * @param path below `api/v1/`; ids in it must be encoded, see {@link segment}
- * @throws CallError when the call is refused, or gets no response
+ * @throws YardmasterError when the call is refused, or gets no response
  */
-export async function call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
+export async function call<T>(method: Request['method'], path: string, options: CallOptions = {}): Promise<T> {
   return (await callPage<T>(method, path, options)).body;
 }
 
 /** Like {@link call}, with the status of the response and the cursor of the next page. */
-export async function callPage<T>(method: string, path: string, options: CallOptions = {}): Promise<Page<T>> {
-  const { query, body, isStrict, signal } = options;
+export async function callPage<T>(
+  method: Request['method'],
+  path: string,
+  { query, body, isStrict, signal }: CallOptions = {},
+): Promise<Page<T>> {
   const key = apiKey;
   const own = session;
-  const response = await fetchOrThrow(urlOf(path, query), {
-    method,
-    headers: {
-      ...(apiKey !== null && { 'x-api-key': apiKey }),
-      ...(body && { 'content-type': 'application/json' }),
-      ...(isStrict && { prefer: 'handling=strict' }),
+  let status = 0;
+  const target = new Target(
+    { url: API.href.slice(0, -'/api/v1/'.length), apiKey: key ?? '', space: '' },
+    async (sent) => {
+      const received = await viaFetch(sent);
+      status = received.status;
+      return received;
     },
-    cache: 'no-store',
+  );
+  const request: Request = {
+    method,
+    path: `/${path}${urlOf(path, query).search}`,
+    isPage: true,
+    ...(isStrict && { headers: { prefer: 'handling=strict' } }),
     ...(body && { body: JSON.stringify(body) }),
-    ...(signal && { signal }),
-  });
-  const text = await response.text();
-  if (own !== session) throw new CallError('You have signed out', 0, '');
-  // A late response to an earlier key says nothing about this one.
-  if (response.status === 401 && key === apiKey) onRefusedKey();
-  if (!response.ok) throw errorOf(response, text);
-  return {
-    status: response.status,
-    body: text === '' ? (undefined as T) : JSON.parse(text),
-    nextCursor: response.headers.get('x-next-cursor'),
   };
+  try {
+    const { items, nextCursor } = await send<{ items: T; nextCursor: string | null }>(target, request, signal);
+    if (own !== session) throw SIGNED_OUT;
+    isReachable.value = true;
+    return { status, body: items, nextCursor };
+  } catch (error) {
+    if (own !== session) throw SIGNED_OUT;
+    // A late response to an earlier key says nothing about this one.
+    if (error instanceof YardmasterError) noteFailure(error, key === apiKey);
+    throw error;
+  }
 }
+
+/** Show what a failed call says about the connection and the key. */
+function noteFailure(error: YardmasterError, isOfThisKey: boolean): void {
+  const { status, code } = error;
+  isReachable.value = status !== null && status !== 502 && status !== 504;
+  if (status === 401 && isOfThisKey) onRefusedKey();
+  if (code === 'NO_RESPONSE')
+    error.message =
+      status === null ? 'The service does not respond' : `A proxy responded with ${status}, not the service`;
+}
+
+const SIGNED_OUT = new YardmasterError('UNAUTHENTICATED', 'You have signed out');
 
 /** Encode an id of a path. */
 export const segment = encodeURIComponent;
-
-async function fetchOrThrow(url: URL, init: RequestInit): Promise<Response> {
-  try {
-    const response = await fetch(url, init);
-    isReachable.value = response.status !== 502 && response.status !== 504;
-    return response;
-  } catch (error) {
-    if ((error as Error).name === 'AbortError') throw error;
-    isReachable.value = false;
-    throw new CallError('The service does not respond', 0, '');
-  }
-}
-
-function errorOf({ status, statusText }: Response, text: string): CallError {
-  try {
-    const { error, code } = JSON.parse(text);
-    return new CallError(String(error), status, String(code));
-  } catch {
-    return new CallError(`A proxy responded with ${status} ${statusText}, not the service`, status, '');
-  }
-}

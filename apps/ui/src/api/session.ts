@@ -1,7 +1,8 @@
 import { computed, signal } from '@preact/signals';
 import type { OwnApiKey, Scope } from '@yardmaster/protocol';
 import { grantsOf } from '@yardmaster/protocol/scopes';
-import { CallError, call, setKey } from './client.js';
+import { YardmasterError } from '@yardmaster/sdk/internal/errors';
+import { call, setKey } from './client.js';
 
 /** The key stays in this tab, also after a reload, and is forgotten when the tab is closed. */
 const STORED = 'yardmaster-api-key';
@@ -21,11 +22,11 @@ let attempts = 0;
 /**
  * Sign in.
  *
- * @throws CallError when the key is refused, or the service does not respond
+ * @throws YardmasterError when the key is refused, or the service does not respond
  */
 export async function signIn(key: string): Promise<void> {
   // A header cannot have other characters.
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new CallError('This key is not valid', 401, 'UNAUTHENTICATED');
+  if (!/^[\x21-\x7e]+$/.test(key)) throw notValid();
   const own = ++attempts;
   setKey(key, () => signOut('The key is no longer accepted. It was revoked or has expired.'));
   try {
@@ -36,11 +37,11 @@ export async function signIn(key: string): Promise<void> {
     ownKey.value = self;
   } catch (error) {
     if (own !== attempts) return;
-    if (error instanceof CallError && error.status === 401)
-      throw new CallError('This key is not valid', 401, error.code);
-    throw error;
+    throw error instanceof YardmasterError && error.status === 401 ? notValid() : error;
   }
 }
+
+const notValid = () => new YardmasterError('UNAUTHENTICATED', 'This key is not valid', { status: 401 });
 
 /** Forget the key. */
 export function signOut(notice = ''): void {

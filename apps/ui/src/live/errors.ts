@@ -1,5 +1,5 @@
 import type { ListedJob } from '@yardmaster/protocol';
-import { errorLine } from '@yardmaster/sdk/error-text';
+import { errorLine } from '@yardmaster/sdk/internal/error-text';
 
 /** Dead jobs that have the same error. */
 export interface ErrorGroup {

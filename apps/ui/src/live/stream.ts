@@ -1,10 +1,11 @@
 import { signal } from '@preact/signals';
 import type { StreamMessage, StreamToken } from '@yardmaster/protocol';
-import { CLOSE_CODES } from '@yardmaster/protocol/close-codes';
+import { follow } from '@yardmaster/sdk/internal/client/follow';
+import type { YardmasterError } from '@yardmaster/sdk/internal/errors';
 import { useEffect } from 'preact/hooks';
-import { CallError, call, type Query, urlOf } from '../api/client.js';
+import { call, type Query, urlOf } from '../api/client.js';
 import { setClock } from './clock.js';
-import { keepConnected } from './connection.js';
+import { webSocket } from './web-socket.js';
 
 /** `refused`: the key may not open the stream. `ended`: the job has ended. */
 export type StreamState = 'connecting' | 'live' | 'broken' | 'paused' | 'refused' | 'ended';
@@ -65,37 +66,39 @@ function watch({ path, subject, query, onMessages }: StreamOptions): () => void 
     onMessages(messages);
   };
 
-  const end = keepConnected<StreamMessage>({
-    url: async () => {
-      const body = { scope: 'jobs:read', expiresInSeconds: TOKEN_SECONDS, ...subject };
-      const { token } = await call<StreamToken>('POST', 'stream-tokens', { body });
-      return urlOf(path, { ...query(), token });
-    },
-    onMessage: (message) => {
-      if (message.type === 'init') {
-        streamState.value = 'live';
-        setClock(message.timestamp);
-      }
-      waiting.push(message);
-      const inMs = Math.max(0, flushedAt + 1000 / RENDERS_PER_SECOND - performance.now());
-      flushing ??= setTimeout(flush, inMs);
-    },
-    isOver: ({ code, error }) => {
-      const isRevoked = code === CLOSE_CODES.keyRevoked;
-      if (isRevoked) call('GET', 'keys/self').catch(() => undefined); // Its refusal signs the person out, and says why.
-      if (code === CLOSE_CODES.ended) streamState.value = 'ended';
-      else if (isRevoked || isRefusal(error)) streamState.value = 'refused';
-      else return false;
-      return true;
-    },
-    onBreak: () => (streamState.value = 'broken'),
-  });
+  const receive = (message: StreamMessage) => {
+    if (message.type === 'init') {
+      streamState.value = 'live';
+      setClock(message.timestamp);
+    }
+    waiting.push(message);
+    const inMs = Math.max(0, flushedAt + 1000 / RENDERS_PER_SECOND - performance.now());
+    flushing ??= setTimeout(flush, inMs);
+  };
+
+  const url = async () => {
+    const body = { scope: 'jobs:read', expiresInSeconds: TOKEN_SECONDS, ...subject };
+    const { token } = await call<StreamToken>('POST', 'stream-tokens', { body });
+    return urlOf(path, { ...query(), token });
+  };
+  const stop = new AbortController();
+  const onDisconnect = () => (streamState.value = 'broken');
+  const stream = follow(webSocket(url), { isOfJob: false, signal: stop.signal, onDisconnect });
+
+  async function run(): Promise<void> {
+    try {
+      for await (const message of stream) receive(message as StreamMessage);
+      streamState.value = 'ended';
+    } catch (error) {
+      if (stop.signal.aborted) return;
+      streamState.value = 'refused';
+      // The refusal of this call signs the person out, and says why.
+      if ((error as YardmasterError).isOfKey) call('GET', 'keys/self').catch(() => undefined);
+    }
+  }
+  void run();
   return () => {
-    end();
+    stop.abort();
     clearTimeout(flushing);
   };
 }
-
-/** Whether the key may not make the stream token, so that there is no use in another attempt. */
-const isRefusal = (error: unknown) =>
-  error instanceof CallError && error.status >= 400 && error.status < 500 && error.status !== 429;

@@ -1,9 +1,11 @@
 import { useSignal } from '@preact/signals';
-import type { Progress, ProgressMessage } from '@yardmaster/protocol';
+import type { Progress } from '@yardmaster/protocol';
 import { CLOSE_CODES } from '@yardmaster/protocol/close-codes';
+import { follow, type StreamMessage } from '@yardmaster/sdk/internal/client/follow';
+import { YardmasterError } from '@yardmaster/sdk/internal/errors';
 import { useEffect } from 'preact/hooks';
 import { segment, urlOf } from '../api/client.js';
-import { keepConnected } from '../live/connection.js';
+import { webSocket } from '../live/web-socket.js';
 import { ProgressBar, Stages } from '../parts/show.js';
 import { route } from '../route.js';
 
@@ -18,25 +20,36 @@ export function SharedProgress({ jobId }: { jobId: string }) {
   const progress = useSignal<Progress | undefined>(undefined);
   const state = useSignal('Connecting …');
   useEffect(() => {
-    const url = urlOf(`realtime/${segment(jobId)}`, { token });
-    const end = keepConnected<ProgressMessage>({
-      url: async () => url,
-      onMessage: (message) => {
-        state.value = '';
-        const report = message.type === 'init' ? message.progress : message.type === 'progress' && message.data;
-        if (report) progress.value = report;
-        if (message.type !== 'completed') return;
-        progress.value = { ...progress.value, percent: 100, message: 'Done' };
-        end();
-      },
-      isOver: async ({ code, hasMessages }) => {
-        const reason = CLOSED[code] ?? (hasMessages ? undefined : await refusalOf(url));
-        if (reason !== undefined) state.value = reason;
-        return reason !== undefined;
-      },
-      onBreak: () => (state.value = 'Connecting again …'),
+    const stop = new AbortController();
+    let hasMessages = true;
+    let isCompleted = false;
+    const onDisconnect = () => (state.value = 'Connecting again …');
+    const connect = webSocket(async () => {
+      const url = urlOf(`realtime/${segment(jobId)}`, { token });
+      // A browser does not tell a refusal of a WebSocket from a service that is away.
+      if (!hasMessages) await expectStream(url);
+      hasMessages = false;
+      return url;
     });
-    return end;
+    function show({ type, data, progress: latest }: StreamMessage): void {
+      hasMessages = true;
+      state.value = '';
+      const report = type === 'progress' ? (data as Progress) : latest;
+      if (report) progress.value = report;
+      isCompleted = type === 'completed';
+      if (isCompleted) progress.value = { ...progress.value, percent: 100, message: 'Done' };
+    }
+    async function run(): Promise<void> {
+      try {
+        const stream = follow(connect, { isOfJob: true, signal: stop.signal, onDisconnect });
+        for await (const message of stream) show(message);
+        if (!isCompleted) state.value = 'This job has ended.';
+      } catch (error) {
+        if (!stop.signal.aborted) state.value = refusalText(error as YardmasterError);
+      }
+    }
+    void run();
+    return () => stop.abort();
   }, [jobId, token]);
   return (
     <main class="shared">
@@ -52,11 +65,10 @@ export function SharedProgress({ jobId }: { jobId: string }) {
 }
 
 /** Why a stream is over, by its close code. */
-const CLOSED: Record<number, string> = {
-  [CLOSE_CODES.ended]: 'This job has ended.',
-  [CLOSE_CODES.keyRevoked]: 'This link is no longer valid.',
-  [CLOSE_CODES.tokenExpired]: 'This link has expired.',
-};
+const CLOSED = new Map<unknown, string>([
+  [CLOSE_CODES.keyRevoked, 'This link is no longer valid.'],
+  [CLOSE_CODES.tokenExpired, 'This link has expired.'],
+]);
 
 /** Why a stream is refused, by the status of the response. */
 const REFUSED: Record<number, string> = {
@@ -65,19 +77,18 @@ const REFUSED: Record<number, string> = {
   404: 'This job does not exist any more.',
 };
 
+const refusalText = ({ cause, status, message }: YardmasterError) =>
+  CLOSED.get(cause) ?? REFUSED[status ?? 0] ?? message;
+
 /** How long the service may take to say why it refuses a stream. */
 const PROBE_MS = 10_000;
 
-/** Say why a stream is refused, which a browser does not report for a WebSocket; undefined when it may be tried again. */
-async function refusalOf(url: URL): Promise<string | undefined> {
+/** Ask the service whether a stream may be opened. @throws YardmasterError when it may not */
+async function expectStream(url: URL): Promise<void> {
   const request = new AbortController();
-  try {
-    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(PROBE_MS)]);
-    const { status } = await fetch(url, { headers: { accept: 'text/event-stream' }, signal });
-    return REFUSED[status];
-  } catch {
-    return undefined;
-  } finally {
-    request.abort(); // It may be a stream.
-  }
+  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(PROBE_MS)]);
+  const response = await fetch(url, { headers: { accept: 'text/event-stream' }, signal }).catch(() => null);
+  request.abort(); // It may be a stream.
+  const status = response?.status ?? 0;
+  if (status in REFUSED) throw new YardmasterError('FORBIDDEN', `Status ${status}`, { status });
 }

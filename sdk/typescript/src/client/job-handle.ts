@@ -2,6 +2,8 @@ import { type Duration, secondsOf } from '../durations.js';
 import { errorLine } from '../error-text.js';
 import { YardmasterError } from '../errors.js';
 import type { Job, JobStatus, JobWithEvents } from '../wire.generated.js';
+import { eventStream } from './event-stream.js';
+import { follow, type StreamMessage, type WatchOptions } from './follow.js';
 import type { GetOptions } from './options.js';
 import { jobPath, type Sender } from './transport.js';
 
@@ -9,7 +11,7 @@ import { jobPath, type Sender } from './transport.js';
 const WAIT_SECONDS = 20;
 
 /** Names a job. */
-export class JobHandle {
+export class JobHandle<Result = unknown> {
   readonly id: string;
   /** Of the job when it was created; undefined for a handle by id. */
   readonly name: string | undefined;
@@ -31,7 +33,7 @@ export class JobHandle {
    * @returns its result
    * @throws YardmasterError `JOB_DEAD` with the error of the job, `JOB_KILLED`, `TIMEOUT`
    */
-  async result<T = unknown>(options: { timeout?: Duration; signal?: AbortSignal } = {}): Promise<T> {
+  async result(options: { timeout?: Duration; signal?: AbortSignal } = {}): Promise<Result> {
     const { timeout, signal } = options;
     const seconds = timeout === undefined ? Number.POSITIVE_INFINITY : secondsOf(timeout, 'timeout');
     const end = performance.now() + seconds * 1_000;
@@ -41,7 +43,7 @@ export class JobHandle {
       const wait = waitSeconds > 0 ? `&waitSeconds=${waitSeconds.toFixed(3)}` : '';
       const path = jobPath(this.id, `?events=0${wait}`);
       const job = await this.#client.send<Job>({ method: 'GET', path, waitMs: waitSeconds * 1_000 }, signal);
-      if (job.status === 'completed') return job.result as T;
+      if (job.status === 'completed') return job.result as Result;
       if (job.status === 'dead') {
         const facts = { jobStatus: job.status, jobError: job.error };
         throw new YardmasterError('JOB_DEAD', `The job is dead: ${errorLine(job.error)}`, facts);
@@ -65,6 +67,18 @@ export class JobHandle {
     });
     const path = jobPath(this.id, query.size > 0 ? `?${query}` : '');
     return this.#client.send({ method: 'GET', path }, signal);
+  }
+
+  /**
+   * Watch the events of the job as they happen, until it has ended. Resume after a disconnection: each event comes once.
+   * The first message, and that after each reconnect, is `init` with the status of the job.
+   *
+   * @param options.since begin with the events after this number of the history; 0 for all. Default: the present
+   * @throws YardmasterError when the stream is refused; the reason of the signal
+   */
+  watch(options: WatchOptions & { since?: number } = {}): AsyncGenerator<StreamMessage, void, undefined> {
+    const path = `/realtime/${encodeURIComponent(this.id)}`;
+    return follow(eventStream(this.#client.target, path), { isOfJob: true, ...options });
   }
 
   /** End the job. */

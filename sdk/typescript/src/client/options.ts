@@ -1,4 +1,5 @@
 import { type Duration, secondsOf } from '../durations.js';
+import type { AnyJobs, JobTypes, NameOf, PayloadOf } from '../job-types.js';
 import { jsonOf } from '../json.js';
 import type { CreateJob, CreateJobCallbackOn, RetryRequest, UniqueRequest } from '../wire.generated.js';
 import { Target } from './transport.js';
@@ -61,14 +62,15 @@ export interface GetOptions {
 }
 
 /** A job to create. The payload is a JSON object, or null. */
-export interface NewJob {
-  name: string;
-  payload?: object | null;
-  options?: CreateOptions;
-}
+export type NewJob<Jobs extends JobTypes<Jobs> = AnyJobs> = {
+  [Name in NameOf<Jobs>]: { name: Name; options?: CreateOptions } & PayloadField<PayloadOf<Jobs, Name>>;
+}[NameOf<Jobs>];
+
+type PayloadField<Payload> = null extends Payload ? { payload?: Payload } : { payload: Payload };
 
 /** @throws an error that names what is missing */
-export function targetOf({ url, apiKey, space }: YardmasterOptions, env = process.env): Target {
+export function targetOf({ url, apiKey, space }: YardmasterOptions): Target {
+  const { env } = process;
   const fields = {
     url: (url ?? env.YARDMASTER_URL ?? 'http://127.0.0.1:8080').replace(/\/+$/, '').replace(/\/api\/v1$/, ''),
     apiKey: (apiKey ?? env.YARDMASTER_API_KEY ?? '').trim(), // One from a file may end with a line break.

@@ -4,18 +4,24 @@ import type { ErrorBody } from '../wire.generated.js';
 
 /** One call, which can be sent again. */
 export interface Request {
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Below `/api/v1`, percent-encoded. */
   path: string;
   /** JSON text, unless the headers say something else. */
   body?: string | Uint8Array<ArrayBuffer> | undefined;
   headers?: Record<string, string>;
-  /** How long the service is asked to wait, in milliseconds. */
+  /** How long the response may take in addition to the usual 10 s, in milliseconds. */
   waitMs?: number;
   /** Whether to return `{items, nextCursor}`: the array of the response, and its header `x-next-cursor`. */
   isPage?: boolean;
   /** Whether it would take effect a second time. It is sent again only if the service says that nothing was done. */
   isOnce?: boolean;
+}
+
+/** What a call with `isPage` returns. */
+export interface Page<Item> {
+  items: Item[];
+  nextCursor: string | null;
 }
 
 /** One HTTP request. */
@@ -30,14 +36,16 @@ export interface Call {
 /** Makes an HTTP request and reads its response. It rejects without a response, and when the signal is aborted. */
 export type Exchange = (call: Call) => Promise<Received>;
 
-interface Received {
+/** A response whose body was read. */
+export interface Received {
   status: number;
   /** @returns the value of a header; null without it */
   header(name: string): string | null;
   body: string;
 }
 
-const viaFetch: Exchange = async ({ url, ...init }) => {
+/** Make a call with fetch. */
+export const viaFetch: Exchange = async ({ url, ...init }) => {
   const response = await fetch(url, { ...init, redirect: 'manual' }); // A POST that follows a redirect becomes a GET.
   return { status: response.status, header: (name) => response.headers.get(name), body: await response.text() };
 };
@@ -46,8 +54,10 @@ const viaFetch: Exchange = async ({ url, ...init }) => {
 export interface TargetFields {
   /** URL of the service, without `/api/v1`. */
   url: string;
+  /** Empty for a client without a key, which can follow the progress of a job. */
   apiKey: string;
   space: string;
+  userAgent?: string | undefined;
 }
 
 /** Where calls go. The key is private, so that no print of an object that has a target shows it. */
@@ -55,13 +65,15 @@ export class Target {
   readonly url: string;
   readonly space: string;
   readonly exchange: Exchange;
+  readonly #headers: Record<string, string>;
   readonly #apiKey: string;
 
-  constructor({ url, apiKey, space }: TargetFields, exchange = viaFetch) {
+  constructor({ url, apiKey, space, userAgent }: TargetFields, exchange = viaFetch) {
     this.url = url;
     this.space = space;
     this.exchange = exchange;
     this.#apiKey = apiKey;
+    this.#headers = { ...(apiKey && { 'x-api-key': apiKey }), ...(userAgent && { 'user-agent': userAgent }) };
   }
 
   /** @param path below `/api/v1` */
@@ -70,8 +82,8 @@ export class Target {
   }
 
   /** Headers of every call, and of every stream. */
-  authorization(): Record<string, string> {
-    return { 'x-api-key': this.#apiKey };
+  headers(): Record<string, string> {
+    return this.#headers;
   }
 
   /** Return what makes the same target in another thread. */
@@ -91,6 +103,14 @@ const RESPONSE_MS = 10_000;
 
 export const spacePath = ({ space }: Target, rest: string): string => `/spaces/${encodeURIComponent(space)}${rest}`;
 export const jobPath = (jobId: string, rest = ''): string => `/jobs/${encodeURIComponent(jobId)}${rest}`;
+
+/** Write a query: repeat a parameter for each value of a list, and leave out what is undefined. */
+export function queryOf(parameters: Record<string, string | number | readonly string[] | undefined>): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters))
+    for (const each of [value].flat()) if (each !== undefined) query.append(name, String(each));
+  return query;
+}
 
 /**
  * Make a call once.
@@ -114,10 +134,8 @@ export async function send<T>(
   try {
     return parse<T>(await target.exchange(callOf(target, request, ends.signal)), request);
   } catch (error) {
-    if (error instanceof YardmasterError) throw error;
     signal?.throwIfAborted();
-    const why = ends.signal.aborted ? `none within ${timeoutMs / 1_000} s` : reasonOf(error);
-    throw new YardmasterError('NO_RESPONSE', `No response: ${why}`, { cause: error });
+    throw toError(error, ends.signal.aborted ? `none within ${timeoutMs / 1_000} s` : undefined);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
@@ -126,32 +144,42 @@ export async function send<T>(
 
 function callOf(target: Target, { method, path, body, headers }: Request, signal: AbortSignal): Call {
   const type = body === undefined ? {} : { 'content-type': 'application/json' };
-  const call = { url: target.urlOf(path), method, signal, headers: { ...target.authorization(), ...type, ...headers } };
+  const call = { url: target.urlOf(path), method, signal, headers: { ...target.headers(), ...type, ...headers } };
   return body === undefined ? call : { ...call, body };
 }
 
-/** The reason of an error of fetch is in its cause. */
-function reasonOf(error: unknown): string {
-  const { cause } = error as Error;
-  const { message, code } = (cause ?? error) as NodeJS.ErrnoException;
-  return message || code || 'the connection failed';
+/** Return the error of a call that failed; one of the system means that there was no response. */
+export function toError(error: unknown, why?: string): YardmasterError {
+  if (error instanceof YardmasterError) return error;
+  const cause = ((error as Error).cause ?? error) as { message?: string; code?: string }; // fetch has the reason in its cause.
+  const reason = cause.code === 'ECONNRESET' ? 'the connection broke' : cause.message || cause.code;
+  return new YardmasterError('NO_RESPONSE', `No response: ${why ?? reason ?? 'the connection failed'}`, { cause });
 }
 
-/** Read a response. One that is not of the service comes from a proxy, or was cut. */
-function parse<T>({ status, header, body: text }: Received, { isPage }: Request): T {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    body = null;
-  }
-  if (status >= 200 && status < 300 && body !== null)
-    return (isPage ? { items: body, nextCursor: header('x-next-cursor') } : body) as T;
+/** Read a response. */
+function parse<T>(received: Received, { isPage }: Request): T {
+  const { status, header } = received;
+  const body = jsonIn(received);
+  if (status < 200 || status >= 300 || body === null) throw refusalOf(received);
+  return (isPage ? { items: body, nextCursor: header('x-next-cursor') } : body) as T;
+}
+
+/** Return the error in a response. One that is not of the service comes from a proxy, or was cut. */
+export function refusalOf(received: Received): YardmasterError {
+  const { status, header } = received;
   const facts = { status, requestId: header('x-request-id'), retryAfterMs: retryAfterMsOf(header('retry-after')) };
-  const { code, error, jobStatus, details } = (body ?? {}) as Partial<ErrorBody>;
+  const { code, error, jobStatus, details } = (jsonIn(received) ?? {}) as Partial<ErrorBody>;
   if (code === undefined)
-    throw new YardmasterError('NO_RESPONSE', `Status ${status} without JSON of the service; check the URL`, facts);
-  throw new YardmasterError(code, error ?? code, { ...facts, jobStatus, details });
+    return new YardmasterError('NO_RESPONSE', `Status ${status} without JSON of the service; check the URL`, facts);
+  return new YardmasterError(code, error ?? code, { ...facts, jobStatus, details });
+}
+
+function jsonIn({ body }: Received): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return null;
+  }
 }
 
 /** Read a number of seconds or a date. @returns milliseconds, at most an hour */
@@ -165,6 +193,7 @@ function retryAfterMsOf(header: string | null): number {
  * Send a call until a response says what it did.
  *
  * @param windowMs how long it is sent again
+ * @param onRetry called before it is sent again; what it throws ends the call
  * @throws the last error after that time, or one that a repetition does not change
  */
 export async function sendUntilAnswered<T>(
@@ -172,6 +201,7 @@ export async function sendUntilAnswered<T>(
   request: Request,
   windowMs: number,
   signal?: AbortSignal,
+  onRetry: (error: YardmasterError) => void = () => {},
 ): Promise<T> {
   const end = performance.now() + windowMs;
   const backoff = new Backoff();
@@ -182,12 +212,13 @@ export async function sendUntilAnswered<T>(
       const waitMs = backoff.next(error);
       const isOver = performance.now() + waitMs > end;
       if (isOver || !mayRepeat(request, error)) throw error;
+      onRetry(error);
       if (!(await pause(waitMs, signal))) throw signal?.reason ?? error;
     }
   }
 }
 
-function mayRepeat({ isOnce }: Request, error: unknown): boolean {
+function mayRepeat({ isOnce }: Request, error: unknown): error is YardmasterError {
   if (!(error instanceof YardmasterError)) return false;
   return isOnce ? error.isWithoutEffect : error.isTemporary;
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Duration, secondsOf } from '../durations.js';
+import type { AnyJobs, JobTypes, NameOf, PayloadOf, ResultOf } from '../job-types.js';
 import type {
   Job,
   JobStatus,
@@ -13,6 +14,8 @@ import type {
   StreamToken,
   StreamTokenRequest,
 } from '../wire.generated.js';
+import { eventStream } from './event-stream.js';
+import { follow, type StreamMessage, type WatchOptions } from './follow.js';
 import { JobHandle } from './job-handle.js';
 import { Operations } from './operations.js';
 import {
@@ -25,7 +28,16 @@ import {
   timestampOf,
   type YardmasterOptions,
 } from './options.js';
-import { jobPath, type Request, type Sender, sendUntilAnswered, spacePath, type Target } from './transport.js';
+import {
+  jobPath,
+  type Page,
+  queryOf,
+  type Request,
+  type Sender,
+  sendUntilAnswered,
+  spacePath,
+  type Target,
+} from './transport.js';
 
 /** Which jobs to list: those that pass all of these. */
 export interface ListOptions {
@@ -47,10 +59,34 @@ export interface ListOptions {
   pageSize?: number;
 }
 
+/** Which events of the space to watch: those that pass all of these. */
+export interface WatchSpaceOptions extends WatchOptions {
+  /** Of jobs with one of these names. */
+  name?: string | readonly string[];
+  /** One of these types, see docs/streams.md. `init` always comes. */
+  type?: string | readonly string[];
+  /** Of jobs with all of these tags. */
+  tag?: string | readonly string[];
+  /** Whether to count the jobs by status: in `init`, and in messages of the type `counts`. Default: false */
+  counts?: boolean;
+}
+
 const RETRY_SECONDS = 60;
 
-/** A client of one space. Calls that have no response, or are refused for now, are sent again: see `retryWindow`. */
-export class Yardmaster implements Sender {
+/** What `create` takes after the name. A payload that may be null may be left out. */
+type CreateArguments<Payload> = null extends Payload
+  ? [payload?: Payload, options?: CreateOptions & CallOptions]
+  : [payload: Payload, options?: CreateOptions & CallOptions];
+
+/**
+ * A client of one space. Calls that have no response, or are refused for now, are sent again: see `retryWindow`.
+ *
+ * With the types of your jobs, names, payloads and results are checked, in workers as well:
+ *
+ *     interface Jobs { resize: { payload: { image: string }; result: { bytes: number } } }
+ *     const client = new Yardmaster<Jobs>();
+ */
+export class Yardmaster<Jobs extends JobTypes<Jobs> = AnyJobs> implements Sender {
   readonly target: Target;
   /** Changes many jobs. */
   readonly operations = new Operations(this);
@@ -67,18 +103,20 @@ export class Yardmaster implements Sender {
    * @param payload a JSON object
    * @throws YardmasterError; RangeError for an invalid duration
    */
-  async create(
-    name: string,
-    payload: object | null = null,
-    options: CreateOptions & CallOptions = {},
-  ): Promise<JobHandle> {
+  async create<Name extends NameOf<Jobs>>(
+    name: Name,
+    ...[payload, options = {}]: CreateArguments<PayloadOf<Jobs, Name>>
+  ): Promise<JobHandle<ResultOf<Jobs, Name>>> {
     const { idempotencyKey, signal, ...ofJob } = options;
     const created = await this.#create<KnownJob>(bodyOf({ name, payload, options: ofJob }), { idempotencyKey, signal });
     return new JobHandle(this, created);
   }
 
   /** Create up to 1,000 jobs with one call, in this order. */
-  async createMany(jobs: readonly NewJob[], options: CallOptions = {}): Promise<JobHandle[]> {
+  async createMany(
+    jobs: readonly NewJob<Jobs>[],
+    options: CallOptions = {},
+  ): Promise<JobHandle<ResultOf<Jobs, NameOf<Jobs>>>[]> {
     const created = await this.#create<JobSummary[]>(jobs.map(bodyOf), options);
     return created.map((job) => new JobHandle(this, job));
   }
@@ -93,8 +131,8 @@ export class Yardmaster implements Sender {
     return this.send<T>({ method: 'POST', path, headers, body: JSON.stringify(body) }, signal);
   }
 
-  /** Return a handle of a job whose id is known, for example to wait for its result. */
-  handle(jobId: string): JobHandle {
+  /** Return a handle of a job whose id is known, for example to wait for its result: `handle<'resize'>(id)`. */
+  handle<Name extends NameOf<Jobs> = NameOf<Jobs>>(jobId: string): JobHandle<ResultOf<Jobs, Name>> {
     return new JobHandle(this, { id: jobId });
   }
 
@@ -154,7 +192,11 @@ export class Yardmaster implements Sender {
    *
    * @param payload default: that of the other job
    */
-  async copy(jobId: string, payload?: object | null, signal?: AbortSignal): Promise<JobHandle> {
+  async copy(
+    jobId: string,
+    payload?: object | null,
+    signal?: AbortSignal,
+  ): Promise<JobHandle<ResultOf<Jobs, NameOf<Jobs>>>> {
     const request = { method: 'POST', path: jobPath(jobId, '/copy'), isOnce: true } as const;
     return new JobHandle(this, await this.send<Job>({ ...request, body: JSON.stringify({ payload }) }, signal));
   }
@@ -187,23 +229,22 @@ export class Yardmaster implements Sender {
     return this.send({ method: 'POST', path: '/stream-tokens', body: JSON.stringify(request) }, signal);
   }
 
+  /**
+   * Watch the events of the space as they happen, until the loop is left or the signal is aborted. Reconnect after a
+   * disconnection: events until the next `init` are missing, so list the jobs again.
+   *
+   * @throws YardmasterError when the stream is refused; the reason of the signal
+   */
+  watch({ signal, onDisconnect, ...filter }: WatchSpaceOptions = {}): AsyncGenerator<StreamMessage, void, undefined> {
+    const query = queryOf({ ...filter, counts: filter.counts ? 1 : undefined });
+    const path = `/realtime${spacePath(this.target, `?${query}`)}`;
+    return follow(eventStream(this.target, path), { isOfJob: false, signal, onDisconnect });
+  }
+
   /** Make a call of the API, and send it again until a response says what it did, or the retry window is over. */
   send<T>(request: Request, signal?: AbortSignal): Promise<T> {
     return sendUntilAnswered<T>(this.target, request, this.#windowMs, signal);
   }
-}
-
-interface Page<Item> {
-  items: Item[];
-  nextCursor: string | null;
-}
-
-/** Repeat a parameter for each value of a list, and leave out what is undefined. */
-function queryOf(parameters: Record<string, string | number | readonly string[] | undefined>): URLSearchParams {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters))
-    for (const each of [value].flat()) if (each !== undefined) query.append(name, String(each));
-  return query;
 }
 
 /** @param read gets a page by the end of its query */

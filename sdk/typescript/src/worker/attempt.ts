@@ -1,3 +1,4 @@
+import type { StreamMessage } from '../client/follow.js';
 import { jobPath, send, type Target } from '../client/transport.js';
 import { type ErrorObject, errorLine, errorTrace } from '../error-text.js';
 import { type Aborted, abortReasonOf, DeliveryLost, Draining, Killed, TimedOut, YardmasterError } from '../errors.js';
@@ -5,7 +6,6 @@ import type { ClaimedJob, Outcome } from '../wire.generated.js';
 import { type Context, contextOf, type WorkerJob } from './context.js';
 import type { Heartbeats } from './heartbeats.js';
 import { JobLog } from './job-log.js';
-import type { StreamMessage } from './kill-stream.js';
 import { type Outbox, STOPPED } from './outbox.js';
 import { type End, type Fields, outcomeOf, releaseOf } from './outcomes.js';
 import type { OnLog } from './pino.js';
@@ -15,6 +15,8 @@ import type { OnWarning, WarningKind } from './warnings.js';
 /** Logs and progress hold up the end of an attempt for at most this long. */
 const FLUSH_MS = 10_000;
 export const STOP_REASON = 'worker stops';
+
+type RetriedData = { attemptNumber: number };
 
 /** The run of a worker in which an attempt is made. */
 export interface AttemptOwner {
@@ -187,7 +189,7 @@ export class Attempt implements ReportedAttempt {
   onMessage({ type, data }: StreamMessage): void {
     if (type === 'killed') this.abort(new Killed());
     else if (type === 'dead') this.abort(new TimedOut());
-    else if (type === 'retried' && data?.attemptNumber === this.job.attempt) this.abort(new TimedOut());
+    else if (type === 'retried' && (data as RetriedData).attemptNumber === this.job.attempt) this.abort(new TimedOut());
     else if (this.#unsettled === null) this.#session.heartbeats.beatNow();
   }
 

@@ -11,10 +11,10 @@ const MOST_REASON = 1_000;
 const ROUNDING = 1e-6;
 
 /** What a handler knows about its job. */
-export interface WorkerJob<P = unknown> {
+export interface WorkerJob<Payload = unknown> {
   id: string;
   name: string;
-  payload: P;
+  payload: Payload;
   /** Number of this attempt, from 1. */
   attempt: number;
   /** Attempts after the first. */
@@ -45,12 +45,11 @@ export interface EventOptions {
 }
 
 /** What a handler may do about its job. */
-// biome-ignore lint/suspicious/noExplicitAny: the checkpoint is what earlier attempts have saved
-export interface Context<C = any> {
+export interface Context<Checkpoint = unknown> {
   /** Aborted with a reason: `Killed`, `DeliveryLost`, `TimedOut` or `Draining`. */
   readonly signal: AbortSignal;
   /** What the latest `save` of any attempt has stored; null without one. */
-  readonly checkpoint: C | null;
+  readonly checkpoint: Checkpoint | null;
   readonly log: Log;
   /**
    * Show how far the work is. It does not wait for the service. When it is called often, the newest report is sent, at
@@ -61,7 +60,7 @@ export interface Context<C = any> {
    */
   progress(percent: number, message: string, subProgress?: SubProgress): Promise<void>;
   /** Store a checkpoint for the next attempt, any JSON value. Resolves when it is stored. */
-  save(checkpoint: unknown): Promise<void>;
+  save(checkpoint: Checkpoint): Promise<void>;
   /**
    * Add an event with any JSON value to the history. Resolves when it is stored, or when the storage is full.
    *

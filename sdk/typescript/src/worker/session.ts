@@ -1,10 +1,11 @@
+import type { StreamMessage } from '../client/follow.js';
 import type { Target } from '../client/transport.js';
 import { abortReasonOf, Draining, type YardmasterError } from '../errors.js';
 import type { ClaimedJob } from '../wire.generated.js';
 import { Attempt, type AttemptOwner } from './attempt.js';
 import type { Context, WorkerJob } from './context.js';
 import { Heartbeats } from './heartbeats.js';
-import { followSpace, type StreamMessage } from './kill-stream.js';
+import { followKills } from './kill-stream.js';
 import { Outbox } from './outbox.js';
 import type { OnLog } from './pino.js';
 import { settleLast } from './settle.js';
@@ -114,14 +115,14 @@ export class Session implements AttemptOwner {
    */
   async run(poll: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const message = (event: StreamMessage) => {
+      if (event.type === 'init') this.heartbeats.beatNow();
       for (const attempt of this.#attempts.values()) if (attempt.job.id === event.jobId) attempt.onMessage(event);
     };
-    const begun = () => this.heartbeats.beatNow();
     const missing = (why: string) => {
       const message = `can't open the stream of kills; they are noticed at the next heartbeat, up to 60 s later (${why})`;
       this.warn({ kind: 'stream', message, jobIds: [] });
     };
-    void followSpace(this.target, this.names, { message, begun, missing }, this.#background.signal);
+    void followKills(this.target, this.names, { message, missing }, this.#background.signal);
     try {
       await poll(this.#polling.signal);
       await this.#drain();

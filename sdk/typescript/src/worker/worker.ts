@@ -3,6 +3,7 @@ import { viaHttp } from '../client/http.js';
 import { Target } from '../client/transport.js';
 import type { Yardmaster } from '../client/yardmaster.js';
 import { type Duration, secondsOf } from '../durations.js';
+import type { AnyJobs, CheckpointOf, JobTypes, NameOf, PayloadOf, ResultOf } from '../job-types.js';
 import type { Context, Released, WorkerJob } from './context.js';
 import { Health } from './health.js';
 import type { OnLog } from './pino.js';
@@ -37,9 +38,9 @@ export interface WorkerOptions {
  * Works on a job. What it returns is the result; what it throws fails the attempt, see `NonRetryable` and `RetryAfter`.
  * `context.release(…)` as its value gives the job back.
  */
-export type Handler<Payload, Result> = (
+export type Handler<Payload, Result, Checkpoint = unknown> = (
   job: WorkerJob<Payload>,
-  context: Context,
+  context: Context<Checkpoint>,
 ) => Result | Released | Promise<Result | Released>;
 
 const CONCURRENCY = 10;
@@ -50,16 +51,16 @@ const MOST_DRAIN = 2_000_000;
 const MOST_NAMES = 100;
 const MOST_WORKER_ID = 128;
 
-/** Claims jobs and calls their handlers. */
-export class Worker {
-  readonly #client: Yardmaster;
+/** Claims jobs and calls their handlers. The types of the jobs are those of its client. */
+export class Worker<Jobs extends JobTypes<Jobs> = AnyJobs> {
+  readonly #client: Yardmaster<Jobs>;
   readonly #options: WorkerOptions;
   readonly #handlers = new Map<string, AnyHandler>();
   #any: AnyHandler | null = null;
   #session: Session | null = null;
 
   /** @throws RangeError for an invalid option */
-  constructor(client: Yardmaster, options: WorkerOptions = {}) {
+  constructor(client: Yardmaster<Jobs>, options: WorkerOptions = {}) {
     const { concurrency = CONCURRENCY, drain = DRAIN } = options;
     if (!Number.isInteger(concurrency) || concurrency < 1)
       throw new RangeError(`concurrency must be a whole number above 0; it is ${concurrency}`);
@@ -69,32 +70,32 @@ export class Worker {
   }
 
   /** Register the handler of a name. */
-  on<Payload = unknown, Result = unknown>(name: string, handler: Handler<Payload, Result>): this;
-  /** The same with a Standard Schema. A payload that does not fit fails its job for good, and the error names the field. */
-  on<Payload, Result = unknown>(
-    name: string,
-    schema: StandardSchema<unknown, Payload>,
-    handler: Handler<Payload, Result>,
+  on<Name extends NameOf<Jobs>>(
+    name: Name,
+    handler: Handler<PayloadOf<Jobs, Name>, ResultOf<Jobs, Name>, CheckpointOf<Jobs, Name>>,
   ): this;
-  on(name: string, second: AnyHandler | StandardSchema, third?: AnyHandler): this {
-    const handler = third ?? second;
+  /** The same with a Standard Schema. A payload that does not fit fails its job for good, and the error names the field. */
+  on<Name extends NameOf<Jobs>, Payload>(
+    name: Name,
+    schema: StandardSchema<unknown, Payload>,
+    handler: Handler<Payload, ResultOf<Jobs, Name>, CheckpointOf<Jobs, Name>>,
+  ): this;
+  on(name: string, second: unknown, third?: unknown): this {
+    const handler = (third ?? second) as AnyHandler;
     if (name === '' || typeof handler !== 'function') throw new TypeError('on needs a name and a handler');
     if (this.#handlers.has(name)) throw new TypeError(`${name} has a handler already`);
     if (this.#handlers.size === MOST_NAMES)
       throw new RangeError(`A worker has handlers for at most ${MOST_NAMES} names`);
-    if (third === undefined) this.#handlers.set(name, handler as AnyHandler);
-    else {
-      const schema = second as StandardSchema;
-      this.#handlers.set(name, async (job, context) =>
-        third({ ...job, payload: await validated(schema, job.payload) }, context),
-      );
-    }
+    const validating: AnyHandler = async (job, context) =>
+      handler({ ...job, payload: await validated(second as StandardSchema, job.payload) }, context);
+    this.#handlers.set(name, third === undefined ? handler : validating);
     return this;
   }
 
   /** Register the handler of all jobs without one, so that the worker claims jobs of any name. */
-  onAny<Payload = unknown, Result = unknown>(handler: Handler<Payload, Result>): this {
-    this.#any = handler as AnyHandler;
+  // biome-ignore lint/suspicious/noExplicitAny: jobs of any name come
+  onAny(handler: Handler<any, unknown, any>): this {
+    this.#any = handler;
     return this;
   }
 

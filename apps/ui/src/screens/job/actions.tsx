@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { ListedJob, Scope, Status, StreamToken } from '@yardmaster/protocol';
 import { CALLBACK_ENDS, OPERATION_ACTIONS } from '@yardmaster/protocol/statuses';
+import { YardmasterError } from '@yardmaster/sdk/internal/errors';
 import type { ComponentChild } from 'preact';
-import { CallError, type CallOptions, call, segment } from '../../api/client.js';
+import { type CallOptions, call, segment } from '../../api/client.js';
 import { can } from '../../api/session.js';
 import { type Action, ActionForm } from '../../parts/dialog.js';
 import { Field, JsonInput, jsonOf, SecondsSelect, TextInput } from '../../parts/form.js';
@@ -101,7 +102,7 @@ function JobForm({ job, verb, button = verb, run, ...others }: JobFormProps) {
     try {
       return await run();
     } catch (error) {
-      if (error instanceof CallError && error.status === 409) error.message = `${error.message} (${error.code})`;
+      if (error instanceof YardmasterError && error.status === 409) error.message = `${error.message} (${error.code})`;
       throw error;
     }
   };

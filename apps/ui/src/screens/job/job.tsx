@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JobWithEvents, StreamMessage } from '@yardmaster/protocol';
 import { isTerminal } from '@yardmaster/protocol/statuses';
-import { errorLine, errorTrace } from '@yardmaster/sdk/error-text';
+import { errorLine, errorTrace } from '@yardmaster/sdk/internal/error-text';
 import { useEffect } from 'preact/hooks';
 import { call, segment } from '../../api/client.js';
 import { applyMessage, isEvent } from '../../live/apply-message.js';

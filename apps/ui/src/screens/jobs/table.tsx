@@ -1,6 +1,6 @@
 import type { ListedJob, Status } from '@yardmaster/protocol';
 import { isTerminal } from '@yardmaster/protocol/statuses';
-import { errorLine } from '@yardmaster/sdk/error-text';
+import { errorLine } from '@yardmaster/sdk/internal/error-text';
 import { can } from '../../api/session.js';
 import { showDialog } from '../../parts/dialog.js';
 import { duration, secondsBetween } from '../../parts/format.js';
