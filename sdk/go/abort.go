@@ -65,22 +65,3 @@ func (a *attempt) needsHeartbeat() (time.Time, bool) {
 	interval := min(max(durationOf(a.job.TimeoutSeconds)/3, minHeartbeatInterval), maxHeartbeatInterval)
 	return a.beatAt.Add(interval), a.isRunning && !a.isGone
 }
-
-// onMessage handles an event of the job that the stream reports. It may be about an earlier attempt, so only what is
-// certain aborts; a heartbeat finds out about the rest.
-func (a *attempt) onMessage(message streamMessage) {
-	switch message.Type {
-	case wire.JobEventTypeKilled:
-		a.abort(ErrKilled)
-	case wire.JobEventTypeDead:
-		a.abort(ErrTimedOut)
-	case wire.JobEventTypeRetried:
-		if message.Data.AttemptNumber == a.job.Attempt {
-			a.abort(ErrTimedOut)
-		} else {
-			wake(a.s.beatNow)
-		}
-	default:
-		wake(a.s.beatNow)
-	}
-}

@@ -96,13 +96,13 @@ func TestTheEchoOfAnOutcomeDoesNotAbort(t *testing.T) {
 
 func TestARefusedStreamIsLeftAlone(t *testing.T) {
 	f := newFakeService(t)
-	f.refuseStream = func(w http.ResponseWriter) bool { return refuseCall(w, 403, wire.ErrorCodeForbidden) }
+	f.refuseStream = func(w http.ResponseWriter, _ *http.Request) bool { return refuseCall(w, 403, wire.ErrorCodeForbidden) }
 	var warnings []string
 	s := newSession(context.Background(), NewWorker(f.client, WorkerOptions{
 		OnWarning: func(w Warning) { warnings = append(warnings, w.Message) },
 	}))
 	defer s.stopBackground()
-	s.followStream(context.Background()) // It ends on its own.
+	s.watchKills(context.Background()) // It ends on its own.
 	tries := f.callsTo("/realtime/spaces/demo")
 	expect(t, "tries", len(tries), 1)
 	expect(t, "accept", tries[0].header.Get("accept"), "text/event-stream")
@@ -115,7 +115,7 @@ func TestARefusedStreamIsLeftAlone(t *testing.T) {
 func TestAStreamThatCannotBeOpenedIsTriedAgainAndReportedOnce(t *testing.T) {
 	f := newFakeService(t)
 	var times atomic.Int32
-	f.refuseStream = func(w http.ResponseWriter) bool {
+	f.refuseStream = func(w http.ResponseWriter, _ *http.Request) bool {
 		switch times.Add(1) % 3 {
 		case 0:
 			w.WriteHeader(204)
@@ -131,22 +131,6 @@ func TestAStreamThatCannotBeOpenedIsTriedAgainAndReportedOnce(t *testing.T) {
 	expect(t, "tries", times.Load(), streamFailuresBeforeWarning)
 	w.drained(t)
 	expect(t, "warnings", len(w.warnings), 1)
-}
-
-func TestASilentStreamEnds(t *testing.T) {
-	f := newFakeService(t)
-	s := newSession(context.Background(), NewWorker(f.client, WorkerOptions{}))
-	defer s.stopBackground()
-	openedAt, err := s.readStream(context.Background(), 50*time.Millisecond)
-	expect(t, "error", err, "nothing came for 50ms")
-	expect(t, "was open", openedAt.IsZero(), false)
-
-	gone := make(chan struct{})
-	defer close(gone)
-	f.refuseStream = func(http.ResponseWriter) bool { <-gone; return true }
-	openedAt, err = s.readStream(context.Background(), 50*time.Millisecond)
-	expect(t, "error", err, "nothing came for 50ms")
-	expect(t, "was open", openedAt.IsZero(), true)
 }
 
 func TestAStreamThatEndsIsOpenedAgain(t *testing.T) {

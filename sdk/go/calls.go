@@ -2,7 +2,6 @@ package yardmaster
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"github.com/yardmaster/yardmaster/sdk/go/internal/outcome"
@@ -48,16 +47,11 @@ func bodyOf(o wire.Outcome) ([]byte, error) {
 	case outcome.Checkpoint, outcome.Event:
 		return o.Data, nil
 	}
-	whole, err := jsonBody(o)
-	if err != nil {
-		return nil, err
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(whole, &fields); err != nil {
-		return nil, err
-	}
-	for _, field := range []string{"jobId", "deliveryToken", "action"} {
-		delete(fields, field)
-	}
-	return jsonBody(fields)
+	return jsonBody(struct {
+		wire.Outcome
+		// The path and the header have these.
+		JobID         *string `json:"jobId,omitempty"`
+		DeliveryToken *string `json:"deliveryToken,omitempty"`
+		Action        *string `json:"action,omitempty"`
+	}{Outcome: o})
 }

@@ -2,7 +2,7 @@
 //
 // A [Worker] claims jobs, calls the handlers that are registered with [On], and reports what became of them. It sends
 // heartbeats, batches logs, aborts handlers whose jobs were killed, sends lost calls again, and drains at SIGTERM. A
-// [Client] creates jobs and waits for their results.
+// [Client] creates jobs, waits for their results and watches them.
 //
 // Delivery is at least once: when a worker is silent for too long, another one gets its job. So make handlers
 // idempotent: working on a job twice must have the same effect as once.

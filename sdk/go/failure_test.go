@@ -6,99 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
-
-type nilError struct{ text string }
-
-func (e *nilError) Error() string { return e.text } // Panics for a nil pointer.
-
-type panicking struct{}
-
-func (panicking) Error() string                { panic("Error panics") }
-func (panicking) MarshalJSON() ([]byte, error) { panic("MarshalJSON panics") }
-
-// end is how a handler of the test below ends: it panics unless the value is nil, and returns the others.
-type end struct{ panics, result, err any }
-
-func randomEnd(random *rand.Rand) end {
-	texts := []string{"", "disk full", "\xff", strings.Repeat("\x00", 100_000), strings.Repeat("😀", 50_000)}
-	values := []any{
-		nil, 1, math.NaN(), panicking{}, make(chan int), func() {}, map[string]any{"a": []any{math.Inf(1)}},
-		texts[random.IntN(len(texts))], strings.Repeat("large", 200), &struct{ A any }{panicking{}},
-	}
-	cycle := map[string]any{}
-	cycle["cycle"] = cycle
-	values = append(values, cycle, []any{cycle})
-	pick := func(of []any) any { return of[random.IntN(len(of))] }
-	err := pick([]any{
-		(*nilError)(nil), panicking{}, errors.New(texts[random.IntN(len(texts))]), errors.Join(panicking{}, (*nilError)(nil)),
-		Release(-1, texts[random.IntN(len(texts))]), errors.ErrUnsupported, context.Canceled,
-	}).(error)
-	if random.IntN(3) == 0 {
-		err = []error{NonRetryable(err), RetryAfter(err, -1), NonRetryable(nil), fmt.Errorf("wrapped: %w", RetryAfter(err, 1))}[random.IntN(4)]
-	}
-	switch random.IntN(3) {
-	case 0:
-		return end{panics: pick(append(values, err))}
-	case 1:
-		return end{result: pick(values)}
-	default:
-		return end{result: pick(values), err: err}
-	}
-}
-
-func TestEveryEndOfAHandlerHasAnOutcomeAndTheWorkerLives(t *testing.T) {
-	seed := rand.Uint64()
-	random := rand.New(rand.NewPCG(seed, 0))
-	f := newFakeService(t)
-	// Like the service, it refuses a whole call with what is too large or invalid. It refuses more than that.
-	f.intercept = func(w http.ResponseWriter, path, body string) bool {
-		if strings.HasSuffix(path, "/jobs/poll") && !strings.Contains(body, `"settle"`) {
-			return false
-		}
-		if strings.Contains(body, "largelarge") {
-			return refuseCall(w, 413, wire.ErrorCodeTooLarge)
-		}
-		return (strings.Contains(body, "disk full") || strings.Contains(body, "\u0000")) && refuseCall(w, 400, wire.ErrorCodeInvalidRequest)
-	}
-	const count = 200
-	ends := map[string]end{}
-	for i := range count {
-		ends[fmt.Sprint(i)] = randomEnd(random)
-	}
-	w := f.work(WorkerOptions{Concurrency: 50}, func(_ context.Context, j *rawJob) (any, error) {
-		each := ends[j.ID]
-		if each.panics != nil {
-			panic(each.panics)
-		}
-		err, _ := each.err.(error)
-		return each.result, err
-	})
-	for id := range ends {
-		f.put(id)
-	}
-	for id, each := range ends {
-		deadline := time.Now().Add(10 * time.Second)
-		for len(f.of(id, "complete", "fail", "release")) == 0 {
-			if time.Now().After(deadline) {
-				t.Fatalf("seed %d: job %s has no outcome: %.200s", seed, id, fmt.Sprintf("%T %T %T", each.panics, each.result, each.err))
-			}
-			time.Sleep(time.Millisecond)
-		}
-	}
-	w.drained(t)
-	for _, each := range w.warnings {
-		expect(t, each.Message, each.Kind, WarningFailed)
-	}
-}
 
 func TestARefusedErrorAndARefusedReleaseAreReplaced(t *testing.T) {
 	f := newFakeService(t)
@@ -123,6 +37,20 @@ func TestARefusedErrorAndARefusedReleaseAreReplaced(t *testing.T) {
 	w.drained(t)
 	expect(t, "outcomes", len(f.of("fail", "fail"))+len(f.of("release", "release")), 2)
 	expect(t, "warnings", len(w.warnings), 0)
+}
+
+func TestAResultWithTooManyLevelsForACallMakesTheJobDead(t *testing.T) {
+	f := newFakeService(t)
+	f.work(WorkerOptions{}, func(context.Context, *rawJob) (result any, err error) {
+		for range 11_000 {
+			result = []any{result}
+		}
+		return result, nil
+	})
+	f.put("a")
+	failed := f.await("a", "fail")
+	expect(t, "retryable", *failed.Retryable, false)
+	expect(t, "error", strings.Contains(ErrorLine(failed.Error), "InvalidResult: The service refuses the result: the request is not JSON"), true)
 }
 
 func TestAReplacementThatIsRefusedTooIsReported(t *testing.T) {
@@ -202,7 +130,7 @@ func TestWhatIsNoJSONIsNamedByItsPath(t *testing.T) {
 	_, err = f.client.Create(context.Background(), "ok", panicking{}, nil)
 	expect(t, "payload", err, "yardmaster: the payload is not JSON: payload cannot be encoded: panic: MarshalJSON panics")
 	_, err = f.client.Create(context.Background(), "ok", nil, &CreateOptions{Retry: &Retry{Factor: math.NaN()}})
-	expect(t, "option", err, "yardmaster: the request is not JSON: request.retry.factor is NaN")
+	expect(t, "option", err, "yardmaster: the request is not JSON: request.retry.factor is NaN (INVALID_REQUEST)")
 	job := &rawJob{}
 	expect(t, "checkpoint", job.Save(bad), "yardmaster: the checkpoint is not JSON: checkpoint.items[1] is NaN")
 	expect(t, "event", job.Event(bad), "yardmaster: the event is not JSON: event.items[1] is NaN")
@@ -227,7 +155,3 @@ func TestAHandlerThatExitsWhileItsErrorIsReadFails(t *testing.T) {
 	expect(t, "error", ErrorLine(f.await("a", "fail").Error), "yardmaster.exiting: The error cannot be read")
 	w.drained(t)
 }
-
-type exiting struct{}
-
-func (exiting) Error() string { runtime.Goexit(); return "" }

@@ -44,7 +44,7 @@ type fakeService struct {
 	// closedPolls counts polls whose client has gone.
 	closedPolls int
 	// refuseStream may respond to the open of a stream.
-	refuseStream func(w http.ResponseWriter) bool
+	refuseStream func(w http.ResponseWriter, r *http.Request) bool
 	// intercept may respond to a call; it returns false to let the service respond.
 	intercept func(w http.ResponseWriter, path, body string) bool
 	// refuse may return the code with which an outcome is refused.
@@ -80,7 +80,7 @@ func (f *fakeService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	intercept := f.intercept
 	f.mu.Unlock()
 	if strings.HasPrefix(path, "/realtime/") {
-		if f.refuseStream == nil || !f.refuseStream(w) {
+		if f.refuseStream == nil || !f.refuseStream(w, r) {
 			f.stream(w, r)
 		}
 		return

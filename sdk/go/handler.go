@@ -41,8 +41,8 @@ func RetryAfter(err error, delay time.Duration) error {
 }
 
 // Release gives the job back: it is claimable again after the delay, at most 366 days, and the attempt is not counted.
-// Without a delay it is claimed again at once. The reason, at most one, becomes part of the history of the job; it is cut to
-// 1,000 characters.
+// Without a delay, or with a negative one, it is claimed again at once. The reason, at most one, becomes part of the history
+// of the job; it is cut to 1,000 characters.
 func Release(delay time.Duration, reason ...string) error {
 	released := &outcome.Released{Delay: min(max(delay, 0), maxDelay)}
 	if len(reason) > 0 {

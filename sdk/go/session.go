@@ -65,7 +65,7 @@ func (s *session) start() error {
 		return err
 	}
 	s.inBackground(s.sendHeartbeats)
-	s.inBackground(s.followStream)
+	s.inBackground(s.watchKills)
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/yardmaster/yardmaster/sdk/go/internal/outcome"
+	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
 // A call has this long for its response, in addition to the time that the service is asked to wait.
@@ -39,11 +40,15 @@ func (r request) mayRepeat(err error) bool {
 	return asError(err).isTemporary()
 }
 
-// jsonBody returns the body of a call as JSON.
+// jsonBody returns the body of a call as JSON. It fails as if the service had refused the call, so the call is not sent
+// again. That happens to a result of more than 10,000 levels, which package json writes but does not accept as part of a call.
 func jsonBody(value any) ([]byte, error) {
 	body, err := outcome.JSON(value, "request")
 	if err != nil {
-		return nil, fmt.Errorf("yardmaster: the request is not JSON: %w", err)
+		return nil, &Error{
+			Code: wire.ErrorCodeInvalidRequest, Status: http.StatusBadRequest,
+			Message: "the request is not JSON: " + err.Error(), cause: err,
+		}
 	}
 	return body, nil
 }

@@ -21,17 +21,21 @@ type object = map[string]any
 
 // command is a line of the standard input.
 type command struct {
-	Do             string          `json:"do"`
-	As             string          `json:"as"`
-	Worker         workerOptions   `json:"worker"`
-	Name           string          `json:"name"`
-	Payload        json.RawMessage `json:"payload"`
-	Options        createOptions   `json:"options"`
-	Jobs           []newJob        `json:"jobs"`
-	IdempotencyKey string          `json:"idempotencyKey"`
-	JobID          string          `json:"jobId"`
-	Reason         string          `json:"reason"`
-	TimeoutSeconds float64         `json:"timeoutSeconds"`
+	Do             string              `json:"do"`
+	As             string              `json:"as"`
+	Worker         workerOptions       `json:"worker"`
+	Name           string              `json:"name"`
+	Payload        json.RawMessage     `json:"payload"`
+	Options        createOptions       `json:"options"`
+	Jobs           []newJob            `json:"jobs"`
+	IdempotencyKey string              `json:"idempotencyKey"`
+	JobID          string              `json:"jobId"`
+	Reason         string              `json:"reason"`
+	TimeoutSeconds float64             `json:"timeoutSeconds"`
+	Since          *int                `json:"since"`
+	Names          []string            `json:"names"`
+	Types          []wire.JobEventType `json:"types"`
+	Tags           []string            `json:"tags"`
 	wire.StreamTokenRequest
 }
 

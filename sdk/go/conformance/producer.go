@@ -109,6 +109,8 @@ func (p *producer) outcomeOf(ctx context.Context, c command) (string, object, er
 			return "", nil, err
 		}
 		return "result", object{"result": result}, nil
+	case "watch":
+		return "watchEnded", object{}, p.watch(ctx, c)
 	case "kill":
 		return "done", object{}, p.client.Kill(ctx, c.JobID, c.Reason)
 	case "streamToken":
@@ -120,4 +122,24 @@ func (p *producer) outcomeOf(ctx context.Context, c command) (string, object, er
 	default:
 		return "", nil, errors.New("there is no such command: " + c.Do)
 	}
+}
+
+// watch prints the messages of a stream until it ends.
+func (p *producer) watch(ctx context.Context, c command) (ended error) {
+	options := yardmaster.WatchOptions{Since: c.Since, Names: c.Names, Types: c.Types, Tags: c.Tags}
+	messages := p.client.Watch(ctx, options)
+	if c.JobID != "" {
+		messages = p.client.Handle(c.JobID).Watch(ctx, options)
+	}
+	messages(func(message yardmaster.StreamMessage, err error) bool {
+		if ended = err; err == nil {
+			var jobID *string
+			if message.JobID != "" {
+				jobID = &message.JobID
+			}
+			printEvent("message", object{"as": c.As, "type": message.Type, "jobId": jobID, "seq": message.Seq})
+		}
+		return true
+	})
+	return ended
 }

@@ -22,6 +22,7 @@ const (
 
 const (
 	unreadable = "The error cannot be read"
+	nilPointer = "The error is a nil pointer"
 	// plainName is the name of an error whose type says nothing.
 	plainName = "Error"
 )
@@ -165,8 +166,12 @@ func nameOf(err error) string {
 // textOf calls a method of the user, which may panic, for example that of a nil pointer.
 func textOf(err error) (text string) {
 	defer func() {
-		if recover() != nil {
-			text = unreadable
+		if recover() == nil {
+			return
+		}
+		text = unreadable
+		if value := reflect.ValueOf(err); value.Kind() == reflect.Pointer && value.IsNil() {
+			text = nilPointer // Which is not a nil error.
 		}
 	}()
 	return err.Error()

@@ -37,7 +37,7 @@ func IsTooLarge(err error) bool {
 func JSON(value any, root string) (json.RawMessage, error) {
 	body, err := marshal(value)
 	if err != nil {
-		return nil, errors.New(faultOf(reflect.ValueOf(value), root, err, map[pointer]bool{}))
+		return nil, errors.New(faultOf(reflect.ValueOf(value), root, err, map[pointer]bool{}, 0))
 	}
 	return body, nil
 }
@@ -71,9 +71,15 @@ type pointer struct {
 	address uintptr
 }
 
+// The service takes 64 levels. Each further one would make the search for a fault slower than the one above it.
+const maxDepth = 64
+
 // faultOf returns the path of the first part that cannot be encoded, and why. It encodes parts until one fails, which is
 // slow, but happens only after the whole has failed.
-func faultOf(value reflect.Value, path string, err error, above map[pointer]bool) string {
+func faultOf(value reflect.Value, path string, err error, above map[pointer]bool, depth int) string {
+	if depth > maxDepth {
+		return path + " contains a value that " + reasonOf(err)
+	}
 	found := ""
 	if at, ok := pointerOf(value); ok {
 		if above[at] {
@@ -87,7 +93,7 @@ func faultOf(value reflect.Value, path string, err error, above map[pointer]bool
 			return true
 		}
 		if _, fault := marshal(part.Interface()); fault != nil {
-			found = faultOf(part, path+step, fault, above)
+			found = faultOf(part, path+step, fault, above, depth+1)
 		}
 		return found == ""
 	})
