@@ -1,4 +1,5 @@
 // Write the types of requests and responses for the SDKs, from the OpenAPI document, and which events end a worker's attempt.
+// Write the synchronous client of the Python SDK as well.
 //
 //   node scripts/sdk/wire.mjs           write them
 //   node scripts/sdk/wire.mjs --check   fail when one is stale
@@ -12,6 +13,7 @@ import { root } from '../set-up.mjs';
 import { goTypes } from './go.mjs';
 import { modelOf } from './model.mjs';
 import { pythonTypes } from './python.mjs';
+import { pythonSync } from './python-sync.mjs';
 import { typeScriptTypes } from './typescript.mjs';
 
 const TYPES = [
@@ -37,6 +39,7 @@ const lost = [...JOB_LOST_EVENTS].sort();
 const LOST = 'Types of the events that tell a worker that it no longer has its job';
 
 const files = {
+  ...pythonSync(),
   'sdk/typescript/src/wire.generated.ts': `${typeScriptTypes(model, TITLE)}
 /** ${LOST}. */
 export const JOB_LOST_EVENTS = [${lost.map((type) => `'${type}'`).join(', ')}] as const;

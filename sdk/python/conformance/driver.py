@@ -215,6 +215,15 @@ class Driver:
         await self.client.kill(command["jobId"], command.get("reason"))
         return "done", {}
 
+    async def watch(self, command: Json) -> tuple[str, Json]:
+        if "jobId" in command:
+            messages = self.client.job(command["jobId"]).watch(command.get("since"))
+        else:
+            messages = self.client.watch(**{name: command.get(name, ()) for name in ("names", "types", "tags")})
+        async for each in messages:
+            emit("message", **{"as": command["as"]}, type=each["type"], jobId=each.get("jobId"), seq=each.get("seq"))
+        return "watchEnded", {}
+
     async def streamToken(self, command: Json) -> tuple[str, Json]:
         job_ids, expires_in = command["jobIds"], command["expiresInSeconds"]
         made = await self.client.create_stream_token(command["scope"], job_ids=job_ids, expires_in=expires_in)

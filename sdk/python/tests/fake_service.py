@@ -44,6 +44,7 @@ class FakeService:
         self.refuse: Callable[[Json], Json | None] = lambda _: None
         self.invalid: Callable[[Json], tuple[int, str] | None] = lambda _: None
         self.streams: list[Messages] = []
+        self.closed_streams = 0  # By clients.
         self.url = ""
 
     def add(self, name: str, payload: Any = None, **fields: Any) -> str:
@@ -111,13 +112,13 @@ class FakeService:
         return 404, {"code": "NOT_FOUND", "error": "Not found"}, {}
 
     def publish(self, message: Json) -> None:
-        """Send a message on the streams that are open."""
+        """Send a message on the streams that are open. Its ``id`` is that of the server-sent event."""
         for stream in self.wait_for(lambda: self.streams):
             stream.put(message)
 
     def _stream(self) -> Messages:
         messages: Messages = queue.SimpleQueue()
-        messages.put({"type": "init"})
+        messages.put({"type": "init", "status": "running"})
         with self.changed:
             self.streams.append(messages)
             self.changed.notify_all()
@@ -150,6 +151,13 @@ def _body_of(headers: dict[str, str], raw: bytes) -> Any:
     return json.loads(raw) if raw else None
 
 
+def event_of(message: Json) -> bytes:
+    """Return a message as a server-sent event."""
+    fields = {"timestamp": "2026-01-31T09:30:00.766Z", **message}
+    number = f"id: {fields.pop('id')}\n" if "id" in fields else ""
+    return f"{number}data: {json.dumps(fields, ensure_ascii=False)}\n\n".encode()
+
+
 @contextmanager
 def serve() -> Iterator[FakeService]:
     fake = FakeService()
@@ -180,15 +188,20 @@ def serve() -> Iterator[FakeService]:
             self.send_response(200)
             self.send_header("content-type", "text/event-stream")
             self.end_headers()
-            while fake.url:
-                try:
-                    message = messages.get(timeout=0.1)
-                except queue.Empty:
-                    self.wfile.write(b": still here\n\n")
-                    continue
-                if message is None:
-                    return
-                self.wfile.write(f"data: {json.dumps(message, ensure_ascii=False)}\n\n".encode())
+            try:
+                while fake.url:
+                    try:
+                        message = messages.get(timeout=0.1)
+                    except queue.Empty:
+                        self.wfile.write(b": still here\n\n")
+                        continue
+                    if message is None:
+                        return
+                    self.wfile.write(event_of(message))
+            except OSError:
+                with fake.changed:
+                    fake.closed_streams += 1
+                    fake.changed.notify_all()
 
         do_GET = do_POST = do_DELETE = answer
 

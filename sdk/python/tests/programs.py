@@ -15,13 +15,15 @@ from yardmaster import AsyncYardmaster, Context, SyncContext, Worker, Yardmaster
 
 
 def fork() -> None:
-    """Create jobs in children of a process that has used its clients, and print their exit codes."""
+    """Create and watch jobs in children of a process that has used its clients, and print their exit codes."""
     client, asynchronous = Yardmaster(), AsyncYardmaster()
     client.create("warm")
     loop = asyncio.new_event_loop()
     loop.run_until_complete(asynchronous.create("warm"))
 
     async def create(name: str) -> str:
+        async for _ in asynchronous.job(name).watch():
+            break
         return (await asynchronous.create(name)).name or ""
 
     for n in range(4):
@@ -29,6 +31,7 @@ def fork() -> None:
             wrong = 0
             for k in range(10):
                 name = f"child-{n}-{k}"
+                next(client.job(name).watch())
                 got = (client.create(name).name, loop.run_until_complete(create(name)))
                 wrong += got != (name, name)
             os._exit(min(wrong, 1))

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -47,65 +46,44 @@ def test_a_kill_aborts_the_handler_of_its_job_at_once(service: FakeService, star
     assert waiting.reasons[other] is None
     stream = streams(service)[0]
     types = "type=dead&type=delivery_timeout&type=killed&type=released&type=retried"
-    assert stream.path == f"/api/v1/realtime/spaces/a%20b?{types}&name=wait"
+    assert stream.path == f"/api/v1/realtime/spaces/a%20b?name=wait&{types}"
     assert (stream.headers["accept"], stream.headers["x-api-key"]) == ("text/event-stream", "secret")
 
 
-@pytest.mark.parametrize("fault", ["end", "page", "not JSON", "stall"])
-def test_a_stream_that_breaks_is_opened_again(
-    service: FakeService, start: Start, monkeypatch: pytest.MonkeyPatch, fault: str
+def test_the_kill_of_a_job_is_noticed_after_the_stream_was_disconnected(
+    service: FakeService, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("yardmaster._transport._SILENT", 0.5)
-    monkeypatch.setattr("yardmaster._worker.kill_stream._FIRST", 0.01)
-    faults: dict[str, Reply] = {"page": (200, "<html>", {}), "not JSON": (200, "data: {\n\n", {})}
-    stalled = threading.Event()
-
-    def answer(call: Call) -> Reply | str:
-        if "/realtime/" not in call.path or len(streams(service)) > 1:
-            return "none"
-        if fault == "stall":
-            stalled.wait(60)
-        return faults.get(fault, "none")
-
-    service.override = answer
+    monkeypatch.setattr("yardmaster._streams._FIRST", 0.01)
     waiting = Waiting(service)
     start({"wait": waiting})
     job = service.add("wait")
     waiting.wait_for(**{job: None})
-    if fault == "end":
-        service.wait_for(lambda: service.streams)[0].put(None)
-    service.wait_for(lambda: len(streams(service)) > 1 and len(service.streams) > (fault == "end"))
-    stalled.set()
+    service.wait_for(lambda: service.streams)[0].put(None)
+    service.wait_for(lambda: len(service.streams) > 1)
     service.publish({"type": "killed", "jobId": job})
     waiting.wait_for(**{job: Killed})
 
 
-def test_a_key_without_jobs_read_is_a_warning_that_names_the_delay_of_kills(
-    service: FakeService, start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("yardmaster._worker.kill_stream._FIRST", 0.01)
-    refusal: Reply = (403, {"code": "FORBIDDEN", "error": "The key lacks the scope jobs:read"}, {})
-    service.override = lambda call: refusal if "/realtime/" in call.path else "none"
-    running = start({"echo": lambda ctx, payload: payload})
-    service.wait_for(lambda: len(streams(service)) > 5)
-    assert service.outcome(service.add("echo", 7))["result"] == 7
-    assert [(warning.kind, warning.message) for warning in running.warnings] == [
-        (
-            "stream",
-            "kills are noticed with the next heartbeat, up to 60 s later, because their stream cannot be opened: "
-            "The key lacks the scope jobs:read (FORBIDDEN)",
-        )
-    ]
+REFUSAL: Reply = (403, {"code": "FORBIDDEN", "error": "The key lacks the scope jobs:read"}, {})
 
 
-def test_a_stream_that_the_service_ends_with_204_is_not_opened_again(
-    service: FakeService, start: Start, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "reply, connections, why",
+    [
+        (REFUSAL, 1, "The key lacks the scope jobs:read (FORBIDDEN)"),
+        ((204, "", {}), 1, "the service has ended it"),
+        ((502, "<html>", {}), 8, "Status 502 without JSON of the service; check the URL (NO_RESPONSE)"),
+    ],
+)
+def test_without_its_stream_a_worker_continues_and_warns_once(
+    service: FakeService, start: Start, monkeypatch: pytest.MonkeyPatch, reply: Reply, connections: int, why: str
 ) -> None:
-    monkeypatch.setattr("yardmaster._worker.kill_stream._FIRST", 0.01)
-    service.override = lambda call: (204, "", {}) if "/realtime/" in call.path else "none"
+    monkeypatch.setattr("yardmaster._streams._FIRST", 0.001)
+    service.override = lambda call: reply if "/realtime/" in call.path else "none"
     running = start({"echo": lambda ctx, payload: payload})
-    service.wait_for(lambda: streams(service))
+    service.wait_for(lambda: len(streams(service)) >= connections)
     for n in range(20):  # Each takes longer than the wait before a second stream.
         assert service.outcome(service.add("echo", n))["result"] == n
-    assert len(streams(service)) == 1
-    assert [warning.kind for warning in running.warnings] == ["stream"]
+    assert connections > 1 or len(streams(service)) == 1
+    late = "kills are noticed with the next heartbeat, up to 60 s later, because their stream cannot be opened"
+    assert [(warning.kind, warning.message) for warning in running.warnings] == [("stream", f"{late}: {why}")]

@@ -27,6 +27,7 @@ from yardmaster import (
     Yardmaster,
     YardmasterError,
 )
+from yardmaster._worker.loop_calls import LoopCalls
 
 Start = Callable[..., Running]
 
@@ -133,6 +134,28 @@ def test_a_worker_does_not_poll_while_its_event_loop_is_blocked(
     last = service.add("thread")
     go_on.set()
     service.outcome(last)
+
+
+def test_the_jobs_of_a_poll_start_together_and_end_together(
+    service: FakeService, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wakes: list[object] = []
+    wake = asyncio.BaseEventLoop.call_soon_threadsafe
+
+    def counting(loop: asyncio.BaseEventLoop, callback: Any, *arguments: Any, **options: Any) -> Any:
+        handle = wake(loop, callback, *arguments, **options)
+        calls = getattr(callback, "__self__", None)
+        if isinstance(calls, LoopCalls):
+            wakes.append(callback)
+            while calls._is_woken:  # Until the loop has run, so a further call has to wake it again.
+                time.sleep(0.001)
+        return handle
+
+    monkeypatch.setattr(asyncio.BaseEventLoop, "call_soon_threadsafe", counting)
+    jobs = [service.add("echo", n) for n in range(10)]
+    start({"echo": echo})
+    assert [service.outcome(job)["result"] for job in jobs] == list(range(10))
+    assert len(wakes) == 2  # Of the handlers' event loop, and of the worker's.
 
 
 def test_handlers_see_the_context_variables_of_the_caller(service: FakeService, client: Yardmaster) -> None:

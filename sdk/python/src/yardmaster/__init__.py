@@ -1,5 +1,7 @@
 """Create jobs of Yardmaster, and work on them."""
 
+from ._async.client import AsyncJob, AsyncYardmaster
+from ._async.operations import AsyncOperationHandle, AsyncOperations
 from ._durations import Duration
 from ._errors import (
     Aborted,
@@ -12,13 +14,13 @@ from ._errors import (
     TimedOut,
     YardmasterError,
 )
-from ._operations import AsyncOperationHandle, AsyncOperations, OperationHandle, Operations
 from ._options import JobFilter, JobOptions, NewJob, OperationOptions
+from ._streams import StreamMessage
+from ._sync.client import Job, Yardmaster
+from ._sync.operations import OperationHandle, Operations
 from ._warnings import WorkerWarning
 from ._worker.context import Context, JobInfo, Log, SyncContext
 from ._worker.signal import AbortSignal
-from .async_client import AsyncJob, AsyncYardmaster
-from .client import Job, Yardmaster
 from .job_log_handler import JobLogHandler
 from .worker import Worker
 
@@ -47,6 +49,7 @@ __all__ = [
     "Operations",
     "Release",
     "RetryAfter",
+    "StreamMessage",
     "SyncContext",
     "TimedOut",
     "Worker",

@@ -12,9 +12,9 @@ from urllib.parse import quote, urlencode
 from ._durations import Duration, seconds_of
 from ._error_objects import line_of
 from ._errors import YardmasterError
+from ._http import Request, Target, job_path, space_path
 from ._options import NewJob, OperationOptions, body_of
 from ._payloads import json_bytes
-from ._transport import Request, Target, job_path, space_path
 from ._wire import JobWithEvents, OperationFilterRequest, OperationRequestAction, StreamTokenRequestScope
 
 #: The service waits at most this long before it responds. Seconds.

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypedDict, cast
 from urllib.parse import urlencode, urlsplit
 
 from ._durations import Duration, seconds_of
-from ._transport import Target
+from ._http import Target
 from ._wire import CreateJobCallbackOn, JobStatus, RetryRequest, UniqueRequest
 
 

@@ -81,9 +81,9 @@ class CreateJob(_CreateJobRequired, total=False):
     # Data for the worker. Default: `null`
     payload: Optional[Dict[str, Any]]
     # Attempts after the first; each failure or timeout of an attempt uses one. Default: `3`
-    maxRetries: int
+    maxRetries: Optional[int]
     # Execution window: how long an attempt may take between two heartbeats. Default: `300`
-    timeoutSeconds: float
+    timeoutSeconds: Optional[float]
     # Default: `null`
     callbackUrl: Optional[str]
     # Default: `null`
@@ -108,7 +108,7 @@ class CreateJob(_CreateJobRequired, total=False):
     startWithinSeconds: Optional[float]
     # Head start in seconds: the job stands in the queue as if it had been created so much
     # earlier. Default: `0`
-    priority: int
+    priority: Optional[int]
 
 
 class _ErrorBodyRequired(TypedDict):
@@ -154,7 +154,7 @@ class FailOutcome(_FailOutcomeRequired, total=False):
     # As the header `x-delivery-token` of the other calls. Default: `null`
     deliveryToken: Optional[str]
     # false ends the job: it is dead, whatever retries it has left. Default: `true`
-    retryable: bool
+    retryable: Optional[bool]
     # Delay before the next attempt, instead of that of `retry`. Default: `null`
     retryAfterSeconds: Optional[float]
 
@@ -423,12 +423,11 @@ class _LogEntryFieldsRequired(TypedDict):
 
 class LogEntryFields(_LogEntryFieldsRequired, total=False):
     # Default: `info`. `warning` is stored as `warn`, `critical` as `fatal`. Case-insensitive
-    level: "LogEntryFieldsLevel"
-    # Time at which it happened. Default: the time of storage. A blank instead of the `T`, a
-    # comma, no seconds, `+0100` and `+01` are accepted
-    timestamp: str
+    level: Optional["LogEntryFieldsLevel"]
+    # Time at which it happened, with a `T` or a blank. Default: the time of storage
+    timestamp: Optional[str]
     # Part of the worker that wrote it. Default: `worker`
-    source: str
+    source: Optional[str]
     metadata: Optional[Dict[str, Any]]
 
 
@@ -530,7 +529,7 @@ class OperationRequest(_OperationRequestRequired, total=False):
     # Maximum number of jobs to change; default: all. Default: `null`
     limit: Optional[int]
     # Only count, in `changed`, the jobs that it would change. Default: `false`
-    dryRun: bool
+    dryRun: Optional[bool]
     # Reason, shown with the operation; of a kill also in the history of each job. Default:
     # `null`
     reason: Optional[str]
@@ -545,23 +544,23 @@ class Pause(TypedDict, total=False):
 
 class Poll(TypedDict, total=False):
     # Jobs to claim; above 50 is served as 50. Default: `1`
-    count: int
+    count: Optional[int]
     # Names of jobs to claim; an empty list means any name
-    types: List[str]
+    types: Optional[List[str]]
     # Used only without `types`
-    type: Union[str, List[str]]
+    type: Optional[Union[str, List[str]]]
     # Used only without `types` and `type`
-    names: List[str]
+    names: Optional[List[str]]
     # Used only without the other three fields
-    name: Union[str, List[str]]
+    name: Optional[Union[str, List[str]]]
     # How long to wait for the first job while none is pending; above 20 is served as 20.
     # Default: `0`
-    waitSeconds: float
+    waitSeconds: Optional[float]
     # Outcomes of other jobs of the space, settled first
-    settle: List["Outcome"]
+    settle: Optional[List["Outcome"]]
     # Ack the jobs at once: their attempts start, without a delivery window. Needs the scope
     # jobs:ack. Default: `false`
-    autoAck: bool
+    autoAck: Optional[bool]
     # Delivery window of the jobs of this poll; default that of the service. Default: `null`
     ackWithinSeconds: Optional[int]
     # Shown on the jobs while their attempts last. Default: `null`
@@ -598,8 +597,7 @@ class _ProgressOutcomeRequired(TypedDict):
 class ProgressOutcome(_ProgressOutcomeRequired, total=False):
     # As the header `x-delivery-token` of the other calls. Default: `null`
     deliveryToken: Optional[str]
-    # Stages by name
-    subProgress: Dict[str, "ProgressOutcomeSubProgressValue"]
+    subProgress: Optional[Dict[str, "ProgressOutcomeSubProgressValue"]]
 
 
 class _ProgressOutcomeSubProgressValueRequired(TypedDict):
@@ -607,7 +605,7 @@ class _ProgressOutcomeSubProgressValueRequired(TypedDict):
 
 
 class ProgressOutcomeSubProgressValue(_ProgressOutcomeSubProgressValueRequired, total=False):
-    message: str
+    message: Optional[str]
 
 
 class _ProgressSubProgressValueRequired(TypedDict):
@@ -677,7 +675,7 @@ class RetryRequest(_RetryRequestRequired, total=False):
     # Longest delay, after factor and jitter; default 604800. Default: `null`
     maxDelaySeconds: Optional[float]
     # Share of a delay by which it is shortened or lengthened at random. Default: `0.2`
-    jitter: float
+    jitter: Optional[float]
 
 
 class Settle(TypedDict):
@@ -793,7 +791,7 @@ class StreamTokenRequest(_StreamTokenRequestRequired, total=False):
     # Space whose stream it opens, and the streams of whose jobs. Default: `null`
     spaceId: Optional[str]
     # How long it is valid; default 900. Default: `900`
-    expiresInSeconds: int
+    expiresInSeconds: Optional[int]
 
 
 class _UniqueRequired(TypedDict):
@@ -814,10 +812,10 @@ class _UniqueRequestRequired(TypedDict):
 class UniqueRequest(_UniqueRequestRequired, total=False):
     # When the key is free again: when the job has ended, when it was acked, or after
     # `ttlSeconds`. Default: `"ended"`
-    until: "UniqueRequestUntil"
+    until: Optional["UniqueRequestUntil"]
     # Return the other job, refuse with `JOB_NOT_UNIQUE`, or replace the other job while it is
     # pending. Default: `"return"`
-    onConflict: "UniqueRequestOnConflict"
+    onConflict: Optional["UniqueRequestOnConflict"]
     # With `until: expired`: how long the key is occupied, from the creation of the job.
     # Default: `null`
     ttlSeconds: Optional[int]

@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any, Protocol, TypeVar, overload
 
 from ._durations import Duration, seconds_of
+from ._http import Target
 from ._signals import on_signal
-from ._transport import Target
 from ._warnings import OnWarning, guarded, log_warning
 from ._worker.context import Context, SyncContext
 from ._worker.handlers import Handler, handler_of

@@ -13,12 +13,12 @@ from .._errors import (
     YardmasterError,
     abort_reason_of,
 )
+from .._streams import StreamMessage
 from .._warnings import WarningKind, WorkerWarning, logger
 from .._wire import ClaimedJob
 from .handlers import LoopCall
 from .invoke import invoke
 from .job_log import JobLog
-from .kill_stream import Message
 from .outcomes import Fields, release_of
 from .reporter import AttemptReporter
 from .settle import Outcome, Report, Stopped, call_of
@@ -183,7 +183,7 @@ class Attempt:
             if not future.done():
                 future.set_result(reason)
 
-    def on_message(self, message: Message) -> None:
+    def on_message(self, message: StreamMessage) -> None:
         """An event may be about an earlier attempt: only what is certain aborts, a heartbeat finds the rest."""
         kind = message["type"]
         data: Any = message.get("data") or {}

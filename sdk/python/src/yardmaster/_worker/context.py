@@ -112,7 +112,10 @@ class _BaseContext:
         return self.job.checkpoint
 
     def release(self, delay: Duration = 0, reason: str | None = None) -> Release:
-        """Return an exception to raise: the job goes back to the queue, and no attempt is counted."""
+        """Return an exception to raise: the job goes back to the queue, and no attempt is counted.
+
+        Without a delay, it is claimed again at once.
+        """
         return Release(delay, reason)
 
 

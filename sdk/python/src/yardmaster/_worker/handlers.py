@@ -70,7 +70,7 @@ class LoopCall:
         self._task: asyncio.Task[Fields] | None = None
         #: How the attempt ends, once the handler has.
         self.end: asyncio.Future[Fields] = asyncio.get_running_loop().create_future()
-        handlers.call(self._begin)
+        handlers.call_together(self._begin)
 
     @property
     def has_begun(self) -> bool:
@@ -78,7 +78,7 @@ class LoopCall:
 
     def cancel(self) -> None:
         """Cancel the handler, which may continue nevertheless."""
-        self._handlers.call(lambda: self._task is None or self._task.cancel())
+        self._handlers.call_together(lambda: self._task is None or self._task.cancel())
 
     def _begin(self) -> None:
         self._task = asyncio.get_running_loop().create_task(self._call())
@@ -87,7 +87,7 @@ class LoopCall:
     def _finish(self, task: asyncio.Task[Fields]) -> None:
         # One that is canceled before it begins has no result.
         end = end_of(error=asyncio.CancelledError(), context=None) if task.cancelled() else task.result()
-        self._worker.call(_set, self.end, end)
+        self._worker.call_together(_set, self.end, end)
 
 
 def _set(future: asyncio.Future[Fields], end: Fields) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from .._async.transport import AsyncTransport
 from .._backoff import Backoff
 from .._errors import YardmasterError, abort_reason_of, refusal_in
-from .._transport import AsyncTransport
 from .._warnings import logger
 from .._wire import ClaimedJob
 from .settle import SETTLE, settle

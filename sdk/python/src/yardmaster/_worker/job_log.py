@@ -8,10 +8,11 @@ from collections import deque
 from contextlib import suppress
 from typing import Any
 
+from .._async.transport import AsyncTransport
 from .._backoff import Backoff
 from .._errors import YardmasterError
+from .._http import Request, job_path
 from .._payloads import json_bytes
-from .._transport import AsyncTransport, Request, job_path
 from .._warnings import OnWarning, WorkerWarning
 from .context import LogEntry
 from .loop_calls import LoopCalls

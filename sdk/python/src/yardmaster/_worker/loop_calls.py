@@ -10,7 +10,7 @@ from contextlib import suppress
 class LoopCalls:
     """Calls functions in an event loop, in their order, from other threads.
 
-    The loop is woken once for all calls that wait: to wake it costs more than most of these functions. They see the
+    Waking the loop costs more than most of these functions, so it is woken once for all calls that wait. They see the
     context variables of the one who made this.
     """
 
@@ -19,10 +19,25 @@ class LoopCalls:
         self._context = contextvars.copy_context()
         self._waiting: deque[tuple[Callable[..., object], tuple[object, ...]]] = deque()
         self._is_woken = False
+        self._is_collecting = False
 
     def call(self, function: Callable[..., object], *arguments: object) -> None:
         """Call a function soon; not when the loop is closed."""
         self._waiting.append((function, arguments))
+        self._wake()
+
+    def call_together(self, function: Callable[..., object], *arguments: object) -> None:
+        """Call a function from another loop, with the others of this iteration of it. Only one loop may use this."""
+        self._waiting.append((function, arguments))
+        if not self._is_collecting:
+            self._is_collecting = True
+            asyncio.get_running_loop().call_soon(self._wake_collected)
+
+    def _wake_collected(self) -> None:
+        self._is_collecting = False
+        self._wake()
+
+    def _wake(self) -> None:
         if self._is_woken:
             return
         self._is_woken = True

@@ -3,10 +3,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from .._async.transport import AsyncTransport
 from .._backoff import Backoff
 from .._errors import YardmasterError, refusal_in
 from .._payloads import json_bytes
-from .._transport import AsyncTransport
 from .._warnings import OnWarning, WorkerWarning
 from .._wire import Settled
 from .settle import SETTLE, TURN, Report, Stopped, settle, settle_each

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .._backoff import Backoff
 from .._errors import YardmasterError
+from .._http import Request, space_path
 from .._payloads import json_bytes
-from .._transport import Request, space_path
 from .._warnings import WorkerWarning
 from .._wire import Poll, PolledJobs
 from .claims import begin

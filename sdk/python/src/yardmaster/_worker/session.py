@@ -7,14 +7,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from .._async.transport import AsyncTransport
 from .._errors import Draining, YardmasterError, abort_reason_of
-from .._transport import AsyncTransport, Target
+from .._http import Target
+from .._streams import StreamMessage
 from .._warnings import OnWarning, WorkerWarning
 from .._wire import ClaimedJob
 from .attempt import STOP_REASON, Attempt
 from .handlers import Handler
 from .heartbeats import MOST_INTERVAL, Heartbeats
-from .kill_stream import Message, follow_space
+from .kill_stream import watch_kills
 from .loop_calls import LoopCalls
 from .loop_watch import LoopWatch
 from .outbox import Outbox
@@ -102,7 +104,7 @@ class Session:
     async def run(self, poller: Poller) -> None:
         """Work until it is stopped and drained. Raises the error that has ended it."""
         self.calls = LoopCalls(asyncio.get_running_loop())
-        stream = follow_space(
+        stream = watch_kills(
             self.transport,
             list(self.options.handlers),
             message=self._on_message,
@@ -122,7 +124,7 @@ class Session:
         if self._error is not None:
             raise self._error
 
-    def _on_message(self, message: Message) -> None:
+    def _on_message(self, message: StreamMessage) -> None:
         for attempt in list(self._attempts.values()):
             if attempt.job["id"] == message.get("jobId"):
                 attempt.on_message(message)

@@ -9,10 +9,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
+from .._async.transport import AsyncTransport
 from .._backoff import Backoff
 from .._errors import YardmasterError
+from .._http import Request, job_path, space_path
 from .._payloads import json_bytes
-from .._transport import AsyncTransport, Request, job_path, space_path
 from .._warnings import logger
 from .._wire import Settled
 from .outcomes import replacement_of

@@ -1,12 +1,12 @@
+"""Requests, responses and connections of both clients."""
+
 from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import os
-import time
-from collections.abc import AsyncGenerator, Generator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -16,13 +16,12 @@ from urllib.parse import quote
 
 import httpx
 
-from ._backoff import Backoff
 from ._errors import YardmasterError
 
 #: A call has this long for its response, besides its wait. Seconds.
 RESPONSE = 10.0
-#: The service sends a comment on a stream every 15 s, so a stream that is silent for longer than this has stalled.
-_SILENT = 45.0
+#: The service sends a comment every 15 s, so a stream that is silent for longer than this has stalled.
+STREAM = httpx.Timeout(RESPONSE, read=45.0)
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ def job_path(job_id: str, rest: str = "") -> str:
     return f"/jobs/{quote(job_id, safe='')}{rest}"
 
 
-def arguments(target: Target, request: Request, timeout: float | None) -> dict[str, Any]:
+def arguments(target: Target, request: Request, timeout: float | httpx.Timeout | None) -> dict[str, Any]:
     """Return the arguments of a request of httpx."""
     headers = {"x-api-key": target.api_key, **request.headers}
     if request.body is not None:
@@ -105,6 +104,12 @@ def parse(response: httpx.Response, is_page: bool = False) -> Any:
     )
 
 
+def is_stream(response: httpx.Response) -> bool:
+    """Whether a response is a stream of the service, or says that nothing more will come."""
+    kind: str = response.headers.get("content-type", "")
+    return response.status_code == 204 or (response.is_success and kind.startswith("text/event-stream"))
+
+
 def _retry_after_of(header: str | None) -> float:
     """Read a number of seconds or a date. Returns seconds, at most an hour."""
     if header is None:
@@ -136,7 +141,7 @@ _httpx_logger.addFilter(_is_wanted)
 
 
 @contextmanager
-def _own_call() -> Generator[None, None, None]:
+def own_call() -> Generator[None, None, None]:
     token = _is_own.set(True)
     try:
         yield
@@ -146,54 +151,29 @@ def _own_call() -> Generator[None, None, None]:
         _is_own.reset(token)
 
 
-class SyncTransport:
-    """Makes calls from any thread, also after a fork."""
+# Both are written by hand, because a client for asyncio has connections for each event loop.
+class Connections:
+    """The connections of this process. On those of its parent, each would read the responses of the other."""
 
-    def __init__(self, target: Target, window: float) -> None:
-        self.target = target
-        self._window = window
+    def __init__(self) -> None:
         self._pool = (os.getpid(), httpx.Client(limits=_LIMITS))
 
-    @property
-    def _http(self) -> httpx.Client:
-        """The connections of this process. On those of its parent, each would read the responses of the other."""
+    def get(self) -> httpx.Client:
         if self._pool[0] != os.getpid():
             self._pool = (os.getpid(), httpx.Client(limits=_LIMITS))
         return self._pool[1]
 
-    def send(self, request: Request, window: float = math.inf) -> Any:
-        """Send a call until a response says what it did, or until the retry window, or this shorter one, is over."""
-        end = time.monotonic() + min(self._window, window)
-        backoff = Backoff()
-        while True:
-            try:
-                return self._once(request)
-            except YardmasterError as error:
-                wait = backoff.next(error)
-                if not request.may_repeat(error) or time.monotonic() + wait > end:
-                    raise
-            time.sleep(wait)
-
-    def _once(self, request: Request) -> Any:
-        with _own_call():
-            response = self._http.request(**arguments(self.target, request, None))
-        return parse(response, request.is_page)
-
     def close(self) -> None:
-        self._http.close()
+        self.get().close()
 
 
-class AsyncTransport:
-    """Makes calls from any event loop, also after a fork."""
+class AsyncConnections:
+    """The connections of each event loop and process."""
 
-    def __init__(self, target: Target, window: float = 0) -> None:
-        self.target = target
-        self._window = window
+    def __init__(self) -> None:
         self._pools: dict[asyncio.AbstractEventLoop, tuple[int, httpx.AsyncClient]] = {}
 
-    @property
-    def _http(self) -> httpx.AsyncClient:
-        """The connections of this event loop and process."""
+    def get(self) -> httpx.AsyncClient:
         loop = asyncio.get_running_loop()
         pool = self._pools.get(loop)
         if pool is None or pool[0] != os.getpid():
@@ -202,45 +182,8 @@ class AsyncTransport:
             pool = self._pools[loop] = (os.getpid(), httpx.AsyncClient(limits=_LIMITS))
         return pool[1]
 
-    async def once(self, request: Request, timeout: float | None = None) -> Any:
-        """Make a call once. Canceled, it closes its connection."""
-        with _own_call():
-            response = await self._http.request(**arguments(self.target, request, timeout))
-        return parse(response, request.is_page)
-
-    @asynccontextmanager
-    async def stream(self, path: str) -> AsyncGenerator[httpx.Response, None]:
-        """Open a stream as server-sent events. Its response may have any status but those of errors."""
-        headers = {"x-api-key": self.target.api_key, "accept": "text/event-stream"}
-        timeout = httpx.Timeout(RESPONSE, read=_SILENT)
-        with _own_call():
-            request = self._http.build_request(
-                "GET", f"{self.target.url}/api/v1{path}", headers=headers, timeout=timeout
-            )
-            response = await self._http.send(request, stream=True)
-        try:
-            if not response.is_success:
-                await response.aread()
-                parse(response)
-            yield response
-        finally:
-            await response.aclose()
-
-    async def send(self, request: Request, window: float = math.inf) -> Any:
-        """Send a call until a response says what it did, or until the retry window, or this shorter one, is over."""
-        end = time.monotonic() + min(self._window, window)
-        backoff = Backoff()
-        while True:
-            try:
-                return await self.once(request)
-            except YardmasterError as error:
-                wait = backoff.next(error)
-                if not request.may_repeat(error) or time.monotonic() + wait > end:
-                    raise
-            await asyncio.sleep(wait)
-
     async def close(self) -> None:
-        """Close the connections of this event loop."""
+        """Close those of the event loop that runs."""
         pool = self._pools.pop(asyncio.get_running_loop(), None)
         if pool is not None:
             await pool[1].aclose()

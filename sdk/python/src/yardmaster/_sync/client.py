@@ -1,17 +1,19 @@
+# Generated from _async/client.py by scripts/sdk/wire.mjs; do not edit.
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
-from . import _calls
-from ._durations import Duration, seconds_of
-from ._operations import Operations
-from ._options import JobFilter, JobOptions, NewJob, query_of, target_of
-from ._transport import SyncTransport, Target
-from ._wire import (
+from .. import _calls
+from .._durations import Duration, seconds_of
+from .._http import Target
+from .._options import JobFilter, JobOptions, NewJob, query_of, target_of
+from .._streams import OnDisconnect, StreamMessage, job_stream, space_stream
+from .._wire import (
     JobStatus,
     JobSummary,
     JobWithEvents,
@@ -23,6 +25,9 @@ from ._wire import (
     StreamToken,
     StreamTokenRequestScope,
 )
+from .operations import Operations
+from .transport import Transport
+from .watch import watch
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -47,7 +52,8 @@ class Job:
         end = time.monotonic() + seconds
         while True:
             wait = min(max(end - time.monotonic(), 0), _calls.LONG_POLL)
-            job = cast(JobWithEvents, self._client.send(_calls.wait_for(self.id, wait), max(end - time.monotonic(), 1)))
+            request = _calls.wait_for(self.id, wait)
+            job = cast(JobWithEvents, self._client.send(request, max(end - time.monotonic(), 1)))
             if _calls.has_result(job):
                 return job.get("result")
             if time.monotonic() >= end:
@@ -58,6 +64,17 @@ class Job:
     ) -> JobWithEvents:
         """Return the job with its history, or a part of it; see :meth:`Yardmaster.get`."""
         return self._client.get(self.id, events=events, events_after=events_after, events_limit=events_limit)
+
+    def watch(
+        self, since: int | None = None, on_disconnect: OnDisconnect | None = None
+    ) -> Generator[StreamMessage, None, None]:
+        """Follow the job until it ends: the message ``init``, which has its status, and then each event as it happens.
+
+        ``since``: the number of an event after which to begin; 0 for the whole history. The watch reconnects when a
+        connection breaks, and resumes after the last event. ``on_disconnect`` gets the error before each reconnection.
+        Raises YardmasterError when the service refuses the stream.
+        """
+        return self._client.follow(job_stream(self.id, since), on_disconnect)
 
     def kill(self, reason: str | None = None) -> None:
         """End the job."""
@@ -80,11 +97,13 @@ class Yardmaster:
         retry_window: Duration = _calls.RETRY_WINDOW,
     ) -> None:
         self.target: Target = target_of(url, api_key, space)
-        self._transport = SyncTransport(self.target, seconds_of(retry_window, "retry_window"))
+        self._transport = Transport(self.target, seconds_of(retry_window, "retry_window"))
         #: Changes many jobs.
         self.operations = Operations(self)
         #: Makes a call, and sends it again until a response says what it did.
         self.send = self._transport.send
+        #: Yields the messages of a stream.
+        self.follow = partial(watch, self._transport)
 
     def create(
         self,
@@ -101,7 +120,8 @@ class Yardmaster:
 
     def create_many(self, jobs: Sequence[NewJob], *, idempotency_key: str | None = None) -> list[Job]:
         """Create up to 1,000 jobs with one call, in this order."""
-        created = cast(list[JobSummary], self.send(_calls.create(self.target, jobs, idempotency_key)))
+        request = _calls.create(self.target, jobs, idempotency_key)
+        created = cast(list[JobSummary], self.send(request))
         return [Job(self, job["id"], job["name"], job["status"]) for job in created]
 
     def job(self, job_id: str) -> Job:
@@ -132,6 +152,24 @@ class Yardmaster:
             cursor = page["nextCursor"]
             if cursor is None:
                 return
+
+    def watch(
+        self,
+        *,
+        names: Sequence[str] = (),
+        types: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        counts: bool = False,
+        on_disconnect: OnDisconnect | None = None,
+    ) -> Generator[StreamMessage, None, None]:
+        """Follow the events of the space: those with one of the names, one of the types, and all of the tags.
+
+        ``counts``: include the number of jobs by status. The watch reconnects until you close the iterator. Each
+        connection begins with the message ``init``: events before it may be missing, so list the jobs again.
+        ``on_disconnect`` gets the error before each reconnection. Raises YardmasterError when the service refuses the
+        stream.
+        """
+        return self.follow(space_stream(self.target, names, types, tags, counts), on_disconnect)
 
     def spaces(self) -> Iterator[Space]:
         """List the spaces that have jobs, with their counts."""

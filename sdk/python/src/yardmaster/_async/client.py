@@ -2,16 +2,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
-from . import _calls
-from ._durations import Duration, seconds_of
-from ._operations import AsyncOperations
-from ._options import JobFilter, JobOptions, NewJob, query_of, target_of
-from ._transport import AsyncTransport, Target
-from ._wire import (
+from .. import _calls
+from .._durations import Duration, seconds_of
+from .._http import Target
+from .._options import JobFilter, JobOptions, NewJob, query_of, target_of
+from .._streams import OnDisconnect, StreamMessage, job_stream, space_stream
+from .._wire import (
     JobStatus,
     JobSummary,
     JobWithEvents,
@@ -23,17 +24,21 @@ from ._wire import (
     StreamToken,
     StreamTokenRequestScope,
 )
+from .operations import AsyncOperations
+from .transport import AsyncTransport
+from .watch import watch
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
 
 class AsyncJob:
-    """Names a job; see :class:`Job`."""
+    """Names a job."""
 
     def __init__(self, client: AsyncYardmaster, job_id: str, name: str | None, status: JobStatus | None) -> None:
         self._client = client
         self.id = job_id
+        #: Name and status of the job when it was created; None for a job by its id.
         self.name = name
         self.status = status
 
@@ -46,9 +51,8 @@ class AsyncJob:
         end = time.monotonic() + seconds
         while True:
             wait = min(max(end - time.monotonic(), 0), _calls.LONG_POLL)
-            job = cast(
-                JobWithEvents, await self._client.send(_calls.wait_for(self.id, wait), max(end - time.monotonic(), 1))
-            )
+            request = _calls.wait_for(self.id, wait)
+            job = cast(JobWithEvents, await self._client.send(request, max(end - time.monotonic(), 1)))
             if _calls.has_result(job):
                 return job.get("result")
             if time.monotonic() >= end:
@@ -60,13 +64,28 @@ class AsyncJob:
         """Return the job with its history, or a part of it; see :meth:`AsyncYardmaster.get`."""
         return await self._client.get(self.id, events=events, events_after=events_after, events_limit=events_limit)
 
+    def watch(
+        self, since: int | None = None, on_disconnect: OnDisconnect | None = None
+    ) -> AsyncGenerator[StreamMessage, None]:
+        """Follow the job until it ends: the message ``init``, which has its status, and then each event as it happens.
+
+        ``since``: the number of an event after which to begin; 0 for the whole history. The watch reconnects when a
+        connection breaks, and resumes after the last event. ``on_disconnect`` gets the error before each reconnection.
+        Raises YardmasterError when the service refuses the stream.
+        """
+        return self._client.follow(job_stream(self.id, since), on_disconnect)
+
     async def kill(self, reason: str | None = None) -> None:
         """End the job."""
         await self._client.kill(self.id, reason)
 
 
 class AsyncYardmaster:
-    """The client for asyncio, for any event loop; see :class:`Yardmaster`."""
+    """A client of one space, for any number of event loops.
+
+    Calls that have no response, or are refused for now, are sent again for ``retry_window``. What is not given is read
+    from ``YARDMASTER_URL``, ``YARDMASTER_API_KEY`` and ``YARDMASTER_SPACE``.
+    """
 
     def __init__(
         self,
@@ -82,6 +101,8 @@ class AsyncYardmaster:
         self.operations = AsyncOperations(self)
         #: Makes a call, and sends it again until a response says what it did.
         self.send = self._transport.send
+        #: Yields the messages of a stream.
+        self.follow = partial(watch, self._transport)
 
     async def create(
         self,
@@ -114,7 +135,11 @@ class AsyncYardmaster:
         events_after: int | None = None,
         events_limit: int | None = None,
     ) -> JobWithEvents:
-        """Return a job with its history, or a part of it; see :meth:`Yardmaster.get`."""
+        """Return a job with its history; without it, and the key ``events``, if ``events`` is false.
+
+        ``events_after`` and ``events_limit`` return a page of at most 100 events: those after this number, which is the
+        end of the id of an event. Read on after the last one until a page is empty.
+        """
         return cast(JobWithEvents, await self.send(_calls.read(job_id, events, events_after, events_limit)))
 
     async def jobs(self, **filter: Unpack[JobFilter]) -> AsyncIterator[ListedJob]:
@@ -127,6 +152,24 @@ class AsyncYardmaster:
             cursor = page["nextCursor"]
             if cursor is None:
                 return
+
+    def watch(
+        self,
+        *,
+        names: Sequence[str] = (),
+        types: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        counts: bool = False,
+        on_disconnect: OnDisconnect | None = None,
+    ) -> AsyncGenerator[StreamMessage, None]:
+        """Follow the events of the space: those with one of the names, one of the types, and all of the tags.
+
+        ``counts``: include the number of jobs by status. The watch reconnects until you close the iterator. Each
+        connection begins with the message ``init``: events before it may be missing, so list the jobs again.
+        ``on_disconnect`` gets the error before each reconnection. Raises YardmasterError when the service refuses the
+        stream.
+        """
+        return self.follow(space_stream(self.target, names, types, tags, counts), on_disconnect)
 
     async def spaces(self) -> AsyncIterator[Space]:
         """List the spaces that have jobs, with their counts."""

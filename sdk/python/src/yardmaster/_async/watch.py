@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+import httpx
+
+from .._errors import YardmasterError
+from .._http import no_response
+from .._streams import OnDisconnect, Stream, StreamMessage
+from .transport import AsyncTransport
+
+
+async def watch(
+    transport: AsyncTransport, stream: Stream, on_disconnect: OnDisconnect | None
+) -> AsyncGenerator[StreamMessage, None]:
+    """Yield the messages of a stream, over any number of connections, until nothing more can follow."""
+    while True:
+        error = YardmasterError("NO_RESPONSE", "The stream has ended")
+        try:
+            async with aclosing(await transport.open(stream.request())) as response:
+                if response.status_code == 204:
+                    return
+                async for piece in response.aiter_bytes():
+                    for message in stream.read(piece):
+                        is_last = stream.is_last(message)
+                        yield message
+                        if is_last:
+                            return
+                    if stream.has_ended:
+                        return
+        except httpx.HTTPError as raised:
+            error = no_response(raised)
+        except YardmasterError as raised:
+            error = raised
+        pause = stream.pause_after(error)
+        if on_disconnect is not None:
+            on_disconnect(error)
+        await asyncio.sleep(pause)

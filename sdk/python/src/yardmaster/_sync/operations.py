@@ -1,0 +1,61 @@
+# Generated from _async/operations.py by scripts/sdk/wire.mjs; do not edit.
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, cast
+
+from .. import _calls
+from .._durations import Duration
+from .._options import OperationOptions
+from .._wire import Operation, OperationFilterRequest, OperationRequestAction
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .client import Yardmaster
+
+
+class Operations:
+    """Starts operations, which change all jobs of the space that match a filter."""
+
+    def __init__(self, client: Yardmaster) -> None:
+        self._client = client
+
+    def start(
+        self,
+        action: OperationRequestAction,
+        filter: OperationFilterRequest,
+        *,
+        idempotency_key: str | None = None,
+        **options: Unpack[OperationOptions],
+    ) -> OperationHandle:
+        """Start an operation. Sent again after a lost response, or with the same idempotency key, it starts one."""
+        request = _calls.start_operation(self._client.target, action, filter, options, idempotency_key)
+        return self.handle(cast(Operation, self._client.send(request))["id"])
+
+    def handle(self, operation_id: str) -> OperationHandle:
+        """Return a handle of an operation whose id is known. It makes no call."""
+        return OperationHandle(self._client, operation_id)
+
+
+class OperationHandle:
+    """Names an operation."""
+
+    def __init__(self, client: Yardmaster, operation_id: str) -> None:
+        self._client = client
+        self.id = operation_id
+
+    def get(self) -> Operation:
+        """Return the operation as it is now."""
+        return cast(Operation, self._client.send(_calls.operation("GET", self.id)))
+
+    def wait(self, timeout: Duration | None = None) -> Operation:
+        """Wait until the operation is done or canceled. Raises YardmasterError ``TIMEOUT``."""
+        wait = _calls.OperationWait(timeout)
+        while (operation := self.get())["status"] == "running":
+            time.sleep(wait.next())
+        return operation
+
+    def cancel(self) -> None:
+        """Cancel the operation. What it has changed stays changed."""
+        self._client.send(_calls.operation("DELETE", self.id))

@@ -1,0 +1,57 @@
+# Generated from _async/transport.py by scripts/sdk/wire.mjs; do not edit.
+from __future__ import annotations
+
+import math
+import time
+from contextlib import closing
+from typing import Any
+
+import httpx
+
+from .._backoff import Backoff
+from .._errors import YardmasterError
+from .._http import STREAM, Connections, Request, Target, arguments, is_stream, own_call, parse
+
+
+class Transport:
+    """Makes calls, also after a fork."""
+
+    def __init__(self, target: Target, window: float = 0) -> None:
+        self.target = target
+        self._window = window
+        self._connections = Connections()
+
+    def once(self, request: Request, timeout: float | None = None) -> Any:
+        """Make a call once."""
+        with own_call():
+            response = self._connections.get().request(**arguments(self.target, request, timeout))
+        return parse(response, request.is_page)
+
+    def send(self, request: Request, window: float = math.inf) -> Any:
+        """Send a call until a response says what it did, or until the retry window, or this shorter one, is over."""
+        end = time.monotonic() + min(self._window, window)
+        backoff = Backoff()
+        while True:
+            try:
+                return self.once(request)
+            except YardmasterError as error:
+                wait = backoff.next(error)
+                if not request.may_repeat(error) or time.monotonic() + wait > end:
+                    raise
+            time.sleep(wait)
+
+    def open(self, request: Request) -> httpx.Response:
+        """Open a stream of server-sent events. The status 204 says that nothing more will come."""
+        http = self._connections.get()
+        with own_call():
+            response = http.send(http.build_request(**arguments(self.target, request, STREAM)), stream=True)
+            if is_stream(response):
+                return response
+            with closing(response):
+                response.read()
+        parse(response)
+        raise YardmasterError("NO_RESPONSE", "The response is not a stream of the service; check the URL")
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._connections.close()
