@@ -56,9 +56,18 @@ describe('requests that are not HTTP', () => {
     ['chunks that are not chunks', `${HEAD_OF_CREATE}${CHUNKED}zz\r\nabc\r\n`],
     ['a chunk longer than it says', `${HEAD_OF_CREATE}${CHUNKED}2\r\nabc\r\n`],
     ['an unknown transfer encoding', `${HEAD_OF_CREATE}Transfer-Encoding: gzip\r\n\r\n{}`],
+    ['an unknown transfer encoding after chunked', `${HEAD_OF_CREATE}Transfer-Encoding: chunked, gzip\r\n\r\n{}`],
   ];
   it.each(MALFORMED)('responds to invalid HTTP with 400 as JSON and closes the connection: %s', async (_, bytes) => {
     expectResponse(await sendRaw(service.url, bytes), 400, NOT_HTTP);
+  });
+
+  it('refuses a transfer coding before chunked', async () => {
+    const responses = await sendRaw(
+      service.url,
+      `${HEAD_OF_CREATE}Connection: close\r\nTransfer-Encoding: gzip, chunked\r\n\r\nc\r\n{"name":"a"}\r\n0\r\n\r\n`,
+    );
+    expectResponse(responses, 400, { error: 'Transfer-Encoding must be chunked', code: 'INVALID_REQUEST' });
   });
 
   it('responds with 400 as JSON to a body that ends before its declared length', async () => {
@@ -203,6 +212,30 @@ describe('bodies over the limit', () => {
     });
     const error = 'body must be at most 1048576 bytes, or 5242880 bytes for a list';
     expect(responses).toMatchObject([{ status: 413, text: `${JSON.stringify({ error, code: 'TOO_LARGE' })}\n` }]);
+  });
+
+  it.each([
+    ['key', `POST /api/v1/spaces/http/jobs HTTP/1.1\r\n${HOST}`, 12, 401],
+    ['path', `POST /api/v1/nope HTTP/1.1\r\n${HOST}`, 12, 404],
+    ['length', HEAD_OF_CREATE, 1_000 * MB, 413],
+  ])(
+    'refuses a client that expects 100 Continue before it sends a body, for its %s',
+    async (_, head, length, status) => {
+      await withRaw(service.url, async (raw) => {
+        raw.socket.write(`${head}Expect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`);
+        const [response] = await raw.receive(1);
+        expect([response?.status, response?.headers.connection, raw.received.continues]).toEqual([status, 'close', 0]);
+      });
+    },
+  );
+
+  it('says 100 Continue once a create is allowed, and keeps the connection', async () => {
+    await withRaw(service.url, async (raw) => {
+      raw.socket.write(`${HEAD_OF_CREATE}Expect: 100-continue\r\nContent-Length: 12\r\n\r\n`);
+      await until(() => raw.received.continues === 1);
+      raw.socket.write(`{"name":"a"}GET /livez HTTP/1.1\r\n${HOST}\r\n`);
+      expect((await raw.receive(2)).map(({ status }) => status)).toEqual([201, 200]);
+    });
   });
 
   it.each([

@@ -174,9 +174,9 @@ const REFUSED: Record<string, Fault[]> = {
     fault(`{"name":"work","payload":{"a":${levels(64)}}}`, `payload ${DEEP}`),
     fault(`{"name":"work","payload":{"a":${levels(100_000)}}}`, `payload ${DEEP}`),
     fault('{"name":"work","payload":{"a":[1e400]}}', `payload ${BEYOND}`),
-    ...values('maxRetries', MAX_RETRIES, [-1, 101, 1.5, '3', null, true, [], {}], work),
+    ...values('maxRetries', MAX_RETRIES, [-1, 101, 1.5, '3', true, [], {}], work),
     fault('{"name":"work","maxRetries":1e400}', `maxRetries ${MAX_RETRIES}`),
-    ...values('timeoutSeconds', TIMEOUT, [0, -1, 86_400.5, 1e9, '300', null, false, [], {}], work),
+    ...values('timeoutSeconds', TIMEOUT, [0, -1, 86_400.5, 1e9, '300', false, [], {}], work),
     fault('{"name":"work","timeoutSeconds":1e400}', `timeoutSeconds ${TIMEOUT}`),
     ...values('callbackUrl', CALLBACK_URL, NOT_URLS, work),
     ...values('callbackUrl', STRING, [5, [], {}, true], work),
@@ -207,7 +207,7 @@ const REFUSED: Record<string, Fault[]> = {
     fault({ ...work, delaySeconds: 0, scheduledFor: '2030-01-01T00:00:00Z' }, NOT_BOTH),
     ...values('maxRunSeconds', 'must be a number above 0 and at most 604800', [0, -1, 604_801, '5', []], work),
     ...values('startWithinSeconds', 'must be a number above 0 and at most 31622400', [0, -1, 31_622_401, '5'], work),
-    ...values('priority', PRIORITY, [-604_801, 604_801, 0.5, '5', null, []], work),
+    ...values('priority', PRIORITY, [-604_801, 604_801, 0.5, '5', []], work),
     ...values('tags', 'must be an array of strings', ['eu', 5, {}, true], work),
     fault({ ...work, tags: ['eu', ''] }, 'tags[1] must be 1 to 64 characters'),
     ...values('callbackOn', ENDS, [[], 'dead', 5, {}, Array(11).fill('dead')], work),
@@ -229,7 +229,7 @@ const REFUSED: Record<string, Fault[]> = {
     ...[-1, 604_801, '9'].map((maxDelaySeconds) =>
       retryFault({ delaySeconds: 1, maxDelaySeconds }, `maxDelaySeconds ${RETRY_DELAY}`),
     ),
-    ...[-0.1, 1.1, '0', null].map((jitter) =>
+    ...[-0.1, 1.1, '0'].map((jitter) =>
       retryFault({ delaySeconds: 1, jitter }, 'jitter must be a number between 0 and 1'),
     ),
     fault(
@@ -249,19 +249,19 @@ const REFUSED: Record<string, Fault[]> = {
     fault({ outcomes: Array(101).fill({ jobId: 'x', action: 'ack' }) }, 'outcomes must have at most 100 outcomes'),
   ],
   'Poll for Jobs': [
-    ...values('count', COUNT, [0, -1, 1.5, '5', 'abc', null, true, [], {}]),
-    ...values('waitSeconds', WAIT, [-1, -0.1, '5', null, true, [], {}]),
+    ...values('count', COUNT, [0, -1, 1.5, '5', 'abc', true, [], {}]),
+    ...values('waitSeconds', WAIT, [-1, -0.1, '5', true, [], {}]),
     fault('{"count":1e400}', `count ${COUNT}`),
-    ...values('settle', OUTCOMES, [5, 'x', null, true, {}]),
+    ...values('settle', OUTCOMES, [5, 'x', true, {}]),
     fault({ settle: Array(51).fill({ jobId: 'x', action: 'ack' }) }, 'settle must have at most 50 outcomes'),
-    ...values('autoAck', 'must be a boolean', [0, 'true', null]),
+    ...values('autoAck', 'must be a boolean', [0, 'true']),
     ...values('ackWithinSeconds', 'must be an integer between 1 and 3600', [0, -1, 1.5, 3601, '5', true]),
     ...values('workerId', STRING, [5, true, {}]),
     ...values('workerId', NAME, ['', 'x'.repeat(129)]),
-    ...filterFaults('type', FILTER, [5, null, true, {}]),
-    ...filterFaults('name', FILTER, [5, null, true, {}]),
-    ...filterFaults('types', FILTER_LIST, [5, null, true, {}, 'work']),
-    ...filterFaults('names', FILTER_LIST, [5, null, true, {}, 'work']),
+    ...filterFaults('type', FILTER, [5, true, {}]),
+    ...filterFaults('name', FILTER, [5, true, {}]),
+    ...filterFaults('types', FILTER_LIST, [5, true, {}, 'work']),
+    ...filterFaults('names', FILTER_LIST, [5, true, {}, 'work']),
     fault({ types: ['work'], name: 5 }, `name ${FILTER}`), // A filter that another one overrides.
     fault(
       { count: 0, types: 'work', names: [1, 'fine', 2] },
@@ -279,14 +279,14 @@ const REFUSED: Record<string, Fault[]> = {
     fault({ percent: 50 }, `message ${REQUIRED}`),
     ...values('message', 'must not be empty', [''], { percent: 50 }),
     ...values('message', STRING, [5, null, true, ['half'], {}], { percent: 50 }),
-    ...values('subProgress', OBJECT, [[], 'half', 5, null, true], half),
+    ...values('subProgress', OBJECT, [[], 'half', 5, true], half),
     ...values('subProgress', 'must have at most 50 stages', [numbered(51, { percent: 1 })], half),
     stage({}, `.percent ${REQUIRED}`),
     stage({ percent: 101 }, `.percent ${PERCENT}`),
     stage({ percent: -1 }, `.percent ${PERCENT}`),
     stage({ percent: '5' }, '.percent must be a number'),
     stage({ percent: 5, message: 5 }, `.message ${STRING}`),
-    stage({ percent: 5, message: null }, `.message ${STRING}`),
+    stage({ percent: 5, message: 5 }, `.message ${STRING}`),
     ...[null, 5, []].map((value) => stage(value, ` ${OBJECT}`)),
     fault(
       '{"percent":50,"message":"half","subProgress":{"__proto__":{"percent":101}}}',
@@ -313,7 +313,7 @@ const REFUSED: Record<string, Fault[]> = {
     ...values('error', 'must be a string or an object', [null, 5, true, [], ['no']]),
     fault('{"error":{"a":1e400}}', `error ${BEYOND}`),
     fault(`{"error":{"a":${levels(64)}}}`, `error ${DEEP}`),
-    ...values('retryable', 'must be a boolean', [0, 'false', null, []], { error: 'no' }),
+    ...values('retryable', 'must be a boolean', [0, 'false', []], { error: 'no' }),
     ...values('retryAfterSeconds', RETRY_DELAY, [-1, 604_801, '5', []], { error: 'no' }),
   ],
   'Reschedule Job': [
@@ -356,7 +356,7 @@ const REFUSED: Record<string, Fault[]> = {
       `4${UNKNOWN.jobId.slice(1)}`,
     ].map((id) => inFilter({ ids: [...Array(3).fill(UNKNOWN.jobId), id] }, 'ids[3] must be the id of a job')),
     ...values('limit', 'must be an integer between 1 and 9007199254740991', [0, 1.5, '5', true, ...HUGE], requeue),
-    ...values('dryRun', 'must be a boolean', [0, 'true', null], requeue),
+    ...values('dryRun', 'must be a boolean', [0, 'true'], requeue),
     ...values('reason', 'must be 1 to 1000 characters', ['', 'x'.repeat(1_001)], requeue),
     ...values('delaySeconds', DELAY, [-1, 31_622_401, '5', []], requeue),
     fault(
@@ -395,8 +395,8 @@ const REFUSED: Record<string, Fault[]> = {
     ...values('spaceId', SPACE_ID, ['', 'a b', 'a/b', 'ü', 'x'.repeat(129), 'a\n', '*'], reader),
     ...values('spaceId', STRING, [5, [], {}, true], reader),
     ...values('expiresAt', EXPIRES, ['', 'tomorrow', '2030-01-01', '1900000000', '2030-01-01T00:00:00'], reader),
-    ...values('expiresAt', EXPIRES, ['2030-02-30T00:00:00Z', '2030-01-01T24:00:00Z', '2030-13-01T00:00:00Z'], reader),
-    ...values('expiresAt', EXPIRES, ['2030-01-01 00:00:00Z', '2030-01-01T00:00:60Z'], reader),
+    ...values('expiresAt', EXPIRES, ['2030-02-30T00:00:00Z', '2030-01-01T24:00:01Z', '2030-13-01T00:00:00Z'], reader),
+    ...values('expiresAt', EXPIRES, ['2030-01-01 00:00:00Z', '2030-01-01T00:00:61Z'], reader),
     ...values('expiresAt', EXPIRES, [1_900_000_000, true, [], {}], reader),
     ...values('expiresAt', 'must be in the future', ['2020-01-01T00:00:00Z'], reader),
     ...values('limits', OBJECT, [5, 'x', []], reader),
@@ -600,6 +600,49 @@ describe.each(Object.keys(TAKEN))('%s', (name) => {
       expect(documentTakes(name, body)).toBe(true);
     },
   );
+});
+
+/** Bodies in which every optional field is null, by endpoint and by object in the body. */
+const NULLS: [name: string, place: string, rest: object][] = [
+  ['Create Job', '', work],
+  ['Create Job', 'retry', { delaySeconds: 1 }],
+  ['Create Job', 'unique', { key: 'null' }],
+  ['Poll for Jobs', '', {}],
+  ['Report Progress', '', half],
+  ['Report Progress', 'subProgress.a', { percent: 1 }],
+  ['Append Logs', 'logs.0', { message: 'x' }],
+  ['Complete Job', '', {}],
+  ['Fail Job', '', { error: 'no' }],
+  ['Release Job', '', {}],
+  ['Requeue Job', '', {}],
+  ['Start Operation', '', requeue],
+  ['Copy Job', '', {}],
+  ['Kill Job', '', {}],
+  ['Change Space Settings', '', {}],
+  ['Change Space Settings', 'retention', {}],
+  ['Change Space Settings', 'defaults', {}],
+  ['Pause Space', '', {}],
+  ['Resume Space', '', {}],
+  ['Create Key', '', { name: 'k', scopes: ['jobs:read'] }],
+  ['Rotate Key', '', {}],
+  ['Create Stream Token', '', { scope: 'jobs:read', tag: 'a' }],
+];
+const HOLDERS: Record<string, object> = { 'Create Job': work, 'Report Progress': half, 'Append Logs': { logs: [{}] } };
+
+it.each(NULLS)('%s takes null for absent in each optional field of "%s"', async (name, place, rest) => {
+  const path = place === '' ? [] : place.split('.');
+  const properties = contract.propertiesOf(endpointOf(name), path);
+  expect(properties.length).toBeGreaterThan(0);
+  const filled = { ...Object.fromEntries(properties.map((property) => [property, null])), ...rest };
+  const body = structuredClone(place === '' ? filled : (HOLDERS[name] ?? {})) as Record<string, never>;
+  let holder = body;
+  for (const [i, key] of path.entries())
+    holder = holder[key] = i === path.length - 1 ? (filled as never) : ((holder[key] ?? {}) as never);
+  const endpoint = endpointOf(name);
+  const on = endpoint.on === 'dead' ? 'dead' : NOT_RUNNING.includes(name) ? 'pending' : 'running';
+  const to = await targetFor(service, { ...endpoint, on }, 'null');
+  expect((await callEndpoint(service, endpoint, to, { body })).status).toBe(endpoint.success ?? 200);
+  expect(documentTakes(name, body)).toBe(true);
 });
 
 /** Bodies, and whether each of their objects, in the order in which they begin, may have an unknown field. */

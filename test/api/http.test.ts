@@ -150,7 +150,7 @@ describe('headers of a response', () => {
       const help = `<${page}#${response.body.code?.toLowerCase()}>; rel="help"`;
       expect(headers.link).toBe(status < 400 ? undefined : help);
       const known = ['content-type', 'content-length', 'cache-control', 'x-content-type-options', 'x-request-id'];
-      const others = ['date', 'connection', 'keep-alive', 'allow', 'link'];
+      const others = ['date', 'connection', 'keep-alive', 'accept', 'allow', 'link'];
       expect(Object.keys(headers).filter((header) => ![...known, ...others].includes(header))).toEqual([]);
     },
   );

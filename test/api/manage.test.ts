@@ -169,7 +169,7 @@ describe('copy', () => {
   });
 
   it.each([
-    [{ payload: null }, null],
+    [{ payload: null }, OPTIONS.payload],
     [{ payload: { image: 'dog.png' } }, { image: 'dog.png' }],
     [{}, OPTIONS.payload],
   ])('copies a job with the body %j to a job with the payload %j', async (body, payload) => {

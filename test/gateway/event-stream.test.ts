@@ -48,6 +48,16 @@ it('an event stream sends the messages of the WebSocket with the seq as id, and 
   });
 });
 
+it('an event stream responds to HEAD as to GET, without messages', async () => {
+  const ofConnection = ['connection', 'keep-alive', 'transfer-encoding', 'date', 'x-request-id'];
+  const headersOf = ({ headers }: Response) => [...headers].filter(([name]) => !ofConnection.includes(name));
+  const { response } = await open(`/${id}`, { ...key, 'last-event-id': '' });
+  const url = `${gateway.url}/api/v1/realtime/${id}`;
+  const head = await fetch(url, { method: 'HEAD', headers: { ...key, accept: 'text/event-stream' } });
+  expect([head.status, headersOf(head)]).toEqual([200, headersOf(response)]);
+  expect((await fetch(`${url}x`, { method: 'HEAD', headers: { accept: 'text/event-stream' } })).status).toBe(404);
+});
+
 it('an event stream resumes after Last-Event-ID instead of since, and returns 204 if nothing is left', async () => {
   await post('progress', { percent: 1, message: 'm' });
   await post('event', 2);

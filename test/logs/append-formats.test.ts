@@ -102,6 +102,9 @@ describe('appending one log entry', () => {
     ['gzip of NDJSON', gzipped(typed(text, 'application/ndjson; charset=utf-8'))],
     ['GZIP', encoded('GZIP')],
     ['identity', { raw: array, headers: { 'content-encoding': 'identity' } }],
+    ['nothing', { raw: array, headers: { 'content-encoding': '' } }],
+    ['X-GZIP', encoded('X-GZIP')],
+    ['identity, gzip', encoded('identity, gzip')],
     ['gzip of two members', { ...encoded('gzip'), raw: Buffer.concat([gzipSync('['), gzipSync(`${text}]`)]) }],
     ['gzip that is stored, not deflated', { ...encoded('gzip'), raw: gzipSync(array, { level: 0 }) }],
   ])('accepts one log entry as %s', async (_, batch) => {
@@ -195,7 +198,7 @@ it.each([
   ['surrogates in the wrong order', '"\\ude82\\ud83d"'],
   ['8 000 characters', asText('abcdefgh'.repeat(1_000))],
 ])('returns message and source of a log entry as they were sent: %s', async (_, text) => {
-  const value = JSON.parse(text);
+  const value = JSON.parse(text).toWellFormed(); // Lone surrogates become U+FFFD.
   const logs = [
     ...(await roundTrip(text)),
     ...(await roundTrip(`{"message":${text}}`)),

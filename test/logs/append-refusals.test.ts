@@ -62,12 +62,12 @@ const NO_JSON = [
 const NO_ENTRY = ['null', '5', '0', 'true', 'false', '[]', '["a"]', '1e400'];
 const NO_MESSAGE = ['{}', '{"level":"info"}', '{"Message":"m"}', '{"__proto__":{"message":"m"}}'];
 const NO_STRING = ['null', '5', 'true', '[]', '["m"]', '{}'];
-const NO_LEVEL = ['"notice"', '" info"', '""', '"__proto__"', '2', 'null', 'true', '["info"]', '{}'];
+const NO_LEVEL = ['"notice"', '" info"', '""', '"__proto__"', '2', 'true', '["info"]', '{}'];
 const NO_TIMESTAMP = [
   ...['""', '"yesterday"', '"2024-02-29"', '"2024-02-29T12:00:00"', '"2024-02-29T12:00:00 +02:00"'],
   ...['"2024-02-29T12:00:00+25:00"', '"2024-02-30T12:00:00Z"', '"2023-02-29T12:00:00Z"', '"2024-13-01T12:00:00Z"'],
-  ...['"2024-02-29T24:00:01Z"', '"2024-02-29T12:60:00Z"', '"+010000-01-01T00:00:00Z"', '"20240229T120000Z"'],
-  ...['" 2024-02-29T12:00:00Z"', '"2024-02-29T12:00:00Z\\n"', '"1709208000000"', '1709208000000', 'null', '{}'],
+  ...['"2024-02-29T24:00:01Z"', '"2024-02-29T12:60:00Z"', '"+010000-01-01T00:00:00Z"', '"2024-0229T12:00:00Z"'],
+  ...['" 2024-02-29T12:00:00Z"', '"2024-02-29T12:00:00Z\\n"', '"1709208000000"', '1709208000000', '{}'],
 ];
 const BEYOND_YEARS = ['"9999-12-31T23:59:59.999-00:01"', '"0000-01-01T00:00:00+00:01"'];
 const NO_OBJECT = ['5', '"text"', 'true', '[]', '[{}]'];
@@ -87,7 +87,7 @@ const FAULTS: Fault[] = [
   ...faultsIn('level', LEVEL, NO_LEVEL),
   ...faultsIn('timestamp', 'must be an ISO 8601 timestamp with a time zone', NO_TIMESTAMP),
   ...faultsIn('timestamp', 'must be within the years 0000 to 9999', BEYOND_YEARS),
-  ...faultsIn('source', STRING, NO_STRING),
+  ...faultsIn('source', STRING, NO_STRING.slice(1)), // Not null, which counts as absent.
   ...faultsIn('metadata', OBJECT, NO_OBJECT),
   ...faultsIn('metadata', 'must not nest deeper than 64 levels', TOO_DEEP),
   ...faultsIn('metadata', 'must not contain a number beyond the range of a double', NO_DOUBLE),
@@ -330,9 +330,8 @@ describe('body of logs', () => {
   it.each<[encoding: string, raw: Buffer]>([
     ['br', brotliCompressSync('["a"]')],
     ['deflate', deflateSync('["a"]')],
-    ['x-gzip', gzipSync('["a"]')],
     ['gzip, gzip', gzipSync(gzipSync('["a"]'))],
-    ['identity, gzip', gzipSync('["a"]')],
+    ['gzip, br', gzipSync('["a"]')],
     ['*', Buffer.from('["a"]')],
   ])('refuses a body of logs with the Content-Encoding %s', async (encoding, raw) => {
     const refusal = unsupported('Content-Encoding must be gzip or identity');

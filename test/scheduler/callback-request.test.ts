@@ -83,7 +83,7 @@ describe('the body of a callback', () => {
     },
   );
 
-  it.concurrent.each(['"text"', '""', `{"all":[${FRAGILE}]}`])(
+  it.concurrent.each(['"text"', '""', `{"all":[${FRAGILE.filter((text) => !text.includes('alone'))}]}`])(
     'the body of a callback contains, as its result, the error %s of a dead job',
     async (value) => {
       const { job, text } = await endJob('fail', `{"error":${value}}`);

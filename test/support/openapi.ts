@@ -65,6 +65,29 @@ export class Contract {
     return { part, pointer: at };
   }
 
+  /** Return the optional properties of an object in the body of an endpoint. @param path to the object */
+  propertiesOf(endpoint: { method: string; path: string }, path: readonly string[]): string[] {
+    const schemasOf = (schema: Part): Part[] => {
+      if (typeof schema?.$ref === 'string') return schemasOf(this.resolved(schema.$ref.slice(1)).part);
+      return [schema, ...(schema?.anyOf ?? schema?.oneOf ?? []).flatMap(schemasOf)].filter(
+        (one) => typeof one === 'object',
+      );
+    };
+    const { pointer } = this.operation(endpoint);
+    const body = this.resolved(`${pointer}/requestBody/content/application~1json/schema`).part;
+    const found = path.reduce(
+      (schemas, step) =>
+        schemas.flatMap((schema) =>
+          schemasOf(schema.properties?.[step] ?? (step === '0' ? schema.items : schema.additionalProperties)),
+        ),
+      schemasOf(body),
+    );
+    const optional = found.flatMap(({ properties = {}, required = [] }) =>
+      Object.keys(properties).filter((name) => !required.includes(name)),
+    );
+    return [...new Set(optional)];
+  }
+
   /** Return the error codes that an operation documents for a status, one by each example; none for a success. */
   codesOf({ pointer }: DocumentedOperation, status: string): string[] {
     const { part } = this.resolved(`${pointer}/responses/${status}`);

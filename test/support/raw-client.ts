@@ -25,13 +25,15 @@ export class RawClient {
     this.socket.on('error', () => undefined); // A reset also ends the connection.
   }
 
-  /** Responses received so far, in order, and the bytes after them. */
-  get received(): { responses: RawResponse[]; rest: Buffer } {
+  /** Responses received so far, in order, the bytes after them, and how often the server said 100 Continue. */
+  get received(): { responses: RawResponse[]; rest: Buffer; continues: number } {
     const responses: RawResponse[] = [];
+    let continues = 0;
     for (let rest = this.#received; ; ) {
       const found = responseIn(rest);
-      if (found === null) return { responses, rest };
+      if (found === null) return { responses, rest, continues };
       rest = rest.subarray(found.bytes);
+      if (found.response.status === 100) continues++;
       if (found.response.status >= 200) responses.push(found.response);
     }
   }

@@ -2,7 +2,7 @@ import http from 'node:http';
 import { checkParameters, streamMessageSchema, YardmasterError } from '@yardmaster/protocol';
 import {
   attachStreams,
-  checkHost,
+  checkFraming,
   createCors,
   type Health,
   PROBES,
@@ -43,7 +43,7 @@ export function createApp({ endpoints, respondWithError, corsOrigins, streams }:
   const router = createRouter(endpoints);
   if (corsOrigins !== undefined) app.use(createCors(corsOrigins));
   app.use((req, res, next) => {
-    checkHost(req);
+    checkFraming(req);
     return router(req, res, next);
   });
   if (streams !== undefined) {

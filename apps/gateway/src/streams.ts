@@ -140,6 +140,7 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
       if (admitted.attach === null) return sendEmpty(res, {}); // An EventSource does not connect again after a 204.
       res.writeHead(200, { ...EVENT_STREAM_HEADERS, 'x-request-id': requestId });
       metrics.requests.responded(res);
+      if (req.method === 'HEAD') return void res.end();
       begin(new EventStreamTransport(res), admitted, requestId);
     } catch (thrown) {
       releases.releaseAll();

@@ -77,21 +77,26 @@ export const errorResponse = z
 /** Fields that some errors have in addition to `error` and `code`. */
 export type ErrorExtras = Omit<z.output<typeof errorResponse>, 'error' | 'code'>;
 
+const NO_HEADERS = {};
+
 /** A refusal that the caller is meant to see. Everything else that is thrown is a bug and reported as INTERNAL. */
 export class YardmasterError extends Error {
   override readonly name = 'YardmasterError';
   readonly retryAfterSeconds: number | null;
+  /** Headers of the response that say what would be accepted. */
+  readonly headers: Record<string, string>;
 
   /**
    * @param message sentence for the caller; the catalog's when left out
    * @param options.cause the library error behind it, for the log only
+   * @param options.headers headers of the response
    * @param options.retryAfterSeconds when the caller should try again, where that is known
    */
   constructor(
     readonly code: ErrorCode,
     message: string = ERRORS[code].message,
     readonly extras: ErrorExtras = {},
-    options?: ErrorOptions & { retryAfterSeconds?: number },
+    options?: ErrorOptions & { retryAfterSeconds?: number; headers?: Record<string, string> },
   ) {
     // Recording the stack takes longer than the rest of a refusal, and it is not needed: the cause has its own stack.
     const limit = Error.stackTraceLimit;
@@ -99,6 +104,7 @@ export class YardmasterError extends Error {
     super(message, options);
     Error.stackTraceLimit = limit;
     this.retryAfterSeconds = options?.retryAfterSeconds ?? null;
+    this.headers = options?.headers ?? NO_HEADERS;
   }
 
   /** HTTP status of this error. */

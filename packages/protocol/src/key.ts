@@ -12,6 +12,7 @@ import {
   queryInteger,
   spaceId,
   timestamp,
+  withDefault,
 } from './schema/fields.js';
 import { instant } from './schema/response-fields.js';
 import { REQUESTED_SCOPES, SCOPES, scopesOf } from './scopes.js';
@@ -54,7 +55,7 @@ export const createKeyRequest = exactObject({
   expiresAt: timestamp
     .nullable()
     .default(null)
-    .describe('Time from which the key is refused; must be in the future, with a capital `T` and `Z`; null for never'),
+    .describe('Time from which the key is refused; must be in the future; null for never'),
   limits: keyLimits.nullable().default(null).describe('How many calls it may make; null for no limit'),
 }).meta({ id: 'CreateKey' });
 export type CreateKeyRequest = z.output<typeof createKeyRequest>;
@@ -80,11 +81,9 @@ export const revokeKeyQuery = z.object({
 
 /** Body of Rotate Key. An unknown field is refused, because a misspelt `overlapSeconds` would keep a leaked secret valid. */
 export const rotateKeyRequest = exactObject({
-  overlapSeconds: numberBetween(0, LIMITS.overlapSecondsMax)
-    .nullable()
-    .default(LIMITS.overlapSecondsDefault)
-    .transform((seconds) => seconds ?? LIMITS.overlapSecondsDefault)
-    .describe('How long the present secret is accepted beside the new one; 86 400 by default; 0 refuses it at once'),
+  overlapSeconds: withDefault(numberBetween(0, LIMITS.overlapSecondsMax), LIMITS.overlapSecondsDefault).describe(
+    'How long the present secret is accepted beside the new one; 86 400 by default; 0 refuses it at once',
+  ),
 }).meta({ id: 'RotateKey' });
 export type RotateKeyRequest = z.output<typeof rotateKeyRequest>;
 

@@ -4,7 +4,7 @@ import { OPERATION_ACTIONS, type OperationAction, type Status } from './jobs/sta
 import { delaySeconds } from './jobs/timing.js';
 import { LIMITS } from './limits.js';
 import { describeAs } from './schema/describe.js';
-import { boundedText, exactObject, integerBetween } from './schema/fields.js';
+import { boundedText, exactObject, integerBetween, withDefault } from './schema/fields.js';
 import { count, instant, jobStatus } from './schema/response-fields.js';
 
 const ACTIONS = Object.keys(OPERATION_ACTIONS) as [OperationAction, ...OperationAction[]];
@@ -26,10 +26,9 @@ export const operationRequest = exactObject({
     .nullable()
     .default(null)
     .describe('Maximum number of jobs to change; default: all'),
-  dryRun: z
-    .boolean({ error: 'must be a boolean' }) // Not null: a variable that was not set must change nothing.
-    .default(false)
-    .describe('Only count, in `changed`, the jobs that it would change'),
+  dryRun: withDefault(z.boolean({ error: 'must be a boolean' }), false).describe(
+    'Only count, in `changed`, the jobs that it would change',
+  ),
   reason: boundedText(LIMITS.operationReasonCharacters)
     .nullable()
     .default(null)

@@ -11,7 +11,7 @@ export { redisBudgetMs, rejectAfter } from './deadline.js';
 export { closeAfter, onceResponded, setTenant } from './http/connection.js';
 export { createCors, type SetCors } from './http/cors.js';
 export {
-  checkHost,
+  checkFraming,
   clientAddressBy,
   endResponse,
   errorBody,
@@ -22,6 +22,7 @@ export {
   sendError,
   sendJson,
   sendText,
+  wantBody,
 } from './http/exchange.js';
 export { createOutageLog } from './http/outage-log.js';
 export { type Health, PROBES, respondToCheck, respondToProbe } from './http/probes.js';

@@ -430,8 +430,7 @@ type LogEntryFields struct {
 	Message string `json:"message"`
 	// Default: `info`. `warning` is stored as `warn`, `critical` as `fatal`. Case-insensitive
 	Level *LogEntryFieldsLevel `json:"level,omitempty"`
-	// Time at which it happened. Default: the time of storage. A blank instead of the `T`, a comma, no
-	// seconds, `+0100` and `+01` are accepted
+	// Time at which it happened, with a `T` or a blank. Default: the time of storage
 	Timestamp *string `json:"timestamp,omitempty"`
 	// Part of the worker that wrote it. Default: `worker`
 	Source   *string         `json:"source,omitempty"`
@@ -599,12 +598,11 @@ const (
 type Outcome struct {
 	JobID string `json:"jobId"`
 	// As the header `x-delivery-token` of the other calls. Default: `null`
-	DeliveryToken *string  `json:"deliveryToken,omitempty"`
-	Action        string   `json:"action"`
-	Percent       *float64 `json:"percent,omitempty"`
-	Message       *string  `json:"message,omitempty"`
-	// Stages by name
-	SubProgress map[string]ProgressOutcomeSubProgressValue `json:"subProgress,omitempty"`
+	DeliveryToken *string                                    `json:"deliveryToken,omitempty"`
+	Action        string                                     `json:"action"`
+	Percent       *float64                                   `json:"percent,omitempty"`
+	Message       *string                                    `json:"message,omitempty"`
+	SubProgress   map[string]ProgressOutcomeSubProgressValue `json:"subProgress,omitempty"`
 	// Any JSON value. Default: `null`
 	Data json.RawMessage `json:"data,omitempty"`
 	// Any JSON value. Default: `null`

@@ -89,9 +89,9 @@ function endOf<Result>(end: End): Pick<Run<Result>, 'status' | 'result' | 'error
   const none = { result: undefined, error: undefined, isRetryable: false, delaySeconds: undefined };
   if (end.action === 'complete') return { ...none, status: 'completed', result: asStored(end.result) as Result };
   if (end.action === 'release') return { ...none, status: 'released', delaySeconds: end.delaySeconds ?? undefined };
-  const { error, retryable = true, retryAfterSeconds } = end;
+  const { error, retryable, retryAfterSeconds } = end;
   const delaySeconds = retryAfterSeconds ?? undefined;
-  return { ...none, status: 'failed', error: error as ErrorObject, isRetryable: retryable, delaySeconds };
+  return { ...none, status: 'failed', error: error as ErrorObject, isRetryable: retryable ?? true, delaySeconds };
 }
 
 /** Return a value as the service would store it. @throws TypeError for what is not JSON */

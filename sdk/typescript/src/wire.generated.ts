@@ -65,9 +65,9 @@ export interface CreateJob {
   /** Data for the worker. Default: `null` */
   payload?: Record<string, unknown> | null;
   /** Attempts after the first; each failure or timeout of an attempt uses one. Default: `3` */
-  maxRetries?: number;
+  maxRetries?: number | null;
   /** Execution window: how long an attempt may take between two heartbeats. Default: `300` */
-  timeoutSeconds?: number;
+  timeoutSeconds?: number | null;
   /** Default: `null` */
   callbackUrl?: string | null;
   /** Default: `null` */
@@ -95,7 +95,7 @@ export interface CreateJob {
    * Head start in seconds: the job stands in the queue as if it had been created so much earlier.
    * Default: `0`
    */
-  priority?: number;
+  priority?: number | null;
 }
 
 export type CreateJobCallbackOn = 'completed' | 'dead' | 'killed';
@@ -136,7 +136,7 @@ export interface FailOutcome {
   /** Reason of the failure, for people or for programs */
   error: string | Record<string, unknown>;
   /** false ends the job: it is dead, whatever retries it has left. Default: `true` */
-  retryable?: boolean;
+  retryable?: boolean | null;
   /** Delay before the next attempt, instead of that of `retry`. Default: `null` */
   retryAfterSeconds?: number | null;
 }
@@ -391,14 +391,11 @@ export interface LogEntry {
 export interface LogEntryFields {
   message: string;
   /** Default: `info`. `warning` is stored as `warn`, `critical` as `fatal`. Case-insensitive */
-  level?: LogEntryFieldsLevel;
-  /**
-   * Time at which it happened. Default: the time of storage. A blank instead of the `T`, a comma, no
-   * seconds, `+0100` and `+01` are accepted
-   */
-  timestamp?: string;
+  level?: LogEntryFieldsLevel | null;
+  /** Time at which it happened, with a `T` or a blank. Default: the time of storage */
+  timestamp?: string | null;
   /** Part of the worker that wrote it. Default: `worker` */
-  source?: string;
+  source?: string | null;
   metadata?: Record<string, unknown> | null;
 }
 
@@ -497,7 +494,7 @@ export interface OperationRequest {
   /** Maximum number of jobs to change; default: all. Default: `null` */
   limit?: number | null;
   /** Only count, in `changed`, the jobs that it would change. Default: `false` */
-  dryRun?: boolean;
+  dryRun?: boolean | null;
   /** Reason, shown with the operation; of a kill also in the history of each job. Default: `null` */
   reason?: string | null;
   /** When the jobs become claimable; for requeue and reschedule. Default: `null` */
@@ -517,24 +514,24 @@ export interface Pause {
 
 export interface Poll {
   /** Jobs to claim; above 50 is served as 50. Default: `1` */
-  count?: number;
+  count?: number | null;
   /** Names of jobs to claim; an empty list means any name */
-  types?: string[];
+  types?: string[] | null;
   /** Used only without `types` */
-  type?: string | string[];
+  type?: string | string[] | null;
   /** Used only without `types` and `type` */
-  names?: string[];
+  names?: string[] | null;
   /** Used only without the other three fields */
-  name?: string | string[];
+  name?: string | string[] | null;
   /** How long to wait for the first job while none is pending; above 20 is served as 20. Default: `0` */
-  waitSeconds?: number;
+  waitSeconds?: number | null;
   /** Outcomes of other jobs of the space, settled first */
-  settle?: Outcome[];
+  settle?: Outcome[] | null;
   /**
    * Ack the jobs at once: their attempts start, without a delivery window. Needs the scope jobs:ack.
    * Default: `false`
    */
-  autoAck?: boolean;
+  autoAck?: boolean | null;
   /** Delivery window of the jobs of this poll; default that of the service. Default: `null` */
   ackWithinSeconds?: number | null;
   /** Shown on the jobs while their attempts last. Default: `null` */
@@ -562,13 +559,12 @@ export interface ProgressOutcome {
   action: 'progress';
   percent: number;
   message: string;
-  /** Stages by name */
-  subProgress?: Record<string, ProgressOutcomeSubProgressValue>;
+  subProgress?: Record<string, ProgressOutcomeSubProgressValue> | null;
 }
 
 export interface ProgressOutcomeSubProgressValue {
   percent: number;
-  message?: string;
+  message?: string | null;
 }
 
 export interface ProgressSubProgressValue {
@@ -626,7 +622,7 @@ export interface RetryRequest {
   /** Longest delay, after factor and jitter; default 604800. Default: `null` */
   maxDelaySeconds?: number | null;
   /** Share of a delay by which it is shortened or lengthened at random. Default: `0.2` */
-  jitter?: number;
+  jitter?: number | null;
 }
 
 export interface Settle {
@@ -725,7 +721,7 @@ export interface StreamTokenRequest {
   /** Space whose stream it opens, and the streams of whose jobs. Default: `null` */
   spaceId?: string | null;
   /** How long it is valid; default 900. Default: `900` */
-  expiresInSeconds?: number;
+  expiresInSeconds?: number | null;
 }
 
 export type StreamTokenRequestScope = 'jobs:read' | 'jobs:read:progress';
@@ -747,12 +743,12 @@ export interface UniqueRequest {
    * When the key is free again: when the job has ended, when it was acked, or after `ttlSeconds`.
    * Default: `"ended"`
    */
-  until?: UniqueRequestUntil;
+  until?: UniqueRequestUntil | null;
   /**
    * Return the other job, refuse with `JOB_NOT_UNIQUE`, or replace the other job while it is pending.
    * Default: `"return"`
    */
-  onConflict?: UniqueRequestOnConflict;
+  onConflict?: UniqueRequestOnConflict | null;
   /** With `until: expired`: how long the key is occupied, from the creation of the job. Default: `null` */
   ttlSeconds?: number | null;
 }

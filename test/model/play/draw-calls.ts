@@ -255,7 +255,7 @@ export const DRAW_INPUT: { [V in keyof typeof WEIGHTS]: (drawing: Drawing) => Ve
   copy: (drawing) => ({
     label: `j${drawing.at}`,
     ...ofJob(drawing, 'copy'),
-    payload: drawing.random.of([undefined, undefined, null, { other: [] }]),
+    payload: drawing.random.of([undefined, undefined, { other: [] }]),
   }),
   delete: (drawing) => ofJob(drawing, 'delete'),
   operate: (drawing) => ({ space: drawing.random.of(SPACES), request: operationOf(drawing) }),

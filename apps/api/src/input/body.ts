@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { createGunzip, gunzip } from 'node:zlib';
 import { YardmasterError } from '@yardmaster/protocol';
+import { wantBody } from '@yardmaster/server';
 
 const inflateAll = promisify(gunzip);
 
@@ -34,11 +35,18 @@ export function rawBodyOf<T extends string>(
 ): RawBody<T> | null {
   if (bytes.length === 0) return null; // A chunked body without chunks.
   const type = contentTypeOf(req.headers['content-type'], types);
-  const encoding = (req.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
-  if (encoding !== 'identity' && encoding !== 'gzip') {
-    throw new YardmasterError('UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding must be gzip or identity');
-  }
-  return { bytes, type, isGzip: encoding === 'gzip' };
+  return { bytes, type, isGzip: isGzipped(req.headers['content-encoding']) };
+}
+
+/** Whether a body is compressed. @throws UNSUPPORTED_MEDIA_TYPE for another coding than gzip, or several */
+function isGzipped(header: string | undefined): boolean {
+  if (header === undefined || header === 'gzip') return header !== undefined;
+  const codings = header.split(',').map((coding) => coding.trim().toLowerCase());
+  const [first = 'gzip', ...more] = codings.filter((coding) => coding !== '' && coding !== 'identity');
+  // RFC 9110 §8.4.1.3: x-gzip is another name of gzip.
+  if ((first === 'gzip' || first === 'x-gzip') && more.length === 0) return codings.some((coding) => coding === first);
+  const headers = { 'accept-encoding': 'gzip' };
+  throw new YardmasterError('UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding must be gzip or identity', {}, { headers });
 }
 
 /**
@@ -128,7 +136,8 @@ export function contentTypeOf<T extends string>(header: string | undefined, allo
   const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith('charset='));
   const type = allowed.find((one) => one === name.trim());
   if (type === undefined) {
-    throw new YardmasterError('UNSUPPORTED_MEDIA_TYPE', `Content-Type must be ${allowed.slice(0, 2).join(' or ')}`);
+    const rule = `Content-Type must be ${allowed.slice(0, 2).join(' or ')}`;
+    throw new YardmasterError('UNSUPPORTED_MEDIA_TYPE', rule, {}, { headers: { accept: allowed.join(', ') } });
   }
   if (charset !== undefined && !/^charset="?utf-?8"?$/.test(charset)) {
     throw new YardmasterError('UNSUPPORTED_MEDIA_TYPE', 'charset must be utf-8');
@@ -206,6 +215,7 @@ export function readBytes(req: IncomingMessage, usualLimit: number, ofLists?: Li
     req.on('data', onData);
     req.on('end', onEnd);
     req.on('close', onClose);
+    wantBody(req);
   });
 }
 

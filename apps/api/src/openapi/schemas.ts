@@ -61,12 +61,11 @@ type Override = NonNullable<z.core.ToJSONSchemaParams['override']>;
 const override: Override = ({ zodSchema, jsonSchema }) => {
   const described = openApiSchemaOf(zodSchema);
   if (described !== null) replace(jsonSchema, { ...jsonSchemaOf(described), ...descriptionOf(jsonSchema) });
-  // zod leaves a default out when its value is transformed into another; a number or null stays what it is.
+  // zod leaves a default out when the value is transformed; a scalar stays what it is.
   const { def } = zodSchema._zod;
-  if (def.type === 'default' && isPlain(def.defaultValue)) jsonSchema.default = def.defaultValue;
+  const value = def.type === 'default' ? def.defaultValue : z.globalRegistry.get(zodSchema)?.default;
+  if (value !== undefined && (value === null || typeof value !== 'object')) jsonSchema.default = value;
 };
-
-const isPlain = (value: unknown) => value === null || typeof value === 'number';
 
 const descriptionOf = ({ description }: JsonSchema) => (description === undefined ? {} : { description });
 

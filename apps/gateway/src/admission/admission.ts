@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Config } from '@yardmaster/runtime';
-import { checkHost, clientAddressBy, type Denied, type ServerContext } from '@yardmaster/server';
+import { checkFraming, clientAddressBy, type Denied, type ServerContext } from '@yardmaster/server';
 import { redisNow } from '@yardmaster/store';
 import type { Channels } from '../channels/channels.js';
 import { callerOf, createAnonymousRule, type StreamCaller } from './caller.js';
@@ -72,7 +72,7 @@ export function createAdmission({ context, channels, config }: AdmissionOptions)
   return {
     async admit(req, access, releases) {
       checkNotStopping();
-      checkHost(req);
+      checkFraming(req);
       const request = parseStreamRequest(req);
       const { subject } = request;
       if (!request.isEventStream) checkHandshake(req);

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
 import {
-  checkHost,
+  checkFraming,
   createOutageLog,
   internalError,
   rawResponse,
@@ -46,7 +46,7 @@ export function refuseUpgrade(socket: Duplex, error: YardmasterError, requestId:
 export function respondToPlainRequest(req: IncomingMessage, res: ServerResponse): void {
   setRoute(res, routeOfStream(req.url as string));
   try {
-    checkHost(req);
+    checkFraming(req);
     parseStreamUrl(req.url as string);
   } catch (error) {
     sendError(res, error as YardmasterError); // The two checks throw nothing else.

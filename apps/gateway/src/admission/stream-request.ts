@@ -133,7 +133,7 @@ function parseCounts(query: URLSearchParams): boolean {
 /** Whether a request without an upgrade asks for an event stream, as the EventSource of a browser does. */
 export function acceptsEventStream({ method, headers }: IncomingMessage): boolean {
   const isUpgrade = headers.upgrade?.toLowerCase() === 'websocket';
-  if (method !== 'GET' || isUpgrade) return false;
+  if ((method !== 'GET' && method !== 'HEAD') || isUpgrade) return false;
   const isEventStream = /^\s*text\/event-stream\s*(;|$)/i;
   const isRefused = /;\s*q=0(\.0*)?\s*(;|$)/i;
   return (headers.accept ?? '').split(',').some((type) => isEventStream.test(type) && !isRefused.test(type));
@@ -146,7 +146,7 @@ export function acceptsEventStream({ method, headers }: IncomingMessage): boolea
  * @throws INVALID_REQUEST
  */
 function sinceOf(query: URLSearchParams, lastEventId: unknown): number | null {
-  if (lastEventId !== undefined) return validate(sinceSchema, lastEventId, 'Last-Event-ID');
+  if (lastEventId !== undefined && lastEventId !== '') return validate(sinceSchema, lastEventId, 'Last-Event-ID');
   const since = onceIn(query, 'since');
   return since === undefined ? null : validate(sinceSchema, since, 'since');
 }

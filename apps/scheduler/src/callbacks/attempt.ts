@@ -143,5 +143,7 @@ export function retryDelayMs(
 
 function isWorthRetrying(response: PostOutcome): boolean {
   if ('error' in response) return !response.isFinal;
-  return Math.floor(response.statusCode / 100) === 5 || TEMPORARY.includes(response.statusCode);
+  const { statusCode } = response;
+  // RFC 9110 §15: an invalid status counts as a 5xx.
+  return statusCode < 100 || statusCode >= 500 || TEMPORARY.includes(statusCode);
 }

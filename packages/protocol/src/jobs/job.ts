@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { jsonObject, jsonValue } from '../schema/fields.js';
 import { count, instant, jobIdField, jobStatus } from '../schema/response-fields.js';
 import { type JobEvent, jobEvent } from './events.js';
-import { progressRequest } from './progress.js';
+import { progress } from './progress.js';
 import { failRequest } from './requests.js';
 import { TERMINAL_STATUSES } from './statuses.js';
 import { retry } from './timing.js';
@@ -24,7 +24,7 @@ const listed = {
   completedAt: instant.nullable().describe('Null unless the status is completed'),
   result: jsonValue.describe('Result of the worker; null until completion'),
   error: failRequest.shape.error.optional().describe('Error of the latest attempt that failed; absent without one'),
-  progress: progressRequest.optional().describe('Latest report of any attempt; absent before the first'),
+  progress: progress.optional().describe('Latest report of any attempt; absent before the first'),
   scheduledFor: instant
     .optional()
     .describe('Last time for which the job waits or waited; absent for one that never had to'),
@@ -147,7 +147,7 @@ export type ClaimOutcome = z.output<typeof claimOutcome>;
 export const latestProgress = z
   .object({
     jobId: jobIdField,
-    progress: progressRequest.nullable().describe('Null before the first report'),
+    progress: progress.nullable().describe('Null before the first report'),
     timestamp: instant.nullable().describe('When it was reported; null before the first report'),
   })
   .meta({ id: 'LatestProgress' });

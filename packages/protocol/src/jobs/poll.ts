@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from '../limits.js';
 import { describeAs } from '../schema/describe.js';
-import { anObject, boundedText, integerBetween, queryText } from '../schema/fields.js';
+import { anObject, boundedText, integerBetween, optional, queryText, withDefault } from '../schema/fields.js';
 import { claimedJob } from './job.js';
 import { filterNames, nameOrNames } from './requests.js';
 import { settled, settleList } from './settle.js';
@@ -11,12 +11,9 @@ const WAIT_RULE = 'must be a number of at least 0, in decimal notation';
 const WAIT_BOUND = `above ${MAX_WAIT} is served as ${MAX_WAIT}`;
 const capped = (seconds: number) => Math.min(seconds, MAX_WAIT);
 
-const pollWait = z
-  .number({ error: WAIT_RULE })
-  .min(0, { error: WAIT_RULE })
-  .transform(capped)
-  .default(0)
-  .describe(`How long to wait for the first job while none is pending; ${WAIT_BOUND}`);
+const pollWait = withDefault(z.number({ error: WAIT_RULE }).min(0, { error: WAIT_RULE }).transform(capped), 0).describe(
+  `How long to wait for the first job while none is pending; ${WAIT_BOUND}`,
+);
 
 const secondsInQuery = queryText.regex(/^\d+(\.\d+)?$/, { error: WAIT_RULE }).transform((text) => capped(Number(text)));
 
@@ -44,22 +41,19 @@ const ANY_NAME = 'an empty list means any name';
 export const pollRequest = z
   .object(
     {
-      count: pollCount
-        .transform((count) => Math.min(count, LIMITS.pollMax))
-        .default(LIMITS.pollDefault)
-        .describe(`Jobs to claim; above ${LIMITS.pollMax} is served as ${LIMITS.pollMax}`),
-      types: filterNames().optional().describe(`Names of jobs to claim; ${ANY_NAME}`),
-      type: nameOrNames.optional().describe('Used only without `types`'),
-      names: filterNames().optional().describe('Used only without `types` and `type`'),
-      name: nameOrNames.optional().describe('Used only without the other three fields'),
+      count: withDefault(
+        pollCount.transform((count) => Math.min(count, LIMITS.pollMax)),
+        LIMITS.pollDefault,
+      ).describe(`Jobs to claim; above ${LIMITS.pollMax} is served as ${LIMITS.pollMax}`),
+      types: optional(filterNames()).describe(`Names of jobs to claim; ${ANY_NAME}`),
+      type: optional(nameOrNames).describe('Used only without `types`'),
+      names: optional(filterNames()).describe('Used only without `types` and `type`'),
+      name: optional(nameOrNames).describe('Used only without the other three fields'),
       waitSeconds: pollWait,
-      settle: settleList(LIMITS.pollSettleMax)
-        .optional()
-        .describe('Outcomes of other jobs of the space, settled first'),
-      autoAck: z
-        .boolean({ error: 'must be a boolean' })
-        .default(false)
-        .describe('Ack the jobs at once: their attempts start, without a delivery window. Needs the scope jobs:ack'),
+      settle: optional(settleList(LIMITS.pollSettleMax)).describe('Outcomes of other jobs of the space, settled first'),
+      autoAck: withDefault(z.boolean({ error: 'must be a boolean' }), false).describe(
+        'Ack the jobs at once: their attempts start, without a delivery window. Needs the scope jobs:ack',
+      ),
       ackWithinSeconds: integerBetween(1, LIMITS.ackWithinSecondsMax)
         .nullable()
         .default(null)

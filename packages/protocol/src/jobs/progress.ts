@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from '../limits.js';
 import { describeAs } from '../schema/describe.js';
-import { anObject, isJsonObject, required } from '../schema/fields.js';
+import { anObject, isJsonObject, optional, required } from '../schema/fields.js';
 
 const PERCENT = 'must be between 0 and 100';
 // 1e400 is read as Infinity: a number, and out of range.
@@ -11,12 +11,12 @@ const percentRule = (issue: { input?: unknown }) => {
 };
 const percent = z.number({ error: percentRule }).min(0, { error: PERCENT }).max(100, { error: PERCENT });
 
-const stage = z.object({ percent, message: z.string({ error: 'must be a string' }).optional() }, anObject);
+const stage = z.object({ percent, message: optional(z.string({ error: 'must be a string' })) }, anObject);
 
-type Stage = { percent: number; message?: string };
+type Stage = { percent: number; message?: string | undefined };
 
 /** Stages by name. The object is built entry by entry, because zod's record would drop a stage named "__proto__". */
-const checkedStages = z.custom<object>(isJsonObject, { ...anObject, abort: true }).transform((stages, ctx) => {
+function checkStages(stages: object, ctx: z.RefinementCtx): Record<string, Stage> {
   const entries = Object.entries(stages);
   if (entries.length > LIMITS.subProgressStages) {
     ctx.addIssue({ code: 'custom', message: `must have at most ${LIMITS.subProgressStages} stages` });
@@ -31,11 +31,12 @@ const checkedStages = z.custom<object>(isJsonObject, { ...anObject, abort: true 
         ctx.addIssue({ code: 'custom', message, path: [stageName, ...path] });
   }
   return Object.fromEntries(checked);
-});
-const subProgress = describeAs(
-  checkedStages,
-  z.record(z.string(), stage).meta({ maxProperties: LIMITS.subProgressStages, description: 'Stages by name' }),
-);
+}
+const stagesOf = (described: z.ZodType) =>
+  describeAs(
+    z.custom<object>(isJsonObject, { ...anObject, abort: true }).transform(checkStages),
+    z.record(z.string(), described).meta({ maxProperties: LIMITS.subProgressStages, description: 'Stages by name' }),
+  );
 
 /**
  * A progress report: percent 0 to 100 with decimals, a message for people, and optional stages.
@@ -48,10 +49,19 @@ export const progressRequest = z
     {
       percent,
       message: z.string(required('must be a string')).min(1, { error: 'must not be empty' }),
-      subProgress: subProgress.optional(),
+      subProgress: optional(stagesOf(stage)),
     },
     anObject,
   )
+  .meta({ id: 'ProgressRequest' });
+
+/** A progress report as it is shown. */
+export const progress = z
+  .object({
+    percent,
+    message: z.string(),
+    subProgress: stagesOf(z.object({ percent, message: z.string().optional() })).optional(),
+  })
   .meta({ id: 'Progress' });
 
-export type Progress = z.output<typeof progressRequest>;
+export type Progress = z.output<typeof progress>;

@@ -14,11 +14,14 @@ import {
   nameFilter,
   numberBetween,
   oneOrMore,
+  optional,
   queryFlag,
   refuseJsonFaults,
   required,
   secondsUpTo,
   tagsRequest,
+  wellFormed,
+  withDefault,
 } from '../schema/fields.js';
 import { TERMINAL_STATUSES } from './statuses.js';
 import { delaySeconds, timing, withSchedule } from './timing.js';
@@ -60,12 +63,10 @@ export const createJobRequest = withSchedule(
     {
       name,
       payload: jsonObject.nullable().default(null).describe('Data for the worker'),
-      maxRetries: integerBetween(0, LIMITS.maxRetriesMax)
-        .optional()
+      maxRetries: optional(integerBetween(0, LIMITS.maxRetriesMax))
         .describe('Attempts after the first; each failure or timeout of an attempt uses one')
         .meta({ default: LIMITS.maxRetriesDefault }),
-      timeoutSeconds: secondsUpTo(LIMITS.timeoutSecondsMax)
-        .optional()
+      timeoutSeconds: optional(secondsUpTo(LIMITS.timeoutSecondsMax))
         .describe('Execution window: how long an attempt may take between two heartbeats')
         .meta({ default: LIMITS.timeoutSecondsDefault }),
       callbackUrl: callbackUrl.nullable().default(null),
@@ -114,14 +115,14 @@ export const failRequest = z
       error: z
         .custom<string | JsonObject>(isMessage, { ...required('must be a string or an object'), abort: true })
         .superRefine(refuseJsonFaults)
+        .transform(wellFormed)
         .meta({
           anyOf: [{ type: 'string' }, { type: 'object', additionalProperties: true }],
           description: 'Reason of the failure, for people or for programs',
         }),
-      retryable: z
-        .boolean({ error: 'must be a boolean' })
-        .default(true)
-        .describe('false ends the job: it is dead, whatever retries it has left'),
+      retryable: withDefault(z.boolean({ error: 'must be a boolean' }), true).describe(
+        'false ends the job: it is dead, whatever retries it has left',
+      ),
       retryAfterSeconds: numberBetween(0, LIMITS.retryDelaySecondsMax)
         .nullable()
         .default(null)
@@ -144,7 +145,7 @@ export type RequeueRequest = z.output<typeof requeueRequest>;
 
 /** Body of Copy Job; an absent body copies the payload too. */
 export const copyRequest = z
-  .object({ payload: jsonObject.nullable().optional().describe('Another payload; default that of the job') }, anObject)
+  .object({ payload: optional(jsonObject).describe('Another payload; default that of the job') }, anObject)
   .meta({ id: 'Copy' });
 export type CopyRequest = z.output<typeof copyRequest>;
 

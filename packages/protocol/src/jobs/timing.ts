@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { LIMITS } from '../limits.js';
 import { describeAs } from '../schema/describe.js';
-import { anObject, boundedArray, integerBetween, numberBetween, secondsUpTo, timestampMs } from '../schema/fields.js';
+import {
+  anObject,
+  boundedArray,
+  integerBetween,
+  numberBetween,
+  secondsUpTo,
+  timestampMs,
+  withDefault,
+} from '../schema/fields.js';
 import { instant } from '../schema/response-fields.js';
 
 // Fields of requests that say when, how often and for how long a job may run.
@@ -73,9 +81,9 @@ export const retrySchema = (meta: { id: string; additionalProperties?: false }) 
           .nullable()
           .default(null)
           .describe(`Longest delay, after factor and jitter; default ${LIMITS.retryDelaySecondsMax}`),
-        jitter: numberBetween(0, 1)
-          .default(JITTER_DEFAULT)
-          .describe('Share of a delay by which it is shortened or lengthened at random'),
+        jitter: withDefault(numberBetween(0, 1), JITTER_DEFAULT).describe(
+          'Share of a delay by which it is shortened or lengthened at random',
+        ),
       },
       anObject,
     )
@@ -133,9 +141,9 @@ export const timing = {
     .nullable()
     .default(null)
     .describe('How long the job may wait for its first ack, from the moment it can be claimed; then it is dead'),
-  priority: priority
-    .default(0)
-    .describe('Head start in seconds: the job stands in the queue as if it had been created so much earlier'),
+  priority: withDefault(priority, 0).describe(
+    'Head start in seconds: the job stands in the queue as if it had been created so much earlier',
+  ),
 };
 
 /** Add the rule of the two fields of a schedule to a schema of an object that has them. */

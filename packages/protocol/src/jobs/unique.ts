@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LIMITS } from '../limits.js';
-import { anObject, boundedText, integerBetween } from '../schema/fields.js';
+import { anObject, boundedText, integerBetween, withDefault } from '../schema/fields.js';
 import { count } from '../schema/response-fields.js';
 
 /** Until when a job occupies its unique key. */
@@ -18,14 +18,13 @@ export const uniqueRequest = z
   .object(
     {
       key,
-      until: z
-        .enum(UNTIL, { error: `must be one of ${UNTIL.join(', ')}` })
-        .default('ended')
-        .describe('When the key is free again: when the job has ended, when it was acked, or after `ttlSeconds`'),
-      onConflict: z
-        .enum(ON_CONFLICT, { error: `must be one of ${ON_CONFLICT.join(', ')}` })
-        .default('return')
-        .describe('Return the other job, refuse with `JOB_NOT_UNIQUE`, or replace the other job while it is pending'),
+      until: withDefault(z.enum(UNTIL, { error: `must be one of ${UNTIL.join(', ')}` }), 'ended').describe(
+        'When the key is free again: when the job has ended, when it was acked, or after `ttlSeconds`',
+      ),
+      onConflict: withDefault(
+        z.enum(ON_CONFLICT, { error: `must be one of ${ON_CONFLICT.join(', ')}` }),
+        'return',
+      ).describe('Return the other job, refuse with `JOB_NOT_UNIQUE`, or replace the other job while it is pending'),
       ttlSeconds: integerBetween(1, LIMITS.uniqueTtlSecondsMax)
         .nullable()
         .default(null)

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { FaultDetail } from '../errors.js';
 import { LIMITS } from '../limits.js';
 import { describeAs } from '../schema/describe.js';
-import { jsonObject, queryInteger, queryText, required, timestampMs } from '../schema/fields.js';
+import { jsonObject, optional, queryInteger, queryText, required, timestampMs, wellFormed } from '../schema/fields.js';
 import { count, instant, success } from '../schema/response-fields.js';
 import { faultsOf, findUnknownFields, knownFieldsOf, type UnknownName } from '../schema/validate.js';
 import { LOG_LEVELS, type LogLevel } from './levels.js';
@@ -40,44 +40,29 @@ export const LEVEL_RULE = `must be one of ${LOG_LEVELS.join(', ')}`;
 /** Name of a level in a request. */
 export const levelName = z.enum([...LEVELS_BY_NAME.keys()] as [string], { error: LEVEL_RULE });
 
-/**
- * Forms that programs write in addition to RFC 3339: a blank or `t` for the T, a comma, no seconds, `z`, +0100, +01.
- */
-const LOOSE = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d)?(?:[.,](\d+))?(?:[Zz]|([+-]\d\d):?(\d\d)?)$/;
-
-/** Return a timestamp in the form of RFC 3339. Anything that is not a timestamp stays as it is. */
-function strict(value: unknown): unknown {
-  if (typeof value !== 'string' || (value.length === 24 && value.endsWith('Z'))) return value; // Nearly always.
-  return value.replace(
-    LOOSE,
-    (_, date, minutes, seconds = ':00', fraction = '0', offsetHours, offsetMinutes = '00') => {
-      const zone = offsetHours === undefined ? 'Z' : `${offsetHours}:${offsetMinutes}`;
-      return `${date}T${minutes}${seconds}.${fraction}${zone}`;
-    },
-  );
-}
+/** A timestamp, in which many programs write a blank instead of the T. */
+const loggedAt = z.preprocess(
+  (given) => (typeof given === 'string' ? given.replace(/^([\d-]{8,10}) (?=\d)/, '$1T') : given),
+  timestampMs,
+);
 
 /** A log entry in the form of an object, as workers send it. */
 const fullLog = z
   .object(
     {
-      message: z.string(required('must be a string')),
-      level: z
-        .preprocess((given) => (typeof given === 'string' ? given.toLowerCase() : given), levelName)
-        .transform((given) => levelNamed(given) as LogLevel)
-        .optional()
-        .describe('Default: `info`. `warning` is stored as `warn`, `critical` as `fatal`. Case-insensitive'),
-      timestamp: z
-        .preprocess(strict, timestampMs)
-        .optional()
-        .describe(
-          'Time at which it happened. Default: the time of storage. A blank instead of the `T`, a comma, no seconds, `+0100` and `+01` are accepted',
-        ),
-      source: z
-        .string({ error: 'must be a string' })
-        .optional()
-        .describe('Part of the worker that wrote it. Default: `worker`'),
-      metadata: jsonObject.nullish(),
+      message: z.string(required('must be a string')).transform(wellFormed),
+      level: optional(
+        z
+          .preprocess((given) => (typeof given === 'string' ? given.toLowerCase() : given), levelName)
+          .transform((given) => levelNamed(given) as LogLevel),
+      ).describe('Default: `info`. `warning` is stored as `warn`, `critical` as `fatal`. Case-insensitive'),
+      timestamp: optional(loggedAt).describe(
+        'Time at which it happened, with a `T` or a blank. Default: the time of storage',
+      ),
+      source: optional(z.string({ error: 'must be a string' }).transform(wellFormed)).describe(
+        'Part of the worker that wrote it. Default: `worker`',
+      ),
+      metadata: optional(jsonObject),
     },
     { error: 'must be a string or an object' },
   )
@@ -117,7 +102,7 @@ const LOG_FIELDS = knownFieldsOf(fullLog);
  * @see docs/logs.md#append
  */
 export function checkLog(value: unknown, nameOf: NameOfEntry, unknown: UnknownName[] = []): NewLog | FaultDetail[] {
-  if (typeof value === 'string') return { message: value };
+  if (typeof value === 'string') return { message: value.toWellFormed() };
   const before = unknown.length;
   findUnknownFields(LOG_FIELDS, value, unknown);
   for (let i = before; i < unknown.length; i++) {

@@ -120,6 +120,15 @@ export const spaceId = z.string(required('must be a string')).regex(/^[A-Za-z0-9
   error: `must be 1 to ${LIMITS.spaceIdCharacters} characters of A-Z a-z 0-9 . _ : -`,
 });
 
+/** Replace lone surrogates in the texts of a JSON value by U+FFFD, because many JSON parsers refuse them. */
+export function wellFormed<T extends JsonValue>(value: T): T;
+export function wellFormed(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormed);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key.toWellFormed(), wellFormed(item)]));
+}
+
 /** Refuse a value in which `jsonFault` finds a fault. */
 export function refuseJsonFaults(value: unknown, ctx: z.RefinementCtx): void {
   const fault = jsonFault(value);
@@ -163,6 +172,20 @@ export function secondsUpTo(max: number) {
   return z.number({ error }).positive({ error }).max(max, { error });
 }
 
+/** Make a field of a body optional. Null counts as absent, because many serializers write null for what is not set. */
+export const optional = <T extends z.ZodType>(schema: T) =>
+  schema
+    .nullable()
+    .transform((given) => given ?? undefined)
+    .optional();
+
+/** Make a field of a body optional, with a default. */
+export const withDefault = <Output, Input>(schema: z.ZodType<Output, Input>, value: NonNullable<Output>) =>
+  schema
+    .nullable()
+    .transform((given) => given ?? value)
+    .default(value as never);
+
 /** Text of a query parameter that must not be repeated. A repeated parameter is an array. */
 export const queryText = z.string({ error: 'must appear exactly once' });
 
@@ -196,10 +219,45 @@ export function queryInteger(min: number, max: number) {
 const FIRST_MS = Date.parse('0000-01-01T00:00:00.000Z');
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
+const TIMESTAMP_RULE = 'must be an ISO 8601 timestamp with a time zone';
+
+/** A date and a time of ISO 8601, extended or basic, with a zone: 2026-01-31T09:30:00.768Z, 20260131T1030+0100. */
+const TIMESTAMP =
+  /^(\d{4})(-?)(\d\d)\2(\d\d)[Tt](\d\d)(:?)(\d\d)(?:\6(\d\d)(?:[.,](\d+))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)$/;
+
+/** Return the epoch milliseconds of a timestamp; NaN when it is not one. */
+function parseTimestamp(text: string): number {
+  const [
+    ,
+    year,
+    ,
+    month,
+    day,
+    hour,
+    ,
+    minute,
+    second = '0',
+    fraction = '',
+    sign,
+    offsetHours = '0',
+    offsetMinutes = '0',
+  ] = TIMESTAMP.exec(text) ?? [];
+  const [h, m, s] = [Number(hour), Number(minute), Number(second)];
+  const date = new Date(`${year}-${month}-${day}T00:00:00Z`);
+  const isDate = date.getUTCDate() === Number(day); // Otherwise the 30th of February is a day of March.
+  // A leap second counts as the first second of the next minute, and 24:00 as the next day.
+  const isTime = (h < 24 && m < 60 && s <= 60) || (h === 24 && m + s === 0 && !/[1-9]/.test(fraction));
+  const isOffset = Number(offsetHours) < 24 && Number(offsetMinutes) < 60;
+  if (!isDate || !isTime || !isOffset) return Number.NaN;
+  const minutesAhead = (sign === '-' ? -1 : 1) * (Number(offsetHours) * 60 + Number(offsetMinutes));
+  return date.getTime() + ((h * 60 + m - minutesAhead) * 60 + s) * 1_000 + Number(fraction.slice(0, 3).padEnd(3, '0'));
+}
+
 /** A point in time with its offset, as epoch milliseconds. */
-export const timestampMs = z.iso
-  .datetime({ offset: true, error: 'must be an ISO 8601 timestamp with a time zone' })
-  .transform((text) => Date.parse(text))
+export const timestampMs = z
+  .string({ error: TIMESTAMP_RULE })
+  .transform(parseTimestamp)
+  .refine((ms) => !Number.isNaN(ms), { error: TIMESTAMP_RULE, abort: true })
   .refine((ms) => ms >= FIRST_MS && ms <= LAST_MS, { error: 'must be within the years 0000 to 9999' });
 
 /** A point in time with its offset, returned in UTC with milliseconds. */

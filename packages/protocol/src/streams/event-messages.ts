@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { PublishedMessage } from '../jobs/events.js';
-import { progressRequest } from '../jobs/progress.js';
+import { progress } from '../jobs/progress.js';
 import { logsAppended } from '../logs/logs.js';
 import { jsonValue } from '../schema/fields.js';
 import { count, instant, jobIdField, jobStatus } from '../schema/response-fields.js';
@@ -91,7 +91,7 @@ export function eventMessages<More extends z.ZodRawShape>(more: More) {
       .describe(SENT_WHEN[type]);
   return [
     message('created', z.null()),
-    message('progress', progressRequest),
+    message('progress', progress),
     message('delivered', z.null()),
     message('acked', z.null()),
     message('checkpoint', jsonValue),

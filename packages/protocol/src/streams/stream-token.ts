@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { jobIdFilter } from '../find.js';
 import { LIMITS } from '../limits.js';
-import { boundedArray, exactObject, integerBetween, spaceId, tag } from '../schema/fields.js';
+import { boundedArray, exactObject, integerBetween, spaceId, tag, withDefault } from '../schema/fields.js';
 import { instant } from '../schema/response-fields.js';
 
 /** The first characters of every stream token, and of no API key. */
@@ -32,7 +32,7 @@ export const streamTokenRequest = exactObject({
     .default(null)
     .describe('It opens the streams of jobs with this tag, and those of spaces for these jobs'),
   spaceId: spaceId.nullable().default(null).describe('Space whose stream it opens, and the streams of whose jobs'),
-  expiresInSeconds: integerBetween(60, 86_400).default(900).describe('How long it is valid; default 900'),
+  expiresInSeconds: withDefault(integerBetween(60, 86_400), 900).describe('How long it is valid; default 900'),
 })
   .superRefine((request, ctx) => {
     const given = SUBJECTS.filter((name) => request[name] !== null);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { progressRequest } from '../jobs/progress.js';
+import { progress, progressRequest } from '../jobs/progress.js';
 import { STATUSES } from '../jobs/statuses.js';
 import { openApiSchemaOf } from '../schema/describe.js';
 import { type JsonValue, spaceId } from '../schema/fields.js';
@@ -48,13 +48,11 @@ export const progressMessage = z
   .discriminatedUnion('type', [
     z
       .object({
-        ...{ jobId, type: init, progress: progressRequest.optional().describe('The latest report') },
+        ...{ jobId, type: init, progress: progress.optional().describe('The latest report') },
         ...{ timestamp, seq, missed },
       })
       .describe(INIT),
-    z
-      .object({ jobId, type: z.literal('progress'), data: progressRequest, timestamp, seq })
-      .describe(SENT_WHEN.progress),
+    z.object({ jobId, type: z.literal('progress'), data: progress, timestamp, seq }).describe(SENT_WHEN.progress),
     z.object({ jobId, type: z.literal('completed'), timestamp, seq }).describe(SENT_WHEN.completed),
   ])
   .meta({

@@ -62,11 +62,11 @@ const RETRY_AFTER_AT_MOST = 5;
 /** The page that explains each code. */
 const ERRORS_PAGE = 'https://github.com/yardmaster/yardmaster/blob/main/docs/errors.md';
 
-/** Return the headers of an error: a link to its explanation, and Retry-After where a retry may help. */
-export function headersOf({ code, status, retryAfterSeconds }: YardmasterError): OutgoingHttpHeaders {
+/** Return the headers of an error: a link to its explanation, Retry-After where a retry may help, and its own. */
+export function headersOf({ code, status, retryAfterSeconds, headers }: YardmasterError): OutgoingHttpHeaders {
   const link = `<${ERRORS_PAGE}#${code.toLowerCase()}>; rel="help"`;
   const seconds = retryAfterSeconds ?? secondsFor(status);
-  return seconds === null ? { link } : { link, 'retry-after': String(seconds) };
+  return seconds === null ? { link, ...headers } : { link, 'retry-after': String(seconds) };
 }
 
 function secondsFor(status: number): number | null {
@@ -83,6 +83,26 @@ export function sendError(res: ServerResponse, error: YardmasterError, headers: 
 export function internalError(requestId: string): YardmasterError {
   return new YardmasterError('INTERNAL', `Internal error (request ${requestId})`);
 }
+
+const CONTINUE = Symbol('tells the client to send the body');
+
+type HeldRequest = IncomingMessage & { [CONTINUE]?: () => void };
+
+/**
+ * Let a client that sent `Expect: 100-continue` wait until `wantBody` is called. Without that call, the connection ends with
+ * the response, because nobody knows whether the next bytes are the body.
+ */
+export function holdBody(req: HeldRequest, res: ServerResponse): void {
+  const { shouldKeepAlive } = res;
+  res.shouldKeepAlive = false;
+  req[CONTINUE] = () => {
+    res.shouldKeepAlive = shouldKeepAlive;
+    res.writeContinue();
+  };
+}
+
+/** Tell a client that waits with its body to send it. */
+export const wantBody = (req: HeldRequest) => req[CONTINUE]?.();
 
 /** How much of a request body that is not needed is still read, and for how long in milliseconds. */
 const DISCARD_BYTES = 16 * 1_048_576;
@@ -144,12 +164,16 @@ export function requestIdOfResponse(res: Identified): string {
 /**
  * Check that a request names its host as HTTP requires: exactly once, or not at all before HTTP/1.1. Two Host headers
  * are a way to smuggle requests past a proxy. We check this, because Node's own refusal has no body and it does not
- * notice the second header.
+ * notice the second header. Nor does it undo a transfer coding other than `chunked`, so such a body is refused: with 400
+ * and not with the 501 of RFC 9112, which alerts take for a fault of the service.
  *
  * @throws INVALID_REQUEST
  */
-export function checkHost(req: IncomingMessage): void {
+export function checkFraming(req: IncomingMessage): void {
   if (!hasOneHost(req)) throw new YardmasterError('INVALID_REQUEST', 'Host header must appear exactly once');
+  if (/,\s*chunked$/i.test(req.headers['transfer-encoding'] ?? ''))
+    // Node refuses all others itself.
+    throw new YardmasterError('INVALID_REQUEST', 'Transfer-Encoding must be chunked');
 }
 
 function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {

@@ -3,7 +3,7 @@ import { YardmasterError } from '@yardmaster/protocol';
 import type { Registry } from 'prom-client';
 import { setRoute, UNKNOWN_ROUTE } from '../metrics/http.js';
 import type { ServerContext } from '../server-context.js';
-import { COMMON, checkHost, endResponse, requestIdOfResponse, sendEmpty, sendError, sendJson } from './exchange.js';
+import { COMMON, checkFraming, endResponse, requestIdOfResponse, sendEmpty, sendError, sendJson } from './exchange.js';
 
 /** Paths at which every process reports its state, by GET and without a key. */
 export const PROBES = ['/livez', '/readyz', '/metrics'] as const;
@@ -28,7 +28,7 @@ export interface Health {
  */
 export async function respondToProbe(req: IncomingMessage, res: ServerResponse, health: Health): Promise<void> {
   try {
-    checkHost(req);
+    checkFraming(req);
     const path = req.url?.split('?')[0] ?? '';
     setRoute(res, isProbe(path) ? path : UNKNOWN_ROUTE);
     if (!isProbe(path)) throw new YardmasterError('NOT_FOUND');

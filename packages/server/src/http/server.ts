@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Service } from '@yardmaster/runtime';
 import type { RequestMetrics } from '../metrics/http.js';
 import { trackConnections, untrackConnection } from './connection.js';
+import { holdBody } from './exchange.js';
 import { createReadQueue, limitPipelines } from './read-queue.js';
 import { refuseInvalidInput } from './refusal.js';
 
@@ -27,6 +28,10 @@ export function protectServer(server: Server, requests: RequestMetrics): Server 
   // No byte was sent or read for so long while a request is open: the client does not read its response. A client that
   // does not send the rest of its request gets its 408 first: after `requestTimeout` and the time until Node checks it.
   server.timeout = 35_000;
+  server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
+    holdBody(req, res);
+    server.emit('request', req, res);
+  });
   // An expectation that we do not know may be ignored; Node's own 417 would have no body.
   server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => server.emit('request', req, res));
   refuseInvalidInput(server, requests);
