@@ -83,14 +83,14 @@ func handlerOf(runs *attempts) yardmaster.Handler[json.RawMessage, any] {
 		printEvent("handler", object{
 			"jobId": j.ID, "name": j.Name, "attempt": j.Attempt, "payload": j.Payload, "checkpoint": j.Checkpoint,
 		})
-		printed := make(chan struct{})
-		stop := context.AfterFunc(ctx, func() {
-			defer close(printed)
+		// A handler that waits for ctx may return before the function that is called after it.
+		printAborted := sync.OnceFunc(func() {
 			printEvent("aborted", object{"jobId": j.ID, "reason": reasons[context.Cause(ctx)]})
 		})
+		stop := context.AfterFunc(ctx, printAborted)
 		defer func() {
-			if !stop() {
-				<-printed
+			if !stop() || ctx.Err() != nil {
+				printAborted()
 			}
 			printEvent("handlerEnded", object{"jobId": j.ID})
 		}()
