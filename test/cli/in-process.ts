@@ -5,24 +5,32 @@ import { keepOutput, type Run } from './yardmaster.js';
 const TIMEOUT_SECONDS = 25;
 
 /** What a command has that gets neither signals nor input. */
-export const NO_INPUT: Pick<Io, 'stopSignals' | 'readInput'> = {
+export const NO_INPUT: Pick<Io, 'stopSignals' | 'readInput' | 'ask'> = {
   stopSignals: () => ({ first: new AbortController().signal, second: new AbortController().signal }),
   readInput: async () => '',
+  ask: null,
 };
 
 /**
  * Run the command as if its output was a pipe, but in this process, so that it is quick enough for a table of cases.
  *
- * @param waitForDrain as in Io; default: the reader takes everything at once
+ * @param others parts of Io; by default the reader takes everything at once, and the input is empty
  */
 export function yardmasterHere(
   args: string[],
   env: Record<string, string>,
-  waitForDrain: Io['waitForDrain'] = () => null,
+  { out, ...others }: Partial<Omit<Io, 'out'>> & { out?: Omit<Io['out'], 'write'> } = {},
 ): Run {
   const { write, writeErr, run } = keepOutput();
   const { signal } = new AbortController();
-  const io: Io = { out: { write }, err: { write: writeErr }, waitForDrain, interruptSignal: () => signal, ...NO_INPUT };
+  const io: Io = {
+    out: { write, ...out },
+    err: { write: writeErr },
+    waitForDrain: () => null,
+    interruptSignal: () => signal,
+    ...NO_INPUT,
+    ...others,
+  };
   const ended = runProgram(args, {
     env,
     io,

@@ -106,8 +106,8 @@ it('create --wait exits with 124 and the job id when the job has not ended in ti
 
 it.each([
   [['create', 'a', '[]'], 1, 'yardmaster: payload must be an object\n'],
-  [['create', 'a', '{'], 2, 'yardmaster: payload is not JSON\n'],
-  [['create', 'a', '-'], 2, 'yardmaster: payload is not JSON\n'],
+  [['create', 'a', '{'], 2, 'yardmaster: payload is not JSON: it ends too early\n'],
+  [['create', 'a', '-'], 2, 'yardmaster: payload is not JSON: it ends too early\n'],
   [['create', 'a', '--max-retries', '1000'], 1, 'yardmaster: maxRetries must be an integer between 0 and 100\n'],
   [['create', 'a', '--retry', '{"delay": 3}'], 1, 'yardmaster: unknown field retry.delay\n'],
   [
@@ -136,7 +136,9 @@ it('lists the newest jobs in a table, and filters them by status and name', asyn
   expect(await ids('--offset', '2')).toEqual([0, dead]);
   const run = here('jobs-list', 'jobs', '--limit', '1');
   await run.exit();
-  expect(run.out()).toMatch(/^ID +STATUS +NAME +ATTEMPTS +CREATED\n\w+ +pending +resize +0 +2\S+Z\n$/);
+  expect(run.out()).toMatch(
+    /^ID +STATUS +NAME +AGE +ATTEMPT +WORKER +ERROR\n\w+ +pending +resize +\d+s +0\/4 +- +-\n$/,
+  );
   const [, lines] = await here('jobs-list', 'jobs', '--json').end();
   expect(lines.map((line) => JSON.parse(line).id)).toEqual([second, first, dead]);
 });
@@ -169,12 +171,11 @@ it('finds jobs by tag, text and time of creation, oldest first', async () => {
   expect(await ids('--status', 'dead', '--status', 'killed')).toEqual([third, second]);
   expect(await ids('--after', createdAt, '--before', '2999-01-01T00:00:00Z')).toEqual([third, second, first]);
   expect(await ids('--before', createdAt)).toEqual([]);
+  expect(await ids('--after', '1h', '--before', '0s')).toEqual([third, second, first]);
 });
 
 it.each([
   [['--all', '--limit', '5'], 2, 'yardmaster: --all and --limit exclude each other\n'],
-  [['--after', 'yesterday'], 1, 'yardmaster: --after must be an ISO 8601 timestamp with a time zone\n'],
-  [['--before', 'yesterday'], 1, 'yardmaster: --before must be an ISO 8601 timestamp with a time zone\n'],
   [['--query', ''], 1, 'yardmaster: --query must be 1 to 500 characters\n'],
   [['--name', 'a', '--offset', '5'], 1, 'yardmaster: offset must not be given together with cursor, order'],
   [['--tag', ''], 1, 'yardmaster: tag must be 1 to 64 characters\n'],
@@ -301,7 +302,7 @@ it('counts the jobs of a space by status and by name', async () => {
   const [counts = '', , ...table] = lines;
   expect(code).toBe(0);
   expect(counts).toMatch(
-    /^pending 2, delivered 0, running 0, completed 0, dead 1, killed 0, total 3, oldest pending for \d+ s$/,
+    /^pending 2, delivered 0, running 0, completed 0, dead 1, killed 0, total 3, oldest pending for \d+s$/,
   );
   expect(table.map((line) => line.split(/ +/).slice(0, 3))).toEqual([
     ['NAME', 'JOBS', 'PENDING'],
@@ -318,7 +319,7 @@ it('lists the spaces that have jobs', async () => {
   expect(code).toBe(0);
   expect(lines[0]?.split(/ +/)).toEqual(['SPACE', 'JOBS', 'PENDING', 'RUNNING', 'DEAD', 'OLDEST']);
   expect(lines.filter((line) => line.startsWith('jobs-spaces '))).toEqual([
-    expect.stringMatching(/^jobs-spaces +2 +2 +0 +0 +\d+ s$/),
+    expect.stringMatching(/^jobs-spaces +2 +2 +0 +0 +\d+s$/),
   ]);
   const [, all] = await here('jobs-spaces', 'spaces', '--json').end();
   expect(all.map((line) => JSON.parse(line)).find(({ spaceId }) => spaceId === 'jobs-spaces').jobs.total).toBe(2);
@@ -345,11 +346,6 @@ it('shows the history of a space by minutes and by hours', async () => {
   expect(await sums('minutes', '--name', 'crop')).toEqual({ crop: [1, 1] });
   const [, [json = '']] = await history('minutes', '--json');
   expect(JSON.parse(json)).toMatchObject({ spaceId: 'jobs-history', step: 60 });
-  expect(await history('minutes', '--from', 'yesterday')).toEqual([
-    1,
-    [],
-    'yardmaster: from must be an ISO 8601 timestamp with a time zone\n',
-  ]);
 });
 
 it('jobs exits with 141 when its output is closed', async () => {

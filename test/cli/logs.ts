@@ -14,8 +14,8 @@ export const asAdmin = ({ url }: { url: string }) => ({ YARDMASTER_URL: url, YAR
 export const logs = (at: { url: string }, ...args: string[]): ProcessRun => yardmaster(['logs', ...args], asAdmin(at));
 
 /** Run `yardmaster logs` in this process, as admin. */
-export const logsHere = (at: { url: string }, args: string[], waitForDrain?: Io['waitForDrain']): Run =>
-  yardmasterHere(['logs', ...args], asAdmin(at), waitForDrain);
+export const logsHere = (at: { url: string }, args: string[], waitForDrain: Io['waitForDrain'] = () => null): Run =>
+  yardmasterHere(['logs', ...args], asAdmin(at), { waitForDrain });
 
 /** Run `yardmaster logs` in this process, as admin, to its end. */
 export const readHere = (at: { url: string }, ...args: string[]) => logsHere(at, args).end();

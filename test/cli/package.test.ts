@@ -51,6 +51,8 @@ it('the installed command works outside a clone: it shows the service, works on 
   const jobs = installed('jobs', '--json');
   await jobs.exit();
   const watch = installed('watch', JSON.parse(jobs.out()).id);
+  const [, yaml] = await installed('jobs', '-o', 'yaml').end();
+  expect(yaml).toContain('name: echo');
   expect([await watch.exit(), watch.out()]).toEqual([0, expect.stringContaining('completed')]);
   signal(worker, 'SIGTERM');
   expect(await worker.exit()).toBe(0);

@@ -55,7 +55,7 @@ it.each([
       waitSeconds: null,
     },
   ],
-  ['jobs', IN_SPACE, { ...inSpace, query: {}, limit: 50, offset: 0 }],
+  ['jobs', IN_SPACE, { ...withKey, spaceId: 's', query: {}, limit: 50, offset: 0, output: 'table' }],
   ['get job', KEY, { ...called, id: 'job', hasHistory: true }],
   ['kill job other', KEY, { ...withKey, ids: ['job', 'other'], flags: {} }],
   ['release job', KEY, { ...called, id: 'job', reason: null, delaySeconds: null, deliveryToken: null }],
@@ -67,6 +67,7 @@ it.each([
     {
       ...inSpace,
       mustWait: false,
+      isSure: false,
       body: {
         action: 'kill',
         filter: { status: ['pending', 'running'], tags: ['a'], q: 'x', ids: ['j'] },
@@ -86,7 +87,8 @@ it.each([
   ['resume s --name a', KEY, { ...inSpace, names: ['a'] }],
   ['stats', IN_SPACE, { ...inSpace, names: [], limit: null, history: null }],
   ['spaces', KEY, { ...called, limit: 1_000 }],
-  ['info', {}, { ...at('http://127.0.0.1:8080', null), spaceId: null, isJson: false }],
+  ['info', {}, { ...at('http://127.0.0.1:8080', null), spaceId: null, profile: null, isJson: false }],
+  ['open', {}, { url: 'http://127.0.0.1:8080/ui/#/', browser: null }],
   ['completion zsh', {}, { shell: 'zsh' }],
   ['keys list', KEY, { ...called, limit: 1_000 }],
   ['keys list --limit 5', KEY, { ...called, limit: 5 }],
@@ -155,6 +157,12 @@ it.each([
   ],
   [['info', '--space', 'other'], IN_SPACE, { spaceId: 'other' }],
   [['stats', '--name', 'a', '--name', 'b,c'], IN_SPACE, { names: ['a', 'b,c'] }],
+  [['open', 'a/b'], IN_SPACE, { url: 'http://127.0.0.1:8080/ui/#/jobs/a%2Fb' }],
+  [['open'], IN_SPACE, { url: 'http://127.0.0.1:8080/ui/#/spaces/s' }],
+  [['open', '--space', 'a b'], elsewhere, { url: 'https://yard.example/base/ui/#/spaces/a%20b' }],
+  [['jobs', '--after', '20260801T0000Z'], IN_SPACE, { query: { createdAfter: '20260801T0000Z' } }],
+  [['jobs', '-o', 'yaml'], IN_SPACE, { output: 'yaml' }],
+  [['jobs', '--json'], IN_SPACE, { output: 'json' }],
   [
     ['stats', '--history', 'hours', '--from', '2026-08-01T00:00:00Z'],
     IN_SPACE,
@@ -206,6 +214,9 @@ it.each([
       'completion <shell> ',
       'fsck [options] ',
       'Print the logs of a job',
+      '\nJobs:\n  create ',
+      '\nService:\n  info ',
+      'https://github.com/yardmaster/yardmaster/blob/main/docs/cli.md\n',
     ],
   ],
   ['watch', ['$YARDMASTER_API_KEY', '  124  the time limit of --timeout was over']],
@@ -241,6 +252,57 @@ it.each([
   const { code, out, err } = await run([...command.split(' ').filter(Boolean), '--help'], {});
   expect([code, err]).toEqual([0, '']);
   for (const text of texts) expect(out).toContain(text);
+});
+
+/** Return the commands that a command of the help has, in one or two words, and the command itself if it is one. */
+async function commandsIn(path: string[]): Promise<string[]> {
+  const { out } = await run([...path, '--help'], {});
+  const own = out.includes('\nExample:\n') ? [path.join(' ')] : [];
+  if (!/^Usage: .*\[command\]$/m.test(out)) return own;
+  const names = [...out.matchAll(/^ {2}([a-z][a-z-]*) (?=[[<]| {2})/gm)].map(([, name = '']) => name);
+  const commands = names.filter((name) => name !== 'help').map((name) => commandsIn([...path, name]));
+  return [...own, ...(await Promise.all(commands)).flat()];
+}
+
+it('ends the help of each command with an example that the command reads', async () => {
+  const commands = await commandsIn([]);
+  expect(commands).toEqual(expect.arrayContaining(['create', 'keys list', 'config set', 'fsck', 'fsck show']));
+  for (const command of commands) {
+    const { out } = await run([...command.split(' '), '--help'], {});
+    const [, line = ''] = /\nExample:\n {2}yardmaster (.+)\n$/.exec(out) ?? [];
+    const words = line.replace(/ < \S+$/, '').match(/'[^']*'|\S+/g) ?? [];
+    const { name, code, err } = await run(words.map((word) => word.replaceAll("'", '')));
+    expect([command, name, code, err]).toEqual([command, command, 7, '']);
+  }
+});
+
+it.each([
+  ['{"a": [1,\n2,]}', 'unexpected character at line 2, column 3'],
+  ["{'a': 1}", 'unexpected character at line 1, column 2'],
+  ['{"a": tru}', 'unexpected character at line 1, column 10'],
+  ['{"a": 1} x', 'unexpected character at line 1, column 10'],
+  ['{"a": "b\nc"}', 'unexpected character at line 1, column 9'],
+  ['{"a": "b', 'it ends too early'],
+])('refuses the payload %j and shows where it stops being JSON', async (payload, fault) => {
+  expect(await run(['create', 'a', payload], IN_SPACE)).toMatchObject({
+    code: 2,
+    err: `yardmaster: payload is not JSON: ${fault}\n`,
+  });
+});
+
+it.each([
+  [['jobs', '--after'], '2h', -7_200_000],
+  [['jobs', '--before'], '30m', -1_800_000],
+  [['stats', '--history', 'hours', '--from'], '7d', -604_800_000],
+  [['operations', 'start', 'kill', '--status', 'pending', '--created-before'], '1d', -86_400_000],
+  [['keys', 'create', '--scope', 'jobs:read', '--expires'], '12h', 43_200_000],
+])('reads the time of %j relative to now: %s', async (args, time, ms) => {
+  const before = Date.now();
+  const { request } = await run([...args, time], IN_SPACE);
+  const [text = ''] = /\d{4}-\d\d-\d\dT[\d:.]+Z/.exec(JSON.stringify(request)) ?? [];
+  const at = Date.parse(text) - ms;
+  expect(at).toBeGreaterThanOrEqual(before);
+  expect(at).toBeLessThanOrEqual(Date.now());
 });
 
 const LEVELS = 'Each must be one of trace, debug, info, warn, error, fatal';
@@ -304,7 +366,8 @@ it.each([
   [['create', 'a'], KEY, 'give --space, or set YARDMASTER_SPACE'],
   [['create', 'a', '--space', ''], KEY, '--space is empty'],
   [['create', 'a'], { YARDMASTER_SPACE: 's' }, needsKey('creating a job', 'jobs:create')],
-  [['create', 'a', '{', '--space', 's'], KEY, 'payload is not JSON'],
+  [['create', 'a', '{', '--space', 's'], KEY, 'payload is not JSON: it ends too early\n'],
+  [['create', 'a', '--at', 'tomorrow'], IN_SPACE, 'It must be ISO 8601 with a time zone.\n'],
   [['create', 'a', '--max-retries', 'x'], IN_SPACE, "option '--max-retries <count>' argument 'x' is invalid"],
   [['create', 'a', '--max-retrys', '1'], IN_SPACE, "unknown option '--max-retrys'\n(Did you mean --max-retries?)"],
   [['create', 'a', '--delay', '-1'], IN_SPACE, 'It must be a number of seconds, or a time such as'],
@@ -315,8 +378,19 @@ it.each([
   [['create', 'a', '--callback-header', 'ym_x'], IN_SPACE, '--callback-header must be "name: value"'],
   [['create', 'a', '--wait', '0'], IN_SPACE, 'It must be a number of seconds, or a time such as'],
   [['jobs', '--status', 'ded'], IN_SPACE, 'Allowed choices are scheduled, pending'],
+  [['jobs', '--after', 'tomorrow'], IN_SPACE, 'It must be ISO 8601 with a time zone, or a time ago such as 2h.\n'],
+  [['jobs', '--before', '2026-08-01'], IN_SPACE, 'It must be ISO 8601 with a time zone, or a time ago'],
+  [['jobs', '--output', 'xml'], IN_SPACE, 'Allowed choices are wide, json, yaml, csv'],
+  [['jobs', '--json', '-o', 'csv'], IN_SPACE, '--json and --output exclude each other'],
   [['jobs', '--limit', '0'], IN_SPACE, 'It must be a whole number from 1 to 10000'],
+  [
+    ['stats', '--history', 'hours', '--from', 'yesterday'],
+    IN_SPACE,
+    'It must be ISO 8601 with a time zone, or a time ago',
+  ],
   [['get', ''], KEY, 'the id is empty'],
+  [['open', ''], {}, 'the id is empty'],
+  [['open', 'job', '--space', 's'], {}, 'give either a job id or --space'],
   [['kill', 'job'], {}, needsKey('killing a job', 'jobs:kill')],
   [['requeue', 'job', '--delay', 'x'], KEY, 'It must be a number of seconds'],
   [['copy', 'job', '{'], KEY, 'payload is not JSON'],
@@ -325,6 +399,11 @@ it.each([
     ['operations', 'start', 'retry', '--status', 'dead'],
     IN_SPACE,
     'Allowed choices are requeue, kill, delete, reschedule',
+  ],
+  [
+    ['operations', 'start', 'kill', '--status', 'pending', '--created-after', 'today'],
+    IN_SPACE,
+    'It must be ISO 8601 with a time zone, or a time ago',
   ],
   [['operations', 'get', ''], KEY, 'the id is empty'],
   [['delete', ''], KEY, 'the id is empty'],
@@ -356,7 +435,7 @@ it.each([
   [['stream-token', '--scope', 'jobs:read'], {}, 'creating a stream token needs an API key'],
   [['keys', 'lst'], KEY, "unknown command 'lst'\n(Did you mean list?)"],
   [['keys', 'revoke', 'id'], {}, needsKey('revoking a key', 'keys:manage')],
-  [['completion', 'fish'], {}, 'Allowed choices are bash, zsh'],
+  [['completion', 'csh'], {}, 'Allowed choices are bash, zsh, fish'],
   [['fsck', '--json', '--plain'], {}, '--json and --plain exclude each other'],
   [['fsck', '--repiar'], {}, "unknown option '--repiar'"],
   [['fsck', 'job'], {}, 'too many arguments'],

@@ -66,7 +66,15 @@ const ALLOWED: Record<string, string[]> = {
     'p-limit',
     'prom-client',
   ],
-  'apps/cli': ['@yardmaster/fsck', '@yardmaster/protocol', '@yardmaster/sdk', 'commander', 'string-width', 'ws'],
+  'apps/cli': [
+    '@yardmaster/fsck',
+    '@yardmaster/protocol',
+    '@yardmaster/sdk',
+    'commander',
+    'string-width',
+    'yaml',
+    'zod',
+  ],
   'apps/standalone': [
     '@yardmaster/api',
     '@yardmaster/gateway',

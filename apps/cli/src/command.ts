@@ -13,6 +13,8 @@ export type Env = Record<string, string | undefined>;
 export interface CliCommand<Request = unknown, Flags extends OptionValues = OptionValues> {
   /** One word, or two for a command of a group, such as `keys list`. */
   name: string;
+  /** Command line for the end of the help, without the name of the program. */
+  example: string;
   /** Describe the arguments, options and help to commander. */
   define(command: Command): Command;
   /** Parse a command line into a request. It throws a UsageError. */
@@ -51,6 +53,8 @@ export interface Io {
   stopSignals: () => StopSignals;
   /** Read the standard input to its end. */
   readInput: () => Promise<string>;
+  /** Ask a person a question, and return the line that is typed. Null without a terminal, as in scripts. */
+  ask: ((question: string) => Promise<string>) | null;
 }
 
 /** Signals of a command that ends in an orderly way. The reason of each is the name of the signal of the process. */

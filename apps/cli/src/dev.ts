@@ -23,6 +23,7 @@ const SERVICE = fileURLToPath(new URL('../../standalone/dist/main.js', import.me
 /** `yardmaster dev`: the whole service in one process, for a developer or the tests of a program. */
 export const devCommand = defineCommand({
   name: 'dev',
+  example: 'dev --ephemeral --port 18080',
   define: (command) =>
     command
       .description('Run the whole service on this machine, with a Redis of its own.')

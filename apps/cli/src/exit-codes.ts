@@ -28,10 +28,12 @@ export const EXIT = {
   ...BY_SIGNAL,
 } as const satisfies Record<string, ExitCode>;
 
+const REFUSED = 'the service refused the call, for example because of the key or a field';
+
 /** Exit codes of commands that make a call and end. A number must never get another meaning. */
 export const CALL_EXIT = {
   done: { code: 0, meaning: 'the command did what it says' },
-  refused: { code: 1, meaning: 'the service refused the call, for example because of the key or a field' },
+  refused: { code: 1, meaning: `${REFUSED}; or you did not confirm it` },
   usage: EXIT.usage,
   unavailable: { code: 6, meaning: 'the service could not be reached, or could not serve the call, for 30 s' },
   ...BY_SIGNAL,
@@ -40,7 +42,7 @@ export const CALL_EXIT = {
 /** Exit codes of `create`. With `--wait` they are those of `watch`. A number must never get another meaning. */
 export const CREATE_EXIT = {
   created: { code: 0, meaning: 'the job was created; with --wait: and it completed' },
-  refused: CALL_EXIT.refused,
+  refused: { code: 1, meaning: REFUSED },
   usage: EXIT.usage,
   dead: EXIT.dead,
   killed: EXIT.killed,

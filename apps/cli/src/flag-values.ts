@@ -1,3 +1,4 @@
+import { bodyFilter } from '@yardmaster/protocol';
 import { parseSeconds } from '@yardmaster/sdk/internal/durations';
 import { InvalidArgumentError } from 'commander';
 
@@ -36,6 +37,32 @@ export const drainSecondsOf = durationIf(
 
 /** Read a duration that may be 0. The service knows its other limits. @returns seconds */
 export const secondsOf = durationIf(() => true, A_TIME);
+
+/** Make a parser of a moment: ISO 8601 as the service reads it, or the moment that `read` finds in a text. */
+const momentIf = (rule: string, read: (text: string) => number | null) => (text: string) => {
+  const ms = read(text);
+  if (ms !== null) return new Date(ms).toISOString();
+  if (bodyFilter.createdAfter.safeParse(text).success) return text;
+  throw new InvalidArgumentError(`It must be ${rule}.`);
+};
+
+/** Make a reader of a duration before (-1) or after (1) the time of this machine. */
+const fromNow = (sign: -1 | 1) => (text: string) => {
+  const seconds = parseSeconds(text);
+  return seconds === null ? null : Date.now() + sign * seconds * 1_000;
+};
+
+/** Read a moment. @returns ISO 8601 */
+export const momentOf = momentIf('ISO 8601 with a time zone', () => null);
+
+/** Forms of a moment in the past, for the help. */
+export const PAST_MOMENT = 'ISO 8601 with a time zone, or a time ago such as 2h';
+
+/** Read a moment, or how long ago it was. @returns ISO 8601 */
+export const pastMomentOf = momentIf(PAST_MOMENT, fromNow(-1));
+
+/** Read a moment, or the time until then. @returns ISO 8601 */
+export const futureMomentOf = momentIf('ISO 8601 with a time zone, or a time from now such as 12h or 30d', fromNow(1));
 
 /** Read a number above 0. The service knows its other limits. */
 export const numberAbove0 = numberIf((number) => number > 0 && number < Number.POSITIVE_INFINITY, 'a number above 0');

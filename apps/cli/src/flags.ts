@@ -11,6 +11,7 @@ export type Format = 'auto' | 'plain' | 'json';
 export interface ServiceFlags {
   url?: string;
   token?: string;
+  profile?: string;
   /** Only of commands that have the option. */
   json?: boolean;
 }
@@ -49,7 +50,8 @@ export const PLAIN_HELP = 'print plain lines, as when the output is not a termin
 export function withServiceOptions(command: Command): Command {
   return command
     .option('--url <url>', `address of the service (default: $YARDMASTER_URL, else ${DEFAULT_URL})`)
-    .option('--token <key>', 'API key (default: $YARDMASTER_API_KEY, which the process list does not show)');
+    .option('--token <key>', 'API key (default: $YARDMASTER_API_KEY, which the process list does not show)')
+    .option('--profile <name>', 'profile of "yardmaster config" (default: $YARDMASTER_PROFILE, else the one in use)');
 }
 
 /** Add the flags of commands that work in one space. */

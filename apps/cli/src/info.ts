@@ -11,28 +11,33 @@ interface Flags extends SpaceFlags {}
 /** `yardmaster info`: shows the service, and whether the address and the API key work. */
 export const infoCommand = defineCommand({
   name: 'info',
+  example: 'info --url https://yard.example.com',
   define: (command) =>
     withSpaceOption(
-      command.description('Show the versions of the command and of the service, and whether address and key work.'),
+      command.description(
+        'Show the versions of the command and of the service, the profile, and whether address and key work.',
+      ),
     )
       .option('--json', 'print one line of JSON')
       .addHelpText('after', `\nSends each request once.\n${exitCodesHelp(CALL_EXIT)}`),
   parse({ flags, env }: CommandLine<Flags>) {
     const spaceId = flags.space ?? (env.YARDMASTER_SPACE || null);
-    return { service: serviceOf(flags, env), spaceId, isJson: flags.json ?? false };
+    const profile = env.YARDMASTER_PROFILE ?? null; // Of the option, the variable or the file.
+    return { service: serviceOf(flags, env), spaceId, profile, isJson: flags.json ?? false };
   },
-  async run({ service, spaceId, isJson }, { out }) {
+  async run({ service, spaceId, profile, isJson }, { out }) {
     const found = await checkService(service, spaceId);
     const { version, features, key, space } = found;
     const lines = [
       `command   ${VERSION}`,
+      ...(profile === null ? [] : [`profile   ${printable(profile)}`]),
       `service   ${version ?? 'unknown'} at ${service.url.origin}`,
       ...(features === null ? [] : [`features  ${features.join(', ')}`]),
       ...(key === null ? [] : [`key       ${key}`]),
       ...(space === null ? [] : [`space     ${space}`]),
     ];
     const { exit, problem, ...shown } = found;
-    const json = JSON.stringify({ command: VERSION, url: service.url.href, ...shown, problem });
+    const json = JSON.stringify({ command: VERSION, profile, url: service.url.href, ...shown, problem });
     out.write(isJson ? `${printableJson(json)}\n` : lines.map((line) => `${line}\n`).join(''));
     return { exit, sentence: problem };
   },

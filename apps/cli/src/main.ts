@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { once } from 'node:events';
 import { constants } from 'node:os';
+import { createInterface } from 'node:readline';
 import { buffer } from 'node:stream/consumers';
+import { isatty } from 'node:tty';
 import { UsageError } from './command.js';
 import { EXIT } from './exit-codes.js';
 import { runProgram } from './program.js';
@@ -31,6 +33,15 @@ for (const stream of [stdout, stderr]) {
     else if (error.code === 'EPIPE') process.exit(EXIT.outputClosed.code);
     else stderr.write(`yardmaster: cannot write the output (${error.code})\n`, () => process.exit(EXIT.refused.code));
   });
+}
+
+/** Ask a question on the terminal. Ctrl-C ends the process, because the terminal stays in its normal mode. */
+async function ask(question: string): Promise<string> {
+  const input = createInterface({ input: process.stdin });
+  stderr.write(question);
+  const [line = ''] = await Promise.race([once(input, 'line'), once(input, 'close')]);
+  input.close();
+  return line;
 }
 
 const code = await runProgram(process.argv.slice(2), {
@@ -65,6 +76,7 @@ const code = await runProgram(process.argv.slice(2), {
       if (!isUtf8(input)) throw new UsageError('the standard input is not valid UTF-8');
       return new TextDecoder().decode(input); // It leaves a byte order mark out.
     },
+    ask: isatty(0) && stderr.isTTY ? ask : null,
   },
 });
 // After --timeout, the process must not wait until its output is read.

@@ -1,6 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import { type CliCommand, type Env, type Io, UsageError } from './command.js';
-import { completionCommand } from './completion.js';
+import { completionCommand } from './completion/command.js';
+import { configCommands } from './config/commands.js';
+import { withProfile } from './config/config-file.js';
 import { devCommand } from './dev.js';
 import { EXIT, failureOf, type Outcome } from './exit-codes.js';
 import { fsckCommands } from './fsck/command.js';
@@ -14,6 +16,7 @@ import { auditCommand } from './keys/audit.js';
 import { keyCommands } from './keys/commands.js';
 import { streamTokenCommand } from './keys/stream-token.js';
 import { logsCommand } from './logs/command.js';
+import { openCommand } from './open.js';
 import { callbackSecretCommand } from './spaces/callback-secret.js';
 import { spacesCommand } from './spaces/list.js';
 import { pauseCommands } from './spaces/pause.js';
@@ -30,34 +33,37 @@ interface ProgramOptions {
   run?: (command: CliCommand, request: unknown) => Promise<Outcome>;
 }
 
-/** The commands, in the order of the help. */
-const COMMANDS: CliCommand[] = [
-  createCommand,
-  watchCommand,
-  logsCommand,
-  listCommand,
-  getCommand,
-  ...changeCommands,
-  ...operationCommands,
-  workCommand,
-  statsCommand,
-  settingsCommand,
-  ...pauseCommands,
-  spacesCommand,
-  infoCommand,
-  ...keyCommands,
-  streamTokenCommand,
-  auditCommand,
-  callbackSecretCommand,
-  devCommand,
-  ...fsckCommands,
-];
+/** The commands below the headings of the help. */
+const COMMANDS: Record<string, CliCommand[]> = {
+  Jobs: [
+    createCommand,
+    watchCommand,
+    logsCommand,
+    listCommand,
+    getCommand,
+    ...changeCommands,
+    ...operationCommands,
+  ] as CliCommand[],
+  Work: [workCommand],
+  Spaces: [spacesCommand, statsCommand, settingsCommand, ...pauseCommands, callbackSecretCommand],
+  Access: [...keyCommands, streamTokenCommand, auditCommand],
+  Service: [infoCommand, openCommand, devCommand, ...fsckCommands],
+};
 
-/** What a group of commands is for. */
-const GROUPS: Record<string, string> = {
+/** What commands of two words have in common. */
+const PARENTS: Record<string, string> = {
+  config: 'Save the address, key and space of a service as a profile.',
   keys: 'Create, list, rotate and revoke API keys.',
   operations: 'Requeue, kill, delete or reschedule many jobs.',
 };
+
+const HELP = `
+Examples:
+  yardmaster create resize '{"image": "a.png"}' --space demo
+  yardmaster work --space demo --name resize --exec ./resize.sh
+  yardmaster watch --space demo
+
+Documentation: https://github.com/yardmaster/yardmaster/blob/main/docs/cli.md`;
 
 /**
  * Run a command line.
@@ -73,6 +79,7 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
       'Create, watch and work on the jobs of a Yardmaster service, manage its keys, and check its stored data.',
     )
     .version(VERSION)
+    .addHelpText('after', HELP)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.out.write(text),
@@ -82,30 +89,35 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
         write(text.replace(/^error: /, 'yardmaster: ').replace(/(--?[\w-]+)=[^\n]*/g, "$1=…'")),
     });
 
-  /** Return the command that has the subcommands of a group. */
-  function groupOf(name: string): Command {
-    const description = GROUPS[name] ?? '';
+  /** Return the command that has these subcommands. */
+  function parentOf(name: string): Command {
+    const description = PARENTS[name] ?? '';
     return (
       program.commands.find((command) => command.name() === name) ?? program.command(name).description(description)
     );
   }
 
   function add(command: CliCommand): void {
-    const [name = '', group] = command.name.split(' ').reverse();
-    const subcommand = command.define((group === undefined ? program : groupOf(group)).command(name));
-    subcommand.action(async () => {
+    const [name = '', parent] = command.name.split(' ').reverse();
+    const subcommand = command.define((parent === undefined ? program : parentOf(parent)).command(name));
+    const hasProfile = subcommand.options.some(({ long }) => long === '--profile');
+    subcommand.addHelpText('after', `Example:\n  yardmaster ${command.example}`).action(async () => {
       try {
-        outcome = await run(
-          command,
-          command.parse({ args: subcommand.args, flags: subcommand.optsWithGlobals(), env }),
-        );
+        const flags = subcommand.optsWithGlobals();
+        const variables = hasProfile ? withProfile(env, flags) : env;
+        outcome = await run(command, command.parse({ args: subcommand.args, flags, env: variables }));
       } catch (error) {
         if (error instanceof UsageError) subcommand.error(`error: ${error.message}`);
         outcome = failureOf(error);
       }
     });
   }
-  for (const command of [...COMMANDS, completionCommand(program)]) add(command);
+  const ofThis = [...configCommands, completionCommand(program)];
+  for (const [heading, commands] of Object.entries({ ...COMMANDS, 'This command': ofThis })) {
+    program.commandsGroup(`${heading}:`);
+    for (const command of commands) add(command);
+  }
+  program.helpCommand(true); // It belongs to the last group.
 
   try {
     await program.parseAsync(args, { from: 'user' });

@@ -13,6 +13,7 @@ interface Flags extends RedisFlags {
 /** `yardmaster fsck`: checks the stored data, and repairs it. */
 const fsckCommand = defineCommand({
   name: 'fsck',
+  example: 'fsck --redis redis://127.0.0.1:6379',
   define: (command) =>
     withRedisOptions(
       command
@@ -40,6 +41,7 @@ ${exitCodesHelp(FSCK_EXIT)}`;
 /** `yardmaster fsck show`: prints the record of a job. */
 const showRecordCommand = defineCommand({
   name: 'fsck show',
+  example: 'fsck show $JOB',
   define: (command) =>
     withRedisOptions(command.description('Print the record of a job as Redis has it.').argument('<jobId>', 'the job'))
       .option('--json', 'print the record as one line of JSON, with whole values')

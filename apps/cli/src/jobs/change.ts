@@ -1,14 +1,15 @@
 import type { Command } from 'commander';
 import { type CommandLine, defineCommand } from '../command.js';
+import { type ConfirmFlags, DECLINED, isConfirmed, YES_OPTION } from '../confirm.js';
 import { DONE, done, failureOf, keyHelp, type Outcome } from '../exit-codes.js';
 import { secondsOf } from '../flag-values.js';
 import { idIn, type ServiceFlags, withServiceOptions } from '../flags.js';
 import { call, Refused } from '../service/call.js';
 import { jobPath, type Service } from '../service/service.js';
 import { printable } from '../terminal/printable.js';
-import { payloadIn, withPayload } from './create.js';
+import { payloadIn, withPayload } from './payload.js';
 
-interface KillFlags extends ServiceFlags {
+interface KillFlags extends ServiceFlags, ConfirmFlags {
   reason?: string;
 }
 
@@ -18,9 +19,10 @@ interface ReleaseFlags extends KillFlags {
 }
 
 /** A command that changes jobs one after the other. */
-interface EachCommand<Flags extends ServiceFlags> {
+interface EachCommand<Flags extends ServiceFlags & ConfirmFlags> {
   name: string;
   description: string;
+  example: string;
   options?: (command: Command) => Command;
   doing: string;
   /** What the output says about each job. */
@@ -29,15 +31,17 @@ interface EachCommand<Flags extends ServiceFlags> {
   change: (service: Service, id: string, flags: Flags) => Promise<unknown>;
 }
 
-const eachCommand = <Flags extends ServiceFlags>(of: EachCommand<Flags>) =>
+const eachCommand = <Flags extends ServiceFlags & ConfirmFlags>(of: EachCommand<Flags>) =>
   defineCommand({
     name: of.name,
+    example: of.example,
     define: (command) =>
       withServiceOptions(
         (of.options ?? ((same) => same))(
           command
             .description(of.description)
-            .argument('<jobId...>', 'the jobs; - reads their ids from the standard input, one on each line'),
+            .argument('<jobId...>', 'the jobs; - reads their ids from the standard input, one on each line')
+            .option(...YES_OPTION),
         ),
       ).addHelpText('after', keyHelp(of.scope)),
     parse(line: CommandLine<Flags>) {
@@ -49,6 +53,11 @@ const eachCommand = <Flags extends ServiceFlags>(of: EachCommand<Flags>) =>
       const input = ids.includes('-') ? (await io.readInput()).split('\n') : [];
       const all = ids.flatMap((id) => (id === '-' ? input : [id])).map((id) => id.trim());
       const wanted = all.filter((id) => id !== '');
+      // Who types ids on a terminal ends the input, so that it can have no answer.
+      const mustAsk = wanted.length > 1 && !flags.yes && !ids.includes('-');
+      if (mustAsk && io.ask !== null && !(await isConfirmed(io.ask, { action: of.name, count: wanted.length }))) {
+        return DECLINED;
+      }
       let outcome = DONE;
       for (const id of wanted) {
         try {
@@ -67,6 +76,7 @@ const eachCommand = <Flags extends ServiceFlags>(of: EachCommand<Flags>) =>
 
 const killCommand = eachCommand<KillFlags>({
   name: 'kill',
+  example: "kill $JOB --reason 'wrong image'",
   description: 'Kill jobs that have not ended.',
   options: (command) => command.option('--reason <text>', 'reason, for their history'),
   doing: 'killing',
@@ -79,6 +89,7 @@ const killCommand = eachCommand<KillFlags>({
 /** `yardmaster release`: release a job that a worker holds. */
 const releaseCommand = defineCommand({
   name: 'release',
+  example: 'release $JOB --delay 30s',
   define: (command) =>
     withServiceOptions(
       command
@@ -103,8 +114,9 @@ const releaseCommand = defineCommand({
   },
 });
 
-const requeueCommand = eachCommand<ServiceFlags & { delay?: number }>({
+const requeueCommand = eachCommand<ServiceFlags & ConfirmFlags & { delay?: number }>({
   name: 'requeue',
+  example: 'requeue - < ids.txt',
   description: 'Put dead or killed jobs back in the queue, with all of their attempts.',
   options: (command) => command.option('--delay <time>', 'make them claimable only after this time', secondsOf),
   doing: 'requeuing',
@@ -117,6 +129,7 @@ const requeueCommand = eachCommand<ServiceFlags & { delay?: number }>({
 /** `yardmaster copy`: creates a job with the options of another one. */
 const copyCommand = defineCommand({
   name: 'copy',
+  example: `copy $JOB '{"image": "b.png"}'`,
   define: (command) =>
     withServiceOptions(
       command
@@ -143,6 +156,7 @@ const copyCommand = defineCommand({
 
 const deleteCommand = eachCommand({
   name: 'delete',
+  example: 'delete $JOB',
   description: 'Delete jobs that have ended, with their history and logs.',
   doing: 'deleting',
   past: 'deleted',

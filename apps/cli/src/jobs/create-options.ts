@@ -1,7 +1,7 @@
 import { type JsonValue, TERMINAL_STATUSES } from '@yardmaster/protocol';
 import { type Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../command.js';
-import { countOf, integerOf, repeated, secondsOf } from '../flag-values.js';
+import { countOf, integerOf, momentOf, repeated, secondsOf } from '../flag-values.js';
 
 /** Flags that are fields of the body of Create Job. */
 export interface BodyFlags {
@@ -24,7 +24,7 @@ export interface BodyFlags {
 export function withBodyOptions(command: Command): Command {
   return command
     .option('--delay <time>', 'make it claimable after this time', secondsOf)
-    .option('--at <time>', 'make it claimable at this time, ISO 8601 with a time zone')
+    .option('--at <time>', 'make it claimable at this time, ISO 8601 with a time zone', momentOf)
     .option('--max-retries <count>', 'attempts after the first (default: 3)', countOf)
     .option('--timeout <time>', 'longest time between two heartbeats of its worker (default: 300)', secondsOf)
     .option('--retry <delay>', 'seconds before each further attempt, or the field retry as JSON', retryOf)

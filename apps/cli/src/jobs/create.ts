@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { isTerminal, type JobWithEvents, type JsonValue, LIMITS } from '@yardmaster/protocol';
+import { isTerminal, type JobWithEvents, LIMITS } from '@yardmaster/protocol';
 import { errorLine } from '@yardmaster/sdk/internal/error-text';
-import { jsonOf } from '@yardmaster/sdk/internal/json';
-import { type CommandLine, defineCommand, type Io, UsageError } from '../command.js';
+import { type CommandLine, defineCommand, type Io } from '../command.js';
 import { CREATE_EXIT, done, keyHelp, type Outcome } from '../exit-codes.js';
 import { waitSecondsOf } from '../flag-values.js';
 import { type SpaceFlags, spaceIn, withSpaceOption } from '../flags.js';
@@ -10,6 +9,7 @@ import { call, Refused } from '../service/call.js';
 import { jobPath, type Service, spacePath } from '../service/service.js';
 import { jsonLine, printable } from '../terminal/printable.js';
 import { type BodyFlags, bodyOf, withBodyOptions } from './create-options.js';
+import { payloadIn, withPayload } from './payload.js';
 
 interface Flags extends SpaceFlags, BodyFlags {
   idempotencyKey?: string;
@@ -19,6 +19,7 @@ interface Flags extends SpaceFlags, BodyFlags {
 /** `yardmaster create`: creates a job, and may wait for its result. */
 export const createCommand = defineCommand({
   name: 'create',
+  example: `create resize '{"image": "a.png"}' --space demo --wait 60`,
   define: (command) =>
     withSpaceOption(
       withBodyOptions(
@@ -60,33 +61,6 @@ export const createCommand = defineCommand({
     return done(io.out, [isJson ? jsonLine(job) : printable(job.id)]);
   },
 });
-
-/** Read a payload argument: JSON text, `-` for the standard input, or null for none. @throws UsageError */
-export function payloadIn(text: string | undefined): string | null {
-  if (text !== undefined && text !== '-') jsonIn(text);
-  return text ?? null;
-}
-
-/** Return a body with the payload that `payloadIn` has read. @throws UsageError */
-export async function withPayload(body: Record<string, JsonValue>, payload: string | null, io: Io) {
-  const text = payload === '-' ? await io.readInput() : payload;
-  return text === null ? body : { ...body, payload: jsonIn(text) };
-}
-
-function jsonIn(text: string): JsonValue {
-  let value: JsonValue;
-  try {
-    value = JSON.parse(text) as JsonValue;
-  } catch {
-    throw new UsageError('payload is not JSON');
-  }
-  try {
-    jsonOf(value, 'payload'); // JSON.parse makes Infinity of 1e400, which the service would never get.
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
-  return value;
-}
 
 interface WaitOptions {
   service: Service;

@@ -4,16 +4,17 @@ import { type CommandLine, defineCommand } from '../command.js';
 import { done, keyHelp } from '../exit-codes.js';
 import { idIn, type ServiceFlags, withServiceOptions } from '../flags.js';
 import { call, Refused } from '../service/call.js';
-import { readEvent, readProgress } from '../service/message.js';
+import { readEvent } from '../service/message.js';
 import { jobPath } from '../service/service.js';
 import { type Color, colorOf, dim, plain } from '../terminal/color.js';
 import { clip, jsonLine, localMoment, printable } from '../terminal/printable.js';
 import { sizeOf, type Terminal } from '../terminal/region.js';
-import { lineOf, progressText } from '../watch/display.js';
+import { lineOf, progressTextOf } from '../watch/display.js';
 
 /** `yardmaster get`: shows a job with its history. */
 export const getCommand = defineCommand({
   name: 'get',
+  example: 'get $JOB --no-history',
   define: (command) =>
     withServiceOptions(command.description('Show a job with its history.').argument('<jobId>', 'the job'))
       .option('--no-history', 'leave the history out')
@@ -97,9 +98,4 @@ function textOf(value: unknown): string {
 function momentOf(timestamp: string | null | undefined, isLocal: boolean): string {
   if (!timestamp) return '';
   return printable(isLocal ? localMoment(timestamp) : timestamp);
-}
-
-function progressTextOf(raw: unknown): string | null {
-  const progress = readProgress(raw);
-  return progress === null ? null : progressText(progress);
 }

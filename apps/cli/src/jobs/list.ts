@@ -1,14 +1,13 @@
 import { LIMITS, type ListedJob, STATUSES, type Status } from '@yardmaster/protocol';
 import { Option } from 'commander';
 import { type CommandLine, defineCommand, UsageError } from '../command.js';
-import { DONE, done, keyHelp } from '../exit-codes.js';
-import { countBetween, countOf, repeated } from '../flag-values.js';
+import { DONE, keyHelp } from '../exit-codes.js';
+import { countBetween, countOf, PAST_MOMENT, pastMomentOf, repeated } from '../flag-values.js';
 import { type SpaceFlags, spaceIn, withSpaceOption } from '../flags.js';
 import { callPage, Refused } from '../service/call.js';
 import { type Query, type Service, spacePath } from '../service/service.js';
-import { jsonLine } from '../terminal/printable.js';
 import { writeLines } from '../terminal/region.js';
-import { tableOf } from '../terminal/table.js';
+import { LIST_FORMATS } from './list-formats.js';
 
 interface Flags extends SpaceFlags {
   status?: Status[];
@@ -21,6 +20,7 @@ interface Flags extends SpaceFlags {
   limit?: number;
   all?: boolean;
   offset?: number;
+  output?: keyof typeof LIST_FORMATS;
 }
 
 const DEFAULT_LIMIT = 50;
@@ -29,6 +29,7 @@ const MAX_LIMIT = 10_000;
 /** `yardmaster jobs`: lists the jobs of a space. */
 export const listCommand = defineCommand({
   name: 'jobs',
+  example: 'jobs --space demo --status dead --after 2h',
   define: (command) =>
     withSpaceOption(
       command
@@ -37,8 +38,8 @@ export const listCommand = defineCommand({
         .option('--name <name>', 'only jobs of this name; may be repeated', repeated)
         .option('--tag <tag>', 'only jobs with this tag; repeated: with all of them', repeated)
         .option('--query <text>', 'only jobs whose payload, result or error contains this text')
-        .option('--after <time>', 'only jobs created at this time or later, ISO 8601 with a time zone')
-        .option('--before <time>', 'only jobs created before this time')
+        .option('--after <time>', `only jobs created at this time or later: ${PAST_MOMENT}`, pastMomentOf)
+        .option('--before <time>', 'only jobs created before this time', pastMomentOf)
         .addOption(new Option('--order <order>', 'by creation (default: desc)').choices(['asc', 'desc']))
         .option(
           '--limit <count>',
@@ -48,45 +49,47 @@ export const listCommand = defineCommand({
         .option('--all', 'list all of them')
         .option('--offset <count>', 'number of newest jobs to skip', countOf),
     )
-      .option('--json', 'print each job as one line of JSON, as the service sent it')
+      .addOption(
+        new Option('-o, --output <format>', 'wide: a table with more columns; json, yaml, csv: for programs').choices(
+          OUTPUTS,
+        ),
+      )
+      .option('--json', 'print each job as one line of JSON, as the service sent it; short for -o json')
       .addHelpText('after', keyHelp('jobs:read')),
   parse(line: CommandLine<Flags>) {
     const { flags } = line;
-    const target = spaceIn(line, 'listing jobs', 'jobs:read');
+    const { isJson, ...target } = spaceIn(line, 'listing jobs', 'jobs:read');
+    if (isJson && flags.output !== undefined) throw new UsageError('--json and --output exclude each other');
     const { status, name, tag, query: q, after: createdAfter, before: createdBefore, order } = flags;
     if (flags.all && flags.limit !== undefined) throw new UsageError('--all and --limit exclude each other');
     const limit = flags.all ? Number.POSITIVE_INFINITY : (flags.limit ?? DEFAULT_LIMIT);
     const query = { status, name, tag, q, createdAfter, createdBefore, order };
-    return { ...target, query, limit, offset: flags.offset ?? 0 };
+    const output = isJson ? 'json' : (flags.output ?? 'table');
+    return { ...target, query, limit, offset: flags.offset ?? 0, output };
   },
-  async run(request, { out, waitForDrain }) {
-    const jobs: ListedJob[] = [];
-    for await (const page of pagesOf(request)) {
-      if (request.isJson) {
-        writeLines(out, page.map(jsonLine));
-        await waitForDrain();
-      } else jobs.push(...page);
+  async run({ output, ...listing }, { out, err, waitForDrain }) {
+    let count = 0;
+    async function* countedPages() {
+      for await (const page of pagesOf(listing)) {
+        count += page.length;
+        yield page;
+      }
     }
-    return request.isJson ? DONE : done(out, tableOf(COLUMNS, jobs, out));
+    for await (const lines of LIST_FORMATS[output](countedPages(), out)) {
+      writeLines(out, lines);
+      await waitForDrain();
+    }
+    if (count === 0) err.write('no jobs found\n');
+    return DONE;
   },
 });
 
-const COLUMNS = [
-  { title: 'ID', of: ({ id }: ListedJob) => id },
-  { title: 'STATUS', of: ({ status }: ListedJob) => status },
-  { title: 'NAME', of: ({ name }: ListedJob) => name },
-  { title: 'ATTEMPTS', of: ({ attemptNumber }: ListedJob) => String(attemptNumber), isNumber: true },
-  { title: 'CREATED', of: ({ createdAt }: ListedJob) => createdAt },
-];
+const OUTPUTS = Object.keys(LIST_FORMATS).filter((format) => format !== 'table');
 
-/** Options that have another name than the parameters that they set. */
-const OPTIONS = { createdAfter: '--after', createdBefore: '--before', q: '--query' };
-
-/** Throw an error again; a refusal of a parameter names its option. */
+/** Throw an error again; a refusal of the parameter `q` names its option. */
 function nameOption(error: unknown): never {
   if (!(error instanceof Refused)) throw error;
-  const sentence = error.message.replace(/^(createdAfter|createdBefore|q)(?= )/, (name) => OPTIONS[name as 'q']);
-  throw new Refused(sentence, error);
+  throw new Refused(error.message.replace(/^q(?= )/, '--query'), error);
 }
 
 interface Listing {

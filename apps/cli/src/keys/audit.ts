@@ -33,6 +33,7 @@ const COLUMNS: Column<AuditEntry>[] = [
 /** `yardmaster audit`: lists what was done with API keys that may change the service or end jobs. */
 export const auditCommand = defineCommand({
   name: 'audit',
+  example: 'audit --limit 20',
   define: (command) =>
     withServiceOptions(
       command

@@ -1,9 +1,7 @@
 import { type ApiKey, type CreatedApiKey, type KeyLimits, LIMITS, type OwnApiKey, SCOPES } from '@yardmaster/protocol';
-import { parseSeconds } from '@yardmaster/sdk/internal/durations';
-import { InvalidArgumentError } from 'commander';
 import { type CommandLine, defineCommand, UsageError } from '../command.js';
 import { CALL_EXIT, DONE, done, exitCodesHelp, keyHelp } from '../exit-codes.js';
-import { countBetween, countOf, numberAbove0, repeated, secondsOf } from '../flag-values.js';
+import { countBetween, countOf, futureMomentOf, numberAbove0, repeated, secondsOf } from '../flag-values.js';
 import { idIn, type ServiceFlags, type SpaceFlags, serviceIn, withServiceOptions, withSpaceOption } from '../flags.js';
 import { call, Refused, readRows } from '../service/call.js';
 import { queryOf } from '../service/service.js';
@@ -24,13 +22,14 @@ interface CreateFlags extends SpaceFlags {
 /** `yardmaster keys create`: creates an API key, and prints it. */
 const createKeyCommand = defineCommand({
   name: 'keys create',
+  example: 'keys create --name ci --scope jobs:create,jobs:read --space demo --expires 30d',
   define: (command) =>
     withSpaceOption(
       command
         .description('Create an API key, and print it. It is shown only now.')
         .requiredOption('--scope <scopes>', `scopes, comma-separated or repeated: ${SCOPES.join(', ')}`, repeated)
         .option('--name <name>', 'name of the key (default: cli)')
-        .option('--expires <time>', 'when it expires: ISO 8601, or a time from now such as 12h or 30d', expiryOf)
+        .option('--expires <time>', 'when it expires: ISO 8601, or a time from now such as 12h or 30d', futureMomentOf)
         .option('--limit <calls>', 'how many calls it may make per second, in each process of the API', numberAbove0)
         .option('--burst <calls>', 'how many it may make at once after a pause (default: those of a second)', countOf),
     )
@@ -84,6 +83,7 @@ const MAX_LIMIT = 100_000;
 /** `yardmaster keys list`: lists the API keys, without their secrets. */
 const listKeysCommand = defineCommand({
   name: 'keys list',
+  example: 'keys list',
   define: (command) =>
     withServiceOptions(
       command
@@ -116,6 +116,7 @@ interface RevokeFlags extends ServiceFlags {
 /** `yardmaster keys revoke`: revokes an API key, and those that it made. */
 const revokeKeyCommand = defineCommand({
   name: 'keys revoke',
+  example: 'keys revoke $KEY_ID',
   define: (command) =>
     withServiceOptions(
       command
@@ -134,14 +135,6 @@ const revokeKeyCommand = defineCommand({
   },
 });
 
-/** Read `--expires`. A time from now counts from the clock of this machine. */
-function expiryOf(text: string): string {
-  const seconds = parseSeconds(text);
-  const date = new Date(seconds === null ? Date.parse(text) : Date.now() + seconds * 1_000);
-  if (!Number.isNaN(date.getTime())) return seconds === null ? text : date.toISOString();
-  throw new InvalidArgumentError('It must be ISO 8601 with a time zone, or a time from now such as 12h or 30d.');
-}
-
 interface RotateFlags extends ServiceFlags {
   overlap?: number;
 }
@@ -149,6 +142,7 @@ interface RotateFlags extends ServiceFlags {
 /** `yardmaster keys rotate`: gives an API key a new secret, and prints it. */
 const rotateKeyCommand = defineCommand({
   name: 'keys rotate',
+  example: 'keys rotate $KEY_ID --overlap 1h',
   define: (command) =>
     withServiceOptions(
       command
@@ -182,6 +176,7 @@ const rotateKeyCommand = defineCommand({
 /** `yardmaster keys self`: shows the API key in use, without its secret. */
 const ownKeyCommand = defineCommand({
   name: 'keys self',
+  example: 'keys self',
   define: (command) =>
     withServiceOptions(command.description('Show what the API key in use may do, without its secret.'))
       .option('--json', 'print it as one line of JSON')

@@ -17,6 +17,7 @@ interface Flags extends SpaceFlags {
 /** `yardmaster stream-token`: creates a token that opens some streams for a short time, and prints it. */
 export const streamTokenCommand = defineCommand({
   name: 'stream-token',
+  example: 'stream-token --scope jobs:read:progress --job $JOB --expires-in 1h',
   define: (command) =>
     withSpaceOption(
       command

@@ -15,6 +15,7 @@ interface Flags extends CommonFlags {
 /** `yardmaster logs`: prints the logs of a job, and follows them. */
 export const logsCommand = defineCommand({
   name: 'logs',
+  example: 'logs $JOB --follow --level warn,error',
   define: (command) =>
     withCommonOptions(
       command

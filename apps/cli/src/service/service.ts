@@ -10,15 +10,17 @@ export class Service {
   readonly url: URL;
   /** API key or stream token; null for none. */
   readonly token: string | null;
+  /** The same without a final slash and `/api/v1`. */
+  readonly base: string;
   /** Where calls go. */
   readonly target: Target;
 
   constructor(url: URL, token: string | null) {
     this.url = url;
     this.token = token;
-    const base = url.origin + url.pathname.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
+    this.base = url.origin + url.pathname.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
     // A fetch of Node.js 20 never settles when a connection is closed right after it was accepted, as load balancers do.
-    this.target = new Target({ url: base, apiKey: token ?? '', space: '', userAgent: USER_AGENT }, viaHttp);
+    this.target = new Target({ url: this.base, apiKey: token ?? '', space: '', userAgent: USER_AGENT }, viaHttp);
   }
 }
 

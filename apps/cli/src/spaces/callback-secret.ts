@@ -9,6 +9,7 @@ import { printable } from '../terminal/printable.js';
 /** `yardmaster callback-secret`: prints the callback secrets of a space. */
 export const callbackSecretCommand = defineCommand({
   name: 'callback-secret',
+  example: 'callback-secret demo',
   define: (command) =>
     withServiceOptions(
       command

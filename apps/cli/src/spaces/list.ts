@@ -7,7 +7,7 @@ import { readRows } from '../service/call.js';
 import { jsonLine } from '../terminal/printable.js';
 import { writeLines } from '../terminal/region.js';
 import { type Column, tableOf } from '../terminal/table.js';
-import { ageOf } from './stats.js';
+import { oldestOf } from './stats.js';
 
 interface Flags extends ServiceFlags {
   limit?: number;
@@ -19,6 +19,7 @@ const MAX_LIMIT = 100_000;
 /** `yardmaster spaces`: lists the spaces that have jobs. */
 export const spacesCommand = defineCommand({
   name: 'spaces',
+  example: 'spaces --json',
   define: (command) =>
     withServiceOptions(
       command
@@ -52,5 +53,5 @@ const COLUMNS: Column<Space>[] = [
   { title: 'PENDING', of: ({ jobs }) => String(jobs.pending), isNumber: true },
   { title: 'RUNNING', of: ({ jobs }) => String(jobs.running), isNumber: true },
   { title: 'DEAD', of: ({ jobs }) => String(jobs.dead), isNumber: true },
-  { title: 'OLDEST', of: ({ oldestPendingAgeSeconds }) => ageOf(oldestPendingAgeSeconds), isNumber: true },
+  { title: 'OLDEST', of: ({ oldestPendingAgeSeconds }) => oldestOf(oldestPendingAgeSeconds), isNumber: true },
 ];

@@ -14,6 +14,7 @@ interface Flags extends ServiceFlags {
 function pausing(name: 'pause' | 'resume', description: string) {
   return defineCommand({
     name,
+    example: `${name} demo --name resize`,
     define: (command) =>
       withServiceOptions(
         command

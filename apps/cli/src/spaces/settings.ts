@@ -16,6 +16,7 @@ type Settings = { [name: string]: unknown };
 /** `yardmaster settings`: shows the settings of a space, and changes them. */
 export const settingsCommand = defineCommand({
   name: 'settings',
+  example: 'settings demo --set maxPending=10000',
   define: (command) =>
     withServiceOptions(
       command

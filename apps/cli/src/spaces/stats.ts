@@ -2,11 +2,11 @@ import type { NameHistory, SpaceHistory, SpaceStats } from '@yardmaster/protocol
 import { Option } from 'commander';
 import { type CommandLine, defineCommand, UsageError } from '../command.js';
 import { done, keyHelp } from '../exit-codes.js';
-import { countBetween, repeated } from '../flag-values.js';
+import { countBetween, PAST_MOMENT, pastMomentOf, repeated } from '../flag-values.js';
 import { type SpaceFlags, spaceIn, withSpaceOption } from '../flags.js';
 import { call, Refused } from '../service/call.js';
 import { type Service, spacePath } from '../service/service.js';
-import { jsonLine, printable } from '../terminal/printable.js';
+import { ageOf, jsonLine, printable } from '../terminal/printable.js';
 import type { Terminal } from '../terminal/region.js';
 import { type Column, tableOf } from '../terminal/table.js';
 
@@ -33,6 +33,7 @@ interface StatsRequest {
 /** `yardmaster stats`: counts the jobs of a space by status and by name. */
 export const statsCommand = defineCommand({
   name: 'stats',
+  example: 'stats --space demo --history hours --from 1d',
   define: (command) =>
     withSpaceOption(
       command
@@ -45,8 +46,12 @@ export const statsCommand = defineCommand({
             'hours',
           ]),
         )
-        .option('--from <time>', 'of --history: begin here, ISO 8601 (default: an hour, or a day, before the end)')
-        .option('--to <time>', 'of --history: end here, ISO 8601 (default: now)'),
+        .option(
+          '--from <time>',
+          `of --history: begin here, ${PAST_MOMENT} (default: an hour, or a day, before the end)`,
+          pastMomentOf,
+        )
+        .option('--to <time>', 'of --history: end here (default: now)', pastMomentOf),
     )
       .option('--json', 'print the statistics as one line of JSON, as the service sent them')
       .addHelpText('after', keyHelp('jobs:read')),
@@ -79,7 +84,7 @@ const COLUMNS: Column<NameStats>[] = [
   { title: 'NAME', of: ({ name }) => name },
   { title: 'JOBS', of: ({ total }) => String(total), isNumber: true },
   { title: 'PENDING', of: ({ pending }) => String(pending), isNumber: true },
-  { title: 'OLDEST', of: ({ oldestPendingAgeSeconds }) => ageOf(oldestPendingAgeSeconds), isNumber: true },
+  { title: 'OLDEST', of: ({ oldestPendingAgeSeconds }) => oldestOf(oldestPendingAgeSeconds), isNumber: true },
 ];
 
 function linesOf(stats: SpaceStats, out: Terminal): string[] {
@@ -95,8 +100,8 @@ function linesOf(stats: SpaceStats, out: Terminal): string[] {
   return [[...counts, ...oldest].join(', '), ...pause, ...table, ...more];
 }
 
-/** Write how long the oldest pending job has been waiting. */
-export const ageOf = (seconds: number | null) => (seconds === null ? '-' : `${Math.floor(seconds)} s`);
+/** Format how long the oldest pending job has been waiting; empty without one. */
+export const oldestOf = (seconds: number | null) => (seconds === null ? '' : ageOf(seconds));
 
 /** What `stats --history` shows. */
 interface HistoryRequest {

@@ -45,16 +45,18 @@ const UNSAFE_IN_JSON = /(?![\u200c\u200d])[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** Write JSON as one line that is safe to print: the same value, with unsafe characters as `\u` escapes. */
 export function printableJson(json: string): string {
-  // Line ends can only stand between values; other characters of UNSAFE_IN_JSON only in strings.
-  return json
-    .replace(/[\t\n\r]+/g, ' ')
-    .replace(UNSAFE_IN_JSON, (character) =>
-      Array.from(
-        { length: character.length },
-        (_, i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`,
-      ).join(''),
-    );
+  // Line ends can only stand between values; other unsafe characters only in strings.
+  return escapeUnsafe(json.replace(/[\t\n\r]+/g, ' '));
 }
+
+/** Write unsafe characters of JSON strings as `\u` escapes. */
+export const escapeUnsafe = (text: string) =>
+  text.replace(UNSAFE_IN_JSON, (character) =>
+    Array.from(
+      { length: character.length },
+      (_, i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  );
 
 /** Write a value as one line of JSON that is safe to print. */
 export const jsonLine = (value: unknown) => printableJson(JSON.stringify(value));
@@ -79,6 +81,18 @@ export function clip(text: string, columns: number): string {
 
 /** Fill a text with spaces up to a width in columns. */
 export const pad = (text: string, columns: number) => text + ' '.repeat(Math.max(0, columns - widthOf(text)));
+
+/** Format an age as `kubectl` does: `45s`, `12m`, `3h` or `5d`. */
+export function ageOf(seconds: number): string {
+  const [unit, size] = AGE_UNITS.find(([, size]) => seconds >= size) ?? ['s', 1];
+  return `${Math.max(0, Math.floor(seconds / size))}${unit}`;
+}
+
+const AGE_UNITS: [unit: string, seconds: number][] = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['m', 60],
+];
 
 /** Format a timestamp as the time of day in the time zone of the user. */
 export function localTime(timestamp: string): string {

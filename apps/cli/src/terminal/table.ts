@@ -4,24 +4,48 @@ import { sizeOf, type Terminal } from './region.js';
 /** A column of a table. */
 export interface Column<Row> {
   title: string;
-  /** The text of a cell. It need not be printable. */
+  /** Text of a cell, not necessarily printable. Empty for none. */
   of: (row: Row) => string;
   /** Whether cells are aligned at the right, as numbers are. Default false. */
   isNumber?: boolean;
 }
 
-/** Columns of a cell in an output that is not a terminal. `--json` prints all of it. */
-const CELL_COLUMNS = 60;
-
-/** Format rows as a table with a line of titles; on a terminal no wider than that. */
+/**
+ * Format rows as a table with a line of titles.
+ *
+ * On a terminal, a column without any text is left out, and text in the last column is cut to fit the width.
+ */
 export function tableOf<Row>(columns: Column<Row>[], rows: Row[], out: Terminal): string[] {
-  const cells = rows.map((row) => columns.map(({ of }) => clip(printable(of(row)), CELL_COLUMNS)));
-  const all = [columns.map(({ title }) => title), ...cells];
-  const widths = columns.map((_, i) => Math.max(...all.map((line) => widthOf(line[i] ?? ''))));
-  return all.map((line) => {
-    const text = line.map((cell, i) => aligned(cell, widths[i] ?? 0, columns[i]?.isNumber === true)).join('  ');
-    return out.isTTY ? clip(text.trimEnd(), sizeOf(out).columns) : text.trimEnd();
-  });
+  const shown = out.isTTY ? columns.filter(({ of }) => rows.some((row) => of(row) !== '')) : columns;
+  const cells = rows.map((row) => shown.map(({ of }) => printable(of(row)) || '-'));
+  const all = [shown.map(({ title }) => title), ...cells];
+  const widths = shown.map((_, i) => all.reduce((width, line) => Math.max(width, widthOf(line[i] ?? '')), 0));
+  const last = shown.length - 1;
+  if (out.isTTY && last > 0 && !shown[last]?.isNumber) {
+    const room = roomFor(shown[last]?.title ?? '', widths.slice(0, last), sizeOf(out).columns);
+    for (const line of all) line[last] = clip(line[last] ?? '', room);
+  }
+  return all.map((line) =>
+    line
+      .map((cell, i) => aligned(cell, widths[i] ?? 0, shown[i]?.isNumber === true))
+      .join(GAP)
+      .trimEnd(),
+  );
+}
+
+/** Format rows as CSV without a header, quoted as in RFC 4180. */
+export const csvOf = <Row>(columns: Column<Row>[], rows: Row[]): string[] =>
+  rows.map((row) => columns.map(({ of }) => csvCell(printable(of(row)))).join(','));
+
+const csvCell = (text: string) => (/[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+const GAP = '  ';
+
+/** Return the columns that are left for the last cell of a line, which the terminal may wrap. */
+function roomFor(title: string, widths: number[], columns: number): number {
+  const used = widths.reduce((sum, width) => sum + width + GAP.length, 0);
+  const room = columns - (used % columns);
+  return room < widthOf(title) ? room + columns : room;
 }
 
 const aligned = (cell: string, width: number, isNumber: boolean) =>

@@ -15,6 +15,7 @@ interface Flags extends CommonFlags {
 /** `yardmaster watch`: shows a job or a space live. */
 export const watchCommand = defineCommand({
   name: 'watch',
+  example: 'watch $JOB --timeout 10m',
   define: (command) =>
     withCommonOptions(
       command

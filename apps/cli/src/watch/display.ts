@@ -1,7 +1,7 @@
 import type { Progress } from '@yardmaster/protocol';
 import type { Io } from '../command.js';
 import type { Format } from '../flags.js';
-import type { StreamMessage } from '../service/message.js';
+import { readProgress, type StreamMessage } from '../service/message.js';
 import type { Subject } from '../service/service.js';
 import { colorOf, yellow } from '../terminal/color.js';
 import { clip, localMoment, localTime, printableJson } from '../terminal/printable.js';
@@ -159,9 +159,15 @@ function detailsOf(message: StreamMessage, isLocal: boolean): string {
 }
 
 /** Format a progress report as one line: `40% Resizing (decode 100%, scale 25% first pass)`. */
-export function progressText({ percent, message, subProgress = {} }: Progress): string {
+function progressText({ percent, message, subProgress = {} }: Progress): string {
   const stages = Object.entries(subProgress).map(
     ([name, stage]) => `${name} ${percentText(stage.percent)}${stage.message ? ` ${stage.message}` : ''}`,
   );
   return `${percentText(percent)} ${message}${stages.length > 0 ? ` (${stages.join(', ')})` : ''}`;
+}
+
+/** Format the progress of a job, which any server may have sent; empty without any. */
+export function progressTextOf(raw: unknown): string {
+  const progress = readProgress(raw);
+  return progress === null ? '' : progressText(progress);
 }

@@ -18,6 +18,7 @@ const DEFAULTS = { concurrency: 1, drainSeconds: 20 };
 /** `yardmaster work`: a worker that starts a program for each job. */
 export const workCommand = defineCommand({
   name: 'work',
+  example: 'work --space demo --name resize --concurrency 4 --exec ./resize.sh',
   define: (command) =>
     withSpaceOption(
       command
