@@ -173,6 +173,11 @@ it('watch --since shows the last end of a job that has ended twice', async () =>
   expect(await run.end()).toEqual([4, lines, '']);
 });
 
+it('watch --since exits with the code of a job that has no later event', async () => {
+  const id = await jobIn(service, 'killed', 'since');
+  expect(await watchHere(service, [id, '--since', '2']).end()).toEqual([4, [], '']);
+});
+
 it('watch with a stream token shows the job of the token', async () => {
   const id = await jobIn(service, 'running', 'token');
   const { body } = await service.call('POST', '/stream-tokens', { body: { scope: 'jobs:read', jobIds: [id] } });

@@ -60,7 +60,7 @@ export class YardmasterError extends Error {
     return status !== null && (status >= 500 || status === 429 || status === 408);
   }
 
-  /** Whether it is certain that the call has done nothing, although it may succeed later. */
+  /** Whether the call certainly had no effect, so that it is safe to send it again. */
   get isWithoutEffect(): boolean {
     const { status, code, cause } = this;
     const isSent = !NOT_SENT.has((cause as { code?: string } | undefined)?.code);

@@ -16,8 +16,17 @@ export type JobTypes<Jobs> = { [Name in keyof Jobs]: JobType };
 export type AnyJobs = Record<string, { payload: any; result: any; checkpoint: any }>;
 
 export type NameOf<Jobs> = keyof Jobs & string;
-export type PayloadOf<Jobs, Name extends keyof Jobs> = Jobs[Name] extends { payload: infer Payload } ? Payload : null;
-export type ResultOf<Jobs, Name extends keyof Jobs> = Jobs[Name] extends { result: infer Result } ? Result : unknown;
-export type CheckpointOf<Jobs, Name extends keyof Jobs> = Jobs[Name] extends { checkpoint: infer Checkpoint }
-  ? Checkpoint
-  : unknown;
+export type PayloadOf<Jobs, Name extends keyof Jobs> = FieldOf<Jobs, Name, 'payload', null>;
+export type ResultOf<Jobs, Name extends keyof Jobs> = FieldOf<Jobs, Name, 'result', unknown>;
+export type CheckpointOf<Jobs, Name extends keyof Jobs> = FieldOf<Jobs, Name, 'checkpoint', unknown>;
+
+/** Type of a field of the jobs of a name, or of each of several. One that may be left out may have the other type. */
+type FieldOf<Jobs, Name, Field extends keyof JobType, Other> = Name extends keyof Jobs
+  ? Jobs[Name] extends { [F in Field]?: infer Value }
+    ? Field extends keyof Jobs[Name]
+      ? undefined extends Jobs[Name][Field]
+        ? Exclude<Value, undefined> | Other
+        : Value
+      : Other
+    : Other
+  : never;

@@ -113,6 +113,7 @@ import { run } from '@yardmaster/sdk/testing';
 interface Jobs {
   resize: { payload: { image: string }; result: { bytes: number }; checkpoint: { page: number } };
   clean: { result: string[] };
+  maybe: { payload?: { a: number } };
 }
 export async function typed(): Promise<void> {
   const client = new Yardmaster<Jobs>({ space: 'demo' });
@@ -122,6 +123,10 @@ export async function typed(): Promise<void> {
   await client.createMany([{ name: 'clean' }, { name: 'resize', payload: { image: 'cat.png' } }]);
   const known: { bytes: number } = await client.handle<'resize'>(job.id).result();
   for await (const { type, status } of job.watch()) if (type === 'init') console.log(status, bytes, cleaned, known);
+  await client.create('maybe');
+  await client.create('maybe', { a: 1 });
+  const either: 'resize' | 'maybe' = Math.random() > 0.5 ? 'resize' : 'maybe';
+  await client.create(either, { image: 'cat.png' });
   // @ts-expect-error: no such name
   await client.create('resized', { image: 'cat.png' });
   // @ts-expect-error: no payload

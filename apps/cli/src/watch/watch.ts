@@ -28,7 +28,7 @@ export async function watch(options: WatchOptions): Promise<Outcome> {
   const stop = new AbortController();
   const timer = timeoutSeconds === null ? undefined : setTimeout(() => stop.abort(), timeoutSeconds * 1000);
   try {
-    const ended = await showStream(options, stop.signal);
+    const ended = (await showStream(options, stop.signal)) ?? (await readEnd(options, stop.signal));
     return ended === null ? ENDED_UNSEEN : { exit: ended, sentence: null };
   } catch (error) {
     return stop.signal.aborted ? gaveUpAfter(timeoutSeconds) : failureOf(error);
@@ -60,6 +60,16 @@ async function showStream(options: WatchOptions, signal: AbortSignal): Promise<E
     if (wait !== null) await unlessAborted(wait, signal);
   }
   return ended;
+}
+
+/** Read how a job ended that has no event after `--since`, and so no message; null when the key may not see it. */
+async function readEnd({ service, subject }: WatchOptions, signal: AbortSignal): Promise<ExitCode | null> {
+  if (subject.kind === 'space' || service.token === null || isStreamToken(service)) return null;
+  const message = readMessage({
+    type: 'init',
+    ...(await read(jobPath(subject.jobId, '', { events: 0 }), service, signal)),
+  });
+  return message && exitOf(message);
 }
 
 /** Types of messages that contain the progress or the time of a job, or after which it has none. */

@@ -81,6 +81,7 @@ export async function callPage<T>(
     method,
     path: `/${path}${urlOf(path, query).search}`,
     isPage: true,
+    waitMs: SLOW_MS,
     ...(isStrict && { headers: { prefer: 'handling=strict' } }),
     ...(body && { body: JSON.stringify(body) }),
   };
@@ -100,12 +101,14 @@ export async function callPage<T>(
 /** Show what a failed call says about the connection and the key. */
 function noteFailure(error: YardmasterError, isOfThisKey: boolean): void {
   const { status, code } = error;
-  isReachable.value = status !== null && status !== 502 && status !== 504;
+  isReachable.value = code !== 'NO_RESPONSE';
   if (status === 401 && isOfThisKey) onRefusedKey();
   if (code === 'NO_RESPONSE')
-    error.message =
-      status === null ? 'The service does not respond' : `A proxy responded with ${status}, not the service`;
+    error.message = status ? `A proxy responded with ${status}, not the service` : 'The service does not respond';
 }
+
+/** How much longer than a usual call a page of logs may take over a slow connection, milliseconds. */
+const SLOW_MS = 50_000;
 
 const SIGNED_OUT = new YardmasterError('UNAUTHENTICATED', 'You have signed out');
 

@@ -2,12 +2,6 @@ import { CLOSE_CODES } from '@yardmaster/protocol/close-codes';
 import { type Connect, StreamEnded } from '@yardmaster/sdk/internal/client/follow';
 import { YardmasterError } from '@yardmaster/sdk/internal/errors';
 
-/** Close codes after which another connection would be refused. */
-const FINAL_CODES: Record<number, string> = {
-  [CLOSE_CODES.keyRevoked]: 'The key is no longer valid',
-  [CLOSE_CODES.tokenExpired]: 'The token has expired',
-};
-
 /**
  * Open a stream as a WebSocket, because a browser opens only about six streams of server-sent events to a host.
  *
@@ -16,15 +10,19 @@ const FINAL_CODES: Record<number, string> = {
  */
 export function webSocket(url: () => Promise<URL>): Connect {
   return async function* (_lastId, signal) {
-    const socket = new WebSocket(String(await url()).replace('http', 'ws'));
+    const address = String(await url()).replace('http', 'ws');
+    signal.throwIfAborted();
+    const socket = new WebSocket(address);
     let end: unknown;
+    let abort = () => {};
     const messages = new ReadableStream({
       start(queue) {
         const close = (why: unknown) => {
           if (end === undefined) queue.close();
           end ??= why;
         };
-        signal.addEventListener('abort', () => close(signal.reason));
+        abort = () => close(signal.reason);
+        signal.addEventListener('abort', abort);
         socket.onclose = ({ code }) => close(endOf(code));
         socket.onmessage = ({ data }) => end === undefined && queue.enqueue(JSON.parse(data));
       },
@@ -37,6 +35,7 @@ export function webSocket(url: () => Promise<URL>): Connect {
         yield { id: null, message };
       }
     } finally {
+      signal.removeEventListener('abort', abort);
       socket.close();
     }
   };
@@ -44,7 +43,7 @@ export function webSocket(url: () => Promise<URL>): Connect {
 
 function endOf(code: number): Error {
   if (code === CLOSE_CODES.ended) return new StreamEnded();
-  const reason = FINAL_CODES[code];
-  if (reason === undefined) return new YardmasterError('NO_RESPONSE', 'The connection was closed', { cause: code });
-  return new YardmasterError('UNAUTHENTICATED', reason, { status: 401, cause: code });
+  if (code === CLOSE_CODES.keyRevoked)
+    return new YardmasterError('UNAUTHENTICATED', 'The key is no longer valid', { status: 401, cause: code });
+  return new YardmasterError('NO_RESPONSE', 'The connection was closed', { cause: code }); // Or the token has expired.
 }

@@ -23,7 +23,10 @@ export function SharedProgress({ jobId }: { jobId: string }) {
     const stop = new AbortController();
     let hasMessages = true;
     let isCompleted = false;
-    const onDisconnect = () => (state.value = 'Connecting again …');
+    const onDisconnect = (error: YardmasterError) => {
+      if (error.cause === CLOSE_CODES.tokenExpired) throw error; // A link has only this token.
+      state.value = 'Connecting again …';
+    };
     const connect = webSocket(async () => {
       const url = urlOf(`realtime/${segment(jobId)}`, { token });
       // A browser does not tell a refusal of a WebSocket from a service that is away.

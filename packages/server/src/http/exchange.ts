@@ -90,10 +90,12 @@ type HeldRequest = IncomingMessage & { [CONTINUE]?: () => void };
 
 /**
  * Let a client that sent `Expect: 100-continue` wait until `wantBody` is called. Without that call, the connection ends with
- * the response, because nobody knows whether the next bytes are the body.
+ * the response, because the next bytes may be the body or another request.
  */
 export function holdBody(req: HeldRequest, res: ServerResponse): void {
   const { shouldKeepAlive } = res;
+  const { 'transfer-encoding': coding, 'content-length': length } = req.headers;
+  if (coding === undefined && Number(length ?? 0) === 0) return;
   res.shouldKeepAlive = false;
   req[CONTINUE] = () => {
     res.shouldKeepAlive = shouldKeepAlive;

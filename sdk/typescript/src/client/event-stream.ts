@@ -11,74 +11,74 @@ const RESPONSE_MS = 10_000;
 const SILENT_MS = 45_000;
 
 /**
- * Return what opens a stream as server-sent events.
+ * Return a function that opens a stream of server-sent events.
  *
  * @param path below `/api/v1`
  */
 export function eventStream(target: Target, path: string): Connect {
   return async function* (lastId, signal) {
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), RESPONSE_MS);
+    // AbortSignal.any would keep every connection in the memory of a signal that lives as long as the worker.
+    const ends = new AbortController();
+    const abort = () => ends.abort(signal.reason);
+    signal.addEventListener('abort', abort);
+    const late = setTimeout(() => ends.abort(new Error(`none within ${RESPONSE_MS / 1_000} s`)), RESPONSE_MS);
     const resume = lastId === null ? {} : { 'last-event-id': lastId };
     const headers = { ...target.headers(), accept: 'text/event-stream', ...resume };
+    let response: IncomingMessage | null = null;
     try {
-      const ends = AbortSignal.any([signal, late.signal]);
-      const response = await open({ url: target.urlOf(path), method: 'GET', headers, signal: ends });
-      clearTimeout(timer);
+      response = await open({ url: target.urlOf(path), method: 'GET', headers, signal: ends.signal });
+      await expectStream(response);
+      clearTimeout(late);
       yield* messagesOf(response);
     } catch (error) {
       if (error instanceof StreamEnded) throw error;
-      throw toError(error, late.signal.aborted ? `none within ${RESPONSE_MS / 1_000} s` : undefined);
+      throw toError(error, ends.signal.aborted ? String(ends.signal.reason?.message) : undefined);
     } finally {
-      clearTimeout(timer);
+      clearTimeout(late);
+      signal.removeEventListener('abort', abort);
+      response?.destroy(); // Its socket would otherwise keep the process alive.
     }
   };
 }
 
-async function* messagesOf(response: IncomingMessage): AsyncGenerator<Received, void, undefined> {
+/** @throws StreamEnded; YardmasterError for the refusal in the response */
+async function expectStream(response: IncomingMessage): Promise<void> {
   const { statusCode: status = 0, headers } = response;
   if (status === 204) throw new StreamEnded();
-  if (status !== 200 || !headers['content-type']?.startsWith('text/event-stream'))
-    throw refusalOf({ status, header: headerOf(headers), body: await text(response) });
-  for await (const { id, event, data } of eventsIn(response)) {
+  if (status === 200 && headers['content-type']?.startsWith('text/event-stream')) return;
+  throw refusalOf({ status, header: headerOf(headers), body: await text(response) });
+}
+
+async function* messagesOf(response: IncomingMessage): AsyncGenerator<Received, void, undefined> {
+  let fields: Record<string, string> = {};
+  for await (const line of linesOf(response)) {
+    const colon = line.indexOf(':'); // Not a regular expression: JSON may contain U+2028, which ends lines elsewhere.
+    if (colon > 0) fields[line.slice(0, colon)] = line.slice(colon + 1).trimStart();
+    if (line !== '') continue;
+    const { id = null, event, data } = fields;
+    fields = {};
     if (event === 'ended') throw new StreamEnded();
     if (event === 'expired')
       throw new YardmasterError('UNAUTHENTICATED', 'The stream token has expired', { status: 401 });
     const message = messageIn(data);
-    if (message !== null) yield { id: id ?? null, message };
+    if (message !== null) yield { id, message };
   }
 }
 
-/** Read server-sent events. The service writes each field in one line. */
-async function* eventsIn(response: IncomingMessage): AsyncGenerator<Record<string, string>, void, undefined> {
-  let rest = '';
-  let fields: Record<string, string> = {};
-  for await (const chunk of chunksOf(response)) {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop() as string;
-    for (const line of lines) {
-      const [, name = '', value = ''] = /^([^:]*): ?(.*)$/.exec(line) ?? [];
-      if (name !== '') fields[name] = value;
-      if (line !== '') continue;
-      if ('data' in fields || 'event' in fields) yield fields;
-      fields = {};
-    }
-  }
-}
-
-/** Read a response that is never silent for long. The time that the reader takes for a chunk does not count. */
-async function* chunksOf(response: IncomingMessage): AsyncGenerator<string, void, undefined> {
+/** Read the lines of a response that is never silent for long. The time that the reader takes does not count. */
+async function* linesOf(response: IncomingMessage): AsyncGenerator<string, void, undefined> {
   const chunks = response.setEncoding('utf8')[Symbol.asyncIterator]();
   const silent = () => response.destroy(new Error(`nothing came for ${SILENT_MS / 1_000} s`));
-  try {
-    for (;;) {
-      const timer = setTimeout(silent, SILENT_MS);
-      const { done, value } = await chunks.next().finally(() => clearTimeout(timer));
-      if (done) return;
-      yield value;
+  for (let begun: string[] = []; ; ) {
+    const timer = setTimeout(silent, SILENT_MS);
+    const { done, value } = await chunks.next().finally(() => clearTimeout(timer));
+    if (done) return;
+    const [first, ...others] = String(value).split('\n');
+    begun.push(first as string);
+    for (const next of others) {
+      yield begun.join('').replace(/\r$/, '');
+      begun = [next];
     }
-  } finally {
-    response.destroy();
   }
 }
 

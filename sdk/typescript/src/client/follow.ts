@@ -32,7 +32,7 @@ export interface Received {
   message: StreamMessage;
 }
 
-/** Thrown by a connection that is told that no message will follow. */
+/** Thrown when the server says that no more messages will follow. */
 export class StreamEnded extends Error {}
 
 /**
@@ -45,8 +45,9 @@ export type Connect = (lastId: string | null, signal: AbortSignal) => AsyncItera
 
 /** Options of every stream. */
 export interface WatchOptions {
+  /** Ends the watch at any time. Leaving the loop ends it with the next message. */
   signal?: AbortSignal | undefined;
-  /** Called with the reason before each reconnect. */
+  /** Called with the reason before each reconnect. A watch tries again forever; throw here to give up. */
   onDisconnect?: ((error: YardmasterError) => void) | undefined;
 }
 
@@ -98,7 +99,7 @@ async function* readOnce(connect: Connect, position: Position, { isOfJob, signal
   position.openedAt = null;
   try {
     signal.throwIfAborted();
-    const isOver = yield* passOn(connect(position.lastId, signal), position, isOfJob);
+    const isOver = yield* passOn(connect(position.lastId, signal), position, { isOfJob, signal });
     return isOver ? null : new YardmasterError('NO_RESPONSE', 'The server closed the stream');
   } catch (error) {
     signal.throwIfAborted();
@@ -111,10 +112,15 @@ async function* readOnce(connect: Connect, position: Position, { isOfJob, signal
 const NEVER = new AbortController().signal;
 
 /** Yield the messages of a connection. @returns whether the job has ended */
-async function* passOn(connection: AsyncIterable<Received>, position: Position, isOfJob: boolean) {
+async function* passOn(
+  connection: AsyncIterable<Received>,
+  position: Position,
+  { isOfJob, signal }: { isOfJob: boolean; signal: AbortSignal },
+) {
   const isResumed = position.lastId !== null;
   let initAt = '';
   for await (const { id, message } of connection) {
+    signal.throwIfAborted();
     position.openedAt ??= performance.now();
     position.lastId = id ?? position.lastId;
     if (message.type === 'init') initAt = message.timestamp;

@@ -21,7 +21,7 @@ export function open({ url, body, ...options }: Call): Promise<IncomingMessage> 
   });
 }
 
-/** Return what reads a header; it returns null without it. */
+/** Return a function that looks up a header; null if it is missing. */
 export const headerOf = (headers: IncomingHttpHeaders) => (name: string) => String(headers[name] ?? '') || null;
 
 /** Make a call and read its response. */

@@ -71,7 +71,8 @@ export class JobHandle<Result = unknown> {
 
   /**
    * Watch the events of the job as they happen, until it has ended. Resume after a disconnection: each event comes once.
-   * The first message, and that after each reconnect, is `init` with the status of the job.
+   * The first message, and that after each reconnect, is `init` with the status of the job. If the job has ended and has
+   * no event after `since`, there is no message.
    *
    * @param options.since begin with the events after this number of the history; 0 for all. Default: the present
    * @throws YardmasterError when the stream is refused; the reason of the signal

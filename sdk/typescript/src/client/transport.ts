@@ -54,7 +54,7 @@ export const viaFetch: Exchange = async ({ url, ...init }) => {
 export interface TargetFields {
   /** URL of the service, without `/api/v1`. */
   url: string;
-  /** Empty for a client without a key, which can follow the progress of a job. */
+  /** Empty if there is no key. Without one, a client can only watch the progress of a job. */
   apiKey: string;
   space: string;
   userAgent?: string | undefined;
@@ -169,9 +169,9 @@ export function refusalOf(received: Received): YardmasterError {
   const { status, header } = received;
   const facts = { status, requestId: header('x-request-id'), retryAfterMs: retryAfterMsOf(header('retry-after')) };
   const { code, error, jobStatus, details } = (jsonIn(received) ?? {}) as Partial<ErrorBody>;
-  if (code === undefined)
+  if (typeof code !== 'string' || typeof error !== 'string')
     return new YardmasterError('NO_RESPONSE', `Status ${status} without JSON of the service; check the URL`, facts);
-  return new YardmasterError(code, error ?? code, { ...facts, jobStatus, details });
+  return new YardmasterError(code, error, { ...facts, jobStatus, details });
 }
 
 function jsonIn({ body }: Received): unknown {
