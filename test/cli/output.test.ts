@@ -378,7 +378,7 @@ describe('lines of a stream', () => {
   ])('linesOf reads the lines of a stream %s', async (_, chunks, expected) => {
     const stream = Readable.from(chunks.map((chunk) => Buffer.from(chunk as string)));
     const lines: (string | null)[] = [];
-    for await (const line of linesOf(stream)) lines.push(line);
+    for await (const line of linesOf(stream)) lines.push(line && String(line));
     expect(lines).toEqual(expected);
   });
 });

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { StringDecoder } from 'node:string_decoder';
 import type { WorkerJob } from '@yardmaster/sdk';
 import type { Env } from '../command.js';
 import { guard, unguard } from './guard.js';
@@ -37,7 +36,7 @@ export interface JobProgram {
 
 interface OutputHandlers {
   /** Gets each line of file descriptor 3. The program is not read from until the promise resolves. */
-  onReportLine: (line: string | null) => Promise<void>;
+  onReportLine: (line: Buffer | null) => Promise<void>;
   /** Gets each line of the standard error. */
   onErrorLine: (line: string) => void;
 }
@@ -103,9 +102,10 @@ async function endOf(child: ChildProcess, file: string, job: WorkerJob, handlers
   const tail = new OutputTail();
   const closed = Promise.allSettled([
     output.readAll(stdout),
-    forEachLine(stderr, async (line) => {
-      tail.add(line ?? TOO_LONG);
-      handlers.onErrorLine(line ?? TOO_LONG);
+    forEachLine(stderr, async (bytes) => {
+      const line = bytes?.toString() ?? TOO_LONG;
+      tail.add(line);
+      handlers.onErrorLine(line);
     }),
     forEachLine(reports, handlers.onReportLine),
   ]);
@@ -125,7 +125,7 @@ async function endOf(child: ChildProcess, file: string, job: WorkerJob, handlers
   }
 }
 
-async function forEachLine(stream: Readable, handle: (line: string | null) => Promise<void>): Promise<void> {
+async function forEachLine(stream: Readable, handle: (line: Buffer | null) => Promise<void>): Promise<void> {
   for await (const line of linesOf(stream)) await handle(line);
 }
 
@@ -155,30 +155,34 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
 /** Placeholder for a line of the standard error that is too long. */
 const TOO_LONG = '(a line that is too long)';
 
-/** Longest line in UTF-16 units. A checkpoint may have 64 KB; the rest is room for a service that allows more. */
+/** Longest line in bytes. A checkpoint may have 64 KB; the rest is room for a service that allows more. */
 const MAX_LINE = 256 * 1024;
 
+const LF = 10;
+const CR = 13;
+
 /** Read the lines of a stream, without their ends. A line that is too long is null, so that memory stays bounded. */
-export async function* linesOf(stream: Readable): AsyncGenerator<string | null> {
-  const decoder = new StringDecoder('utf8');
-  let start = '';
-  let isTooLong = false;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    const parts = decoder.write(chunk).split('\n');
-    const last = parts.pop() ?? '';
-    for (const part of parts) {
-      const line = start + part;
-      yield isTooLong || line.length > MAX_LINE ? null : line.replace(/\r$/, '');
-      start = '';
-      isTooLong = false;
-    }
-    start += last;
-    if (start.length > MAX_LINE) {
-      isTooLong = true;
-      start = '';
-    }
+export async function* linesOf(stream: Readable): AsyncGenerator<Buffer | null> {
+  let parts: Buffer[] = [];
+  let bytes = 0;
+  function keep(part: Buffer): void {
+    bytes += part.length;
+    parts = bytes > MAX_LINE ? [] : [...parts, part];
   }
-  start += decoder.end();
-  if (isTooLong) yield null;
-  else if (start !== '') yield start;
+  function take(): Buffer | null {
+    const line = bytes > MAX_LINE ? null : Buffer.concat(parts);
+    parts = [];
+    bytes = 0;
+    return line?.at(-1) === CR ? line.subarray(0, -1) : line;
+  }
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    let from = 0;
+    for (let at = chunk.indexOf(LF); at >= 0; at = chunk.indexOf(LF, from)) {
+      keep(chunk.subarray(from, at));
+      from = at + 1;
+      yield take();
+    }
+    keep(chunk.subarray(from));
+  }
+  if (bytes > 0) yield take();
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { type JsonValue, LEVEL_RULE, levelNamed, progressRequest } from '@yardmaster/protocol';
 import type { Context, SubProgress } from '@yardmaster/sdk';
 
@@ -23,12 +24,13 @@ export class Reporter {
    *
    * @param line null for one that is too long
    */
-  async readLine(line: string | null): Promise<void> {
+  async readLine(line: Buffer | null): Promise<void> {
     this.#lines++;
-    if (line?.trim() === '') return;
     try {
       if (line === null) throw new InvalidLine('it is too long');
-      this.#add(readReportLine(line));
+      if (!isUtf8(line)) throw new InvalidLine('it must be valid UTF-8');
+      if (line.toString().trim() === '') return;
+      this.#add(readReportLine(line.toString()));
     } catch (error) {
       if (!(error instanceof InvalidLine)) throw error;
       const message = `line ${this.#lines} of file descriptor 3 is invalid: ${error.message}`;

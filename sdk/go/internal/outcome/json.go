@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // The service closes the connection in the middle of a body above some 20 MB, so the call would be sent again forever.
@@ -39,7 +40,34 @@ func JSON(value any, root string) (json.RawMessage, error) {
 	if err != nil {
 		return nil, errors.New(faultOf(reflect.ValueOf(value), root, err, map[pointer]bool{}, 0))
 	}
+	// Go writes this for what is not UTF-8, and a valid U+FFFD as it is.
+	if bytes.Contains(body, []byte(`\ufffd`)) {
+		if path := invalidTextIn(reflect.ValueOf(value), root, 0); path != "" {
+			return nil, errors.New(path + " is not valid UTF-8")
+		}
+	}
 	return body, nil
+}
+
+// invalidTextIn returns the path of the first text that is not UTF-8, or of the map that has it as a key; "" without one.
+func invalidTextIn(value reflect.Value, path string, depth int) string {
+	texts := []reflect.Value{value}
+	if value.Kind() == reflect.Map {
+		texts = value.MapKeys()
+	}
+	for _, text := range texts {
+		if text.Kind() == reflect.String && !utf8.ValidString(text.String()) {
+			return path
+		}
+	}
+	found := ""
+	forEachPart(value, func(step string, part reflect.Value) bool {
+		if depth < maxDepth && part.CanInterface() {
+			found = invalidTextIn(part, path+step, depth+1)
+		}
+		return found == ""
+	})
+	return found
 }
 
 // Stored returns a value as JSON that can be sent as part of a call.

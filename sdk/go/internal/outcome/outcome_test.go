@@ -154,6 +154,8 @@ func TestAValueThatIsNoJSONIsNamed(t *testing.T) {
 		want  string
 	}{
 		{order{Items: []item{{1}, {2}, {math.NaN()}}, hidden: make(chan int)}, "result.items[2].price is NaN"},
+		{map[string]any{"a b": []any{1, "caf\xe9"}}, `result["a b"][1] is not valid UTF-8`},
+		{map[string]any{"caf\xe9": 1}, "result is not valid UTF-8"},
 		{&order{Any: map[string]any{"a b": math.Inf(-1)}}, `result.Any["a b"] is -Inf`},
 		{make(chan int), "result has the type chan int"},
 		{map[string]any{"f": func() {}}, "result.f has the type func()"},
