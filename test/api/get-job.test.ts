@@ -44,4 +44,6 @@ it('returns pages of a history that has no list, because its record implies it',
   expect(seqsOf(await read(id, '?eventsAfter=1&eventsLimit=2'))).toEqual([2, 3]);
   expect(seqsOf(await read(id, '?eventsAfter=3'))).toEqual([4]);
   expect(seqsOf(await read(id, '?eventsLimit=2'))).toEqual([1, 2]);
+  for (const after of [4, 2 ** 32, 22_517_126_509_554, Number.MAX_SAFE_INTEGER])
+    expect(seqsOf(await read(id, `?eventsAfter=${after}&eventsLimit=100`))).toEqual([]);
 });

@@ -48,9 +48,12 @@ const COMPLETE = {
   sent: (body: Json) => Object(body).result ?? null,
   stored: (job: Json) => job.result,
 };
+/** Return a message as it is stored. */
+const wellFormed = (message: Json) => (typeof message === 'string' ? message.toWellFormed() : message);
+
 const APPEND = {
   ...{ ...OF_JOB, path: '/jobs/:jobId/logs', changes: '/jobs/:jobId/logs', limits: [MB, 5 * MB] as const },
-  sent: (body: Json) => [Object(body).logs ?? body].flat().map((entry) => Object(entry).message ?? entry),
+  sent: (body: Json) => [Object(body).logs ?? body].flat().map((entry) => wellFormed(Object(entry).message ?? entry)),
   stored: (page: Json) => page.logs.map(({ message }: Json) => message),
 };
 
@@ -89,7 +92,7 @@ export function readBody({ limits, type }: Reader, wire: Buffer, isGzip: boolean
   if (wire.length > most) return null;
   try {
     const bytes = isGzip && wire.length > 0 ? gunzipSync(wire, { maxOutputLength }) : wire;
-    const read = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    const read = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     if (type === 'application/json') return { value: read === '' ? undefined : JSON.parse(read) };
     const lines = read.split('\n').filter((line) => /[^ \t\r]/.test(line));
     return { value: lines.map((line) => JSON.parse(line)) };

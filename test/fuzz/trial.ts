@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { jobIn } from '../support/jobs.js';
 import type { Contract } from '../support/openapi.js';
 import { RawClient, type RawResponse } from '../support/raw-client.js';
@@ -55,7 +56,7 @@ async function prepare(service: TestService, request: FuzzRequest): Promise<Prep
   return {
     ...{ request, id, read, look, before: await look() },
     raw: Buffer.concat([framing.head?.(head) ?? head, Buffer.from('\r\n\r\n'), ...body]),
-    isValid: reader.limits === null || JSON.stringify(read) === JSON.stringify(readBody(reader, valid, false)),
+    isValid: reader.limits === null || isDeepStrictEqual(read, readBody(reader, valid, false)),
   };
 }
 

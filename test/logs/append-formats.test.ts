@@ -218,8 +218,10 @@ it.each([
   for (const log of await roundTrip(asText({ message: 'm', level: sent }))) expect(log.level).toBe(shown);
 });
 
-it('returns null as the metadata of a log entry as an empty object', async () => {
-  for (const log of await roundTrip(asText({ message: 'm', metadata: null }))) expect(log.metadata).toEqual({});
+it('takes null for absent in a log entry', async () => {
+  const nulls = { level: null, timestamp: null, source: null, metadata: null };
+  for (const log of await roundTrip(asText({ message: 'm', ...nulls })))
+    expect(log).toMatchObject({ level: 'info', source: 'worker', metadata: {}, loggedAt: log.createdAt });
 });
 
 it.each(LEVELS)('returns the log level %s as it was sent', async (level) => {

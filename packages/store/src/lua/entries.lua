@@ -12,14 +12,15 @@ local function impliedEntries(job)
   return { delivered, acked, '["completed",' .. job.updatedAt .. ']' }
 end
 
--- Find an event in the history of a job, or else the oldest one that is left. Return its place in the list, its seq, the
--- length of the list, and the entries of a history without a list; event 1 is `created`, which is in none.
+-- Find an event in the history of a job, or else the oldest one that is left. Return its place in the list, which is at
+-- most the length, its seq, the length of the list, and the entries of a history without a list; event 1 is `created`,
+-- which is in none.
 local function placeInHistory(job, fromSeq)
   local implied = not has(job, 'h') and impliedEntries(job)
   local length = implied and #implied or redis.call('LLEN', job.key .. ':events')
   local dropped = job.seq - 1 - length
   local first = math.max(0, tonumber(fromSeq) - 2 - dropped)
-  return first, first + 2 + dropped, length, implied
+  return math.min(first, length), first + 2 + dropped, length, implied
 end
 
 -- Append entries to the list of a history, after those that followed from the record, and drop the oldest of too many. With
