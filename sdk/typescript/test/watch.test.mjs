@@ -22,7 +22,8 @@ async function serve(...connections) {
     server.closeAllConnections();
     server.close();
   };
-  return { client, requests, close };
+  const openCount = () => new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
+  return { client, requests, openCount, close };
 }
 
 const ERRORS = {
@@ -79,6 +80,8 @@ const cases = {
       const fake = await serve(first, ...others);
       assert.equal((await typesOf(fake.client.handle('job').watch()))[0], 'init');
       assert.equal(fake.requests.length, 1 + others.length);
+      // An open connection would keep the process alive.
+      while ((await fake.openCount()) > 0) await new Promise((resolve) => setTimeout(resolve, 10));
       fake.close();
     }
   },
