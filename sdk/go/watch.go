@@ -98,7 +98,7 @@ func (c *Client) watch(ctx context.Context, w watch) func(yield func(StreamMessa
 		w.lastID = strconv.Itoa(*w.options.Since)
 	}
 	return func(yield func(StreamMessage, error) bool) {
-		run := w // Another loop over the iterator begins anew.
+		run := w // Another loop over the iterator starts over.
 		if err := run.untilOver(ctx, yield); err != nil {
 			yield(StreamMessage{}, err)
 		}
