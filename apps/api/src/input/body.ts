@@ -40,11 +40,12 @@ export function rawBodyOf<T extends string>(
 
 /** Whether a body is compressed. @throws UNSUPPORTED_MEDIA_TYPE for another coding than gzip, or several */
 function isGzipped(header: string | undefined): boolean {
-  if (header === undefined || header === 'gzip') return header !== undefined;
-  const codings = header.split(',').map((coding) => coding.trim().toLowerCase());
-  const [first = 'gzip', ...more] = codings.filter((coding) => coding !== '' && coding !== 'identity');
+  if (header === undefined) return false;
+  const names = header.split(',').map((name) => name.trim().toLowerCase());
+  const codings = names.filter((name) => name !== '' && name !== 'identity').join();
+  if (codings === '') return false;
   // RFC 9110 §8.4.1.3: x-gzip is another name of gzip.
-  if ((first === 'gzip' || first === 'x-gzip') && more.length === 0) return codings.some((coding) => coding === first);
+  if (codings === 'gzip' || codings === 'x-gzip') return true;
   const headers = { 'accept-encoding': 'gzip' };
   throw new YardmasterError('UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding must be gzip or identity', {}, { headers });
 }
