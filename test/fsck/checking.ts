@@ -36,15 +36,21 @@ export const repaired = (short: Short[]): Short[] => short.map(([kind, id, key])
  *
  * @param details all their details, if these matter
  * @param later faults that are found only once these are repaired
+ * @param titles what was done to a partition, by its tag; a failure shows it beside the fault
  */
 export async function expectRepaired(
   store: Store,
   faults: Short[],
-  { details, later = [] }: { details?: string[]; later?: Short[] } = {},
+  {
+    details,
+    later = [],
+    titles = new Map(),
+  }: { details?: string[]; later?: Short[]; titles?: Map<string, string> } = {},
 ): Promise<void> {
+  const titled = (short: Short[]) => short.map((fault) => [titles.get(fault[2].split(':')[0] ?? ''), ...fault]);
   const found = await check(store);
-  expect(found.short).toEqual(faults.sort());
+  expect(titled(found.short)).toEqual(titled(faults.sort()));
   if (details) expect(found.faults.map(({ detail }) => detail).sort()).toEqual(details.sort());
-  expect((await check(store, true)).short).toEqual(repaired([...faults, ...later].sort()));
-  expect((await check(store, true)).short).toEqual([]);
+  expect(titled((await check(store, true)).short)).toEqual(titled(repaired([...faults, ...later].sort())));
+  expect(titled((await check(store, true)).short)).toEqual([]);
 }

@@ -1,27 +1,71 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { Status } from '@yardmaster/protocol';
 import { partitionOf } from '@yardmaster/store';
+import { removeJobs } from '../support/fsck.js';
 import { appendEvents, changeState, readState, setField } from '../support/job-state.js';
 import { jobIn, writeHistory } from '../support/jobs.js';
 import { withService } from '../support/service.js';
-import { check, type Short } from './checking.js';
+import { check } from './checking.js';
 
 const service = withService({}, { app: 'api', isOwn: true });
+afterEach(() => removeJobs(service.redis, service.prefix));
 
 const PARTITION = partitionOf('left');
 
-/** Expect just these faults, by a check and by a repair, which leaves them. */
-async function expectLeft(faults: Short[], details: string[]) {
-  for (const isRepairing of [false, true]) {
-    const found = await check(service.store, isRepairing);
-    expect(found.short).toEqual(faults.sort());
-    expect(found.faults.map(({ detail }) => detail).sort()).toEqual(details.sort());
+/** A fault. The key is given without the prefix. */
+type Found = [kind: string, jobId: string | null, key: string, detail: string];
+
+/** Check, and return all faults, and the repair of each. */
+async function allFaults(isRepairing = false) {
+  const { faults } = await check(service.store, isRepairing);
+  const found = faults.map(
+    ({ kind, jobId, key, detail }): Found => [kind, jobId, key.slice(service.prefix.length + 1), detail],
+  );
+  return { found, repairs: faults.map(({ repair }) => repair) };
+}
+
+/**
+ * Do damage of each row, and expect that a check and a repair report just these faults, of all rows at once. When the damage
+ * is undone, there must be no fault.
+ *
+ * @param damage returns the fault, and how to undo the damage
+ */
+async function expectAllLeft<Row>(
+  rows: readonly Row[],
+  damage: (row: Row) => Promise<{ fault: Found; undo: () => Promise<unknown> }>,
+): Promise<void> {
+  const rowOf = new Map<string | null, string>(); // By job, so that a failure names the row.
+  const named = ([kind, jobId, key, detail]: Found) => [rowOf.get(jobId) ?? jobId, kind, key, detail];
+  const damaged = [];
+  for (const row of rows) {
+    const each = await damage(row);
+    damaged.push(each);
+    if (each.fault[1] !== null) rowOf.set(each.fault[1], JSON.stringify(row));
   }
+  const expected = damaged.map(({ fault }) => named(fault));
+  for (const isRepairing of [false, true]) {
+    const { found, repairs } = await allFaults(isRepairing);
+    expect(found.map(named).sort()).toEqual(expected.sort());
+    expect(repairs).toEqual(expected.map(() => 'none'));
+  }
+  for (const { undo } of damaged) await undo();
+  expect((await check(service.store)).short).toEqual([]);
+}
+
+/** Damage the record of a job. @param harm returns what fsck says of it */
+async function damageRecord(id: string, harm: (key: string) => Promise<string>) {
+  const { redis, store } = service;
+  const key = store.keys.job(id);
+  const before = await redis.hgetall(key);
+  const fault: Found = ['record_broken', id, `{${PARTITION}}:job:${id}`, await harm(key)];
+  return { fault, undo: () => redis.multi().del(key).hset(key, before).exec() };
 }
 
 const IMPOSSIBLE = 'state is impossible: ';
 const attempts = (count: number) => `state has an impossible number of attempts: ${count}`;
 
-it.each([
+/** Fields that no job can have: status of the job, field, value, what fsck says of it. */
+const BROKEN: (readonly [Status, string, string | number | null, string])[] = [
   ...[
     ['status', 'lost'],
     ['status', ''],
@@ -78,73 +122,72 @@ it.each([
   ...`5|5 1 60 0 0|,5 1 60 0|5,,6 1 60 0|0x5 1 60 0|604801 1 60 0|5,6 2 60 0|5 0.5 60 0|5 11 60 0|${'5,'.repeat(20)}5 1 60 0`
     .split('|')
     .map((value) => ['pending', 'retry', value, `retry is impossible: ${value.slice(0, 80)}`] as const),
-] as const)('fsck reports a %s job in which %s is %s, and leaves it', async (status, field, value, detail) => {
-  const id = await jobIn(service, status, 'left');
-  const key = service.store.keys.job(id);
-  const before = await service.redis.hgetall(key);
-  await setField(service.redis, key, field, value);
-  const state = await service.redis.hget(key, 'state');
-  await expectLeft(
-    [['record_broken', id, `{${PARTITION}}:job:${id}`, 'none']],
-    [detail === IMPOSSIBLE ? detail + state?.slice(0, 80) : detail],
-  );
-  await service.redis.del(key);
-  await service.redis.hset(key, before);
-  expect((await check(service.store)).short).toEqual([]);
-});
+];
 
-it.each(
-  Object.entries({
-    ...{
-      unique: 'ended return 0 k',
-      callbackUrl: 'https://example.com/hook',
-      tags: 'a',
-      priority: '5',
-      retry: '5 1 60 0',
-    },
-    ...{ startWithinSeconds: '60', maxRunSeconds: '60', checkpoint: '1', deliveryTimeouts: '1' },
-  }),
-)('fsck reports a state and the field %s that disagree, and leaves them', async (field, value) => {
-  const id = await jobIn(service, 'scheduled', 'left');
-  const key = service.store.keys.job(id);
-  const { flags } = await readState(service.redis, key);
-  const isReported = async () =>
-    expect((await check(service.store)).faults.map(({ detail }) => detail)).toContain(`state and ${field} disagree`);
-  await setField(service.redis, key, field, value);
-  const flagged = await readState(service.redis, key);
-  await changeState(service.redis, key, { flags });
-  await isReported();
-  await service.redis.hdel(key, field);
-  await changeState(service.redis, key, flagged);
-  await isReported();
-  await changeState(service.redis, key, { flags });
-  expect((await check(service.store)).short).toEqual([]);
-});
+it('fsck reports all records with a field that no job can have, and leaves them', () =>
+  expectAllLeft(BROKEN, async ([status, field, value, detail]) =>
+    damageRecord(await jobIn(service, status, 'left'), async (key) => {
+      await setField(service.redis, key, field, value);
+      return detail === IMPOSSIBLE ? detail + (await service.redis.hget(key, 'state'))?.slice(0, 80) : detail;
+    }),
+  ));
 
-describe('fsck of a record with options, of which one is broken', () => {
-  const fields = { maxRunSeconds: 60, startWithinSeconds: 60, callbackUrl: 'https://example.com/hook' };
-  it.each([
-    ['completed', 'callbackOn', '', 'callbackOn is impossible: '],
-    ['completed', 'callbackOn', 'completed dead', 'callbackOn is impossible: completed dead'],
-    ['completed', 'callbackOn', 'dead completed', 'callbackOn is impossible: dead completed'],
-    ['completed', 'callbackOn', 'completed,killed', 'callbackOn is impossible: completed,killed'],
-    ['completed', 'callbackOn', 'running', 'callbackOn is impossible: running'],
-    ['running', 'maxRunSeconds', null, 'maxRunSeconds is missing'],
-    ['running', 'startWithinSeconds', null, 'startWithinSeconds is missing'],
-    ...(['scheduled', 'pending', 'delivered'] as const).map(
-      (status) => [status, 'runBy', '9000000000000', `runBy must be absent, because the job is ${status}`] as const,
-    ),
-  ] as const)('fsck reports a %s job whose option %s is %s, and leaves it', async (status, field, value, detail) => {
-    const id = await jobIn(service, status, 'left', fields);
-    const key = service.store.keys.job(id);
-    await setField(service.redis, key, field, value);
-    await expectLeft([['record_broken', id, `{${PARTITION}}:job:${id}`, 'none']], [detail]);
-    await setField(service.redis, key, field, value === null ? 60 : null);
-    expect((await check(service.store)).short).toEqual([]);
-  });
-});
+const OPTIONAL = {
+  ...{
+    unique: 'ended return 0 k',
+    callbackUrl: 'https://example.com/hook',
+    tags: 'a',
+    priority: '5',
+    retry: '5 1 60 0',
+  },
+  ...{ startWithinSeconds: '60', maxRunSeconds: '60', checkpoint: '1', deliveryTimeouts: '1' },
+};
 
-it.each([
+it.each(['field', 'flag'])(
+  'fsck reports all states and optional fields that disagree, because only the %s is there',
+  async (kept) => {
+    const { redis, store } = service;
+    const expected: Found[] = [];
+    for (const [field, value] of Object.entries(OPTIONAL)) {
+      const id = await jobIn(service, 'scheduled', 'left');
+      const key = store.keys.job(id);
+      const { flags } = await readState(redis, key);
+      await setField(redis, key, field, value);
+      if (kept === 'field') await changeState(redis, key, { flags });
+      else await redis.hdel(key, field);
+      expected.push(['record_broken', id, `{${PARTITION}}:job:${id}`, `state and ${field} disagree`]);
+    }
+    // A tag and a unique key are also missing in their indexes, as far as fsck can tell.
+    const { found } = await allFaults();
+    expect(found.filter(([kind]) => kind !== 'entry_missing').sort()).toEqual(expected.sort());
+  },
+);
+
+/** Options of a job that are broken: status of the job, option, value, what fsck says of it. */
+const BROKEN_OPTIONS: typeof BROKEN = [
+  ['completed', 'callbackOn', '', 'callbackOn is impossible: '],
+  ['completed', 'callbackOn', 'completed dead', 'callbackOn is impossible: completed dead'],
+  ['completed', 'callbackOn', 'dead completed', 'callbackOn is impossible: dead completed'],
+  ['completed', 'callbackOn', 'completed,killed', 'callbackOn is impossible: completed,killed'],
+  ['completed', 'callbackOn', 'running', 'callbackOn is impossible: running'],
+  ['running', 'maxRunSeconds', null, 'maxRunSeconds is missing'],
+  ['running', 'startWithinSeconds', null, 'startWithinSeconds is missing'],
+  ...(['scheduled', 'pending', 'delivered'] as const).map(
+    (status) => [status, 'runBy', '9000000000000', `runBy must be absent, because the job is ${status}`] as const,
+  ),
+];
+
+it('fsck reports all records with options of which one is broken, and leaves them', () =>
+  expectAllLeft(BROKEN_OPTIONS, async ([status, field, value, detail]) => {
+    const fields = { maxRunSeconds: 60, startWithinSeconds: 60, callbackUrl: 'https://example.com/hook' };
+    return damageRecord(await jobIn(service, status, 'left', fields), async (key) => {
+      await setField(service.redis, key, field, value);
+      return detail;
+    });
+  }));
+
+/** Histories that do not fit: what is wrong, status of the job, events, what fsck says of it. */
+const HISTORIES = [
   ['without its oldest events', 'running', ['["acked",1700000000000]'], 'history_incomplete', 'it begins with acked'],
   [
     'that ends in another status',
@@ -189,19 +232,29 @@ it.each([
     'the status is scheduled in the record and pending in the history',
   ],
   ['with an unreadable entry', 'running', ['nonsense'], 'history_unreadable', 'entry -1 is not valid'],
-] as const)('fsck reports a history %s, and leaves it', async (_, status, entries, kind, detail) => {
-  const id = await jobIn(service, status, 'left');
-  const job = service.store.keys.job(id);
-  const before = await service.redis.lrange(`${job}:events`, 0, -1);
-  const state = await readState(service.redis, job);
-  await service.redis.del(`${job}:events`);
-  await service.redis.rpush(`${job}:events`, ...entries);
-  await changeState(service.redis, job, { seq: 1 + entries.length, flags: '-h' });
-  await expectLeft([[kind, id, `{${PARTITION}}:job:${id}:events`, 'none']], [detail]);
-  await service.redis.del(`${job}:events`);
-  if (before.length > 0) await service.redis.rpush(`${job}:events`, ...before);
-  await changeState(service.redis, job, state);
-});
+] as const;
+
+it('fsck reports all histories that do not fit their jobs, and leaves them', () =>
+  expectAllLeft(HISTORIES, async ([, status, entries, kind, detail]) => {
+    const { redis, store } = service;
+    const id = await jobIn(service, status, 'left');
+    const job = store.keys.job(id);
+    const events = `${job}:events`;
+    const before = await redis.lrange(events, 0, -1);
+    const state = await readState(redis, job);
+    await redis
+      .multi()
+      .del(events)
+      .rpush(events, ...entries)
+      .exec();
+    await changeState(redis, job, { seq: 1 + entries.length, flags: '-h' });
+    async function undo() {
+      await redis.del(events);
+      if (before.length > 0) await redis.rpush(events, ...before);
+      await changeState(redis, job, state);
+    }
+    return { fault: [kind, id, `{${PARTITION}}:job:${id}:events`, detail], undo };
+  }));
 
 it('fsck finds the status in a history that ends with heartbeats and callbacks', async () => {
   const id = await jobIn(service, 'running', 'left');
@@ -213,17 +266,21 @@ it('fsck finds the status in a history that ends with heartbeats and callbacks',
   expect((await check(service.store)).short).toEqual([]);
 });
 
-it('fsck reports a job that has lost all its logs, and leaves it', async () => {
-  const id = await jobIn(service, 'pending', 'left');
-  await service.redis.hset(service.store.keys.job(id), 'logsDropped', 7);
-  const detail = 'it has lost its oldest 7 entries, and the others too';
-  await expectLeft([['entries_lost', id, `{${PARTITION}}:job:${id}:logs`, 'none']], [detail]);
-  await service.redis.hdel(service.store.keys.job(id), 'logsDropped');
-});
+it('fsck reports a job that has lost all its logs, and leaves it', () =>
+  expectAllLeft([7], async (dropped) => {
+    const id = await jobIn(service, 'pending', 'left');
+    const job = service.store.keys.job(id);
+    await service.redis.hset(job, 'logsDropped', dropped);
+    const detail = `it has lost its oldest ${dropped} entries, and the others too`;
+    return {
+      fault: ['entries_lost', id, `{${PARTITION}}:job:${id}:logs`, detail],
+      undo: () => service.redis.hdel(job, 'logsDropped'),
+    };
+  }));
 
 describe('fsck of a wrong key', () => {
   const id = `${PARTITION}${'a'.repeat(26)}`;
-  it.each([
+  const UNKNOWN = [
     `{${PARTITION}}:jobs`,
     'other',
     '{40}:deadlines',
@@ -234,24 +291,32 @@ describe('fsck of a wrong key', () => {
     `{${PARTITION === '00' ? '01' : '00'}}:space:left/queue`,
     `{${partitionOf('job')}}:space:jobs`,
     `{${partitionOf('')}}:space:/jobs`,
-  ])('fsck reports the unknown key %s, and leaves it', async (name) => {
-    await service.redis.set(`${service.prefix}:${name}`, 'x');
-    await expectLeft([['key_unknown', null, name, 'none']], ['it is a string']);
-    await service.redis.del(`${service.prefix}:${name}`);
-  });
+  ];
+  it('fsck reports all unknown keys, and leaves them', () =>
+    expectAllLeft(UNKNOWN, async (name) => {
+      await service.redis.set(`${service.prefix}:${name}`, 'x');
+      return {
+        fault: ['key_unknown', null, name, 'it is a string'],
+        undo: () => service.redis.del(`${service.prefix}:${name}`),
+      };
+    }));
 
-  it.each([
+  const TYPED = [
     [`{${PARTITION}}:job:${id}`, 'hash', id],
-    [`{${PARTITION}}:job:${id}:logs`, 'list', id],
+    [`{${PARTITION}}:job:${PARTITION}${'b'.repeat(26)}:logs`, 'list', `${PARTITION}${'b'.repeat(26)}`],
     ['{3f}:spaces', 'zset', null],
     ['{3f}:callbacks', 'zset', null],
     ['{3f}:due', 'zset', null],
     ['{keys}:records', 'hash', null],
-  ])('fsck reports the key %s when it has another type, and leaves it', async (name, type, jobId) => {
-    await service.redis.set(`${service.prefix}:${name}`, 'x');
-    await expectLeft([['key_wrong_type', jobId, name, 'none']], [`it is a string, and must be a ${type}`]);
-    await service.redis.del(`${service.prefix}:${name}`);
-  });
+  ] as const;
+  it('fsck reports all keys of another type, and leaves them', () =>
+    expectAllLeft(TYPED, async ([name, type, jobId]) => {
+      await service.redis.set(`${service.prefix}:${name}`, 'x');
+      return {
+        fault: ['key_wrong_type', jobId, name, `it is a string, and must be a ${type}`],
+        undo: () => service.redis.del(`${service.prefix}:${name}`),
+      };
+    }));
 
   it('fsck checks all other jobs when a key has another type', async () => {
     const hurt = await jobIn(service, 'running', 'left');
@@ -295,18 +360,20 @@ describe('fsck of a broken API key', () => {
     await service.redis.zrem(service.store.keys.apiKeyIndex, '/broken');
   });
 
-  it.each([...['{', '{}', '{"id":"other"}'], ...FIELDS.map(withField)])(
-    'fsck reports an API key with the record %s, leaves it, and the other keys are listed',
-    async (record) => {
-      const { id } = await service.key(['jobs:read']);
-      await service.redis.hset(service.store.keys.apiKeys, 'broken', record);
-      await expectLeft(
-        [['api_key_broken', null, '{keys}:records', 'none']],
-        ['key broken: revoke it, and make another'],
-      );
+  it('fsck reports all API keys with broken records, leaves them, and the other keys are listed', async () => {
+    const { apiKeys } = service.store.keys;
+    const { id } = await service.key(['jobs:read']);
+    let broken = 0;
+    await expectAllLeft(['{', '{}', '{"id":"other"}', ...FIELDS.map(withField)], async (record) => {
+      const field = `broken-${++broken}`;
+      await service.redis.hset(apiKeys, field, record.replace('"broken"', JSON.stringify(field)));
+      const detail = `key ${field}: revoke it, and make another`;
       expect((await service.call('GET', '/keys')).body).toContainEqual(expect.objectContaining({ id }));
-      await service.redis.hdel(service.store.keys.apiKeys, 'broken');
-      expect((await check(service.store)).seen.apiKeys).toBeGreaterThan(0);
-    },
-  );
+      return {
+        fault: ['api_key_broken', null, '{keys}:records', detail],
+        undo: () => service.redis.hdel(apiKeys, field),
+      };
+    });
+    expect((await check(service.store)).seen.apiKeys).toBeGreaterThan(0);
+  });
 });

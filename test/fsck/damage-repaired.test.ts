@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { STATUSES, type Status } from '@yardmaster/protocol';
-import { partitionOf, redisNow } from '@yardmaster/store';
+import { PARTITION_TAGS, partitionOf, redisNow } from '@yardmaster/store';
 import { changeState } from '../support/job-state.js';
 import { jobIn, step } from '../support/jobs.js';
 import { type TestService, withService } from '../support/service.js';
@@ -14,6 +14,7 @@ const FAR = 9_000_000_000_000;
 /** Where the job of a test stands, and a connection to do damage with. */
 interface Site {
   id: string;
+  space: string;
   /** Return the key of an index of the job's space, for example `queue`, or of its partition, for example `{due}`. */
   at: (index: string) => string;
   redis: TestService['redis'];
@@ -43,8 +44,8 @@ const move =
     Promise.all(indexes.map((index) => redis.zincrby(at(index), by, id)));
 const setLastOrder =
   (order: number | string): Harm =>
-  ({ redis, at }) =>
-    redis.zadd(at('{spaces}'), order, 'damaged');
+  ({ redis, at, space }) =>
+    redis.zadd(at('{spaces}'), order, space);
 const call =
   (verb: string, body?: object): Harm =>
   ({ id }) =>
@@ -229,28 +230,50 @@ it('fsck does not move the last order of a space into the future for a job behin
   await step(service, id, 'kill');
 });
 
-it.each(DAMAGES)(
-  'fsck repairs all faults of a job that is %s, and the job works again',
-  async (_, harm, faults, [status, fields = {}] = ['pending']) => {
+/** A space in each partition. */
+const SPACES = new Map<string, string>();
+for (let n = 0; SPACES.size < PARTITION_TAGS.length; n++) SPACES.set(partitionOf(`damaged-${n}`), `damaged-${n}`);
+
+/** As many damages at once as there are partitions, because some concern a whole partition. */
+const rounds = Array.from({ length: Math.ceil(DAMAGES.length / SPACES.size) }, (_, n) =>
+  DAMAGES.slice(n * SPACES.size, (n + 1) * SPACES.size),
+);
+
+it.each(rounds.map((damages) => ({ damages })))(
+  'fsck repairs all faults of damaged jobs, which work again, round %#',
+  async ({ damages }) => {
     const { store, redis } = service;
-    const own = `{${partitionOf('damaged')}}:`;
-    const pathOf = (index: string) =>
-      index.startsWith('{') ? own + index.slice(1, -1) : `${own}space:damaged/${index}`;
-    const id = await jobIn(service, status, 'damaged', fields);
-    await harm({ id, redis, at: (index) => `${service.prefix}:${pathOf(index)}` });
+    const spaces = [...SPACES.values()];
+    /** What was done to a partition, by its tag, so that a failure names it. */
+    const titles = new Map<string, string>();
+    const jobs: { id: string; status: Status; space: string }[] = [];
+    const expected: Short[] = [];
+    for (const [n, [title, harm, faults, [status, fields = {}] = ['pending']]] of damages.entries()) {
+      const space = spaces[n] as string;
+      const tag = `{${partitionOf(space)}}`;
+      const pathOf = (index: string) =>
+        index.startsWith('{') ? `${tag}:${index.slice(1, -1)}` : `${tag}:space:${space}/${index}`;
+      titles.set(tag, title);
+      const id = await jobIn(service, status, space, fields);
+      await harm({ id, space, redis, at: (index) => `${service.prefix}:${pathOf(index)}` });
+      jobs.push({ id, status, space });
+      for (const fault of faults) {
+        const [kind = '', index = ''] = fault.split(' ');
+        expected.push([kind, kind.startsWith('space_') ? null : id, pathOf(index), 'possible']);
+      }
+    }
+    await expectRepaired(store, expected, { titles });
 
-    const expected = faults.map((fault): Short => {
-      const [kind = '', index = ''] = fault.split(' ');
-      return [kind, kind.startsWith('space_') ? null : id, pathOf(index), 'possible'];
-    });
-    await expectRepaired(store, expected);
-
-    const [verb, body] = NEXT[status];
-    const response = await service.call('POST', `/jobs/${id}/${verb}`, { body });
-    expect(response.status).toBe(status === 'completed' || status === 'dead' ? 409 : 200);
-    // Nothing of it is left to be handed out.
-    await service.call('POST', `/jobs/${id}/kill`);
-    expect((await service.call('POST', '/spaces/damaged/jobs/poll', { body: { count: 50 } })).body.jobs).toEqual([]);
+    for (const { id, status, space } of jobs) {
+      const title = titles.get(`{${partitionOf(space)}}`);
+      const [verb, body] = NEXT[status];
+      const response = await service.call('POST', `/jobs/${id}/${verb}`, { body });
+      expect([title, response.status]).toEqual([title, status === 'completed' || status === 'dead' ? 409 : 200]);
+      // Nothing of it is left to be handed out.
+      await service.call('POST', `/jobs/${id}/kill`);
+      const poll = await service.call('POST', `/spaces/${space}/jobs/poll`, { body: { count: 50 } });
+      expect([title, poll.body.jobs]).toEqual([title, []]);
+    }
     expect((await check(store)).short).toEqual([]);
   },
 );
