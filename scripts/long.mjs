@@ -22,6 +22,7 @@ const script = (file, tenth) => ({ command: [file], env: {}, isJest: false, tent
 const language = (n) => ['--language', LANGUAGES[n % 3]];
 
 const SUITES = {
+  thorough: jest('test'),
   resilience: jest('test/resilience'),
   clients: jest('test/clients'),
   dashboard: jest('test/clients/dashboard'),

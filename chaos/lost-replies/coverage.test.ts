@@ -41,12 +41,12 @@ const EXCEPTIONS = [
     'count_names',
   ],
   // Steps that the next sweep makes again: after a step of Redis' clock, for paused names (test/store/pauses.test.ts), and for
-  // the bytes of spaces (test/spaces/bytes.test.ts).
+  // the bytes of spaces (test/spaces/bytes.thorough.ts).
   ...['reopen_windows', 'mark_step', 'requeue_resumed', 'recount'],
   // For several jobs, and for operations on many: test/resilience loses their replies (batch.test.ts, operations.test.ts).
   'group',
   ...['cancel_operation', 'read_operations', 'read_texts', 'start_operation', 'step_operation'],
-  // The flush of counts, which no caller waits for: test/history/flush.test.ts.
+  // The flush of counts, which no caller waits for: test/history/flush.thorough.ts.
   'add_history',
 ];
 

@@ -6,5 +6,5 @@ import base from '../../jest.config.mjs';
 export default {
   ...base,
   rootDir: '../..',
-  testMatch: ['<rootDir>/test/model/**/*.{test,orders}.ts'],
+  testMatch: ['<rootDir>/test/model/**/*.{test,orders,thorough}.ts'],
 };

@@ -49,11 +49,13 @@ function writeSource(folder, source, text) {
   writeFileSync(join(folder, source.replace('/src/', '/dist/').replace(/\.ts$/, '.js')), code);
 }
 
-/** Run a test file, or all of npm test, until a test fails. @returns the file that failed, or null */
+/** Run a test file, or all of npm test and `thorough`, until a test fails. @returns the file that failed, or null */
 async function failure(folder, testFile) {
   const suite = testFile?.startsWith('test/resilience/') ? ['--config', 'test/resilience/jest.config.mjs'] : [];
   const paths =
-    testFile === null ? ['--testPathIgnorePatterns', 'test/(house|resilience)/'] : ['--runTestsByPath', testFile];
+    testFile === null
+      ? ['--testMatch', '**/test/**/*.{test,thorough}.ts', '--testPathIgnorePatterns', 'test/(house|resilience)/']
+      : ['--runTestsByPath', testFile];
   const child = spawn(process.execPath, [...JEST, ...suite, '--bail', '--forceExit', '--maxWorkers=1', ...paths], {
     cwd: folder,
     env: { ...process.env, TEST_WAIT_SECONDS: '20' },

@@ -7,8 +7,8 @@ import { EXCLUDED } from './excluded.mjs';
 export default {
   ...base,
   rootDir: '../..',
-  testMatch: ['<rootDir>/test/{api,gateway,logs,cli,scheduler,topology}/**/*.test.ts'],
-  testPathIgnorePatterns: EXCLUDED.map((file) => `<rootDir>/test/${file}\\.test\\.ts$`),
+  testMatch: ['<rootDir>/test/{api,gateway,logs,cli,scheduler,topology}/**/*.{test,thorough}.ts'],
+  testPathIgnorePatterns: EXCLUDED.map((file) => `<rootDir>/test/${file}\\.(test|thorough)\\.ts$`),
   globalSetup: '<rootDir>/test/topology/global-setup.mjs',
   globalTeardown: '<rootDir>/test/topology/global-teardown.mjs',
 };

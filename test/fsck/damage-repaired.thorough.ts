@@ -248,7 +248,8 @@ it.each(rounds.map((damages) => ({ damages })))(
     const titles = new Map<string, string>();
     const jobs: { id: string; status: Status; space: string }[] = [];
     const expected: Short[] = [];
-    for (const [n, [title, harm, faults, [status, fields = {}] = ['pending']]] of damages.entries()) {
+    for (const [n, [title, harm, faults, job]] of damages.entries()) {
+      const [status, fields = {}] = job ?? ['pending'];
       const space = spaces[n] as string;
       const tag = `{${partitionOf(space)}}`;
       const pathOf = (index: string) =>
