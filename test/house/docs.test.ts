@@ -77,8 +77,8 @@ it('the README shows the worker of examples/worker.mjs', () => {
   expect(read('examples/worker.mjs').replace(/^\/\/ .*\n/, '')).toBe(shown);
 });
 
-it('docs/workers.md shows the workers of examples/', () => {
-  const [, ...shown] = [...read('docs/workers.md').matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code); // The first is of the SDK.
+it('docs/write-a-client.md shows the workers of examples/', () => {
+  const shown = [...read('docs/write-a-client.md').matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code);
   const files = ['worker-loop', 'worker-turn'].map((name) => read(`examples/${name}.mjs`).replace(/^\/\/ .*\n/, ''));
   expect(shown).toEqual(files);
 });

@@ -282,7 +282,7 @@ export type HeaderName = keyof typeof REQUEST_HEADERS;
  * Return the value of a request header; null without the header.
  *
  * @throws INVALID_REQUEST
- * @see docs/api.md#send-a-create-again
+ * @see docs/idempotency.md
  */
 export function requestHeader({ headers, rawHeaders }: IncomingMessage, name: HeaderName): string | null {
   const value = headers[name];
