@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
-/** The page of docs/streams.md, as a reader pastes it. */
+/** The page of docs/progress-page.md, as a reader pastes it. */
 const documented = /^```html\n([\s\S]+?)^```$/m.exec(
-  readFileSync(fileURLToPath(new URL('../../docs/streams.md', import.meta.url)), 'utf8'),
+  readFileSync(fileURLToPath(new URL('../../docs/progress-page.md', import.meta.url)), 'utf8'),
 )?.[1] as string;
 
 const EXAMPLE = 'ws://127.0.0.1:8080/api/v1/realtime/JOB_ID?token=STREAM_TOKEN';
@@ -20,7 +20,7 @@ export interface PageServer {
 /** Serve the page from another origin than that of the streams. */
 export async function servePage(): Promise<PageServer> {
   if (documented.split(EXAMPLE).length !== 2)
-    throw new Error(`the page in docs/streams.md must contain exactly once: ${EXAMPLE}`);
+    throw new Error(`the page in docs/progress-page.md must contain exactly once: ${EXAMPLE}`);
   const server = createServer((req, res) => {
     const stream = new URL(req.url as string, 'http://page').searchParams.get('stream');
     res.setHeader('content-type', 'text/html; charset=utf-8');
