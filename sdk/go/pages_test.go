@@ -18,6 +18,8 @@ type (
 	Scene    struct{}
 	Rendered struct{ URL string }
 	Resize   struct{ Image string }
+	Order    struct{ Order int }
+	Receipt  struct{}
 )
 
 var bucket interface {
@@ -28,7 +30,9 @@ func render(Scene) []byte { return nil }
 
 func resize(context.Context, *yardmaster.Job[Resize]) (Rendered, error) { return Rendered{}, nil }
 
-var _, _, _ = fmt.Println, yardmastertest.Run[Resize, Rendered], bucket
+func charge(context.Context, Order) (Receipt, error) { return Receipt{}, nil }
+
+var _, _, _, _ = fmt.Println, time.Second, yardmastertest.Run[Resize, Rendered], bucket
 `
 
 func TestEveryProgramOfThePagesPassesVet(t *testing.T) {
@@ -69,12 +73,13 @@ func TestEveryProgramOfThePagesPassesVet(t *testing.T) {
 
 // partOf makes a program of a part of one.
 func partOf(source string) string {
-	const imports = "package main\n\nimport (\n\t\"context\"\n\t\"fmt\"\n" +
+	const imports = "package main\n\nimport (\n\t\"context\"\n\t\"fmt\"\n\t\"time\"\n" +
 		"\tyardmaster \"github.com/yardmaster/yardmaster/sdk/go\"\n" +
 		"\t\"github.com/yardmaster/yardmaster/sdk/go/yardmastertest\"\n)\n"
-	const head = "\nfunc part(ctx context.Context, job *yardmaster.Handle, worker *yardmaster.Worker) error {\n"
+	const head = "\nfunc part(ctx context.Context, client *yardmaster.Client, worker *yardmaster.Worker,\n" +
+		"\tjob *yardmaster.Handle) error {\n"
 	used := strings.Replace(source, "run := ", "_ = ", 1)
-	return imports + ofReader + head + used + "return nil\n}\n\nfunc main() { _ = part(nil, nil, nil) }\n"
+	return imports + ofReader + head + used + "return nil\n}\n\nfunc main() { _ = part(nil, nil, nil, nil) }\n"
 }
 
 func write(t *testing.T, path, text string) {

@@ -36,7 +36,7 @@ export interface Drawing {
   issued: IssuedIds;
   /** Whether the clock of Redis may go back and may step. */
   isUnsteady: boolean;
-  /** Whether jobs have the options of docs/retries.md, and are rescheduled. */
+  /** Whether jobs have retry policies, schedules, time limits and priorities, and are rescheduled. */
   isTimed: boolean;
   /** Number of the step, for labels. */
   at: number;

@@ -27,7 +27,7 @@ export interface Promoted {
  * @param partition its tag, see PARTITION_TAGS
  * @param dueBefore see expireDue
  * @throws UNAVAILABLE
- * @see docs/retries.md#schedule
+ * @see docs/scheduling.md
  */
 export async function promoteDue(store: Store, partition: string, dueBefore: number): Promise<Promoted> {
   const base = store.keys.baseOf(partition);

@@ -55,7 +55,7 @@ export async function requeueJob(
  * Give a scheduled or pending job another time, or put it at the end of the queue.
  *
  * @throws JOB_NOT_PENDING, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
- * @see docs/retries.md#schedule
+ * @see docs/scheduling.md#reschedule
  */
 export async function rescheduleJob(
   store: Store,
