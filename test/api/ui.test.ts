@@ -191,8 +191,8 @@ describe.each(Object.keys(MODES) as Mode[])('the dashboard in %s', (mode) => {
   });
 });
 
-it('shows the content security policy of the dashboard in docs/operate.md', () => {
-  const page = readFileSync(fileURLToPath(new URL('../../docs/operate.md', import.meta.url)), 'utf8');
+it('shows the content security policy of the dashboard in docs/deploy.md', () => {
+  const page = readFileSync(fileURLToPath(new URL('../../docs/deploy.md', import.meta.url)), 'utf8');
   expect(page).toContain(PROTECTION['content-security-policy']);
 });
 

@@ -155,17 +155,17 @@ describe('ServiceMonitor of a release', () => {
 });
 
 describe('runbooks of the alerts', () => {
-  const page = readFile('docs/operate.md');
+  const page = readFile('docs/monitoring.md');
   const own: Manifest[] = find(render({ ...LEAST, monitoring: { rules: { enabled: true } } }), 'PrometheusRule').spec
     .groups[0].rules;
   const names = own.map(({ alert }) => alert).sort();
 
-  it('docs/operate.md lists the alerts of the chart with their severities', () => {
+  it('docs/monitoring.md lists the alerts of the chart with their severities', () => {
     const rows = [...page.matchAll(/^\| \[`(Yardmaster\w+)`\]\(#(\w+)\) \| (\w+) \|/gm)].map(([, ...cells]) => cells);
     expect(rows).toEqual(own.map(({ alert, labels }) => [alert, alert.toLowerCase(), labels.severity]));
   });
 
-  it('docs/operate.md explains each alert: what it means, what to look at, what to do', () => {
+  it('docs/monitoring.md explains each alert: what it means, what to look at, what to do', () => {
     const sections = [...page.matchAll(/^### (Yardmaster\w+)\n(.*?)(?=^##)/gms)] as unknown as string[][];
     expect(sections.map(([, alert]) => alert).sort()).toEqual(names);
     for (const [, alert, text = ''] of sections) {
@@ -174,12 +174,12 @@ describe('runbooks of the alerts', () => {
     }
   });
 
-  it('each alert links to its section of docs/operate.md, or of the page that the values name', () => {
+  it('each alert links to its section of docs/monitoring.md, or of the page that the values name', () => {
     const linksTo = (base: string, among: Manifest[]) =>
       expect(among.map(({ annotations }) => annotations.runbook_url)).toEqual(
         among.map(({ alert }) => `${base}#${alert.toLowerCase()}`),
       );
-    linksTo('https://github.com/yardmaster/yardmaster/blob/main/docs/operate.md', own);
+    linksTo('https://github.com/yardmaster/yardmaster/blob/main/docs/monitoring.md', own);
     linksTo(
       'https://wiki.example.com/yardmaster',
       rules.filter(({ alert }) => names.includes(alert)),

@@ -130,9 +130,9 @@ it('the rendered API accepts the admin key', async () => {
   expect(created.status).toBe(201);
 });
 
-it('the command of docs/operate.md runs fsck in a pod', async () => {
+it('the command of docs/backup.md runs fsck in a pod', async () => {
   const [, pod = '', command = ''] =
-    /exec deploy\/yardmaster-(\w+) -- (node .*)$/m.exec(readFile('docs/operate.md')) ?? [];
+    /exec deploy\/yardmaster-(\w+) -- (node .*)$/m.exec(readFile('docs/backup.md')) ?? [];
   const environment = environmentOf(manifests, containerOf(manifests, pod));
   const fsck = run(command.split(' '), { ...environment, REDIS_URL: redisUrl });
   expect({ code: await fsck.exit, output: fsck.output() }).toMatchObject({ code: 0 });

@@ -69,7 +69,7 @@ it.each([
   ['networkPolicy.callbacks.exceptIPv4', ['10.0.0.0']],
   ['monitoring.serviceMonitor.interval', '30'],
   ['monitoring.serviceMonitor.scrapeTimeout', '10'],
-  ['monitoring.rules.runbooks', 'docs/operate.md#'],
+  ['monitoring.rules.runbooks', 'docs/monitoring.md#'],
   ['ui.enabled', 'yes'],
   ['ingress.hosts', 'jobs.example.com'],
   ['commonLabels', { team: 7 }],

@@ -45,11 +45,11 @@ withEngine('docker-compose.yml', () => {
     ['more APIs', async () => scaleApi(3)],
     ['fewer APIs', async () => scaleApi(2)],
     [
-      'the rolling upgrade of the page about operating',
+      'the rolling upgrade of docs/upgrades.md',
       async () => {
         await buildImage(readCompose().services.api?.image as string, '--label', 'version=next');
         const old = await idsOf('api');
-        const shown = commandsIn('docs/operate.md', '**With Docker Compose**').replace('docker compose build', 'true');
+        const shown = commandsIn('docs/upgrades.md', '## Docker Compose').replace('docker compose build', 'true');
         await command('bash', ['-ec', shown], env);
         const now = await Promise.all(['api', 'gateway', 'scheduler'].map(idsOf));
         expect(now.map(({ length }) => length)).toEqual([2, 1, 2]);

@@ -11,7 +11,7 @@ const FAST_DISK_MS = 3_000; // A disk on which no flush is seen for so long is f
 
 /**
  * Wait until the operating system has all writes, and Redis does not flush soon. While it flushes the append-only file, Redis
- * replies before it writes, and a kill then loses more (docs/operate.md, "What a failure may lose").
+ * replies before it writes, and a kill then loses more (docs/redis.md, "Data loss").
  */
 async function written({ connection }: Installation): Promise<void> {
   const began = performance.now();

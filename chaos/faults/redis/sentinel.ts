@@ -69,7 +69,7 @@ async function failOver(context: FaultContext, old: RedisNode): Promise<Heal> {
   };
 }
 
-/** Configure all servers as docs/operate.md recommends: a primary without a replica refuses work. */
+/** Configure all servers as docs/redis.md recommends: a primary without a replica refuses work. */
 async function requireReplica({ nodes, address }: Sentinels): Promise<void> {
   for (const node of nodes)
     await ask(address(node), 'CONFIG', 'SET', 'min-replicas-to-write', 1, 'min-replicas-max-lag', 2);

@@ -40,7 +40,7 @@ export const VARIABLES = {
   HOST: row('127.0.0.1', 'Address to listen on', z.string()),
   REDIS_URL: row(
     null,
-    'Redis that stores everything: `redis://host:port/db`, `redis+sentinel://host,…/name`, `redis+cluster://host,…`, with `rediss` for TLS, or `unix:///path`; see docs/operate.md. Unset: the standalone runs a private one; every other process refuses to start',
+    'Redis that stores everything: `redis://host:port/db`, `redis+sentinel://host,…/name`, `redis+cluster://host,…`, with `rediss` for TLS, or `unix:///path`; see docs/redis.md. Unset: the standalone runs a private one; every other process refuses to start',
     redisUrl,
   ),
   REDIS_URL_FILE: row(null, 'File with the `REDIS_URL`, which must then be unset. It is read at the start', z.string()),
@@ -128,7 +128,7 @@ export const VARIABLES = {
   ),
   DURABILITY: row(
     'local',
-    '`replicated`: create, complete, fail, release, settle, kill, requeue, reschedule, copy and delete succeed only once a replica of Redis has the change. See docs/operate.md#lose-nothing-at-a-failover',
+    '`replicated`: create, complete, fail, release, settle, kill, requeue, reschedule, copy and delete succeed only once a replica of Redis has the change. See docs/redis.md#synchronous-replication',
     z.enum(['local', 'replicated'], { error: 'must be local or replicated' }) as unknown as z.ZodType<
       'local' | 'replicated',
       string
@@ -154,7 +154,7 @@ export const VARIABLES = {
   ),
   KEEP_ALIVE_SECONDS: row(
     '75',
-    'How long idle connections stay open. Set it higher than the idle timeout of your load balancer: see docs/operate.md',
+    'How long idle connections stay open. Set it higher than the idle timeout of your load balancer: see docs/deploy.md#load-balancer-timeouts',
     seconds(86_400, { zero: false }),
   ),
   UI: row('true', 'Whether the API serves the dashboard at `/ui/`', flag),

@@ -11,9 +11,9 @@ import { withService } from '../../support/service.js';
 import { withStreams } from '../../support/stream-client.js';
 import { until } from '../../support/until.js';
 
-/** The rules of the user that docs/operate.md recommends. */
+/** The rules of the user that docs/redis.md recommends. */
 const RULES = /^ACL SETUSER yardmaster on >\S+ (.+)$/m
-  .exec(readFileSync(new URL('../../../docs/operate.md', import.meta.url), 'utf8'))?.[1]
+  .exec(readFileSync(new URL('../../../docs/redis.md', import.meta.url), 'utf8'))?.[1]
   ?.split(' ') as string[];
 
 interface Kind {
@@ -47,7 +47,7 @@ async function startWithUser(start: () => Promise<Kind>) {
 describe.each([
   ['one Redis', single],
   ['a cluster', cluster],
-])('the ACL user of docs/operate.md on %s', (_, start) => {
+])('the ACL user of docs/redis.md on %s', (_, start) => {
   const receiver = withReceiver();
   const redis = during(
     () => startWithUser(start),
@@ -59,7 +59,7 @@ describe.each([
   );
   const open = withStreams(service);
 
-  it('the ACL user of docs/operate.md may do exactly what the service needs', async () => {
+  it('the ACL user of docs/redis.md may do exactly what the service needs', async () => {
     const callbackUrl = receiver.script('/ended', respondWith(200));
 
     const { id: keyId, key } = await service.key(['jobs:read']);

@@ -10,18 +10,18 @@ import { findRedisServer, type RedisBinary } from '@yardmaster/redis';
 const CACHE_DIR = fileURLToPath(new URL('../../../.cache/redis', import.meta.url));
 
 const BLOCKS = [
-  ...readFileSync(new URL('../../../docs/operate.md', import.meta.url), 'utf8').matchAll(/^```sh\n(.*?)^```$/gms),
+  ...readFileSync(new URL('../../../docs/backup.md', import.meta.url), 'utf8').matchAll(/^```sh\n(.*?)^```$/gms),
 ].map(([, text]) => text as string);
 
-/** Return the block of docs/operate.md that contains this text. */
+/** Return the block of docs/backup.md that contains this text. */
 function block(part: string): string {
   const [found, ...more] = BLOCKS.filter((text) => text.includes(part));
   if (found === undefined || more.length > 0)
-    throw new Error(`docs/operate.md must contain exactly one block with ${part}`);
+    throw new Error(`docs/backup.md must contain exactly one block with ${part}`);
   return found;
 }
 
-/** Steps of docs/operate.md: $REDIS_DIR is the folder of the data, $BACKUP that of the backup. */
+/** Steps of docs/backup.md: $REDIS_DIR is the folder of the data, $BACKUP that of the backup. */
 export const STEPS = {
   takeSnapshot: block('BGSAVE'),
   copyAppendOnly: block('auto-aof-rewrite-percentage'),

@@ -49,7 +49,7 @@ export async function startCluster({ tls = false, nodeTimeoutMs = 2_000, ranges 
         `cluster-port ${await freePort()}`, // Port + 10000 may be in use, or not exist.
         'cluster-config-file nodes.conf',
         `cluster-node-timeout ${nodeTimeoutMs}`,
-        'cluster-require-full-coverage no', // As docs/operate.md recommends.
+        'cluster-require-full-coverage no', // As docs/redis.md recommends.
         // A replica takes over even if its primary was silent for long.
         'cluster-replica-validity-factor 0',
       ],
