@@ -40,7 +40,7 @@ const SUITES = {
   orders: {
     ...jest('test/model', { MODEL_SEQUENCES: '10000' }),
     tenth: () => ['test/model/model'],
-    envOfTenth: (n) => ({ MODEL_SEED: `${1_000 * n}`, MODEL_SEQUENCES: '300' }),
+    envOfTenth: (n) => ({ MODEL_SEED: `${1_000 * n}`, MODEL_SEQUENCES: '120' }),
   },
   instructions: script('bench/instructions/main.mjs', () => []),
   mutation: script('test/mutation/main.mjs'), // A mutant that lets tests wait takes two minutes, so a tenth could take twenty.
