@@ -90,7 +90,7 @@ it('responds as documented to all reads of a job with every kind of event', asyn
     ['progress', { percent: 1, message: 'x', subProgress: { a: { percent: 2 } } }],
     ['checkpoint', { row: 1 }],
     ['event', null],
-    ['logs', [{ message: 'no colour, x', level: 'warn' }]],
+    ['logs', [{ message: 'no color, x', level: 'warn' }]],
     ['fail', { error: { why: 'x' } }],
   ];
   for (const [verb, body] of steps) await service.call('POST', `/jobs/${jobId}/${verb}`, { body });
@@ -105,7 +105,7 @@ it('responds as documented to all reads of a job with every kind of event', asyn
   ])
     await expectResponse(endpointOf(name), target, {}, 200);
   const logs = endpointOf('Get Job Logs');
-  for (const query of ['limit=1', 'after=0', 'before=9', 'level=warn,error&level=info', 'q="no colour" x'])
+  for (const query of ['limit=1', 'after=0', 'before=9', 'level=warn,error&level=info', 'q="no color" x'])
     await expectResponse({ ...logs, path: `${logs.path}?${encodeURI(query)}` }, target, {}, 200);
 });
 

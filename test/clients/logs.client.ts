@@ -58,7 +58,7 @@ it('the curl commands of docs/logs.md append, read and search logs', async () =>
   ]);
   expect((await entriesOf(id)).map(({ level, message }) => `${level} ${message}`)).toEqual([
     'info decoding',
-    'warn no colour profile',
+    'warn no color profile',
     'info scaling',
     'info one entry on each line',
     'error disk full',
@@ -70,7 +70,7 @@ it('the curl commands of docs/logs.md append, read and search logs', async () =>
   expect(shown).toEqual({ ...documented, logs: documented.logs.map((entry: object) => ({ ...entry, ...like })) });
 
   expect(JSON.parse((await run(search, id)).out).logs).toEqual([]);
-  expect((await run(command, id)).out).toMatch(/^\S+ warn {2}no colour profile .*\n\S+ error disk full\n$/);
+  expect((await run(command, id)).out).toMatch(/^\S+ warn {2}no color profile .*\n\S+ error disk full\n$/);
 });
 
 it('the script of docs/logs.md appends the output of a program in batches', async () => {

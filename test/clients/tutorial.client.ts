@@ -89,7 +89,7 @@ it('every block of the tutorial works when it is pasted into a new terminal', as
   expect(await watch.exit()).toBe(0);
   const codes = [...shown.matchAll(/"code":"(\w+)"/g)].map(([, code]) => code);
   expect(codes).toEqual(['JOB_NOT_RUNNING', 'JOB_KILLED']);
-  for (const part of ['"checkpoint":{"rows":128}', 'no colour profile', '"result":{"bytes":51234}'])
+  for (const part of ['"checkpoint":{"rows":128}', 'no color profile', '"result":{"bytes":51234}'])
     expect(shown).toContain(part);
   // Once for the end of the job, and once more for the redelivery.
   await until(() => receiver.out().split('"spaceId":"tour","name":"crop","status":"completed"').length === 3);

@@ -182,7 +182,7 @@ it('the destination in docs/logs.md stores what pino logs', async () => {
   const { logs, cursor } = (await service.call('GET', `/jobs/${id}/logs?after=0&limit=2`)).body;
   expect(cursor.hasMore).toBe(true);
   expect(logs).toMatchObject([
-    { seq: 1, level: 'warn', message: 'no colour profile', source: 'resizer', metadata: { file: 'cat.png' } },
+    { seq: 1, level: 'warn', message: 'no color profile', source: 'resizer', metadata: { file: 'cat.png' } },
     {
       seq: 2,
       level: 'error',

@@ -4,7 +4,7 @@ import { type CommandLine, type Env, UsageError } from './command.js';
 import { waitSecondsOf } from './flag-values.js';
 import { Service } from './service/service.js';
 
-/** Format of the output: `auto` is coloured on a terminal, and plain elsewhere. */
+/** Format of the output: `auto` is colored on a terminal, and plain elsewhere. */
 export type Format = 'auto' | 'plain' | 'json';
 
 /** Flags of commands that call the service. */

@@ -16,7 +16,7 @@ export const withoutPayload: Schemas['CreateJob'] = { name: 'resize', payload: n
 export const failures: Schemas['Failure'][] = [{ error: 'disk full' }, { error: { code: 28, path: ['/tmp'] } }];
 export const logs: Body<'/api/v1/jobs/{jobId}/logs'> = [
   'decoding',
-  { message: 'no colour profile', level: 'warn', metadata: { file: 'cat.png', size: { width: 320 } } },
+  { message: 'no color profile', level: 'warn', metadata: { file: 'cat.png', size: { width: 320 } } },
 ];
 export const key: Schemas['CreateKey'] = { name: 'resizers', scopes: ['jobs:worker'], expiresAt: null };
 

@@ -126,7 +126,7 @@ export const LOG: LogEntry = {
   id: `${JOB_ID}.2`,
   seq: 2,
   level: 'warn',
-  message: 'no colour profile',
+  message: 'no color profile',
   source: 'scaler',
   metadata: { file: 'cat.png' },
   loggedAt: REPORTED,

@@ -9,7 +9,7 @@ import { unlessAborted } from '../terminal/drain.js';
 import { lineOfEntryFor } from './entry-line.js';
 import { type LogFilters, LogReader } from './log-reader.js';
 
-/** Parsed command line of `logs`. The format `auto` is coloured on a terminal. */
+/** Parsed command line of `logs`. The format `auto` is colored on a terminal. */
 export interface LogsRequest extends CommonRequest, LogFilters {
   jobId: string;
   follow: boolean;

@@ -46,7 +46,7 @@ function lineDisplay({ out, err }: Outputs, toLine: (message: StreamMessage, raw
   };
 }
 
-/** Create the display of a space on a terminal: every message is one coloured line, no wider than the terminal. */
+/** Create the display of a space on a terminal: every message is one colored line, no wider than the terminal. */
 function spaceDisplay(terminal: Terminal): Display {
   const print = (line: string) => terminal.write(`${line}\n`);
   const warn = (sentence: string) => print(warningLine(sentence, terminal));

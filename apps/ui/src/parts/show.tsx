@@ -15,7 +15,7 @@ export function Text({ children, max = 300 }: { children: string; max?: number }
   );
 }
 
-/** Show a status, always with its name, because colours alone say nothing to some people. */
+/** Show a status, always with its name, because colors alone say nothing to some people. */
 export function StatusMark({ status }: { status: Status }) {
   return <span class={`status ${status}`}>{status}</span>;
 }
