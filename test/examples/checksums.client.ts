@@ -106,7 +106,7 @@ it('the checksums example exits with 1 and the reason when it cannot read a file
   const run = start([folder, '--workers', '1']);
 
   expect([await run.exit(), run.out()]).toEqual([1, sumsOf(readable)]);
-  expect(run.err()).toMatch(/\/gone.?: The job is dead: (ENOENT|EACCES): .*\n2 of 3 files have a checksum\n/);
+  expect(run.err()).toMatch(/\/gone.?: The job is dead: Error: (ENOENT|EACCES): .*\n2 of 3 files have a checksum\n/);
   expect((await jobsOf(run)).filter(({ status }) => status === 'dead')).toMatchObject([{ attemptNumber: 4 }]);
 });
 

@@ -71,8 +71,8 @@ it('the page-text example continues after its checkpoint when a page responds wi
   const [job] = await runs.jobsOf('busy');
   const errors = job.events.filter(({ type }: { type: string }) => type === 'retried');
   expect(errors).toMatchObject([
-    { data: { error: `${url('/busy')} responded with 503` } },
-    { data: { error: `${url('/limited')} responded with 429` } },
+    { data: { error: { name: 'RetryAfter', message: `${url('/busy')} responded with 503` } } },
+    { data: { error: { name: 'RetryAfter', message: `${url('/limited')} responded with 429` } } },
   ]);
 });
 
@@ -96,7 +96,7 @@ it.each([
 ])('the page-text example exits with 1 and makes the job dead at once for %s', async (path, reason) => {
   const space = `refused-${path.slice(1)}`;
   const { code, err } = await endOf(fetchPages(space, url(path)));
-  expect([code, err]).toEqual([1, expect.stringContaining(`The job is dead: ${url(path)} ${reason}`)]);
+  expect([code, err]).toEqual([1, expect.stringContaining(`The job is dead: NonRetryable: ${url(path)} ${reason}`)]);
   expect(requests).toEqual([path]);
   expect(await runs.jobsOf(space)).toMatchObject([{ status: 'dead', attemptNumber: 1 }]);
   expect(await readdir(join(runs.dir, space))).toEqual([]);
@@ -104,7 +104,7 @@ it.each([
 
 it('the page-text example fetches nothing when a URL is neither http nor https', async () => {
   const { code, err } = await endOf(fetchPages('scheme', url('/one'), 'file:///etc/passwd'));
-  expect([code, err]).toEqual([1, 'The job is dead: Not an http or https URL: file:///etc/passwd\n']);
+  expect([code, err]).toEqual([1, 'The job is dead: NonRetryable: Not an http or https URL: file:///etc/passwd\n']);
   expect(requests).toEqual([]);
 });
 
@@ -114,7 +114,7 @@ it('the page-text example ends its request when the job is killed', async () => 
   const done = run(storePages(join(runs.dir, 'killed')), { urls: [url('/endless')] }, { signal: kill.signal });
   await until(() => requests.length === 1);
   kill.abort(new Killed());
-  expect(await done).toMatchObject({ status: 'failed', error: expect.any(Killed), checkpoints: [] }); // Not the timeout.
+  expect(await done).toMatchObject({ status: 'failed', error: { name: 'Killed' }, checkpoints: [] }); // Not the timeout.
   await until(() => closed === requests.length);
   expect(await readdir(join(runs.dir, 'killed'))).toEqual([]);
 });
