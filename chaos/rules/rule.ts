@@ -5,7 +5,7 @@ import type { Settings } from '../installation/installation.js';
 
 export type { Body, Call, Callback, DumpedJob, Operation, Span, Stream };
 
-/** A promise of docs/reliability.md, by its number. */
+/** A promise of docs/reliability/promises.md, by its number in the suite. */
 export type PromiseId = `P${number}`;
 
 /** The damage of a broken promise, for the table of a run. */
