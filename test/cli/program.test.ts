@@ -473,24 +473,24 @@ it('starts without loading the store, which only fsck loads', () => {
   expect(packages).not.toContain('@yardmaster/fsck');
 });
 
-const docs = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');
+const readDocs = (page: string) => readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8');
 
 it.each([
-  ['### Exit codes of other commands', CALL_EXIT],
-  ['### Exit codes of create', CREATE_EXIT],
-  ['### Exit codes of work', WORK_EXIT],
-  ['### Exit codes of dev', DEV_EXIT],
-  ['## Exit codes of watch and logs', EXIT],
-  ['### Exit codes of fsck', FSCK_EXIT],
-])('documents exactly the existing exit codes with their meaning in docs/cli.md: %s', (title, codes) => {
-  const [section = ''] = docs.split(`\n${title}\n`)[1]?.split(/^#/m) ?? [];
+  ['cli.md', '### Exit codes of other commands', CALL_EXIT],
+  ['cli/jobs.md', '### Exit codes of create', CREATE_EXIT],
+  ['cli/work.md', '## Exit codes of work', WORK_EXIT],
+  ['cli/dev.md', '## Exit codes of dev', DEV_EXIT],
+  ['cli/watch.md', '## Exit codes of watch and logs', EXIT],
+  ['cli/fsck.md', '## Exit codes of fsck', FSCK_EXIT],
+])('documents exactly the existing exit codes with their meaning in docs/%s: %s', (page, title, codes) => {
+  const [section = ''] = readDocs(page).split(`\n${title}\n`)[1]?.split(/^#/m) ?? [];
   const rows = [...section.matchAll(/^\| (\d+) \| (.+?) \|$/gm)].map(([, code, meaning]) => [Number(code), meaning]);
   expect(rows).toEqual(Object.values(codes).map(({ code, meaning }) => [code, meaning]));
 });
 
-it('documents exactly the existing kinds of fault in docs/cli.md, with what a repair does', () => {
+it('documents exactly the existing kinds of fault in docs/cli/fsck.md, with what a repair does', () => {
   // The rows of variables do not match, because their names are in capitals.
-  const rows = [...docs.matchAll(/^\| `([a-z]\w+)` \| (.+?) \| (.+?) \|$/gm)];
+  const rows = [...readDocs('cli/fsck.md').matchAll(/^\| `([a-z]\w+)` \| (.+?) \| (.+?) \|$/gm)];
   expect(rows.map(([, kind, meaning, repair]) => [kind, meaning, repair])).toEqual(
     Object.entries(FAULTS).map(([kind, { meaning, repair }]) => [kind, meaning, repair ?? 'left as it is']),
   );

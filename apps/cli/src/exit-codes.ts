@@ -3,7 +3,7 @@ import { Refused, Unavailable } from './service/call.js';
 import type { StreamMessage } from './service/message.js';
 import { type Terminal, writeLines } from './terminal/region.js';
 
-/** An exit code. `--help` and docs/cli.md show its meaning. */
+/** An exit code. `--help` and docs/cli show its meaning. */
 export interface ExitCode {
   code: number;
   meaning: string;
