@@ -1,5 +1,5 @@
 /** Every scope. `keys:manage` is for API keys, `jobs:manage` for jobs that have ended, `spaces:manage` for the settings
- * of spaces and their pause. @see docs/api.md#scopes */
+ * of spaces and their pause. @see docs/api-keys.md#scopes */
 export const SCOPES = [
   'jobs:create',
   'jobs:read',

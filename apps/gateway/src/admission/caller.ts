@@ -45,7 +45,7 @@ const ANONYMOUS: StreamCaller = {
  *
  * @param access gets what is known of the client, also when it is refused
  * @throws UNAUTHENTICATED, FORBIDDEN, UNAVAILABLE
- * @see docs/api.md#scopes
+ * @see docs/api-keys.md#scopes
  */
 export async function callerOf(
   { presented, subject }: StreamRequest,
