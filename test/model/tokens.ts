@@ -1,7 +1,7 @@
 import { isTerminal, type Status } from '@yardmaster/protocol';
 import { type Delivery, Refusal } from './world.js';
 
-/** A worker's call, as docs/api.md#delivery-tokens groups them. Fail and release give the job up. */
+/** A worker's call, as docs/delivery-tokens.md groups them. Fail and release give the job up. */
 export type WorkerCall = 'ack' | 'heartbeat' | 'complete' | 'give up';
 
 /** The call after which a status shows that the current delivery has made it already. */
