@@ -3,7 +3,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 
 from .._async.transport import AsyncTransport
@@ -12,6 +11,7 @@ from .._errors import YardmasterError, abort_reason_of, refusal_in
 from .._warnings import logger
 from .._wire import ClaimedJob
 from .settle import SETTLE, settle
+from .waiting import wait_within
 
 #: Between two heartbeats of a job. Seconds.
 MOST_INTERVAL = 60.0
@@ -87,8 +87,7 @@ class Heartbeats:
             if left is not None and (self._is_due_now or left <= 0):
                 break
             self._is_due_now = False
-            with suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), left)
+            await wait_within(self._changed, left)
         self._is_due_now = False
 
     async def _beat_all(self) -> None:

@@ -5,7 +5,6 @@ import gzip
 import json
 import threading
 from collections import deque
-from contextlib import suppress
 from typing import Any
 
 from .._async.transport import AsyncTransport
@@ -16,6 +15,7 @@ from .._payloads import json_bytes
 from .._warnings import OnWarning, WorkerWarning
 from .context import LogEntry
 from .loop_calls import LoopCalls
+from .waiting import wait_within
 
 _INTERVAL = 0.2
 _BATCH_ENTRIES = 500
@@ -76,8 +76,7 @@ class JobLog:
     async def _send(self) -> None:
         while self._lines:
             if not self._is_closed and len(self._lines) < _BATCH_ENTRIES:
-                with suppress(asyncio.TimeoutError):
-                    await asyncio.wait_for(self._is_due.wait(), _INTERVAL)
+                await wait_within(self._is_due, _INTERVAL)
             self._is_due.clear()
             with self._lock:
                 batch = self._take()

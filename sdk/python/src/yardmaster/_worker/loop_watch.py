@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 
+from .waiting import wait_within
+
 _BLOCKED = 5.0
 _INTERVAL = 0.5
 
@@ -35,9 +37,7 @@ class LoopWatch:
         while True:
             self._answered.clear()
             self._watched.call_soon_threadsafe(answer)
-            try:
-                await asyncio.wait_for(self._answered.wait(), _BLOCKED)
-            except asyncio.TimeoutError:
+            if not await wait_within(self._answered, _BLOCKED):
                 self._blocked()
                 await self._answered.wait()
             self._turned()

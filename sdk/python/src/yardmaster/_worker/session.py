@@ -3,7 +3,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Coroutine, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +22,7 @@ from .outbox import Outbox
 from .poller import Poller
 from .process import ProcessPool
 from .settle import Outcome, settle_within
+from .waiting import wait_within
 
 #: Handlers have this long after they were aborted because the worker stops. Seconds.
 _GRACE = 5.0
@@ -164,7 +164,7 @@ class Session:
                 return True
             if left <= 0:
                 return False
-            await _wait_for(self._changed, left)
+            await wait_within(self._changed, left)
             self._changed.clear()
         return True
 
@@ -204,9 +204,3 @@ class Session:
         self._attempts.pop(attempt.key, None)
         self.heartbeats.end(attempt.key)
         self._changed.set()
-
-
-async def _wait_for(event: asyncio.Event, seconds: float) -> None:
-    """Wait for an event, at most for so many seconds."""
-    with suppress(asyncio.TimeoutError):
-        await asyncio.wait_for(event.wait(), seconds)
