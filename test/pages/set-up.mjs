@@ -1,0 +1,10 @@
+// Build what `npm start` builds and what programs import, so that pages do not build side by side.
+import { setUp as build } from '../../scripts/set-up.mjs';
+import '../../scripts/typescript.mjs';
+
+export default async function setUp() {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
+  const { killListedOnExit } = await import('../support/kill-on-exit.ts');
+  process.env.TEST_PROCESSES ??= killListedOnExit();
+  build('apps/standalone', 'apps/cli', 'sdk/typescript', 'apps/api', 'apps/gateway', 'apps/scheduler');
+}
