@@ -20,7 +20,7 @@ export function presentedKey({ headers }: IncomingMessage): unknown {
  *
  * @param presented what the request sends as its API key: see `presentedKey`; for streams the query parameter `token`
  * @throws UNAUTHENTICATED without a valid key; UNAVAILABLE when Redis does not reply
- * @see docs/api.md#keys
+ * @see docs/api/requests.md#authentication
  */
 export async function authenticate(
   { authenticator, reportRejectedKey }: KeyCheck,

@@ -6,7 +6,7 @@ import { queryOf, redact, type Service } from './service.js';
 export class Refused extends Error {
   /** HTTP status; null for a response that is not one of the service. */
   readonly status: number | null;
-  /** Code of docs/api.md#errors; null when the response has none. */
+  /** Code of docs/errors.md; null when the response has none. */
   readonly code: string | null;
 
   constructor(sentence: string, { status, code }: { status: number | null; code: string | null } = NO_REFUSAL) {

@@ -7,7 +7,7 @@ import type { Status } from './statuses.js';
 /**
  * Types of the records in a job's history (`events` of Get Job). The first is always `created`.
  *
- * @see docs/api.md#events
+ * @see docs/api/job.md#events
  */
 export const EVENT_TYPES = [
   'created',

@@ -42,7 +42,7 @@ const stagesOf = (described: z.ZodType) =>
  * A progress report: percent 0 to 100 with decimals, a message for people, and optional stages.
  * Fields beyond these are dropped.
  *
- * @see docs/api.md#while-a-job-runs
+ * @see docs/api/workers.md#heartbeats
  */
 export const progressRequest = z
   .object(

@@ -78,7 +78,7 @@ const newTime = (
  * The complete life of a job. A trigger without a row here is refused (see `refusalOf`).
  * A job begins as pending or, with a time in the future, as scheduled, with the event `created`.
  *
- * @see docs/api.md#statuses
+ * @see docs/api/job.md#statuses
  */
 export const TRANSITIONS: readonly Transition[] = [
   { trigger: 'due', from: ['scheduled'], to: 'pending', event: 'ready' },
@@ -137,7 +137,7 @@ const HEARTBEATS: readonly Trigger[] = ['progress', 'checkpoint', 'event', 'keep
  *
  * @returns the code of the error, or null when the trigger does nothing: a poll or a claim does not return the job,
  *   a create that may replace the job leaves it as it is, and a timer ignores a job that has moved on
- * @see docs/api.md#statuses
+ * @see docs/api/job.md#statuses
  */
 export function refusalOf(trigger: Trigger, status: Status): ErrorCode | null {
   if (trigger === 'ack') return 'JOB_NOT_DELIVERED';

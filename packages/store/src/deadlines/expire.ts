@@ -52,7 +52,7 @@ export interface Expired {
  * @param dueBefore time of a reading of Redis' clock without an unhandled step, epoch milliseconds, so that an
  *   unnoticed step ends no window. See clock-watch.ts
  * @throws UNAVAILABLE
- * @see docs/api.md#timeouts
+ * @see docs/api/job.md#timeouts
  */
 export async function expireDue(store: Store, partition: string, dueBefore: number): Promise<Expired> {
   const base = store.keys.baseOf(partition);

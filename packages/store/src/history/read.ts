@@ -13,7 +13,7 @@ const PORTION = 60;
  * there yet.
  *
  * @throws INVALID_REQUEST for a period that is empty or has too many points; OVERLOADED, UNAVAILABLE
- * @see docs/api.md#history-of-a-space
+ * @see docs/api/spaces.md#history
  */
 export async function getHistory(
   store: Store,

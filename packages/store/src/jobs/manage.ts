@@ -9,7 +9,7 @@ import { delayOf } from './options.js';
  *
  * @returns whether it was not killed before
  * @throws JOB_ENDED for a completed or dead job; JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
- * @see docs/api.md#statuses
+ * @see docs/api/manage.md#kill
  */
 export async function killJob(store: Store, caller: Caller, jobId: string, reason: string | null): Promise<boolean> {
   const verb = withInputs(kill, { args: { jobId, reason: JSON.stringify(reason) } });
@@ -23,7 +23,7 @@ export async function killJob(store: Store, caller: Caller, jobId: string, reaso
  * Remove a job that has ended, with its history and logs. A callback that is still owed is not sent.
  *
  * @throws JOB_NOT_ENDED, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
- * @see docs/api.md#requeue-copy-delete
+ * @see docs/api/manage.md#delete
  */
 export async function deleteJob(store: Store, caller: Caller, jobId: string): Promise<void> {
   const verb = withInputs(delete_job, { args: { jobId } });
@@ -35,7 +35,7 @@ export async function deleteJob(store: Store, caller: Caller, jobId: string): Pr
  * Put a dead or killed job back in the queue, with all of its attempts ahead: at its end, or after a delay.
  *
  * @throws JOB_NOT_DEAD, JOB_NOT_UNIQUE, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
- * @see docs/api.md#requeue-copy-delete
+ * @see docs/api/manage.md#requeue
  */
 export async function requeueJob(
   store: Store,

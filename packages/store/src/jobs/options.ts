@@ -11,7 +11,7 @@ import {
   uniqueOf,
 } from '@yardmaster/protocol';
 
-// How options of docs/api.md#create stand in records and in arguments of scripts: as text that Lua reads without JSON.
+// How options of docs/api/create.md#fields stand in records and in arguments of scripts: as text that Lua reads without JSON.
 
 /** Write when a job becomes claimable, see timeOf in lua/clock.lua. */
 export function delayOf({ scheduledFor, delaySeconds }: Schedule): string {

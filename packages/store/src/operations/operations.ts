@@ -24,7 +24,7 @@ const KEPT_MS = 30 * 24 * 3_600_000;
  *
  * @param idempotencyKey null for none
  * @throws TOO_MANY_OPERATIONS, IDEMPOTENCY_MISMATCH, STORAGE_FULL, UNAVAILABLE
- * @see docs/api.md#operations
+ * @see docs/api/manage.md#operations
  */
 export async function startOperation(
   store: Store,

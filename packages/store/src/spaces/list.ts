@@ -18,7 +18,7 @@ const COUNTED_AT_ONCE = 8;
  * none is missed that has jobs all the time. For a page, the ids of a partition are read as a whole.
  *
  * @throws UNAVAILABLE
- * @see docs/api.md#spaces
+ * @see docs/api/spaces.md#list-spaces
  */
 export async function listSpaces(
   store: Store,

@@ -97,7 +97,7 @@ interface JobFormProps extends Omit<Action, 'title' | 'verb'> {
 }
 
 function JobForm({ job, verb, button = verb, run, ...others }: JobFormProps) {
-  /** Add the code of a conflict to its text: docs/api.md explains it, and the status of the job has changed meanwhile. */
+  /** Add the code of a conflict to its text: docs/errors.md explains it, and the status of the job has changed meanwhile. */
   const runWithCode = async () => {
     try {
       return await run();

@@ -26,7 +26,7 @@ async function report(store: Store, worker: Worker, jobId: string, what: Report)
  * Move a delivered job to running and open its execution window.
  *
  * @throws JOB_NOT_DELIVERED, JOB_NOT_RUNNING, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
- * @see docs/api.md#while-a-job-runs
+ * @see docs/api/workers.md#ack
  */
 export const ackJob = (store: Store, worker: Worker, jobId: string) => report(store, worker, jobId, { action: 'ack' });
 
@@ -43,7 +43,7 @@ export type Heartbeat =
  *
  * @throws JOB_KILLED, JOB_NOT_RUNNING, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE; STORAGE_FULL unless
  *   nothing is stored
- * @see docs/api.md#while-a-job-runs
+ * @see docs/api/workers.md#heartbeats
  */
 export function heartbeatJob(store: Store, worker: Worker, jobId: string, beat: Heartbeat): Promise<void> {
   if (beat.kind === 'keepalive') return report(store, worker, jobId, { action: 'keepalive' });
@@ -55,7 +55,7 @@ export function heartbeatJob(store: Store, worker: Worker, jobId: string, beat: 
  * End a running job with its result, and enqueue its callback.
  *
  * @throws JOB_NOT_RUNNING, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
- * @see docs/api.md#while-a-job-runs
+ * @see docs/api/workers.md#complete
  */
 export const completeJob = (store: Store, worker: Worker, jobId: string, result: JsonValue) =>
   report(store, worker, jobId, { action: 'complete', result });
@@ -65,7 +65,7 @@ export const completeJob = (store: Store, worker: Worker, jobId: string, result:
  * for its next attempt; else it is dead.
  *
  * @throws JOB_NOT_RUNNING, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
- * @see docs/api.md#while-a-job-runs
+ * @see docs/api/workers.md#fail
  */
 export const failJob = (
   store: Store,
@@ -79,7 +79,7 @@ export const failJob = (
  * counted. A delivered job whose time to start is over is dead.
  *
  * @throws JOB_NOT_RUNNING, JOB_KILLED, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
- * @see docs/api.md#while-a-job-runs
+ * @see docs/api/workers.md#release
  */
 export const releaseJob = (
   store: Store,

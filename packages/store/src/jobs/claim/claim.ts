@@ -63,7 +63,7 @@ export function reportPolled(
  *   at as many paused jobs as one script may, and so must be made again to find the jobs behind them
  * @throws OVERLOADED; UNAVAILABLE, after which jobs may be delivered although no worker has received them: they are
  *   pending again after the delivery window
- * @see docs/api.md#poll
+ * @see docs/api/workers.md#poll
  */
 export async function pollJobs(store: Store, spaceId: string, request: PollInputs): Promise<Polled> {
   const place = { base: store.keys.baseOfSpace(spaceId), space: spaceId, notAfter: notAfterOf(store) };
@@ -75,7 +75,7 @@ export async function pollJobs(store: Store, spaceId: string, request: PollInput
  * Claim this job for the caller if it is pending, and not paused.
  *
  * @throws JOB_NOT_FOUND, FORBIDDEN, OVERLOADED, UNAVAILABLE
- * @see docs/api.md#poll
+ * @see docs/api/workers.md#claim
  */
 export async function claimJob(store: Store, caller: Caller, jobId: string): Promise<ClaimOutcome> {
   const place = { ...placeOfJob(store, caller, jobId), notAfter: notAfterOf(store) };

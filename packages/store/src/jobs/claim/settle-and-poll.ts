@@ -21,7 +21,7 @@ export interface TurnRequest {
  * affect the others.
  *
  * @throws UNAVAILABLE, after which any of it may be done; OVERLOADED, STORAGE_FULL when nothing was done
- * @see docs/api.md#settle
+ * @see docs/api/workers.md#settle
  */
 export async function settleAndPoll(
   store: Store,

@@ -24,7 +24,7 @@ const COPIED_FIELDS = [
  *
  * @param request.payload undefined for that of the other job
  * @throws JOB_NOT_FOUND, FORBIDDEN, SPACE_FULL, STORAGE_UNSAFE, STORAGE_FULL, OVERLOADED, UNAVAILABLE
- * @see docs/api.md#requeue-copy-delete
+ * @see docs/api/manage.md#copy
  */
 export async function copyJob(store: Store, caller: Caller, jobId: string, { payload }: CopyRequest): Promise<Job> {
   const { keys, args } = inputsForJob(store, caller, jobId);

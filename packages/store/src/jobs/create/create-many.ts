@@ -41,7 +41,7 @@ export interface ManyCreated {
  *
  * @throws STORAGE_UNSAFE; IDEMPOTENCY_MISMATCH, SPACE_FULL, STORAGE_FULL, OVERLOADED, UNAVAILABLE, and these with `stored` when some
  *   jobs were created or found before
- * @see docs/api.md#several-jobs
+ * @see docs/api/create.md#create-many-jobs
  */
 export async function createJobs(
   store: Store,

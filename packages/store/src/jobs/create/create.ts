@@ -50,7 +50,7 @@ const REPLAYED_FIELDS = [
  * @returns the job as it is now; a replayed one with this request, which another may have replaced, and without result,
  *   error and progress
  * @throws IDEMPOTENCY_MISMATCH, JOB_NOT_UNIQUE, SPACE_FULL, STORAGE_UNSAFE, STORAGE_FULL, OVERLOADED, UNAVAILABLE
- * @see docs/api.md#create
+ * @see docs/api/create.md#fields
  */
 export async function createJob(
   store: Store,

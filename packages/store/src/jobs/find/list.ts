@@ -33,7 +33,7 @@ const RESPONSE_MS = 300;
  * twice, and one that passes the filter all the time is not missed.
  *
  * @throws UNAVAILABLE; OVERLOADED for a page that got no slot in time
- * @see docs/api.md#list
+ * @see docs/api/read.md#list-jobs
  */
 export async function listJobs(store: Store, caller: Caller, spaceId: string, query: ListJobsQuery): Promise<JobPage> {
   const { filter, cursor, order, limit, offset } = query;

@@ -27,7 +27,7 @@ const SMALL_BYTES = 65_536;
  * which later ones may lack events that were dropped at the old end in the meantime.
  *
  * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE; OVERLOADED for a large job that got no read slot in time
- * @see docs/api.md#job
+ * @see docs/api/read.md#get-a-job
  */
 export async function getJob(
   store: Store,
@@ -94,7 +94,7 @@ async function readFirst(
  * Read the latest progress report of a job, and nothing else of it.
  *
  * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
- * @see docs/api.md#job
+ * @see docs/api/read.md#get-a-job
  */
 export async function getProgress(store: Store, caller: Caller, jobId: string): Promise<LatestProgress> {
   if (!isJobId(jobId)) throw new YardmasterError('JOB_NOT_FOUND');

@@ -13,7 +13,7 @@ const STEP = 100;
  *
  * @returns whether something was not paused before
  * @throws INVALID_REQUEST when too many names would be paused; UNAVAILABLE
- * @see docs/api.md#pause-and-resume
+ * @see docs/api/spaces.md#pause-and-resume
  */
 export async function pauseSpace(store: Store, spaceId: string, { names }: PauseRequest): Promise<boolean> {
   const reply = await runScript(store, pause, {
@@ -33,7 +33,7 @@ export async function pauseSpace(store: Store, spaceId: string, { names }: Pause
  *
  * @returns whether something was paused before
  * @throws UNAVAILABLE
- * @see docs/api.md#pause-and-resume
+ * @see docs/api/spaces.md#pause-and-resume
  */
 export async function resumeSpace(store: Store, spaceId: string, { names }: PauseRequest): Promise<boolean> {
   const { isAny } = await runScript(store, resume, {

@@ -26,7 +26,7 @@ export async function readSettings(store: Store, spaceId: string): Promise<Space
  * @returns the settings after the change, and whether they were others before
  * @throws FORBIDDEN for a limit that only a key for every space may raise; OVERLOADED when others change them all the time;
  *   UNAVAILABLE
- * @see docs/api.md#settings-of-a-space
+ * @see docs/api/spaces.md#settings
  */
 export async function changeSettings(
   store: Store,
