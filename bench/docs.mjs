@@ -2,7 +2,7 @@
 //
 // Write the tables of the pages about performance from the results in bench/results. A table is on its page between
 // `<!-- table:name -->` and `<!-- /table -->`. With --check, write nothing, and exit with 1 when a table differs from the results.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import * as instructions from './instructions/tables.mjs';
@@ -30,7 +30,9 @@ function make(name) {
   return made;
 }
 
-for (const file of ['docs/performance.md', 'docs/performance/lab-book.md']) {
+const labBook = readdirSync(path('docs/performance')).filter((name) => name.endsWith('.md'));
+
+for (const file of ['docs/performance.md', ...labBook.map((name) => `docs/performance/${name}`)]) {
   const page = read(file);
   if (/<!-- \/?table/.test(page.replace(REGION, ''))) throw new Error(`${file} has a table without its other end`);
   const fresh = page.replace(REGION, (_, begin, name, end) => `${begin}\n\n${make(name)}\n\n${end}`);

@@ -31,7 +31,7 @@ const WITH_ID = /^(\/api\/v1\/[a-z]+\/)([^/]+)(.*)$/;
  * Create a router that finds an endpoint by one expression and one look-up. It responds to other methods of a known
  * path with 405, and to OPTIONS with the methods; an unknown path goes to the next handler.
  *
- * Express' own routes would be tried one after the other, which costs a job 10% more CPU (docs/performance/lab-book.md). As
+ * Express' own routes would be tried one after the other, which costs a job 10% more CPU (docs/performance/profile.md). As
  * there, a slash at the end is ignored, and upper and lower case differ.
  */
 export function createRouter(endpoints: readonly Endpoint[]): RequestHandler {

@@ -8,7 +8,7 @@ const uncork = (stream: Stream) => stream.uncork();
 /**
  * Send all commands that a connection is given in one turn of the event loop in one write; ioredis would make a write
  * of each. Under load, Redis then reads some thirty as a pipeline and also replies in one write. Over TCP that saves 12
- * % of a call's CPU here, and 6% in Redis (docs/performance/lab-book.md). A command that is alone leaves as soon as the other
+ * % of a call's CPU here, and 6% in Redis (docs/performance/profile.md). A command that is alone leaves as soon as the other
  * input of the same turn is handled.
  *
  * ioredis' own way, `enableAutoPipelining`, does this with pipelines, which cost more than they save.
@@ -37,7 +37,7 @@ function corkCommandsOf(redis: Redis): void {
 /**
  * Make a client's `evalsha` create its commands in fewer steps. ioredis searches the arguments of any command for
  * arrays, and makes and deletes a timer for each command. For a script, whose arguments are texts and numbers, that is
- * a tenth of what the call costs here (docs/performance/lab-book.md). The command, its timeout and its errors are the same.
+ * a tenth of what the call costs here (docs/performance/profile.md). The command, its timeout and its errors are the same.
  */
 export function useScriptCommands(client: RedisClient): void {
   client.evalsha = ((sha1: string, keys: number, ...parameters: (string | number)[]) => {

@@ -110,7 +110,7 @@ export class Authenticator {
 
   /**
    * Return whose key a text is, if it was found correct a moment ago. Call this before `authenticate`, because it saves
-   * a call 18% of its CPU: the hash of the secret, and some turns of the event loop (docs/performance/lab-book.md).
+   * a call 18% of its CPU: the hash of the secret, and some turns of the event loop (docs/performance/profile.md).
    *
    * @returns undefined when that is not known
    */
