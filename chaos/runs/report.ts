@@ -108,7 +108,7 @@ function rowOfMutant(run: Summary): Row {
   return { mutant: name, 'what is wrong': title, breaks: breaks.join(' '), reported, seen };
 }
 
-/** Write the runs as tables in Markdown, for docs/reliability/fault-runs.md. */
+/** Write the runs as tables in Markdown, for docs/reliability/fault-table.md. */
 export const tables = (runs: readonly Summary[]): string =>
   [runs.filter(({ breaks }) => !breaks).map(rowOfFault), runs.filter(({ breaks }) => breaks).map(rowOfMutant)]
     .filter((rows) => rows.length > 0)
