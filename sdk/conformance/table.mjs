@@ -28,9 +28,14 @@ export function pageOf(groups, resultOf) {
   });
   return `# What the SDKs do
 
-All SDKs play the same ${count} scenarios, against a real service and through a proxy that loses, delays
-and resets calls. \`npm run test:long -- conformance\` runs them and compares the results with this page. It
-is part of CI. [sdk/conformance](../sdk/conformance/README.md) explains how a scenario is written.
+The SDKs for TypeScript, Python and Go behave the same: each passes ${count} scenarios, against a real service and through a
+proxy that loses, delays and resets calls. CI runs them and compares the results with this page:
+
+\`\`\`sh
+npm run test:long -- conformance
+\`\`\`
+
+[sdk/conformance](../sdk/conformance/README.md) explains how to write a scenario.
 
 ${tables.join('\n')}${notes.length > 0 ? `\nNot applicable (–):\n\n${notes.join('\n')}\n` : ''}`;
 }
