@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
+import { findRedisServer } from '@yardmaster/redis';
 import { transformSync } from 'esbuild';
 import { installed } from '../support/installed.js';
 import { until } from '../support/until.js';
@@ -15,7 +16,7 @@ for (const [program, debianPackage] of Object.entries({ curl: 'curl', jq: 'jq', 
   installed(program, debianPackage);
 
 /** Blocks that need more than a clone, by what they call, and the suite that runs them. */
-const ELSEWHERE = /\b(kubectl|helm|docker|cosign|sudo|systemctl|npm ci|npm install)\b/;
+const ELSEWHERE = /\b(kubectl|helm|docker|cosign|sudo|systemctl|chronyc|npm ci|npm install)\b/;
 
 /** Pages of which other suites run every command. */
 const PAGES_ELSEWHERE = [
@@ -34,13 +35,14 @@ const BEFORE: Record<string, string> = {
 /** Commands that fail, as their page says: the page, and a part of the command or of its exit code. */
 const REFUSED: [page: string, failure: string][] = [
   ['docs/redis.md', 'CLUSTER FAILOVER'], // This Redis is no cluster.
-  ['docs/troubleshooting.md', 'requeue "$JOB"'], // This job is not dead.
+  ['docs/troubleshooting.md', 'requeue "$JOB"'], // This job is not dead,
+  ['docs/troubleshooting.md', 'callback/redeliver'], // and has no callback.
 ];
 
 /** Commands that start the service. */
 const STARTS = /^(?:[A-Z_]+=\S+ )*(?:npm start|npx yardmaster dev\b.*)(?: &)?$/m;
 /** Commands that continue until a reader stops them. */
-const CONTINUES = /(npm start|wscat\b.*|curl -N .*|watch "?\$JOB"?|--follow.*|\}\)\.listen\(\d+\)')\n$/;
+const CONTINUES = /(npm start|wscat\b.*|curl -N .*|redis-cli --latency|watch "?\$JOB"?|--follow.*|\}\)\.listen\(\d+\)')\n$/;
 /** Programs that continue. */
 const SERVES = /\.run\(|[Ww]orker\.Run\(|\.listen\(|for \(;;\)|; ; \)/;
 /** Blocks that wait for the result of a job, for which a worker must run. */
@@ -50,9 +52,10 @@ const AWAITS = /\.result\(|Result\(|\.watch\(|--wait \d{2}/;
 async function prepare() {
   const home = mkdtempSync(join(tmpdir(), 'yardmaster-page-'));
   writeFileSync(join(home, '.curlrc'), 'fail-with-body\nshow-error\n');
+  await installRedis(join(home, 'bin'));
   const machine = await startMachine(ROOT, home);
   const env = {
-    PATH: `${ROOT}.cache/sdk/python/bin:${process.env.PATH}:${ROOT}.cache/redis/root/usr/bin`,
+    PATH: `${ROOT}.cache/sdk/python/bin:${process.env.PATH}:${home}/bin`,
     GOPROXY: 'off',
     GOCACHE: join(ROOT, '.cache/go-build'),
     npm_config_progress: 'false',
@@ -71,6 +74,15 @@ async function prepare() {
       rmSync(home, { recursive: true, maxRetries: 10 });
     },
   };
+}
+
+/** Put a redis-server and the redis-cli beside it into a folder. */
+async function installRedis(folder: string) {
+  const { command, args } = await findRedisServer(join(ROOT, '.cache/redis'), () => undefined);
+  const server = [command, ...args].join(' ');
+  mkdirSync(folder);
+  for (const name of ['redis-server', 'redis-cli'])
+    writeFileSync(join(folder, name), `#!/bin/sh\nexec ${server.replace(/redis-server$/, name)} "$@"\n`, { mode: 0o755 });
 }
 
 type Reader = Awaited<ReturnType<typeof prepare>>;
@@ -150,7 +162,7 @@ async function follow(page: string, { terminal, write }: Reader): Promise<string
     write('.data/redis.conf', 'dir .data\nappendonly yes\n');
     await leave('redis-server', 'redis-server .data/redis.conf');
   }
-  if (!blocks.some(({ language, code }) => language === 'sh' && STARTS.test(code))) await serve('npm start', hasRedis ? 'REDIS_URL=redis://127.0.0.1:6379 npm start\n' : 'npm start\n');
+  if (!STARTS.test(blocks.find(({ language }) => language === 'sh')?.code ?? '')) await serve('npm start', hasRedis ? 'REDIS_URL=redis://127.0.0.1:6379 npm start\n' : 'npm start\n');
   const before = 'export YARDMASTER_URL=http://127.0.0.1:8080 YARDMASTER_API_KEY=$(cat .data/admin-key)\n';
   if (BEFORE[page]) report('before', await main.paste(`${before}${BEFORE[page]}\nunset YARDMASTER_URL YARDMASTER_API_KEY\n`), main);
   for (const block of blocks) {
@@ -166,11 +178,11 @@ async function follow(page: string, { terminal, write }: Reader): Promise<string
     const worker = AWAITS.test(code) && !isLeft ? await leave('examples/worker.mjs', 'node examples/worker.mjs') : null;
     if (isLeft) await leave(at, command);
     else report(at, await main.paste(command), main);
+    if (/unbound variable|syntax error/.test(main.screen())) failed.push(`${at}: ${main.screen()}`);
     await worker?.interrupt();
     if (isChoice) await stopLeft();
   }
   await stopLeft();
-  if (/unbound variable|command not found|syntax error/.test(main.screen())) failed.push(main.screen());
   return failed;
 }
 

@@ -83,7 +83,7 @@ export interface Terminal {
   isIdle(): boolean;
   /** The commands that failed so far. */
   failures(): string[];
-  /** All that the terminal shows. */
+  /** What the terminal shows since the last block was pasted. */
   screen(): string;
   /** Write the variables that were set in this terminal, so that another can begin with them. */
   variables(): Promise<string>;
@@ -107,10 +107,11 @@ export function openTerminal(machine: Machine, env: Record<string, string>): Ter
   });
   const forget = killOnExit({ pid: child.pid && -child.pid });
   let screen = '';
+  let shown = 0;
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (screen += text));
   child.stdin.on('error', () => undefined);
   const type = (line: string) => child.stdin.write(`${line}\n`);
-  type(`PS1= PS2=; trap 'echo "line $LINENO, exit $?: $BASH_COMMAND" >> ${marks}' ERR; set -E; MARKS_=$(compgen -v)`);
+  type(`PS1= PS2=; trap 'echo "line $LINENO, exit $?: $BASH_COMMAND" >> ${marks}' ERR; set -Eu; MARKS_=$(compgen -v)`);
 
   let blocks = 0;
   const marked = () => readFileSync(marks, 'utf8').split('\n');
@@ -120,7 +121,9 @@ export function openTerminal(machine: Machine, env: Record<string, string>): Ter
   function start(code: string) {
     const file = `${base}.${++blocks}.sh`;
     writeFileSync(file, code);
-    type(`. ${file}; echo "end ${blocks}" >> ${marks}`);
+    shown = screen.length;
+    type(`. ${file}`);
+    type(`echo "end ${blocks}" >> ${marks}`);
   }
 
   async function paste(code: string) {
@@ -139,7 +142,7 @@ export function openTerminal(machine: Machine, env: Record<string, string>): Ter
     paste,
     isIdle,
     failures,
-    screen: () => screen,
+    screen: () => screen.slice(shown),
     hasSocket: () => processesUnder(child).some(hasSocket),
     async variables() {
       const file = `${base}.variables`;
