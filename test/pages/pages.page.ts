@@ -34,6 +34,7 @@ const BEFORE: Record<string, string> = {
 
 /** Commands that fail, as their page says: the page, and a part of the command or of its exit code. */
 const REFUSED: [page: string, failure: string][] = [
+  ['docs/api/requests.md', 'timeoutSecond"'], // The page shows this refusal.
   ['docs/redis.md', 'CLUSTER FAILOVER'], // This Redis is no cluster.
   ['docs/troubleshooting.md', 'requeue "$JOB"'], // This job is not dead,
   ['docs/troubleshooting.md', 'callback/redeliver'], // and has no callback.
@@ -42,7 +43,7 @@ const REFUSED: [page: string, failure: string][] = [
 /** Commands that start the service. */
 const STARTS = /^(?:[A-Z_]+=\S+ )*(?:npm start|npx yardmaster dev\b.*)(?: &)?$/m;
 /** Commands that continue until a reader stops them. */
-const CONTINUES = /(npm start|wscat\b.*|curl -N .*|redis-cli --latency|watch "?\$JOB"?|--follow.*|\}\)\.listen\(\d+\)')\n$/;
+const CONTINUES = /(npm start|wscat\b.*|curl -N .*|redis-cli --latency|npm run topology|watch "?\$JOB"?|--follow.*|\}\)\.listen\(\d+\)')\n$/;
 /** Programs that continue. */
 const SERVES = /\.run\(|[Ww]orker\.Run\(|\.listen\(|for \(;;\)|; ; \)/;
 /** Blocks that wait for the result of a job, for which a worker must run. */
