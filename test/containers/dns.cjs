@@ -1,5 +1,5 @@
-// The DNS of a cluster for tests: addresses of Services, and of the pods behind headless ones. No other name exists. It asks the
-// API server each time, with the account of its pod.
+// The DNS of a cluster for tests: addresses of Services, and of the pods behind headless ones; NAME.example.com is the Service NAME
+// in the namespace `example`. No other name exists. It asks the API server each time, with the account of its pod.
 const dgram = require('node:dgram');
 const { readFileSync } = require('node:fs');
 const https = require('node:https');
@@ -43,7 +43,8 @@ socket.on('message', async (query, { address, port }) => {
   let at = 12; // After the header, the name as labels with their lengths, then the type and the class.
   for (; query[at] > 0; at += query[at] + 1) labels.push(query.toString('latin1', at + 1, at + 1 + query[at]));
   const isIpv4 = query.readUInt16BE(at + 1) === 1;
-  const addresses = await addressesOf(labels.join('.').toLowerCase());
+  const name = labels.join('.').toLowerCase();
+  const addresses = await addressesOf(name.replace(/^([^.]+)\.example\.com$/, '$1.example.svc.cluster.local'));
   // Each answer refers to the name in the question.
   const answers = (isIpv4 ? (addresses ?? []) : []).map((ip) =>
     Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, ANSWER_SECONDS, 0, 4, ...ip.split('.').map(Number)]),

@@ -1,12 +1,10 @@
 import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { beforeAll, expect, it } from '@jest/globals';
-import { goCommand } from '../../scripts/go-command.mjs';
-import { buildImage, command, ROOT, withEngine } from '../containers/engine.js';
+import { command, ROOT, withEngine } from '../containers/engine.js';
 import { type Installation, type Seen, underLoad } from '../containers/load.js';
 import { until } from '../support/until.js';
+import { cluster, helmIn, prepareCluster } from './cluster.js';
 
-const KUBECONFIG = `${ROOT}.cache/cluster/admin.conf`;
-const IMAGE = 'yardmaster:kubernetes';
 const REDIS_USER = 999;
 /** Most calls that fail when the process of an API is killed: those in flight. */
 const MOST_OF_A_KILL = 15;
@@ -21,9 +19,8 @@ const VALUES = {
   'gateway.service.type': 'NodePort',
 };
 
-const cluster = (...args: string[]) => command('test/containers/cluster.sh', args);
 const kubectl = (...args: string[]) => cluster('kubectl', '-n', 'jobs', ...args);
-const helm = (...args: string[]) => command(goCommand('helm'), ['-n', 'jobs', ...args], { KUBECONFIG });
+const helm = helmIn('jobs');
 const withValues = (values: Record<string, string>) =>
   Object.entries(values).flatMap(([name, value]) => ['--set', `${name}=${value}`]);
 const upgrade = (values: Record<string, string>) =>
@@ -41,9 +38,7 @@ withEngine('the chart in a Kubernetes', () => {
   let installation: Installation;
 
   beforeAll(async () => {
-    await buildImage(IMAGE);
-    await cluster('load', IMAGE, 'redis:7.4-alpine');
-    await cluster('dns', IMAGE);
+    await prepareCluster();
     await kubectl('create', 'namespace', 'jobs');
     const levels = ['enforce', 'warn'].map((mode) => `pod-security.kubernetes.io/${mode}=restricted`);
     await kubectl('label', 'namespace', 'jobs', ...levels);

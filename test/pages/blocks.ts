@@ -30,4 +30,6 @@ export const PAGES = [
   ...readdirSync(`${ROOT}docs`, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md') && !file.startsWith('decisions/'))
     .map((file) => `docs/${file}`),
-].filter((page) => blocksOf(page).some(({ language }) => ['sh', 'bash', 'js', 'ts', 'python', 'go'].includes(language)));
+].filter((page) =>
+  blocksOf(page).some(({ language }) => ['sh', 'bash', 'js', 'ts', 'python', 'go'].includes(language)),
+);

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,6 +15,8 @@ export interface Machine {
   home: string;
   /** Write a file into the clone. */
   write(file: string, text: string): void;
+  /** Whether a process runs whose command contains a text. */
+  runs(text: string): boolean;
   /** End all that runs on the machine. */
   stop(): Promise<void>;
 }
@@ -40,11 +42,24 @@ export async function startMachine(checkout: string, home: string): Promise<Mach
     layer(checkout, clone),
     `rm -rf ${clone}/.data`,
     layer('/etc', '/etc'),
+    layer('/var/lib', '/var/lib'),
+    'mkdir -p /etc/redis && printf "dir /var/lib/redis\nappendonly yes\n" > /etc/redis/redis.conf',
     'echo 127.0.0.1 redis.example.com replica.example.com >> /etc/hosts',
     'echo up',
     'exec sleep infinity',
   ];
-  const args = [...(isRoot ? [] : ['--map-root-user']), '--net', '--mount', '--pid', '--mount-proc', '--fork', '--kill-child', 'sh', '-c', steps.join(' && ')];
+  const args = [
+    ...(isRoot ? [] : ['--map-root-user']),
+    '--net',
+    '--mount',
+    '--pid',
+    '--mount-proc',
+    '--fork',
+    '--kill-child',
+    'sh',
+    '-c',
+    steps.join(' && '),
+  ];
   const child = spawn('unshare', args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const forget = killOnExit(child);
   await once(child.stdout, 'data');
@@ -54,8 +69,13 @@ export async function startMachine(checkout: string, home: string): Promise<Mach
     clone,
     home,
     write(file, input) {
-      execFileSync('nsenter', [...enter(pid), 'sh', '-c', `mkdir -p "$(dirname "$1")" && cat > "$1"`, 'sh', join(clone, file)], { input });
+      execFileSync(
+        'nsenter',
+        [...enter(pid), 'sh', '-c', `mkdir -p "$(dirname "$1")" && cat > "$1"`, 'sh', join(clone, file)],
+        { input },
+      );
     },
+    runs: (text) => spawnSync('nsenter', [...enter(pid), 'pgrep', '-f', text]).status === 0,
     async stop() {
       child.kill('SIGKILL'); // All processes of the machine end with it.
       await once(child, 'close');
@@ -89,7 +109,7 @@ export interface Terminal {
   variables(): Promise<string>;
   /** Press Ctrl-C, and wait until all has ended. */
   interrupt(): Promise<void>;
-  close(): Promise<void>;
+  close(): void;
 }
 
 let terminals = 0;
@@ -135,8 +155,6 @@ export function openTerminal(machine: Machine, env: Record<string, string>): Ter
     return failures().slice(before);
   }
 
-  const isOpen = () => child.exitCode === null && child.signalCode === null;
-
   return {
     start,
     paste,
@@ -147,24 +165,25 @@ export function openTerminal(machine: Machine, env: Record<string, string>): Ter
     async variables() {
       const file = `${base}.variables`;
       const names = `$(compgen -v | grep -vxF -e "$MARKS_" | grep -vE '^(MARKS_|_)$')`;
-      await paste(`{ for NAME_ in ${names}; do [[ \${!NAME_@a} == *r* ]] || declare -p $NAME_; done; declare -f; } > ${file}`);
+      await paste(
+        `{ for NAME_ in ${names}; do [[ \${!NAME_@a} == *r* ]] || declare -p $NAME_; done; declare -f; } > ${file}`,
+      );
       return file;
     },
     async interrupt() {
       if (isIdle()) return;
-      child.stdin.write('\x03'); // It ends the whole block.
-      type(`echo "end ${blocks}" >> ${marks}`);
-      await until(isIdle);
+      child.stdin.write('\x03'); // It ends the whole block, and takes back what was typed after it.
+      // A program that reads keys itself may still take this line.
+      await until(async () => {
+        type(`echo "end ${blocks}" >> ${marks}`);
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        return isIdle();
+      });
     },
-    async close() {
-      if (isOpen()) {
-        child.stdin.write('\x03');
-        type('exit');
-        await Promise.race([once(child, 'close'), new Promise((resolve) => setTimeout(resolve, 5_000).unref())]);
-      }
+    close() {
       try {
         process.kill(-(child.pid as number), 'SIGKILL');
-      } catch {} // It has ended.
+      } catch {} // It has ended with its machine.
       forget();
     },
   };

@@ -1,0 +1,116 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findRedisServer } from '@yardmaster/redis';
+import { until } from '../support/until.js';
+import { ROOT } from './blocks.js';
+import { type Machine, openTerminal, startMachine, type Terminal } from './terminal.js';
+
+/** Somebody who follows a page: in one terminal, except for the service and what else continues. */
+export class Reader {
+  /** What failed, each with its place and what the terminal showed. */
+  readonly failures: string[] = [];
+  readonly #open: Terminal[] = [];
+  readonly #main: Terminal;
+  #service: Terminal | null = null;
+  #left: { at: string; terminal: Terminal }[] = [];
+
+  /**
+   * Give a reader a machine with a clone, curl that fails when a call is refused, Go, Python with the SDK, and redis-cli.
+   *
+   * @param refused parts of commands that must fail
+   */
+  static async start(refused: string[]): Promise<Reader> {
+    const home = mkdtempSync(join(tmpdir(), 'yardmaster-page-'));
+    writeFileSync(join(home, '.curlrc'), 'fail-with-body\nshow-error\n');
+    await installRedis(join(home, 'bin'));
+    return new Reader(await startMachine(ROOT, home), refused);
+  }
+
+  private constructor(
+    private readonly machine: Machine,
+    private readonly refused: string[],
+  ) {
+    this.#main = this.#openTerminal();
+  }
+
+  #openTerminal(): Terminal {
+    const terminal = openTerminal(this.machine, {
+      PATH: `${ROOT}.cache/sdk/python/bin:${process.env.PATH}:${this.machine.home}/bin`,
+      GOPROXY: 'off',
+      GOCACHE: join(ROOT, '.cache/go-build'),
+      npm_config_progress: 'false',
+    });
+    this.#open.push(terminal);
+    return terminal;
+  }
+
+  #report(at: string, failures: string[], { screen }: Terminal): void {
+    const failed = failures.filter((failure) => !this.refused.some((part) => failure.includes(part)));
+    const shown = screen().slice(-1_500);
+    if (/unbound variable|syntax error/.test(shown)) failed.push('the shell does not accept it');
+    if (failed.length > 0) this.failures.push(`${at}: ${failed.join('\n')}\nThe terminal shows:\n${shown}`);
+  }
+
+  /** Save programs in the clone. */
+  save(files: Record<string, string>): void {
+    for (const [file, text] of Object.entries(files)) this.machine.write(file, text);
+  }
+
+  /** Paste commands, and wait until they have ended. */
+  async type(at: string, commands: string): Promise<void> {
+    this.#report(at, await this.#main.paste(commands), this.#main);
+  }
+
+  /** Start the service, or start it again with other settings. */
+  async serve(at: string, command: string): Promise<void> {
+    await this.#service?.interrupt();
+    await until(() => !this.machine.runs('scripts/start.mjs')); // npm may end before it.
+    const terminal = await this.#begin(command);
+    const isReady = () => terminal.isIdle() || /is ready|"msg":"ready"/.test(terminal.screen());
+    await until(isReady).catch(() => this.#report(at, ['is not ready'], terminal));
+    this.#report(at, terminal.failures(), terminal);
+    this.#service = terminal;
+  }
+
+  /** Paste commands into another terminal, and leave it there once they have ended, listen or have a connection. */
+  async leave(at: string, commands: string): Promise<Terminal> {
+    const terminal = await this.#begin(commands);
+    this.#left.push({ at, terminal });
+    await until(() => terminal.isIdle() || terminal.hasSocket());
+    return terminal;
+  }
+
+  async #begin(commands: string): Promise<Terminal> {
+    const variables = await this.#main.variables();
+    const terminal = this.#openTerminal();
+    terminal.start(`. ${variables}\n${commands}`);
+    return terminal;
+  }
+
+  /** Press Ctrl-C in each terminal that was left. */
+  async stopLeft(): Promise<void> {
+    for (const { at, terminal } of this.#left.splice(0)) {
+      await terminal.interrupt().catch(() => this.#report(at, ['does not stop'], terminal));
+      const failed = terminal.failures().filter((failure) => !failure.includes('exit 130')); // By Ctrl-C.
+      this.#report(at, failed, terminal);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.machine.stop();
+    for (const terminal of this.#open) terminal.close();
+    rmSync(this.machine.home, { recursive: true, maxRetries: 10 });
+  }
+}
+
+/** Put a redis-server and the redis-cli beside it into a folder. */
+async function installRedis(folder: string): Promise<void> {
+  const { command, args } = await findRedisServer(join(ROOT, '.cache/redis'), () => undefined);
+  const server = [command, ...args].join(' ');
+  mkdirSync(folder);
+  for (const name of ['redis-server', 'redis-cli'])
+    writeFileSync(join(folder, name), `#!/bin/sh\nexec ${server.replace(/redis-server$/, name)} "$@"\n`, {
+      mode: 0o755,
+    });
+}
