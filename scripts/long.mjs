@@ -25,6 +25,11 @@ const SUITES = {
   thorough: jest('test'),
   resilience: jest('test/resilience'),
   clients: jest('test/clients'),
+  pages: {
+    ...jest('test/pages'),
+    tenth: () => [],
+    envOfTenth: (n) => ({ PAGES_TENTH: `${n}` }),
+  },
   dashboard: jest('test/clients/dashboard'),
   keyboard: jest('test/clients/dashboard', { DASHBOARD_DEVICE: 'keyboard' }),
   // A tenth of these would take longer to build their tools than to run.

@@ -30,6 +30,9 @@ const REFUSED: [page: string, failure: string][] = [
   ['docs/backup.md', 'grep master'], // This Redis is no cluster.
   ['docs/migrate-emit.md', '$WRITER'], // A writer may not poll.
   ['docs/redis.md', 'CLUSTER FAILOVER'], // This Redis is no cluster.
+  ['docs/tutorial.md', 'exit 124'], // watch --timeout
+  ['docs/tutorial.md', "$JSON\" -d '{}'"], // a second complete
+  ['docs/tutorial.md', 'keepalive'], // of a killed job
   ['docs/troubleshooting.md', 'requeue "$JOB"'], // This job is not dead,
   ['docs/troubleshooting.md', 'callback/redeliver'], // and has no callback.
 ];
@@ -59,13 +62,20 @@ async function begin(page: string, blocks: Block[], reader: Reader) {
   if (before) await reader.type('what it takes for granted', `${before}\n`);
 }
 
+/** Leave the last command of a block in a terminal of its own, after those before it. */
+async function leave(at: string, commands: string, reader: Reader) {
+  const [, before = '', last = commands] = /^(.*\n)((?:npx|node|npm|curl|redis-cli) .*\n)$/s.exec(commands) ?? [];
+  if (before) await reader.type(at, before);
+  await reader.leave(at, last);
+}
+
 async function follow(block: Block, reader: Reader) {
   const program = programOf(block);
   if (program === null) return;
   const { at, code, isChoice } = block;
   reader.save(program.files);
   if (startsService(block)) return reader.serve(at, code);
-  if (continues(block)) await reader.leave(at, program.command);
+  if (continues(block)) await leave(at, program.command, reader);
   else {
     const worker = AWAITS.test(code) ? await reader.leave('the worker', 'node examples/worker.mjs\n') : null;
     await reader.type(at, program.command);
@@ -74,18 +84,19 @@ async function follow(block: Block, reader: Reader) {
   if (isChoice) await reader.stopLeft();
 }
 
-it.concurrent.each(PAGES.filter((page) => !OF_DEVELOPERS.test(page)))(
-  '%s can be followed as it stands',
-  async (page) => {
-    const blocks = blocksOf(page).filter(({ code }) => !ELSEWHERE.test(code.replaceAll(/ # .*/g, '')));
-    const reader = await Reader.start(REFUSED.flatMap(([where, part]) => (where === page ? [part] : [])));
-    try {
-      await begin(page, blocks, reader);
-      for (const block of blocks) await follow(block, reader);
-      await reader.stopLeft();
-      expect(reader.failures.join('\n\n')).toBe('');
-    } finally {
-      await reader.close();
-    }
-  },
-);
+/** CI follows a tenth of the pages. */
+const tenth = Number(process.env.PAGES_TENTH ?? 0);
+const pages = PAGES.filter((page) => !OF_DEVELOPERS.test(page)).filter((_, i) => tenth === 0 || i % 10 === tenth - 1);
+
+it.concurrent.each(pages)('%s can be followed as it stands', async (page) => {
+  const blocks = blocksOf(page).filter(({ code }) => !ELSEWHERE.test(code.replaceAll(/ # .*/g, '')));
+  const reader = await Reader.start(REFUSED.flatMap(([where, part]) => (where === page ? [part] : [])));
+  try {
+    await begin(page, blocks, reader);
+    for (const block of blocks) await follow(block, reader);
+    await reader.stopLeft();
+    expect(reader.failures.join('\n\n')).toBe('');
+  } finally {
+    await reader.close();
+  }
+});

@@ -37,6 +37,7 @@ export class Reader {
   #openTerminal(): Terminal {
     const terminal = openTerminal(this.machine, {
       PATH: `${ROOT}.cache/sdk/python/bin:${process.env.PATH}:${this.machine.home}/bin`,
+      PYTHONPATH: `${this.machine.clone}/sdk/python/src`,
       GOPROXY: 'off',
       GOCACHE: join(ROOT, '.cache/go-build'),
       npm_config_progress: 'false',
