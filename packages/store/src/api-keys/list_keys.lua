@@ -2,9 +2,10 @@
 -- ARGV space cursor most
 -- REPLY OK ids[] stored?[] usedAt?[]
 --
--- Read the newest API keys of a space, behind the place of a cursor.
+-- List API keys of a space, newest first, after a cursor.
 --   space    empty for the keys of all spaces
---   cursor   id of a key; empty for the newest keys
+--   cursor   ID of the last key of the previous page; empty for the first page
+--   most     maximum number of keys
 local first, behindLast = rangeUnder(space)
 if cursor ~= '' then behindLast = '(' .. space .. '/' .. cursor end
 local ids = redis.call('ZREVRANGEBYLEX', index, behindLast, first, 'LIMIT', 0, most)

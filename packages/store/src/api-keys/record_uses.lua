@@ -2,9 +2,8 @@
 -- ARGV uses...
 -- REPLY OK
 --
--- Record when API keys were used last. A later time that another process has recorded stays, and a key that was revoked
--- is left out.
---   uses   id and age of the last use in ms, for each key
+-- Record when API keys were last used. A later time from another process is kept, and a revoked key is skipped.
+--   uses   for each key: its ID, and how long ago it was last used, in ms
 local nowMs = now()
 for i = 1, #uses, 2 do
   local usedAt = nowMs - tonumber(uses[i + 1])

@@ -2,13 +2,12 @@
 -- ARGV keyId space maker keepsChildren channel most
 -- REPLY OK revoked[]
 --
--- Revoke an API key and the keys that it made, and those that these made: at most `most` of them in one step. If some are
--- left, `revoking` names the keys that made them, for the next step. It must work when memory is full, so it removes
--- something first.
---   space           empty for every space, and when the key is revoked already
---   maker           id of the key that made it; empty for none, and when the key is revoked already
+-- Revoke an API key and all keys that descend from it, at most `most` descendants per step. If some remain, `revoking` lists their
+-- makers for the next step. The first write is a removal, because a revocation must work on a full Redis.
+--   space           empty for every space, and for a key that is already revoked
+--   maker           ID of the key that made it; empty for none, and for a key that is already revoked
 --   keepsChildren   '1' to keep the keys that it made
---   revoked         ids
+--   revoked         IDs of all keys revoked in this step
 redis.call('SREM', revoking, keyId)
 if keepsChildren == '1' then redis.call('ZREMRANGEBYLEX', children, rangeUnder(keyId)) end
 
@@ -20,7 +19,7 @@ local function revoke(id, ofSpace)
   revoked[#revoked + 1] = id
 end
 
--- Return entries of keys that a key made.
+-- Return the entries of the keys that a key made.
 local function madeBy(id, count)
   local from, to = rangeUnder(id)
   return redis.call('ZRANGEBYLEX', children, from, to, 'LIMIT', 0, count)

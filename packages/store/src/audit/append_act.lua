@@ -2,16 +2,15 @@
 -- ARGV most fields...
 -- REPLY OK
 --
--- Append an act to a stream of the audit. Once the stream has `most`, drop the oldest act of the owner that has the most of
--- them, so that one space cannot push out the acts of others. It must work when memory is full, because kill and delete do,
--- so it removes first.
---   audit    the stream; `<audit>/of/<owner>` are the ids of an owner's acts by time, and `<audit>/owners` their numbers
---   most     acts that are kept
---   fields   names and values of the entry
-redis.call('XTRIM', audit, 'MAXLEN', most) -- As a rule, this only makes a full Redis accept the writes below.
+-- Append an act to a stream of the audit. Once the stream has `most` entries, drop the oldest act of the owner with the most, so
+-- that one space cannot push out the acts of others. The first write is a removal, because an audited kill or delete must work on
+-- a full Redis.
+--   audit    the stream; `<audit>/of/<owner>` has the IDs of an owner's acts by time, and `<audit>/owners` the number for each
+--   most     maximum number of acts in the stream
+--   fields   fields of the entry (name, value, …)
+redis.call('XTRIM', audit, 'MAXLEN', most) -- Normally this removes nothing, but a full Redis then accepts the writes below.
 if redis.call('XLEN', audit) >= tonumber(most) then
-  -- Of owners with equally many, the one whose oldest act is older; but ten are enough to look at. Ids are compared as text,
-  -- which may be wrong within a millisecond.
+  -- Break a tie by the oldest act, among at most ten owners. IDs are compared as text, which may be wrong within a millisecond.
   local largest, victim, oldest = redis.call('ZREVRANGE', audit .. '/owners', 0, 9, 'WITHSCORES'), nil, nil
   for i = 1, #largest, 2 do
     local id = largest[i + 1] == largest[2] and redis.call('ZRANGE', audit .. '/of/' .. largest[i], 0, 0)[1]

@@ -4,12 +4,12 @@
 -- REPLY NOT_DUE waitMs:number
 -- REPLY NOT_PENDING
 --
--- Begin the next attempt at a callback: for `leaseMs` no other scheduler gets it.
---   longestWaitMs  longest waitMs while another scheduler makes an attempt, which may be over sooner
+-- Start the next attempt at a callback, and lease the callback to the calling scheduler for `leaseMs`. NOT_PENDING can also mean
+-- that a new series has begun.
+--   longestWaitMs  maximum waitMs while another scheduler makes an attempt, which may end before its lease
 --   attempt        number of the attempt, from 1
---   lease          end of the lease in ms
+--   lease          end of the lease, epoch ms
 --   fields         state, callbackUrl, callbackHeaders, result, error and killReason of the record
--- NOT_PENDING also when the callback is in another series by now.
 local job = loadJob(base, jobId)
 local callback = loadCallback(job)
 if not callback or callback.series ~= tonumber(series) then return { 'NOT_PENDING' } end

@@ -3,22 +3,21 @@
 -- REPLY OK
 -- REPLY NOT_PENDING
 --
--- Record the outcome of an attempt at a callback once, if the caller still has its lease. The callback is then settled,
--- or due again.
+-- Record the outcome of an attempt at a callback, if the caller still holds the lease. The callback is then settled or due again.
+-- NOT_PENDING means that the outcome is already recorded, another scheduler has taken over, or the job is gone.
 --   series, lease   the series given to begin_callback, and the lease that it returned
 --   eventType       callback_sent or callback_failed
 --   data            JSON text
---   retryMs         until the next attempt; '' when this was the last
---   againMs         after that, the relay checks whether the attempt was lost
--- NOT_PENDING when it is recorded already, another scheduler took the attempt over, or the job is gone.
+--   retryMs         delay before the next attempt; '' after the last attempt
+--   againMs         how long after the next attempt is due the relay checks whether it was lost
 local job = loadJob(base, jobId)
 local callback = loadCallback(job)
 if not callback or formatInteger(callback.leasedUntil) ~= lease then return { 'NOT_PENDING' } end
 
--- The job has ended: neither its status nor its updatedAt, the time it ended, must change any more.
+-- The job has ended: its status and its updatedAt, the time of its end, must not change anymore.
 local nowMs, nowText = now()
 if callback.series ~= tonumber(series) then
-  postpone(job, nowMs) -- A client requested a redelivery in the meantime: this outcome is not its own.
+  postpone(job, nowMs) -- A client has requested a redelivery since; this outcome must not settle it.
   enqueueCallback(job, nowMs)
 elseif retryMs == '' then
   redis.call('ZREM', base .. 'callbacks', jobId)

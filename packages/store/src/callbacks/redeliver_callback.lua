@@ -3,9 +3,9 @@
 -- REPLY OK
 -- ERRORS JOB_NOT_ENDED NO_CALLBACK JOB_NOT_FOUND FORBIDDEN
 --
--- Enqueue the callback of an ended job again, due now, in a new series with all retries ahead. An attempt that is being
--- made now is still recorded, as the last of the series before. An attempt whose lease is over counts as lost. If its
--- outcome still comes, it must not settle the callback that is enqueued here.
+-- Enqueue the callback of an ended job again, due now, in a new series with all retries available. An attempt in flight is still
+-- recorded, as the last one of the previous series. An attempt with an expired lease counts as lost: if its outcome still
+-- arrives, it must not settle the new series.
 local job, refusal = openJob(base, space, jobId)
 if refusal then return refusal end
 if job.status ~= 'completed' and job.status ~= 'dead' and job.status ~= 'killed' then return { 'JOB_NOT_ENDED', job.status } end

@@ -2,11 +2,11 @@
 -- ARGV base limit againMs atMostMs
 -- REPLY OK examined:number due[]
 --
--- List the due callbacks of one partition, oldest first. Postpone the next check of each by `againMs`, or by as long as
--- it has been due, but at most by `atMostMs`. In the meantime a scheduler has the callback. If that scheduler loses it, the
--- callback is listed again after twice the time.
+-- List the due callbacks of one partition, oldest first, for one scheduler. Postpone the next check of each by the time for which
+-- it has been due, but at least by `againMs` and at most by `atMostMs`. The interval therefore doubles each time a scheduler loses
+-- the callback.
 --   limit    at most 100
---   due      id, series, url, ms for which it has been due, …
+--   due      ID, series, URL, ms for which it has been due, …
 local nowMs, nowText = now()
 local ids = redis.call('ZRANGEBYSCORE', callbacks, '-inf', nowText, 'LIMIT', 0, limit)
 local due = {}
@@ -14,7 +14,7 @@ for _, id in ipairs(ids) do
   local job, url = loadJob(base, id, 'callbackUrl')
   local callback = loadCallback(job)
   if callback then
-    -- The first attempt is due from the end of the job on.
+      -- The first attempt is due when the job ends.
     local since = callback.due > 0 and callback.due or tonumber(job.updatedAt)
     local waitedMs = nowMs - since
     postpone(job, nowMs + math.min(math.max(waitedMs, tonumber(againMs)), tonumber(atMostMs)))

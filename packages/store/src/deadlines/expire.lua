@@ -2,17 +2,17 @@
 -- ARGV base limit dueBefore random
 -- REPLY OK examined:number counts:number[] lagMs:number broken[] ended[]
 --
--- Process the due deadlines of one partition, oldest first: a delivered job is pending again, at its place by creation,
--- or dead; a running one has failed its attempt; an ended one is purged. If a step of Redis' clock shortened the window
--- of a job, the job gets another window. A status that a later release may have is left alone.
---   limit          at most 100, so that Redis is busy for some 3 ms at most
---   dueBefore      expire only deadlines before this reading of the clock, in ms, because it may have stepped since
---   random         see retryDelayMs; the jobs of the step get different ones from it
---   counts         delivered jobs pending again, delivered ones now dead, attempts failed of jobs pending again, of jobs
---                  scheduled, of jobs now dead, completed jobs purged, dead ones, killed ones, jobs given another window
---   lagMs          how late the oldest of the others was
---   broken         ids of jobs whose records are broken, or whose status is not known
---   ended          of each delivery and attempt that is over: space, name, which count, and how long the attempt has run in ms
+-- Process the due deadlines of one partition, oldest first. A delivered job returns to the queue or is dead, a running job fails
+-- its attempt, and an ended job is purged. If a step of the clock of Redis cut a window short, the window restarts instead. A job
+-- with an unknown status, perhaps from a newer release, is left alone.
+--   limit          at most 100, which keeps Redis busy for about 3 ms
+--   dueBefore      expire only deadlines before this reading of the clock, epoch ms, because it may have stepped since
+--   random         see retryDelayMs; each job of the step derives its own number from it
+--   counts         delivered → pending, delivered → dead, running → pending, running → scheduled, running → dead, purged
+--                  completed, purged dead, purged killed, windows restarted
+--   lagMs          lateness of the oldest deadline, not counting restarted windows
+--   broken         IDs of jobs with an invalid record or an unknown status
+--   ended          for each delivery or attempt that has ended: space, name, index in `counts`, duration of the attempt in ms
 local nowMs = now()
 local DELIVERED = { pending = 1, dead = 2 }
 local FAILED = { pending = 3, scheduled = 4, dead = 5 }
@@ -21,9 +21,9 @@ local REOPENED = 9
 local counts, lagMs = { 0, 0, 0, 0, 0, 0, 0, 0, 0 }, nil
 local steppedAt, ended = lastStep(base, nowMs), {}
 
--- Process one job that is due. Return the index in `counts`; and if a delivery or an attempt is over, the job and how long
--- the attempt has run.
---   n   its number in this step
+-- Process one due job. Return its index in `counts` and, if a delivery or an attempt has ended, the job and the duration of the
+-- attempt.
+--   n   number of the job in this step
 local function expireOne(id, due, n)
   local job, deliveredAt, ackWithinMs, startedAt = loadJob(base, id, 'deliveredAt', 'ackWithinMs', 'startedAt')
   if reopenIfCutShort(job, due, steppedAt, nowMs, ackWithinMs) then return REOPENED end
@@ -41,10 +41,10 @@ local function expireOne(id, due, n)
   elseif job.status and not IS_STATUS[job.status] then
     error('unknown status')
   end
-  leave(deadlines, id) -- no record, or nothing to wait for
+  leave(deadlines, id) -- no record, or nothing left to do
 end
 
--- A deadline at exactly `nowMs` waits for the next sweep: both times were rounded down, and no window may end early.
+-- A deadline at exactly `nowMs` is left to the next sweep: both times are rounded down, and no window may close early.
 local examined, broken = sweep(deadlines, math.min(nowMs, tonumber(dueBefore)), limit, nowMs, function(id, due, n)
   local count, job, runMs = expireOne(id, due, n)
   if count then counts[count] = counts[count] + 1 end

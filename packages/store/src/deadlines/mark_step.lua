@@ -2,14 +2,14 @@
 -- ARGV readAt
 -- REPLY OK marked:number
 --
--- Record that Redis' clock has just stepped forward: expire then gives every job that is due one more window if its
--- worker's last call was before that. It is recorded once for each step, for any number of schedulers.
---   readAt     when the caller last read this clock, before the step, in Redis' time
---   marked     1 when this call recorded it, 0 when another scheduler had done so
+-- Record that the clock of Redis has just stepped forward. expire.lua then restarts the window of a due job once, if its worker's
+-- last call was before the step. Each step is recorded once, by whichever scheduler notices it first.
+--   readAt     what the clock of Redis showed when the caller last read it, before the step
+--   marked     1 if this call recorded the step, 0 if another scheduler already had
 local nowMs, nowText = now()
 local known = tonumber(redis.call('GET', stepped) or 0)
--- One in the future is from before a step back.
+-- A mark in the future was made before a step back.
 if known > tonumber(readAt) and known <= nowMs then return { 'OK', 0 } end
-redis.call('DEL', stepped) -- A full Redis lets the rest pass once something was removed.
+redis.call('DEL', stepped) -- A full Redis accepts the writes after a removal.
 redis.call('SET', stepped, nowText)
 return { 'OK', 1 }

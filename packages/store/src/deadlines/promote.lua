@@ -2,33 +2,33 @@
 -- ARGV base limit dueBefore
 -- REPLY OK examined:number counts:number[] lagMs:number broken[] dead[]
 --
--- Process the jobs of one partition that have waited for long enough, the earliest first: a scheduled job is pending, at
--- the end of the queue; one whose time to start is over is dead. If a step of Redis' clock shortened that time, it begins
--- again, for a delivered job too.
---   limit       at most 100; 50 take Redis some 2 ms
+-- Process the due waiting jobs of one partition, earliest first. A scheduled job goes to the end of the queue; a job whose start
+-- limit has passed is dead. If a step of the clock of Redis cut the start limit short, the limit restarts, even for a delivered
+-- job.
+--   limit       at most 100; 50 take Redis about 2 ms
 --   dueBefore   see expire.lua
---   counts      scheduled jobs now pending, scheduled ones now dead, pending ones now dead
---   lagMs       lateness of the earliest of these
---   broken      ids of jobs whose records are broken, or whose status is not known
---   dead        space, name and former status of each job that is dead now
+--   counts      scheduled → pending, scheduled → dead, pending → dead
+--   lagMs       lateness of the earliest job in `counts`
+--   broken      IDs of jobs with an invalid record or an unknown status
+--   dead        space, name and previous status of each job that is now dead
 local nowMs, nowText = now()
 local READY, DEAD = 1, { scheduled = 2, pending = 3 }
 local counts, lagMs, dead = { 0, 0, 0 }, 0, {}
 local before, steppedAt = math.min(nowMs, tonumber(dueBefore)), lastStep(base, nowMs)
 
--- Process one job that has left `due`, and return which count that adds to; nil for a job that stays as it is.
---   n   its number in this step: the jobs of a step are in the queue in this order
+-- Process one job that was removed from `due`. Return its index in `counts`; nil if the job has not changed.
+--   n   number of the job in this step, which is their order in the queue
 local function promoteOne(id, n)
   local job, scheduledFor = loadJob(base, id, 'scheduledFor')
   local status = job.status
   if status ~= 'scheduled' and status ~= 'pending' and status ~= 'delivered' then
     if status and not IS_STATUS[status] then error('unknown status') end
-    return nil -- it has moved on, or is gone
+    return nil -- its status has changed since, or it is gone
   end
   local limit, within = startLimit(job), option(job, 's', 'startWithinSeconds')
   if limit and limit < before then
     if not isStartCutShort(limit, within, steppedAt) then
-      if status == 'delivered' then return nil end -- its worker may still ack it; otherwise it dies when it is taken back
+      if status == 'delivered' then return nil end -- its worker may still ack it; otherwise it dies when the delivery times out
       failStart(job, nowMs)
       for _, value in ipairs({ job.space, job.name, status }) do dead[#dead + 1] = value end
       return DEAD[status]

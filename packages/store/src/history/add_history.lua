@@ -2,16 +2,16 @@
 -- ARGV base seq agoMs cells...
 -- REPLY OK
 --
--- Add what a process has counted to the histories of its spaces, once: a process sends a step again until it has a reply.
--- Redis refuses the first write when memory is full, and nothing is added then. Nor is anything for a space without jobs.
---   counted  number of the last step that was added of this process
---   seq      number of this step; a process sends them in order
---   agoMs    how long ago it was counted
---   cells    of each: space, name, text of its counts: place, number, …
+-- Add the counts of a process to the histories of its spaces, exactly once: a process retries a step until it gets a reply. On a
+-- full Redis, the first write is refused and nothing is added. A space without jobs gets no counts.
+--   counted  number of the last step added for this process
+--   seq      number of this step; a process sends its steps in order
+--   agoMs    how long ago the counts were taken
+--   cells    space, name and counts of each cell; counts are a text of place, number, …
 if tonumber(redis.call('GET', counted) or 0) >= tonumber(seq) then return { 'OK' } end
 redis.call('SET', counted, seq, 'EX', '86400')
 
--- Add two texts of counts.
+-- Add up two texts of counts.
 local function sumOf(text, other)
   local sums, places, parts = {}, {}, {}
   for place, number in string.gmatch(text .. ' ' .. other, '(%d+) (%d+)') do

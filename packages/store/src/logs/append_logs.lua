@@ -3,9 +3,8 @@
 -- REPLY OK lastSeq:number
 -- ERRORS JOB_NOT_FOUND FORBIDDEN SPACE_FULL
 --
--- Append a batch of log entries to a job, whatever its status. This is not a heartbeat: the window and the record do
--- not change.
---   entries   results of packLog in the store: JSON arrays without `[` and the time of storage; at most 5,000
+-- Append a batch of log entries to a job in any status. This is not a heartbeat: the window and the state do not change.
+--   entries   results of packLog: JSON arrays without `[` and the time of storage; at most 5,000
 local job, refusal = openJob(base, space, jobId)
 if refusal then return refusal end
 
@@ -19,7 +18,7 @@ local opening = '[' .. nowText
 for i = 1, #entries do entries[i] = opening .. entries[i] end
 local logs = job.key .. ':logs'
 local dropped = tonumber(redis.call('HGET', job.key, 'logsDropped') or 0)
--- The first write, and one command for all of them: a full Redis refuses the whole batch.
+-- This is the first write, and a single command, so a full Redis refuses the whole batch.
 local length = redis.call('RPUSH', logs, unpack(entries))
 local last = dropped + length
 local excess = math.max(0, length - LOGS_PER_JOB)

@@ -3,12 +3,12 @@
 -- REPLY OK dropped:number newestSeq:number lists[]...
 -- ERRORS JOB_NOT_FOUND FORBIDDEN
 --
--- Read a portion of a job's logs: the oldest entries after a seq, or the newest before one.
+-- Read a portion of a job's logs: the oldest entries after a seq, or the newest before it.
 --   direction   'after' or 'before'
 --   bound       the seq
---   most        entries at most; at most 1,000
---   budget      bytes of entries after which to stop, so that one portion does not keep Redis busy for long
---   dropped     entries dropped at the old end
+--   most        maximum number of entries, at most 1,000
+--   budget      stop after this many bytes of entries, so that Redis is not busy for long
+--   dropped     number of oldest entries that were dropped
 --   lists       lists of entries in the order in which they were read, each ascending
 local job, refusal, logsDropped = openJob(base, space, jobId, 'logsDropped')
 if refusal then return refusal end
@@ -16,7 +16,7 @@ if refusal then return refusal end
 local logs = job.key .. ':logs'
 local dropped = tonumber(logsDropped or 0)
 local length = redis.call('LLEN', logs)
--- Positions in the list, from 0, of the entries that are left to read.
+-- Positions in the list, from 0, of the entries that remain to be read.
 local first, last = 0, length - 1
 if direction == 'after' then first = math.max(0, tonumber(bound) - dropped)
 else last = math.min(last, tonumber(bound) - dropped - 2) end

@@ -1,19 +1,19 @@
--- Read Redis' own clock, the only clock that decides about jobs. Return three values: milliseconds; the same as text, so
--- that no script prints it twice; and the microseconds of the second.
+-- Read the clock of Redis, the only clock that decides about jobs. Return epoch ms; the same as text, so that no script formats
+-- it twice; and the microseconds within the second.
 local function now()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
   return time[1] * 1000 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 
--- Check whether it is too late for a call, after which its caller gets an error which means that nothing was
--- done. `notAfter` is epoch ms, or '' for none. Texts are compared: both have 13 digits until the year 2286.
+-- Check whether the time of a call is up. Its caller then gets an error that promises that nothing was done. `notAfter` is epoch
+-- ms, or '' for no limit. The comparison is between texts: both have 13 digits until the year 2286.
 local function isTooLate(nowText, notAfter)
   return notAfter ~= '' and nowText > notAfter
 end
 
--- Return the time that a delay means, epoch ms; nil when it is not in the future.
---   delay   '<ms>' for a time, '+<ms>' from now on, '' for none
+-- Convert a delay to epoch ms; nil when it is not in the future.
+--   delay   '<ms>' for epoch ms, '+<ms>' for ms from now, '' for no delay
 local function timeOf(delay, nowMs)
   local ms = tonumber(delay)
   if not ms then return nil end
@@ -21,7 +21,7 @@ local function timeOf(delay, nowMs)
   return at > nowMs and at or nil
 end
 
--- Read a number of a text.
+-- Convert a text to a number. A group remembers the result.
 local function numberOf(text)
   local number = batch and batch.numbers[text]
   if number then return number end
@@ -30,8 +30,7 @@ local function numberOf(text)
   return number
 end
 
--- Print a whole number in full; '..' alone would print 1.8e+15. It must fit in a long of C, which has 64 bits: see
--- checkServer.
+-- Format a whole number in full; '..' alone would give 1.8e+15. It must fit in a C long of 64 bits, see checkServer.
 local function formatInteger(number)
   if batch and batch.texts[number] then return batch.texts[number] end
   local text = string.format('%d', number)
@@ -39,8 +38,8 @@ local function formatInteger(number)
   return text
 end
 
--- Print epoch ms as a JSON string: ISO 8601 in UTC, with milliseconds. The days are counted from 1 March of the year 0,
--- so that the day that a leap year adds is the last of a year.
+-- Format epoch ms as a JSON string: ISO 8601 in UTC, with milliseconds. Days are counted from March 1 of the year 0, so that a
+-- leap day is the last day of its year.
 local function isoText(ms)
   local days, ofDay = math.floor(ms / 86400000) + 719468, ms % 86400000
   local era, dayOfEra = math.floor(days / 146097), days % 146097

@@ -1,5 +1,5 @@
--- Return the entries that the history of a job without a list has. Those of a job that was delivered, acked and
--- completed, with nothing in between, follow from its record. They are written only once something else happens.
+-- Return the history of a job that has no list of events. As long as a job is only delivered, acked and completed, its history
+-- follows from its record. The entries are written once anything else happens.
 local function impliedEntries(job)
   local status = job.status
   if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
@@ -12,9 +12,8 @@ local function impliedEntries(job)
   return { delivered, acked, '["completed",' .. job.updatedAt .. ']' }
 end
 
--- Find an event in the history of a job, or else the oldest one that is left. Return its place in the list, which is at
--- most the length, its seq, the length of the list, and the entries of a history without a list; event 1 is `created`,
--- which is in none.
+-- Find an event in the history of a job, or else the oldest one that is left. Return its position in the list (at most the
+-- length), its seq, the length of the list and, for a history without a list, the entries. Event 1, `created`, is never stored.
 local function placeInHistory(job, fromSeq)
   local implied = not has(job, 'h') and impliedEntries(job)
   local length = implied and #implied or redis.call('LLEN', job.key .. ':events')
@@ -23,8 +22,8 @@ local function placeInHistory(job, fromSeq)
   return math.min(first, length), first + 2 + dropped, length, implied
 end
 
--- Append entries to the list of a history, after those that followed from the record, and drop the oldest of too many. With
--- every sixteenth entry, also drop those beyond EVENT_BYTES_PER_JOB, and set `isMeasured`, which heartbeat.lua reads.
+-- Append entries to a history, after those implied by the record, and drop the oldest beyond EVENTS_PER_JOB. With every
+-- sixteenth entry, also enforce EVENT_BYTES_PER_JOB and set `isMeasured`, which heartbeat.lua reads.
 local function appendEntries(job, ...)
   local history, length = job.key .. ':events', nil
   if has(job, 'h') then
@@ -37,7 +36,7 @@ local function appendEntries(job, ...)
   end
   local excess = length - EVENTS_PER_JOB + 1
   if excess > 0 then redis.call('LTRIM', history, excess, -1) end
-  -- Of a list that has dropped entries, the length says nothing.
+  -- Once a list has dropped entries, its length no longer counts them, but the seq does.
   if length > 15 and (excess > 0 and job.seq or length) % 16 < select('#', ...) then
     dropOldest(history, EVENT_BYTES_PER_JOB)
     job.isMeasured = true

@@ -1,15 +1,15 @@
--- Read fields of a record. @param names with blanks in between
+-- Read fields of a record. `names` are separated by blanks.
 local function valuesOf(key, names)
   local list = {}
   for name in string.gmatch(names, '%S+') do list[#list + 1] = name end
   return redis.call('HMGET', key, unpack(list))
 end
 
--- Return the reply of a create that must not create its job, because the job exists, another job occupies its unique key,
--- or the space is full. Otherwise return nil, when the job becomes claimable (see timeOf), and the job that had the unique
--- key before: false for none, nil without `unique`. A request that creates the job gets its fingerprint as a field.
+-- Return the reply to a create that must not create its job: the job exists, another job occupies its unique key, or the space
+-- is full. Otherwise return nil, when the job becomes claimable (see timeOf), and the previous holder of the unique key: false
+-- for none, nil without `unique`. The fingerprint is then added to the fields.
 --   extras   `<delay> <limits> <fingerprint> <names of the fields to return>`, with `-` for none:
---            delay, see timeOf; limits, see refusalOfSpace; fingerprint of a request with an idempotency key
+--            delay: see timeOf; limits: see refusalOfSpace; fingerprint: of a request with an idempotency key
 local function existingFor(job, nowMs, options, extras, fields)
   local delay, limits, fingerprint, shown = string.match(extras, '^(%S+) (%S+) (%S+) (.*)$')
   if delay == '-' then delay = '' end

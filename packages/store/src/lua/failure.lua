@@ -1,4 +1,4 @@
--- Return the reply to a failure that pcall has caught, as if nothing had caught it. Redis catches its errors as text.
+-- Return the error reply for a failure that pcall has caught. Some failures are tables, others are text.
 local function failureReply(failure)
   return type(failure) == 'table' and failure or { err = failure }
 end

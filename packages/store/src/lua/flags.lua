@@ -1,10 +1,10 @@
--- Flags of a state, see state.lua.
+-- The flags of a state, see state.lua.
 
 local function has(job, flag)
   return string.find(job.flags, flag, 1, true) ~= nil
 end
 
--- Return a field of the record that exists only with this flag; nil without it. It is read once.
+-- Return a field of the record that exists only with this flag; nil without the flag. The field is read once.
 local function option(job, flag, field)
   if job[field] == nil then job[field] = has(job, flag) and redis.call('HGET', job.key, field) or false end
   return job[field] or nil

@@ -1,8 +1,8 @@
--- Append an event to the history. `at` is epoch ms as text, `data` JSON text. The history keeps the newest EVENTS_PER_JOB
--- events, counting `created`, which is derived from the job and so never dropped, and fewer when they take more than
--- EVENT_BYTES_PER_JOB. An entry does not contain its seq: the last has the seq of the state. It also leaves out data that
--- follows from the record: empty data, and the data of `completed`, which is the job's result. While all of it follows from
--- the record, there is no list, see impliedEntries.
+-- Append an event to the history of a job. `at` is epoch ms as text, `data` is JSON text. The history keeps the newest
+-- EVENTS_PER_JOB events, or fewer when they exceed EVENT_BYTES_PER_JOB. The event `created` counts, but is derived from the job
+-- and never dropped. An entry does not contain its seq: the last entry has the seq of the state. Entries omit empty data, and
+-- the data of `completed`, which is the job's result. While the record implies the whole history, there is no list, see
+-- impliedEntries.
 local function appendEvent(job, at, type, data)
   job.seq = nextOf(job.seq)
   local isImplied = type == 'delivered' or type == 'acked' or type == 'completed'
@@ -12,7 +12,7 @@ local function appendEvent(job, at, type, data)
   end
 end
 
--- Append that a job was delivered and acked at once.
+-- Append the events `delivered` and `acked` of a poll with autoAck.
 local function appendDelivery(job, at)
   job.seq = nextOf(nextOf(job.seq))
   if has(job, 'h') then
@@ -20,8 +20,8 @@ local function appendDelivery(job, at)
   end
 end
 
--- Record an event of a job, and the status that it leads to. First write the history, because it may begin with values
--- that are still in the record. Then write the state, and any further fields (name, value, …). Publish last.
+-- Record an event of a job and the resulting status. Write the history first, because its first entries may come from values
+-- that the record still has. Then write the state and any further fields (name, value, …). Publish last.
 local function recordEvent(job, at, type, status, data, ...)
   appendEvent(job, at, type, data)
   redis.call('HSET', job.key, 'state', stateOf(job, status, at), ...)
@@ -30,8 +30,8 @@ local function recordEvent(job, at, type, status, data, ...)
   end
 end
 
--- Record the event with which a job goes back to waiting, with further fields of the record (name, value, …). Then remove
--- the fields of its delivery: the history, which is written first, may begin with them.
+-- Record the event that puts a job back to waiting, with any further fields of the record (name, value, …). Then remove the
+-- fields of its delivery. The history is written first, because its first entries may come from them.
 local function recordWaiting(job, at, type, status, data, ...)
   appendEvent(job, at, type, data)
   redis.call('HSET', job.key, 'state', stateOf(job, status, at), ...)

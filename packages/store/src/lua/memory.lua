@@ -1,8 +1,7 @@
--- Whether memory is full, once it is known.
+-- Whether memory is full; nil until a script has checked.
 local knownFull
 
--- Check whether memory is full. It must be called before the first write of a script: Redis refuses that one then, and no
--- later one.
+-- Check whether memory is full. Call it before the first write of a script: that is the only write that a full Redis refuses.
 local function isMemoryFull(base)
   if knownFull == nil then
     local reply = redis.pcall('RPUSHX', base .. 'none', '') -- a key that does not exist

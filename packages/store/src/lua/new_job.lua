@@ -1,7 +1,7 @@
--- Count a new job for its name.
+-- Increment the number of jobs with a name.
 local function countName(names, name)
   if not batch then
-    redis.call('ZINCRBY', names, '1', name) -- as text, because printing a number takes time
+    redis.call('ZINCRBY', names, '1', name) -- as text, because formatting a number takes time
   elseif batch.name == name and batch.names == names then
     batch.count = batch.count + 1
   else
@@ -10,20 +10,19 @@ local function countName(names, name)
   end
 end
 
--- Give a job the fields of its record that are being written, name and value in turn, so that no option is read back.
+-- Copy the fields about to be written (name, value, …) to a job, so that no option is read back.
 local function takeFields(job, fields)
   for i = 1, #fields, 2 do job[fields[i]] = fields[i + 1] end
 end
 
--- Replace the request of a job that waits, and return its status. It keeps its place in the queue, unless it becomes
--- claimable only now. The first write tests whether memory is full, before anything is removed. The checkpoint goes too,
--- because it belongs to the payload.
+-- Replace the request of a waiting job, and return its status. The job keeps its place in the queue if it has one. The first
+-- write detects a full Redis before anything is removed. The checkpoint is removed, because it belongs to the payload.
 --   options, delay   see verbs/create.lua
---   fields   of the record that are not at their defaults, name and value in turn
+--   fields           fields of the record that are not at their defaults (name, value, …)
 local function replaceJob(job, nowMs, options, fields, delay)
   local at, scheduledFor = formatInteger(nowMs), timeOf(delay, nowMs)
   redis.call('HSET', job.key, 'state', job.state)
-  -- The queue of its name has it even while the name is paused.
+  -- The queue of its name contains the job even while the name is paused.
   local score = redis.call('ZSCORE', written(job.base .. 'space:' .. job.space .. '/queue/' .. job.name), job.id)
   local order = score and claimOrder(score, option(job, 'p', 'priority')) or nil
   leaveWaiting(job)

@@ -1,5 +1,5 @@
--- Remove the oldest entry of a queue and return it; nil when it is empty. A script for several jobs reads some at once: one
--- that another verb takes in between is no longer pending.
+-- Remove the oldest entry of a queue and return it; nil when the queue is empty. In a group, several entries are read at once;
+-- the caller skips a job that another verb has taken since, because it is no longer pending.
 local function popOldest(queue, wanted)
   if not batch then return redis.call('ZPOPMIN', queue)[1] end
   local at = batch.queue == queue and batch.next or nil
@@ -12,16 +12,16 @@ local function popOldest(queue, wanted)
   return id
 end
 
--- Return a function that removes the oldest entry of several queues at each call, and returns it; nil when there is
--- none. Entries are read in portions; a spent portion has left its queue, so the next one starts at the head again.
+-- Return a function that removes the oldest entry of several queues and returns it; nil when they are empty. Entries are read in
+-- portions. All entries of a used portion have left their queue, so the next portion starts at the head.
 local function oldestFirst(keys, portion)
-  -- Go to the oldest entry of a queue that was not taken yet; nil after the last.
+  -- Advance to the oldest entry of a queue that was not taken yet, and return its ID; nil after the last.
   local function fill(q)
     if not q.entries or (q.at > #q.entries and #q.entries > 0) then
       q.entries = redis.call('ZRANGE', written(q.key), 0, portion - 1, 'WITHSCORES')
       q.at = 1
     end
-    -- Convert once for each entry: it is compared with those of all other queues for each job.
+    -- Convert once per entry, because each job is compared across all queues.
     q.id, q.order = q.entries[q.at], tonumber(q.entries[q.at + 1])
     return q.id
   end

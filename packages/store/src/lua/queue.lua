@@ -1,18 +1,18 @@
--- Put a member at a score. Begin with a ZREM on purpose: once a script has removed something, Redis lets the rest of it
--- pass even when memory is full.
+-- Set the score of a member, even on a full Redis: once a script has removed something, Redis accepts the rest of its writes.
+-- Hence the ZREM comes first.
 local function replaceEntry(index, member, score)
   leave(index, member)
   enter(index, score, member)
 end
 
--- Move a job to another status index, at its place by creation. Begins with a ZREM, see replaceEntry.
+-- Move a job to another status index. The first write is a ZREM, see replaceEntry.
 local function moveToStatusIndex(job, to)
   local index = job.base .. 'space:' .. job.space .. '/status/'
   leave(index .. job.status, job.id)
   enter(index .. to, job.order, job.id)
 end
 
--- Add a claimable job to its two queues: its space's, and its space's for its name. Wake a poll that waits for it.
+-- Add a claimable job to the queue of its space and to the queue of its name, and wake a waiting poll.
 local function enqueue(job, order)
   local queue = job.base .. 'space:' .. job.space .. '/queue'
   enter(queue, order, job.id)
@@ -20,16 +20,17 @@ local function enqueue(job, order)
   wake(job)
 end
 
+-- Remove a job from its two queues.
 local function dequeue(job)
   local queue = job.base .. 'space:' .. job.space .. '/queue'
   leave(queue, job.id)
   leave(queue .. '/' .. job.name, job.id)
 end
 
--- Return the next order score of a space, as text. It is above the last one and not below the clock. So jobs keep their
--- order, including jobs of one moment, and jobs created after the clock stepped back. Its whole part over 1024 is the
--- time in milliseconds. 2^53 is reached in the year 2248.
---   moment   lowest allowed value: ms * 1024, plus the fraction of the millisecond
+-- Return the next order of a space, as text: greater than the previous one, and at least the current moment. Jobs therefore
+-- keep their order, even when they are created in the same moment or after the clock stepped back. floor(order / 1024) is the
+-- time in ms. 2^53 is reached in the year 2248.
+--   moment   minimum: ms * 1024, plus the fraction of the millisecond
 local function nextOrder(base, space, moment)
   if batch and batch.space == space then
     batch.order, batch.isOrderNew = math.max(batch.order + 1, moment), true
@@ -37,7 +38,7 @@ local function nextOrder(base, space, moment)
   end
   local spaces, order = base .. 'spaces', formatInteger(moment)
   if redis.pcall('ZADD', spaces, 'CH', 'GT', order, space) ~= 1 then
-    -- The last one is not below; or Redis is full, and refuses the ZADD below as well.
+    -- The previous order is not lower; or Redis is full, and refuses the next ZADD as well.
     local last = tonumber(redis.call('ZSCORE', spaces, space) or 0)
     order = formatInteger(math.max(last + 1, moment))
     redis.call('ZADD', spaces, order, space)

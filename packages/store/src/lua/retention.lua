@@ -1,6 +1,6 @@
--- Start the retention of a job that has just ended: its deadline now means the purge. 0 keeps it forever, and its record
--- says so, because the settings may change.
---   ms   0 or more, see retentionIn
+-- Start the retention of a job that has just ended: its deadline is now that of the purge. A job kept forever gets the field
+-- `kept` instead, because the settings may change.
+--   ms   see retentionIn; 0 to keep the job forever
 local function startRetention(job, nowMs, ms)
   if ms > 0 then
     enter(job.base .. 'deadlines', formatInteger(nowMs + ms), job.id)
@@ -10,8 +10,8 @@ local function startRetention(job, nowMs, ms)
   end
 end
 
--- Remove an ended job with everything it has. A job whose callback is still pending stays for another minute, because
--- the callback needs its record. Return whether it was removed.
+-- Remove an ended job with all of its data. A job whose callback is still pending is kept for another minute, because the
+-- callback needs its record. Return whether the job was removed.
 local function purge(job, nowMs)
   local deadlines = job.base .. 'deadlines'
   if redis.call('ZSCORE', written(job.base .. 'callbacks'), job.id) then
@@ -26,7 +26,7 @@ local function purge(job, nowMs)
     storeCount()
   end
   if tonumber(redis.call('ZINCRBY', space .. '/names', -1, job.name)) <= 0 then redis.call('ZREM', space .. '/names', job.name) end
-  if job.flags ~= '-' and job.flags ~= '-h' then -- most have no more than a history
+  if job.flags ~= '-' and job.flags ~= '-h' then -- most jobs have no other flag
     if has(job, 'u') then freeUnique(job, option(job, 'u', 'unique')) end
     leaveTags(job)
     if has(job, 'b') then uncountBytes(job) end

@@ -1,13 +1,13 @@
--- The history of a space is bounded by these keys, which expire with its last point:
---   /history/names    zset: its names, at most 100; score: epoch seconds at which a name was first counted in its latest hour
---   /history/points   hash: `<step>/<start>` of each point → its bytes, 0 for one that is not over; `<step>` → the last point;
---                     and `sum` of the bytes
+-- Two keys bound the history of a space. They expire with its last point:
+--   /history/names    zset: at most 100 job names; score: epoch seconds at which a name was first counted in its latest hour
+--   /history/points   hash: `<step>/<start>` of each point → its bytes, 0 until the point is over; `<step>` → the latest point;
+--                     `sum` → the sum of the bytes
 
--- How long points are kept, in seconds, by their step.
+-- How long points are kept, in seconds, by step.
 local LONGEST_SECONDS, MAX_BYTES = 3024000, 8388608
 local KEPT_SECONDS = { ['60'] = 172800, ['3600'] = LONGEST_SECONDS }
 
--- Return the name by which a name is counted: itself, or `*` when the history has had 100 others in the last 35 days.
+-- Return the name under which to count a job name: itself, or `*` if the history has had 100 others in the last 35 days.
 local function countedName(history, name, seconds)
   local names = history .. 'names'
   if name ~= '*' and not redis.call('ZSCORE', names, name) then
@@ -20,8 +20,8 @@ local function countedName(history, name, seconds)
   return name
 end
 
--- Note a new point, and measure the previous one, which is over. Beyond 8 MB, drop the points in the oldest tenth of the
--- history's age, relative to how long each is kept; the next new point drops more if that was not enough.
+-- Register a new point and measure the previous one, which is over. Beyond 8 MB, drop the points in the oldest tenth of the
+-- history's age, relative to how long each is kept. If that is not enough, the next new point drops more.
 local function beginPoint(history, step, point, seconds)
   local points, sum = history .. 'points', 0
   local last = redis.call('HGET', points, step)
@@ -32,7 +32,7 @@ local function beginPoint(history, step, point, seconds)
     sum = redis.call('HINCRBY', points, 'sum', formatInteger(bytes - (redis.call('HGET', points, last) or 0)))
     redis.call('HSET', points, last, formatInteger(bytes))
   end
-  -- 2,880 minutes and 840 hours exist at most. More are points that have expired.
+  -- At most 2,880 minutes and 840 hours exist. Any more are points that have expired.
   if sum <= MAX_BYTES and redis.call('HLEN', points) <= 4000 then return end
   local ages, oldest, fields = {}, 0, redis.call('HGETALL', points)
   for i = 1, #fields, 2 do

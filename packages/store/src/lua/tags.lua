@@ -1,11 +1,11 @@
--- Tags of a job are one field of its record, with a newline in between, because they contain no control characters.
+-- The tags of a job are one field of its record, separated by newlines, because a tag contains no control characters.
 
--- Return the key of the index of a tag: the jobs of a space that have it, at their places by creation.
+-- Return the key of the index of a tag: the jobs of a space with this tag, by creation order.
 local function tagIndex(job, tag)
   return job.base .. 'space:' .. job.space .. '/tag/' .. tag
 end
 
--- Enter a job in the index of each of its tags.
+-- Add a job to the index of each of its tags.
 local function enterTags(job)
   for tag in string.gmatch(option(job, 't', 'tags') or '', '[^\n]+') do enter(tagIndex(job, tag), job.order, job.id) end
 end
@@ -16,8 +16,8 @@ local function leaveTags(job)
 end
 
 -- Check whether a job has all of the wanted tags.
---   tags     field of its record, as Redis returns it
---   wanted   with a newline in between; '' for none
+--   tags     field of the record, as Redis returns it
+--   wanted   separated by newlines; '' for none
 local function hasTags(tags, wanted)
   local all = '\n' .. (tags or '') .. '\n'
   for tag in string.gmatch(wanted, '[^\n]+') do

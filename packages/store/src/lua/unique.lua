@@ -1,34 +1,34 @@
--- Return where the entry of a unique key is, and until when it is occupied: the hash of the job's space, its field, and
--- `ended`, `started` or `expired`. `unique` is the field of a record: `<until> <onConflict> <ttlSeconds> <key>`.
+-- Return where the entry of a unique key is stored, and until when the key is occupied: the hash of the job's space, the field,
+-- and `ended`, `started` or `expired`. `unique` is a field of the record: `<until> <onConflict> <ttlSeconds> <key>`.
 local function uniqueEntry(job, unique)
   local lasts, key = string.match(unique, '^(%l+) %l+ %d+ (.*)$')
   return job.base .. 'space:' .. job.space .. '/unique', #job.name .. ':' .. job.name .. (key or ''), lasts
 end
 
--- Free the unique key of a job, if the entry of the key names this job. Do nothing for a key that lasts until `keeping`;
--- nil frees every key.
+-- Free the unique key of a job, if the entry of the key names this job.
+--   keeping   leave a key that lasts until this; nil to free every key
 local function freeUnique(job, unique, keeping)
   local index, field, lasts = uniqueEntry(job, unique)
   if lasts ~= keeping and redis.call('HGET', index, field) == job.id then redis.call('HDEL', index, field) end
 end
 
--- Check whether a job that has ended must occupy its unique key when it is requeued. One that lasts for a time must not,
--- once that time is over.
+-- Check whether an ended job must occupy its unique key when it is requeued. A key with an expired TTL stays free.
 local function takesUniqueBack(job, unique, nowMs)
   local freed = string.find(unique, '^expired ') and redis.call('HGET', job.key, 'uniqueFreed')
   return occupiesUnique({ status = 'pending', order = job.order }, unique, freed, nowMs)
 end
 
--- Let a job occupy its unique key.
---   other   the job that the entry named, if it does not occupy the key; it must not do so when the clock steps back
+-- Make a job the holder of its unique key.
+--   other   previous holder, which no longer occupies the key. It is marked, so that it does not regain the key when the clock
+--           steps back
 local function occupyUnique(job, unique, other)
   local index, field = uniqueEntry(job, unique)
   redis.call('HSET', index, field, job.id)
   if other then redis.call('HSET', other.key, 'uniqueFreed', '1') end
 end
 
--- Return the job that the entry of a unique key names, and whether it occupies the key; nil when the key has no entry, or
--- one that damage left behind, whose job is missing or another one than the entry says.
+-- Return the job named by the entry of a unique key, and whether it occupies the key; nil when the key has no entry, or a damaged
+-- one, whose job is missing or has another unique key.
 local function uniqueHolder(job, unique, nowMs)
   local index, field = uniqueEntry(job, unique)
   local id = redis.call('HGET', index, field)
@@ -40,7 +40,8 @@ local function uniqueHolder(job, unique, nowMs)
   return other, occupiesUnique(other, itsUnique, freed, nowMs)
 end
 
--- Check whether a job occupies its unique key. `freed` is a field of its record, once the key was freed.
+-- Check whether a job occupies its unique key.
+--   freed   field of its record, which is set once the key was freed
 local function occupiesUnique(job, unique, freed, nowMs)
   if freed then return false end
   local lasts, ttlSeconds = string.match(unique, '^(%l+) %l+ (%d+) ')

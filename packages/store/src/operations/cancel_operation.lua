@@ -4,7 +4,7 @@
 -- ERRORS OPERATION_NOT_FOUND FORBIDDEN
 -- REPLICATED
 --
--- Cancel an operation that is running. What it has changed stays changed.
+-- Cancel a running operation. Jobs that it has already changed stay changed.
 local space, status, statuses, cursor, highest =
   unpack(redis.call('HMGET', record, 'space', 'status', 'statuses', 'cursor', 'highest'))
 if not space then return { 'OPERATION_NOT_FOUND' } end

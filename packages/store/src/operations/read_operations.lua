@@ -2,11 +2,11 @@
 -- ARGV base most ids...
 -- REPLY OK records[][]
 --
--- Read operations: these, or else the first ones of a list.
---   list      the space's /operations, or the running ones of a partition
---   most      operations of the list at most
---   records   for each: its id, the number of jobs that it has not examined yet, and the fields and values of its record:
---             none when it is gone
+-- Read operations by ID or, without `ids`, the first ones of a list.
+--   list      a space's /operations, or the running operations of a partition
+--   most      maximum number of operations to read from the list
+--   records   for each operation: its ID, the number of jobs not examined yet, and its record (name, value, …), which is empty if
+--             the operation is gone
 if #ids == 0 then ids = redis.call('ZRANGE', list, 0, most - 1) end
 local records = {}
 for i, id in ipairs(ids) do

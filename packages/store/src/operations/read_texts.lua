@@ -2,11 +2,11 @@
 -- ARGV base low highest most budget ids...
 -- REPLY OK rows?[][]
 --
--- Read what an operation searches for its text: of these jobs, or else of the next ones in a status index.
---   low, highest   creation order of the jobs
---   most      jobs at most
---   budget    bytes of records after which to stop
---   rows      the id of each job, its order ('' with `ids`), and its payload, result and error
+-- Read the texts that an operation searches, by job ID or, without `ids`, for the next jobs in a status index.
+--   low, highest   range of the creation order of the jobs
+--   most      maximum number of jobs to read from the index
+--   budget    stop after this many bytes of records
+--   rows      for each job: its ID, creation order ('' with `ids`), payload, result and error
 local found = {}
 for i, id in ipairs(ids) do found[2 * i - 1], found[2 * i] = id, '' end
 if #ids == 0 then found = redis.call('ZRANGEBYSCORE', index, low, highest, 'WITHSCORES', 'LIMIT', 0, most) end

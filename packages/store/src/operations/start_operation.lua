@@ -5,15 +5,15 @@
 -- ERRORS TOO_MANY_OPERATIONS IDEMPOTENCY_MISMATCH
 -- REPLICATED
 --
--- Start an operation, unless it was started before with the same idempotency key.
---   fingerprint  of the request, '' without an idempotency key
---   running      operations of the space that may run at once
---   kept         finished operations of the space that are kept at most
---   keptMs       for how long an operation is kept from its start
---   lowest, highest   creation order of its jobs; '' for none. Jobs created later are not part of it
+-- Start an operation, unless one was already started with the same idempotency key.
+--   fingerprint  fingerprint of the request; '' without an idempotency key
+--   running      maximum number of running operations of the space
+--   kept         maximum number of operations of the space to keep
+--   keptMs       how long to keep an operation after its start
+--   lowest, highest   range of the creation order of its jobs; '' for no bound. Jobs created after the start are never included
 --   statuses, cursor   see operation.lua
---   freesMemory  '1' for an operation that starts on a full Redis, '' otherwise
---   fields       of the record, with their values
+--   freesMemory  '1' for an operation that can start on a full Redis, '' otherwise
+--   fields       fields of the record (name, value, …)
 local known = redis.call('HGET', record, 'fingerprint')
 if redis.call('EXISTS', record) == 1 then
   return { known == fingerprint and fingerprint ~= '' and 'REPLAYED' or 'IDEMPOTENCY_MISMATCH' }
@@ -36,7 +36,7 @@ for _, other in ipairs(others) do
   end
 end
 
-if freesMemory ~= '' then redis.call('ZREM', list, id) end -- a full Redis lets the rest pass once something was removed
+if freesMemory ~= '' then redis.call('ZREM', list, id) end -- a full Redis accepts the writes after a removal
 local newest = tonumber(redis.call('ZSCORE', base .. 'spaces', space) or 0)
 local last = math.min(newest, highest == '' and math.huge or tonumber(highest))
 redis.call('HSET', record, 'space', space, 'status', 'running', 'startedAt', nowText, 'statuses', statuses, 'cursor', cursor,

@@ -3,14 +3,15 @@
 -- REPLY STEPPED status changed:number moves[]
 -- REPLY OVERTAKEN
 --
--- Examine the next jobs of an operation, and change those that match and are in one of its statuses. Any number of
--- processes may do it at once, because only one of them finds the cursor where it expects it. See lua/operation.
---   cursor, after   where the caller expects it; where it is after the last job of its index, or after those in `inputs`
---   most, mayChange   jobs of the index to examine, 0 for those in `inputs`; jobs to change
+-- Examine the next jobs of an operation, and change those that match its filter and its statuses. Any number of processes can try
+-- this at once, because only one of them finds the cursor that it expects. See lua/operation.
+--   cursor, after   expected cursor; cursor after the last job of its index, or after the jobs in `inputs`
+--   most            maximum number of jobs of the index to examine; 0 to examine the jobs in `inputs`
+--   mayChange       maximum number of jobs to change
 --   isDryRun        '1' to change nothing, '' otherwise; a requeue still checks unique keys
 --   reason, delay, tags   see kill.lua, requeue.lua, hasTags
 --   listed          number of jobs that the caller has examined to find those in `inputs`
---   inputs          `nameCount` names, and then ids
+--   inputs          `nameCount` names, followed by IDs
 --   moves           see countMove
 local status, statuses, expected = unpack(redis.call('HMGET', record, 'status', 'statuses', 'cursor'))
 if status ~= 'running' or expected ~= cursor then return { 'OVERTAKEN' } end
@@ -44,7 +45,7 @@ for _, entry in ipairs(page) do
   if job then
     local ok, reply = true, { string.find(' ' .. statuses .. ' ', ' ' .. job.status .. ' ', 1, true) and 'OK' }
     if reply[1] and (isDryRun == '' or action == 'requeue') then ok, reply = pcall(act, entry[1]) end
-    local isDone = ok and reply[1] == 'OK' -- Otherwise its unique key is taken, or its record is not valid.
+    local isDone = ok and reply[1] == 'OK' -- otherwise its unique key is taken, or its record is invalid
     if isDone then changed = changed + 1 else skipped = skipped + 1 end
     if isDone and isDryRun == '' then countMove(moves, job, OPERATION_ENDS[action] or reply[3]) end
   end

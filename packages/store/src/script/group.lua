@@ -2,18 +2,18 @@
 -- ARGV isOfOne used
 -- REPLY OK replies?...
 --
--- Run the verbs of several calls, in order. An error in one doesn't stop the others, unless its call stops at a refusal.
---   first    base of the first call, for the cluster
+-- Run the verbs of several calls, in order. A failed verb does not stop the others, unless its call stops at a refusal.
+--   first    base of the first call, which determines the cluster node
 --   isOfOne  see beginBatch; '' for no
 --   used     names of the verbs in the group, separated by blanks
---   ARGV     then, for each verb: its name, the number of its arguments, and the arguments. `@ <base> <space>` precedes the
---            first verb of each place; `+ <notAfter> <count>` precedes the verbs of a call that has several. A negative count
---            means that a refusal stops the verbs after it, which get the same reply
+--   ARGV     then, for each verb: its name, the number of its arguments, and the arguments. `@ <base> <space>` precedes the first
+--            verb of each space; `+ <notAfter> <count>` precedes the verbs of a call that has several. A negative count means that
+--            the first refusal is the reply to all following verbs of the call
 --   replies  for each verb: the number of values in its reply, and the values; a list of lists would cost 5,000 instructions
---            more for each. A verb's reply may be TOO_LATE, or ERROR and its text, instead of its own
+--            more per verb. Instead of its own reply, a verb can have TOO_LATE, or ERROR and a text
 local verbs, replies, at = {}, { 'OK' }, 3 -- the build (scripts/lua/module.mjs) fills `verbs`
 local REFUSED = { IDEMPOTENCY_MISMATCH = true, SPACE_FULL = true, STORAGE_FULL = true, ERROR = true }
--- A full Redis refuses only a script's first write, so check before it. After a ZREM, even of nothing, it accepts the rest.
+-- A full Redis refuses only the first write of a script, so check before it. After a ZREM, even of nothing, it accepts all others.
 if isMemoryFull(first) then redis.call('ZREM', first .. 'none', '') end
 beginBatch(isOfOne ~= '')
 

@@ -2,10 +2,10 @@
 -- ARGV space
 -- REPLY OK at:number counts:number[]
 --
--- Count the jobs of a space by status, as of one moment.
---   jobs     the space's /jobs, which names the node of a cluster
+-- Count the jobs of a space by status, in one snapshot.
+--   jobs     the space's /jobs, which determines the cluster node
 --   space    prefix of every key of the space, with its `/`
---   at       now, epoch ms
+--   at       current time, epoch ms
 --   counts   in the order of a job's life
 local counts = {}
 for i, status in ipairs(STATUSES) do counts[i] = redis.call('ZCARD', space .. 'status/' .. status) end

@@ -2,20 +2,20 @@
 -- ARGV base space first limit requested...
 -- REPLY OK at:number counts:number[] oldest known:number rows[] paused[]
 --
--- Count the jobs of a space, by status and by name, as of one moment. With 100 names it takes Redis some 0.6 ms.
+-- Count the jobs of a space by status and by name, in one snapshot. With 100 names, this takes Redis about 0.6 ms.
 --   names    the space's /names
 --   base     prefix of every key of its partition
 --   space    prefix of every key of the space, with its `/`
---   first, limit   names from this place on, those with most jobs first, and how many of them; 0 for none
---   requested   in place of those: these names, at most 100
---   at       now, epoch ms
---   counts   jobs by status, in the order of a job's life, then all
---   oldest   claim order of the next job to be claimed, or that would be but for a pause; '' for none
+--   first, limit   position of the first name, where names with the most jobs come first, and number of names; 0 for none
+--   requested   names to count instead, at most 100
+--   at       current time, epoch ms
+--   counts   number of jobs by status, in the order of a job's life, then of all jobs
+--   oldest   claim order of the next job to be claimed, ignoring pauses; '' for none
 --   known    number of names
 --   paused   fields of the space's /paused
---   rows     name, its jobs, those pending, order of the oldest of these or '', …
+--   rows     for each name: the name, its jobs, its pending jobs, and the claim order of the oldest of these or ''
 
--- Return the pending jobs of a queue, the claim order of its head, and the place of its head.
+-- Return the number of jobs in a queue, the claim order of its head, and the score and ID of its head.
 local function waiting(queue)
   local pending = redis.call('ZCARD', queue)
   if pending == 0 then return 0, '', nil end
@@ -28,7 +28,7 @@ local counts = {}
 for i, status in ipairs(STATUSES) do counts[i] = redis.call('ZCARD', space .. 'status/' .. status) end
 counts[#STATUSES + 1] = redis.call('ZCARD', space .. 'jobs')
 local _, oldest, next = waiting(space .. 'queue')
--- Jobs of a paused name may stand in the queue of their name only.
+-- Jobs of a paused name may be only in the queue of their name.
 local paused = redis.call('HGETALL', space .. 'paused')
 for i = 1, #paused, 2 do
   local _, first, at = waiting(space .. 'queue/' .. paused[i])

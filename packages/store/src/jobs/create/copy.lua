@@ -4,10 +4,10 @@
 -- ERRORS TOO_LATE JOB_NOT_FOUND FORBIDDEN SPACE_FULL
 -- REPLICATED
 --
--- Create a pending job with the options of another one, at the end of the queue. Redis refuses it when memory is full.
---   payload   JSON text; '' for that of the other job, 'null' for none
---   names     of the fields that the copy has from the other job
---   record    of the copy, field, value, …
+-- Create a pending job with the options of another job, at the end of the queue. A full Redis refuses it.
+--   payload   JSON text; '' to copy the payload of the other job, 'null' for none
+--   names     names of the fields to copy
+--   record    record of the copy (name, value, …)
 local job, refusal = openJob(base, space, jobId)
 if refusal then return refusal end
 if isTooLate(nowText, notAfter) then return { 'TOO_LATE' } end

@@ -2,9 +2,9 @@
 -- ARGV base space order min max most statuses tags names...
 -- REPLY OK reached found[]
 --
--- Find some jobs of a space by creation, without their records: see list.lua for what is not said here.
---   most   entries to examine
---   found  of each job its id and the bytes of its payload and result, in turn
+-- Find jobs of a space in creation order, without reading their records. See list.lua for the other inputs and `reached`.
+--   most   maximum number of entries to examine
+--   found  for each job: its ID, and the bytes of its payload and result
 most = tonumber(most)
 local placeOf, ids = entriesOf(indexesFor(base .. 'space:' .. space .. '/', statuses, tags), order, min, max, most + 1)
 local passes, found = filterBy(statuses, tags, names), {}

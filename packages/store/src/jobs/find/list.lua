@@ -2,16 +2,17 @@
 -- ARGV base space order min max offset limit most budget statuses tags nameCount namesAndFields...
 -- REPLY OK reached rows?[]...
 --
--- Read a page of a space's jobs by creation, or the start of it when it is long. A job has the same place in each index,
--- so that a page that begins behind `reached` has no job twice and misses none, whatever happens in between.
+-- Read a page of a space's jobs in creation order, or the start of the page when it is long. A job has the same score in each
+-- index, so a page that begins after `reached` repeats no job and misses none, whatever has changed since.
 --   order     `asc` or `desc`
---   min, max  places between which to read, as ZRANGEBYSCORE takes them
---   offset    jobs to skip from the newest, only with `desc` and at most one status; 0 for none
---   limit     rows after which to stop; most: entries; budget: bytes of records. So Redis is not busy for long
---   statuses  with blanks in between, tags: with a newline in between; '' for any
---   namesAndFields   names of jobs, nameCount of them, 0 for any; and fields of the record
---   reached   place of the last entry examined, when others follow it; otherwise ''
---   rows      the id and the fields of each job; an entry whose record is gone is left out
+--   min, max  bounds of the creation order, as ZRANGEBYSCORE takes them
+--   offset    number of jobs to skip from the newest, only with `desc` and at most one status; 0 for none
+--   limit, most, budget   stop after this number of rows, of entries, or of bytes of records, so that Redis is not busy for long
+--   statuses  separated by blanks; '' for any
+--   tags      separated by newlines; '' for any
+--   namesAndFields   `nameCount` job names, none for any; then names of fields of the record
+--   reached   creation order of the last entry examined; '' after the last entry of the indexes
+--   rows      ID and fields of each job; an entry whose record is gone is skipped
 local indexes = indexesFor(base .. 'space:' .. space .. '/', statuses, tags)
 if tonumber(offset) > 0 then
   local first = redis.call('ZREVRANGE', indexes[1], offset, offset, 'WITHSCORES')

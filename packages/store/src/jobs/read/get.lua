@@ -4,14 +4,14 @@
 -- REPLY LARGE
 -- ERRORS JOB_NOT_FOUND FORBIDDEN
 --
--- Read a job and at most `portion` entries of its history, from an event's seq on, or from the oldest that is left, as of one
--- moment; or only report that they are large.
---   budget    bytes that both may have together; a larger reply is not returned
---   record    field, value, …
+-- Read a job and up to `portion` entries of its history in one snapshot, starting at a seq or at the oldest entry left. LARGE means
+-- that they exceed the budget.
+--   budget    maximum number of bytes of the record and the entries together
+--   record    name, value, …
 local job, refusal = openJob(base, space, jobId)
 if refusal then return refusal end
 
--- Ask for the size first, so that no large field is copied without need.
+-- Check the size first, so that no large field is copied in vain.
 local left = budget - redis.call('MEMORY', 'USAGE', job.key, 'SAMPLES', '0')
 local first, firstSeq, length, implied = placeInHistory(job, fromSeq)
 local over = math.min(length, first + tonumber(portion))

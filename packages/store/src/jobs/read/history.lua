@@ -2,8 +2,8 @@
 -- ARGV jobId fromSeq portion
 -- REPLY OK firstSeq:number events[]
 --
--- Read a portion of a job's history, from an event's seq on, or from the oldest that is left. It is so long that it has
--- a list, see get.lua.
+-- Read a portion of a job's history, starting at a seq or at the oldest entry left. The history is long enough to have a list, see
+-- get.lua.
 local job = loadJob(base, jobId)
 if not job.status then return { 'OK', tonumber(fromSeq), {} } end
 local first, firstSeq = placeInHistory(job, fromSeq)

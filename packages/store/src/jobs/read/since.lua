@@ -3,12 +3,12 @@
 -- REPLY OK firstSeq:number events[] lastSeq:number logSeq:number newestLog? status:Status name space result? tags?
 -- ERRORS JOB_NOT_FOUND
 --
--- Read a portion of a job's history, from an event's seq on, or from the oldest that is left. Return also the data with
--- which a reader sends those events, and the logs appended in the meantime, as if they were live.
---   firstSeq   of the first event returned; lastSeq of the last that exists
---   logSeq     of the newest log entry, which is newestLog
+-- Read a portion of a job's history, starting at a seq or at the oldest entry left. Also return what a stream needs to send these
+-- events, and the logs appended in the meantime, as if they were live.
+--   firstSeq, lastSeq   seq of the first event returned, and of the newest event of the job
+--   logSeq     seq of the newest log entry, `newestLog`
 --   result     null unless the job is completed
---   tags       the job's present ones, see lua/tags.lua
+--   tags       current tags of the job, see lua/tags.lua
 local job, logsDropped, result, tags = loadJob(base, jobId, 'logsDropped', 'result', 'tags')
 if not job.status then return { 'JOB_NOT_FOUND' } end
 local first, firstSeq, _, implied = placeInHistory(job, fromSeq)

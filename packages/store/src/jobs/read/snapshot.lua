@@ -3,9 +3,9 @@
 -- REPLY OK seq:number droppedSeq:number logSeq:number at:number status:Status space name updatedAt:number progress? tags?
 -- ERRORS JOB_NOT_FOUND FORBIDDEN
 --
--- Read the state of a job, and the seqs of its last event and of its newest log entry.
---   droppedSeq  of the newest event that the history no longer has; 1, which is `created`, when it has all others
---   at          now, epoch ms
+-- Read the state of a job, and the seqs of its newest event and its newest log entry.
+--   droppedSeq  seq of the newest event that the history no longer has; 1 (`created`) when it has all others
+--   at          current time, epoch ms
 --   progress    JSON text
 --   tags        see lua/tags.lua
 local job, refusal, logsDropped, progress, tags = openJob(base, space, jobId, 'logsDropped', 'progress', 'tags')

@@ -1,5 +1,5 @@
--- Make a pending job that has left its queues delivered, for the caller that claims it, and open its delivery window.
--- Further fields of the record may follow (name, value, …).
+-- Mark a pending job as delivered and open its delivery window. The caller has taken the job out of its queues. More fields of
+-- the record can follow (name, value, …).
 --   ackWithinMs   see deliveryMs
 local function markDelivered(job, nowMs, at, ackWithinMs, ...)
   moveToStatusIndex(job, 'delivered')
@@ -7,8 +7,8 @@ local function markDelivered(job, nowMs, at, ackWithinMs, ...)
   recordEvent(job, at, 'delivered', 'delivered', 'null', 'deliveredAt', at, ...)
 end
 
--- Make a pending job that has left its queues delivered and running at once, for the caller that claims it. Further fields
--- of the record may follow.
+-- Mark a pending job as delivered and running in one step, for a poll with autoAck. The caller has taken the job out of its
+-- queues. More fields of the record can follow.
 local function markRunning(job, nowMs, at, _, ...)
   startAttempt(job, nowMs)
   appendDelivery(job, at)
@@ -19,8 +19,8 @@ local function markRunning(job, nowMs, at, _, ...)
   end
 end
 
--- Append the values of a claimed job to a reply; claimedOf in the store reads them in this order: its id, its state
--- before the delivery, payload and checkpoint; and, only for the first job, the time now.
+-- Append the values of a claimed job to a reply, in the order in which claimedOf reads them: ID, state before the delivery,
+-- payload, checkpoint, and (only for the first job) the current time.
 local function appendClaimed(reply, job, payload, now)
   local n, checkpoint = #reply, false
   if job.flags ~= '-' then

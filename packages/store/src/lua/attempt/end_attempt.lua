@@ -1,11 +1,11 @@
--- Do what the options of a job ask for when it ends with this status: its callback is due, and its unique key is free.
+-- Apply the options of a job that has ended with this status: enqueue its callback and free its unique key.
 local function endOptions(job, nowMs, status)
   if wantsCallback(job, status) then enqueueCallback(job, nowMs) end
   if has(job, 'u') then freeUnique(job, option(job, 'u', 'unique'), 'expired') end
 end
 
--- Make a job dead, with its callback. `errorJson` is JSON text; further fields of the record may follow (name, value,
--- …). It begins with the ZREM of moveToStatusIndex. Return the status.
+-- Mark a job as dead, enqueue its callback and return 'dead'. `errorJson` is JSON text. More fields of the record can follow
+-- (name, value, …). The first write is a ZREM, see replaceEntry.
 local function makeDead(job, nowMs, errorJson, ...)
   moveToStatusIndex(job, 'dead')
   startRetention(job, nowMs, retentionIn(settingsText(job.base, job.space), 'dead'))
@@ -18,9 +18,9 @@ local function makeDead(job, nowMs, errorJson, ...)
   return 'dead'
 end
 
--- End an attempt that failed: while retries remain the job is requeued, at the end of the queue or for a delay; otherwise
--- it is dead, with its callback. `errorJson` is JSON text. Return the status that the job has now.
---   again   delayMs until the next attempt, nil for what `retry` of the record says; and random, see retryDelayMs
+-- End a failed attempt and return the new status of the job. While retries remain, the job goes to the end of the queue or is
+-- scheduled after a delay; otherwise it is dead, and its callback is enqueued. `errorJson` is JSON text.
+--   again   delayMs: delay before the next attempt, nil to follow `retry` of the record; random: see retryDelayMs
 local function failAttempt(job, nowMs, errorJson, again)
   if tonumber(job.attempt) > tonumber(job.maxRetries) then return makeDead(job, nowMs, errorJson) end
   local retry, delayMs = option(job, 'r', 'retry'), again.delayMs
@@ -35,9 +35,9 @@ local function failAttempt(job, nowMs, errorJson, again)
   return status
 end
 
--- End a delivery that was not acked in time: return the job to its place by creation, or make it dead when its time to
--- start is over, or after too many timeouts in a row. Return the status that the job has now.
---   windowMs    how long the worker had for the ack
+-- End a delivery that was not acked in time, and return the new status of the job. The job returns to its place in the queue.
+-- It is dead when its start limit has passed, or after too many timeouts in a row.
+--   windowMs    the delivery window that the worker had
 local function failDelivery(job, windowMs, nowMs)
   if isStartOver(job, nowMs) then return failStart(job, nowMs) end
   local count = (option(job, 'd', 'deliveryTimeouts') or 0) + 1

@@ -1,11 +1,11 @@
--- Return another random number, the n-th after this one: multiples of the golden ratio are spread evenly.
+-- Return the n-th random number after this one. Multiples of the golden ratio are spread evenly.
 local function nextRandom(random, n)
   return (random + n * 0.6180339887498949) % 1
 end
 
--- Return how long to wait before the attempt after this one, in ms.
+-- Return the backoff after an attempt, in ms.
 --   retry    `<delays> <factor> <maxDelaySeconds> <jitter>`, see storedRetryOf
---   random   at least 0 and below 1: the caller draws it, because Redis' own random numbers are the same in each script
+--   random   at least 0 and less than 1. The caller draws it, because Redis seeds math.random identically for every script
 local function retryDelayMs(retry, attempt, random)
   local delays, factor, longest, jitter = string.match(retry, '^(%S+) (%S+) (%S+) (%S+)$')
   local seconds, n = 0, 0

@@ -1,5 +1,5 @@
--- Start an attempt of a job that its worker has acked: execution window open, delivery timeouts counted from 0 again. The
--- caller records it.
+-- Start an attempt of an acked job: open the execution window and reset the count of delivery timeouts. The caller records the
+-- event.
 local function startAttempt(job, nowMs)
   moveToStatusIndex(job, 'running')
   job.attempt = nextOf(job.attempt)
@@ -10,7 +10,7 @@ local function startAttempt(job, nowMs)
   openWindow(job, nowMs, executionMs(job), runBy)
 end
 
--- Do what the options of a job ask for when an attempt starts. Return when the attempt must end; nil for no limit.
+-- Apply the options of a job whose attempt starts. Return when the attempt must end, epoch ms; nil for no limit.
 local function startOptions(job, nowMs)
   local runBy = has(job, 'm') and startRun(job, nowMs, option(job, 'm', 'maxRunSeconds')) or nil
   if has(job, 's') then leaveDue(job) end
@@ -22,14 +22,14 @@ local function startOptions(job, nowMs)
   return runBy
 end
 
--- End the time limit for the start of a job, which a retry or a release must not start again.
+-- Remove the start limit of a job. A retry or a release must not restart it.
 local function leaveDue(job)
   if not option(job, 's', 'startBy') then return end
   leave(job.base .. 'due', job.id)
   redis.call('HSET', job.key, 'startBy', '0')
 end
 
--- Free a unique key that lasts until the first ack.
+-- Free the unique key of a job if it lasts until the first ack.
 local function freeStarted(job)
   local unique = option(job, 'u', 'unique')
   if not string.find(unique, '^started ') then return end

@@ -1,6 +1,6 @@
--- Call a function for each entry of a sorted set of times that is before a time, the earliest first: with its id, its time
--- and its number. A record that is not valid, or of a later release, makes the function fail. Its entry comes again in a
--- minute, so that it does not stop the sweep. Return the number of entries, and the ids of the broken ones.
+-- Call a function for each entry of a sorted set that is due before a time, earliest first. The function gets the ID, the time
+-- and the number of the entry. It fails for a record that is invalid or from a newer release; that entry is postponed by a
+-- minute, so that it does not block the sweep. Return the number of entries, and the IDs of those that failed.
 local function sweep(set, before, limit, nowMs, processOne)
   local entries = redis.call('ZRANGEBYSCORE', set, '-inf', '(' .. formatInteger(before), 'WITHSCORES', 'LIMIT', 0, limit)
   local broken = {}

@@ -1,52 +1,51 @@
--- Return how long the execution window of a job is, in milliseconds.
+-- Return the length of a job's execution window, in ms.
 local function executionMs(job)
   return math.ceil(numberOf(job.timeoutSeconds) * 1000)
 end
 
--- Return how long the delivery window of a job is, in milliseconds.
--- The setting may be 0, for as long as the execution window.
---   ackWithinMs   what its poll asked for; nil or false for the setting
+-- Return the length of a job's delivery window, in ms. With the setting 0, it is as long as the execution window.
+--   ackWithinMs   delivery window requested by the poll; nil or false for the setting
 local function deliveryMs(job, ackWithinMs)
   local ms = tonumber(ackWithinMs or DELIVERY_TIMEOUT_MS)
   return ms > 0 and ms or executionMs(job)
 end
 
--- Return how long the window of a delivered or running job is, in milliseconds.
+-- Return the length of the current window of a delivered or running job, in ms.
 local function windowMs(job, ackWithinMs)
   return job.status == 'delivered' and deliveryMs(job, ackWithinMs) or executionMs(job)
 end
 
--- Give a delivered or running job a window from now on. It times out when the window closes without a call of its
--- worker.
---   runBy   of its record: when a running attempt must end; absent without maxRunSeconds
+-- Open a window for a delivered or running job, starting now. The job times out if its worker does not call before the window
+-- closes.
+--   runBy   when the running attempt must end, from the record; nil without maxRunSeconds
 local function openWindow(job, nowMs, ms, runBy)
   local closes = nowMs + ms
   if runBy then closes = math.min(closes, tonumber(runBy)) end
   enter(job.base .. 'deadlines', formatInteger(closes), job.id)
 end
 
--- Open the window of a job again, on a full Redis too, see replaceEntry.
+-- Restart the window of a job, even on a full Redis, see replaceEntry.
 local function reopenWindow(job, nowMs, ms, runBy)
   leave(job.base .. 'deadlines', job.id)
   openWindow(job, nowMs, ms, runBy)
 end
 
--- Start the time limit of an attempt, and return when the attempt must end.
+-- Start the run limit of an attempt, and return when the attempt must end.
 local function startRun(job, nowMs, maxRunSeconds)
   local runBy = formatInteger(nowMs + math.ceil(maxRunSeconds * 1000))
   redis.call('HSET', job.key, 'runBy', runBy)
   return runBy
 end
 
--- Return when Redis' clock last stepped forward, in ms; 0 for never. A time in the future is from before a step back,
+-- Return when the clock of Redis last stepped forward, epoch ms; 0 for never. A mark in the future was made before a step back,
 -- and is ignored.
 local function lastStep(base, nowMs)
   local at = tonumber(redis.call('GET', base .. 'stepped') or 0)
   return at <= nowMs and at or 0
 end
 
--- If the clock has jumped since the worker's last call, its job had less time than it was promised: open its window
--- again, and move the time limit of its attempt. Return whether it was opened.
+-- Restart the window and the run limit of a job if the clock has stepped forward since its worker's last call, because the
+-- worker had less time than promised. Return whether the window was restarted.
 local function reopenIfCutShort(job, due, steppedAt, nowMs, ackWithinMs)
   if steppedAt == 0 or (job.status ~= 'delivered' and job.status ~= 'running') then return false end
   local ms, longest, runBy = windowMs(job, ackWithinMs), option(job, 'm', 'maxRunSeconds'), option(job, 'm', 'runBy')

@@ -1,32 +1,33 @@
--- What a script for several jobs has read, or has still to write, once for all jobs or for a run of consecutive ones. nil in
--- a script for one job. A script for several jobs starts with beginBatch and ends with endBatch. Fields:
---   space, order, isOrderNew, base    the last order that was given in a space, and whether `spaces` does not have it yet
---   names, name, count                number of new jobs of a name of a space
+-- Reads and pending writes shared by all verbs of a group, or by a run of consecutive ones. nil in the script of a single verb.
+-- A group starts with beginBatch and ends with endBatch. Fields:
+--   space, order, isOrderNew, base    last order assigned in a space, and whether it still has to be written to `spaces`
+--   names, name, count                number of new jobs with one name in one space, not written yet
 --   unheard                           a channel without subscribers
---   prefix, isAnythingPaused          of a space
---   queue, heads, next                the oldest entries of a queue, and the first of them that is not taken
---   numbers, texts                    numbers by their texts, and texts by their numbers, see numberOf and formatInteger
+--   prefix, isAnythingPaused          whether anything may be paused in one space
+--   queue, heads, next                oldest entries of a queue, and the position of the first that is not taken
+--   numbers, texts                    numbers by text and texts by number, see numberOf and formatInteger
 local batch
 
---   isOfOne   whether its jobs are likely to be of one space; otherwise each set is written at once, which costs less then
+-- Start a group.
+--   isOfOne   whether its jobs probably belong to one space; otherwise each write to a set is immediate, which then costs less
 local function beginBatch(isOfOne)
   batch = { numbers = {}, texts = {} }
   if isOfOne then collectSets() end
 end
 
--- Store the last order.
+-- Write the last order.
 local function storeOrder()
   if batch.isOrderNew then redis.call('ZADD', batch.base .. 'spaces', formatInteger(batch.order), batch.space) end
   batch.isOrderNew = false
 end
 
--- Store the number of jobs.
+-- Write the number of new jobs.
 local function storeCount()
   if batch.name then redis.call('ZINCRBY', batch.names, batch.count, batch.name) end
   batch.name = nil
 end
 
--- Write what is left. A set that is damaged must not stop the others.
+-- Write everything pending. A damaged set must not stop the others.
 -- @throws the first error
 local function endBatch()
   local failure

@@ -1,4 +1,4 @@
--- Set the score of a member of a sorted set. A script for several jobs puts another function in its place, see collectSets.
+-- Set the score of a member of a sorted set. collectSets replaces this function in a group.
 local function enter(set, score, member)
   redis.call('ZADD', set, score, member)
 end
@@ -7,10 +7,10 @@ local function leave(set, member)
   redis.call('ZREM', set, member)
 end
 
--- What is to be written to sorted sets: scores by key and member, and false for a member to be removed.
+-- Pending writes to sorted sets, by key and member: a score, or false for a member to remove.
 local collected
 
--- Keep what is written to sorted sets until a set is read, or until endBatch.
+-- Collect writes to sorted sets until a set is read, or until endBatch.
 local function collectSets()
   collected = {}
   local function scoresOf(set)
@@ -21,12 +21,12 @@ local function collectSets()
   function leave(set, member) (collected[set] or scoresOf(set))[member] = false end
 end
 
--- Write what was collected for a sorted set, and return its key. Call this before every read of a set.
+-- Write what is pending for a sorted set, and return its key. Call this before every read of a set.
 local function written(set)
   local scores = collected and collected[set]
   if not scores then return set end
   collected[set] = nil
-  -- With room for a few, because a table that grows costs more.
+  -- Preallocated, because a table that grows costs more.
   local added, removed, n, m = { nil, nil, nil, nil, nil, nil, nil, nil }, { nil, nil, nil, nil }, 0, 0
   for member, score in pairs(scores) do
     if score then

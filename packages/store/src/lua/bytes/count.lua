@@ -1,4 +1,5 @@
--- Take a job out of the sum of its space. Return the hash of the sums, and its round: false in a space whose bytes are not counted.
+-- Subtract a job from the sum of its space. Return the key of the sums and the round; the round is false in a space whose bytes
+-- are not counted.
 local function uncountBytes(job)
   local sums = job.base .. 'space:' .. job.space .. '/bytes'
   local round = redis.call('HGET', sums, 'round')
@@ -7,15 +8,16 @@ local function uncountBytes(job)
   return sums, round
 end
 
--- Return about how many bytes a job's places in the indexes take. Keys and entries contain its name and each of its tags.
+-- Estimate the bytes of a job's entries in the indexes. Keys and entries contain its name and each of its tags.
 local function indexBytes(name, tags)
   local bytes = 500 + 2 * #name
   for tag in string.gmatch(tags or '', '[^\n]+') do bytes = bytes + 250 + 2 * #tag end
   return bytes
 end
 
--- Measure a job, and return its bytes: those of its record, its history, its logs and its places in the indexes. This is done when a caller has sent more than 512 bytes to store, and when a worker's report is every
--- sixteenth entry of the history; the recount finds the rest. Redis visits each node of a list to measure it: 8 to 15 µs for 32 MB.
+-- Measure a job and return its bytes: record, history, logs and entries in the indexes. Callers do this when they have stored
+-- more than 512 bytes, and heartbeats do it with every sixteenth entry of the history; a recount finds the rest. To measure a
+-- list, Redis visits each of its nodes: 8 to 15 µs for 32 MB.
 local function countBytes(job)
   local sums, round = uncountBytes(job)
   if not round then return 0 end

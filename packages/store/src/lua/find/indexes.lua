@@ -1,8 +1,8 @@
--- Return indexes of a space that have every job that can pass a filter, and as few others as possible. Their scores are
--- places by creation. No job is in two of them.
---   prefix     of the keys of the space
---   statuses   of which a job has one, with blanks in between; '' for any
---   tags       of which a job has all, with a newline in between; '' for any
+-- Return indexes of a space that contain every job that can pass a filter, and as few others as possible. Their scores are
+-- creation orders. No job is in two of them.
+--   prefix     prefix of the keys of the space
+--   statuses   statuses of which a job must have one, separated by blanks; '' for any
+--   tags       tags of which a job must have all, separated by newlines; '' for any
 local function indexesFor(prefix, statuses, tags)
   local best, fewest = {}, 0
   for status in string.gmatch(statuses, '%S+') do best[#best + 1] = prefix .. 'status/' .. status end
@@ -16,11 +16,11 @@ local function indexesFor(prefix, statuses, tags)
   return best
 end
 
--- Return a function that returns the place of the n-th entry of some indexes within bounds, and the ids of the first.
--- One index is read without scores, because writing each takes time.
+-- Read the first job IDs of some indexes within bounds. Return a function from n to the creation order of the n-th ID, and the
+-- IDs. A single index is read without scores, because Redis formats each one.
 --   order      `asc` or `desc`
---   min, max   places as ZRANGEBYSCORE takes them
---   most       how many entries
+--   min, max   bounds as ZRANGEBYSCORE takes them
+--   most       maximum number of IDs
 local function entriesOf(indexes, order, min, max, most)
   local isDescending = order == 'desc'
   local function read(index, ...)

@@ -1,7 +1,7 @@
--- Create a function that checks by its record whether a job passes the parts of a filter that indexesFor may leave open.
--- It reads small fields only. An entry whose record is gone does not pass.
---   statuses   with blanks in between; '' for any
---   tags       with a newline in between; '' for any
+-- Create a function that reads a record and checks it against the parts of a filter that the indexes may not have covered. It
+-- reads small fields only. An entry whose record is gone does not pass.
+--   statuses   separated by blanks; '' for any
+--   tags       separated by newlines; '' for any
 --   names      list; empty for any
 local function filterBy(statuses, tags, names)
   local isByIndex, hasStatus, hasName = tags == '' and not names[1], {}, {}

@@ -1,13 +1,13 @@
 -- The record of an operation has these fields:
---   status     running, done or canceled
---   statuses   of its jobs, in the order in which they are examined, with blanks in between
---   lowest, highest   creation order of its jobs
---   cursor     '<status> <order>': the last job that was examined in the index of that status, '-inf' for none yet.
---              With `ids`: 'ids <n>', the number of ids not examined yet. 'end' after the last job
---   looked, changed, skipped   counts; absent for 0
---   left       count, once it is no longer running; absent for 0
+--   status     `running`, `done` or `cancelled`
+--   statuses   statuses of its jobs, in the order in which they are examined, separated by blanks
+--   lowest, highest   range of the creation order of its jobs
+--   cursor     '<status> <order>': creation order of the job examined last in the index of that status, '-inf' before the first.
+--              With `ids`: 'ids <n>', the number of IDs that remain to be examined. 'end' after the last job
+--   looked, changed, skipped   numbers of jobs; absent for 0
+--   left       number of jobs not examined when the operation ended; absent for 0
 
--- Status of a job after an action; absent where it depends on the job.
+-- Status of a job after an action; absent if it depends on the job.
 local OPERATION_ENDS = { kill = 'killed', delete = 'none' }
 
 -- Count the jobs that an operation has not examined yet.
@@ -24,8 +24,8 @@ local function operationLeft(space, statuses, cursor, highest)
   return left
 end
 
--- Move the running operations of a space behind those of other spaces, and this one behind them, so that spaces take turns.
--- Their scores differ by less than a millisecond.
+-- Move the running operations of a space behind those of other spaces, with this one last, so that spaces take turns. The
+-- scores of one space differ by less than a millisecond.
 local function passTurn(base, space, id, nowText)
   local running, others = base .. 'operations', {}
   for _, other in ipairs(redis.call('ZRANGE', base .. 'space:' .. space .. '/operations', 0, -1)) do

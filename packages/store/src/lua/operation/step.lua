@@ -1,5 +1,5 @@
--- Read the next jobs of a status index: { id, creation order } of each.
---   order   the last one that was examined; '-inf' for none
+-- Read the next jobs of a status index: { ID, creation order } of each.
+--   order   creation order of the job examined last; '-inf' for none
 local function nextJobs(index, order, lowest, highest, most)
   local low = order == '-inf' and lowest or '(' .. order
   local found, page = redis.call('ZRANGEBYSCORE', index, low, highest, 'WITHSCORES', 'LIMIT', 0, most), {}
@@ -7,8 +7,8 @@ local function nextJobs(index, order, lowest, highest, most)
   return page
 end
 
--- Read a job, if it passes the filter of an operation, apart from its status; otherwise return nil.
---   names   as keys of a table; an empty one for any
+-- Read a job and return it if it passes the filter of an operation, except for its status; otherwise return nil.
+--   filter.names   names as the keys of a table; empty for any
 local function matchingJob(base, id, filter)
   local job, tags = loadJob(base, id, 'tags')
   local order = tonumber(job.order or -1)
@@ -18,9 +18,8 @@ local function matchingJob(base, id, filter)
   return hasTags(tags, filter.tags) and job or nil
 end
 
--- Store what a step of an operation has done, and end the operation after its last job, or at its limit. Return its
--- status.
---   counts   jobs that the step has examined, changed and skipped
+-- Record a step of an operation, and end the operation after its last job or at its limit. Return its status.
+--   counts   numbers of jobs that the step has examined, changed and skipped
 local function recordStep(base, id, nowText, cursor, counts)
   local key = base .. 'operation:' .. id
   local fields = { 'looked', 'changed', 'skipped' }
@@ -36,8 +35,7 @@ local function recordStep(base, id, nowText, cursor, counts)
   return 'done'
 end
 
--- Count a job that has another status now, in a list of the status before, the status after, the name, and the number of
--- jobs.
+-- Count a change of status in a list of: status before, status after, job name, number of jobs.
 local function countMove(moves, job, after)
   for i = 1, #moves, 4 do
     if moves[i] == job.status and moves[i + 1] == after and moves[i + 2] == job.name then

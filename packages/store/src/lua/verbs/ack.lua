@@ -3,8 +3,8 @@
 -- REPLY UNCHANGED
 -- ERRORS JOB_NOT_DELIVERED JOB_NOT_RUNNING DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN
 --
--- Start the attempt of a delivered job: running, attempt + 1, execution window open, delivery timeouts counted from 0
--- again.
+-- Start the attempt of a delivered job: mark it as running, increment its attempt, open the execution window and reset the
+-- count of delivery timeouts.
 --   deliveryToken  see replyToToken
 --   attempt        number of the attempt that has started
 local job, refusal = openJob(base, space, jobId)

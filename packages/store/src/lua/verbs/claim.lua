@@ -4,9 +4,9 @@
 -- REPLY PAUSED
 -- ERRORS TOO_LATE JOB_NOT_FOUND FORBIDDEN
 --
--- Claim this job if it is pending, and neither its name nor its space is paused.
---   space     of the job
---   job       its values, see appendClaimed
+-- Claim a job by its ID, if it is pending and neither its name nor its space is paused.
+--   space     space of the job
+--   job       values of the job, see appendClaimed
 if isTooLate(nowText, notAfter) then return { 'TOO_LATE' } end
 local job, refusal, payload = openJob(base, space, jobId, 'payload')
 if refusal then return refusal end

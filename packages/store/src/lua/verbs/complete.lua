@@ -4,11 +4,11 @@
 -- ERRORS JOB_NOT_RUNNING DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN
 -- REPLICATED
 --
--- End a running job with its result, and enqueue its callback.
+-- Complete a running job with its result, and enqueue its callback.
 --   deliveryToken  see replyToToken
 --   result         JSON text
---   mayDiffer      '' when no space of the partition has a retention of its own, as far as the process knows
---   runMs          how long the attempt has run
+--   mayDiffer      '' if the process knows that no space of the partition overrides the retention
+--   runMs          duration of the attempt
 local job, refusal, startedAt = openJob(base, space, jobId, 'startedAt')
 if refusal then return refusal end
 if deliveryToken ~= '' and not (job.status == 'running' and deliveryToken == previousOf(job.attempt) .. '.' .. job.returns .. '.' .. job.order) then

@@ -7,16 +7,16 @@
 -- ERRORS TOO_LATE IDEMPOTENCY_MISMATCH SPACE_FULL STORAGE_FULL
 -- REPLICATED
 --
--- Create a job, unless this job exists already, or another one occupies its unique key. When memory is full, Redis refuses
--- it before anything is removed.
---   jobId         made from the idempotency key; a new one without such a key
---   options       the end of its state: maxRetries, timeoutSeconds and flags
---   extras        see existingFor; '' for a pending job of no idempotency key and no options but those that are only stored, in
---                 a space without limits
---   fields        further fields of the record, name and value in turn
---   order         place of the job in its space; floor(order / 1024) is the creation time in ms
---   scheduledFor  of a scheduled job, epoch ms; absent for a pending one
---   values        of the fields that `extras` names
+-- Create a job, unless it already exists or another job occupies its unique key. When memory is full, Redis refuses the create
+-- before anything is removed.
+--   jobId         derived from the idempotency key; a new ID without a key
+--   options       the part of its state with maxRetries, timeoutSeconds and flags
+--   extras        see existingFor; '' for the plain case: a pending job without an idempotency key, in a space without limits,
+--                 whose options only have to be stored
+--   fields        further fields of the record (name, value, …)
+--   order         creation order of the job; floor(order / 1024) is the creation time in ms
+--   scheduledFor  epoch ms at which a scheduled job becomes claimable; absent for a pending one
+--   values        values of the fields named in `extras`
 if isTooLate(nowText, notAfter) then return { 'TOO_LATE' } end
 -- Among the options, only flags are letters.
 local job = { key = base .. 'job:' .. jobId, base = base, id = jobId, space = space, name = name, flags = options }
@@ -30,7 +30,7 @@ if extras ~= '' then
 end
 if knownFull then return { 'STORAGE_FULL' } end
 
--- Orders of 1/1024 ms distinguish the moments of Redis, so the last order of the space is seldom needed.
+-- An order has a resolution of 1/1024 ms, as fine as the clock of Redis, so it rarely has to exceed the previous order by 1.
 local order = nextOrder(base, space, nowMs * 1024 + math.floor(micros % 1000 * 1.024))
 local state = status .. ' ' .. order .. ' 0 0 1 0 ' .. options .. ' ' .. space .. ' ' .. name
 redis.call('HSET', job.key, 'state', state, unpack(fields))

@@ -4,14 +4,14 @@
 -- ERRORS JOB_NOT_RUNNING DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN
 -- REPLICATED
 --
--- End the attempt of a running job: pending or scheduled again while retries remain, else dead.
+-- End the attempt of a running job as failed. The job is retried while retries remain; otherwise it is dead.
 --   deliveryToken  see replyToGivingUp
 --   errorJson      JSON text of the worker's error
---   isRetryable    '0' makes the job dead at once
---   retryAfterMs   until the next attempt; '' for what the job's `retry` says
+--   isRetryable    '0' to make the job dead without further retries
+--   retryAfterMs   delay before the next attempt; '' to follow the job's `retry`
 --   random         see retryDelayMs
---   status         of the job now
---   runMs          how long the attempt has run
+--   status         new status of the job
+--   runMs          duration of the attempt
 local job, refusal, startedAt = openJob(base, space, jobId, 'startedAt')
 if refusal then return refusal end
 if deliveryToken ~= '' then

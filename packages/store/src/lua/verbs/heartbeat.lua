@@ -2,10 +2,10 @@
 -- REPLY OK attempt:number
 -- ERRORS JOB_KILLED JOB_NOT_RUNNING DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN STORAGE_FULL
 --
--- Open the execution window of a running job again, and store its worker's report. STORAGE_FULL: the window is open
--- again, but the report was not stored.
+-- Restart the execution window of a running job, and store its worker's report. STORAGE_FULL means that the window was restarted,
+-- but the report was not stored.
 --   deliveryToken  see replyToToken
---   kind           progress, checkpoint, event, keepalive, or ephemeral for an event that only streams get
+--   kind           progress, checkpoint, event, keepalive, or ephemeral for an event that only streams receive
 --   data           JSON text; not used for keepalive
 local job, refusal = openJob(base, space, jobId)
 if refusal then return refusal end
@@ -17,7 +17,7 @@ end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 
 local isFull = kind ~= 'keepalive' and kind ~= 'ephemeral' and isMemoryFull(base)
-reopenWindow(job, nowMs, executionMs(job), option(job, 'm', 'runBy')) -- even on a full Redis, because a job whose worker is alive must not time out
+reopenWindow(job, nowMs, executionMs(job), option(job, 'm', 'runBy')) -- even on a full Redis: a job whose worker is alive must not time out
 if isFull then return { 'STORAGE_FULL' } end
 
 if kind == 'keepalive' or kind == 'ephemeral' then

@@ -3,9 +3,10 @@
 -- ERRORS JOB_ENDED JOB_NOT_FOUND FORBIDDEN
 -- REPLICATED
 --
--- End a job by force; a killed job stays as it is. A callback follows only if its producer asked for one.
---   reason    JSON text, a string or null
---   before    status that the job had
+-- Kill a job that has not ended. A killed job stays unchanged. A callback is enqueued only if the producer requested it for this
+-- status.
+--   reason    JSON text: a string or null
+--   before    previous status of the job
 local job, refusal = openJob(base, space, jobId)
 if refusal then return refusal end
 if job.status == 'killed' then return { 'OK', 'killed', job.space, job.name } end

@@ -3,16 +3,17 @@
 -- REPLY MORE jobs?...
 -- ERRORS TOO_LATE
 --
--- Claim up to `count` pending jobs of one space, oldest first over all requested names that are not paused.
+-- Claim up to `count` pending jobs of one space, oldest first across all requested names that are not paused. MORE means that
+-- paused jobs have used up the rounds of this poll; another poll continues behind them.
 --   count        1 to 50
---   isAcked      '1' to ack the jobs at once, '' otherwise
---   ackWithinMs  their delivery window, instead of that of the settings; '' for that
---   workerId     to be shown on the jobs; '' for none
+--   isAcked      '1' for autoAck, '' otherwise
+--   ackWithinMs  delivery window of the jobs; '' for DELIVERY_TIMEOUT_SECONDS
+--   workerId     worker to show on the jobs; '' for none
 --   names        job names, at most 100; none for any
---   jobs         the values of all of them, see appendClaimed; with MORE, another poll continues behind the paused jobs
+--   jobs         values of all claimed jobs, see appendClaimed
 if isTooLate(nowText, notAfter) then return { 'TOO_LATE' } end
 local wanted, prefix, paused = numberOf(count), base .. 'space:' .. space .. '/', nil
-local queue = prefix .. 'queue' -- that of a name is <queue>/<name>
+local queue = prefix .. 'queue' -- the queue of a name is <queue>/<name>
 if isAnythingPaused(prefix) then
   paused = pausedNames(prefix)
 end
@@ -36,12 +37,12 @@ if isAcked ~= '' then
 end
 
 local reply, claimed, id = { 'OK' }, 0, nil
-for _ = 1, wanted + (paused and 100 or 50) do -- further turns, for entries without a pending job and for paused ones
+for _ = 1, wanted + (paused and 100 or 50) do -- extra rounds for entries that have no pending job or are paused
   if claimed == wanted then break end
   if takeOldest then id = takeOldest() else id = popOldest(source, wanted) end
   if not id then break end
   local isValid, job, payload = pcall(loadJob, base, id, 'payload')
-  -- Any other entry is gone from this queue now. A job of a paused name stays in that of its name, and hides no other.
+  -- Any other entry has now left this queue. A job of a paused name stays in the queue of its name, where it hides no other job.
   if isValid and job.status == 'pending' and not (paused and paused[job.name]) then
     leave(names[1] and queue or queue .. '/' .. job.name, id) -- the job's other queue
     if more then mark(job, nowMs, nowText, ackMs, unpack(more)) else mark(job, nowMs, nowText) end

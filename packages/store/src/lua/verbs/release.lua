@@ -4,13 +4,13 @@
 -- ERRORS JOB_NOT_RUNNING JOB_KILLED DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN
 -- REPLICATED
 --
--- Return a delivered or running job to its place in the queue by creation, or put it off, as if the delivery had not
--- happened: an attempt that has started is not counted. A delivered job whose time to start is over is dead.
+-- Return a delivered or running job to its place in the queue, or schedule it, as if it had not been delivered: an attempt that
+-- has started does not count. A delivered job whose start limit has passed is dead.
 --   deliveryToken  see replyToGivingUp
---   reason         JSON text, a string or null
+--   reason         JSON text: a string or null
 --   delay          see timeOf
---   before, after  status that the job had, and has now
---   attempt        number of the attempt that was given up, or would have started
+--   before, after  previous and new status of the job
+--   attempt        number of the attempt that was given up, or that would have started
 local job, refusal = openJob(base, space, jobId)
 if refusal then return refusal end
 if deliveryToken ~= '' then

@@ -4,12 +4,12 @@
 -- ERRORS JOB_NOT_DEAD JOB_NOT_FOUND FORBIDDEN
 -- REPLICATED
 --
--- Put a dead or killed job back at the end of the queue, with all of its attempts ahead. It takes its unique key
--- back. A callback that is still owed is dropped.
+-- Put a dead or killed job back at the end of the queue, or schedule it, with all retries available again. The job reclaims its
+-- unique key, and its pending callback is dropped.
 --   delay          see timeOf
 --   isDryRun       '1' to change nothing, '' otherwise
---   before, after  status that the job had, and has now
---   id, status     of another job, which occupies the unique key
+--   before, after  previous and new status of the job
+--   id, status     ID and status of the other job that occupies the unique key
 local job, refusal = openJob(base, space, jobId)
 if refusal then return refusal end
 if job.status ~= 'dead' and job.status ~= 'killed' then return { 'JOB_NOT_DEAD', job.status } end

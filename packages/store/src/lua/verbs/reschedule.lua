@@ -3,11 +3,10 @@
 -- ERRORS JOB_NOT_PENDING JOB_NOT_FOUND FORBIDDEN
 -- REPLICATED
 --
--- Give a job that waits another time, or put it at the end of the queue. Its time to start restarts once it is
--- claimable.
+-- Change when a waiting job becomes claimable, or put it at the end of the queue. Its start limit restarts once it is claimable.
 --   delay      see timeOf
---   priority   head start in seconds; '' for the one it has
---   before, after   status that the job had, and has now
+--   priority   head start in seconds; '' to keep the current one
+--   before, after   previous and new status of the job
 local job, refusal = openJob(base, space, jobId)
 if refusal then return refusal end
 if job.status ~= 'scheduled' and job.status ~= 'pending' then return { 'JOB_NOT_PENDING', job.status } end
@@ -28,7 +27,7 @@ if startLimit(job) then
 end
 local scheduledFor = timeOf(delay, nowMs)
 local status = returnToWaiting(job, nowMs, scheduledFor)
-if not scheduledFor then redis.call('HDEL', job.key, 'scheduledFor') end -- it did not wait for that time
+if not scheduledFor then redis.call('HDEL', job.key, 'scheduledFor') end -- the job did not wait for that time
 local data = '{"scheduledFor":' .. (scheduledFor and isoText(scheduledFor) or 'null')
 data = data .. (priority == '' and '}' or ',"priority":' .. priority .. '}')
 recordEvent(job, nowText, 'rescheduled', status, data)

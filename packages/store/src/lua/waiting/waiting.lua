@@ -1,20 +1,20 @@
--- A waiting job is pending, and in its queues, or scheduled. `due` has a time for it when a sweep must act: when
--- the job becomes claimable, or when its time to start is over. That time begins once the job can be claimed.
---   scheduledFor   when the job becomes claimable, epoch ms; nil when it is
+-- A waiting job is either pending and in its queues, or scheduled. `due` contains the time at which a sweep must act on it: when
+-- the job becomes claimable, or when its start limit ends. The start limit begins once the job is claimable.
+--   scheduledFor   when the job becomes claimable, epoch ms; nil if it is claimable now
 
--- Return the score of a job in its queues: its claim order, minus its head start.
+-- Return the score of a job in its queues: its claim order minus its head start.
 local function queueScore(order, priority)
   return priority and formatInteger(order - priority * 1024000) or order
 end
 
--- Return the claim order of a job from its score in a queue.
+-- Return the claim order of a job, given its score in a queue.
 local function claimOrder(score, priority)
   return priority and formatInteger(score + priority * 1024000) or score
 end
 
--- Enter a claimable job in its queues, at this claim order. A job with `scheduledFor` only gets an entry in `due`.
+-- Add a claimable job to its queues, at this claim order. A job with `scheduledFor` gets an entry in `due` only.
 local function enterWaiting(job, nowMs, scheduledFor, order)
-  if batch then batch.queue = nil end -- Its place may be before some that were read, see popOldest.
+  if batch then batch.queue = nil end -- The job may precede entries that were already read, see popOldest.
   local limit = startLimit(job)
   if scheduledFor then
     redis.call('HSET', job.key, 'scheduledFor', formatInteger(scheduledFor))
@@ -30,14 +30,14 @@ local function enterWaiting(job, nowMs, scheduledFor, order)
   if due < math.huge then enter(job.base .. 'due', formatInteger(due), job.id) end
 end
 
--- Take a job that has not started from where it waits.
+-- Remove a waiting or delivered job from its queues and from `due`.
 local function leaveWaiting(job)
   if job.status == 'pending' then dequeue(job) end
   if job.status == 'scheduled' or option(job, 's', 'startBy') then leave(job.base .. 'due', job.id) end
 end
 
--- Send a job back to waiting, and return its status. It begins with the ZREM of moveToStatusIndex.
---   order   its claim order; nil for the end of the queue
+-- Put a job back to waiting, and return its new status. The first write is a ZREM, see replaceEntry.
+--   order   claim order of the job; nil for the end of the queue
 local function returnToWaiting(job, nowMs, scheduledFor, order)
   local status = scheduledFor and 'scheduled' or 'pending'
   moveToStatusIndex(job, status)
@@ -47,7 +47,7 @@ local function returnToWaiting(job, nowMs, scheduledFor, order)
   return status
 end
 
--- Return the end of an event's JSON data that says when the job becomes claimable.
+-- Return the end of an event's JSON data, with the time at which the job becomes claimable.
 local function scheduledData(scheduledFor)
   return scheduledFor and ',"scheduledFor":' .. isoText(scheduledFor) .. '}' or '}'
 end

@@ -2,11 +2,11 @@
 -- ARGV base limit
 -- REPLY OK wasDue:number
 --
--- Do one step of the recount of the space of this partition that has waited the longest: measure its next jobs, so that its sum
--- is right again whatever has happened to it. A job that another script measures in the meantime is in the new sum as well. See
--- lua/bytes.
---   limit    jobs at most, fewer when they are large
---   wasDue   1 when a step was done
+-- Recount the bytes of one space, one step at a time: measure its next jobs, so that its sum becomes correct whatever was wrong
+-- before. The space is the one of this partition that has waited longest. A job that another script measures in the meantime also
+-- counts in the new sum. See lua/bytes.
+--   limit    maximum number of jobs; fewer when they are large
+--   wasDue   1 if a step was done
 local nowMs, nowText = now()
 local space = redis.call('ZRANGEBYSCORE', recounts, '-inf', nowText, 'LIMIT', 0, 1)[1]
 if not space then return { 'OK', 0 } end
@@ -37,7 +37,7 @@ local page = redis.call('ZRANGEBYSCORE', prefix .. 'jobs', '(' .. cursor, '+inf'
 local bytes, isLast = 0, #page < 2 * limit
 for i = 1, #page, 2 do
   if bytes > 16777216 then isLast = false break end
-  local isValid, ofJob = pcall(measure, page[i]) -- fsck reports a record that is not valid
+  local isValid, ofJob = pcall(measure, page[i]) -- fsck reports an invalid record
   cursor, bytes = page[i + 1], bytes + (isValid and ofJob or 0)
 end
 if isLast then

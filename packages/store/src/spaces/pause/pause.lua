@@ -3,11 +3,11 @@
 -- REPLY OK changed:number
 -- REPLY TOO_MANY
 --
--- Pause jobs of some names, or a whole space: from now on no job of these is claimed. It works on a full Redis.
+-- Pause some names, or a whole space: their jobs can no longer be claimed. This works on a full Redis.
 --   paused   the space's /paused, see lua/waiting/paused.lua
---   most     names that may be paused
+--   most     maximum number of paused names
 --   names    '' for the whole space
---   changed  how many of them were not paused before
+--   changed  number of names that were not paused before
 local fields, known = redis.call('HGETALL', paused), {}
 local count, changed = 0, 0
 for i = 1, #fields, 2 do
@@ -20,7 +20,7 @@ end
 if count > tonumber(most) then return { 'TOO_MANY' } end
 
 for _, name in ipairs(names) do
-  redis.call('HDEL', paused, name) -- first: a full Redis lets the rest pass once something was removed
+  redis.call('HDEL', paused, name) -- first: a full Redis accepts the writes after a removal
   redis.call('HSET', paused, name, '1')
   if known[name] ~= '1' then changed = changed + 1 end
 end
