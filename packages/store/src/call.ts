@@ -6,7 +6,7 @@ import type { Store } from './store.js';
 /**
  * Await a command that is not a script, convert its errors, and report it to the observer.
  *
- * @param name of the command
+ * @param name name of the command
  */
 export async function call<T>({ observer }: Store, name: string, reply: Promise<T>): Promise<T> {
   const began = performance.now();
@@ -19,7 +19,7 @@ export async function call<T>({ observer }: Store, name: string, reply: Promise<
   }
 }
 
-/** Convert the error of a call to Redis, report it to the observer, and return it. */
+/** Convert an error of a Redis call, report it to the observer, and return it. */
 export function callError(observer: StoreObserver, thrown: unknown): unknown {
   const error = fromRedisError(thrown);
   const errorClass = errorClassOf(error);
@@ -30,7 +30,7 @@ export function callError(observer: StoreObserver, thrown: unknown): unknown {
 /**
  * Return the class of an error that `fromRedisError` returned.
  *
- * @returns null for a refusal by a script, which is no error of Redis
+ * @returns null for a refusal by a script, which is not a Redis error
  */
 function errorClassOf(error: unknown): RedisErrorClass | null {
   if (!(error instanceof YardmasterError)) return 'other';
@@ -38,6 +38,6 @@ function errorClassOf(error: unknown): RedisErrorClass | null {
   if (error.code !== 'UNAVAILABLE') return null;
   const { name, message, code } = error.cause as Error & { code?: string }; // Every converted error has a cause.
   if (/^(Command timed out|Socket timeout)/.test(message) || code === 'ETIMEDOUT') return 'timeout';
-  // Redis replied that it is unable to do this; errors of ioredis have other names.
+  // A reply from Redis means that it cannot run the command now; errors of ioredis have other names.
   return name === 'ReplyError' || /^[A-Z]{4,} /.test(message) ? 'busy' : 'connection';
 }

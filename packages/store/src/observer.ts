@@ -1,6 +1,6 @@
 import type { Action, Status } from '@yardmaster/protocol';
 
-/** Status from which or to which jobs move; `none` before their creation and after their purge. */
+/** Status of a job; `none` before its creation and after its deletion. */
 export type StatusOrNone = Status | 'none';
 
 /** What a call has done to jobs, as metrics and the histories of spaces count it. */
@@ -9,46 +9,46 @@ export interface Change {
   to: StatusOrNone;
   /** Number of jobs. Default 1. */
   jobs?: number;
-  /** Space and name of the jobs, where a history counts the change. */
+  /** Space and name of the jobs; absent when histories do not count the change. */
   spaceId?: string | undefined;
   name?: string | undefined;
-  /** What has changed them, where the two statuses don't tell. */
+  /** Trigger of the change; absent when the two statuses determine it. */
   by?: 'poll' | 'claim' | 'timeout' | 'ephemeral' | Action;
-  /** Claimed jobs: how long each was pending, milliseconds. */
+  /** For a claimed job: how long it was pending, in milliseconds. */
   waitMs?: number;
-  /** Ended attempts: how long each ran, milliseconds. */
+  /** For an ended attempt: how long it ran, in milliseconds. */
   runMs?: number | undefined;
 }
 
-/** Class of a failed call to Redis: no reply in time, no connection, unable at the moment, no memory left. */
+/** Classes of failed Redis calls: no reply in time, no connection, temporarily unable, out of memory, any other. */
 export const REDIS_ERROR_CLASSES = ['timeout', 'connection', 'busy', 'full', 'other'] as const;
 
 export type RedisErrorClass = (typeof REDIS_ERROR_CLASSES)[number];
 
 /** Observer of the store's verbs. Its functions must be quick and must not throw. */
 export interface StoreObserver {
-  /** A call to Redis has ended, well or not. `name` is the script's or the command's. */
+  /** A Redis call has ended, successfully or not. `name` is the name of the script or the command. */
   called(name: string, ms: number): void;
-  /** A call to Redis has ended badly. */
+  /** A Redis call has failed. */
   failed(errorClass: RedisErrorClass): void;
   /**
-   * A call has changed jobs; it is reported once, after the call. Heartbeats, which change nothing but the deadline, are not
-   * reported, and neither is a call whose reply was lost.
+   * A call has changed jobs. Reported once, after the call. Heartbeats are not reported, because they change no status, and
+   * neither is a call whose reply was lost.
    */
   changed(change: Change): void;
-  /** A poll has claimed this many jobs. */
+  /** A poll has claimed jobs. */
   polled(jobs: number): void;
-  /** A worker's call without a delivery token took effect in an attempt after the first. */
+  /** A worker's call without a delivery token has taken effect in a second or later attempt. */
   unfenced(): void;
-  /** Deadlines were processed in one step, the oldest of them this late. */
+  /** A step has processed deadlines. `lagMs` is the lateness of the oldest. */
   expired(lagMs: number): void;
-  /** Waiting jobs that were due were made pending or dead in one step, the earliest of them this late. */
+  /** A step has made due waiting jobs pending or dead. `lagMs` is the lateness of the earliest. */
   promoted(lagMs: number): void;
   /** Log entries were appended. */
   logged(entries: number): void;
-  /** A batch of logs was refused, because there was no room for it. */
+  /** A batch of logs was refused because Redis is full. */
   refusedLogs(): void;
-  /** A search in logs ended before its page was full and before it had read all entries. */
+  /** A search in logs stopped before its page was full and before it had read all entries. */
   cutSearchShort(): void;
 }
 

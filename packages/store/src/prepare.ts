@@ -8,10 +8,10 @@ import { textOn } from './script/run-script.js';
 import * as generated from './script/scripts.generated.js';
 import type { Store } from './store.js';
 
-/** Oldest Redis that has the commands and the script rules that our scripts need. */
+/** Oldest Redis with the commands and script rules that our scripts need. */
 const MIN_REDIS = [6, 2] as const;
 
-/** Oldest Redis in a cluster, because earlier ones could not publish within a shard. */
+/** Oldest Redis for a cluster, because earlier ones have no sharded pub/sub. */
 const CLUSTER_REDIS = [7, 0] as const;
 
 function isOlder(version: string, [neededMajor, neededMinor]: readonly [number, number]): boolean {
@@ -33,36 +33,35 @@ async function checkServer(redis: Redis, isOfCluster: boolean): Promise<void> {
 }
 
 /**
- * Check that this Redis can store our jobs, mark it as ours at the first start, and load our scripts. In a cluster,
- * this covers every primary that is available.
+ * Check that this Redis can store our jobs, mark it with our format at the first start, and load our scripts. In a
+ * cluster, this covers every available primary.
  *
- * @throws Error when the Redis is too old; FormatError when it contains jobs in another format; UNAVAILABLE
+ * @throws Error when Redis is too old; FormatError when it contains jobs in another format; UNAVAILABLE
  */
 export async function prepareRedis(store: Store): Promise<void> {
   await atEachPrimary(store.redis, (redis) => checkServer(redis, store.redis instanceof Cluster));
 
-  // Write only when it is necessary. A full Redis refuses every HSETNX, so that no process could start.
+  // Write only if necessary, because a full Redis refuses every HSETNX, and no process could start.
   if (!(await checkFormat(store))) {
     await markFormat(store);
-    await checkFormat(store); // Another version may have been quicker.
+    await checkFormat(store); // A process of another version may have been faster.
   }
   if (store.settings.isClockManual) await startManualClock(store);
-  // On a full Redis it cannot be made; the first call that needs it tries again, and is refused while Redis is full.
+  // A full Redis refuses a new secret. The first call that needs the secret tries again.
   await idempotencySecretOf(store).catch((error: unknown) => {
     if (!(error instanceof YardmasterError && error.code === 'STORAGE_FULL')) throw error;
   });
 
-  // A call that finds its script missing sends it again, and so falls behind later calls. So the scripts are loaded at
-  // the start.
+  // Load the scripts now, because a call whose script is missing has to send it, and falls behind later calls.
   const { lua: _shared, ...scripts } = generated;
   const texts = Object.values(scripts).map((script) => textOn(store, script).text);
   await atEachPrimary(store.redis, (redis) => Promise.all(texts.map((text) => redis.script('LOAD', text))));
 }
 
-/** Format of everything that is stored. A process refuses any other. */
+/** Format of all stored data. A process refuses any other. */
 export const FORMAT = '1';
 
-/** Error of stored data in another format or layout than this version uses. */
+/** Stored data has another format or layout than this version uses. */
 export class FormatError extends Error {
   override readonly name = 'FormatError';
 }
@@ -70,7 +69,7 @@ export class FormatError extends Error {
 /**
  * Check that this version can read and write the stored data.
  *
- * @returns whether the data is marked; false when no process was ever started, or the mark is lost
+ * @returns whether the data is marked; false before the first start, or if the mark is lost
  * @throws FormatError; UNAVAILABLE
  */
 export async function checkFormat({ redis, keys }: Store): Promise<boolean> {
@@ -83,7 +82,7 @@ export async function checkFormat({ redis, keys }: Store): Promise<boolean> {
   return true;
 }
 
-/** Mark the data with its layout and format, unless it is marked. @throws UNAVAILABLE, STORAGE_FULL */
+/** Mark the data with its layout and format, unless it is already marked. @throws UNAVAILABLE, STORAGE_FULL */
 export async function markFormat({ redis, keys }: Store): Promise<void> {
   await withRedisErrors(redis.hsetnx(keys.meta, 'format', FORMAT));
   await withRedisErrors(redis.hsetnx(keys.meta, 'partitions', PARTITIONS));

@@ -3,7 +3,7 @@ import { atEachPrimary, infoField, primariesOf } from '@yardmaster/redis';
 import { Cluster, type Redis } from 'ioredis';
 import type { Store } from './store.js';
 
-/** How one primary is configured to keep its data, from its INFO. A Redis service that hides a field counts as safe. */
+/** How one primary keeps its data, according to INFO. A Redis service that hides a field counts as safe. */
 export interface RedisSettings {
   /** `host:port` in a cluster, else `redis`. */
   primary: string;
@@ -19,7 +19,7 @@ export interface RedisSettings {
   isAofRewritten: boolean;
 }
 
-/** Fault in the settings of a primary: `evicts`, `evicted`, `aof_write` and `aof_rewrite` lose jobs. */
+/** Faults of a primary that can lose jobs. */
 export const REDIS_FAULTS = ['evicts', 'evicted', 'aof_write', 'aof_rewrite'] as const;
 
 export type RedisFault = (typeof REDIS_FAULTS)[number];
@@ -27,19 +27,19 @@ export type RedisFault = (typeof REDIS_FAULTS)[number];
 const nameOf = ({ redis: client }: Store, { options: { host, port } }: Redis) =>
   client instanceof Cluster ? `${host}:${port}` : 'redis';
 
-/** Return the names of all primaries, as in `RedisSettings`. */
+/** Return the names of all primaries, as in `RedisSettings.primary`. */
 export const namesOfPrimaries = (store: Store): Set<string> =>
   new Set(primariesOf(store.redis).map((primary) => nameOf(store, primary)));
 
 /**
  * Read the settings of each primary that replies and has loaded its file.
  *
- * @throws UNAVAILABLE when none answers
+ * @throws UNAVAILABLE when none replies
  */
 export function readRedisSettings(store: Store): Promise<RedisSettings[]> {
   return atEachPrimary(store.redis, async (redis) => {
     const info = await redis.info();
-    // While Redis loads its file, its INFO says that it keeps none.
+    // While Redis loads its append-only file, INFO reports that it has none.
     if (infoField(info, 'loading') === '1') throw new YardmasterError('UNAVAILABLE');
     return {
       primary: nameOf(store, redis),
@@ -53,13 +53,13 @@ export function readRedisSettings(store: Store): Promise<RedisSettings[]> {
   });
 }
 
-/** Check whether Redis deletes jobs once its memory is full. Without a limit, it is never full. */
+/** Check whether Redis evicts jobs when its memory is full. Without a limit, it is never full. */
 export const evicts = ({ policy, maxMemoryBytes }: RedisSettings) => policy !== 'noeviction' && maxMemoryBytes > 0;
 
 /**
  * List the faults in the settings of a primary.
  *
- * @param before the settings at the previous check; left out for the first check
+ * @param before settings at the previous check; absent at the first check
  */
 export function redisFaultsOf(now: RedisSettings, before?: RedisSettings): RedisFault[] {
   const isWrong: Record<RedisFault, boolean> = {

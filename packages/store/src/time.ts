@@ -3,8 +3,8 @@ import { call } from './call.js';
 import type { Store } from './store.js';
 
 /**
- * Read Redis' clock, or the manual clock in its place, epoch milliseconds: the only clock that jobs know. In a cluster,
- * read the clock of any primary.
+ * Read the clock of Redis, or the manual clock if there is one, epoch milliseconds. In a cluster, read the clock of any
+ * primary.
  *
  * @throws UNAVAILABLE
  */
@@ -14,12 +14,12 @@ export async function redisNow(store: Store): Promise<number> {
   return msOf(await call(store, 'time', timeOf(redis)));
 }
 
-/** Convert the reply to TIME into epoch milliseconds. */
+/** Convert the reply to TIME to epoch milliseconds. */
 export const msOf = ([seconds, micros]: unknown[]) => Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
 
 /**
- * Read TIME; in a cluster, the first reply counts, because ioredis would ask a random primary, which may be the
- * unavailable one.
+ * Read TIME. In a cluster, ask every primary and take the first reply, because ioredis would ask a random one, which may
+ * be unavailable.
  */
 async function timeOf(redis: RedisClient): Promise<unknown[]> {
   try {
@@ -29,7 +29,7 @@ async function timeOf(redis: RedisClient): Promise<unknown[]> {
   }
 }
 
-/** Format epoch milliseconds, as Redis stores them, as ISO 8601 in UTC with milliseconds. */
+/** Format epoch milliseconds as ISO 8601 in UTC with milliseconds. */
 export function isoOf(epochMs: number | string): string {
   const ms = Math.trunc(Number(epochMs));
   const second = Math.floor(ms / 1000);
@@ -41,8 +41,8 @@ export function isoOf(epochMs: number | string): string {
 }
 
 /**
- * The second that was formatted last, and its text up to the point, because most times fall into the same second as the
- * one before.
+ * The second that was formatted last, and its text up to the decimal point. Most times fall into the same second as the
+ * previous one.
  */
 let knownSecond = Number.NaN;
 let knownText = '';
@@ -52,25 +52,25 @@ export function isoOrNull(epochMs: string | null | undefined): string | null {
   return epochMs ? isoOf(epochMs) : null;
 }
 
-/** Return the epoch milliseconds of an order score: its upper part (see nextOrder in lua/queue.lua). */
+/** Return the time in an order, epoch milliseconds, see nextOrder in lua/queue.lua. */
 export const msOfOrder = (order: string) => Math.floor(Number(order) / 1024);
 
-/** Format the creation time of a job. */
+/** Format the creation time of a job with this order. */
 export function isoOfOrder(order: string): string {
   return isoOf(msOfOrder(order));
 }
 
 /**
- * Return the claim order of a job from its score in a queue, see queueScore in lua/waiting/waiting.lua.
+ * Return the claim order of a job, given its score in a queue, see queueScore in lua/waiting/waiting.lua.
  *
- * @param priority of its record, in seconds
+ * @param priority priority in the record, in seconds
  */
 export const withoutHeadStart = (score: string, priority: string | null) =>
   priority === null ? score : String(Number(score) + Number(priority) * 1000 * 1024);
 
 /**
- * Return how long a job with this order score has waited, in seconds. Orders may be ahead of the clock when many jobs
- * came in one millisecond, or after the clock stepped back.
+ * Return how long a job with this claim order has waited, in seconds. An order can be ahead of the clock when many jobs
+ * were created in one millisecond, or after the clock stepped back.
  */
 export function ageSeconds(order: string, now: number): number {
   return Math.max(0, now - msOfOrder(order)) / 1000;

@@ -26,11 +26,11 @@ import {
 } from './secrets.js';
 
 /**
- * Create an API key. Its calls take from the buckets of the caller as well.
+ * Create an API key. Its calls also take from the buckets of the caller's key.
  *
  * @returns the key with its secret, which is never shown again
- * @throws INVALID_REQUEST when it would have expired; FORBIDDEN; UNAUTHENTICATED when the caller's key was revoked in the
- *   meantime; TOO_MANY_KEYS, STORAGE_FULL, UNAVAILABLE
+ * @throws INVALID_REQUEST when it would already have expired; FORBIDDEN; UNAUTHENTICATED when the caller's key was revoked
+ *   in the meantime; TOO_MANY_KEYS, STORAGE_FULL, UNAVAILABLE
  */
 export async function createKey(
   store: Store,
@@ -64,21 +64,21 @@ export async function createKey(
   return withSecret(key, secret);
 }
 
-/** API keys, and where the next page begins; null after the last page. */
+/** A page of API keys, and the cursor of the next page; null after the last page. */
 export interface KeyPage {
   keys: ApiKey[];
   nextCursor: string | null;
 }
 
 /**
- * Read a page of the API keys that a caller may see, newest first, without secrets: all, or those of the space that the
- * caller is bound to. A key whose record is broken is left out, so that a page may be short.
+ * List the API keys that a caller may see, newest first, without secrets: all keys, or those of the space that the caller
+ * is bound to. A key with a damaged record is skipped, so a page may be short.
  *
  * @throws UNAVAILABLE
  */
 export async function listKeys(store: Store, { spaceId }: Caller, { limit, cursor }: ListKeysQuery): Promise<KeyPage> {
   const { apiKeys: records, apiKeyIndex: index, keyUses: uses } = store.keys;
-  // One more than the page shows whether there is another page.
+  // One extra key tells whether there is another page.
   const { ids, stored, usedAt } = await runScript(store, list_keys, {
     keys: { records, index, uses },
     args: { space: spaceId ?? '', cursor: cursor ?? '', most: limit + 1 },
@@ -92,7 +92,7 @@ export async function listKeys(store: Store, { spaceId }: Caller, { limit, curso
 }
 
 /**
- * Read the fields of one key that everyone may see who has the key.
+ * Read the fields of a key that its holder may see.
  *
  * @throws UNAUTHENTICATED when it was revoked in the meantime; UNAVAILABLE
  */
@@ -110,13 +110,13 @@ function shown(stored: StoredKey, usedAt: string | null | undefined): ApiKey {
   return usedAt ? { ...key, lastUsedAt: isoOf(usedAt) } : key;
 }
 
-/** Whether any API key exists. */
+/** Check whether any API key exists. */
 export async function hasKeys(store: Store): Promise<boolean> {
   return (await call(store, 'hlen', store.redis.hlen(store.keys.apiKeys))) > 0;
 }
 
 /**
- * Read one key, and Redis' clock, so that a pod with a wrong clock accepts no key for too long.
+ * Read a key and the clock of Redis, so that a process with a wrong clock does not accept an expired key.
  *
  * @returns null for an unknown, revoked or expired key
  */
@@ -124,7 +124,7 @@ export async function readKey(
   store: Store,
   id: string,
 ): Promise<{ key: StoredKey; record: string; now: number } | null> {
-  // Both commands are sent together, and Redis replies to them together.
+  // Both commands are sent in one round trip.
   const [record, now] = await Promise.all([
     call(store, 'hget', store.redis.hget(store.keys.apiKeys, id)),
     redisNow(store),
@@ -134,12 +134,11 @@ export async function readKey(
   return isValidAt(key, now) ? { key, record, now } : null;
 }
 
-/** Keys read at once: some 200 KB of reply. */
+/** Keys per read, for about 200 KB of reply. */
 const KEYS_AT_ONCE = 500;
 
 /**
- * Return the number of the oldest secret that is still accepted, for each of some keys: Infinity for a key that is no
- * longer valid.
+ * Return the number of the oldest accepted secret for each of some keys; Infinity for a key that is no longer valid.
  *
  * @throws UNAVAILABLE
  */
@@ -160,8 +159,8 @@ export async function oldestSecretsOf(store: Store, ids: readonly string[]): Pro
 }
 
 /**
- * Read a record of a key; null for one that cannot be read. Such a record admits no client, and must not prevent the
- * check of the other keys; fsck reports it.
+ * Parse the record of a key; null for a damaged record. Such a record admits no client, but must not prevent the check of
+ * other keys; fsck reports it.
  */
 export function parsed(record: string | null): StoredKey | null {
   try {

@@ -19,18 +19,17 @@ import { readSignedGrant, type StreamGrant, signGrant } from './stream-token.js'
 import { KeyUses } from './uses.js';
 
 /**
- * How long a key is accepted from the cache when no revocation of it was received. A stream may be opened at the last
- * moment of this time, and must still be closed within 5 s of the revocation. The checks of open streams have the rest
- * of those 5 s.
+ * How long a key is accepted from the cache when the message of its revocation is lost, in milliseconds. A stream opened
+ * at the last moment must still be closed within 5 s of the revocation, which leaves 4 s for the checks of open streams.
  */
 export const KEY_CACHE_MS = 1_000;
 
 export interface AuthenticatorOptions {
-  /** Plain text of ADMIN_API_KEY, a key with every scope in every space. */
+  /** Plaintext of ADMIN_API_KEY, a key with every scope in every space. Default: none. */
   adminKey?: string | undefined;
   /** How long a key is accepted without asking Redis again, in milliseconds. Default KEY_CACHE_MS. */
   cacheMs?: number;
-  /** Keys in the cache at once. Default 10,000. */
+  /** Maximum number of keys in the cache. Default 10,000. */
   capacity?: number;
 }
 
@@ -40,22 +39,22 @@ const ADMIN: Principal = {
 };
 
 /**
- * Finds out whose API key a text is, with a bounded cache in front of Redis: the only state that a pod has.
+ * Authenticate API keys, with a bounded cache in front of Redis.
  *
- * A revocation or a rotation is published on a channel and takes effect here at once. When the message is lost, the cache
- * accepts the key for at most `cacheMs`. A failure of Redis is an error and never admits a client.
+ * A revocation or a rotation is published on a channel and takes effect here immediately. If the message is lost, the cache
+ * accepts the key for at most `cacheMs`. A Redis failure is an error and never admits a client.
  */
 export class Authenticator {
   readonly #store: Store;
   #admin: (Principal & Pick<StoredKey, 'secretHash'>) | null = null;
   readonly #cacheMs: number;
   readonly #capacity: number;
-  /** Contains the text of ADMIN_API_KEY. It is looked up and not compared, for the same reason as in KeyCache. */
+  /** The text of ADMIN_API_KEY, in a set because it must be looked up rather than compared, see KeyCache. */
   #adminTexts: ReadonlySet<string> = new Set();
   readonly #cache: KeyCache;
   /**
-   * Number of the oldest secret that is accepted, of keys whose rotation or revocation was received, kept for reads that
-   * were under way: Infinity for a revoked key. Ids are never used again and the number only grows, so these stay correct.
+   * Number of the oldest accepted secret of keys whose rotation or revocation was received; Infinity for a revoked key. Reads
+   * in flight need it. IDs are never reused and the number only grows, so these stay correct.
    */
   readonly #oldest = new Map<string, number>();
   readonly #listeners = new Set<(keyId: string, oldestSecret: number) => void>();
@@ -69,7 +68,7 @@ export class Authenticator {
     if (adminKey) this.replaceAdminKey(adminKey);
   }
 
-  /** Accept this text as ADMIN_API_KEY from now on, and the one before no more: its streams and tokens end. */
+  /** Replace ADMIN_API_KEY. The streams and tokens of the previous key end. */
   replaceAdminKey(text: string): void {
     const rotation = this.#admin === null ? 0 : this.#admin.rotation + 1;
     this.#adminTexts = new Set([text]);
@@ -78,10 +77,10 @@ export class Authenticator {
   }
 
   /**
-   * Listen for revocations and rotations from now on. Messages may be missed while there is no connection, so the cache is cleared
-   * each time that the channel is subscribed.
+   * Listen for revocations and rotations. Messages can be missed while there is no connection, so the cache is cleared
+   * whenever the channel is subscribed.
    *
-   * @returns when the channel is subscribed for the first time
+   * @returns once the channel is subscribed for the first time
    */
   listen(subscriptions: Pick<Subscriptions, 'add'>): Promise<void> {
     return new Promise((resolve) => {
@@ -90,7 +89,7 @@ export class Authenticator {
           const { keyIds, oldestSecret } = announced(text);
           for (const id of keyIds) this.#forget(id, oldestSecret);
         },
-        lost: () => undefined, // The cache accepts a key for seconds only, so a revocation takes effect soon anyway.
+        lost: () => undefined, // The cache accepts a key only briefly, so a revocation takes effect soon anyway.
         subscribed: () => {
           this.#cache.clear();
           resolve();
@@ -100,8 +99,10 @@ export class Authenticator {
   }
 
   /**
-   * Call a listener for each key whose revocation or rotation is received from now on, with the number of the oldest secret
-   * that is still accepted: Infinity for a revoked key. Principals with a lower `rotation` have no key any more.
+   * Call a listener for each received revocation or rotation, with the number of the oldest accepted secret; Infinity for a
+   * revoked key. Principals with a lower `rotation` are no longer valid.
+   *
+   * @returns function that removes the listener
    */
   onEnded(listener: (keyId: string, oldestSecret: number) => void): () => void {
     this.#listeners.add(listener);
@@ -109,10 +110,10 @@ export class Authenticator {
   }
 
   /**
-   * Return whose key a text is, if it was found correct a moment ago. Call this before `authenticate`, because it saves
-   * a call 18% of its CPU: the hash of the secret, and some turns of the event loop (docs/performance/profile.md).
+   * Return the principal of a key that was authenticated a moment ago. Call this before `authenticate`, because it saves 18%
+   * of a call's CPU time: the hash of the secret, and some turns of the event loop (docs/performance/profile.md).
    *
-   * @returns undefined when that is not known
+   * @returns undefined when the text is not in the cache
    */
   cached(text: string): Principal | undefined {
     if (this.#admin !== null && this.#adminTexts.has(text)) return this.#admin;
@@ -120,9 +121,9 @@ export class Authenticator {
   }
 
   /**
-   * Return whose key a text that is no valid key names, by the id in it, if that key was read a moment ago.
+   * Return the principal of the key that an invalid text names, by the ID in it, if that key was read a moment ago.
    *
-   * @returns undefined for a text that names none
+   * @returns undefined for a text that names no such key
    */
   knownBy(text: unknown): Principal | undefined {
     const id = typeof text === 'string' ? splitApiKey(text)?.id : undefined;
@@ -130,11 +131,11 @@ export class Authenticator {
   }
 
   /**
-   * Find out whose API key a text is.
+   * Authenticate an API key.
    *
    * @param text text that the caller sent as its key
-   * @returns null when it is no valid key: unknown, revoked, expired, or of another form
-   * @throws UNAVAILABLE when Redis cannot be asked
+   * @returns null for an invalid key: unknown, revoked, expired or malformed
+   * @throws UNAVAILABLE
    */
   async authenticate(text: string): Promise<Principal | null> {
     if (this.#admin !== null && hasSecret(this.#admin, text)) return this.#admin;
@@ -148,9 +149,9 @@ export class Authenticator {
   }
 
   /**
-   * Make a stream token. It is signed with the secret of the caller's API key, so that it ends with it.
+   * Create a stream token. It is signed with the secret of the caller's API key, so it becomes invalid with that secret.
    *
-   * @throws UNAUTHENTICATED when the key was revoked or rotated in the meantime, UNAVAILABLE
+   * @throws UNAUTHENTICATED when the key was revoked or rotated in the meantime; UNAVAILABLE
    */
   async createStreamToken({ keyId, rotation }: Principal, grant: StreamGrant): Promise<string> {
     const isPresent = (entry: Entry) => entry.principal.rotation === rotation;
@@ -163,11 +164,11 @@ export class Authenticator {
   }
 
   /**
-   * Find out whose API key has made a stream token, and what the token lets its holder watch. Whether it has expired is not
-   * checked.
+   * Verify a stream token. Return the principal of the API key that created it, and what its holder may watch. The expiry is
+   * not checked.
    *
-   * @returns null when it is no valid token: of another form, or with the signature of a secret that is not accepted
-   * @throws UNAVAILABLE when Redis cannot be asked
+   * @returns null for an invalid token: malformed, or signed with a secret that is no longer accepted
+   * @throws UNAVAILABLE
    */
   async ofStreamToken(token: string): Promise<{ principal: Principal; grant: StreamGrant } | null> {
     const signed = readSignedGrant(token);
@@ -181,16 +182,16 @@ export class Authenticator {
     return { principal: entry.principal, grant: signed.grant };
   }
 
-  /** Check whether a message was received lately by which a key, or the secret with which it was presented, has ended. */
+  /** Check whether a message has recently revoked a key, or rotated away the secret with which it was presented. */
   isEnded({ keyId, rotation }: Pick<Principal, 'keyId' | 'rotation'>): boolean {
     return rotation < ((keyId === this.#admin?.keyId ? this.#admin.rotation : this.#oldest.get(keyId)) ?? 0);
   }
 
   /**
-   * Ask Redis for the oldest secrets that are still accepted, of some keys that were valid: their numbers, and Infinity for
-   * a key that was revoked or has expired.
+   * Read the number of the oldest accepted secret for each of some keys from Redis; Infinity for a key that was revoked or has
+   * expired.
    *
-   * @throws UNAVAILABLE when Redis cannot be asked
+   * @throws UNAVAILABLE
    */
   async oldestSecretsOf(keyIds: Iterable<string>): Promise<Map<string, number>> {
     const oldest = await oldestSecretsOf(
@@ -202,7 +203,7 @@ export class Authenticator {
   }
 
   /**
-   * Revoke a key, in this process at once and in others as soon as they receive the message. See `revokeKey`.
+   * Revoke a key, immediately in this process, and in others when they receive the message. See `revokeKey`.
    *
    * @throws KEY_NOT_FOUND, FORBIDDEN, UNAVAILABLE
    */
@@ -213,7 +214,7 @@ export class Authenticator {
   }
 
   /**
-   * Give a key a new secret, in this process at once and in others as soon as they receive the message.
+   * Rotate a key, immediately in this process, and in others when they receive the message.
    *
    * @param caller see `rotateKey`
    * @throws KEY_NOT_FOUND, FORBIDDEN, UNAVAILABLE
@@ -225,8 +226,8 @@ export class Authenticator {
   }
 
   /**
-   * Record in Redis when keys were used last in this process. It is called about once a minute, and not for a request.
-   * A call with a cached key is not noted, so the time may be earlier by `cacheMs`.
+   * Record in Redis when keys were last used in this process. Call it about once a minute rather than per request. A call
+   * with a cached key is not recorded, so the time may be too early by `cacheMs`.
    *
    * @throws UNAVAILABLE, STORAGE_FULL
    */
@@ -234,17 +235,17 @@ export class Authenticator {
     return this.#uses.record(this.#store);
   }
 
-  /** Return the entry of the secret of a key that is the right one; undefined when the key does not have it. */
+  /** Return the entry of a key for the correct secret; undefined when no accepted secret is correct. */
   async #find(id: string, isSecret: (stored: Entry['stored']) => boolean): Promise<Entry | undefined> {
     const isRight = ({ stored }: Entry) => isSecret(stored);
-    // Another secret may be that of a rotation whose message is on its way, so Redis decides.
+    // An unknown secret may come from a rotation whose message is in flight, so ask Redis.
     return this.#cache.ofId(id).find(isRight) ?? (await this.#read(id)).find(isRight);
   }
 
   async #read(id: string): Promise<readonly Entry[]> {
     const asOf = performance.now();
     const found = await readKey(this.#store, id);
-    // The message of a revocation may have overtaken the read, so that the reply of Redis is outdated.
+    // The message of a revocation may have overtaken the read, whose reply is then outdated.
     if (found === null || this.#oldest.get(id) === Number.POSITIVE_INFINITY) {
       this.#cache.delete(id);
       return [];
@@ -265,7 +266,7 @@ export class Authenticator {
       const end = expiresAt !== null && expiresAt < previous.until ? expiresAt : previous.until;
       entries.push(entryOf(previous, rotations - 1, end));
     }
-    // A wrong secret must not make the process check a right one again.
+    // A wrong secret must not evict the cached entry, or the correct secret would have to be verified again.
     const [cached] = this.#cache.ofId(id);
     if (cached?.stored.secretHash !== key.secretHash) this.#cache.set(id, entries);
     return entries;
@@ -273,7 +274,7 @@ export class Authenticator {
 
   #forget(keyId: string, oldestSecret: number): void {
     this.#cache.delete(keyId);
-    // This process has revoked or rotated the key itself, and receives its own message.
+    // This process revoked or rotated the key itself, and now receives its own message.
     if ((this.#oldest.get(keyId) ?? 0) >= oldestSecret) return;
     const first = this.#oldest.size >= this.#capacity ? this.#oldest.keys().next().value : undefined;
     if (first !== undefined) this.#oldest.delete(first);
@@ -282,7 +283,7 @@ export class Authenticator {
   }
 }
 
-/** Read a message of the channel of revocations, see keys.ts. */
+/** Parse a message of the channel `revocations`, see keys.ts. */
 function announced(text: string): { keyIds: string[]; oldestSecret: number } {
   const [ids = '', oldestSecret] = text.split(' ');
   return { keyIds: ids.split(','), oldestSecret: Number(oldestSecret ?? Number.POSITIVE_INFINITY) };

@@ -9,14 +9,15 @@ import {
 } from '@yardmaster/protocol';
 import type { KeyBucket, Principal, StoredKey } from './secrets.js';
 
-// What a key that is bound to a space may do with keys: nothing that it could not do itself.
+// Limits on what a key bound to a space may do with other keys: never more than it could do itself.
 
-/** A request for a key; absent limits are none. */
+/** A request for a key. Absent limits mean none. */
 export type NewKey = Omit<CreateKeyRequest, 'limits'> & Partial<Pick<CreateKeyRequest, 'limits'>>;
 
 /**
- * Return a request for a key as its caller may make it. Absent limits are those of the caller. A caller that is bound to a
- * space creates keys only there, with scopes, an expiry and limits that do not exceed its own; an absent expiry is its own.
+ * Complete a request for a key with the bounds of its caller. Absent limits default to those of the caller. A caller bound to
+ * a space can create keys only there, with scopes, an expiry and limits that do not exceed its own; an absent expiry
+ * defaults to its own.
  *
  * @throws FORBIDDEN
  */
@@ -34,7 +35,7 @@ export function boundRequest(request: NewKey, caller: Principal): NewKey {
 }
 
 /**
- * Refuse a caller that is bound to a space to get a secret of a key that may do more than the caller, or for longer.
+ * Refuse a caller bound to a space a secret of a key that may do more than the caller, or for longer.
  *
  * @throws FORBIDDEN
  */
@@ -57,8 +58,8 @@ const exceeds = (limits: KeyLimits, most: KeyLimits) => limits.perSecond > most.
 const timeOf = (expiresAt: string | null) => (expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt));
 
 /**
- * Return the buckets from which each call of a key takes: those of the keys before it, so that a key gets no more calls by
- * making others, and its own. Its own is left out if it would never be the first to be empty.
+ * Return the buckets that each call of a key takes from: its own, and those of the keys it descends from, so that a key
+ * cannot make more calls by creating others. Its own bucket is omitted if it would never be the first to be empty.
  */
 export function bucketsOf({ id, limits, shared = [] }: Pick<StoredKey, 'id' | 'limits' | 'shared'>): KeyBucket[] {
   const isOwnNeeded = limits !== undefined && shared.every((bucket) => exceeds(bucket, limits));
@@ -73,7 +74,7 @@ export function checkBuckets(key: Parameters<typeof bucketsOf>[0]): void {
 }
 
 /**
- * Refuse a caller that is bound to a space for a key of another space, and for one with a scope that the caller lacks.
+ * Refuse a caller bound to a space access to a key of another space, or to one with a scope that the caller lacks.
  *
  * @throws FORBIDDEN
  */

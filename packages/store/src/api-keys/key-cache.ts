@@ -1,35 +1,35 @@
 import type { Principal, StoredKey } from './secrets.js';
 
-/** A secret of a key, as Redis returned it a moment ago. */
+/** A secret of a key that was recently read from Redis. */
 export interface Entry {
   stored: Pick<StoredKey, 'secretHash'>;
   principal: Principal;
-  /** `performance.now()` from which on the entry is not used any more. */
+  /** When the entry expires, by `performance.now()`. */
   until: number;
-  /** The whole text that a client presented and that was correct; absent before. */
+  /** The correct text that a client has presented; absent before. */
   text?: string;
 }
 
-/** Cache of keys for a short time, found by a key's id, and by the text of a key that was correct. */
+/** A short-lived cache of keys, by ID and by the text of a correct key. */
 export class KeyCache {
-  /** The accepted secrets of a key: the present one, and during an overlap the one before. */
+  /** Accepted secrets of a key: the current one, and the previous one during an overlap. */
   readonly #byId = new Map<string, readonly Entry[]>();
   readonly #byText = new Map<string, Entry>();
   readonly #capacity: number;
 
-  /** @param capacity keys at most; the oldest is dropped first */
+  /** @param capacity maximum number of keys; the oldest is dropped first */
   constructor(capacity: number) {
     this.#capacity = capacity;
   }
 
-  /** Return the entries of an id that may still be used. */
+  /** Return the entries of an ID that have not expired. */
   ofId(id: string): readonly Entry[] {
     return this.#byId.get(id)?.filter(isUsable) ?? [];
   }
 
   /**
-   * Return the entry of a text, undefined without one that may still be used. It does not reveal to a client how
-   * close a guess is. For an unknown text, it compares only a hash, whose seed only this process has.
+   * Return the entry of a text that has not expired; undefined for none. A map lookup does not reveal how close a guess is:
+   * for an unknown text, it compares only a hash, whose seed only this process knows.
    */
   ofText(text: string): Entry | undefined {
     const entry = this.#byText.get(text);
@@ -44,8 +44,7 @@ export class KeyCache {
   }
 
   /**
-   * Make an entry findable by this text from now on, unless it is no longer an entry of its id, because the key was
-   * revoked or rotated while it was read.
+   * Index an entry by its text, unless the key was revoked or rotated in the meantime.
    */
   confirm(id: string, entry: Entry, text: string): void {
     if (this.#byId.get(id)?.includes(entry) !== true) return;

@@ -9,14 +9,14 @@ import { parsed } from './api-keys.js';
 import { checkMayAdminister } from './bounds.js';
 import { isValidAt, type Principal, type StoredKey } from './secrets.js';
 
-/** Keys that a step revokes at once, besides the first: some 1 ms of Redis' time. */
+/** Descendants that a step revokes, which takes Redis about 1 ms. */
 const STEP = 100;
 
 /**
- * Revoke a key and some of those that it made.
+ * Revoke a key and the first of its descendants.
  *
- * @param key null when it cannot be read, or is revoked already
- * @returns ids of the revoked keys
+ * @param key null if it cannot be read, or is already revoked
+ * @returns IDs of the revoked keys
  */
 async function revokeStep(
   store: Store,
@@ -36,9 +36,9 @@ async function revokeStep(
 }
 
 /**
- * Finish revocations that were interrupted between two steps. The next revocation does this, or a scheduler.
+ * Finish revocations that were interrupted between two steps. Schedulers call this, and so does every revocation.
  *
- * @returns ids of the revoked keys
+ * @returns IDs of the revoked keys
  * @throws UNAVAILABLE
  */
 export async function finishRevocations(store: Store): Promise<string[]> {
@@ -50,19 +50,19 @@ export async function finishRevocations(store: Store): Promise<string[]> {
   }
 }
 
-/** A revocation. */
+/** Result of a revocation. */
 export interface Revoked {
-  /** The key; null when its record could not be read. */
+  /** The key; null if its record could not be read. */
   key: StoredKey | null;
-  /** Ids of all keys that were revoked. */
+  /** IDs of all revoked keys. */
   ids: string[];
 }
 
 /**
- * Revoke a key, the keys that it made, and those that these made. They are gone at once, and a message makes every pod
- * forget them. More than a hundred take several steps. When one fails, the next revocation of any key does the rest.
+ * Revoke a key and all of its descendants. A message makes every process forget them. More than a hundred take several
+ * steps; if one fails, the next revocation of any key does the rest.
  *
- * @param caller who may revoke only some keys; the default may revoke all
+ * @param caller caller whose key limits what it may revoke; null for no limit
  * @param keepsChildren whether the keys that it made stay valid
  * @throws KEY_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  */
@@ -86,10 +86,10 @@ export async function revokeKey(
 }
 
 /**
- * Remove every key that has expired by Redis' clock and by the clock of this process. It must have expired by both,
- * because a removed key does not return when a wrong clock is corrected. The keys that it made stay.
+ * Remove every expired key. It must have expired by the clock of Redis and by that of this process, because a removed key
+ * does not return when a wrong clock is corrected. The keys that it made stay valid.
  *
- * @returns how many keys were removed
+ * @returns number of removed keys
  * @throws UNAVAILABLE
  */
 export async function removeExpiredKeys(store: Store): Promise<number> {

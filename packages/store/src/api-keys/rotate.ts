@@ -6,17 +6,17 @@ import { readKey } from './api-keys.js';
 import { checkMayHold } from './bounds.js';
 import { hashOfSecret, newSecret, oldestSecretAt, type Principal, type StoredKey, withSecret } from './secrets.js';
 
-/** A key that was rotated, and the number of the oldest secret that is still accepted. */
+/** A rotated key, and the number of the oldest accepted secret. */
 export interface Rotated {
   key: CreatedApiKey;
   oldestSecret: number;
 }
 
 /**
- * Give a key a new secret. The secret before it is accepted until the overlap is over, and no earlier one. A message makes
- * every pod read the key again.
+ * Give a key a new secret. The previous secret keeps working until the overlap ends; earlier ones do not. A message makes
+ * every process read the key again.
  *
- * @param caller who may rotate only some keys; the default may rotate all
+ * @param caller caller whose key limits what it may rotate; null for no limit
  * @throws KEY_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  */
 export async function rotateKey(
@@ -49,7 +49,7 @@ export async function rotateKey(
         ...{ channel: keys.revocations, message: `${id} ${oldestSecret}` },
       },
     });
-    // Another call has rotated or revoked the key in between.
+    // Another call has rotated or revoked the key in the meantime.
     if (outcome === 'CHANGED') continue;
     return { key: withSecret(rotated, secret), oldestSecret };
   }

@@ -2,36 +2,36 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { KEY_ID_FORM, STREAM_TOKEN_PREFIX, type StreamTokenRequest } from '@yardmaster/protocol';
 import type { StoredKey } from './secrets.js';
 
-/** What a stream token lets its holder watch: some jobs, those with a tag, or a space. */
+/** What the holder of a stream token may watch: some jobs, jobs with a tag, or a space. */
 export type StreamGrant = Pick<StreamTokenRequest, 'scope' | 'jobIds' | 'tag' | 'spaceId'> & {
-  /** Epoch milliseconds, by Redis' clock. */
+  /** Epoch milliseconds by the clock of Redis. */
   expiresAt: number;
 };
 
 /**
- * A stream token is `ymst_<keyId>_<grant>_<signature>`. It is not stored: the signature is an HMAC with the hash of the
- * secret of the API key that made it. So it ends with that secret, by a revocation or a rotation. A reader of the hashes in
- * Redis can make tokens, but can read all jobs there anyway.
+ * Pattern of a stream token: `ymst_<keyId>_<grant>_<signature>`. A token is not stored: the signature is an HMAC with the
+ * hash of the API key's secret, so a revocation or a rotation invalidates the token. Anyone who can read the hashes in Redis
+ * can forge tokens, but can read all jobs there anyway.
  */
 const FORM = new RegExp(`^${STREAM_TOKEN_PREFIX}(${KEY_ID_FORM})_([A-Za-z0-9.-]{1,8000})_([A-Za-z0-9.-]{43})$`);
 
-/** base64url with `.` in the place of `_`, which separates the parts of a token. */
+/** Encode as base64url with `.` instead of `_`, which separates the parts of a token. */
 const encode = (bytes: Buffer) => bytes.toString('base64url').replaceAll('_', '.');
 
 export interface SignedGrant {
   keyId: string;
   grant: StreamGrant;
-  /** Whether the token was made with a secret of the key. */
+  /** Check whether the token was signed with this secret of the key. */
   isSignedBy(key: Pick<StoredKey, 'secretHash'>): boolean;
 }
 
-/** Make a stream token. */
+/** Create a stream token. */
 export function signGrant(keyId: string, grant: StreamGrant, key: Pick<StoredKey, 'secretHash'>): string {
   const text = `${STREAM_TOKEN_PREFIX}${keyId}_${encode(Buffer.from(JSON.stringify(grant)))}`;
   return `${text}_${encode(signatureOf(text, key))}`;
 }
 
-/** Read a stream token, whose signature is not checked yet; null for a text of another form. */
+/** Parse a stream token without checking its signature; null for a malformed text. */
 export function readSignedGrant(token: string): SignedGrant | null {
   const [, keyId, encoded, signature] = FORM.exec(token) ?? [];
   if (keyId === undefined || encoded === undefined || signature === undefined) return null;
@@ -39,7 +39,7 @@ export function readSignedGrant(token: string): SignedGrant | null {
   const given = decode(signature);
   return {
     keyId,
-    // Read only after the check of the signature, so it is what `signGrant` wrote.
+    // Read only after the signature was checked, so the JSON comes from `signGrant`.
     get grant() {
       return JSON.parse(decode(encoded).toString()) as StreamGrant;
     },

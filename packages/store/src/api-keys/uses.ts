@@ -2,18 +2,17 @@ import { runScript } from '../script/run-script.js';
 import { record_uses } from '../script/scripts.generated.js';
 import type { Store } from '../store.js';
 
-/** Keys in one script. */
+/** Keys per script. */
 const KEYS_AT_ONCE = 100;
 
 /**
- * Last uses of API keys in this process since they were recorded: at most one for each key. Nothing is sent to Redis
- * until `record`.
+ * Collect when API keys were last used in this process. Nothing is sent to Redis until `record`.
  */
 export class KeyUses {
-  /** Time of the last use by `performance.now()`, by key id. */
+  /** Last use of each key, by `performance.now()`. */
   #used = new Map<string, number>();
 
-  /** Note a use now. */
+  /** Note that a key is used now. */
   add(keyId: string): void {
     this.#used.set(keyId, performance.now());
   }
@@ -21,7 +20,7 @@ export class KeyUses {
   /**
    * Record the uses in Redis.
    *
-   * @throws UNAVAILABLE, STORAGE_FULL; those that were not recorded are then lost
+   * @throws UNAVAILABLE, STORAGE_FULL; the uses not recorded yet are then lost
    */
   async record(store: Store): Promise<void> {
     const used = [...this.#used];

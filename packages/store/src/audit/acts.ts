@@ -6,19 +6,19 @@ import { append_act } from '../script/scripts.generated.js';
 import type { Caller, Store } from '../store.js';
 import { isoOf } from '../time.js';
 
-/** Acts kept of each stream. */
+/** Maximum number of acts per stream. */
 const KEPT = 10_000;
 
 /** An act before it is stored. */
 export type Act = Omit<AuditEntry, 'id' | 'at'>;
 
-/** Acts of the stream `keys`; all others are in `jobs`. */
+/** Actions in the stream `keys`; all others are in `jobs`. */
 const OF_KEYS: ReadonlySet<string> = new Set([
   ...['key.create', 'key.list', 'key.rotate', 'key.revoke', 'secret.read', 'space.settings'],
 ]);
 
 /**
- * Append an act to the audit. It works when memory is full.
+ * Append an act to the audit, even on a full Redis.
  *
  * @throws UNAVAILABLE
  */
@@ -31,17 +31,17 @@ export async function appendAct(store: Store, { details, ...act }: Act): Promise
   });
 }
 
-/** Acts read at once for a caller that is bound to a space, and in one call, so that a page of it may be short. */
+/** Acts per read, and per call, for a caller bound to a space. Its pages may therefore be short. */
 const READ_AT_ONCE = 500;
 const READ_MOST = 2_000;
 
 /**
- * List the acts that a caller may see, newest first: all, or those in the space that the caller is bound to.
+ * List the acts that a caller may see, newest first: all of them, or those in the space that the caller is bound to.
  *
  * @throws UNAVAILABLE
  */
 export async function listActs(store: Store, { spaceId }: Caller, { limit, cursor }: AuditQuery): Promise<AuditPage> {
-  // One more than the page shows whether there is another page.
+  // One extra act tells whether there is another page.
   const count = spaceId === null ? limit + 1 : READ_AT_ONCE;
   const found: AuditEntry[] = [];
   let last = cursor;
@@ -57,7 +57,7 @@ export async function listActs(store: Store, { spaceId }: Caller, { limit, curso
   return { entries, nextCursor: isEnd ? null : (last as string) };
 }
 
-/** Read acts of both streams that are older than the last one, or the newest. */
+/** Read acts of both streams: those older than `last`, or else the newest. */
 async function readActs(store: Store, last: string | undefined, count: number): Promise<AuditEntry[]> {
   const read = async (stream: AuditStream) => {
     const from = last === undefined ? '+' : newestBelow(last, stream);
@@ -72,13 +72,13 @@ async function readActs(store: Store, last: string | undefined, count: number): 
 const partsOf = (id: string) => id.split('-').map(Number) as [ms: number, seq: number];
 const compare = ([ms, seq]: [number, number], [otherMs, otherSeq]: [number, number]) => ms - otherMs || seq - otherSeq;
 
-/** Return the id of an entry by its id in its stream. Those of `keys` are even, and those of `jobs` odd, so that none is there twice. */
+/** Convert an ID in a stream to an entry ID. Those of `keys` are even and those of `jobs` odd, so that IDs are unique. */
 function idOf(stored: string, stream: AuditStream): string {
   const [ms, seq] = partsOf(stored);
   return `${ms}-${seq * AUDIT_STREAMS.length + AUDIT_STREAMS.indexOf(stream)}`;
 }
 
-/** Return the bound of a stream below which the entries are older than the one with this id. */
+/** Return the bound of a stream below which the entries are older than the entry with this ID. */
 function newestBelow(id: string, stream: AuditStream): string {
   const [ms, seq] = partsOf(id);
   return `(${ms}-${Math.ceil((seq - AUDIT_STREAMS.indexOf(stream)) / AUDIT_STREAMS.length)}`;

@@ -8,47 +8,47 @@ import { isoOf } from '../time.js';
 import { AGAIN_MS, type PendingCallback } from './outbox.js';
 
 /**
- * How long an attempt belongs to the scheduler that began it: longer than a POST and the recording of its outcome take.
+ * Lease of an attempt, in milliseconds: longer than it takes to send a POST and record its outcome.
  */
 export const CALLBACK_LEASE_MS = 15_000;
 
-/** Longest wait until a scheduler checks again whether another scheduler's attempt is over. */
+/** Maximum time until a scheduler checks again whether another scheduler's attempt has ended, in milliseconds. */
 const LONGEST_WAIT_MS = 2_000;
 
-/** An attempt that is to be made now: the content of the request, and its URL. */
+/** An attempt to make now: the content of the request, and its URL. */
 export interface CallbackAttempt {
   jobId: string;
   spaceId: string;
   name: string;
   status: Status;
-  /** Attempts of the job that were started. */
+  /** Number of started attempts of the job. */
   attemptNumber: number;
-  /** JSON text: the result of a completed job, `{"error": …}` of a dead one, or `{"reason": …}` of a killed one. */
+  /** JSON text: the result of a completed job, `{"error": …}` for a dead one, `{"reason": …}` for a killed one. */
   result: string;
   /** When the job ended, ISO 8601. */
   endedAt: string;
-  /** Order score of the job. A job that is created again under the id of a purged one has another. */
+  /** Order of the job. It distinguishes the job from a later one with the same ID. */
   order: string;
   url: string;
   headers: Record<string, string>;
-  /** Number of this POST, from 1, counting those of earlier series. */
+  /** Number of this attempt, from 1, counting those of earlier series. */
   attempt: number;
-  /** Shows, when the outcome is recorded, that no other scheduler has taken over the attempt. */
+  /** Proves, when the outcome is recorded, that no other scheduler has taken over. */
   lease: string;
-  /** Redis' clock, epoch milliseconds. */
+  /** Current time by the clock of Redis, epoch milliseconds. */
   nowMs: number;
 }
 
-/** Reply when no attempt is to be made now. */
+/** Reply when no attempt is due. */
 export interface NoAttempt {
-  /** Milliseconds to wait until then; null for never, because no callback is pending any more. */
+  /** Milliseconds to wait; null if no callback is pending anymore. */
   waitMs: number | null;
 }
 
 /**
- * Begin the next attempt at a callback. Until it is recorded, or for 15 s, no other scheduler gets it.
+ * Start the next attempt at a callback. No other scheduler gets it until the outcome is recorded, or for 15 s.
  *
- * @returns the attempt, if there is one to be made now
+ * @returns the attempt, or how long to wait for it
  * @throws UNAVAILABLE
  */
 export async function beginCallback(
@@ -56,7 +56,7 @@ export async function beginCallback(
   { jobId, series }: PendingCallback,
 ): Promise<CallbackAttempt | NoAttempt> {
   const { keys, args } = inputsForJob(store, ANY_SPACE, jobId);
-  // A result may be large, so it uses the connection behind which no call of a worker waits.
+  // A result can be large, so use the connection behind which no worker's call waits.
   const reply = await runScript(onBulk(store), begin_callback, {
     keys,
     args: { ...args, series, leaseMs: CALLBACK_LEASE_MS, longestWaitMs: LONGEST_WAIT_MS },
@@ -83,18 +83,18 @@ export async function beginCallback(
   };
 }
 
-/** Return the `result` of a callback as JSON text. Lists that a script returns have null for an absent field. */
+/** Return the `result` of a callback as JSON text. An absent field is null. */
 function resultOf(status: Status, { result, error, killReason }: Record<string, string | null | undefined>): string {
   if (status === 'dead') return `{"error":${error ?? 'null'}}`;
   return status === 'killed' ? `{"reason":${killReason ?? 'null'}}` : (result ?? 'null');
 }
 
-/** What the history of a job says of every attempt at its callback. */
+/** Data in the history of a job about every attempt at its callback. */
 export type AttemptedCallback = {
   url: string;
   /** Number of the attempt, from 1. */
   attempt: number;
-  /** The same from 0, which clients of emit.run read. */
+  /** The number from 0, for clients of emit.run. */
   retryAttempt: number;
   willRetry: boolean;
 };
@@ -105,13 +105,12 @@ export type CallbackOutcome =
   | { type: 'callback_failed'; data: AttemptedCallback & { error: string } };
 
 /**
- * Record the outcome of an attempt, if this scheduler still has its lease. It may be called again when its reply was
- * lost, because an outcome counts once.
+ * Record the outcome of an attempt, if this scheduler still holds the lease. A call whose reply was lost can be retried,
+ * because an outcome counts once.
  *
- * @param lease as beginCallback returned it
- * @param retryMs milliseconds until the next attempt; null when this was the last
- * @returns whether it counted; false when it was recorded before, another scheduler has taken over the attempt since,
- *   or the job is gone
+ * @param lease lease returned by beginCallback
+ * @param retryMs milliseconds until the next attempt; null after the last attempt
+ * @returns false if the outcome was already recorded, another scheduler has taken over, or the job is gone
  * @throws UNAVAILABLE
  */
 export async function recordCallback(

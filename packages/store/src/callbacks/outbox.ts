@@ -2,48 +2,48 @@ import { runScript } from '../script/run-script.js';
 import { redeliver_callback, relay_callbacks } from '../script/scripts.generated.js';
 import { type Caller, inputsForJob, type Store } from '../store.js';
 
-// The life of a callback. Pending: its job id is in `callbacks`, where the script that ends the job has put it.
+// The life of a callback. Pending: its job ID is in `callbacks`, added by the script that ended the job.
 //
-//   pending ──relay──▶ at a scheduler ──begin──▶ leased: the POST is made ──record──▶ settled
+//   pending ──relay──▶ at a scheduler ──begin──▶ leased: the POST is sent ──record──▶ settled
 //      ▲                      │ lost                        │ lost              │
 //      └───── checked again ──┴─────────────────────────────┘                   └──▶ pending, due later
 
-/** Pending callbacks relayed in one step. */
+/** Callbacks per step. */
 const STEP = 100;
 
-/** Time until the relay checks again a callback that a scheduler has. It doubles each time. */
+/** How long until the relay checks a relayed callback again, in milliseconds. Doubles each time. */
 export const AGAIN_MS = 4_000;
 
-/** Longest time until the relay checks again, however long the callback has been waiting. */
+/** Maximum time until the relay checks again, in milliseconds. */
 const AGAIN_AT_MOST_MS = 300_000;
 
-/** A callback that is pending. */
+/** A pending callback. */
 export interface PendingCallback {
   jobId: string;
-  /** Attempts made when its current series of retries began: 0, until a client requests a redelivery. */
+  /** Number of attempts before its current series; 0 until a client requests a redelivery. */
   series: number;
 }
 
-/** A callback that is due, and where it goes. */
+/** A due callback and its URL. */
 export interface DueCallback extends PendingCallback {
   url: string;
 }
 
 /** Result of one step of the relay. */
 export interface Relayed {
-  /** Whether more may be due: the step was full. */
+  /** Whether more may be due, because the step was full. */
   isMore: boolean;
-  /** Callbacks listed for the first time since they were due. */
+  /** Callbacks returned for the first time since they became due. */
   callbacks: DueCallback[];
-  /** Callbacks listed before and still pending: the scheduler that had them waits, is slow, or has lost them. */
+  /** Callbacks returned before that are still pending: their scheduler is waiting, slow, or has lost them. */
   overdue: DueCallback[];
 }
 
 /**
- * Return callbacks of one partition that are due, at most 100, the oldest first. Each is given to one caller. One that
- * is then forgotten is returned again after 4 s, after 8 s, and so on, up to every 5 minutes.
+ * Return up to 100 due callbacks of one partition, oldest first, each to a single caller. A callback that the caller loses
+ * is returned again after 4 s, 8 s and so on, up to every 5 minutes.
  *
- * @param partition its tag, see PARTITION_TAGS
+ * @param partition tag of the partition, see PARTITION_TAGS
  * @throws UNAVAILABLE
  */
 export async function relayCallbacks(store: Store, partition: string): Promise<Relayed> {
@@ -60,8 +60,7 @@ export async function relayCallbacks(store: Store, partition: string): Promise<R
 }
 
 /**
- * Enqueue the callback of an ended job again, due now and with all its retries. If an attempt is being made now, its
- * end is awaited first.
+ * Enqueue the callback of an ended job again, due now and with all of its retries. An attempt in flight ends first.
  *
  * @throws JOB_NOT_ENDED, NO_CALLBACK, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE, STORAGE_FULL
  */

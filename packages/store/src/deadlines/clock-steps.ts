@@ -8,18 +8,17 @@ import { mark_step, reopen_windows } from '../script/scripts.generated.js';
 import type { Store } from '../store.js';
 import { msOf, redisNow } from '../time.js';
 
-/** Jobs checked in one script, and spaces in one portion. */
+/** Jobs per script, and spaces per scan. */
 const BATCH = 100;
 
 const WORKING: readonly Status[] = ['delivered', 'running'];
 
 /**
- * Record that Redis' clock has stepped forward. From then on, `expireDue` gives one more window to a delivered or
- * running job whose worker's last call was before the step. It does not end the attempt, which had less than its
- * window.
+ * Record that the clock of Redis has stepped forward. From then on, `expireDue` restarts the window of a delivered or
+ * running job once if its worker's last call was before the step, because its window was cut short.
  *
- * @param readAt when the caller last read this clock, before the step, by Redis' time
- * @returns whether this call recorded it; false when another scheduler had done so
+ * @param readAt what this clock showed when the caller last read it, before the step
+ * @returns whether this call recorded the step; false if another scheduler already had
  * @throws UNAVAILABLE
  */
 export async function markStep(store: Store, partition: string, readAt: number): Promise<boolean> {
@@ -29,11 +28,11 @@ export async function markStep(store: Store, partition: string, readAt: number):
 }
 
 /**
- * Give one more window to each delivered or running job of a partition whose worker's last call is in the future.
- * Redis' clock has stepped back since, and without this the job would wait for as long as the step was. A second call
- * does no harm. It costs two short commands for each space.
+ * Restart the window of each delivered or running job of a partition whose worker's last call is in the future, because
+ * the clock of Redis has stepped back since. Otherwise the window would be longer by the size of the step. A second call
+ * does no harm. The cost is two short commands per space.
  *
- * @returns jobs that were given a window
+ * @returns number of restarted windows
  * @throws UNAVAILABLE
  */
 export async function reopenWindows(store: Store, partition: string): Promise<number> {
@@ -66,24 +65,24 @@ async function reopenIn(store: Store, partition: string, index: string): Promise
 
 /** One reading of the clock of a Redis. */
 export interface ClockReading {
-  /** Time that it returned, epoch milliseconds. */
+  /** Time that Redis returned, epoch milliseconds. */
   redisMs: number;
   /**
-   * When this process sent the command and received the reply, in milliseconds of its monotonic clock. Redis read its
+   * When this process sent the command and received the reply, by its monotonic clock, in milliseconds. Redis read its
    * clock in between.
    */
   sentAt: number;
   receivedAt: number;
 }
 
-/** Largest change of the clock that does not count as a step, because deadlines may be processed up to 2 s late. */
+/** Largest change of the clock that does not count as a step. Deadlines may be processed up to 2 s late anyway. */
 const SMALL_MS = 2_000;
 
 /**
- * Measure by how much Redis' clock has stepped between two readings, compared with the monotonic clock of this process.
- * Only the certain part counts: a slow reply, or a process that stood still, shows no step.
+ * Measure how far the clock of Redis has stepped between two readings, compared with the monotonic clock of this
+ * process. Only the certain part counts, so a slow reply or a stalled process does not look like a step.
  *
- * @returns milliseconds, at least; negative for a step back; 0 for none, or one of at most 2 s
+ * @returns lower bound in milliseconds; negative for a step back; 0 for no step, or one of at most 2 s
  */
 export function stepBetween(before: ClockReading, now: ClockReading): number {
   const passed = now.redisMs - before.redisMs;
@@ -96,11 +95,10 @@ export function stepBetween(before: ClockReading, now: ClockReading): number {
 const addressOf = ({ options }: Redis) => `${options.host}:${options.port}`;
 
 /**
- * Read the clock of each partition; in a cluster, the clock of the primary that has the partition. These clocks differ
- * somewhat, so a step is measured by readings of one partition.
+ * Read the clock of each partition; in a cluster, the clock of its primary. These clocks differ slightly, so measure a
+ * step only between readings of one partition.
  *
- * @returns the readings by partition, and the fault: why a primary is unavailable and its partitions are missing; null
- *   when none is
+ * @returns the readings by partition, and why some are missing because a primary is unavailable; null if none is missing
  */
 export async function readClocks(store: Store): Promise<{ clocks: Map<string, ClockReading>; fault: unknown }> {
   const { redis, keys, settings } = store;

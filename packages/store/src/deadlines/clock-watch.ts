@@ -4,50 +4,50 @@ import type { Store } from '../store.js';
 import { type ClockReading, markStep, reopenWindows, stepBetween } from './clock-steps.js';
 
 /**
- * How long a new watch lets no deadline be processed. A step may have come just before its start, which it cannot see.
- * Another scheduler reads the clock at least every 1.5 s, with or without ticks, and marks that step.
+ * How long a new watch lets no deadline be processed. It cannot see a step just before its start; another scheduler, which
+ * reads the clock at least every 1.5 s, marks that step in this time.
  */
 const SETTLE_MS = 2_000;
 
-/** Partitions whose jobs are searched at once. */
+/** Number of partitions whose windows are restarted at once. */
 const WALKS_AT_ONCE = 4;
 
 /** Result of following the clocks. */
 export interface Followed {
-  /** Partitions in which deadlines may be processed, up to the time of the reading. */
+  /** Partitions in which deadlines can be processed, up to the time of the reading. */
   settled: ReadonlySet<string>;
   /**
-   * By how much the clock has stepped, in milliseconds, negative for back; 0 for no step. In a cluster, the step of one
-   * of the partitions.
+   * Step of the clock in milliseconds, negative for a step back; 0 for none. In a cluster, the step of one of the
+   * partitions.
    */
   steppedMs: number;
-  /** Jobs that were given another window, because the clock had stepped back. */
+  /** Number of windows restarted because the clock had stepped back. */
   broughtBack: number;
-  /** Errors; failed steps are tried again at the next reading. */
+  /** Errors. Whatever failed is retried at the next reading. */
   faults: unknown[];
 }
 
 /**
- * Watches Redis' clock against the monotonic clock of this process, so that a step does not end windows early, and does
- * not keep jobs waiting for as long as the step was.
+ * A watch of the clock of Redis against the monotonic clock of this process, so that a step neither closes windows early
+ * nor prolongs them.
  *
- * Deadlines that were due at a reading were due before any later step, so only these are processed. When a reading
- * shows a step, it is handled before the next deadline is processed. A step forward is marked (`markStep`); after a
- * step back, windows are opened again (`reopenWindows`).
+ * Only deadlines that were due at a reading are processed, because a later step cannot have caused them. When a reading
+ * shows a step, it is handled before any other deadline: a step forward is marked (`markStep`); after a step back,
+ * windows are restarted (`reopenWindows`).
  */
 export interface ClockWatch {
   follow(clocks: ReadonlyMap<string, ClockReading>): Promise<Followed>;
 }
 
-/** The watch of a manual clock, whose steps are meant: a window that they end is over. */
+/** The watch of a manual clock, whose steps are intentional and close windows. */
 const NO_STEPS: ClockWatch = {
   follow: async (clocks) => ({ settled: new Set(clocks.keys()), steppedMs: 0, broughtBack: 0, faults: [] }),
 };
 
 /**
- * Create a watch of Redis' clock.
+ * Create a watch of the clock of Redis.
  *
- * @param settleMs for how long it lets no deadline be processed at first. Default 2,000
+ * @param settleMs how long it lets no deadline be processed at first, in milliseconds. Default 2,000
  */
 export function createClockWatch(store: Store, settleMs = SETTLE_MS): ClockWatch {
   if (store.settings.isClockManual) return NO_STEPS;
@@ -59,7 +59,7 @@ export function createClockWatch(store: Store, settleMs = SETTLE_MS): ClockWatch
       return await reopenWindows(store, partition);
     } catch (error) {
       if (error instanceof YardmasterError) throw error;
-      faults.push(error); // A key of another type, which fsck reports. It must not keep the partition from being swept.
+      faults.push(error); // A key has a wrong type, which fsck reports. The sweep of the partition must still continue.
       return 0;
     }
   }
@@ -68,8 +68,8 @@ export function createClockWatch(store: Store, settleMs = SETTLE_MS): ClockWatch
     const before = known.get(partition);
     const steppedMs = before === undefined ? 0 : stepBetween(before.reading, reading);
     if (before !== undefined && steppedMs > 0) await markStep(store, partition, before.reading.redisMs);
-    // Do this at the first reading, too, because the clock may have stepped back while no scheduler was running, or a
-    // scheduler may have stopped while it handled the step.
+    // The first reading counts as well: the clock may have stepped back while no scheduler was running, or a scheduler may
+    // have stopped while it handled the step.
     if (before === undefined || steppedMs < 0) {
       const broughtBack = await abreast(walk, partition, followed);
       followed.broughtBack += broughtBack; // A separate statement, because other calls add to it while this one waits.

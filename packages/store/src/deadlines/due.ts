@@ -4,7 +4,7 @@ import { PARTITION_TAGS } from '../keys.js';
 import type { Store } from '../store.js';
 import { type ClockReading, readClocks } from './clock-steps.js';
 
-/** Tags of the partitions that have something due. */
+/** Partitions that have something due, by the function that processes it. */
 export interface Due {
   /** For `expireDue`. */
   deadlines: string[];
@@ -18,15 +18,14 @@ export interface Due {
   pauses: string[];
   /** For `recountBytes`. */
   recounts: string[];
-  /** The clock of each partition that could be read, by its tag. */
+  /** Clock of each partition that could be read, by tag. */
   clocks: ReadonlyMap<string, ClockReading>;
-  /** Why some partitions could not be read: the primaries of a cluster that have them are unavailable. */
+  /** Why some partitions could not be read: their primaries in a cluster are unavailable. */
   faults: unknown[];
 }
 
 /**
- * Find where something is due, by Redis' clock; in a cluster, by the clock of the partition's primary. It changes
- * nothing.
+ * Find partitions with something due, by the clock of Redis; in a cluster, by the clock of each partition's primary.
  *
  * @throws UNAVAILABLE when no partition could be read
  */
@@ -55,8 +54,8 @@ export async function findDue(store: Store): Promise<Due> {
   if (fault !== null) faults.push(fault);
   const isDue = (at: number | undefined, tag: string) => (at as number) <= (clocks.get(tag)?.redisMs ?? Number.NaN);
   return {
-    // NaN: the set is empty or could not be read, so it is never due. Each script decides whether a deadline at exactly
-    // `now` is due.
+    // NaN means that the set is empty or could not be read, so it is never due. Each script decides whether a deadline at
+    // exactly `now` is due.
     deadlines: PARTITION_TAGS.filter((tag, n) => isDue(deadlines[n], tag)),
     promotions: PARTITION_TAGS.filter((tag, n) => isDue(promotions[n], tag)),
     operations: PARTITION_TAGS.filter((_, n) => (operations[n] as number) > 0),

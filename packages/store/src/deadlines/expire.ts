@@ -3,10 +3,10 @@ import { runScript } from '../script/run-script.js';
 import { expire } from '../script/scripts.generated.js';
 import type { Store } from '../store.js';
 
-/** Deadlines processed in one step. */
+/** Deadlines per step. */
 const STEP = 100;
 
-/** Outcomes for jobs whose deadline has passed, in the order of the script's counts. */
+/** Changes of jobs whose deadline has passed, in the order of the script's counts. */
 const MOVES: readonly [from: StatusOrNone, to: StatusOrNone][] = [
   ['delivered', 'pending'],
   ['delivered', 'dead'],
@@ -18,39 +18,36 @@ const MOVES: readonly [from: StatusOrNone, to: StatusOrNone][] = [
   ['killed', 'none'],
 ];
 
-/** Index in the counts of the jobs that were given another window. */
+/** Index of restarted windows in the script's counts. */
 const REOPENED = MOVES.length;
 
 /** Result of one step of expiry. */
 export interface Expired {
   /** Whether more may be due: the step was full. */
   isMore: boolean;
-  /** Delivered jobs that were not acked in time, pending again. */
+  /** Jobs returned to the queue because they were not acked in time. */
   redelivered: number;
-  /** Delivered jobs that were not acked in time, and are dead now. */
+  /** Jobs that are dead because they were not acked in time too often. */
   neverAcked: number;
-  /** Attempts that failed because their worker sent no heartbeat in time, or took longer than `maxRunSeconds`. */
+  /** Attempts that failed because their worker sent no heartbeat in time, or exceeded `maxRunSeconds`. */
   timedOut: number;
-  /** Ended jobs whose retention was over. */
+  /** Ended jobs deleted after their retention. */
   purged: number;
-  /**
-   * Delivered and running jobs that got another window, because Redis' clock stepped forward and they had less than
-   * theirs.
-   */
+  /** Restarted windows, which a step of the clock of Redis had cut short. */
   reopened: number;
-  /** How long the oldest of the other jobs was due, in milliseconds, Redis clock. */
+  /** Lateness of the oldest deadline by the clock of Redis, in milliseconds, not counting restarted windows. */
   lagMs: number;
-  /** Jobs whose records are not valid, or of a later release: skipped, and checked again in a minute. */
+  /** IDs of jobs with an invalid record, or one from a newer release. They are skipped, and checked again in a minute. */
   broken: string[];
 }
 
 /**
- * Process the due deadlines of one partition, at most 100, the oldest first. Any number of processes may call it at
- * once, because each deadline is processed once.
+ * Process up to 100 due deadlines of one partition, oldest first. Any number of processes can call this at once, because
+ * each deadline is processed once.
  *
- * @param partition its tag, see PARTITION_TAGS
- * @param dueBefore time of a reading of Redis' clock without an unhandled step, epoch milliseconds, so that an
- *   unnoticed step ends no window. See clock-watch.ts
+ * @param partition tag of the partition, see PARTITION_TAGS
+ * @param dueBefore reading of the clock of Redis with no unhandled step, epoch milliseconds, so that an unnoticed step
+ *   closes no window. See clock-watch.ts
  * @throws UNAVAILABLE
  * @see docs/api/job.md#timeouts
  */
@@ -79,7 +76,7 @@ export async function expireDue(store: Store, partition: string, dueBefore: numb
   };
 }
 
-/** Report deliveries and attempts that are over. @param ended of the script: space, name, index + 1 in MOVES, run time */
+/** Report ended deliveries and attempts. @param ended from the script: space, name, index + 1 in MOVES, run time */
 function reportEnded(store: Store, ended: readonly string[]): void {
   for (let i = 0; i < ended.length; i += 4) {
     const [spaceId, name, move, runMs] = ended.slice(i, i + 4) as [string, string, string, string];

@@ -3,28 +3,28 @@ import { runScript } from '../script/run-script.js';
 import { promote } from '../script/scripts.generated.js';
 import type { Store } from '../store.js';
 
-/** Jobs processed in one step: twice as many would keep Redis busy for some 4 ms. */
+/** Jobs per step. Twice as many would keep Redis busy for about 4 ms. */
 const STEP = 50;
 
 /** Result of one step of promotion. */
 export interface Promoted {
   /** Whether more may be due: the step was full. */
   isMore: boolean;
-  /** Scheduled jobs that are pending now. */
+  /** Scheduled jobs that are now pending. */
   ready: number;
-  /** Jobs that were not started in time, and are dead now. */
+  /** Jobs that are dead because they were not started in time. */
   notStarted: number;
-  /** How long the earliest of these was due, in milliseconds, Redis clock. */
+  /** Lateness of the earliest of these jobs by the clock of Redis, in milliseconds. */
   lagMs: number;
-  /** Jobs whose records are not valid, or of a later release: skipped, and checked again in a minute. */
+  /** IDs of jobs with an invalid record, or one from a newer release. They are skipped, and checked again in a minute. */
   broken: string[];
 }
 
 /**
- * Make the scheduled jobs of one partition pending that are due, at most 50, the earliest first; and make those dead
- * whose time to start is over. Any number of processes may call it at once, because each job is processed once.
+ * Process up to 50 due waiting jobs of one partition, earliest first: scheduled jobs become pending, and jobs whose start
+ * limit has passed are dead. Any number of processes can call this at once, because each job is processed once.
  *
- * @param partition its tag, see PARTITION_TAGS
+ * @param partition tag of the partition, see PARTITION_TAGS
  * @param dueBefore see expireDue
  * @throws UNAVAILABLE
  * @see docs/scheduling.md

@@ -2,16 +2,16 @@ import { OTHER_NAMES } from '@yardmaster/protocol';
 import { partitionOf, randomBase32 } from '../keys.js';
 import type { Change, StoreObserver } from '../observer.js';
 
-/** Names of a space that are counted one by one; the others are counted together. */
+/** Maximum number of names per space that are counted separately; the others are counted together. */
 const NAMES = 100;
 
-/** Pairs of space and name for which a process keeps counts. */
+/** Maximum number of cells that a process keeps. */
 const CELLS = 10_000;
 
-/** Counts of less than this time, in milliseconds, are added together while Redis does not take them. */
+/** Counts within this time, in milliseconds, are merged while Redis does not accept them. */
 const TOGETHER_MS = 60_000;
 
-/** Portions that wait for one partition; more are added to the last one. */
+/** Maximum number of waiting portions per partition; further counts are merged with the last. */
 const PORTIONS = 120;
 
 type Names = Map<string, Cell>;
@@ -19,50 +19,50 @@ type Spaces = Map<string, Names>;
 
 /** Counts that one script adds. */
 export interface Step {
-  /** Number of the step in this process, by which Redis knows one that it has had. */
+  /** Number of the step in this process, by which Redis recognizes a repeated step. */
   seq: number;
   /** Space, name and text of each cell. */
   cells: string[];
-  /** When it was first sent, milliseconds of this process' monotonic clock; null before. */
+  /** When it was first sent, by the monotonic clock of this process, in milliseconds; null if it was not sent yet. */
   firstSentAt: number | null;
 }
 
-/** Counts of one partition that Redis gets in order, each portion once. */
+/** Counts of one partition. Portions are sent to Redis in order, each exactly once. */
 export interface Portion {
-  /** Middle of the time in which they were counted, milliseconds of this process' monotonic clock. */
+  /** Middle of the time in which they were counted, by the monotonic clock of this process, in milliseconds. */
   countedAt: number;
   spaces: Spaces;
   cells: number;
-  /** Steps in which Redis gets it, from the first attempt on, because no step may change after that; null before. */
+  /** Steps of the portion, which must not change once one was sent; null before the first attempt. */
   steps: Step[] | null;
 }
 
 /**
- * Counts what this process has done to jobs, for the histories of their spaces, until `flushHistory` has added it to
- * Redis. Its memory is bounded: beyond 100 names of a space the others are counted as `*`, and beyond 10,000 pairs of
- * space and name, which only a Redis that takes nothing for long brings about, counts of further pairs are lost.
+ * Count what this process has done to jobs, for the histories of their spaces, until `flushHistory` adds the counts to
+ * Redis. Its memory is bounded: beyond 100 names per space, further names are counted as `*`. Beyond 10,000 cells, further
+ * counts are lost, which happens only if Redis accepts nothing for a long time.
  */
 export class SpaceHistoryCounter {
   /** Counts since the last `close`. */
   #current: Spaces = new Map();
   #openedAt = performance.now();
-  /** Names this process in the numbers of its steps. */
+  /** Identifies this process and the numbers of its steps. */
   readonly id = randomBase32(16);
   /** Number of the last step. */
   seq = 0;
-  /** Portions by partition, the oldest first. */
+  /** Portions by partition, oldest first. */
   readonly portions = new Map<string, Portion[]>();
   #cells = 0;
-  /** Cell that takes what is lost. */
+  /** Cell for counts that are lost. */
   #lost = newCell();
   #hasLost = false;
 
-  /** Number of pairs of space and name that are kept. */
+  /** Number of cells, one per pair of space and name. */
   get cells(): number {
     return this.#cells;
   }
 
-  /** Return the cell of a name. It must be used at once: a flush takes it away. */
+  /** Return the cell of a name. Use it immediately, because a flush replaces it. */
   #cellOf(spaceId: string, name: string): Cell {
     const names = this.#current.get(spaceId);
     return names?.get(name) ?? this.#newCell(spaceId, names, name);
@@ -93,9 +93,9 @@ export class SpaceHistoryCounter {
   }
 
   /**
-   * Divide what was counted since the last call into portions of one partition each.
+   * Divide the counts since the last call into portions of one partition each.
    *
-   * @returns whether counts were lost since then
+   * @returns whether counts were lost since the last call
    */
   close(now = performance.now()): boolean {
     const countedAt = (this.#openedAt + now) / 2;
@@ -138,7 +138,7 @@ export class SpaceHistoryCounter {
     }
   }
 
-  /** Forget the oldest portion of a partition, which Redis has. */
+  /** Drop the oldest portion of a partition, once Redis has it. */
   drop(partition: string): void {
     const portions = this.portions.get(partition) as Portion[];
     this.#cells -= portions.shift()?.cells ?? 0;
@@ -146,7 +146,7 @@ export class SpaceHistoryCounter {
   }
 }
 
-/** What happens to jobs, as a history counts it. The order is the place in a cell. */
+/** The counters of a history, at their places in a cell. */
 export const COUNTERS = [
   'created',
   'completed',
@@ -159,7 +159,7 @@ export const COUNTERS = [
 
 export type Counter = (typeof COUNTERS)[number];
 
-/** Return the counters to which a change adds. */
+/** Return the counters that a change increments. */
 export function countersOf({ from, to, by, runMs }: Change): Counter[] {
   const timedOut: Counter[] = by === 'timeout' && from === 'running' ? ['runTimeouts'] : [];
   if (from === 'none') return ['created'];
@@ -168,32 +168,32 @@ export function countersOf({ from, to, by, runMs }: Change): Counter[] {
   return by === 'timeout' && from === 'delivered' ? ['deliveryTimeouts'] : [];
 }
 
-/** Upper ends of the buckets of a duration, in seconds; one more bucket is for longer ones. */
+/** Upper bounds of the buckets of a duration, in seconds. One more bucket is for longer durations. */
 export const BUCKET_SECONDS = [
   0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 21_600, 86_400,
 ] as const;
 
-/** Places of a duration in a cell: the sum of the milliseconds, and after it the number of durations in each bucket. */
+/** First places of the durations in a cell: the sum in milliseconds, followed by the number of durations per bucket. */
 export const DURATIONS = { wait: 16, run: 48 } as const;
 
 const PLACES = 80;
 
 /**
- * What was counted for one name of a space: a number at each place. Redis keeps cells as text, so the places must not
- * change: COUNTERS may grow to 16, and there may be 30 limits of buckets.
+ * The counts of one name in a space: a number at each place. Cells are stored in Redis, so the places must not change.
+ * There is room for 16 COUNTERS and 30 BUCKET_SECONDS.
  */
 export type Cell = number[];
 
 export const newCell = (): Cell => new Array<number>(PLACES).fill(0);
 
-/** Add to a counter of a cell. */
+/** Increment a counter of a cell. */
 export function count(cell: Cell, counter: Counter, jobs = 1): void {
   (cell[PLACE_OF[counter]] as number) += jobs;
 }
 
 const PLACE_OF = Object.fromEntries(COUNTERS.map((counter, i) => [counter, i])) as Record<Counter, number>;
 
-/** Add a duration to a cell. One that is negative, because the clock has stepped back, counts as 0. */
+/** Add a duration to a cell. A negative one, after the clock has stepped back, counts as 0. */
 export function observe(cell: Cell, at: (typeof DURATIONS)[keyof typeof DURATIONS], ms: number): void {
   if (ms > 0) (cell[at] as number) += ms;
   let bucket = 0;
@@ -201,12 +201,12 @@ export function observe(cell: Cell, at: (typeof DURATIONS)[keyof typeof DURATION
   (cell[at + 1 + bucket] as number)++;
 }
 
-/** Add all of another cell. */
+/** Add another cell to a cell. */
 export function addCell(cell: Cell, other: Cell): void {
   for (let at = 0; at < PLACES; at++) (cell[at] as number) += other[at] as number;
 }
 
-/** Write a cell as Redis keeps it: the places that are not 0, each with its number. */
+/** Format a cell for Redis: each place that is not 0, and its number. */
 export function textOfCell(cell: Cell): string {
   const parts: number[] = [];
   cell.forEach((number, at) => {
@@ -215,7 +215,7 @@ export function textOfCell(cell: Cell): string {
   return parts.join(' ');
 }
 
-/** Read the text of a cell. A place that only a later release knows is ignored. */
+/** Parse the text of a cell. A place from a newer release is ignored. */
 export function cellOfText(text: string): Cell {
   const cell = newCell();
   const parts = text.split(' ');

@@ -5,30 +5,30 @@ import { add_history } from '../script/scripts.generated.js';
 import type { Store } from '../store.js';
 import { type Portion, type SpaceHistoryCounter, type Step, textOfCell } from './counter.js';
 
-/** Cells that one script adds: some 1 ms of Redis' time. */
+/** Cells per script, which take Redis about 1 ms. */
 const STEP_CELLS = 50;
 
-/** Partitions that get their counts at once. */
+/** Number of partitions to flush at once. */
 const PARTITIONS_AT_ONCE = 4;
 
 /**
- * How long a step may be sent again, in milliseconds. Redis knows for a day which steps it has had, and one that it has
- * forgotten would be counted twice.
+ * How long to retry a step, in milliseconds. Redis remembers the number of the last step for a day; later, a repeated step
+ * would be counted twice.
  */
 const RESEND_MS = 12 * 3_600_000;
 
 /** Result of a flush. */
 export interface Flushed {
-  /** Whether counts were lost since the last flush, because too many waited for Redis. */
+  /** Whether counts were lost since the last flush, because too many were waiting for Redis. */
   hasLost: boolean;
-  /** Why some counts still wait, if any do. */
+  /** Why some counts are still waiting; empty if none are. */
   faults: unknown[];
 }
 
 /**
- * Add what this process has counted to the histories of the spaces. What Redis does not take now is kept for the next
- * flush. A step whose reply was lost is sent again with the same number, and Redis adds it once. Two flushes must not
- * run at the same time.
+ * Add the counts of this process to the histories of the spaces. Counts that Redis does not accept are kept for the next
+ * flush. A step whose reply is lost is retried with the same number, so Redis adds it once. Two flushes must not run at the
+ * same time.
  */
 export async function flushHistory(store: Store, counter: SpaceHistoryCounter): Promise<Flushed> {
   const flushed: Flushed = { hasLost: counter.close(), faults: [] };
@@ -79,5 +79,5 @@ function stepsOf(counter: SpaceHistoryCounter, { spaces }: Portion): Step[] {
   return steps;
 }
 
-/** Whether an error of a flush means that Redis is away, full or busy, which other parts of a process report. */
+/** Check whether an error of a flush means that Redis is unavailable, full or busy, which is reported elsewhere. */
 export const isOutage = (error: unknown) => error instanceof YardmasterError;

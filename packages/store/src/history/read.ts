@@ -5,12 +5,11 @@ import { type Caller, type Store, tenantOf } from '../store.js';
 import { isoOf, redisNow } from '../time.js';
 import { BUCKET_SECONDS, type Cell, COUNTERS, cellOfText, DURATIONS } from './counter.js';
 
-/** Points that one script reads. */
+/** Points per script. */
 const PORTION = 60;
 
 /**
- * Read what happened to the jobs of a space, by minute or by hour. What processes have counted in the last seconds is not
- * there yet.
+ * Read the history of a space by minute or by hour. The counts of the last few seconds are still missing.
  *
  * @throws INVALID_REQUEST for a period that is empty or has too many points; OVERLOADED, UNAVAILABLE
  * @see docs/api/spaces.md#history
@@ -40,7 +39,7 @@ export async function getHistory(
   });
 }
 
-/** Return the beginnings of the points of a period, epoch seconds. @throws INVALID_REQUEST */
+/** Return the start of each point in a period, epoch seconds. @throws INVALID_REQUEST */
 function timesOf({ from, to, step }: HistoryQuery, now: number): number[] {
   const before = to ?? now + 1;
   if (from !== null && from >= before) throw invalid({ from: 'must be before to' });

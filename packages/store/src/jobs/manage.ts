@@ -5,9 +5,9 @@ import { type Caller, placeOfJob, type Store } from '../store.js';
 import { delayOf } from './options.js';
 
 /**
- * Force-stop a job that has not ended; killing it again succeeds and changes nothing.
+ * Kill a job that has not ended. Killing a killed job succeeds and changes nothing.
  *
- * @returns whether it was not killed before
+ * @returns false if the job was already killed
  * @throws JOB_ENDED for a completed or dead job; JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see docs/api/manage.md#kill
  */
@@ -20,7 +20,7 @@ export async function killJob(store: Store, caller: Caller, jobId: string, reaso
 }
 
 /**
- * Remove a job that has ended, with its history and logs. A callback that is still owed is not sent.
+ * Delete an ended job with its history and logs. Its pending callback is dropped.
  *
  * @throws JOB_NOT_ENDED, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see docs/api/manage.md#delete
@@ -32,7 +32,7 @@ export async function deleteJob(store: Store, caller: Caller, jobId: string): Pr
 }
 
 /**
- * Put a dead or killed job back in the queue, with all of its attempts ahead: at its end, or after a delay.
+ * Put a dead or killed job back at the end of the queue, or schedule it after a delay. All retries are available again.
  *
  * @throws JOB_NOT_DEAD, JOB_NOT_UNIQUE, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see docs/api/manage.md#requeue
@@ -52,7 +52,7 @@ export async function requeueJob(
 }
 
 /**
- * Give a scheduled or pending job another time, or put it at the end of the queue.
+ * Change when a scheduled or pending job becomes claimable, or put it at the end of the queue.
  *
  * @throws JOB_NOT_PENDING, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see docs/scheduling.md#reschedule

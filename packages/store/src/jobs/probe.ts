@@ -3,23 +3,22 @@ import { call } from '../call.js';
 import type { Store } from '../store.js';
 import { type State, stateOf } from './read/state.js';
 
-// Reads of one field: for calls that wait, in case the message that they wait for was lost, and for the audit. Each is one
-// cheap command.
+// Cheap reads, one command each: for calls that wait, in case the message that they wait for was lost, and for the audit.
 
-/** Most queues that one command looks at. */
+/** Queues per command. */
 const QUEUES_AT_ONCE = 1_000;
 
 /**
- * Check whether a space has a job that can be claimed. It claims nothing.
+ * Check whether a space has a claimable job, without claiming it.
  *
- * @param names of jobs; none for any
+ * @param names job names; empty for any
  * @throws UNAVAILABLE
  */
 export async function hasClaimable(store: Store, spaceId: string, names: readonly string[]): Promise<boolean> {
   const queue = store.keys.queue(spaceId);
   const queues = names.length === 0 ? [queue] : names.map((name) => `${queue}/${name}`);
   for (let i = 0; i < queues.length; i += QUEUES_AT_ONCE) {
-    // Redis has no empty sorted sets.
+    // Redis removes empty sorted sets.
     if ((await call(store, 'exists', store.redis.exists(...queues.slice(i, i + QUEUES_AT_ONCE)))) > 0) return true;
   }
   return false;

@@ -1,4 +1,4 @@
-/** Chooses some of the tenants. */
+/** Predicate on tenants. */
 type Choice = (tenant: string) => boolean;
 const NONE: Choice = () => false;
 
@@ -8,23 +8,22 @@ interface Queued<T> {
 }
 
 /**
- * Queue of items by tenant. Tenants take turns, and the oldest item of a tenant comes first, so that a tenant with many
- * items delays no other. A turn is worth one unit of work: a tenant whose item is worth more then misses turns (deficit
- * round robin).
+ * A queue in which tenants take turns, so that a tenant with many items delays no other. The items of one tenant are in
+ * order. A turn is worth one unit of work; a tenant whose item costs more skips turns afterwards (deficit round robin).
  */
 export class FairQueue<T> {
-  /** The tenant whose turn is next comes first. */
+  /** Items by tenant. The tenant whose turn is next comes first. */
   readonly #byTenant = new Map<string, Queued<T>[]>();
-  /** Units that tenants have used beyond their turns. They are forgotten once nobody waits. */
+  /** Units that tenants have used beyond their turns, forgotten when the queue is empty. */
   readonly #debts = new PerKey();
   #size = 0;
 
-  /** Number of items that wait. */
+  /** Number of waiting items. */
   get size(): number {
     return this.#size;
   }
 
-  /** @param units work of the item; 1 is that of a create */
+  /** Add an item. @param units cost of the item; a create costs 1 */
   push(tenant: string, item: T, units = 1): void {
     const own = this.#byTenant.get(tenant);
     if (own) own.push({ item, units });
@@ -40,8 +39,8 @@ export class FairQueue<T> {
   /**
    * Remove and return the next item.
    *
-   * @param isLast tenants that come after all others
-   * @param isBlocked tenants that get no turn now
+   * @param isLast selects tenants that come after all others
+   * @param isBlocked selects tenants that get no turn now
    */
   shift(isLast: Choice = NONE, isBlocked: Choice = NONE): { tenant: string; item: T } | undefined {
     for (;;) {
@@ -58,7 +57,7 @@ export class FairQueue<T> {
       const { item, units } = own.shift() as Queued<T>;
       if (own.length > 0) this.#byTenant.set(tenant, own);
       this.#size--;
-      // What a tenant uses while it is alone, it takes from nobody.
+      // A tenant that is alone takes nothing from others.
       if (isAlone) this.#debts.clear();
       this.#debts.add(tenant, units - 1);
       return { tenant, item };
@@ -75,7 +74,7 @@ export class FairQueue<T> {
     return next;
   }
 
-  /** Drop the oldest item of a tenant, which keeps its turn. */
+  /** Drop the oldest item of a tenant. The tenant keeps its turn. */
   drop(tenant: string): void {
     const own = this.#byTenant.get(tenant);
     if (own === undefined) return;

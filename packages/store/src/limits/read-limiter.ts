@@ -1,34 +1,33 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import { FairQueue, PerKey } from './fair-queue.js';
 
-/** A read slot, as the work in it sees it. */
+/** A read slot, passed to the work that runs in it. */
 export interface ReadSlot {
-  /** When the work must be done, as a value of `performance.now()`. */
+  /** When the work must be done, by `performance.now()`. */
   until: number;
   /**
    * Check the time between the steps of long work.
    *
-   * @throws OVERLOADED once it has taken so long, waiting included, that no caller waits for it any more
+   * @throws OVERLOADED once the caller has stopped waiting
    */
   check(): void;
 }
 
 /**
- * Runs work in a read slot, or refuses it when it gets no slot in time.
+ * Run work in a read slot, or refuse it when it gets no slot in time.
  *
- * @param until when its caller stops waiting, as a value of `performance.now()`; left out, only `withinMs` limits the
- *   wait
+ * @param until when the caller stops waiting, by `performance.now()`. Default: after `withinMs` of the limiter
  */
 export type WithReadSlot = <T>(tenant: string, work: (slot: ReadSlot) => Promise<T>, until?: number) => Promise<T>;
 
 const tooLate = () => new YardmasterError('OVERLOADED', 'Too many long reads are waiting; send the request again');
 
 /**
- * Create a read limiter that runs `atOnce` reads at once. Tenants get slots in turn, and a tenant that has a slot
- * already comes after those that have none. Work for which no caller waits any more is not begun, because otherwise a
- * burst of requests would delay callers that come long after it.
+ * Create a read limiter with `atOnce` slots. Tenants get slots in turn, and a tenant that already has a slot comes after
+ * those that have none. Work is not started when its caller no longer waits, or a burst of requests would delay much
+ * later callers.
  *
- * @param withinMs how long the wait for a slot and the work in it may take together
+ * @param withinMs maximum time for the wait and the work together
  */
 export function createReadLimiter(atOnce: number, withinMs: number): WithReadSlot {
   const waiting = new FairQueue<() => Promise<void>>();
@@ -56,7 +55,7 @@ export function createReadLimiter(atOnce: number, withinMs: number): WithReadSlo
     new Promise((resolve, reject) => {
       const now = performance.now();
       const until = Math.min(callerWaitsUntil, now + withinMs);
-      let isRefused = false; // A timer may fire up to a millisecond before `until`.
+      let isRefused = false; // A timer can fire up to a millisecond before `until`.
       const refuse = () => {
         isRefused = true;
         reject(tooLate());

@@ -15,9 +15,9 @@ import { type Caller, inputsForJob, type Store } from '../store.js';
 import { isoOf } from '../time.js';
 
 /**
- * An entry of `job:<id>:logs`, a JSON array: when it was stored (epoch ms), the level's index in LOG_LEVELS, the
- * message, when it was logged (epoch ms), the source, the metadata. A default value is null, or left out at the end.
- * The entry does not contain its seq, which is its position in the list plus the number of dropped entries.
+ * An entry of `job:<id>:logs`, as a JSON array: when it was stored (epoch ms), index of the level in LOG_LEVELS, message,
+ * when it was logged (epoch ms), source, metadata. A default value is null, or omitted at the end. The entry does not
+ * contain its seq, which is its position in the list, from 1, plus the number of dropped entries.
  */
 export type StoredLog = [
   storedAtMs: number,
@@ -28,7 +28,7 @@ export type StoredLog = [
   metadata?: JsonObject,
 ];
 
-/** Text of a stored entry without its first element, which only Redis knows: `,2,"hello"]`. */
+/** Text of a stored entry without `[` and the first element, which Redis adds: `,2,"hello"]`. */
 export type PackedLog = string;
 
 /** Pack an entry for appendLogs. */
@@ -49,7 +49,7 @@ export const parseLog = (text: string) => parseJson(text) as unknown as StoredLo
 /** Return the level of a stored entry. */
 export const levelOf = ([, level]: StoredLog) => LOG_LEVELS[level] as LogLevel;
 
-/** Build the entry that readers get. */
+/** Build the entry that clients see. */
 export function logOf(jobId: string, seq: number, stored: StoredLog): LogEntry {
   const [storedAt, , message, loggedAt, source, metadata] = stored;
   const createdAt = isoOf(storedAt);
@@ -66,8 +66,7 @@ export function logOf(jobId: string, seq: number, stored: StoredLog): LogEntry {
 }
 
 /**
- * Append a batch to a job's logs, all of it or nothing. The oldest entries above the limit are dropped, and seqs
- * continue.
+ * Append a batch to a job's logs, all or nothing. The oldest entries beyond the limits are dropped; seqs continue.
  *
  * @param logs 1 to 5,000 entries
  * @throws JOB_NOT_FOUND, FORBIDDEN, SPACE_FULL, STORAGE_FULL, UNAVAILABLE

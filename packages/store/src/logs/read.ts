@@ -4,19 +4,19 @@ import { read_logs } from '../script/scripts.generated.js';
 import { type Caller, inputsForJob, type Store, tenantOf } from '../store.js';
 import { levelOf, logOf, parseLog, type StoredLog } from './append.js';
 
-/** Limits of one request. Beyond them it responds with the entries found so far, and a cursor to continue from. */
+/** Limits of one request. Beyond them, the page has the entries found so far, and a cursor. */
 const PAGE_SIZE = 8 * 1_048_576;
 const PAGE_MS = 1_000;
 
-/** Time that the last portion may take. */
+/** Time reserved for the last portion, in milliseconds. */
 const RESPONSE_MS = 300;
 
 /**
  * Read a page of a job's logs.
  *
- * Filters are applied here and not in Redis. There is one Redis, whose time all jobs share, but any number of processes
- * like this one. Redis only returns entries, in portions, and serves others between two of them. So a page is not of
- * one moment: while it is read, entries may be added, and the oldest may be dropped. The seqs show that.
+ * Filters are applied here and not in Redis, whose time all jobs share. Redis only returns entries, in portions, and can
+ * serve other calls in between. A page is therefore not a snapshot: entries may be added while it is read, and the oldest
+ * may be dropped. The seqs reveal that.
  *
  * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see docs/logs.md#read
@@ -27,8 +27,7 @@ export function readLogs(store: Store, caller: Caller, jobId: string, query: Log
   const fill = fillerOf(jobId, query);
   const withSlot = isFiltered(query) ? store.slots.search : store.slots.read;
   return withSlot(tenantOf(caller), async (slot) => {
-    // Entries that were found are worth more than an error. So the read is done in time, however long it waited for its
-    // slot.
+    // Stop in time, however long the wait for the slot was, because the entries found so far are worth more than an error.
     const giveUpAt = Math.min(performance.now() + PAGE_MS, slot.until - RESPONSE_MS);
     const page: LogEntry[] = [];
     let size = 0;
@@ -56,9 +55,9 @@ function reportStopped({ observer }: Store, query: LogsQuery): void {
 }
 
 /**
- * Create a function that adds the entries that pass the filters to a page.
+ * Create a function that adds entries that pass the filters to a page.
  *
- * @returns whether more entries passed than fit on the page: one entry beyond it shows that there is more
+ * @returns function that returns whether an entry passed that no longer fits on the page
  */
 function fillerOf(jobId: string, query: LogsQuery): (page: LogEntry[], portion: LogPortion) => boolean {
   const matches = matcherOf(query);
@@ -82,20 +81,20 @@ function matcherOf({ levels, terms }: LogsQuery): (stored: StoredLog) => boolean
 
 interface Ending {
   hasMore: boolean;
-  /** Set when the reading stopped before the page was full: the seq that it reached, and that of the newest entry. */
+  /** Seq that was reached, and seq of the newest entry; only if the read stopped before the page was full. */
   stopped?: { at: number; newestSeq: number };
 }
 
 /**
- * Build a page of the entries found.
+ * Build a page from the entries found.
  *
- * @param found in the order of reading
+ * @param found entries in the order in which they were read
  */
 function pageOf({ mode, bound }: LogsQuery, found: LogEntry[], { hasMore, stopped }: Ending): LogsPage {
   const logs = mode === 'after' ? found : found.reverse();
   const oldest = logs[0]?.seq ?? bound ?? 0;
   const newest = logs.at(-1)?.seq ?? bound ?? stopped?.newestSeq ?? 0;
-  // The bound in the direction of paging: a client that continues from it gets no entry twice, and makes progress.
+  // In the direction of paging, return how far the read got, so that a client gets no entry twice and makes progress.
   const reached = stopped?.at;
   const cursor =
     mode === 'after'
@@ -104,7 +103,7 @@ function pageOf({ mode, bound }: LogsQuery, found: LogEntry[], { hasMore, stoppe
   return { logs, cursor };
 }
 
-/** Size of one script's read, exceeded by at most 20 entries: half a millisecond of Redis' time, some 1.5 at most. */
+/** Limits per script, exceeded by at most 20 entries, which take Redis about 0.5 ms, and 1.5 ms at most. */
 const PORTION_ENTRIES = 1_000;
 const PORTION_BYTES = 256 * 1024;
 
@@ -113,26 +112,26 @@ interface PortionQuery {
   direction: 'after' | 'before';
   /** Seq after or before which to read. */
   bound: number;
-  /** Entries wanted; more than 1,000 are not read at once. */
+  /** Maximum number of entries. At most 1,000 are read at once. */
   most: number;
 }
 
 /** Consecutive entries of a job's logs. */
 interface LogPortion {
-  /** In the order of reading: ascending after a seq, descending before one. */
+  /** Entries in the order in which they were read: ascending after a seq, descending before one. */
   entries: { seq: number; text: string }[];
-  /** Seq from which the next portion continues: the last that was read, or the bound itself when there was nothing. */
+  /** Seq from which the next portion continues: the last seq read, or the bound if there was none. */
   reached: number;
   /** Whether nothing is left in this direction. */
   isLast: boolean;
   /** Seq of the newest entry; 0 for none. */
   newestSeq: number;
-  /** Size of the entries in UTF-16 units, which is close to bytes. */
+  /** Size of the entries in UTF-16 code units, which is close to bytes. */
   size: number;
 }
 
 /**
- * Read a portion of a job's logs, as of one moment.
+ * Read a portion of a job's logs in one snapshot.
  *
  * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  */
@@ -154,7 +153,7 @@ async function readPortion(
     },
   });
   const isAfter = direction === 'after';
-  // Each list is ascending; the lists come in the order of reading.
+  // Each list is ascending. The lists are in the order in which they were read.
   const texts = isAfter ? lists.flat() : lists.flatMap((list) => list.reverse());
   const first = isAfter ? Math.max(bound, dropped) + 1 : Math.min(bound - 1, newestSeq);
   const step = isAfter ? 1 : -1;

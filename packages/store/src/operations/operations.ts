@@ -13,14 +13,14 @@ import { cancel_operation, read_operations, start_operation } from '../script/sc
 import type { Caller, Store } from '../store.js';
 import { operationOf, type ReadOperation, readOperationOf, shownRequestOf } from './record.js';
 
-/** Finished operations that are kept for each space, and for how long each operation is kept. */
+/** Maximum number of operations kept per space, and how long each is kept. */
 const KEPT = 100;
 const KEPT_MS = 30 * 24 * 3_600_000;
 
 /**
- * Start an operation on many jobs of a space, unless an earlier call with this idempotency key did. The schedulers carry
- * it out, see stepOperation. Jobs that are created after its start are not part of it. One that deletes or kills starts on a
- * full Redis too, because it frees memory.
+ * Start an operation on jobs of a space, unless an earlier call with this idempotency key did. The schedulers run it, see
+ * stepOperation. Jobs created after its start are not included. A delete or a kill can start on a full Redis, because it
+ * frees memory.
  *
  * @param idempotencyKey null for none
  * @throws TOO_MANY_OPERATIONS, IDEMPOTENCY_MISMATCH, STORAGE_FULL, UNAVAILABLE
@@ -62,8 +62,9 @@ export async function startOperation(
 }
 
 /**
- * Return the statuses of an operation in the order in which it goes through them: that of a job's life, so that a job
- * which moves on is found later. A job that was rescheduled must not be found again, so its new status is the first.
+ * Return the statuses of an operation in the order in which it visits them: that of a job's life, so that a job whose
+ * status changes in the meantime is still found. A job rescheduled to `pending` must not be found again, so `pending` then
+ * comes first.
  */
 function orderOf({ action, filter, delaySeconds }: OperationRequest) {
   const statuses = STATUSES.filter((status) => filter.status.includes(status));
@@ -84,7 +85,7 @@ export async function getOperation(store: Store, caller: Caller, id: string): Pr
 }
 
 /**
- * List the operations of a space that are kept, the newest first.
+ * List the operations of a space, newest first.
  *
  * @throws UNAVAILABLE
  */
@@ -94,7 +95,7 @@ export async function listOperations(store: Store, spaceId: string): Promise<Ope
   return all.flatMap(({ id, left, record }) => (record === null ? [] : operationOf(id, record, left))).reverse();
 }
 
-/** Read one operation, or the first ones of a list of them. */
+/** Read one operation, or the first ones of a list. */
 export async function readOperations(
   store: Store,
   which: { id: string } | { list: string; most: number },
@@ -107,14 +108,14 @@ export async function readOperations(
   return (records as unknown as string[][]).map(readOperationOf);
 }
 
-/** Return the prefix of the keys of a partition, from one of them. */
+/** Return the prefix of a partition's keys, given one of its keys. */
 const baseOf = ({ keys }: Store, which: { id: string } | { list: string }) =>
   'id' in which ? keys.baseOfJob(which.id) : which.list.slice(0, which.list.indexOf('}') + 2);
 
 /**
- * Cancel an operation. What it has changed stays changed. An operation that has ended stays as it is.
+ * Cancel an operation. Jobs that it has already changed stay changed. An operation that has ended is left unchanged.
  *
- * @returns its space, and whether it was running
+ * @returns the space of the operation, and whether it was running
  * @throws OPERATION_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  */
 export async function cancelOperation(

@@ -1,12 +1,12 @@
 import type { Operation, OperationRequest, Status } from '@yardmaster/protocol';
 import { isoOf, isoOrNull } from '../time.js';
 
-/** What a caller asked for, as a response shows it: without fields at their defaults. */
+/** The request of an operation as responses show it, without fields at their defaults. */
 export type ShownRequest = Pick<Operation, 'action' | 'filter' | 'limit' | 'dryRun' | 'reason' | 'delaySeconds'>;
 
 /**
- * Fields of the hash `operation:<id>`. Those that scripts read are explained in operation/operation.lua. `request` is a
- * ShownRequest as JSON, and `fingerprint` that of the request, for an operation with an idempotency key.
+ * Fields of the hash `operation:<id>`. lua/operation/operation.lua explains those that scripts read. `request` is a
+ * ShownRequest as JSON. With an idempotency key, the hash also has the `fingerprint` of the request.
  */
 export interface OperationRecord {
   space: string;
@@ -28,11 +28,11 @@ export interface OperationRecord {
 export interface ReadOperation {
   id: string;
   left: number;
-  /** Null when it is gone. */
+  /** The record; null if the operation is gone. */
   record: OperationRecord | null;
 }
 
-/** Decode one of the records of read_operations.lua. */
+/** Decode a record from read_operations.lua. */
 export function readOperationOf([id = '', left, ...values]: string[]): ReadOperation {
   const fields: Record<string, string> = {};
   for (let i = 0; i < values.length; i += 2) fields[values[i] as string] = values[i + 1] as string;

@@ -9,37 +9,37 @@ import type { Store } from '../store.js';
 import { readOperations } from './operations.js';
 import type { OperationRecord, ShownRequest } from './record.js';
 
-/** Jobs that one step examines, and that it changes: the script takes Redis some 2 ms. */
+/** Maximum number of jobs that a step examines, and that it changes. The script takes Redis about 2 ms. */
 const EXAMINED = 100;
 const CHANGED = 25;
 
-/** Bytes of payloads, results and errors that one step searches, exceeded by at most one job. */
+/** Bytes of payloads, results and errors that a step searches, exceeded by at most one job. */
 const SEARCHED_BYTES = 256 * 1024;
 
-/** Which jobs the next step is about. */
+/** The jobs of the next step. */
 interface Portion {
-  /** Jobs of the status of the cursor to examine; 0 for those of `ids`. */
+  /** Maximum number of jobs to examine in the index of the cursor's status; 0 to use `ids`. */
   most: number;
-  /** Jobs that were found by reading their texts, or that the request lists. */
+  /** Jobs found by a text search, or listed in the request. */
   ids: string[];
-  /** Jobs that were examined to find these. */
+  /** Number of jobs examined to find these. */
   listed: number;
-  /** The cursor afterwards; for `most`, when the index has no more jobs. */
+  /** The next cursor; with `most`, only if the index has no more jobs. */
   next: string;
 }
 
-/** What a step has done. */
+/** Result of one step of an operation. */
 export interface Step {
   operationId: string;
   isDone: boolean;
-  /** Jobs that it has changed. */
+  /** Number of changed jobs. */
   changed: number;
 }
 
 /**
- * Find the partition of the operation that is next: the one whose space has waited longest for a step.
+ * Find the partition with the next operation to step: the one whose space has waited longest.
  *
- * @param partitions tags, see PARTITION_TAGS
+ * @param partitions tags of the partitions, see PARTITION_TAGS
  * @returns null when no operation is running
  * @throws UNAVAILABLE
  */
@@ -56,10 +56,10 @@ export async function nextPartition(store: Store, partitions: readonly string[])
 }
 
 /**
- * Do the next step of one running operation of a partition, the one whose space has waited longest for a step. Any number of
- * processes may do so at once: a step that another process was faster with does nothing.
+ * Step one running operation of a partition: the one whose space has waited longest. Any number of processes can call this
+ * at once; a step that another process has already done does nothing.
  *
- * @param partition its tag, see PARTITION_TAGS
+ * @param partition tag of the partition, see PARTITION_TAGS
  * @returns null when no operation is running
  * @throws UNAVAILABLE
  */
@@ -69,7 +69,7 @@ export async function stepOperation(store: Store, partition: string): Promise<St
   if (head === undefined) return null;
   const { id, record } = head;
   if (record?.status !== 'running') {
-    await call(store, 'zrem', store.redis.zrem(list, id)); // It was canceled in between, or is kept no longer.
+    await call(store, 'zrem', store.redis.zrem(list, id)); // It was canceled in the meantime, or has expired.
     return { operationId: id, isDone: true, changed: 0 };
   }
 
@@ -137,15 +137,15 @@ async function portionOf(store: Store, { base, record, request, mayChange }: Bef
   const matching = rows.filter(matcherOf(q)).slice(0, mayChange);
   const last = matching.length === mayChange ? matching.at(-1) : rows.at(-1);
   const listed = last === undefined ? 0 : rows.indexOf(last) + 1;
-  // A full portion may have ended because of its size, so only an empty one is the last.
+  // A portion may be short because of its size, so only an empty one is the last.
   const next = last === undefined ? afterStatus : `${at} ${last[1]}`;
   return { most: 0, ids: matching.map(([jobId]) => jobId), listed, next };
 }
 
-/** A job: id, creation order, payload, result and error. */
+/** A job: ID, creation order, payload, result and error. */
 type Row = [jobId: string, order: string, payload: string | null, result: string | null, error: string | null];
 
-/** Create a function that returns whether a job has a text in its payload, result or error. */
+/** Create a function that checks whether the payload, result or error of a job contains a text. */
 function matcherOf(q: string): (row: Row) => boolean {
   const matches = matchesText(q);
   return ([, , payload, result, error]) => matches({ payload, result, error });
@@ -178,7 +178,7 @@ async function readTexts(
   return rows as unknown as Row[];
 }
 
-/** Report what a step has changed. */
+/** Report the changes of a step to the observer. */
 function reportMoves(store: Store, spaceId: string, moves: string[]): void {
   for (let i = 0; i < moves.length; i += 4) {
     const [from, to, name, jobs] = moves.slice(i, i + 4) as [Status, StatusOrNone, string, string];

@@ -8,9 +8,9 @@ import type { Place, Script, ScriptArgument, Verb, VerbCall, VerbInputs } from '
 import { group } from './scripts.generated.js';
 
 /**
- * Run a script once. When no reply comes, it is never sent again, because the script may have run.
+ * Run a script once. It is not retried when the reply is lost, because the script may have run.
  *
- * @returns the decoded reply, with its `outcome` for a script that declares several
+ * @returns the decoded reply, with an `outcome` if the script declares several
  * @throws the error code that the script returned, with the job's status if it returned one; UNAVAILABLE; STORAGE_FULL
  */
 export async function runScript<Inputs, Reply>(
@@ -26,20 +26,20 @@ export async function runScript<Inputs, Reply>(
   return script.decode(reply);
 }
 
-/** Return the confirmation for which a verb must wait; null for none, or when the caller of the verbs waits for it. */
+/** Return the confirmation that a verb must await; null for none, or when the caller of the verbs awaits it. */
 export function confirmationOf({ unconfirmed }: Store, confirmed: Promise<void> | null): Promise<void> | null {
   if (confirmed === null || unconfirmed === null) return confirmed;
   unconfirmed.push(confirmed);
   return null;
 }
 
-/** Reply of a script; and when a replica has what it wrote, if its caller waits for that. */
+/** Reply of a script, and the confirmation by a replica if its caller waits for one. */
 interface Confirmed<T> {
   reply: T;
   confirmed: Promise<void> | null;
 }
 
-/** Send a script, and begin to wait for a replica where that is asked for. @throws as evaluate */
+/** Send a script, and start waiting for a replica if the script and the store require it. @throws as evaluate */
 async function evaluateAndConfirm(
   store: Store,
   script: Parameters<typeof evaluate>[1],
@@ -52,16 +52,16 @@ async function evaluateAndConfirm(
   const barrier = keys.barrierFor(String(parameters[0]));
   const written = await replicated.write(barrier, (redis) => evaluate({ ...store, redis }, script, parameters));
   const confirmed = call(store, 'wait', written.confirmed);
-  confirmed.catch(() => undefined); // A refusal doesn't wait for it.
+  confirmed.catch(() => undefined); // A refusal does not await it.
   return { ...written, confirmed };
 }
 
-/** Throw the error that a reply of a script means, if it is one. @param sentAt when its caller sent it, by `performance.now()` */
+/** Throw the error that a script has replied with, if any. @param sentAt when its caller sent it, by `performance.now()` */
 export function throwIfRefused(store: Store, reply: readonly unknown[], sentAt: number): void {
   const word = reply[0] as string;
   if (word === 'STORAGE_FULL') store.observer.failed('full');
   if (word === 'TOO_LATE') {
-    // The script did nothing, because its deadline was over.
+    // The script did nothing, because its deadline had passed.
     const earlyMs = carriedOutWithinMs(store) - (performance.now() - sentAt);
     if (earlyMs > 0) store.known.clock.reportTooLate(earlyMs);
     throw new YardmasterError('OVERLOADED');
@@ -73,7 +73,7 @@ export function throwIfRefused(store: Store, reply: readonly unknown[], sentAt: 
   if (word === 'SPACE_FULL' && reply[1] === 'bytes') throw new YardmasterError(word, SPACE_FULL_OF_BYTES);
   if (word === 'ERROR') throw callError(store.observer, new Error(String(reply[1])));
   if (word in ERRORS) {
-    // Beside an error code, scripts return the status of the job, and a hint, or nothing.
+    // After an error code, a script can return the status of the job, and a hint.
     const [, status, hint] = reply;
     const extras = {
       ...(typeof status === 'string' && { jobStatus: status as Status }),
@@ -83,7 +83,7 @@ export function throwIfRefused(store: Store, reply: readonly unknown[], sentAt: 
   }
 }
 
-/** Send a script, and return its reply. @throws UNAVAILABLE; STORAGE_FULL; any other error of Redis, which is a bug */
+/** Send a script and return its reply. @throws UNAVAILABLE; STORAGE_FULL; any other Redis error, which is a bug */
 export async function evaluate(
   store: Store,
   script: Pick<Script<never, unknown>, 'name' | 'text' | 'keyCount'>,
@@ -95,40 +95,39 @@ export async function evaluate(
   try {
     return (await redis.evalsha(sha1, script.keyCount, ...parameters)) as unknown[];
   } catch (error) {
-    // This happens after a restart or a SCRIPT FLUSH. Redis replies NOSCRIPT before anything ran, so this is no
-    // repetition.
+    // Redis forgets scripts at a restart or a SCRIPT FLUSH. NOSCRIPT means that nothing ran, so sending it is safe.
     if (!isNoScript(error)) throw callError(observer, error);
     return (await redis.eval(text, script.keyCount, ...parameters).catch((again: unknown) => {
       throw callError(observer, again);
     })) as unknown[];
   } finally {
-    // The code of `call` is repeated here, because calling it would cost each call two more promises.
+    // This repeats `call`, which would cost two more promises per script.
     observer.called(script.name, performance.now() - began);
   }
 }
 
 const isNoScript = (error: unknown) => error instanceof Error && error.message.startsWith('NOSCRIPT');
 
-/** Text of a script as Redis gets it, and the hash by which Redis knows it. */
+/** Text of a script as sent to Redis, and its hash. */
 interface ScriptText {
   sha1: string;
   text: string;
 }
 
 /**
- * Lines that stop a script while its slot moves to another node. Some of a job's keys may then be on one node, and some
- * on the other. Redis notices that key by key, so a script would stop half-way, after its first writes. Two keys that
- * never exist show it beforehand: both the node that gives the slot away and the node that gets it refuse them. The first
- * key must have a hash tag, so that these two are in its slot.
+ * Lua that stops a script while its slot moves to another node. During the move, the keys of a job can be on different
+ * nodes. Redis checks that key by key, so a script would stop halfway, after its first writes. Two keys that never exist
+ * detect it beforehand: both the source and the target node refuse a command with both. The first key must have a hash
+ * tag, so that these two keys are in its slot.
  */
 const SLOT_GUARD = `local probe = redis.pcall('EXISTS', KEYS[1] .. '?1', KEYS[1] .. '?2')
 if type(probe) == 'table' and probe.err then return { 'SLOT_MOVING', probe.err } end
 `;
 
-/** First word of the reply when a script did nothing because its slot is being moved. */
+/** First word of the reply of a script that did nothing because its slot is moving. */
 export const SLOT_MOVING = 'SLOT_MOVING';
 
-/** Settings that are constants in the texts of scripts, so that no call sends them. */
+/** Settings inserted into scripts as constants, so that calls need not send them. */
 const CONSTANTS: Record<string, keyof StoreSettings> = {
   EVENTS_PER_JOB: 'eventsPerJob',
   EVENT_BYTES_PER_JOB: 'eventBytesPerJob',
@@ -140,13 +139,12 @@ const CONSTANTS: Record<string, keyof StoreSettings> = {
   MAX_DELIVERIES: 'maxDeliveries',
 };
 
-/** The texts of each script, by the settings of the store. */
+/** Texts of the scripts, by the settings of a store. */
 const texts = new WeakMap<StoreSettings, Map<object, ScriptText>>();
 
 /**
- * Return the text of a script for this store. On a cluster, it publishes to the shard of its slot, and counts the
- * subscribers there, because PUBLISH would send every event to every node. It also has a guard against a slot that is
- * being moved. Where the clock is manual, it reads that clock.
+ * Return the text of a script for this store. For a cluster, the text uses sharded pub/sub, because PUBLISH would send
+ * every event to every node, and has a guard against a moving slot. With a manual clock, the text reads that clock.
  */
 export function textOn(store: Store, script: { text: string }): ScriptText {
   const ofStore = texts.get(store.settings) ?? new Map<object, ScriptText>();
@@ -168,8 +166,8 @@ function onRedis(text: string, { redis, keys, settings }: Store): string {
   return SLOT_GUARD + text.replaceAll("call('PUBLISH',", "call('SPUBLISH',").replaceAll("'NUMSUB'", "'SHARDNUMSUB'");
 }
 
-// A verb is a file in lua/verbs. A call of one verb runs the verb's own script. A call of several verbs, or several calls
-// together, run the script `group`, which contains all verbs.
+// A verb is a file in lua/verbs. A single call of a single verb runs the script of that verb. Anything else runs the script
+// `group`, which contains all verbs.
 
 /** Bind a verb to its arguments. */
 export const withInputs = <Inputs, Reply>(verb: Verb<Inputs, Reply>, inputs: NoInfer<Inputs>): VerbInputs<Reply> => ({
@@ -178,9 +176,9 @@ export const withInputs = <Inputs, Reply>(verb: Verb<Inputs, Reply>, inputs: NoI
 });
 
 /**
- * Carry out one verb, alone or in a group of others. When no reply comes, it is never sent again.
+ * Run one verb, alone or in a group with others. It is not retried when the reply is lost.
  *
- * @param jobs how many jobs it may touch; 1 when left out
+ * @param jobs maximum number of jobs that it can change. Default 1
  * @returns the decoded reply
  * @throws as runScript
  */
@@ -196,24 +194,24 @@ export async function runVerb<Reply>(
   return inputs.verb.decode(reply as unknown[]);
 }
 
-/** Send a call at once. */
+/** Send a call immediately and alone. */
 export const sendAlone: SendCall = async (store, call) => {
   const { reply, confirmed } = await sendCalls(store, [call]);
   if (isReplicated(call)) await confirmationOf(store, confirmed);
   return reply[0] as unknown[][];
 };
 
-/** Whether a call waits for a replica, where calls do. */
+/** Check whether a call waits for a replica with DURABILITY=replicated. */
 export const isReplicated = ({ verbs }: VerbCall): boolean => verbs.some(({ verb }) => verb.isReplicated);
 
-/** Return the store with its calls on the bulk connection. */
+/** Return a copy of the store that uses the bulk connection. */
 export const onBulk = (store: Store): Store => ({ ...store, redis: store.bulk, send: sendAlone });
 
-/** Return the arguments of a verb. */
+/** Return the arguments of a verb, including its deadline. */
 const argumentsOf = ({ verb, parameters }: VerbInputs, notAfter: number | '') =>
   verb.hasDeadline ? [notAfter, ...parameters] : parameters;
 
-/** Send calls in one script: that of the verb, if there is only one. @returns the replies of each call, see Confirmed */
+/** Send calls in one script: `group`, or the verb's own if there is only one verb. @returns the replies of each call */
 export async function sendCalls(store: Store, calls: readonly VerbCall[]): Promise<Confirmed<unknown[][][]>> {
   const [first] = calls as [VerbCall];
   const [only] = first.verbs as [VerbInputs];
@@ -255,7 +253,7 @@ function groupParameters(calls: readonly VerbCall[]): ScriptArgument[] {
       parameters.push(one.verb.name, own.length, ...own);
     }
   }
-  // Jobs of one partition are likely to be of one space.
+  // Jobs of one partition probably belong to one space.
   parameters[1] = bases.size * 4 <= count ? '1' : '';
   parameters[2] = [...used].join(' ');
   return parameters;

@@ -1,14 +1,14 @@
-/** A compiled Lua file. Its inputs are by name: keys, arguments, and the list of all further arguments. */
+/** A compiled Lua file with named inputs: keys, arguments, and the list of all further arguments. */
 export interface Script<Inputs, Reply> {
   name: string;
   text: string;
-  /** Number of its keys; they come first among the parameters. */
+  /** Number of keys, which are the first parameters. */
   keyCount: number;
-  /** Put its inputs in order. This is generated, because it costs less than a loop over their names. */
+  /** Put the inputs in order. This is generated, because it costs less than a loop over their names. */
   parameters: (inputs: Inputs) => ScriptArgument[];
   /** Whether its caller waits for a replica with DURABILITY=replicated. */
   isReplicated: boolean;
-  /** Decode a reply that is no error, as the header of the file declares it. */
+  /** Decode a successful reply, as declared in the header of the file. */
   decode: (reply: unknown[]) => Reply;
 }
 
@@ -16,17 +16,17 @@ export type ScriptArgument = string | number;
 
 /** Partition and space of a call, and its deadline. */
 export interface Place {
-  /** Beginning of the keys of the partition. */
+  /** Prefix of the keys of the partition. */
   base: string;
-  /** The one space whose jobs the call may touch; '' for any. */
+  /** The space that the call may access; '' for any. */
   space: string;
-  /** See notAfterOf; '' when left out. */
+  /** See notAfterOf. Default '' for none. */
   notAfter?: number | '';
 }
 
 /** The script of a verb. */
 export interface Verb<Inputs, Reply> extends Script<Inputs, Reply> {
-  /** Whether its first argument is the deadline of its call. */
+  /** Whether the first argument is the deadline of the call. */
   hasDeadline: boolean;
 }
 
@@ -36,11 +36,11 @@ export interface VerbInputs<Reply = unknown> {
   parameters: ScriptArgument[];
 }
 
-/** Verbs of one place, to run in order in one script. */
+/** Verbs for one place, to run in order in one script. */
 export interface VerbCall extends Place {
   verbs: readonly VerbInputs[];
-  /** Whether a refusal stops the verbs after it, which get the same reply. Default false. */
+  /** Whether the first refusal is the reply to all following verbs. Default false. */
   stopsAtRefusal?: boolean;
-  /** How many jobs it may touch. */
+  /** Maximum number of jobs that it can change. */
   jobs: number;
 }

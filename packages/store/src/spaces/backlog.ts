@@ -4,18 +4,18 @@ import { onBulk } from '../script/run-script.js';
 import type { Store } from '../store.js';
 import { ageSeconds, redisNow, withoutHeadStart } from '../time.js';
 
-/** Spaces read for each one that may be shown, because spaces without pending jobs make room for others. */
+/** Spaces to read per space to show, because spaces with pending jobs come first. */
 const LOOKED_AT = 4;
 
 /** The pending jobs of a space. */
 export interface SpaceBacklog {
   spaceId: string;
   pending: number;
-  /** Jobs that become claimable later. */
+  /** Number of scheduled jobs. */
   scheduled: number;
   /** How long the next job to be claimed has waited; null when none is pending. */
   oldestAgeSeconds: number | null;
-  /** Bytes that its jobs take, as last measured; null in a space without `maxBytes`. */
+  /** Bytes of its jobs, as last measured; null in a space without `maxBytes`. */
   bytes: number | null;
 }
 
@@ -25,26 +25,26 @@ export interface NameQueue {
   name: string;
 }
 
-/** Work that waits: pending jobs by space, and pending callbacks. */
+/** Waiting work: pending jobs by space, and pending callbacks. */
 export interface Backlog {
   /** Spaces in which a job was queued most recently; those with pending jobs come first. */
   spaces: SpaceBacklog[];
-  /** Pending jobs of the names that were asked for, in that order. */
+  /** Number of pending jobs of the requested names, in the same order. */
   names: (NameQueue & { pending: number })[];
-  /** Number of spaces that have jobs and are not in `spaces`. */
+  /** Number of spaces with jobs that are not in `spaces`. */
   spacesLeftOut: number;
   callbacksPending: number;
-  /** How long ago a scheduler should have checked the oldest pending callback, in seconds. */
+  /** How overdue the relay's check of the oldest pending callback is, in seconds. */
   callbacksLateSeconds: number;
 }
 
 /**
- * Read the backlog, at a cost that does not grow with the number of jobs. It sends a few commands for each partition,
- * and at most nine for each space shown, and one for each of its paused names and for each name that is shown on its own, over the bulk connection. Each command names one key, so that it works on a
- * cluster. The numbers are not of one moment.
+ * Read the backlog, at a cost that does not depend on the number of jobs: a few commands per partition, up to nine per
+ * space, and one per paused name and per requested name, over the bulk connection. Each command has a single key, so that
+ * it works on a cluster. The numbers are not a snapshot.
  *
- * @param most spaces at most; 0 for none
- * @param names default none
+ * @param most maximum number of spaces; 0 for none
+ * @param names names to count separately. Default none
  * @throws UNAVAILABLE
  */
 export async function readBacklog(on: Store, most: number, names: readonly NameQueue[] = []): Promise<Backlog> {
@@ -69,12 +69,12 @@ export async function readBacklog(on: Store, most: number, names: readonly NameQ
 const ofPartitions = <T>(read: (tag: string) => Promise<T>) => Promise.all(PARTITION_TAGS.map(read));
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
 
-/** Read the first member of a sorted set and its score; empty for an empty one. */
+/** Read the first member of a sorted set and its score; empty for an empty set. */
 const first = (store: Store, key: string) => call(store, 'zrange', store.redis.zrange(key, 0, 0, 'WITHSCORES'));
 
 interface Recent {
   spaceId: string;
-  /** Order of the last job that was queued. */
+  /** Order of the job queued last. */
   order: number;
 }
 
@@ -123,7 +123,7 @@ async function withAge(store: Store, { spaceId, pending }: Counted, now: number)
   return { ...figures, oldestAgeSeconds: ageSeconds(withoutHeadStart(score, priority), now) };
 }
 
-/** Read the next job of a space and its place in the queue. One of a paused name may be in the queue of its name only. */
+/** Read the next job of a space and its score. A job of a paused name may be only in the queue of its name. */
 async function nextOf(store: Store, spaceId: string): Promise<string[]> {
   const queue = store.keys.queue(spaceId);
   const [head, paused] = await Promise.all([

@@ -6,16 +6,16 @@ import { onBulk } from '../script/run-script.js';
 import { ANY_SPACE, type Caller, type Store } from '../store.js';
 import { getStats } from './stats.js';
 
-/** Ids of spaces that one command reads: it takes Redis some 0.3 ms. */
+/** Space IDs per command, which takes Redis about 0.3 ms. */
 const PORTION = 1_000;
 
-/** Spaces that are counted at once, each by its own script. */
+/** Number of spaces to count at once, each with its own script. */
 const COUNTED_AT_ONCE = 8;
 
 /**
- * List the spaces that have jobs, with their figures. They are in the order of their partitions, and by id in each,
- * because that order does not change: the scores in the sorted sets do with each job. So no space is listed twice, and
- * none is missed that has jobs all the time. For a page, the ids of a partition are read as a whole.
+ * List the spaces that have jobs, with their figures, ordered by partition and then by ID. That order never changes, unlike
+ * the scores in the sorted sets, so no space is listed twice, and a space that has jobs the whole time is not missed. A page
+ * reads all IDs of each partition that it covers.
  *
  * @throws UNAVAILABLE
  * @see docs/api/spaces.md#list-spaces
@@ -34,7 +34,7 @@ export async function listSpaces(
   );
   return {
     spaces: stats
-      .filter(({ jobs }) => jobs.total > 0) // Its last job may be gone by now, or a key's own space may have had none.
+      .filter(({ jobs }) => jobs.total > 0) // Its last job may be gone, or the space of the key never had jobs.
       .map(({ spaceId: id, jobs, oldestPendingAgeSeconds }) => ({ spaceId: id, jobs, oldestPendingAgeSeconds })),
     nextCursor: ids.length > limit ? (shown.at(-1) as string) : null,
   };
@@ -47,14 +47,15 @@ const isAfter = (id: string, cursor: string | null) => {
 };
 
 /**
- * Return the ids of the next spaces after a cursor.
+ * Return the IDs of the next spaces after a cursor.
  *
- * @param wanted ids at most
+ * @param wanted maximum number of IDs
  */
 async function idsAfter(store: Store, cursor: string | null, wanted: number): Promise<string[]> {
   const tags = cursor === null ? PARTITION_TAGS : PARTITION_TAGS.slice(PARTITION_TAGS.indexOf(partitionOf(cursor)));
   const found: string[] = [];
-  // Twice as many partitions with each step: one with many spaces is read alone, and many with few take few steps.
+  // Double the number of partitions with each step: a partition with many spaces is read alone, and many small ones take
+  // few steps.
   for (let first = 0, next = 1; first < tags.length && found.length < wanted; next *= 2) {
     const read = await Promise.all(tags.slice(first, first + next).map((tag) => idsOf(store, tag)));
     first += next;
@@ -64,8 +65,8 @@ async function idsAfter(store: Store, cursor: string | null, wanted: number): Pr
 }
 
 /**
- * Read the ids of all spaces of a partition, sorted. They are read by score, which only grows: a space that gets a job
- * in the meantime moves ahead of the reader, who may find it twice but does not miss it.
+ * Read the IDs of all spaces of a partition, sorted. They are read by score, which only grows, so a space that gets a job
+ * in the meantime may be read twice, but is not missed.
  */
 async function idsOf(store: Store, tag: string): Promise<string[]> {
   const ids = new Set<string>();
@@ -79,6 +80,6 @@ async function idsOf(store: Store, tag: string): Promise<string[]> {
     for (let i = 0; i < page.length; i += 2) ids.add(page[i] as string);
     const last = page.at(-1);
     if (page.length < 2 * PORTION || last === undefined) return [...ids].sort();
-    from = page[1] === last ? `(${last}` : last; // From that score on, because the next space may have the same.
+    from = page[1] === last ? `(${last}` : last; // Include that score, because the next space may have the same.
   }
 }

@@ -5,14 +5,14 @@ import { type Caller, type Store, tenantOf } from '../store.js';
 import { ageSeconds, isoOf } from '../time.js';
 import { pausedOf } from './pause/pause.js';
 
-/** Fields of a name in the script's reply. */
+/** Values per name in the script's reply. */
 const ROW = 4;
 
-/** Return the fields of a flat list: names and values in turn. */
+/** Convert a flat list (name, value, …) to pairs. */
 const pairsOf = (flat: readonly string[]) =>
   Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] as string, flat[2 * i + 1] as string] as const);
 
-/** Compute the age of an order, null for '', which is the order of no job. */
+/** Compute the age of an order; null for '', which means no job. */
 const ageOrNull = (order: string, now: number) => (order === '' ? null : ageSeconds(order, now));
 
 function namesOf(flat: (string | number)[], now: number): NameStats[] {
@@ -27,15 +27,15 @@ function namesOf(flat: (string | number)[], now: number): NameStats[] {
   });
 }
 
-/** Names that one script counts, so that no other call waits long behind it. */
+/** Maximum number of names per script, so that no other call waits long behind it. */
 export const NAMES_AT_ONCE = 100;
 
 /**
- * Count the jobs of a space, at a cost that does not grow with their number. A space that was never used has only zeros.
- * The counts are as of one moment; those of the 101st name and of further ones are as of moments shortly afterwards.
+ * Count the jobs of a space, at a cost that does not depend on their number. A space that was never used has only zeros.
+ * The counts are a snapshot, except those after the first 100 names, which are read slightly later.
  *
- * @param query `names` empty means those with most jobs, `limit` of them, 0 for none
- * @throws UNAVAILABLE; OVERLOADED for more than 100 names that got no slot in time
+ * @param query empty `names` for the `limit` names with the most jobs, 0 for none
+ * @throws UNAVAILABLE; OVERLOADED when more than 100 names get no slot in time
  */
 export async function getStats(
   store: Store,
@@ -60,7 +60,7 @@ export async function getStats(
       for (let first = NAMES_AT_ONCE; first < Math.min(limit, known); first += NAMES_AT_ONCE) {
         slot.check();
         const more = await read(first);
-        // A name may have come to a later place in between.
+        // A name may have moved to a later place in the meantime.
         for (const row of namesOf(more.rows, more.at)) byName.set(row.name, byName.get(row.name) ?? row);
       }
     });
@@ -86,9 +86,9 @@ export async function getStats(
 export type StatusCounts = Record<Status, number>;
 
 /**
- * Count the jobs of a space by status, at a cost that does not grow with their number.
+ * Count the jobs of a space by status, at a cost that does not depend on their number.
  *
- * @returns the counts as of one moment, and that moment: epoch milliseconds, Redis clock
+ * @returns a snapshot of the counts, and its time: epoch milliseconds by the clock of Redis
  * @throws UNAVAILABLE
  */
 export async function countJobs(store: Store, spaceId: string): Promise<{ at: number; counts: StatusCounts }> {

@@ -7,12 +7,12 @@ import { type Caller, placeOfJob, type Store } from '../../store.js';
 import { delayOf, msOfSeconds } from '../options.js';
 import { storedTokenOf } from '../read/state.js';
 
-// The life of one attempt, as its worker reports it. A call with a delivery token has an effect only for the worker of
-// that delivery, and at most one: it may be sent again.
+// The calls of a worker during an attempt. A call with a delivery token takes effect only for the worker of that delivery,
+// and at most once, so a worker can retry it.
 
-/** The caller of a worker's call. */
+/** A caller that reports on a job. */
 export interface Worker extends Caller {
-  /** The `deliveryToken` of the claimed job. Without one, any worker with a key may report on the job. */
+  /** The `deliveryToken` of the claimed job. Without it, any worker with an API key can report on the job. */
   deliveryToken?: string | null;
 }
 
@@ -23,23 +23,23 @@ async function report(store: Store, worker: Worker, jobId: string, what: Report)
 }
 
 /**
- * Move a delivered job to running and open its execution window.
+ * Mark a delivered job as running, and open its execution window.
  *
  * @throws JOB_NOT_DELIVERED, JOB_NOT_RUNNING, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see docs/api/workers.md#ack
  */
 export const ackJob = (store: Store, worker: Worker, jobId: string) => report(store, worker, jobId, { action: 'ack' });
 
-/** A worker's call that opens the execution window again, and the data that comes with it. */
+/** A worker's call that restarts the execution window, with its data. */
 export type Heartbeat =
   | { kind: 'progress'; data: Progress }
   | { kind: 'checkpoint' | 'event' | 'ephemeral'; data: JsonValue }
   | { kind: 'keepalive' };
 
 /**
- * Open the execution window of a running job again, and store the worker's data. The record keeps the latest progress,
- * and the latest checkpoint for the next attempt. The history gets progress, checkpoint and event, and
- * nothing of a keepalive or of an ephemeral event, which only streams get.
+ * Restart the execution window of a running job, and store the worker's data. The record keeps the latest progress and the
+ * latest checkpoint. Progress, checkpoints and events are also added to the history. A keepalive stores nothing, and
+ * neither does an ephemeral event, which goes to streams only.
  *
  * @throws JOB_KILLED, JOB_NOT_RUNNING, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE; STORAGE_FULL unless
  *   nothing is stored
@@ -52,7 +52,7 @@ export function heartbeatJob(store: Store, worker: Worker, jobId: string, beat: 
 }
 
 /**
- * End a running job with its result, and enqueue its callback.
+ * Complete a running job with its result, and enqueue its callback.
  *
  * @throws JOB_NOT_RUNNING, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see docs/api/workers.md#complete
@@ -61,8 +61,8 @@ export const completeJob = (store: Store, worker: Worker, jobId: string, result:
   report(store, worker, jobId, { action: 'complete', result });
 
 /**
- * Fail the attempt of a running job. While retries remain, the job is pending again at the end of the queue, or scheduled
- * for its next attempt; else it is dead.
+ * Fail the attempt of a running job. While retries remain, the job goes to the end of the queue or is scheduled for its
+ * next attempt; otherwise it is dead.
  *
  * @throws JOB_NOT_RUNNING, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see docs/api/workers.md#fail
@@ -75,8 +75,8 @@ export const failJob = (
 ) => report(store, worker, jobId, { action: 'fail', error, retryable, retryAfterSeconds });
 
 /**
- * Return a delivered or running job to its place in the queue by creation, or put it off for a delay. No attempt is
- * counted. A delivered job whose time to start is over is dead.
+ * Return a delivered or running job to its place in the queue, or schedule it after a delay. The attempt does not count.
+ * A delivered job whose start limit has passed is dead.
  *
  * @throws JOB_NOT_RUNNING, JOB_KILLED, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see docs/api/workers.md#release
@@ -88,11 +88,11 @@ export const releaseJob = (
   { reason = null, delaySeconds = null }: Partial<ReleaseRequest>,
 ) => report(store, worker, jobId, { action: 'release', reason, delaySeconds });
 
-/** What a worker reports about a job. An ephemeral event is not part of a call with several outcomes. */
+/** A worker's report about a job: an outcome, or an ephemeral event, which a batch call cannot contain. */
 export type Report = OmitJob<Outcome> | { action: 'ephemeral'; data: JsonValue };
 type OmitJob<O> = O extends Outcome ? Omit<O, 'jobId' | 'deliveryToken'> : never;
 
-/** Return the verb of a report with its arguments. */
+/** Bind the verb of a report to its arguments. */
 export function verbOf(
   { settings, known }: Store,
   jobId: string,
@@ -136,7 +136,7 @@ export function verbOf(
   }
 }
 
-/** Decoded reply of the verb of a report. */
+/** The decoded reply to a report. */
 export interface Effect {
   outcome?: string;
   attempt?: number;
@@ -148,7 +148,7 @@ export interface Effect {
   runMs?: number;
 }
 
-/** Report what a worker's call has changed. */
+/** Report the effect of a worker's call to the observer. */
 export function reportEffect(
   store: Store,
   deliveryToken: string | null | undefined,
@@ -157,7 +157,7 @@ export function reportEffect(
 ): void {
   if (effect.outcome === 'UNCHANGED') return;
   const { attempt = 1, status = 'completed', before, after, space: spaceId, name, runMs } = effect;
-  // Without a token, a call in an attempt after the first may have been made by an earlier worker.
+  // Without a token, a call in a second or later attempt may come from an earlier worker.
   if (attempt > 1 && !deliveryToken) store.observer.unfenced();
   if (action === 'ack') store.observer.changed({ from: 'delivered', to: 'running' });
   else if (before !== undefined && after !== undefined)

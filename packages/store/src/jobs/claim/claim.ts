@@ -5,22 +5,22 @@ import { claim, poll } from '../../script/scripts.generated.js';
 import { type Caller, notAfterOf, placeOfJob, type Store } from '../../store.js';
 import { type ClaimedValue, claimedOf } from '../read/record.js';
 
-/** How jobs are claimed, beyond which ones. */
+/** How a poll claims jobs. */
 export type ClaimOptions = Partial<Pick<PollRequest, 'autoAck' | 'ackWithinSeconds' | 'workerId'>>;
 
-/** What a poll wants. */
+/** Which jobs a poll claims, and how. */
 export type PollInputs = Pick<PollRequest, 'count' | 'names'> & ClaimOptions;
 
-/** How many jobs a poll may touch: with several names, it looks at the head of each queue. */
+/** Return how many jobs a poll can access. With several names, it reads the head of each queue. */
 export const jobsOfPoll = ({ count, names }: PollInputs) => count + (names.length > 1 ? names.length : 0);
 
-/** What a poll has claimed, and whether it must be made again to find more, see pollJobs. */
+/** Jobs that a poll has claimed, and whether another poll may find more, see pollJobs. */
 export interface Polled {
   jobs: ClaimedJob[];
   isMore: boolean;
 }
 
-/** Return the verb of a poll with its arguments. */
+/** Bind the verb of a poll to its arguments. */
 export const pollVerb = ({ count, names, autoAck, ackWithinSeconds, workerId }: PollInputs) =>
   withInputs(poll, {
     args: {
@@ -32,7 +32,7 @@ export const pollVerb = ({ count, names, autoAck, ackWithinSeconds, workerId }: 
     rest: names,
   });
 
-/** Report the jobs that a call has claimed, and return them. @param values of appendClaimed in Lua */
+/** Report the jobs that a call has claimed, and return them. @param values values from appendClaimed in Lua */
 function reportClaimed(
   store: Store,
   values: readonly ClaimedValue[],
@@ -44,7 +44,7 @@ function reportClaimed(
   });
 }
 
-/** Report what a poll has claimed, and return it. */
+/** Report the jobs that a poll has claimed, and return them. */
 export function reportPolled(
   store: Store,
   { outcome, jobs: values }: { outcome: string; jobs: readonly ClaimedValue[] },
@@ -56,13 +56,13 @@ export function reportPolled(
 }
 
 /**
- * Claim up to `count` pending jobs of a space, oldest first, each for this caller only.
+ * Claim up to `count` pending jobs of a space, oldest first.
  *
- * @param request `names` empty means any name
- * @returns the jobs, delivered now, or running with `autoAck`; empty when none is pending. `isMore` when the poll has looked
- *   at as many paused jobs as one script may, and so must be made again to find the jobs behind them
- * @throws OVERLOADED; UNAVAILABLE, after which jobs may be delivered although no worker has received them: they are
- *   pending again after the delivery window
+ * @param request empty `names` for any name
+ * @returns the claimed jobs: `delivered`, or `running` with `autoAck`; empty when none is pending. `isMore` means that the
+ *   script has reached its limit of paused jobs, and another poll continues behind them
+ * @throws OVERLOADED; UNAVAILABLE, after which jobs may be delivered although no worker has received them. They return to
+ *   the queue after the delivery window
  * @see docs/api/workers.md#poll
  */
 export async function pollJobs(store: Store, spaceId: string, request: PollInputs): Promise<Polled> {
@@ -72,7 +72,7 @@ export async function pollJobs(store: Store, spaceId: string, request: PollInput
 }
 
 /**
- * Claim this job for the caller if it is pending, and not paused.
+ * Claim a job by its ID, if it is pending and not paused.
  *
  * @throws JOB_NOT_FOUND, FORBIDDEN, OVERLOADED, UNAVAILABLE
  * @see docs/api/workers.md#claim

@@ -7,20 +7,20 @@ import { type Effect, reportEffect, verbOf } from '../attempt/attempt.js';
 import type { ClaimedValue } from '../read/record.js';
 import { jobsOfPoll, type Polled, type PollInputs, pollVerb, reportPolled } from './claim.js';
 
-/** What a worker wants in one call: outcomes to settle, and then jobs to claim. */
+/** A poll that first settles outcomes. */
 export interface TurnRequest {
   settle: readonly Outcome[];
   /** Jobs to claim; null for none. */
   poll: PollInputs | null;
-  /** Return why the caller must not do this action; null if it may. */
+  /** Return the refusal if the caller may not do this action; null if it may. */
   refusalOf: (outcome: Outcome) => YardmasterError | null;
 }
 
 /**
- * Settle jobs of a space, in order, and then claim pending ones, all in one step. An outcome that is refused does not
- * affect the others.
+ * Settle jobs of a space in order, and then claim pending jobs, in one script. A refused outcome does not affect the
+ * others.
  *
- * @throws UNAVAILABLE, after which any of it may be done; OVERLOADED, STORAGE_FULL when nothing was done
+ * @throws UNAVAILABLE, after which any part may have been done; OVERLOADED, STORAGE_FULL when nothing was done
  * @see docs/api/workers.md#settle
  */
 export async function settleAndPoll(
@@ -44,7 +44,7 @@ export async function settleAndPoll(
   } as const;
   const jobs = sent.length + (poll === null ? 0 : jobsOfPoll(poll));
   const replies = await store.send(store, { ...place, verbs, jobs }).catch((error: unknown) => {
-    // The script of a single verb fails when its record is not valid. In a group, that is the reply of the verb.
+    // An invalid record makes the script of a single verb fail. In a group, only the verb has a failed reply.
     if (verbs.length > 1 || poll !== null || error instanceof YardmasterError) throw error;
     return [['UNAVAILABLE']];
   });
@@ -70,7 +70,7 @@ export async function settleAndPoll(
 
 const otherSpace = () => new YardmasterError('FORBIDDEN', 'Job is in another space than the one in the path');
 
-/** Refuse an id without reading the job: one that cannot be an id, or that is of another partition. */
+/** Refuse an ID without reading the job, if it is malformed or from another partition. */
 function refusalOfId({ jobId }: Outcome, spaceId: string): YardmasterError | null {
   if (!isJobId(jobId)) return new YardmasterError('JOB_NOT_FOUND');
   return partitionOfJob(jobId) === partitionOf(spaceId) ? null : otherSpace();
@@ -81,14 +81,14 @@ const unsettled = ({ jobId }: Outcome, refusal: YardmasterError | null | undefin
   return { jobId, success: false, error: message, code, ...extras } as Settled;
 };
 
-/** Return what became of an outcome. @param read reads the reply to it; it may throw the error that the reply means */
+/** Return the result of settling an outcome. @param read decode the reply; may throw the error that it contains */
 function settledOf(store: Store, outcome: Outcome, read: () => Effect): Settled {
   const { jobId, deliveryToken, action } = outcome;
   try {
     reportEffect(store, deliveryToken, action, read());
     return { jobId, success: true };
   } catch (error) {
-    // Any other error is that of a record that is not valid.
+    // Any other error comes from an invalid record.
     const refusal = error instanceof YardmasterError ? error : new YardmasterError('UNAVAILABLE');
     return unsettled(outcome, refusal.code === 'FORBIDDEN' ? otherSpace() : refusal);
   }

@@ -5,7 +5,7 @@ import { copy } from '../../script/scripts.generated.js';
 import { type Caller, inputsForJob, notAfterOf, type Store } from '../../store.js';
 import { jobOf, recordOf } from '../read/record.js';
 
-/** Fields of the record that a copy has from the other job: not its times, keys and reports. */
+/** Fields that a copy takes from the other job: not its times, keys and reports. */
 const COPIED_FIELDS = [
   'payload',
   'callbackUrl',
@@ -19,10 +19,10 @@ const COPIED_FIELDS = [
 ] as const;
 
 /**
- * Create a job with the name and the options of another one, whatever its status. The copy is pending, and has no
- * unique key.
+ * Create a job with the name and options of another job, which can have any status. The copy is pending and has no unique
+ * key.
  *
- * @param request.payload undefined for that of the other job
+ * @param request.payload undefined to copy the payload of the other job
  * @throws JOB_NOT_FOUND, FORBIDDEN, SPACE_FULL, STORAGE_UNSAFE, STORAGE_FULL, OVERLOADED, UNAVAILABLE
  * @see docs/api/manage.md#copy
  */

@@ -7,40 +7,40 @@ import { stateOf } from '../read/state.js';
 import { createVerb, type PackedJob } from './create.js';
 import { idempotencySecretOf } from './idempotency.js';
 
-/** Jobs that one script creates, so that no other call waits long behind it. */
+/** Maximum number of jobs per script, so that no other call waits long behind it. */
 const JOBS_AT_ONCE = 100;
 
-/** Tags of their jobs after which no further job is added: each has an index of its own. */
+/** Tags per script, exceeded by at most one job: each tag has its own index. */
 const TAGS_AT_ONCE = 200;
 
-/** Characters of their fields after which no further job is added to a script. */
+/** Maximum number of characters of fields per script, unless a single job has more. */
 const CHARACTERS_AT_ONCE = 256 * 1_024;
 
-/** Characters of fields above which a script goes to the bulk connection, where no ack waits behind it. */
+/** Characters above which a script uses the bulk connection, so that no ack waits behind it. */
 const BULK_CHARACTERS = 64 * 1_024;
 
 /** How createJobs creates its jobs. */
 export interface ManyOptions {
-  /** Null for none. */
+  /** Idempotency key of the call; null for none. */
   idempotencyKey: string | null;
-  /** Calls a function that runs one script for these jobs, once it is its turn. */
+  /** Run one script for these jobs when it is its turn. */
   inTurn: <T>(run: () => Promise<T>, jobs: readonly PackedJob[]) => Promise<T>;
 }
 
-/** Jobs that were created or found, in the order of their requests. */
+/** Created or existing jobs, in the order of their requests. */
 export interface ManyCreated {
   jobs: JobSummary[];
-  /** Whether earlier calls with this idempotency key created all of them. */
+  /** Whether earlier calls with this idempotency key created all jobs. */
   isReplay: boolean;
-  /** How many replaced the request of a job with their unique key. */
+  /** Number of requests that replaced that of a waiting job with the same unique key. */
   replaced: number;
 }
 
 /**
- * Create jobs in order, at most a hundred with each script. The outcome of each job is that of createJob.
+ * Create jobs in order, up to a hundred per script. Each job is treated as by createJob.
  *
- * @throws STORAGE_UNSAFE; IDEMPOTENCY_MISMATCH, SPACE_FULL, STORAGE_FULL, OVERLOADED, UNAVAILABLE, and these with `stored` when some
- *   jobs were created or found before
+ * @throws STORAGE_UNSAFE; IDEMPOTENCY_MISMATCH, SPACE_FULL, STORAGE_FULL, OVERLOADED, UNAVAILABLE. The last five have
+ *   `stored` if some jobs already exist
  * @see docs/api/create.md#create-many-jobs
  */
 export async function createJobs(
@@ -75,7 +75,7 @@ export async function createJobs(
   return { jobs, isReplay: replayed === jobs.length, replaced };
 }
 
-/** Divide jobs into portions for one script each. */
+/** Divide jobs into chunks of one script each. */
 function* chunksOf(jobs: readonly PackedJob[]): Generator<PackedJob[]> {
   let chunk: PackedJob[] = [];
   let characters = 0;
@@ -95,10 +95,10 @@ function* chunksOf(jobs: readonly PackedJob[]): Generator<PackedJob[]> {
   if (chunk.length > 0) yield chunk;
 }
 
-/** Create jobs with one script. @returns the reply for each, its decoder, and when the script was sent */
+/** Create jobs with one script. @returns the reply for each job, its decoder, and when the script was sent */
 async function createChunk(store: Store, spaceId: string, jobs: PackedJob[], ids: string[]) {
   const isLarge = jobs.reduce((sum, { characters }) => sum + characters, 0) > BULK_CHARACTERS;
-  // Each chunk waits for its own confirmation, because an error says how many jobs are stored.
+  // Each chunk awaits its own confirmation, because an error tells how many jobs are stored.
   const on = { ...(isLarge ? onBulk(store) : store), unconfirmed: null };
   const verbs = jobs.map((job, i) => createVerb(store, { spaceId, jobId: ids[i] as string, job, shown: ['state'] }));
   const place = { base: store.keys.baseOfSpace(spaceId), space: spaceId, notAfter: notAfterOf(store) };
@@ -109,7 +109,7 @@ async function createChunk(store: Store, spaceId: string, jobs: PackedJob[], ids
 
 type Reply = ReturnType<ReturnType<typeof createVerb>['verb']['decode']>;
 
-/** Return what a reply says about a job that was created with this id or found. */
+/** Decode the reply for a job that was created with this ID, or that already existed. */
 function foundIn(reply: Reply, newId: string) {
   switch (reply.outcome) {
     case 'CREATED': {
@@ -117,11 +117,11 @@ function foundIn(reply: Reply, newId: string) {
       return { id: newId, order: reply.order, status, before: 'none' as const, isReplay: false, isReplaced: false };
     }
     case 'NOT_UNIQUE':
-      throw new YardmasterError('JOB_NOT_UNIQUE'); // A list of jobs has none with `reject`.
+      throw new YardmasterError('JOB_NOT_UNIQUE'); // A list of jobs cannot contain `reject`.
     default: {
       const { status, order } = stateOf(reply.values[0] as string);
       const id = reply.outcome === 'REPLAYED' ? newId : reply.id;
-      // Another outcome than REPLACED changed no status.
+      // Only REPLACED changes a status.
       const isReplaced = reply.outcome === 'REPLACED';
       const before = isReplaced ? reply.before : status;
       return { id, order, status, before, isReplay: reply.outcome === 'REPLAYED', isReplaced };
@@ -129,13 +129,13 @@ function foundIn(reply: Reply, newId: string) {
   }
 }
 
-/** Errors that may end a call after some of its jobs. What follows the `;` of their messages is then wrong. */
+/** Errors that can occur after some jobs are stored. The part of their messages after the `;` is then wrong. */
 const PARTIAL: readonly ErrorCode[] = ['STORAGE_FULL', 'UNAVAILABLE', 'OVERLOADED', 'SPACE_FULL'];
 
 /**
- * Return the error of a call that created or found only its first jobs.
+ * Return the error of a call that stored only its first jobs.
  *
- * @param stored how many; with 0 the error stays as it is
+ * @param stored number of jobs that exist; 0 to return the error unchanged
  * @param isKeyed whether the call has an idempotency key
  */
 export function partlyStored(error: unknown, stored: number, isKeyed: boolean): unknown {

@@ -16,19 +16,19 @@ import { jobOf, recordOf, recordOfValues, SHOWN_FIELDS } from '../read/record.js
 import { optionsOf } from '../read/state.js';
 import { fingerprintOf, idempotencySecretOf } from './idempotency.js';
 
-/** A job, and how create came to it. */
+/** A job, and how the create obtained it. */
 export interface Creation {
   /**
-   * `created`; `replayed`: it was created by an earlier call with this idempotency key; `returned`: it occupies the
-   * unique key; `replaced`: it occupies the unique key, waited, and has this request now.
+   * `created`; `replayed`: an earlier call with this idempotency key created it; `returned`: it occupies the unique key;
+   * `replaced`: it occupies the unique key, was waiting, and now has this request.
    */
   outcome: 'created' | 'replayed' | 'returned' | 'replaced';
   job: Job;
 }
 
 /**
- * Fields that a replay reads of the record; the others are those of the request. A caller who may create a job need not
- * be allowed to read it.
+ * Fields that a replay reads from the record. The others come from the request, because a caller that may create a job
+ * need not be allowed to read it.
  */
 const REPLAYED_FIELDS = [
   'state',
@@ -36,19 +36,19 @@ const REPLAYED_FIELDS = [
   'startedAt',
   'scheduledFor',
   'priority',
-  // A space may have defaults for these, which may have changed since the job was created.
+  // Space defaults for these may have changed since the job was created.
   'retry',
   'maxRunSeconds',
 ] as const;
 
 /**
  * Create a job, unless an earlier call with this idempotency key created it, or another job occupies its unique key. The
- * job is pending, or scheduled when its time is in the future.
+ * job is pending, or scheduled if its time is in the future.
  *
  * @param idempotencyKey null for none
- * @param body the request as its caller sent it, before defaults of the service: the key belongs to its fingerprint
- * @returns the job as it is now; a replayed one with this request, which another may have replaced, and without result,
- *   error and progress
+ * @param body the request as the caller sent it, before defaults are applied, for the fingerprint
+ * @returns the current job. A replayed job shows this request, even if another has replaced it since, and no result, error
+ *   or progress
  * @throws IDEMPOTENCY_MISMATCH, JOB_NOT_UNIQUE, SPACE_FULL, STORAGE_UNSAFE, STORAGE_FULL, OVERLOADED, UNAVAILABLE
  * @see docs/api/create.md#fields
  */
@@ -78,7 +78,7 @@ export async function createJob(
         REPLAYED_FIELDS,
         REPLAYED_FIELDS.map((field) => record[field] ?? null),
       );
-      // The values of the record come last: they are null where it has a default, whatever the request has.
+      // Values of the record override those of the request, even when they are null.
       return { outcome: 'replayed', job: jobOf(jobId, { ...recordOf(packed.fields.map(String)), ...replayed }) };
     }
     case 'NOT_UNIQUE':
@@ -94,7 +94,7 @@ export async function createJob(
 }
 
 /**
- * Build a job that was just created at this order.
+ * Build a job that was just created.
  *
  * @param scheduledFor epoch milliseconds; null for a pending job
  */
@@ -130,7 +130,7 @@ function newJobOf(
   };
 }
 
-/** Return the options of a job that it shows only where they are not at their defaults. */
+/** Return the options that a job shows only if they differ from their defaults. */
 function shownOptionsOf(request: CreateJobRequest) {
   const { callbackOn, retry, maxRunSeconds, startWithinSeconds, priority, unique, tags } = request;
   const options: Partial<Job> = {};
@@ -145,26 +145,26 @@ function shownOptionsOf(request: CreateJobRequest) {
   return options;
 }
 
-/** A job to be created, as text: parsed JSON takes up to forty times the memory of its text. */
+/** A job to create, as text. Parsed JSON takes up to forty times the memory of its text. */
 export interface PackedJob {
   name: string;
-  /** Names and values of the fields of its record, in turn. */
+  /** Fields of its record (name, value, …). */
   fields: readonly (string | number)[];
   characters: number;
   tags: number;
-  /** Of the request; '' without an idempotency key. */
+  /** Fingerprint of the request; '' without an idempotency key. */
   fingerprint: string;
-  /** End of its state, see new_job.lua. */
+  /** Options in its state, see optionsOf. */
   options: string;
   /** When it becomes claimable, see delayOf. */
   delay: string;
 }
 
 /**
- * Write a request as the store takes it.
+ * Pack a request for the store.
  *
- * @param body the request as its caller sent it, before defaults of the service: an idempotency key belongs to its
- *   fingerprint; null without such a key
+ * @param body the request as the caller sent it, before defaults are applied, for the fingerprint; null without an
+ *   idempotency key
  */
 export function packJob(spaceId: string, request: CreateJobRequest, body: CreateJobRequest | null): PackedJob {
   const fields = fieldsOf(request);
@@ -179,13 +179,13 @@ export function packJob(spaceId: string, request: CreateJobRequest, body: Create
   };
 }
 
-/** Flags of options that are more than stored: `unique`, `tags`, `startWithinSeconds` and `priority`. */
+/** Flags of options that need more than storing: `unique`, `tags`, `startWithinSeconds` and `priority`. */
 const ACTIVE = /[utsp]/;
 
 /**
- * Return the verb that creates a job, with its arguments.
+ * Bind the verb that creates a job to its arguments.
  *
- * @param shown fields to return of a job that exists
+ * @param shown fields to return if the job already exists
  */
 export function createVerb(
   { known }: Store,
@@ -200,7 +200,7 @@ export function createVerb(
   return withInputs(create, { args: { jobId, name, options: flagged, extras }, rest: fields });
 }
 
-/** List the fields of the record that differ from their defaults. Each field left out saves 60 bytes on every job. */
+/** List the fields of the record that differ from their defaults. Each absent field saves 60 bytes per job. */
 function fieldsOf(request: CreateJobRequest): (string | number)[] {
   const { payload, callbackUrl, callbackHeaders } = request;
   const { unique, retry, maxRunSeconds, startWithinSeconds, priority, tags } = request;

@@ -9,8 +9,8 @@ const FIELD = 'idempotencySecret';
 const SECRET_BYTES = 32;
 
 /**
- * Return the secret from which the ids of jobs with an idempotency key are made. The first process of an installation
- * makes it. It never changes, because the same key would then name another job.
+ * Return the secret from which job IDs for idempotency keys are derived. The first process of an installation creates it.
+ * It never changes, or the same key would name another job.
  *
  * @throws STORAGE_FULL when it does not exist yet and Redis is full; UNAVAILABLE
  */
@@ -30,22 +30,22 @@ export async function idempotencySecretOf(store: Store): Promise<Buffer> {
 const { maxRetries, timeoutSeconds } = RECORD_DEFAULTS;
 const DEFAULTS: Record<string, unknown> = createJobRequest.parse({ name: 'any', maxRetries, timeoutSeconds });
 
-/** Characters of a fingerprint, of 6 bits each. */
+/** Characters of a fingerprint, 6 bits each. */
 const FINGERPRINT_CHARACTERS = 22;
 
 /**
- * Return the fingerprint of a request to create a job. Two bodies have the same one if they differ only in the order of
- * fields, in unknown fields, or in fields at their defaults.
+ * Return the fingerprint of a create. Two bodies have the same fingerprint if they differ only in the order of fields, in
+ * unknown fields, or in fields at their defaults.
  */
 export function fingerprintOf(spaceId: string, request: CreateJobRequest): string {
   const { name, unique, retry, callbackOn, ...others } = request;
   const options = { ...others, ...(retry && { retry: retryOf(retry) }), callbackOn: callbackOnOf(callbackOn) };
-  // A new field is left out at its default, so that the fingerprint of an old body stays.
+  // Omit a field at its default, so that adding a field to the API changes no existing fingerprint.
   const given = Object.entries(options).filter(([field, value]) => value !== undefined && value !== DEFAULTS[field]);
   return digestOf([spaceId, name, unique && uniqueOf(unique), Object.fromEntries(given)]);
 }
 
-/** Return the same text for two JSON values if they differ only in the order of fields. */
+/** Return a digest of a JSON value that does not depend on the order of fields. */
 export function digestOf(value: unknown): string {
   return createHash('sha256')
     .update(stringify(value) as string)

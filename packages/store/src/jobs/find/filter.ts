@@ -2,16 +2,16 @@ import { foldCase, type JobFilter, type ListedJob, type ListJobsQuery } from '@y
 import type { Store } from '../../store.js';
 import type { JobRecord } from '../read/record.js';
 
-/** Part of a space by creation: places of jobs of at least `from` and below `below`. */
+/** A range of creation orders: at least `from`, and less than `below`. */
 export interface Places {
   from: number;
   below: number;
 }
 
-/** Places in a millisecond, see nextOrder in lua/queue.lua. */
+/** Orders per millisecond, see nextOrder in lua/queue.lua. */
 const PLACES_PER_MS = 1_024;
 
-/** Return the places of the jobs that were created within the times of a filter. */
+/** Return the range of jobs created within the times of a filter. */
 export const placesOf = ({
   createdAfter,
   createdBefore,
@@ -20,15 +20,15 @@ export const placesOf = ({
   below: createdBefore === null ? Number.POSITIVE_INFINITY : createdBefore * PLACES_PER_MS,
 });
 
-/** Leave out the places up to one that was read. */
+/** Return the rest of a range after a place that was read. */
 export function goOnAfter(place: number, { from, below }: Places, order: ListJobsQuery['order']): Places {
   return order === 'desc' ? { from, below: Math.min(below, place) } : { from: Math.max(from, place + 1), below };
 }
 
-/** Return the place in a reply of list.lua or find.lua; null when no entry follows. */
+/** Decode `reached` of list.lua or find.lua; null after the last entry. */
 export const reachedIn = (reached: string) => (reached === '' ? null : Number(reached));
 
-/** Return the key and the arguments that list.lua and find.lua share. */
+/** Build the key and the arguments that list.lua and find.lua share. */
 export function findInputs({ keys }: Store, spaceId: string, filter: JobFilter, { from, below }: Places) {
   return {
     keys: { jobs: keys.jobs(spaceId) },
@@ -43,33 +43,33 @@ export function findInputs({ keys }: Store, spaceId: string, filter: JobFilter, 
   };
 }
 
-/** Fields of a record in which a text is looked for, as JSON text. */
+/** Fields of a record that a text search covers, as JSON text. */
 export const TEXT_FIELDS = ['payload', 'result', 'error'] as const;
 
-/** Create a function that returns whether the JSON text of a payload, result or error contains a text, in any case. */
+/** Create a function that checks whether a payload, result or error contains a text, ignoring case. */
 export function matchesText(q: string): (record: Pick<JobRecord, (typeof TEXT_FIELDS)[number]>) => boolean {
   const wanted = foldCase(q);
   return (record) =>
     TEXT_FIELDS.some((field) => {
       const text = record[field];
-      // A result of null is no result.
+      // A null result never matches.
       return text && text !== 'null' ? foldCase(text).includes(wanted) : false;
     });
 }
 
-/** Which jobs to read next. */
+/** The next portion of a page to read. */
 export interface PortionQuery extends Pick<ListJobsQuery, 'order' | 'limit'> {
   spaceId: string;
   places: ReturnType<typeof placesOf>;
-  /** Most entries of indexes to examine. */
+  /** Maximum number of index entries to examine. */
   entries: number;
-  /** Jobs to skip first. */
+  /** Number of jobs to skip first. */
   skip: number;
 }
 
 /** A portion of a page. */
 export interface Found {
   jobs: ListedJob[];
-  /** Place of the last job that was examined; null when none is left. */
+  /** Place of the last job examined; null when none is left. */
   reached: number | null;
 }

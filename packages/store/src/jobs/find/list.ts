@@ -6,33 +6,33 @@ import { LISTED_FIELDS, listedJobOf, recordOfValues } from '../read/record.js';
 import { type Found, findInputs, goOnAfter, type PortionQuery, placesOf, reachedIn } from './filter.js';
 import { searchPortion } from './search.js';
 
-/** Jobs of a space, and where the next page begins; null after the last page. */
+/** A page of jobs, and the cursor of the next page; null after the last page. */
 export interface JobPage {
   jobs: ListedJob[];
   nextCursor: string | null;
 }
 
-/** Entries of indexes that one script examines, of which perhaps none passes the filter: some 1 ms of Redis' time. */
+/** Index entries per script, which takes Redis about 1 ms even if none passes the filter. */
 export const ENTRIES = { first: 100, next: 300 };
 
-/** Bytes of records that one script reads, exceeded by at most one record: some 1 ms. */
+/** Bytes of records per script, exceeded by at most one record: about 1 ms. */
 const BYTES = 65_536;
 
-/** Limits of a page for which jobs are looked through. Beyond them it has what was found so far, and a cursor. */
+/** Limits of a search. Beyond them, the page has the jobs found so far, and a cursor. */
 const PAGE_ENTRIES = 10_000;
 const PAGE_MS = 1_000;
 
-/** Time that the last portion may take. */
+/** Time reserved for the last portion, in milliseconds. */
 const RESPONSE_MS = 300;
 
 /**
- * Read a page of a space's jobs, by creation. A space that was never used is empty.
+ * Read a page of a space's jobs in creation order. A space that was never used is empty.
  *
- * A page is read in portions when its records are large, or when many jobs do not pass the filter. Between two
- * portions, as between two pages, jobs may be added, changed or removed. A job stays at its place, so that none comes
- * twice, and one that passes the filter all the time is not missed.
+ * A page with large records, or with many jobs that do not pass the filter, is read in portions. Jobs can change between
+ * portions, as between pages. But each job keeps its place, so no job is returned twice, and a job that passes the filter
+ * the whole time is not missed.
  *
- * @throws UNAVAILABLE; OVERLOADED for a page that got no slot in time
+ * @throws UNAVAILABLE; OVERLOADED for a page that gets no slot in time
  * @see docs/api/read.md#list-jobs
  */
 export async function listJobs(store: Store, caller: Caller, spaceId: string, query: ListJobsQuery): Promise<JobPage> {
@@ -54,11 +54,11 @@ export async function listJobs(store: Store, caller: Caller, spaceId: string, qu
     return reached !== null && jobs.length < limit;
   }
 
-  // A small page is read over the connection of all calls, and waits for no slot.
+  // A small page is read over the main connection, without a slot.
   if (await read(store, ENTRIES.first)) {
     if (isSearch(filter)) {
       await store.slots.search(tenantOf(caller, spaceId), async ({ until }) => {
-        // Jobs that were found are worth more than an error, so the page ends in time.
+        // Stop in time, because the jobs found so far are worth more than an error.
         const giveUpAt = Math.min(performance.now() + PAGE_MS, until - RESPONSE_MS);
         while (examined < PAGE_ENTRIES && performance.now() < giveUpAt)
           if (!(await read(onBulk(store), ENTRIES.next))) break;
@@ -73,11 +73,11 @@ export async function listJobs(store: Store, caller: Caller, spaceId: string, qu
   return { jobs, nextCursor: reached === null ? null : String(reached) };
 }
 
-/** Whether jobs must be looked at to know whether they pass. */
+/** Check whether a filter requires reading jobs, rather than indexes alone. */
 export const isSearch = ({ q, names, tags }: ListJobsQuery['filter']) =>
   q !== null || names.length > 0 || tags.length > 0;
 
-/** Read a portion of a page whose filter Redis applies, as of one moment. */
+/** Read a portion of a page in one snapshot. Redis applies the filter. */
 async function readPortion(
   store: Store,
   filter: ListJobsQuery['filter'],

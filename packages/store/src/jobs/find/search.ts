@@ -7,23 +7,23 @@ import { type JobRecord, LISTED_FIELDS, listedJobOf, recordOfValues } from '../r
 import { stateOf } from '../read/state.js';
 import { type Found, findInputs, matchesText, type PortionQuery, reachedIn, TEXT_FIELDS } from './filter.js';
 
-/** Records whose texts are read with one write. */
+/** Maximum number of records whose texts are read at once. */
 const RECORDS_AT_ONCE = 100;
 
-/** Bytes of their payloads and results, exceeded by at most one record. */
+/** Bytes of payloads and results that are read at once, exceeded by at most one record. */
 const BYTES_AT_ONCE = 256 * 1_024;
 
-/** A job that may have the text. */
+/** A job that may contain the text. */
 interface Candidate {
   id: string;
-  /** Of its payload and result. */
+  /** Size of its payload and result. */
   bytes: number;
 }
 
 /**
- * Read a portion of a page for whose jobs a text is looked for. That is done here and not in Redis, whose time all jobs
- * share: a script finds the jobs that pass the rest of the filter, and single commands read their texts. They cost Redis
- * a quarter of what a script would, and other calls come in between.
+ * Read a portion of a text search. The text is matched here and not in Redis, whose time all jobs share: a script finds
+ * the jobs that pass the rest of the filter, and single commands read their texts. These cost Redis a quarter of what a
+ * script would, and other calls can run in between.
  */
 export async function searchPortion(
   store: Store,
@@ -46,7 +46,7 @@ export async function searchPortion(
   return { jobs, reached };
 }
 
-/** Read the jobs that have the text, in their order. */
+/** Read the candidates that contain the text, in order. */
 async function* jobsAmong(store: Store, candidates: readonly Candidate[], filter: JobFilter) {
   const contains = matchesText(filter.q as string);
   for (const chunk of chunksOf(candidates)) {
@@ -55,14 +55,14 @@ async function* jobsAmong(store: Store, candidates: readonly Candidate[], filter
     const records = await readRecords(store, matching, LISTED_FIELDS);
     for (const [i, { id }] of matching.entries()) {
       const record = records[i] as JobRecord;
-      // The job may have changed, or be gone, since it was found.
+      // The job may have changed since it was found, or be gone.
       if (passes(record, filter) && contains(record))
         yield { job: listedJobOf(id, record), place: Number(stateOf(record.state as string).order) };
     }
   }
 }
 
-/** Whether a record passes the parts of a filter that may have changed. The name of a job never does. */
+/** Check a record against the parts of a filter whose values can change. The name of a job cannot. */
 function passes({ state, tags }: JobRecord, filter: JobFilter): boolean {
   const own = tags?.split('\n') ?? [];
   return (
@@ -92,7 +92,7 @@ function* chunksOf(candidates: readonly Candidate[]): Generator<Candidate[]> {
   if (chunk.length > 0) yield chunk;
 }
 
-/** Read fields of some records; those of a job that is gone are null. */
+/** Read fields of some records; all null for a job that is gone. */
 async function readRecords(
   store: Store,
   jobs: readonly Candidate[],

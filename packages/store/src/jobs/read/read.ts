@@ -16,17 +16,17 @@ import { isoOrNull } from '../../time.js';
 import { createdEventOf, eventsOf, jobOf, parseJson, recordOf } from './record.js';
 import { stateOf } from './state.js';
 
-/** Entries of history read at once. */
+/** Entries of the history per read. */
 const PORTION = LIMITS.eventsMax;
 
-/** Bytes that are read at once, over the connection of all calls; a larger read waits for a read slot. */
+/** Maximum bytes of a read without a read slot, over the main connection. */
 const SMALL_BYTES = 65_536;
 
 /**
- * Read a job with its history or a part of it, oldest event first, as of one moment. A long history is read in portions, of
- * which later ones may lack events that were dropped at the old end in the meantime.
+ * Read a job with its history or a range of it, oldest event first. A short history is read in one snapshot. A long one is
+ * read in portions, and may lack events that were dropped in the meantime.
  *
- * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE; OVERLOADED for a large job that got no read slot in time
+ * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE; OVERLOADED for a large job that gets no read slot in time
  * @see docs/api/read.md#get-a-job
  */
 export async function getJob(
@@ -39,12 +39,12 @@ export async function getJob(
   if (small !== null && small.next >= small.end) return small.job;
   return store.slots.read(tenantOf(caller), async (slot) => {
     const bulk = onBulk(store);
-    // The budget has no limit, because the job may have grown.
+    // No limit, because the job may have grown.
     const read = (await readFirst(bulk, caller, jobId, { range, budget: Number.MAX_SAFE_INTEGER })) as FirstPortion;
     const { job, end } = read;
     for (let { next } = read; next < end; ) {
       slot.check();
-      // The events asked for may be dropped by now: the portion then starts, and so ends, later.
+      // If requested events were dropped in the meantime, the portion starts and ends later.
       const { keys, args } = inputsForJob(store, caller, jobId);
       const { firstSeq, events: entries } = await runScript(bulk, history, {
         keys,
@@ -58,17 +58,19 @@ export async function getJob(
   });
 }
 
-/** A job with the oldest portion of the events asked for. */
+/** A job with the first portion of the requested events. */
 interface FirstPortion {
   job: JobWithEvents;
-  next: number; // Seq of the first event that is not read yet.
-  end: number; // Seq after the last event to read.
+  /** Seq of the first event that is not read yet. */
+  next: number;
+  /** Seq after the last event to read. */
+  end: number;
 }
 
 /**
- * Read a job with the oldest portion of some events.
+ * Read a job with the first portion of the requested events.
  *
- * @returns null when the job and the portion have more bytes than `budget`
+ * @returns null when they exceed `budget` bytes
  */
 async function readFirst(
   on: Store,
@@ -91,7 +93,7 @@ async function readFirst(
 }
 
 /**
- * Read the latest progress report of a job, and nothing else of it.
+ * Read only the latest progress report of a job.
  *
  * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see docs/api/read.md#get-a-job

@@ -4,32 +4,32 @@ import { retryOfStored, uniqueOfStored } from '../options.js';
 import { deliveryTokenOf, stateOf } from './state.js';
 
 /**
- * Fields of the hash `job:<id>` that make up a listed job, in the order in which list.lua reads them.
+ * Fields of the hash `job:<id>` that make up a listed job, in the order in which scripts return them.
  *
  * `payload`, `result`, `progress`, `checkpoint`, `error` and `callbackHeaders` are JSON text that Lua never parses,
- * because its JSON library would turn `[]` into `{}` and round big integers. `state` is the status, space and name,
- * and all else that a transition reads of every job, see lua/state.lua. A field that has its default value is left out. Times are epoch
- * milliseconds. `error` is that of the latest failed attempt.
+ * because its JSON library would turn `[]` into `{}` and round big integers. `state` contains everything that each
+ * transition reads, see lua/state.lua. A field with its default value is absent. Times are epoch milliseconds. `error` is
+ * the error of the latest failed attempt.
  *
  * The record has further fields:
  *
  * | field | meaning |
  * |---|---|
- * | `callbackUrl`, `callbackHeaders` | where and with which headers the callback is sent |
+ * | `callbackUrl`, `callbackHeaders`, `callbackOn` | where, with which headers and after which statuses the callback is sent |
  * | `progressAt` | when the latest progress was reported |
- * | `checkpoint` | latest checkpoint, for the next attempt |
- * | `deliveryTimeouts` | delivery timeouts in a row; an ack removes it |
- * | `missedWindowMs` | how long the worker of the last delivery timeout had for its ack |
- * | `logsDropped` | log entries that were dropped, the oldest first |
- * | `fingerprint` | of the request, see create/idempotency.ts; of a job with an idempotency key |
- * | `startBy` | until when it must be acked for the first time; 0 once it was; see lua/waiting/waiting.lua |
- * | `ackWithinMs` | delivery window of its delivery, when the poll asked for one |
- * | `runBy` | when its attempt must end, of a running job with `maxRunSeconds` |
+ * | `checkpoint` | latest checkpoint, passed to the next attempt |
+ * | `deliveryTimeouts` | number of consecutive delivery timeouts; removed by an ack |
+ * | `missedWindowMs` | delivery window of the last delivery timeout |
+ * | `logsDropped` | number of oldest log entries that were dropped |
+ * | `fingerprint` | fingerprint of the request, see create/idempotency.ts; only with an idempotency key |
+ * | `startBy` | time by which it must be acked for the first time; 0 after the first ack; see lua/waiting/start_limit.lua |
+ * | `ackWithinMs` | delivery window requested by the poll |
+ * | `runBy` | when the running attempt must end; only with `maxRunSeconds` |
  * | `killReason` | JSON text, for the callback of a killed job |
- * | `uniqueFreed` | 1 once an ack, or the next job with the unique key, has freed it |
- * | `bytes` | memory that it takes, of a job in a space with `maxBytes`; see lua/bytes |
- * | `kept` | 1 of a job that has ended and stays forever |
- * | `callbackAttempts`, `callbackRound`, `callbackDueAt`, `callbackLeasedUntil` | see lua/callback.lua; after an attempt |
+ * | `uniqueFreed` | 1 once an ack, or the next job with the unique key, has freed the key |
+ * | `bytes` | memory of the job, only in a space with `maxBytes`; see lua/bytes |
+ * | `kept` | 1 if the ended job is kept forever |
+ * | `callbackAttempts`, `callbackRound`, `callbackDueAt`, `callbackLeasedUntil` | state of the callback, see lua/callback.lua |
  */
 export const LISTED_FIELDS = [
   'state',
@@ -50,24 +50,24 @@ export const LISTED_FIELDS = [
   'tags',
 ] as const;
 
-/** Fields of the record that make up a job, in the order in which a create reads them of a job that exists. */
+/** Fields of the record that make up a job, in the order in which a create returns those of an existing job. */
 export const SHOWN_FIELDS = [...LISTED_FIELDS, 'callbackUrl', 'callbackHeaders', 'callbackOn'] as const;
 
-/** The record as Redis returns it; an absent field is null or left out. */
+/** A record as Redis returns it. An absent field is null or missing. */
 export type JobRecord = Partial<Record<(typeof SHOWN_FIELDS)[number], string | null>>;
 
-/** Parse a field that contains JSON text; an absent field is null. */
+/** Parse a field with JSON text; null for an absent field. */
 export function parseJson(text: string | null | undefined): JsonValue {
   if (!text) return null;
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
-    // V8's message quotes the text, which comes from a caller and must not reach the log.
+    // V8's message quotes the text, which comes from a caller and must not be logged.
     throw new Error('a field of a job record is not valid JSON');
   }
 }
 
-/** Build a record from the flat list of names and values that HGETALL replies with in a script. */
+/** Build a record from the flat list of names and values that HGETALL returns in a script. */
 export function recordOf(flat: readonly string[]): JobRecord {
   const record: Record<string, string> = {};
   for (let i = 0; i < flat.length; i += 2) record[flat[i] as string] = flat[i + 1] as string;
@@ -83,7 +83,7 @@ export function recordOfValues(fields: readonly (keyof JobRecord)[], values: rea
   return record;
 }
 
-/** Build the job that a record describes, as List Jobs shows it. */
+/** Build a job from its record, as List Jobs shows it. */
 export function listedJobOf(id: string, record: JobRecord): ListedJob {
   const { spaceId, name, status, order, attempt, maxRetries, timeoutSeconds, ...state } = stateOf(
     record.state as string,
@@ -122,12 +122,12 @@ export function listedJobOf(id: string, record: JobRecord): ListedJob {
   };
 }
 
-/** Return the worker that has a job. The record of a job that has ended still names the last one. */
+/** Return the worker that holds a job. The record of an ended job still names the last worker. */
 function workerOf({ workerId }: JobRecord, status: Status): Pick<Job, 'workerId'> {
   return workerId && (status === 'delivered' || status === 'running') ? { workerId } : {};
 }
 
-/** Build the job that a record describes, with its callback. */
+/** Build a job from its record, including its callback. */
 export function jobOf(id: string, record: JobRecord): Job {
   const { createdAt, updatedAt, ...fields } = listedJobOf(id, record);
   return {
@@ -140,13 +140,13 @@ export function jobOf(id: string, record: JobRecord): Job {
   };
 }
 
-/** How many values appendClaimed in Lua returns for each job: id, state before the delivery, payload, checkpoint, time now. */
+/** Values per job from appendClaimed in Lua: ID, state before the delivery, payload, checkpoint, current time. */
 const CLAIMED_VALUES = 5;
 
-/** One of them; of the first job only, the time now. */
+/** One value from appendClaimed. Only the first job has the current time. */
 export type ClaimedValue = string | number | null;
 
-/** Build claimed jobs, with how long each was pending in milliseconds, from the values of appendClaimed in Lua. */
+/** Build claimed jobs from the values of appendClaimed, with how long each was pending, in milliseconds. */
 export function claimedOf(values: readonly ClaimedValue[]): { job: ClaimedJob; waitMs: number }[] {
   const now = Number(values[CLAIMED_VALUES - 1]);
   const claimed = [];
@@ -172,20 +172,19 @@ export function claimedOf(values: readonly ClaimedValue[]): { job: ClaimedJob; w
 }
 
 /**
- * One entry of `job:<id>:events`, or of the history that the record implies in its place. The data is left out when
- * it has none, and for `completed`, whose data is the result.
+ * One entry of `job:<id>:events`, or of the history implied by the record. The data is absent when empty, and for
+ * `completed`, whose data is the result.
  */
 type StoredEvent = [type: EventType, atMs: number, data?: JsonValue];
 
 /**
- * Build the first event of a job from the job. impliedEntries in Lua builds the other events that follow from its
- * record.
+ * Build the event `created` of a job. impliedEntries in Lua builds the other events that are implied by the record.
  */
 export function createdEventOf({ id, spaceId, createdAt }: Job): JobEvent {
   return { id: `${id}.1`, jobId: id, spaceId, type: 'created', data: null, createdAt };
 }
 
-/** Build events from consecutive entries of a job's history, the first of which has this seq. */
+/** Build events from consecutive entries of a job's history, starting at `firstSeq`. */
 export function eventsOf(
   { id, spaceId, result }: Pick<Job, 'id' | 'spaceId' | 'result'>,
   firstSeq: number,

@@ -5,16 +5,16 @@ import { since } from '../../script/scripts.generated.js';
 import { ANY_SPACE, inputsForJob, type Store } from '../../store.js';
 import { eventsOf, parseJson } from './record.js';
 
-/** Entries of history read at once: 6 MB when each has the maximum size, which takes Redis some 40 ms. */
+/** Entries of the history per read. At their maximum size, they take 6 MB and 40 ms of Redis's time. */
 const PORTION = 100;
 
-/** Events of a job since one of them, and the job's current state. */
+/** Events of a job since a seq, and its current state. */
 export interface Since {
-  /** At most 100 events, oldest first, as they were published; but with the present tags of the job. */
+  /** At most 100 events, oldest first, as they were published, but with the current tags of the job. */
   events: PublishedEvent[];
-  /** Seq of the last event; below `fromSeq - 1` when Redis has lost events that it had. */
+  /** Seq of the newest event; less than `fromSeq - 1` when Redis has lost events. */
   lastSeq: number;
-  /** The newest log entry: its seq, 0 for none, and when it was stored, epoch milliseconds. */
+  /** The newest log entry: its seq (0 for none), and when it was stored, epoch milliseconds. */
   newestLog: { seq: number; at: number };
   jobName: string;
   spaceId: string;
@@ -22,9 +22,9 @@ export interface Since {
 }
 
 /**
- * Read the events of a job since an event.
+ * Read the events of a job, starting at a seq.
  *
- * @param fromSeq seq of the first to read; the oldest that is left when that one was dropped
+ * @param fromSeq seq of the first event to read; if it was dropped, the oldest that is left comes first
  * @throws JOB_NOT_FOUND, UNAVAILABLE
  */
 export async function readSince(store: Store, jobId: string, fromSeq: number): Promise<Since> {
@@ -32,8 +32,8 @@ export async function readSince(store: Store, jobId: string, fromSeq: number): P
   const reply = await runScript(onBulk(store), since, { keys, args: { ...args, fromSeq, portion: PORTION } });
   const { firstSeq, lastSeq, logSeq, newestLog, status, name: jobName, space: spaceId } = reply;
   const job = { id: jobId, spaceId, result: parseJson(reply.result) };
-  // An event that changes no status, such as a callback's, leaves that of the event before. Without one here, the job has
-  // nearly always kept its status since.
+  // An event that changes no status, such as a callback's, has the status of the previous event. Without a previous event
+  // here, the current status is nearly always right.
   let known = status;
   const tags = reply.tags ? { tags: reply.tags.split('\n') } : {};
   const events = eventsOf(job, firstSeq, reply.events).map(({ type, data, createdAt }, i): PublishedEvent => {

@@ -4,15 +4,15 @@ import { snapshot } from '../../script/scripts.generated.js';
 import { type Caller, inputsForJob, type Store } from '../../store.js';
 import { parseJson } from './record.js';
 
-/** State of a job at one moment, which its streams send first. */
+/** Snapshot of a job's state, which streams send first. */
 export interface Snapshot {
-  /** Seq of the last event that it includes; later events are sent separately. */
+  /** Seq of the newest event that it includes. */
   seq: number;
   /** Seq of the newest event that the history no longer has; 1, which is `created`, when it has all others. */
   droppedSeq: number;
   /** Seq of the newest log entry; 0 for none. */
   logSeq: number;
-  /** When it was read, epoch milliseconds, Redis clock. */
+  /** When it was read, epoch milliseconds by the clock of Redis. */
   at: number;
   spaceId: string;
   jobName: string;
@@ -20,7 +20,7 @@ export interface Snapshot {
   /** Latest progress report; null before the first. */
   progress: Progress | null;
   tags: readonly string[];
-  /** When the job last changed, epoch milliseconds; null for one that never did. */
+  /** When the job last changed, epoch milliseconds; null if it has not changed since its creation. */
   updatedAt: number | null;
 }
 

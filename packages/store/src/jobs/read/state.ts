@@ -3,15 +3,15 @@ import { type CreateJobRequest, RECORD_DEFAULTS, type Status } from '@yardmaster
 /** The field `state` of a record, which every transition reads and writes; see lua/state.lua. */
 export interface State {
   status: Status;
-  /** Place by creation; its part over 1,024 is the time in epoch milliseconds. */
+  /** Creation order. floor(order / 1,024) is the time in epoch milliseconds. */
   order: string;
-  /** Attempts started since the job was created or requeued. */
+  /** Number of attempts started since the creation or the last requeue. */
   attempt: number;
-  /** Delivery timeouts, releases and requeues so far. */
+  /** Number of delivery timeouts, releases and requeues. */
   returns: number;
   /** Seq of the newest event. */
   seq: number;
-  /** Epoch milliseconds; null for a job that is as it was created. */
+  /** Epoch milliseconds; null if the job has not changed since its creation. */
   updatedAt: string | null;
   maxRetries: number;
   timeoutSeconds: number;
@@ -19,7 +19,7 @@ export interface State {
   name: string;
 }
 
-/** Names of the parts of a state, in their order. */
+/** Names of the parts of a state, in order. */
 export const STATE_PARTS = [
   'status',
   'order',
@@ -34,13 +34,13 @@ export const STATE_PARTS = [
   'name',
 ] as const;
 
-/** The same as STATE in lua/state.lua. */
+/** Pattern of a state, the same as STATE in lua/state.lua. */
 const STATE = /^([a-z]+) (\d+) (\d+) (\d+) (\d+) (\d+) (\d+) (\S+) (\S+) (\S+) (.+)$/s;
 
-/** Take the text of a state apart. @returns the value of each of STATE_PARTS; null for a state that is not valid */
+/** Split a state into its parts. @returns the value of each of STATE_PARTS; null for an invalid state */
 export const statePartsOf = (text: string): string[] | null => STATE.exec(text)?.slice(1) ?? null;
 
-/** Read the text of a state. @throws Error for one that is not valid */
+/** Parse a state. @throws Error for an invalid state */
 export function stateOf(text: string): State {
   const parts = statePartsOf(text);
   if (parts === null) throw new Error('the state of a job record is not valid');
@@ -59,7 +59,7 @@ export function stateOf(text: string): State {
   };
 }
 
-/** The flag of each field of a record that transitions look for, see lua/state.lua. */
+/** Flags of the fields that transitions look for, see lua/state.lua. */
 const FLAGS: Record<string, string> = {
   unique: 'u',
   callbackUrl: 'c',
@@ -70,7 +70,7 @@ const FLAGS: Record<string, string> = {
   retry: 'r',
 };
 
-/** Write the end of the state of a job that a request creates. @param fields of its record, name and value in turn */
+/** Format the options in the state of a new job. @param fields fields of its record (name, value, …) */
 export function optionsOf(
   { maxRetries = RECORD_DEFAULTS.maxRetries, timeoutSeconds = RECORD_DEFAULTS.timeoutSeconds }: CreateJobRequest,
   fields: readonly (string | number)[],
@@ -82,13 +82,13 @@ export function optionsOf(
 const EPOCH_RADIX = 36;
 
 /**
- * Write the delivery token of a pending job's next delivery: `<attempts>.<returns>.<epoch>`. The epoch is the order, so
- * that a job with the same id that is created after this one was deleted has other tokens.
+ * Format the token of a pending job's next delivery: `<attempts>.<returns>.<epoch>`. The epoch is the order, so that a job
+ * created later with the ID of a deleted one has other tokens.
  */
 export const deliveryTokenOf = ({ attempt, returns, order }: State): string =>
   `${attempt}.${returns}.${Number(order).toString(EPOCH_RADIX)}`;
 
-/** Write a delivery token as scripts take it, with the order in decimal; '' for none. One without an epoch matches no job. */
+/** Format a token for scripts, with the order in decimal; '' for none. A token without an epoch matches no job. */
 export function storedTokenOf(token: string | null | undefined): string {
   if (!token) return '';
   const [attempt, returns, epoch = '0'] = token.split('.');

@@ -1,5 +1,5 @@
 -- The record of an operation has these fields:
---   status     `running`, `done` or `cancelled`
+--   status     `running` until it is done or canceled
 --   statuses   statuses of its jobs, in the order in which they are examined, separated by blanks
 --   lowest, highest   range of the creation order of its jobs
 --   cursor     '<status> <order>': creation order of the job examined last in the index of that status, '-inf' before the first.

@@ -2,13 +2,13 @@ import { runScript } from '../../script/run-script.js';
 import { recount } from '../../script/scripts.generated.js';
 import type { Store } from '../../store.js';
 
-/** Jobs that one step measures. */
+/** Maximum number of jobs per step. */
 const STEP = 50;
 
 /**
- * Do one step of a partition for the recounts of the bytes of its spaces. Any number of processes may call it at once.
+ * Recount the bytes of a partition's spaces, one step per call. Any number of processes can call this at once.
  *
- * @param partition its tag, see PARTITION_TAGS
+ * @param partition tag of the partition, see PARTITION_TAGS
  * @returns whether a step was due
  * @throws UNAVAILABLE
  */

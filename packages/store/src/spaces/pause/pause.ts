@@ -4,14 +4,13 @@ import { runScript } from '../../script/run-script.js';
 import { pause, requeue_resumed, resume } from '../../script/scripts.generated.js';
 import type { Store } from '../../store.js';
 
-/** Jobs that one step looks at. */
+/** Maximum number of jobs per step. */
 const STEP = 100;
 
 /**
- * Pause jobs of some names, or a whole space: none of these jobs is claimed from now on. Jobs that are delivered or
- * running continue.
+ * Pause some names, or a whole space: their jobs can no longer be claimed. Delivered and running jobs continue.
  *
- * @returns whether something was not paused before
+ * @returns whether anything was not paused before
  * @throws INVALID_REQUEST when too many names would be paused; UNAVAILABLE
  * @see docs/api/spaces.md#pause-and-resume
  */
@@ -28,10 +27,10 @@ export async function pauseSpace(store: Store, spaceId: string, { names }: Pause
 }
 
 /**
- * End the pause of jobs of some names; without names, all pauses of a space. Jobs of a resumed name are in their places
- * in the space's queue again once sweeps have put them back, see requeueResumed.
+ * Resume some names or, without names, everything in a space. Sweeps put the jobs of resumed names back in the space's
+ * queue, see requeueResumed.
  *
- * @returns whether something was paused before
+ * @returns whether anything was paused before
  * @throws UNAVAILABLE
  * @see docs/api/spaces.md#pause-and-resume
  */
@@ -53,7 +52,7 @@ export async function readPaused(store: Store, spaceId: string): Promise<Paused>
   return pausedOf(Object.entries(await call(store, 'hgetall', store.redis.hgetall(store.keys.paused(spaceId)))));
 }
 
-/** Return what is paused by the fields of /paused, see lua/waiting/paused.lua. */
+/** Decode the fields of /paused, see lua/waiting/paused.lua. */
 export function pausedOf(fields: readonly (readonly [name: string, value: string])[]): Paused {
   const names = fields.filter(([, value]) => value === '1').map(([name]) => name);
   if (names.includes('')) return true;
@@ -61,10 +60,10 @@ export function pausedOf(fields: readonly (readonly [name: string, value: string
 }
 
 /**
- * Do one step of a partition for its pauses: put at most 100 jobs of a resumed name back into the queue of their space,
- * or take those of paused names out of its head. Any number of processes may call it at once.
+ * Maintain the queues of a partition's spaces with pauses, one step per call: put up to 100 jobs of resumed names back in
+ * the queue of their space, or take jobs of paused names off its head. Any number of processes can call this at once.
  *
- * @param partition its tag, see PARTITION_TAGS
+ * @param partition tag of the partition, see PARTITION_TAGS
  * @throws UNAVAILABLE
  */
 export async function requeueResumed(store: Store, partition: string): Promise<{ isMore: boolean; broken: string[] }> {

@@ -1,13 +1,12 @@
 import type { SpaceSettings } from '@yardmaster/protocol';
 import { PARTITION_TAGS, partitionOf } from '../../keys.js';
 
-/** Settings that a call needs to know of the partition of its job, because it does not know the job's space. */
+/** Settings that calls look up by partition, because they do not know the space of their job. */
 const ASKED_BY_PARTITION = ['anonymousStreams', 'requireDeliveryToken', 'retention'] as const;
 
 /**
- * The settings of all spaces, as this process knows them. They are read as a whole and not for each call, so that a
- * space without settings costs its calls nothing but a look-up. A store whose process does not watch them knows none.
- * See space-settings-watch.ts of the server.
+ * Settings of all spaces that this process knows. They are loaded for whole partitions, so that a call needs only a lookup.
+ * In a process that does not watch them, all spaces have the defaults. See space-settings-watch.ts of the server.
  */
 export class KnownSettings {
   readonly #bySpace = new Map<string, SpaceSettings>();
@@ -18,17 +17,17 @@ export class KnownSettings {
     return this.#bySpace.get(spaceId);
   }
 
-  /** Whether any space of a partition has switched this on, or has set it. */
+  /** Check whether any space of a partition has switched on or set a setting. */
   isOnIn(partition: string, name: (typeof ASKED_BY_PARTITION)[number]): boolean {
     return this.#partitions.get(partition)?.on.has(name) === true;
   }
 
-  /** Return the version of the settings of a partition that this process knows; null for a partition without any. */
+  /** Return the version of a partition's settings that this process knows; null for a partition without settings. */
   versionOf(partition: string): string | null {
     return this.#partitions.get(partition)?.version ?? null;
   }
 
-  /** Change the settings of a space, until those of its partition are read again, whose version is another one then. */
+  /** Change the settings of a space. They are read again later, because the version of the partition differs. */
   change(spaceId: string, settings: SpaceSettings): void {
     const partition = partitionOf(spaceId);
     const { version, spaces, on } = this.#partitions.get(partition) ?? NOTHING;
@@ -36,7 +35,7 @@ export class KnownSettings {
     this.#partitions.set(partition, { version, spaces: [...spaces, spaceId], on: new Set([...on, ...onIn(settings)]) });
   }
 
-  /** Replace the settings of a partition by what Redis has. @param fields of its hash, see keys.ts */
+  /** Replace the settings of a partition with those in Redis. @param fields fields of its hash, see keys.ts */
   replace(partition: string, fields: Record<string, string>): void {
     const { '': version, ...texts } = fields;
     for (const spaceId of this.#partitions.get(partition)?.spaces ?? []) this.#bySpace.delete(spaceId);
@@ -52,19 +51,20 @@ export class KnownSettings {
 
 const onIn = (settings: SpaceSettings) => ASKED_BY_PARTITION.filter((name) => settings[name]);
 
-/** The settings of a partition. */
+/** Settings of one partition. */
 interface Known {
   version: string | null;
   spaces: readonly string[];
-  /** Settings that at least one of its spaces has switched on. */
+  /** Names of the settings that at least one space has switched on. */
   on: ReadonlySet<string>;
 }
 
 const NOTHING: Known = { version: null, spaces: [], on: new Set() };
 
 /**
- * Write settings as they are stored: numbers that scripts need, which parse no JSON, and the settings as JSON. The numbers
- * are the retention of a completed, a dead and a killed job, in milliseconds, `maxPending` and `maxBytes`; `-` for none.
+ * Format settings for Redis: the numbers that scripts need, because they parse no JSON, followed by all settings as JSON.
+ * The numbers are the retention of completed, dead and killed jobs in milliseconds, `maxPending` and `maxBytes`; `-` for
+ * none.
  */
 export function storedSettings(settings: SpaceSettings): string {
   const { completedSeconds, deadSeconds, killedSeconds } = settings.retention ?? {};
@@ -79,7 +79,7 @@ export function storedSettings(settings: SpaceSettings): string {
   return `${numbers.join(' ')} ${JSON.stringify(settings)}`;
 }
 
-/** Read settings as they are stored. Damaged ones, which fsck reports, count as none. */
+/** Parse stored settings. Damaged settings count as none; fsck reports them. */
 export function settingsOfText(text: string | null): SpaceSettings {
   try {
     return JSON.parse((text ?? '').replace(/^(?:\S+ ){5}(?={)/, '')) as SpaceSettings;

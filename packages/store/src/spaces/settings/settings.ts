@@ -7,11 +7,11 @@ import { set_settings } from '../../script/scripts.generated.js';
 import type { Caller, Store } from '../../store.js';
 import { settingsOfText, storedSettings } from './known-settings.js';
 
-/** Times that a change is tried when others change the same settings at once. */
+/** Number of tries when others change the same settings at the same time. */
 const TRIES = 10;
 
 /**
- * Read the settings of a space from Redis, only those that are set.
+ * Read the settings of a space from Redis. Only those that are set are present.
  *
  * @throws UNAVAILABLE
  */
@@ -20,11 +20,11 @@ export async function readSettings(store: Store, spaceId: string): Promise<Space
 }
 
 /**
- * Change settings of a space. It takes effect in this process at once, and in the others as soon as they receive the
- * message. It works on a full Redis. A change to what is set already changes nothing.
+ * Change settings of a space, even on a full Redis. The change takes effect immediately in this process, and in the others
+ * when they receive the message.
  *
- * @returns the settings after the change, and whether they were others before
- * @throws FORBIDDEN for a limit that only a key for every space may raise; OVERLOADED when others change them all the time;
+ * @returns the new settings, and whether they differ from the previous ones
+ * @throws FORBIDDEN for a limit that only a key for every space may raise; OVERLOADED when others keep changing them;
  *   UNAVAILABLE
  * @see docs/api/spaces.md#settings
  */
@@ -52,7 +52,7 @@ export async function changeSettings(
     });
     if (outcome === 'CHANGED') continue;
     store.known.spaces.change(spaceId, after);
-    // The call does not wait for the message, because processes also notice the change without it.
+    // The call does not wait for the message, because processes notice the change even without it.
     const told = publish(store.redis, store.keys.settingsChannel, partitionOf(spaceId));
     call(store, 'publish', told).catch(() => undefined);
     return { settings: after, isChanged: true };
@@ -64,7 +64,7 @@ const keyOf = (store: Store, spaceId: string) => store.keys.settings(partitionOf
 const textOf = (store: Store, spaceId: string) => call(store, 'hget', store.redis.hget(keyOf(store, spaceId), spaceId));
 
 /**
- * Read the settings of all spaces of a partition, so that this process knows them.
+ * Load the settings of all spaces of a partition into this process.
  *
  * @throws UNAVAILABLE
  */
@@ -74,10 +74,9 @@ export async function loadSettings(store: Store, partition: string): Promise<voi
 }
 
 /**
- * Read the settings of the partitions in which they have changed since this process read them. It costs one short
- * command for each partition.
+ * Load the settings of partitions in which they have changed, at the cost of one short command per partition.
  *
- * @throws UNAVAILABLE when a partition could not be read; the others were
+ * @throws UNAVAILABLE when a partition could not be read; the others are loaded
  */
 export async function refreshSettings(store: Store): Promise<void> {
   const refresh = async (partition: string) => {
