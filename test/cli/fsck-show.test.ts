@@ -63,7 +63,7 @@ it('fsck show exits with 1 when there is no such job, and never reads another ke
 
 it.each([
   ['without REDIS_URL', { REDIS_URL: '' }, /REDIS_URL is not set/],
-  ['with another prefix', { KEY_PREFIX: 'unused' }, /neither this job nor a format under the prefix unused: is this/],
+  ['with another prefix', { KEY_PREFIX: 'unused' }, /no Yardmaster data with the prefix unused: is this/],
   ['without Redis', { REDIS_URL: 'redis://127.0.0.1:1' }, /no connection to Redis: .*ECONNREFUSED/],
 ])('fsck show exits with 2 and the reason %s', async (_, env, reason) => {
   expect(await show(newJobId('shown'), [], env)).toEqual([2, [], expect.stringMatching(reason)]);

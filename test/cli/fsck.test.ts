@@ -163,7 +163,7 @@ it.each([
   ['without REDIS_URL', [], { REDIS_URL: '' }, 'REDIS_URL is not set; set it or REDIS_URL_FILE as for the service'],
   ['with an invalid REDIS_URL', ['--redis', 'http://me:secret@host'], {}, 'REDIS_URL must be redis://'],
   ['with another invalid variable', [], { RETENTION_SECONDS: 'long' }, 'RETENTION_SECONDS must be'],
-  ['with a prefix that no key has', ['--prefix', 'unused'], {}, 'there is no key under the prefix unused'],
+  ['with a prefix that no key has', ['--prefix', 'unused'], {}, 'there are no keys with the prefix unused'],
 ])('fsck exits with 2 and the reason when it is started %s', async (_, args, variables, sentence) => {
   const { code, lines, err } = await fsck(args, { ...env(), ...variables });
   expect([code, lines]).toEqual([2, []]);

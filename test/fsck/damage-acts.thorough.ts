@@ -58,7 +58,7 @@ it('fsck removes acts from the list of a space that do not exist, or are of anot
   const [id] = ids as [string];
   for (const stray of [id, '1-0', 'no id']) await service.redis.zadd(keyOf('of/b'), 1, stray);
   const details = ['"b" has 2 acts instead of 5'];
-  for (const stray of [id, '1-0', 'no id']) details.push(`${stray} is listed, and is not an act of this owner`);
+  for (const stray of [id, '1-0', 'no id']) details.push(`${stray} is listed, but is not an act of this owner`);
   const faults = [fault('owners'), fault('of/b'), fault('of/b'), fault('of/b')];
   await expectCorrected(faults, details);
 });

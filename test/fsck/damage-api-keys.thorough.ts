@@ -34,7 +34,7 @@ it('fsck enters an API key in the indexes of which it is missing', async () => {
   await redis.zrem(keysOf().apiKeyChildren, `${maker.id}/${child.id}/damaged`);
   await expectRepaired(service.store, [unlisted(CHILDREN), unlisted(INDEX), unlisted(INDEX)], {
     details: [`${maker.id}/${child.id}/damaged`, `/${child.id}`, `damaged/${child.id}`].map(
-      (entry) => `key ${child.id} should be there as ${entry}`,
+      (entry) => `key ${child.id} should be listed as ${entry}`,
     ),
   });
   expect(await all()).toEqual(before);

@@ -61,8 +61,8 @@ async function damageRecord(id: string, harm: (key: string) => Promise<string>) 
   return { fault, undo: () => redis.multi().del(key).hset(key, before).exec() };
 }
 
-const IMPOSSIBLE = 'state is impossible: ';
-const attempts = (count: number) => `state has an impossible number of attempts: ${count}`;
+const IMPOSSIBLE = 'state is invalid: ';
+const attempts = (count: number) => `state has an invalid number of attempts: ${count}`;
 
 /** Fields that no job can have: status of the job, field, value, what fsck says of it. */
 const BROKEN: (readonly [Status, string, string | number | null, string])[] = [
@@ -84,7 +84,7 @@ const BROKEN: (readonly [Status, string, string | number | null, string])[] = [
   ['running', 'attempt', 0, attempts(0)],
   ['running', 'attempt', 5, attempts(5)],
   ['dead', 'attempt', 0, attempts(0)],
-  ['killed', 'updatedAt', 0, 'state has no time of its last change'],
+  ['killed', 'updatedAt', 0, 'state lacks the time of its last change'],
   ['pending', 'state', 'pending', IMPOSSIBLE],
   ['pending', 'space', 'elsewhere', IMPOSSIBLE],
   ['pending', 'space', null, IMPOSSIBLE],
@@ -92,36 +92,36 @@ const BROKEN: (readonly [Status, string, string | number | null, string])[] = [
   ['pending', 'deliveredAt', '1700000000000', 'deliveredAt must be absent, because the job is pending'],
   ['delivered', 'deliveredAt', null, 'deliveredAt is missing'],
   ['delivered', 'startedAt', '1700000000000', 'startedAt must be absent, because the job is delivered'],
-  ['running', 'startedAt', 'now', 'startedAt is impossible: now'],
-  ['delivered', 'deliveryTimeouts', 'many', 'deliveryTimeouts is impossible: many'],
-  ['pending', 'missedWindowMs', '1.5', 'missedWindowMs is impossible: 1.5'],
+  ['running', 'startedAt', 'now', 'startedAt is invalid: now'],
+  ['delivered', 'deliveryTimeouts', 'many', 'deliveryTimeouts is invalid: many'],
+  ['pending', 'missedWindowMs', '1.5', 'missedWindowMs is invalid: 1.5'],
   ['completed', 'result', null, 'result is missing'],
   ['completed', 'startedAt', null, 'startedAt is missing'],
-  ['pending', 'unique', 'never return 0 k', 'unique is impossible: never return 0 k'],
-  ['pending', 'unique', 'ended wait 0 k', 'unique is impossible: ended wait 0 k'],
-  ['pending', 'unique', 'expired return 0 k', 'unique is impossible: expired return 0 k'],
-  ['pending', 'unique', 'ended return 60 k', 'unique is impossible: ended return 60 k'],
-  ['pending', 'unique', 'ended return 0 ', 'unique is impossible: ended return 0 '],
-  ['running', 'uniqueFreed', 'yes', 'uniqueFreed is impossible: yes'],
-  ['dead', 'kept', 'yes', 'kept is impossible: yes'],
-  ['pending', 'fingerprint', 'short', 'fingerprint is impossible: short'],
+  ['pending', 'unique', 'never return 0 k', 'unique is invalid: never return 0 k'],
+  ['pending', 'unique', 'ended wait 0 k', 'unique is invalid: ended wait 0 k'],
+  ['pending', 'unique', 'expired return 0 k', 'unique is invalid: expired return 0 k'],
+  ['pending', 'unique', 'ended return 60 k', 'unique is invalid: ended return 60 k'],
+  ['pending', 'unique', 'ended return 0 ', 'unique is invalid: ended return 0 '],
+  ['running', 'uniqueFreed', 'yes', 'uniqueFreed is invalid: yes'],
+  ['dead', 'kept', 'yes', 'kept is invalid: yes'],
+  ['pending', 'fingerprint', 'short', 'fingerprint is invalid: short'],
   ['scheduled', 'scheduledFor', null, 'scheduledFor is missing'],
-  ['scheduled', 'scheduledFor', 'soon', 'scheduledFor is impossible: soon'],
+  ['scheduled', 'scheduledFor', 'soon', 'scheduledFor is invalid: soon'],
   ['scheduled', 'deliveredAt', '1700000000000', 'deliveredAt must be absent, because the job is scheduled'],
   ['scheduled', 'startedAt', '1700000000000', 'startedAt must be absent, because the job is scheduled'],
-  ['pending', 'maxRunSeconds', '0', 'maxRunSeconds is impossible: 0'],
-  ['pending', 'maxRunSeconds', '604801', 'maxRunSeconds is impossible: 604801'],
+  ['pending', 'maxRunSeconds', '0', 'maxRunSeconds is invalid: 0'],
+  ['pending', 'maxRunSeconds', '604801', 'maxRunSeconds is invalid: 604801'],
   ['running', 'runBy', '9000000000000', 'maxRunSeconds is missing'],
-  ['pending', 'startWithinSeconds', '-1', 'startWithinSeconds is impossible: -1'],
-  ['pending', 'startWithinSeconds', '31622401', 'startWithinSeconds is impossible: 31622401'],
+  ['pending', 'startWithinSeconds', '-1', 'startWithinSeconds is invalid: -1'],
+  ['pending', 'startWithinSeconds', '31622401', 'startWithinSeconds is invalid: 31622401'],
   ['running', 'startBy', '0', 'startWithinSeconds is missing'],
-  ['pending', 'startBy', '1.5', 'startBy is impossible: 1.5'],
+  ['pending', 'startBy', '1.5', 'startBy is invalid: 1.5'],
   ...['0', '1.5', '+5', '604801', '-604801', 'first'].map(
-    (value) => ['pending', 'priority', value, `priority is impossible: ${value}`] as const,
+    (value) => ['pending', 'priority', value, `priority is invalid: ${value}`] as const,
   ),
   ...`5|5 1 60 0 0|,5 1 60 0|5,,6 1 60 0|0x5 1 60 0|604801 1 60 0|5,6 2 60 0|5 0.5 60 0|5 11 60 0|${'5,'.repeat(20)}5 1 60 0`
     .split('|')
-    .map((value) => ['pending', 'retry', value, `retry is impossible: ${value.slice(0, 80)}`] as const),
+    .map((value) => ['pending', 'retry', value, `retry is invalid: ${value.slice(0, 80)}`] as const),
 ];
 
 it('fsck reports all records with a field that no job can have, and leaves them', () =>
@@ -165,11 +165,11 @@ it.each(['field', 'flag'])(
 
 /** Options of a job that are broken: status of the job, option, value, what fsck says of it. */
 const BROKEN_OPTIONS: typeof BROKEN = [
-  ['completed', 'callbackOn', '', 'callbackOn is impossible: '],
-  ['completed', 'callbackOn', 'completed dead', 'callbackOn is impossible: completed dead'],
-  ['completed', 'callbackOn', 'dead completed', 'callbackOn is impossible: dead completed'],
-  ['completed', 'callbackOn', 'completed,killed', 'callbackOn is impossible: completed,killed'],
-  ['completed', 'callbackOn', 'running', 'callbackOn is impossible: running'],
+  ['completed', 'callbackOn', '', 'callbackOn is invalid: '],
+  ['completed', 'callbackOn', 'completed dead', 'callbackOn is invalid: completed dead'],
+  ['completed', 'callbackOn', 'dead completed', 'callbackOn is invalid: dead completed'],
+  ['completed', 'callbackOn', 'completed,killed', 'callbackOn is invalid: completed,killed'],
+  ['completed', 'callbackOn', 'running', 'callbackOn is invalid: running'],
   ['running', 'maxRunSeconds', null, 'maxRunSeconds is missing'],
   ['running', 'startWithinSeconds', null, 'startWithinSeconds is missing'],
   ...(['scheduled', 'pending', 'delivered'] as const).map(
@@ -271,7 +271,7 @@ it('fsck reports a job that has lost all its logs, and leaves it', () =>
     const id = await jobIn(service, 'pending', 'left');
     const job = service.store.keys.job(id);
     await service.redis.hset(job, 'logsDropped', dropped);
-    const detail = `it has lost its oldest ${dropped} entries, and the others too`;
+    const detail = `it has lost its oldest ${dropped} entries, and all others`;
     return {
       fault: ['entries_lost', id, `{${PARTITION}}:job:${id}:logs`, detail],
       undo: () => service.redis.hdel(job, 'logsDropped'),
@@ -313,7 +313,7 @@ describe('fsck of a wrong key', () => {
     expectAllLeft(TYPED, async ([name, type, jobId]) => {
       await service.redis.set(`${service.prefix}:${name}`, 'x');
       return {
-        fault: ['key_wrong_type', jobId, name, `it is a string, and must be a ${type}`],
+        fault: ['key_wrong_type', jobId, name, `it is a string, but must be a ${type}`],
         undo: () => service.redis.del(`${service.prefix}:${name}`),
       };
     }));
@@ -367,7 +367,7 @@ describe('fsck of a broken API key', () => {
     await expectAllLeft(['{', '{}', '{"id":"other"}', ...FIELDS.map(withField)], async (record) => {
       const field = `broken-${++broken}`;
       await service.redis.hset(apiKeys, field, record.replace('"broken"', JSON.stringify(field)));
-      const detail = `key ${field}: revoke it, and make another`;
+      const detail = `key ${field}: revoke it and create a new one`;
       expect((await service.call('GET', '/keys')).body).toContainEqual(expect.objectContaining({ id }));
       return {
         fault: ['api_key_broken', null, '{keys}:records', detail],

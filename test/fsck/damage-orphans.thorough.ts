@@ -90,7 +90,7 @@ it('fsck stores the number of partitions when it is missing', async () => {
 
 it('fsck refuses a prefix without data or with another number of partitions, and writes nothing', async () => {
   const store = createStore(service.redis, { keyPrefix: `t-${randomUUID().slice(0, 8)}` });
-  await expect(check(store, true)).rejects.toThrow('there is no key under the prefix');
+  await expect(check(store, true)).rejects.toThrow('there are no keys with the prefix');
   expect(await service.redis.exists(store.keys.meta)).toBe(0);
   await service.redis.hset(store.keys.meta, 'partitions', 32);
   await expect(check(store, true)).rejects.toThrow('Redis contains jobs in 32 partitions; this version uses 64');

@@ -88,7 +88,7 @@ it('fsck reports two jobs that occupy one unique key, and leaves them', async ()
   for (const isRepairing of [false, true]) {
     const { short, faults } = await check(service.store, isRepairing);
     expect(short).toEqual([['unique_twice', first, keyOf(), 'none']]);
-    expect(faults[0]?.detail).toBe(`job ${second} occupies the key too`);
+    expect(faults[0]?.detail).toBe(`job ${second} also occupies the key`);
   }
   await service.call('POST', `/jobs/${first}/kill`, { body: {} });
   expect((await check(service.store)).short).toEqual([]);

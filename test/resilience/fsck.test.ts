@@ -108,7 +108,7 @@ describe.each([
         await old.kill();
       }
     });
-    await expect(killed).rejects.toThrow('keys have moved to another server during the check');
+    await expect(killed).rejects.toThrow('keys moved to another server during the check');
     await old.resume();
     if ('isWhole' in redis) await until(redis.isWhole);
     await until(async () => (await fsck('--repair')).code === 0);

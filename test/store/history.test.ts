@@ -142,7 +142,7 @@ describe('history of a job', () => {
       const key = `${job}:events`;
       const entries = await listOf(id);
       const { seq, flags } = await readState(redis, job);
-      const disagree = `record_broken: ${job}: state and the history disagree about the number of its events`;
+      const disagree = `record_broken: ${job}: state and history disagree on the number of events`;
       await changeState(redis, job, { seq: entries.length });
       expect(await fsckUnprepared(tested.store)).toEqual([disagree]);
       await changeState(redis, job, { seq, flags: flags.replace('h', '') });
@@ -160,9 +160,9 @@ describe('history of a job', () => {
   );
 
   it.each([
-    ['claim ack progress', 'lpop', 'it has 2 of its 3 events'],
-    ['claim ack progress', 'rpop', 'it has 2 of its 3 events'],
-    [`claim ack${' event'.repeat(12)}`, 'lpop', 'it has 8 of its 14 events'],
+    ['claim ack progress', 'lpop', 'it has 2 of 3 events'],
+    ['claim ack progress', 'rpop', 'it has 2 of 3 events'],
+    [`claim ack${' event'.repeat(12)}`, 'lpop', 'it has 8 of 14 events'],
   ] as const)('fsck reports a history that has lost an entry, after: %s, and %s', async (steps, pop, detail) => {
     const id = await jobAfter(steps);
     expect(await fsckUnprepared(tested.store)).toEqual([]);

@@ -20,12 +20,12 @@ export interface Seen {
   entries: number;
   /** Spaces whose jobs were counted by name. */
   spaces: number;
-  /** Spaces that could not be counted, because jobs of theirs were purged all the time. */
+  /** Spaces that could not be counted, because their jobs were purged too fast. */
   uncounted: number;
   apiKeys: number;
 }
 
-/** A step of a check, and its counts. */
+/** Result of one step of a check. */
 export type Step = Portion & { of: keyof Seen; namesOf?: string[] };
 
 /** Check some jobs of one partition, if there are any. */
@@ -33,7 +33,7 @@ export async function* stepOver(checked: CheckContext, jobIds: string[]): AsyncG
   if (jobIds.length > 0) yield { of: 'jobs', seen: jobIds.length, faults: await checkJobs(checked, jobIds) };
 }
 
-/** Check a portion of keys and their contents, except jobs that wait for others. Yields after each step. */
+/** Check some keys and their contents, except jobs that still wait for a full batch. Yields after each step. */
 export async function* checkKeys(checked: CheckContext, keys: string[], waiting: JobBatches): AsyncGenerator<Step> {
   const { sound, faults } = await sorted(checked, keys);
   yield { of: 'keys', seen: keys.length, faults };
@@ -59,7 +59,7 @@ export async function* checkKeys(checked: CheckContext, keys: string[], waiting:
   yield* stepOverApiKeys(checked, sound);
 }
 
-/** Check the API keys and their indexes, as far as they are among some keys. */
+/** Check the API keys and their indexes, if they are among some keys. */
 async function* stepOverApiKeys(checked: CheckContext, sound: (KeyKind & { key: string })[]): AsyncGenerator<Step> {
   if (ofKind(sound, 'apiKeys').length > 0) {
     for await (const portion of checkApiKeys(checked)) yield { of: 'apiKeys', ...portion };
@@ -80,7 +80,7 @@ async function* checkAudit(checked: CheckContext, sound: (KeyKind & { key: strin
 const ofKind = <K extends KeyKind['kind']>(all: (KeyKind & { key: string })[], kind: K) =>
   all.filter((each): each is Of<K> => each.kind === kind);
 
-/** Separate the keys whose types match their names from those whose types do not. */
+/** Return the keys whose types match their names, and a fault for each other key. */
 async function sorted({ store }: CheckContext, keys: string[]) {
   const prefixLength = store.settings.keyPrefix.length + 1;
   const faults: Fault[] = [];
@@ -91,11 +91,11 @@ async function sorted({ store }: CheckContext, keys: string[]) {
       if (kind.kind === 'bull') return;
       const at = { jobId: 'jobId' in kind ? kind.jobId : null, key };
       const type = await retryUnavailable(() => withRedisErrors(store.redis.type(key)));
-      if (type === 'none') return; // It is gone by now.
+      if (type === 'none') return; // It is gone.
       if (kind.kind === 'unknown') faults.push(faultOf('key_unknown', { ...at, detail: `it is a ${type}` }, ''));
       else if (type === TYPE_OF[kind.kind]) sound.push({ ...kind, key });
       else {
-        const detail = `it is a ${type}, and must be a ${TYPE_OF[kind.kind]}`;
+        const detail = `it is a ${type}, but must be a ${TYPE_OF[kind.kind]}`;
         faults.push(faultOf('key_wrong_type', { ...at, detail }, ''));
       }
     }),

@@ -3,11 +3,11 @@ import { type FsckOptions, type FsckProgress, fsck } from './fsck.js';
 import { withStore } from './open-store.js';
 import { readRecord, type StoredRecord } from './record.js';
 
-/** Environment variables of the service, not validated. */
+/** Unvalidated environment variables of the service. */
 export type Variables = Record<string, string | undefined>;
 
 /**
- * Check the stored data of the service that has these variables.
+ * Check the stored data of a service with these variables.
  *
  * @throws as `fsck`; ConfigError, AccessError
  */
@@ -23,7 +23,7 @@ export async function runFsck(variables: Variables, options: FsckOptions): Promi
 }
 
 /**
- * Read the record of a job of the service that has these variables.
+ * Read the record of a job from a service with these variables.
  *
  * @throws as `readRecord`; ConfigError, AccessError
  */

@@ -6,46 +6,45 @@ import { steps } from './steps.js';
 
 /** Progress of a check. */
 export interface FsckProgress extends Seen {
-  /** Keys in the servers when the check began, including those of other users of Redis. */
+  /** Keys in Redis when the check began, including those of other programs. */
   keysInAll: number;
 }
 
 export interface FsckOptions {
   /** Repair the faults that can be repaired. Default: nothing is written. */
   isRepairing?: boolean;
-  /** Called with each fault once, as it is found. It is awaited, so that a slow reader does not fill our memory. */
+  /** Called once for each fault when it is found. Awaited, so that a slow reader does not fill the memory. */
   onFault: (fault: Fault) => unknown;
   onProgress?: (progress: FsckProgress) => void;
-  /** Ends the check early, between two steps. */
+  /** Stops the check early, between two steps. */
   signal?: AbortSignal;
 }
 
-/** Error of a Redis that cannot be checked: it contains no Yardmaster data, or has another layout. */
+/** Redis cannot be checked: it contains no Yardmaster data, or its layout has changed. */
 export class FsckError extends Error {
   override readonly name = 'FsckError';
 }
 
 /**
- * Faults remembered so that each is reported once, because SCAN may return a key twice. Beyond this number, a fault may
- * be reported twice.
+ * Number of faults to remember, so that each is reported once, because SCAN can return a key twice. Beyond this number, a
+ * fault may be reported twice.
  */
 const REMEMBERED = 10_000;
 
 /**
- * Compare everything that is stored with everything else, on a live system. Each job is compared with its record, all
- * indexes and its history as of one moment, so that work in progress is not reported as a fault. Redis is never busy
- * with one step for more than some 2 ms, and memory does not grow with the stored data.
+ * Check the consistency of all stored data, on a live system. The record of each job is compared with all indexes and its
+ * history in one snapshot, so that work in progress is not reported as a fault. One step keeps Redis busy for at most about
+ * 2 ms, and memory does not grow with the stored data.
  *
- * Jobs that are created in the meantime may be missed.
+ * Jobs created in the meantime may be missed.
  *
  * @returns the numbers of checked keys, jobs and entries
- * @throws FsckError; FormatError when the stored data has another format; UNAVAILABLE when Redis is unavailable for
- *   long
+ * @throws FsckError; FormatError when the stored data has another format; UNAVAILABLE when Redis stays unavailable
  */
 export async function fsck(store: Store, options: FsckOptions): Promise<FsckProgress> {
   const { isRepairing = false, onFault, onProgress, signal } = options;
   const checked: CheckContext = { store, isRepairing };
-  // First, because a client of a cluster knows no server before its first command succeeds.
+  // This comes first, because a cluster client knows no server until its first command succeeds.
   const isMarked = await retryUnavailable(() => checkFormat(store));
   const holders = await keyLocationsOf(store.redis);
   const progress: FsckProgress = {
@@ -75,13 +74,11 @@ export async function fsck(store: Store, options: FsckOptions): Promise<FsckProg
   }
 
   if (progress.keys === 0) {
-    throw new FsckError(`there is no key under the prefix ${store.settings.keyPrefix}: is this the right Redis?`);
+    throw new FsckError(`there are no keys with the prefix ${store.settings.keyPrefix}: is this the right Redis?`);
   }
   if (!isMarked) await take('keys', { seen: 0, faults: [await writeMark(checked)] });
   if (holders !== (await keyLocationsOf(store.redis))) {
-    throw new FsckError(
-      'keys have moved to another server during the check, so some keys were possibly not checked: run it again',
-    );
+    throw new FsckError('keys moved to another server during the check, so some may have been missed; run fsck again');
   }
   return progress;
 }

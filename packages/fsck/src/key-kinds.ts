@@ -1,17 +1,17 @@
 import { isJobId, STATUSES } from '@yardmaster/protocol';
 import { AUDIT_STREAMS, type AuditStream, PARTITION_TAGS, partitionOf } from '@yardmaster/store';
 
-/** Kind of a key under our prefix, by its name. */
+/** Kind of a key with our prefix, determined by its name. */
 export type KeyKind =
   | { kind: 'job'; jobId: string }
   | { kind: 'list'; jobId: string }
-  /** An index of jobs. `spaceId` null: of the whole partition; `name` and `tag` null: of jobs with any. */
+  /** An index of jobs. `spaceId` is null for the whole partition; `name` and `tag` are null for any. */
   | { kind: 'index'; partition: string; spaceId: string | null; name: string | null; tag: string | null }
   | { kind: 'names'; spaceId: string }
   /** The unique keys of a space. */
   | { kind: 'unique'; spaceId: string }
   | { kind: 'operation'; operationId: string }
-  /** Operations of a space, or the running ones of a partition. What is missing there is found by each operation. */
+  /** Operations of a space, or the running ones of a partition. Checking each operation finds what is missing there. */
   | { kind: 'operations' }
   /** What is paused in a space. */
   | { kind: 'paused'; spaceId: string }
@@ -21,10 +21,10 @@ export type KeyKind =
   | { kind: 'recounts' }
   | { kind: 'settings'; partition: string }
   | { kind: 'spaces'; partition: string }
-  /** A point of the history of a space, or all of them. It expires on its own, and nothing else says what it must contain. */
+  /** A point of the history of a space, or the list of points. It expires, and no other data determines its content. */
   | { kind: 'history' }
   | { kind: 'historyNames' }
-  /** Number of the last step of counts that was added of a process. It expires on its own. */
+  /** Number of the last step of counts added for a process. It expires. */
   | { kind: 'counted' }
   | { kind: 'stepped' }
   | { kind: 'barrier' }
@@ -33,20 +33,20 @@ export type KeyKind =
   | { kind: 'apiKeys' }
   | { kind: 'apiKeyIndex' }
   | { kind: 'apiKeyChildren' }
-  /** Revoked API keys of which others are left. A scheduler revokes these. */
+  /** Revoked API keys that made keys which must still be revoked. A scheduler does that. */
   | { kind: 'revoking' }
-  /** When API keys were used. */
+  /** When API keys were last used. */
   | { kind: 'keyUses' }
   /** A stream of the audit. */
   | { kind: 'acts'; stream: AuditStream }
-  /** The acts of an owner in a stream of the audit, and the numbers of these. */
+  /** Acts of one owner in a stream of the audit, and the number of acts of each owner. */
   | { kind: 'actsOf'; stream: AuditStream; owner: string }
   | { kind: 'actOwners'; stream: AuditStream }
-  /** A key of BullMQ. All of these may be lost, so they are not checked. */
+  /** A BullMQ key. All of them can be lost, so they are not checked. */
   | { kind: 'bull' }
   | { kind: 'unknown' };
 
-/** The type that a key must have in Redis; null where the type is not ours to decide. */
+/** Required Redis type of each kind; null for any. */
 export const TYPE_OF: Record<KeyKind['kind'], string | null> = {
   job: 'hash',
   list: 'list',
@@ -84,13 +84,13 @@ const ANY = { name: null, tag: null };
 
 const UNKNOWN: KeyKind = { kind: 'unknown' };
 
-/** Indexes of the jobs of all spaces of a partition. */
+/** Indexes across all spaces of a partition. */
 const PARTITION_INDEXES = new Set(['deadlines', 'due', 'callbacks']);
 
-/** Indexes of a space, behind its `/`. The queue of a name is `queue/<name>`, the index of a tag `tag/<tag>`; both may contain anything. */
+/** Indexes of a space, after its `/`. Not included: `queue/<name>` and `tag/<tag>`, which can contain any text. */
 const SPACE_INDEXES = new Set(['jobs', 'queue', ...STATUSES.map((status) => `status/${status}`)]);
 
-/** Keys that exist once. */
+/** Keys that exist once per installation. */
 const OF_ALL = {
   meta: 'meta',
   clock: 'clock',
@@ -103,9 +103,9 @@ const OF_ALL = {
 const KIND_OF_ALL: ReadonlyMap<string, (typeof OF_ALL)[keyof typeof OF_ALL]> = new Map(Object.entries(OF_ALL));
 
 /**
- * Find out the kind of a key.
+ * Determine the kind of a key.
  *
- * @param name without the prefix and its `:`
+ * @param name key without the prefix and its `:`
  */
 export function keyKindOf(name: string): KeyKind {
   const kind = KIND_OF_ALL.get(name);
@@ -149,7 +149,7 @@ const operationKey = (partition: string, operationId: string): KeyKind =>
 function spaceKey(partition: string, rest: string): KeyKind {
   const end = rest.indexOf('/');
   const [spaceId, index] = [rest.slice(0, end), rest.slice(end + 1)];
-  // No code reads a key in the wrong partition, so it does not belong to Yardmaster. Its jobs are reported one by one.
+  // A key in the wrong partition is unknown, because no code reads it. Each of its jobs is reported.
   if (end < 1 || partitionOf(spaceId) !== partition) return UNKNOWN;
   if (index === 'operations') return { kind: 'operations' };
   if (SPACE_INDEXES.has(index)) return { kind: 'index', partition, spaceId, ...ANY };

@@ -3,7 +3,7 @@ import { ConfigError, createLogger, every } from '@yardmaster/runtime';
 import { createStore, FormatError, type Store, type StoreSettings } from '@yardmaster/store';
 import { FsckError } from './fsck.js';
 
-/** Error of a command that cannot reach the stored data. The message is for the operator. */
+/** The stored data cannot be reached. The message is for the operator. */
 export class AccessError extends Error {}
 
 /**
@@ -34,7 +34,7 @@ export async function withStore<T>(
   }
 }
 
-/** Connect, and create a store that follows the clock of the service: the manual clock, once one was started. */
+/** Connect, and create a store with the clock of the service: the manual clock, if it was started. */
 async function openStore(redis: RedisClient, settings: Partial<StoreSettings>): Promise<Store> {
   const store = createStore(redis, settings);
   let reason: unknown;
@@ -48,19 +48,19 @@ async function openStore(redis: RedisClient, settings: Partial<StoreSettings>): 
   } catch (error) {
     redis.disconnect();
     if (reason === undefined && (error as Error).name === 'ReplyError') throw error;
-    // The rejection is often only "Connection is closed", and the event has the reason.
+    // The rejection is often just "Connection is closed"; the event has the reason.
     throw new AccessError(`no connection to Redis: ${messageOf(reason ?? error)}`);
   }
 }
 
 const FOR_OPERATORS = [AccessError, ConfigError, FsckError, FormatError];
 
-/** Explain to an operator why a command on the stored data failed. The text may contain Redis' reply. */
+/** Explain to an operator why a command failed. The text can contain the reply of Redis. */
 export function reasonOf(error: unknown): string {
   if (FOR_OPERATORS.some((kind) => error instanceof kind)) return (error as Error).message;
   const { name, cause, stack } = error as Error;
   if (cause !== undefined) return `Redis does not respond: ${messageOf(cause)}`;
-  // An error of Redis itself, for example that this user lacks a permission.
+  // An error from Redis itself, such as a missing permission.
   if (name === 'ReplyError') return `Redis refused a command: ${messageOf(error)}`;
   return stack ?? messageOf(error);
 }

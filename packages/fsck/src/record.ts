@@ -3,9 +3,9 @@ import { retryUnavailable, withRedisErrors } from '@yardmaster/redis';
 import { checkFormat, STATE_PARTS, type Store, statePartsOf } from '@yardmaster/store';
 import { FsckError } from './fsck.js';
 
-/** The record of a job as Redis has it: all values are texts, and nothing is checked. */
+/** The unchecked record of a job as Redis has it. All values are texts. */
 export interface StoredRecord {
-  /** The parts of its state by name; the text of a state that cannot be taken apart; null without one. */
+  /** Parts of the state by name; the text of an invalid state; null without a state. */
   state: Record<string, string> | string | null;
   /** All other fields, by name. */
   fields: Record<string, string>;
@@ -16,7 +16,7 @@ export interface StoredRecord {
  *
  * @returns null when the job does not exist
  * @throws FsckError when Redis contains no Yardmaster data; FormatError when the stored data has another format;
- *   UNAVAILABLE when Redis is unavailable for long
+ *   UNAVAILABLE when Redis stays unavailable
  */
 export async function readRecord(store: Store, jobId: string): Promise<StoredRecord | null> {
   const isMarked = await retryUnavailable(() => checkFormat(store));
@@ -25,7 +25,7 @@ export async function readRecord(store: Store, jobId: string): Promise<StoredRec
     if (isMarked) return null;
     const { keyPrefix } = store.settings;
     throw new FsckError(
-      `there is neither this job nor a format under the prefix ${keyPrefix}: is this the right Redis?`,
+      `there is no such job, and no Yardmaster data with the prefix ${keyPrefix}: is this the right Redis?`,
     );
   }
   const sorted = Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1));

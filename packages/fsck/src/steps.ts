@@ -8,18 +8,18 @@ import { checkSum } from './checks/spaces/bytes.js';
 import { checkSpaces } from './checks/spaces/spaces.js';
 import type { CheckContext, FaultKind } from './faults.js';
 
-/** Results of the walk over all keys, for the checks that follow it. */
+/** Results of the scan of all keys, for the checks that follow. */
 interface Remains {
   /**
-   * Partitions with faults that are still there. Their jobs are not counted, because counting by their indexes would
-   * find the faults a second time.
+   * Partitions with unrepaired faults. Their jobs are not counted, because counting by their indexes would report the same
+   * faults again.
    */
   doubtful: Set<string>;
-  /** Spaces that have counts of names and are not listed. There should be none. */
+  /** Spaces with name counts that are not listed; normally empty. */
   unlisted: string[];
 }
 
-/** Faults after which it is not certain which jobs a space has. */
+/** Faults that make it uncertain which jobs a space has. */
 const DOUBTS: ReadonlySet<FaultKind> = new Set([
   'entry_missing',
   'entry_misplaced',
@@ -30,14 +30,14 @@ const DOUBTS: ReadonlySet<FaultKind> = new Set([
   'key_wrong_type',
 ]);
 
-/** Run the steps of a check, in their order. */
+/** Run the steps of a check in order. */
 export async function* steps(checked: CheckContext): AsyncGenerator<Step> {
   const remains: Remains = { doubtful: new Set(), unlisted: [] };
   for await (const step of stepsOverKeys(checked)) {
     yield step;
     await note(checked, step, remains);
   }
-  // This comes after the jobs, because their repair lists their spaces, and may leave a space without any.
+  // This comes after the jobs, because their repair can list a space, or leave it without jobs.
   for (const spaceId of remains.unlisted) yield { of: 'keys', seen: 0, faults: await checkLeftNames(checked, spaceId) };
   for (const partition of PARTITION_TAGS) {
     yield { of: 'keys', seen: 0, faults: await checkSpaces(checked, partition) };

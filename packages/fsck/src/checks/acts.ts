@@ -3,10 +3,10 @@ import { runScript } from '@yardmaster/store';
 import { type CheckContext, type Fault, faultsFound, repairFlagOf } from '../faults.js';
 import { check_acts } from '../scripts.generated.js';
 
-/** Acts read at once. */
+/** Acts per read. */
 const ACTS_AT_ONCE = 100;
 
-/** Look for acts in a stream of the audit that are not listed of their owner. Yields once a portion. */
+/** Look for acts in a stream of the audit that are missing from the index of their owner. Yields once per portion. */
 export async function* checkActs(checked: CheckContext, audit: string): AsyncGenerator<Fault[]> {
   const { redis } = checked.store;
   for (let from = '-'; ; ) {
@@ -18,13 +18,13 @@ export async function* checkActs(checked: CheckContext, audit: string): AsyncGen
   }
 }
 
-/** Look for acts that are listed of an owner and are not its own. Yields once a portion. */
+/** Look for acts in the index of an owner that are not its own. Yields once per portion. */
 export async function* checkActsOf(checked: CheckContext, audit: string, owner: string): AsyncGenerator<Fault[]> {
   const { redis } = checked.store;
   for await (const ids of membersOf(redis, `${audit}/of/${owner}`)) yield await compare(checked, audit, owner, ids);
 }
 
-/** Look for wrong numbers of acts. Yields once an owner. */
+/** Look for wrong numbers of acts. Yields once per owner. */
 export async function* checkActOwners(checked: CheckContext, audit: string): AsyncGenerator<Fault[]> {
   for await (const owners of membersOf(checked.store.redis, `${audit}/owners`)) {
     for (const owner of owners) yield await compare(checked, audit, owner, []);

@@ -3,7 +3,7 @@ import { runScript, type Store } from '@yardmaster/store';
 import { type CheckContext, type Fault, faultOf, faultsFound, type Portion, repairFlagOf } from '../faults.js';
 import { check_api_keys } from '../scripts.generated.js';
 
-/** Look for API keys that cannot be read, or are not in an index. Yields once a portion. */
+/** Look for API keys that cannot be read, or are missing from an index. Yields once per portion. */
 export async function* checkApiKeys(checked: CheckContext): AsyncGenerator<Portion> {
   const { redis, keys } = checked.store;
   const { apiKeys: key, apiKeyIndex: index, apiKeyChildren: children, revoking } = keys;
@@ -20,7 +20,7 @@ export async function* checkApiKeys(checked: CheckContext): AsyncGenerator<Porti
     const faults = broken
       // The record is not quoted, because it contains the hash of the secret.
       .map(([id]) =>
-        faultOf('api_key_broken', { jobId: null, key, detail: `key ${id}: revoke it, and make another` }, ''),
+        faultOf('api_key_broken', { jobId: null, key, detail: `key ${id}: revoke it and create a new one` }, ''),
       );
     yield { seen: records.length, faults: [...faults, ...faultsFound(found)] };
   }
@@ -29,10 +29,10 @@ export async function* checkApiKeys(checked: CheckContext): AsyncGenerator<Porti
 type Index = 'apiKeyIndex' | 'apiKeyChildren';
 
 /**
- * Look for entries of an index of API keys that do not follow from the records. Yields once a portion.
+ * Look for entries of an API key index that do not match the records. Yields once per portion.
  *
- * What is wrong now stays wrong, because ids are never used again, and the space and the maker of a key never change. So an
- * entry that is still there after the reads that rule it out is a fault.
+ * IDs are never reused, and the space and the maker of a key never change, so a wrong entry stays wrong. An entry that still
+ * exists after the reads that rule it out is therefore a fault.
  */
 export async function* checkApiKeyEntries(checked: CheckContext, index: Index): AsyncGenerator<Portion> {
   const { store, isRepairing } = checked;
@@ -52,12 +52,12 @@ export async function* checkApiKeyEntries(checked: CheckContext, index: Index): 
   }
 }
 
-/** Return why each entry does not belong there; null for one that does, or whose record cannot be read. */
+/** Return why each entry does not belong there; null if it does, or if its record cannot be read. */
 async function reasonsOf({ redis, keys }: Store, index: Index, entries: string[]): Promise<(string | null)[]> {
   const split = entries.map((entry) => entry.split('/'));
   const firsts = split.map(([first = '']) => first);
   const records = await redis.hmget(keys.apiKeys, ...split.map(([, id = '']) => id));
-  // In this order, because a key that is revoked goes from the records to those that are being revoked.
+  // In this order, because a revocation moves a key from the records to `revoking`.
   const makers = await redis.hmget(keys.apiKeys, ...firsts);
   const areRevoking = await redis.smismember(keys.revoking, ...firsts);
   return split.map(([, id = ''], n) => {
@@ -94,25 +94,25 @@ function isApiKey(id: string, text: string): boolean {
   }
 }
 
-/** Whether a value may be compared with the hash of a secret, which has 32 bytes. */
+/** Check whether a value is a hash of 32 bytes. */
 const isHash = (value: unknown) => typeof value === 'string' && Buffer.from(value, 'base64').length === 32;
 
-/** Whether a value is the secret before a rotation, with the end of its overlap. */
+/** Check whether a value is a previous secret with the end of its overlap. */
 function isPrevious(value: unknown): boolean {
   const { secretHash, until } = Object(value) as Record<string, unknown>;
   return isHash(secretHash) && !Number.isNaN(Date.parse(String(until)));
 }
 
-/** Whether a value is a bucket of another key. */
+/** Check whether a value is a bucket of another key. */
 const isBucket = (value: unknown) => typeof Object(value).keyId === 'string' && isLimits(value);
 
-/** Whether a value is the limits of a key. */
+/** Check whether a value is the limits of a key. */
 function isLimits(value: unknown): boolean {
   const { perSecond, burst } = Object(value) as Record<string, unknown>;
   return [perSecond, burst].every((each) => typeof each === 'number' && each > 0);
 }
 
-/** Return the space and the maker of a key that can be read; '' for none. */
+/** Return the space and the maker of a valid key; '' for none. */
 function spaceAndMakerOf(record: string): [space: string, maker: string] {
   const { spaceId, createdBy } = JSON.parse(record);
   return [spaceId ?? '', createdBy ?? ''];

@@ -2,18 +2,18 @@
 -- ARGV isRepairing owner ids...
 -- REPLY OK found[]
 --
--- Compare acts in a stream of the audit with those that are listed of their owner, and the number of these.
+-- Compare acts in a stream of the audit with the index of their owner, and with the number of its acts.
 --   audit         the stream, see append_act.lua of the store
---   isRepairing   '1' to repair; '0' writes nothing
---   owner         whose acts these are said to be; its number is compared too
---   ids           of acts, at most 100
+--   isRepairing   '1' to repair, '0' to write nothing
+--   owner         expected owner of the acts, whose number of acts is also checked
+--   ids           IDs of acts, at most 100
 --   found         kind, key, detail, outcome, …; see findings
 local found = findings()
 
 local function compare(of, id, isOwn)
   local acts = audit .. '/of/' .. of
   if isOwn == (scoreIn(acts, id) ~= nil) then return end
-  local detail = isOwn and ' is not listed' or ' is listed, and is not an act of this owner'
+  local detail = isOwn and ' is not listed' or ' is listed, but is not an act of this owner'
   find(found, 'act_index_wrong', acts, id .. detail, isOwn and found.additions or found.removals, function()
     if isOwn then enterAct(audit, of, id) else removeAct(audit, of, id) end
   end)

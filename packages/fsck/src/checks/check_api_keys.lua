@@ -2,16 +2,16 @@
 -- ARGV isRepairing apiKeys...
 -- REPLY OK found[]
 --
--- Check that API keys are in the indexes that their records imply. A key whose maker is gone is a child of none.
---   isRepairing   '1' to enter those that are not; '0' writes nothing
---   apiKeys       id, space and maker of each key; empty for every space, and for no maker. A key that is gone by now is skipped
+-- Check that API keys are in the indexes implied by their records. A key whose maker is gone is nobody's child.
+--   isRepairing   '1' to add missing entries, '0' to write nothing
+--   apiKeys       for each key: ID, space (empty for every space) and maker (empty for none). A key that is gone is skipped
 --   found         kind, key, detail, outcome, …; see findings
 local found = findings()
 
 local function expect(entries, entry, id)
   if redis.call('ZSCORE', entries, entry) then return end
-  find(found, 'api_key_unlisted', entries, 'key ' .. id .. ' should be there as ' .. entry, found.additions, function()
-    redis.call('ZREM', entries, entry) -- A full Redis lets the rest pass once something was removed.
+  find(found, 'api_key_unlisted', entries, 'key ' .. id .. ' should be listed as ' .. entry, found.additions, function()
+    redis.call('ZREM', entries, entry) -- A full Redis accepts the writes after a removal.
     redis.call('ZADD', entries, 0, entry)
   end)
 end

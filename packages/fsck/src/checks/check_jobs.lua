@@ -2,10 +2,10 @@
 -- ARGV base isRepairing ids...
 -- REPLY OK jobs[]...
 --
--- Compare the records of some jobs of one partition with every index, and with their history, as of one moment.
---   isRepairing   '1' to repair indexes and lists by the record, which is authoritative; '0' writes nothing
---   ids           at most 50, so that Redis is busy for some 1 ms
---   jobs          id, kind, key, detail, outcome, kind, … for each job with faults; see findings
+-- Compare the records of some jobs of one partition with every index and with their history, in one snapshot.
+--   isRepairing   '1' to repair indexes and lists from the record, which is authoritative; '0' to write nothing
+--   ids           at most 50, which keeps Redis busy for about 1 ms
+--   jobs          for each job with faults: ID, kind, key, detail, outcome, kind, …; see findings
 local nowMs = now()
 
 local function examine(id)
@@ -27,7 +27,7 @@ end
 local faulty = {}
 for _, id in ipairs(ids) do
   local isDone, faults = pcall(examine, id)
-  -- An index or a list is of another type, so nothing more of the job can be checked.
+  -- An index or a list has a wrong type, so the rest of the job cannot be checked.
   if not isDone then faults = { 'job_unreadable', base .. 'job:' .. id, messageOf(faults), '' } end
   if #faults > 0 then faulty[#faulty + 1] = { id, unpack(faults) } end
 end

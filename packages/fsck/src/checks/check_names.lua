@@ -3,16 +3,16 @@
 -- REPLY OK wrong[]
 -- REPLY CHANGED
 --
--- Compare counts of names with those that are kept, as of one moment.
+-- Compare name counts with those stored, in one snapshot. CHANGED means that a counted job is gone, or that many jobs were
+-- created since.
 --   names                 the space's /names
---   space                 its id
---   isRepairing           '1' to keep the right counts; '0' writes nothing
---   afterOrder, counted   order of the last job that was counted, and how many were
---   counts                name, its count, …; at most 50 of them
---   wrong                 name, count kept, right count, outcome, …; see findings for the outcome
--- CHANGED when a job that was counted is gone, or many were created since.
+--   space                 ID of the space
+--   isRepairing           '1' to store the correct counts, '0' to write nothing
+--   afterOrder, counted   order of the job counted last, and number of counted jobs
+--   counts                name, count, …; at most 50 pairs
+--   wrong                 name, stored count, correct count, outcome, …; see findings for the outcome
 local jobs = base .. 'space:' .. space .. '/jobs'
--- Jobs are added at the end and removed anywhere: when as many exist as were counted and added since, none was removed.
+-- Jobs are added only at the end. If the total equals those counted plus those added since, none was removed.
 local since = redis.call('ZRANGEBYSCORE', jobs, '(' .. afterOrder, '+inf', 'LIMIT', 0, 101)
 if #since > 100 or redis.call('ZCARD', jobs) ~= tonumber(counted) + #since then return { 'CHANGED' } end
 local more = {}

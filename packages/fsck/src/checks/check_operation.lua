@@ -2,9 +2,9 @@
 -- ARGV base id isRepairing
 -- REPLY OK state
 --
--- Check that an operation that is running is one that schedulers carry out.
---   isRepairing   '1' to let them; '0' writes nothing
---   state         '' for a good one, 'stopped', or 'repaired'
+-- Check that a running operation is listed for the schedulers.
+--   isRepairing   '1' to list it, '0' to write nothing
+--   state         '' for a sound operation, 'stopped', or 'repaired'
 local running, status = base .. 'operations', redis.call('HGET', record, 'status')
 if status ~= 'running' or scoreIn(running, id) then return { 'OK', '' } end
 if isRepairing ~= '1' then return { 'OK', 'stopped' } end

@@ -2,12 +2,12 @@
 -- ARGV base afterOrder limit
 -- REPLY OK counted:number lastOrder names[] bytes[]
 --
--- List the names of some jobs of a space, oldest first, and what those say about their bytes that are counted.
+-- List the names of some jobs of a space, oldest first, and the bytes of those that are counted.
 --   jobs         the space's /jobs
---   afterOrder   that of the last one counted; '-inf' to begin
---   limit        jobs at most; at most 100
---   names        one for each job
---   bytes        field of the record, see lua/bytes of the store; fewer than there are names
+--   afterOrder   order of the last job listed before; '-inf' to begin
+--   limit        maximum number of jobs, at most 100
+--   names        one name per job
+--   bytes        the field `bytes` of each record that has it, see lua/bytes of the store
 local page = redis.call('ZRANGEBYSCORE', jobs, '(' .. afterOrder, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
 local names, bytes = {}, {}
 for i = 1, #page, 2 do

@@ -3,17 +3,17 @@ import { partitionOfJob, runScript } from '@yardmaster/store';
 import { type CheckContext, type Fault, type FaultKind, faultOf, repairFlagOf } from '../faults.js';
 import { check_jobs } from '../scripts.generated.js';
 
-/** Jobs examined by one script: some 1 ms of Redis. */
+/** Jobs per script, which takes Redis about 1 ms. */
 const JOBS_AT_ONCE = 50;
 
-/** Jobs that wait until there are enough of their partition for a whole script: at most 50 of each. */
+/** Jobs waiting for a full batch of their partition. */
 export class JobBatches {
   readonly #byPartition = new Map<string, string[]>();
 
   /**
    * Add a job.
    *
-   * @returns the waiting jobs of its partition once they are enough; none of them waits any more then
+   * @returns the batch of its partition once it is full; empty before
    */
   add(jobId: string): string[] {
     const partition = partitionOfJob(jobId);
@@ -23,14 +23,14 @@ export class JobBatches {
     return ids.length < JOBS_AT_ONCE ? [] : ids;
   }
 
-  /** Return the jobs that still wait, by partition. */
+  /** Return the jobs that are still waiting, by partition. */
   rest(): string[][] {
     return [...this.#byPartition.values()].filter((ids) => ids.length > 0);
   }
 }
 
 /**
- * Compare the records of jobs with all indexes and with their histories, as of one moment.
+ * Compare the records of jobs with all indexes and with their histories, in one snapshot.
  *
  * @param jobIds at most 50, of one partition
  */
@@ -47,8 +47,7 @@ export async function checkJobs(checked: CheckContext, jobIds: readonly string[]
   );
   for (const [jobId = '', ...flat] of jobs) {
     for (const [kind, key, detail, outcome] of inFours(flat)) {
-      // The order of a space does not concern the one job with which the fault was found, so it is reported once,
-      // without a job.
+      // A fault in the order of a space is not about the job that revealed it, so it is reported once, without a job.
       const about = kind.startsWith('space_') ? null : jobId;
       faults.push(faultOf(kind as FaultKind, { jobId: about, key, detail }, outcome));
     }

@@ -3,16 +3,16 @@ import { runScript } from '@yardmaster/store';
 import { type CheckContext, type Fault, faultOf, repairFlagOf } from '../faults.js';
 import { check_names, count_names } from '../scripts.generated.js';
 
-/** Jobs counted by one script. */
+/** Jobs per script. */
 const JOBS_AT_ONCE = 100;
 
-/** Counts compared by one script. */
+/** Name counts per script. */
 const NAMES_AT_ONCE = 50;
 
-/** How often to count a space whose jobs are purged in the meantime, before giving up. */
+/** How often to try counting a space whose jobs are purged in the meantime. */
 const ATTEMPTS = 5;
 
-/** A space counted up to a job. Grows with its names, not with its jobs. */
+/** Counts of a space up to a job. Its size depends on the number of names, not of jobs. */
 interface Count {
   afterOrder: string;
   counted: number;
@@ -20,9 +20,9 @@ interface Count {
 }
 
 /**
- * Count the jobs of a space by name, and compare with the counts that are stored. The indexes of the space must agree.
+ * Count the jobs of a space by name, and compare the counts with those stored. The indexes of the space must be sound.
  *
- * @returns null when jobs were purged all the time, so that nothing can be concluded
+ * @returns null when jobs were purged too fast to count them
  */
 export async function checkNames(checked: CheckContext, spaceId: string): Promise<Fault[] | null> {
   const faults: Fault[] = [];
@@ -32,7 +32,7 @@ export async function checkNames(checked: CheckContext, spaceId: string): Promis
   return faults.length > 0 ? faults : null;
 }
 
-/** Read the names of the jobs of a space, and what they say about their bytes, oldest first. */
+/** Read the names of the jobs of a space and their counted bytes, oldest first. */
 export async function* pagesOf({ store }: CheckContext, spaceId: string) {
   const { keys } = store;
   for (let afterOrder = '-inf', isMore = true; isMore; ) {
@@ -56,14 +56,14 @@ async function count(checked: CheckContext, spaceId: string): Promise<Count> {
     all.counted += counted;
     all.afterOrder = lastOrder;
   }
-  // Names that have a count and no job.
+  // Add names that have a count but no job.
   for await (const names of membersOf(store.redis, store.keys.names(spaceId))) {
     for (const name of names) if (!all.byName.has(name)) all.byName.set(name, 0);
   }
   return all;
 }
 
-/** Compare the counts with those that are stored, and return whether all could be compared. */
+/** Compare the counts with those stored, and return whether all could be compared. */
 async function compare(
   checked: CheckContext,
   spaceId: string,

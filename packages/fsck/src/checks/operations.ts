@@ -3,7 +3,7 @@ import { runScript } from '@yardmaster/store';
 import { type CheckContext, type Fault, faultOf, repairFlagOf } from '../faults.js';
 import { check_operation } from '../scripts.generated.js';
 
-/** Look for running operations that no scheduler would carry out. */
+/** Look for running operations that no scheduler would step. */
 export async function checkOperations(
   checked: CheckContext,
   operations: { key: string; operationId: string }[],
@@ -17,7 +17,7 @@ export async function checkOperations(
           args: { base: store.keys.baseOfJob(operationId), id: operationId, isRepairing: repairFlagOf(checked) },
         }),
       );
-      const at = { jobId: null, key, detail: `operation ${operationId} is not among the running ones` };
+      const at = { jobId: null, key, detail: `operation ${operationId} is not listed as running` };
       return state === '' ? [] : [faultOf('operation_stopped', at, state === 'repaired' ? 'repaired' : '')];
     }),
   );

@@ -19,7 +19,7 @@ async function checkOrphan(
   return state === '' ? [] : [faultOf('orphaned', at, state === 'repaired' ? 'repaired' : '')];
 }
 
-/** Look for histories and logs whose jobs are gone. Most are ruled out by a cheap read. */
+/** Look for histories and logs whose jobs are gone. A cheap read rules out most of them. */
 export async function checkLists(checked: CheckContext, lists: { key: string; jobId: string }[]): Promise<Fault[]> {
   const { store } = checked;
   const faults = await Promise.all(
@@ -32,7 +32,7 @@ export async function checkLists(checked: CheckContext, lists: { key: string; jo
   return faults.flat();
 }
 
-/** Check whether the counts of names are those of a space that has no job in any index. */
+/** Check whether name counts belong to a space without a job in any index. */
 export async function checkLeftNames(checked: CheckContext, spaceId: string): Promise<Fault[]> {
   const { keys } = checked.store;
   const indexes = [

@@ -2,7 +2,7 @@ local function hasEnded(r)
   return r.status == 'completed' or r.status == 'dead' or r.status == 'killed'
 end
 
--- Check whether the field `callbackOn` lists ends of a job in their order, and not those of the default.
+-- Check that the field `callbackOn` lists final statuses in order, and not those of the default.
 local function isCallbackOn(ends)
   local wanted = {}
   for _, status in ipairs({ 'completed', 'dead', 'killed' }) do
@@ -11,8 +11,8 @@ local function isCallbackOn(ends)
   return #wanted > 0 and ends == table.concat(wanted, ' ') and ends ~= DEFAULT_CALLBACK_ON
 end
 
--- Check the callback of a job: it is pending until its outcome is final, and only when the job has ended in a way after
--- which its producer wants it.
+-- Check the callback of a job: it is pending until its outcome is final, and only after a status for which the producer
+-- requested it.
 local function checkCallback(found, r, base, nowMs)
   local callbacks = base .. 'callbacks'
   local isPending = scoreIn(callbacks, r.id) ~= nil

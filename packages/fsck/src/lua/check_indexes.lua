@@ -1,4 +1,4 @@
--- Check a job in every index of its space: those that it belongs in, and the others.
+-- Check that a job is in exactly those indexes of its space that it belongs in.
 local function checkIndexes(found, r, base, nowMs)
   local space = base .. 'space:' .. r.space
   mustBeIn(found, space .. '/jobs', r.id, r.order)

@@ -1,8 +1,8 @@
--- Orders are whole numbers up to here, see nextOrder.
+-- Orders are exact whole numbers up to this limit, see nextOrder.
 local LAST_ORDER = 2 ^ 53
 
--- Check the last order of a space. It must not be below that of its newest job, or the next job would come before it.
--- It must not be past the whole numbers, or all later jobs would get one order.
+-- Check the last order of a space. It must be at least that of the newest job, or the next job would come before it. It must
+-- not exceed the limit, or all later jobs would get the same order.
 local function checkOrder(found, base, space, newest, nowMs)
   local spaces = base .. 'spaces'
   local last = scoreIn(spaces, space)
@@ -10,8 +10,8 @@ local function checkOrder(found, base, space, newest, nowMs)
   local kind = not last and 'space_missing' or last < newest and 'space_behind' or 'space_ahead'
   local detail = space .. (last and ' is at ' .. formatInteger(last) or ' has jobs and is not listed')
   find(found, kind, spaces, detail, found.additions, function()
-    -- Raise it above all jobs. Otherwise each newer job would be reported as the same fault. Places in the queues are not
-    -- after now either, unless the clock stepped back.
+    -- Raise it above all jobs, or each newer job would be reported as the same fault. Claim orders are not in the future either,
+    -- unless the clock stepped back.
     local top = redis.call('ZREVRANGE', base .. 'space:' .. space .. '/jobs', 0, 0, 'WITHSCORES')
     local order = tonumber(top[2] or 0)
     newest = math.max(newest, nowMs * 1024, order < LAST_ORDER and order or 0)

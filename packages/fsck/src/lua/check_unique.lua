@@ -1,4 +1,4 @@
--- Check the entry of a job's unique key, which names the job for as long as the job occupies the key.
+-- Check the entry of a job's unique key, which names the job while the job occupies the key.
 local function checkUnique(found, r, base, nowMs)
   if not r.unique then return end
   local job = { base = base, id = r.id, space = r.space, name = r.name, status = r.status, order = r.order }
@@ -7,9 +7,9 @@ local function checkUnique(found, r, base, nowMs)
   if occupiesUnique(job, r.unique, r.uniqueFreed, nowMs) then
     if isNamed then return end
     local other, isOccupied = uniqueHolder(job, r.unique, nowMs)
-    if isOccupied then return find(found, 'unique_twice', index, 'job ' .. other.id .. ' occupies the key too') end
+    if isOccupied then return find(found, 'unique_twice', index, 'job ' .. other.id .. ' also occupies the key') end
     find(found, 'entry_missing', index, 'the job occupies its unique key', found.additions, function()
-      redis.call('HDEL', index, field) -- A full Redis lets the rest pass once something was removed.
+      redis.call('HDEL', index, field) -- A full Redis accepts the writes after a removal.
       redis.call('HSET', index, field, r.id)
     end)
   elseif isNamed and (lasts ~= 'expired' or r.uniqueFreed) then -- an expired key keeps its entry until the purge
@@ -18,7 +18,7 @@ local function checkUnique(found, r, base, nowMs)
   end
 end
 
--- Check whether the field `unique` of a record has all its parts.
+-- Check that the field `unique` of a record is valid.
 local function isUnique(unique)
   local lasts, onConflict, ttlSeconds, key = string.match(unique, '^(%l+) (%l+) (%d+) (.+)$')
   if not key or (lasts == 'expired') ~= (tonumber(ttlSeconds) > 0) then return false end

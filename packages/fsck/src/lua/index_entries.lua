@@ -1,9 +1,9 @@
--- Return the score of a member; nil when it is not there.
+-- Return the score of a member; nil if it is not in the index.
 local function scoreIn(index, member)
   return tonumber(redis.call('ZSCORE', index, member) or '')
 end
 
--- Check that a job is in this index, at this score.
+-- Check that a job is in this index at this score.
 local function mustBeIn(found, index, id, score)
   local actual = scoreIn(index, id)
   if actual == tonumber(score) then return end

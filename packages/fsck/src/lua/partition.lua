@@ -1,8 +1,8 @@
 local known = {}
 
--- Return the two characters that name the partition of a space, as partitionOf in the store does. There are 64
--- partitions, so the last six bits of its hash are enough. With 64 as the modulus, they follow from the last six bits
--- of all inputs. Most jobs that are checked together are of one space, for which it is computed once.
+-- Return the tag of a space's partition, like partitionOf in the store. There are 64 partitions, so the last six bits of the hash
+-- are enough, and these depend only on the last six bits of all inputs. The result is cached, because most jobs checked together
+-- belong to one space.
 local function partitionOf(space)
   if not known[space] then
     local hash = 0x811c9dc5 % 64
@@ -12,7 +12,7 @@ local function partitionOf(space)
   return known[space]
 end
 
--- Check whether a text can be the id of a space whose jobs are in this partition.
+-- Check whether a text can be the ID of a space in this partition.
 local function isSpaceOf(base, space)
   return #space <= 128 and string.find(space, '^[%w%._:%-]+$') ~= nil and string.sub(base, -5) == '{' .. partitionOf(space) .. '}:'
 end

@@ -4,7 +4,7 @@ import { type CheckContext, type Fault, faultOf, type Portion, repairFlagOf } fr
 import type { KeyKind } from '../../key-kinds.js';
 import { check_entries, check_unique_entries } from '../../scripts.generated.js';
 
-/** Look for index entries that belong to no job, or to a job that belongs elsewhere. Yields once a portion. */
+/** Look for index entries whose job does not exist or belongs elsewhere. Yields once per portion. */
 export async function* checkEntries(
   checked: CheckContext,
   key: string,
@@ -29,7 +29,7 @@ export async function* checkEntries(
   }
 }
 
-/** Look for entries of unique keys that name no job with this key. Yields once a portion. */
+/** Look for entries of unique keys whose job does not have the key. Yields once per portion. */
 export async function* checkUniqueEntries(
   checked: CheckContext,
   key: string,

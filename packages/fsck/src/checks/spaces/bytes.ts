@@ -4,7 +4,7 @@ import { type CheckContext, type Fault, type FaultKind, faultOf, repairFlagOf } 
 import { check_recount, check_sum } from '../../scripts.generated.js';
 import { pagesOf } from '../names.js';
 
-/** Check that the bytes of a space are counted if its settings say so. */
+/** Check that the bytes of a space are counted if and only if its settings have `maxBytes`. */
 export async function checkRecount(checked: CheckContext, spaceId: string): Promise<Fault[]> {
   const { keys } = checked.store;
   const { found } = await retryUnavailable(() =>
@@ -18,7 +18,7 @@ export async function checkRecount(checked: CheckContext, spaceId: string): Prom
   return [faultOf(kind, { jobId: null, key, detail }, outcome)];
 }
 
-/** Compare the sum of the bytes of a space with what its jobs say. Nothing is concluded when they change in the meantime. */
+/** Compare the byte total of a space with its jobs. Nothing is reported if they change in the meantime. */
 export async function checkSum(checked: CheckContext, spaceId: string): Promise<Fault[]> {
   const { store } = checked;
   const key = store.keys.bytes(spaceId);

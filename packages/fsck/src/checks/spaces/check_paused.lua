@@ -2,9 +2,9 @@
 -- ARGV base isRepairing space
 -- REPLY OK found[]
 --
--- Check what is paused in a space: each name is paused or on its way back, and a sweep looks after it.
+-- Check the pauses of a space: each name is paused or being resumed, and a sweep handles it.
 --   paused        the space's /paused, see lua/waiting/paused.lua of the store
---   isRepairing   '1' to repair; '0' writes nothing
+--   isRepairing   '1' to repair, '0' to write nothing
 --   found         kind, key, detail, outcome, …; see findings
 local found, hasNames = findings(), false
 local fields = redis.call('HGETALL', paused)

@@ -2,10 +2,10 @@
 -- ARGV base isRepairing ids...
 -- REPLY OK empty[]
 --
--- Find spaces that are listed and have no job in any index.
---   isRepairing   '1' to remove them from the list, with the names of jobs that they had; '0' writes nothing
---   ids           of spaces, at most 100
---   empty         id, outcome, …; see findings for the outcome
+-- Find listed spaces without a job in any index.
+--   isRepairing   '1' to remove them from the list, and their name counts; '0' to write nothing
+--   ids           IDs of spaces, at most 100
+--   empty         ID, outcome, …; see findings for the outcome
 local empty = {}
 for _, id in ipairs(ids) do
   local space = base .. 'space:' .. id

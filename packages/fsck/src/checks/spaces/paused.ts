@@ -3,7 +3,7 @@ import { runScript } from '@yardmaster/store';
 import { type CheckContext, type Fault, faultsFound, repairFlagOf } from '../../faults.js';
 import { check_paused } from '../../scripts.generated.js';
 
-/** Check what is paused in a space. */
+/** Check the pauses of a space. */
 export async function checkPaused(checked: CheckContext, spaceId: string): Promise<Fault[]> {
   const { store } = checked;
   const { found } = await retryUnavailable(() =>

@@ -3,7 +3,7 @@ import { partitionOf, settingsOfText, storedSettings } from '@yardmaster/store';
 import { type CheckContext, faultOf, type Portion } from '../../faults.js';
 import { checkRecount } from './bytes.js';
 
-/** Look for settings of spaces of a partition that cannot be read, or whose `maxBytes` has no effect. Yields once a portion. */
+/** Look for space settings that cannot be read, or whose `maxBytes` has no effect. Yields once per portion. */
 export async function* checkSettings(checked: CheckContext, partition: string): AsyncGenerator<Portion> {
   const { store } = checked;
   const key = store.keys.settings(partition);
@@ -24,7 +24,7 @@ export async function* checkSettings(checked: CheckContext, partition: string): 
   }
 }
 
-/** Whether the numbers of settings are those of their JSON, which is not empty. */
+/** Check that stored settings are not empty, and that their numbers match their JSON. */
 function isSound(text: string): boolean {
   const settings = settingsOfText(text);
   return Object.keys(settings).length > 0 && storedSettings(settings) === text;

@@ -3,12 +3,12 @@ import { runScript } from '@yardmaster/store';
 import { type CheckContext, type Fault, faultOf, repairFlagOf } from '../../faults.js';
 import { check_spaces } from '../../scripts.generated.js';
 
-/** Look for spaces of a partition that are listed and have no job. */
+/** Look for listed spaces of a partition that have no job. */
 export async function checkSpaces(checked: CheckContext, partition: string): Promise<Fault[]> {
   const { store } = checked;
   const key = store.keys.spaces(partition);
   const faults: Fault[] = [];
-  // A key of another type is a fault that was reported already.
+  // A wrong type has already been reported.
   if ((await retryUnavailable(() => withRedisErrors(store.redis.type(key)))) !== 'zset') return [];
   for await (const ids of membersOf(store.redis, key)) {
     const { empty } = await retryUnavailable(() =>

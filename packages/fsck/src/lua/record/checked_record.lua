@@ -2,13 +2,13 @@ local WHOLE = { 'deliveryTimeouts', 'missedWindowMs', 'logsDropped', 'deliveredA
   'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }
 local FIELDS = { 'state', 'unique', 'uniqueFreed', 'kept', 'fingerprint', 'retry', 'maxRunSeconds', 'startWithinSeconds',
   'priority', 'callbackOn', 'tags', 'bytes', unpack(WHOLE) }
--- Fields of a record by the flag that says that it has them.
+-- Fields of a record by their flags.
 local FLAGGED = { u = 'unique', c = 'callbackUrl', t = 'tags', p = 'priority', s = 'startWithinSeconds', m = 'maxRunSeconds', r = 'retry',
   k = 'checkpoint', d = 'deliveryTimeouts' }
 
--- Read a record and note each field that is missing or impossible; nil when the job does not exist. `isPlaceable` is
--- true when the record shows the indexes of the job, `hasTimes` when it shows its time in `due`, `isCallbackKnown` when it
--- shows whether a callback follows. JSON of users is not checked, because it may be large.
+-- Read a record and report each missing or invalid field; nil when the job does not exist. `isPlaceable` is true if the record
+-- determines the indexes of the job, `hasTimes` if it determines its time in `due`, and `isCallbackKnown` if it determines
+-- whether the job has a callback. JSON from users is not checked, because it can be large.
 local function checkedRecord(found, base, id)
   local key = base .. 'job:' .. id
   local v = redis.call('HMGET', key, unpack(FIELDS))
@@ -17,7 +17,7 @@ local function checkedRecord(found, base, id)
   if not r.state and redis.call('EXISTS', key) == 0 then return nil end
 
   local function broken(field, what)
-    find(found, 'record_broken', key, field .. ' ' .. (what or (r[field] and 'is impossible: ' .. string.sub(r[field], 1, 80) or 'is missing')))
+    find(found, 'record_broken', key, field .. ' ' .. (what or (r[field] and 'is invalid: ' .. string.sub(r[field], 1, 80) or 'is missing')))
   end
   local function check(field, isRight)
     if not isRight then broken(field) end
@@ -40,12 +40,12 @@ local function checkedRecord(found, base, id)
   local hasPlaces = checkTiming(check, r)
   if hasState then checkFlags(broken, r) end
   r.isPlaceable = hasState and hasPlaces
-  -- The checks of the other fields depend on these.
+  -- checkByStatus depends on the fields checked above.
   if hasState and areWhole then checkByStatus(broken, r) end
   return r
 end
 
--- Check that the flags of a state say which of their fields the record has.
+-- Check that the flags of a state match the fields of the record.
 local function checkFlags(broken, r)
   for flag, field in pairs(FLAGGED) do
     if has(r, flag) ~= (redis.call('HEXISTS', r.key, field) == 1) then broken('state', 'and ' .. field .. ' disagree') end

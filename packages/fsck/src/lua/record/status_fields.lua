@@ -1,23 +1,23 @@
--- Fields that a job of a status must have, and of those that retries take away again, the ones it must not have.
+-- Fields that a job must have in each status, and fields removed by retries that it must not have.
 local NEEDS = { scheduled = { 'scheduledFor' }, delivered = { 'deliveredAt' }, running = { 'deliveredAt', 'startedAt' }, completed = { 'deliveredAt', 'startedAt' } }
 local WAITING_LACKS = { 'deliveredAt', 'startedAt', 'runBy' }
 local LACKS = { scheduled = WAITING_LACKS, pending = WAITING_LACKS, delivered = { 'startedAt', 'runBy' } }
 
--- Check the number of attempts of a job, and the fields that its status demands or excludes.
---   broken   notes a field
+-- Check the number of attempts of a job, and the fields that its status requires or excludes.
+--   broken   reports a field as invalid
 local function checkByStatus(broken, r)
   local attempt, status = tonumber(r.attempt), r.status
   local isWaiting = status == 'scheduled' or status == 'pending'
   r.hasTimes = status ~= 'scheduled' or r.scheduledFor ~= nil
-  -- A dead job with delivery timeouts died of them, and one that was never acked of its time limit for the start, perhaps
-  -- without an attempt.
+  -- A dead job with delivery timeouts died of them, and one that was never acked died at its start limit. Neither needs an
+  -- attempt.
   local wasAcked = not r.deliveryTimeouts and tonumber(r.startBy or 0) == 0
   local hasRun = status == 'running' or status == 'completed' or (status == 'dead' and wasAcked)
-  -- A request that replaced another one may allow fewer retries than there were.
+  -- A replaced request may allow fewer retries than the job had.
   local isReplaceable = r.unique and string.find(r.unique, '^%l+ replace ') ~= nil
   local most = isReplaceable and math.huge or tonumber(r.maxRetries) + 1
-  if attempt > most or (hasRun and attempt == 0) then broken('state', 'has an impossible number of attempts: ' .. attempt) end
-  if not isWaiting and r.updatedAt == '0' then broken('state', 'has no time of its last change') end
+  if attempt > most or (hasRun and attempt == 0) then broken('state', 'has an invalid number of attempts: ' .. attempt) end
+  if not isWaiting and r.updatedAt == '0' then broken('state', 'lacks the time of its last change') end
   for _, field in ipairs(NEEDS[status] or {}) do if not r[field] then broken(field) end end
   for _, field in ipairs(LACKS[status] or {}) do if r[field] then broken(field, 'must be absent, because the job is ' .. status) end end
   if status == 'completed' and redis.call('HEXISTS', r.key, 'result') == 0 then broken('result') end

@@ -1,4 +1,4 @@
--- Check whether a field can be the tags of a job: 1 to 10 different texts without control characters.
+-- Check that a field contains valid tags: 1 to 10 different texts without control characters.
 local function areTags(tags)
   local count, seen = 0, {}
   for tag in string.gmatch(tags .. '\n', '([^\n]*)\n') do
