@@ -1,6 +1,6 @@
-// Bundle each process and the command into one file, for tests: a process then starts in half of the CPU time, because it
-// loads one module instead of 300 to 1,000. What is shipped is not bundled, because scanners of images find packages by folder;
-// the suites of the image, the chart and the topology start that.
+// Bundle each process and the CLI into one file, for tests: a process then needs half the CPU time to start, because it loads
+// one module instead of 300 to 1,000. Releases are not bundled, because image scanners find packages by folder; the suites of
+// the image, the chart and the topology run the unbundled code.
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -15,7 +15,7 @@ const banner = {
   js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);",
 };
 
-/** Keep each module's own address: some read files beside them. */
+/** Keep the URL of each module, because some read files next to them. */
 const keepAddresses = {
   name: 'keep-addresses',
   setup({ onLoad }) {
@@ -28,7 +28,7 @@ const keepAddresses = {
 /**
  * Bundle the compiled apps.
  *
- * @returns the folder, which has a file `<app>.mjs` for each
+ * @returns the folder, with a file `<app>.mjs` per app
  */
 export async function bundleApps() {
   const folder = `${root}.cache/bundles/`;

@@ -1,5 +1,5 @@
-// Build commands from Go modules in .cache/go. This needs Go, which verifies the checksums of modules.
-// node scripts/go-command.mjs name …: build these, unless they are built already.
+// Build commands from Go modules in .cache/go. Requires Go, which verifies the checksums of modules.
+// node scripts/go-command.mjs name …: build these commands, unless they are already built.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -16,14 +16,15 @@ const MODULES = {
 };
 
 /**
- * Build a command, unless it is built already.
+ * Build a command, unless it is already built.
  *
- * @returns its path
- * @throws with what Go printed when it cannot be built
+ * @returns path of the command
+ * @throws with the output of Go when the build fails
  */
 export function goCommand(name) {
   const module = MODULES[name];
-  if (module === undefined) throw new Error(`there is no module of ${name}: ${Object.keys(MODULES).join(', ')}`);
+  if (module === undefined)
+    throw new Error(`unknown command ${name}; known commands: ${Object.keys(MODULES).join(', ')}`);
   const file = `${folder}${name}-${module.split('@')[1]}`;
   if (existsSync(file)) return file;
   process.stderr.write(`Building ${name} from ${module} …\n`);

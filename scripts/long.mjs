@@ -1,6 +1,7 @@
-// npm run test:long [-- [--at-once N] [--tenth N] [suite …]]: run the suites that npm test leaves out, by default all, one after
-// the other or N at once. It prints their times, and a line `N passed, N failed`. Further arguments go to a suite that is named
-// alone: npm run test:long -- faults --only F1. --tenth, from 1 to 10, runs part of each suite that has one, and skips the others.
+// npm run test:long [-- [--at-once N] [--tenth N] [suite …]]: run the suites that npm test excludes, all by default, sequentially
+// or N at once. Prints their times, and a line `N passed, N failed`. With a single suite, further arguments go to that suite:
+// npm run test:long -- faults --only F1. --tenth, from 1 to 10, runs a tenth of each suite that can be divided, and skips the
+// others.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -8,7 +9,7 @@ import { JEST, root, setUp } from './set-up.mjs';
 
 const LANGUAGES = ['TypeScript', 'Python', 'Go'];
 
-/** A suite of jest, of which a tenth is a shard of its files. */
+/** A Jest suite. A tenth is a shard of its files. */
 const jest = (folder, env = {}, ...paths) => ({
   command: [...JEST, '--config', `${folder}/jest.config.mjs`, ...paths],
   env,
@@ -16,7 +17,7 @@ const jest = (folder, env = {}, ...paths) => ({
   tenth: (n) => ['--shard', `${n}/10`, '--passWithNoTests'],
 });
 
-/** A script that runs a suite; it counts as one test. `tenth` returns the arguments for a tenth; without it, --tenth skips it. */
+/** A script that counts as one test. `tenth` returns the arguments for a tenth; without it, --tenth skips the suite. */
 const script = (file, tenth) => ({ command: [file], env: {}, isJest: false, tenth });
 
 const language = (n) => ['--language', LANGUAGES[n % 3]];
@@ -32,7 +33,7 @@ const SUITES = {
   },
   dashboard: jest('test/clients/dashboard'),
   keyboard: jest('test/clients/dashboard', { DASHBOARD_DEVICE: 'keyboard' }),
-  // A tenth of these would take longer to build their tools than to run.
+  // Building the tools would take longer than running a tenth of these.
   release: { ...jest('test/release'), tenth: undefined },
   helm: { ...jest('test/helm'), before: 'scripts/helm/tools.mjs', tenth: undefined },
   // Three commits in ten run one of its files each, because starting an engine and building the image take minutes.
@@ -48,13 +49,13 @@ const SUITES = {
     envOfTenth: (n) => ({ MODEL_SEED: `${1_000 * n}`, MODEL_SEQUENCES: '120' }),
   },
   instructions: script('bench/instructions/main.mjs', () => []),
-  mutation: script('test/mutation/main.mjs'), // A mutant that lets tests wait takes two minutes, so a tenth could take twenty.
+  mutation: script('test/mutation/main.mjs'), // A mutant that makes tests hang takes two minutes, so a tenth could take twenty.
   fuzz: script('test/fuzz/main.mjs', () => ['--short']),
   schemathesis: script('scripts/schemathesis/test.mjs', () => ['--max-examples', '20']),
   generators: script('scripts/generators/test.mjs'),
   sdk: script('scripts/sdk/test.mjs', language),
   conformance: script('scripts/sdk/conformance.mjs', (n) => ['--tenth', `${n}`]),
-  // At a lower rate, because another suite of CI runs beside it.
+  // At a lower rate, because CI runs another suite at the same time.
   faults: script('chaos/main.mjs', (n) => ['--tenth', `${n}`, '--rate', '25']),
   overload: script('bench/overload/main.mjs'),
   soak: script('chaos/soak/main.mjs'),
@@ -72,7 +73,7 @@ const named = firstOther < 0 ? args : args.slice(0, firstOther);
 const others = args.slice(named.length);
 const hasTenth = (name) => SUITES[name].tenth !== undefined;
 
-/** Return why the arguments are wrong; null when they are right. */
+/** Return why the arguments are invalid; null if they are valid. */
 function refusal() {
   if (others.length > 0 && named.length !== 1)
     return `no such suite: ${others[0]}; there are ${Object.keys(SUITES).join(', ')}`;
@@ -80,7 +81,7 @@ function refusal() {
   if (tenth === undefined) return null;
   if (!/^([1-9]|10)$/.test(tenth)) return '--tenth must be a number from 1 to 10';
   const whole = named.filter((name) => !hasTenth(name));
-  return whole.length > 0 ? `there is no tenth of ${whole.join(', ')}` : null;
+  return whole.length > 0 ? `cannot run a tenth of ${whole.join(', ')}` : null;
 }
 
 const refused = refusal();
@@ -89,7 +90,7 @@ if (refused !== null) {
   process.exit(2);
 }
 
-/** Read the counts of passed and failed tests from jest's output file; without a file the run has failed. */
+/** Read the numbers of passed and failed tests from Jest's output file. Without a file, the run has failed. */
 function jestCounts(file) {
   try {
     const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(readFileSync(file, 'utf8'));
@@ -109,13 +110,13 @@ async function runSuite(name) {
   const whole = [
     ...command,
     ...(tenth === undefined ? [] : argsOfTenth(Number(tenth))),
-    // A list of what passed would hide why something failed.
+    // A list of passed tests would hide the reason of a failure.
     ...(isJest ? ['--ci', '--verbose=false', '--json', `--outputFile=${file}`] : []),
     ...others,
   ];
   const began = performance.now();
   const heading = `\n== ${name}\n`;
-  // The output of suites that run at once is printed when they end, because it would be mixed.
+  // The output of concurrent suites is printed when they end, so that it is not interleaved.
   const log = atOnce > 1 ? openSync(`${outcomes}${name}.txt`, 'w') : 'inherit';
   if (atOnce === 1) process.stdout.write(heading);
   const spawned = (list) =>

@@ -1,16 +1,16 @@
-// Install Python packages in an environment of their own. This needs Python with venv.
+// Install Python packages in virtual environments. Requires Python with venv.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 
-const NEEDED = `These tests need Python 3.10 or later with venv, on Debian:
+const NEEDED = `These tests need Python 3.10 or later with venv. On Debian:
   apt-get install --no-install-recommends python3 python3-venv
-and an index of Python packages for pip to install from.
+They also need a package index for pip.
 `;
 
 /**
- * Install the packages of a requirements file in a folder. It does nothing when they are there.
+ * Install the packages of a requirements file in a folder, unless they are already installed.
  *
- * @returns the folder of their commands
+ * @returns folder with their commands
  */
 export function pythonCommands(folder, requirements) {
   const stampFile = `${folder}requirements.txt`;
@@ -34,7 +34,7 @@ function isMade(stampFile, wanted) {
   }
 }
 
-/** Run a step of the installation. If it fails, exit, and print the requirements. */
+/** Run a step of the installation. If it fails, print the requirements and exit. */
 function step(folder, command, args) {
   const { status, error } = spawnSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'] });
   if (status === 0) return;

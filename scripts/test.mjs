@@ -1,4 +1,4 @@
-// npm test: install and build, then run jest. Arguments are passed to jest: npm test -- test/api
+// npm test: install and build, then run Jest. Arguments are passed to Jest: npm test -- test/api
 import { JEST, run, setUp } from './set-up.mjs';
 
 setUp();

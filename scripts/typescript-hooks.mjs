@@ -1,9 +1,9 @@
-// Hooks of Node's module loader: compile .ts with swc, as jest does, without type checks.
+// Module loader hooks of Node.js: compile .ts with swc, as Jest does, without type checks.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { transform } from '@swc/core';
 
-/** Resolve `.js` to `.ts`, because a source imports another one by its compiled name. */
+/** Resolve `.js` to `.ts`, because sources import each other by their compiled names. */
 export async function resolve(specifier, context, next) {
   const isOfSource = context.parentURL?.endsWith('.ts') && /^\.{1,2}\//.test(specifier);
   return next(isOfSource ? specifier.replace(/\.js$/, '.ts') : specifier, context);

@@ -1,19 +1,19 @@
-// Bundle the dashboard of apps/ui into apps/ui/dist/site: index.html, and files in assets/ whose names contain a hash of
-// their content, so that browsers may keep them forever. Paths are relative, so that the pages work below any path.
+// Bundle the dashboard of apps/ui into apps/ui/dist/site: index.html, and files in assets/ with a content hash in their names, so
+// that browsers can cache them forever. Paths are relative, so that the pages work below any path.
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { replaceFile } from './replace-file.mjs';
 
-/** The license of the packages in the bundle asks for this notice in every copy. */
+/** The license of the bundled packages requires this notice in every copy. */
 const LICENSES = '/*! Preact and @preact/signals: MIT License, Copyright (c) Jason Miller and Preact Team */';
 
 const ui = fileURLToPath(new URL('../apps/ui/', import.meta.url));
 
 /**
- * Bundle the dashboard. Files that have not changed stay as they are, and others are replaced at once, because another
- * build or a starting service may read them at the same time.
+ * Bundle the dashboard. Unchanged files are not touched, and others are replaced atomically, because another build or a
+ * starting service may read them at the same time.
  */
 export async function bundleUi() {
   const site = `${ui}dist/site/`;
@@ -52,7 +52,7 @@ export async function bundleUi() {
   }
 }
 
-/** Write a file of the site by way of a draft outside of it, because a service would read one in it. */
+/** Write a file of the site through a draft outside of it, because a service would read a draft inside. */
 const replace = (path, contents) => replaceFile(path, contents, `${ui}dist`);
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await bundleUi();

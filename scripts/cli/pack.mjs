@@ -1,5 +1,5 @@
-// Make the npm package yardmaster, which is the command without a clone: node scripts/cli/pack.mjs [folder]
-// It has one bundled file and no dependencies. fsck needs the store and Redis, so it leaves it out.
+// Pack the CLI as the npm package yardmaster: node scripts/cli/pack.mjs [folder]
+// The package has one bundled file and no dependencies. It excludes fsck, which needs the store and Redis.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
@@ -23,16 +23,16 @@ const { metafile } = await build({
   target: 'node20.19',
   alias: {
     '@yardmaster/fsck': `${root}scripts/cli/without-redis.mjs`,
-    yaml: `${root}node_modules/yaml/browser/index.js`, // Its modules without what the command does not use, 60 KB less.
+    yaml: `${root}node_modules/yaml/browser/index.js`, // It lacks modules that the CLI does not use: 60 KB less.
   },
   plugins: [{ name: 'without-locales', setup: leaveOutLocales }],
-  // ws loads these only if they are installed, and works without them.
+  // Optional dependencies of ws.
   external: ['bufferutil', 'utf-8-validate'],
-  // commander and ws are CommonJS, and require modules of Node.
+  // commander and ws are CommonJS, and require Node.js modules.
   banner: {
     js: "#!/usr/bin/env node\nimport { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);",
   },
-  legalComments: 'none', // The licenses are in a file of their own.
+  legalComments: 'none', // The licenses are in a separate file.
   metafile: true,
   absWorkingDir: root,
   logLevel: 'warning',
@@ -57,13 +57,13 @@ copyFileSync(`${root}LICENSE`, join(staging, 'LICENSE'));
 copyFileSync(`${root}scripts/cli/README.md`, join(staging, 'README.md'));
 run('npm', ['pack', '--silent', '--pack-destination', target], { cwd: staging });
 
-/** Leave out the error texts of zod in other languages than English, which would be a third of the bundle. */
+/** Keep only the English error texts of zod. The other languages would be a third of the bundle. */
 function leaveOutLocales({ onResolve, onLoad }) {
   onResolve({ filter: /\/locales\/index\.js$/ }, ({ path }) => ({ path, namespace: 'without-locales' }));
   onLoad({ filter: /.*/, namespace: 'without-locales' }, () => ({ contents: 'export {}' }));
 }
 
-/** Return the license of each package from which the bundle has code. All of them demand that it is kept. */
+/** Return the license of each bundled package. All of these licenses must be included. */
 function licensesOf(files) {
   const folders = new Set(files.map((file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]));
   folders.delete(undefined);

@@ -1,6 +1,6 @@
-// What the package yardmaster has in place of @yardmaster/fsck, with the exports that the command uses.
+// Replacement for @yardmaster/fsck in the npm package yardmaster, with the exports that the CLI uses.
 
-/** Kinds of faults. No check runs, so there are none. */
+/** Kinds of faults: none, because no check runs. */
 export const FAULTS = {};
 
 export const reasonOf = (error) => error.message;

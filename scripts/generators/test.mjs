@@ -1,5 +1,5 @@
-// npm run test:long -- generators [-- document]: generate clients from the OpenAPI document with three generators, compile and
-// use them. A warning of a generator is a failure.
+// npm run test:long -- generators [-- document]: generate clients from the OpenAPI document with three generators, then compile
+// and use them. A warning from a generator is a failure.
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { goCommand } from '../go-command.mjs';
@@ -20,7 +20,7 @@ function copyUse(file, language) {
   return to;
 }
 
-/** Throw if a generator has printed more than it always does. @param known what it may print */
+/** Throw if a generator has printed anything unexpected. @param known lines that it always prints */
 function expectOnly(output, known) {
   const rest = known.reduce((text, part) => text.replaceAll(part, ''), output).trim();
   if (rest !== '') throw new Error(`the generator warns:\n${output}`);
@@ -35,7 +35,7 @@ function checkTypescript() {
   run(process.execPath, [tsc, ...options, schema, copyUse('use.ts', 'typescript')]);
 }
 
-/** openapi-python-client knows no NDJSON, and says so. Its client sends logs as JSON. */
+/** openapi-python-client warns that it does not support NDJSON. Its client sends logs as JSON. */
 const NDJSON_IS_SKIPPED =
   /^WARNING parsing POST \/api\/v1\/jobs\/\{jobId\}\/logs within logs\.\s+Unsupported content type application\/(x-)?ndjson\s+\{\n[\s\S]*?\n\}\n/gm;
 

@@ -1,5 +1,5 @@
-// Install the generators of npm and Python in .cache/generators. This needs Python with venv. It does nothing when they are
-// there. go-command.mjs builds oapi-codegen.
+// Install the npm and Python generators in .cache/generators, unless they are already installed. Requires Python with venv.
+// go-command.mjs builds oapi-codegen.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,17 +8,17 @@ import { pythonCommands } from '../python.mjs';
 export const folder = fileURLToPath(new URL('../../.cache/generators/', import.meta.url));
 const requirements = fileURLToPath(new URL('./requirements.txt', import.meta.url));
 
-/** openapi-typescript needs the compiler's own API, which TypeScript 7 lacks. */
+/** openapi-typescript needs the compiler API, which TypeScript 7 lacks. */
 const NODE_PACKAGES = ['openapi-typescript@7.13.0', 'typescript@5.9.3'];
 
-/** Packages that the output of oapi-codegen imports. */
+/** Packages imported by the output of oapi-codegen. */
 export const GO_MODULES = ['github.com/oapi-codegen/runtime@v1.8.0'];
 
-/** Run a command. @returns what it printed; it throws with that when the command fails */
+/** Run a command. @returns its output @throws with its output when the command fails */
 export function run(command, args, options = {}) {
   const env = { ...process.env, NO_COLOR: '1', ...options.env };
   const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: 'utf8', ...options, env });
-  if (error) throw new Error(`${command} is missing, and these tests need it: ${error.message}`);
+  if (error) throw new Error(`these tests need ${command}, which does not start: ${error.message}`);
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`);
   return `${stdout}${stderr}`;
 }

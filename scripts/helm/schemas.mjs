@@ -1,21 +1,22 @@
-// Convert the published schemas of Kubernetes' API into strict JSON schemas for kubeconform: one file for each group,
-// kind and version. They refuse fields that the API does not have.
+// Convert the published schemas of the Kubernetes API to strict JSON schemas for kubeconform: one file per group, kind and
+// version. They reject fields that the API does not have.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 
 /**
- * Name the file of a schema, as the tests of the chart configure kubeconform. The core group is named by its version.
+ * Return the file name of a schema, as configured for kubeconform in the chart tests. The core group is named by its
+ * version.
  */
 const fileOf = ({ group, kind, version }) => `${group || version}_${kind.toLowerCase()}_${version}.json`;
 
-/** Definitions with only `string`, although the API also accepts numbers. */
+/** Definitions that are only `string`, although the API also accepts numbers. */
 const STRING_OR_NUMBER = {
   'io.k8s.apimachinery.pkg.api.resource.Quantity': { type: ['string', 'number'] },
   'io.k8s.apimachinery.pkg.util.intstr.IntOrString': { type: ['string', 'integer'] },
 };
 
-/** Return a schema in which every object with listed fields refuses others. */
+/** Return a schema in which every object with listed fields rejects any others. */
 function closed(schema) {
   if (Array.isArray(schema)) return schema.map(closed);
   if (schema === null || typeof schema !== 'object') return schema;
@@ -27,7 +28,7 @@ function closed(schema) {
 }
 
 /**
- * Write the schemas of Kubernetes' own kinds.
+ * Write the schemas of the built-in kinds of Kubernetes.
  *
  * @param source folder of the module k8s.io/kubernetes
  */
@@ -47,9 +48,9 @@ export function writeKubernetesSchemas(source, folder) {
 }
 
 /**
- * Write the schemas of a custom resource, one for each of its versions.
+ * Write the schemas of a custom resource, one per version.
  *
- * @param file its CustomResourceDefinition, in YAML
+ * @param file CustomResourceDefinition in YAML
  */
 export function writeCustomSchemas(file, folder) {
   const { group, names, versions } = parse(readFileSync(file, 'utf8')).spec;

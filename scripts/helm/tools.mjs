@@ -1,5 +1,5 @@
-// Make what the tests of the chart need, from Go modules: helm, kubeconform, and in .cache/helm-schemas JSON schemas of the
-// rendered resources. This needs Go. It does nothing when they exist already.
+// Build the tools of the chart tests from Go modules, unless they already exist: helm, kubeconform, and JSON schemas of the
+// rendered resources in .cache/helm-schemas. Requires Go.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,10 +16,10 @@ const { writeCustomSchemas, writeKubernetesSchemas } = await import('./schemas.m
 const folder = fileURLToPath(new URL('../../.cache/helm-schemas/', import.meta.url));
 const stampFile = join(folder, 'stamp');
 
-/** The oldest Kubernetes that Chart.yaml allows, and the newest release. Their modules are source, 25 MB each. */
+/** The oldest Kubernetes that Chart.yaml allows, and the newest release. Each module has 25 MB of source. */
 const KUBERNETES = ['1.27.16', '1.37.0'];
 
-/** Custom resources of the chart and its examples, by the module that defines them. */
+/** Custom resources used by the chart and its examples, by the module that defines them. */
 const CUSTOM = {
   'sigs.k8s.io/gateway-api@v1.4.0': ['config/crd/standard/gateway.networking.k8s.io_httproutes.yaml'],
   'github.com/prometheus-operator/prometheus-operator@v0.85.0': [
@@ -51,7 +51,7 @@ function go(args, env = {}) {
 }
 
 function makeSchemas() {
-  // Do not use the module cache, because only a few files of half a gigabyte are needed.
+  // Do not use the module cache, because only a few files out of half a gigabyte are needed.
   const modules = mkdtempSync(join(tmpdir(), 'yardmaster-modules-'));
   const env = { GOMODCACHE: modules, GOFLAGS: '-modcacherw' };
   const sourceOf = (module) => JSON.parse(go(['mod', 'download', '-json', module], env)).Dir;

@@ -1,5 +1,5 @@
-// Write the table of values in the chart's README from values.yaml: a row for each value with a `# --` comment. With
-// --check, write nothing, and fail when the table is stale or a value has no comment.
+// Write the table of values in the chart's README from values.yaml: one row per value with a `# --` comment. With --check,
+// write nothing, and fail if the table is stale or a value has no comment.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { isMap, parseDocument } from 'yaml';
@@ -10,10 +10,10 @@ const [BEGIN, END] = ['<!-- values: made by scripts/helm/values.mjs -->\n', '<!-
 /** Return the text after the last `--` of the comment above a key. */
 const meaningIn = (comment) => / -- (.+)/.exec(` ${(comment ?? '').split('\n').at(-1)}`)?.[1];
 
-/** Return the comment above an item. The parser stores the one above a map's first key in the map. */
+/** Return the comment above an item. The parser stores the comment above the first key of a map in the map. */
 const commentOf = (map, index) => map.items[index].key.commentBefore ?? (index === 0 ? map.commentBefore : '');
 
-/** Make the rows of a map and all below it. A value without a comment must be below one with a comment. */
+/** Build the rows of a map and everything below it. A value without a comment must be below one that has a comment. */
 function rowsOf(map, path, isCovered) {
   return map.items.flatMap(({ key, value }, index) => {
     const name = [...path, key.value].join('.');

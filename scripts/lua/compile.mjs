@@ -1,12 +1,12 @@
-// Read .lua files: their headers, the functions that they share, and which of those a script uses.
+// Parse .lua files: their headers, the functions that they share, and which of these each script uses.
 import { basename } from 'node:path';
 
 const BUILT_IN =
   /^(unpack|tonumber|tostring|type|ipairs|pairs|next|pcall|error|select|function|and|or|not|if|elseif|while|return|in)$/;
 
-/** Drop comments and blank lines: comments are for the reader of the source, not for Redis. */
+/** Remove comments and blank lines, which Redis does not need. */
 const bare = (source) => source.replaceAll(/^\s*(--.*)?\n| +-- .*$/gm, '');
-/** Names that some Lua uses, field names left out. */
+/** List the names used in some Lua, except field names. */
 const namesIn = (code) => code.replaceAll(/'[^']*'/g, '').match(/(?<![.:\w])[A-Za-z_]\w*/g) ?? [];
 
 /** Split a shared file into its top-level declarations, by name. */
@@ -16,8 +16,8 @@ export const declarations = (source) =>
     .map((code) => [/^local (?:function )?(\w+)/.exec(code)?.[1], code.trimEnd()]);
 
 /**
- * Split code into pieces: outside of branches, a condition, its branch, outside, … A branch is an `if` on several lines, at the
- * top level of a script or of a shared function.
+ * Split code into pieces: code outside of branches, a condition, its branch, code outside, … A branch is an `if` on several
+ * lines at the top level of a script or of a shared function.
  */
 const piecesOf = (code) =>
   code.split(
@@ -31,30 +31,29 @@ const withoutBranches = (code) =>
     .filter((_, i) => !isBranch(_, i))
     .join('');
 
-/** Return the names of shared declarations that some code needs, each after those that it needs itself. */
+/** Return the names of the shared declarations that some code needs, in the order of their dependencies. */
 function neededBy(code, shared, found = [], open = []) {
   for (const name of namesIn(withoutBranches(code))) {
     if (!shared.has(name) || found.includes(name) || open.at(-1) === name) continue;
-    if (open.includes(name)) throw new Error(`shared Lua in a circle: ${[...open, name].join(' → ')}`);
+    if (open.includes(name)) throw new Error(`circular shared Lua: ${[...open, name].join(' → ')}`);
     neededBy(bodyOf(shared.get(name)), shared, found, [...open, name]);
     found.push(name);
   }
   return found;
 }
 
-/** So many branches that need a declaration share one. */
+/** Number of branches from which on they share a declaration. */
 const OFTEN = 6;
 
-/** A shared declaration is its text, or a verb. */
+/** Return the text of a shared declaration, which is either a text or a verb. */
 const bodyOf = (declaration) => declaration.body ?? declaration;
 
 /**
- * Put the shared declarations that some code needs before it, as `{ use: name }`. Redis makes a function again at
- * each call of its script, which was 1.5% of the cost of a job's life, so one that only a branch at the top level needs
- * is declared in that branch. A variant that keeps state must also be needed outside of branches, because each branch would
- * have a state of its own.
+ * Prepend the shared declarations that some code needs, as `{ use: name }`. A declaration that only a branch at the top level
+ * needs goes into that branch, because Redis creates all functions of a script at each call, which was 1.5% of the cost of a
+ * job. A declaration with state must also be used outside of branches, or each branch would have its own state.
  *
- * @param declared names that are declared where the code stands
+ * @param declared names already declared at this point
  */
 function withShared(code, shared, declared = []) {
   const known = [...declared];
@@ -74,7 +73,7 @@ function withShared(code, shared, declared = []) {
   return [...always, ...parts];
 }
 
-/** Declare one name, of which all that it needs is declared already, and add it to `known`. */
+/** Declare one name, whose dependencies are already declared, and add it to `known`. */
 function declarationOf(name, shared, known) {
   const declaration = shared.get(name);
   const parts = withShared(bodyOf(declaration), shared, [...known, name]);
@@ -85,12 +84,12 @@ function declarationOf(name, shared, known) {
 
 const verbAsFunction = (name, params, parts) => [`local function ${name}(${params.join(', ')})\n`, ...parts, 'end\n'];
 
-/** Lua that every verb may use: the time. */
+/** Lua that gives verbs the time. */
 const CLOCK = 'local nowMs, nowText, micros = now()\n';
 
 /**
- * Read a verb as a function for scripts that use several: lua/verbs/ack.lua is `ack`. It gets the base and the space, and then
- * the arguments of its header. Those scripts begin by reading the time.
+ * Convert a verb to a function for scripts that use several verbs: lua/verbs/ack.lua becomes `ack`. Its parameters are the
+ * base, the space, and the arguments of its header. These scripts start by reading the time.
  */
 export function verb(file, source) {
   const { args, rest } = inputsOf(source);
@@ -98,7 +97,7 @@ export function verb(file, source) {
   return [basename(file, '.lua'), { params, body: (rest ? `local ${rest} = { ... }\n` : '') + bare(source) }];
 }
 
-/** Read the lines of a header that begin with a word, each as its words. */
+/** Return the header lines that start with a word, each split into words. */
 const header = (source, word) =>
   [...source.matchAll(new RegExp(`^-- ${word} (.+)$`, 'gm'))].map(([, text]) => text.split(/\s+/));
 
@@ -109,7 +108,7 @@ function inputsOf(source) {
   return { keys, args, rest: inputs?.find((input) => input.endsWith('...'))?.slice(0, -3) ?? null };
 }
 
-/** Lua that names the inputs of a script. */
+/** Generate Lua that names the inputs of a script. */
 function localsFor(keys, args, rest) {
   const lines = [`local ${keys.join(', ')} = ${keys.map((_, i) => `KEYS[${i + 1}]`).join(', ')}`];
   if (args.length > 0) lines.push(`local ${args.join(', ')} = ${args.map((_, i) => `ARGV[${i + 1}]`).join(', ')}`);
@@ -118,7 +117,7 @@ function localsFor(keys, args, rest) {
 }
 
 /**
- * Compile a script, or the script of one verb: check it against its header, and find the shared Lua that it uses.
+ * Compile a script, or the script of a single verb: check it against its header, and add the shared Lua that it uses.
  *
  * @param shared shared Lua by name
  */
@@ -138,7 +137,7 @@ export function compile(file, source, shared, isVerb) {
   const own = new Set([...body.matchAll(/local (?:function )?(\w+)/g)].map(([, it]) => it));
   for (const name of own) if (shared.has(name)) fail(`${name} is the name of a shared function`);
   for (const [, called] of body.replaceAll(/'[^']*'/g, '').matchAll(/(?<![.:\w])(\w+)\(/g)) {
-    if (!shared.has(called) && !own.has(called) && !BUILT_IN.test(called)) fail(`there is no function ${called}`);
+    if (!shared.has(called) && !own.has(called) && !BUILT_IN.test(called)) fail(`unknown function ${called}`);
   }
   const head = isVerb ? localsFor(keys, ['space', ...args], rest) + CLOCK : localsFor(keys, args, rest);
   const code = head + body;

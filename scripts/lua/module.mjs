@@ -1,19 +1,19 @@
-// node scripts/lua/module.mjs: turn the .lua files of packages/store and packages/fsck into the module of each, which tsc,
-// jest and the image need. The modules are not committed.
+// node scripts/lua/module.mjs: compile the .lua files of packages/store and packages/fsck to one module per package, which tsc,
+// Jest and the image need. The modules are not committed.
 //
-// A script is a .lua file beside the TypeScript that runs it. Its header declares its inputs and its replies:
+// A script is a .lua file next to the TypeScript that runs it. Its header declares its inputs and its replies:
 //
-//   -- KEYS job                   keys, by their names in the script
-//   -- ARGV base count names...   arguments; the last may be a list
-//   -- REPLY OK seq:number name?  one line for each outcome, with the values that follow its word
-//   -- ERRORS JOB_NOT_FOUND       codes of errors that it returns, see run-script.ts
+//   -- KEYS job                   names of the keys in the script
+//   -- ARGV base count names...   arguments; the last can be a list
+//   -- REPLY OK seq:number name?  one line per outcome, with the values that follow its word
+//   -- ERRORS JOB_NOT_FOUND       error codes that it returns, see run-script.ts
 //   -- REPLICATED                 with DURABILITY=replicated, its caller waits for a replica
 //
-// A value is a text, a `:number` or a `:Status`, or with `[]` a list, `[][]` one of lists; `?` when it, or an element of the list, may be
-// null. `...` stands for all values that are left. From this the module has the typed call and the decoder of the reply.
+// A value is a text, a `:number` or a `:Status`; with `[]` a list, with `[][]` a list of lists. `?` means that the value, or an
+// element of the list, can be null. `...` takes all remaining values. The module has the typed call and the decoder of the reply.
 //
-// The functions in the folders named lua/ are shared: a script contains those that it uses, found by their names, as
-// well as the constants of the protocol.
+// Functions in folders named lua/ are shared: a script contains those that it uses, found by name, and the constants of the
+// protocol that it uses.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { RECORD_DEFAULTS, STATUSES, TRANSITIONS } from '../../packages/protocol/dist/index.js';
@@ -36,11 +36,11 @@ const DEFAULTS = new Map(
     `'${value}'`,
   ]),
 );
-/** Read a file. Defaults stand in Lua as literals: a function that captured them would cost Redis more at each call. */
+/** Read a file and insert defaults as literals, because a function that captures them would cost Redis more per call. */
 const read = (file) =>
   readFileSync(root + file, 'utf8').replaceAll(/\bDEFAULT_[A-Z_]+\b/g, (name) => DEFAULTS.get(name) ?? name);
 
-/** Constants that scripts share with TypeScript, by name. */
+/** Return the constants that scripts share with TypeScript, by name. */
 function constants() {
   const after = { callback_sent: '', callback_failed: '' };
   for (const { event, to } of TRANSITIONS) if (event !== null) after[event] = `${after[event] ?? ''} ${to}`;
@@ -48,12 +48,12 @@ function constants() {
   return [
     ['STATUSES', `local STATUSES = { ${list(STATUSES)} }`],
     ['IS_STATUS', `local IS_STATUS = { ${STATUSES.map((status) => `${status} = true`).join(', ')} }`],
-    // Statuses that a job can have after an event, with blanks in between; none for a callback.
+    // Statuses that a job can have after an event, separated by blanks; none for a callback.
     ['STATUS_AFTER', `local STATUS_AFTER = { ${pairs.join(', ')} }`],
   ];
 }
 
-/** TypeScript that decodes one value of a reply, e.g. `updatedAt:number?` at 7. */
+/** Generate TypeScript that decodes one value of a reply, such as `updatedAt:number?` at 7. */
 function decoded(value, at) {
   const [, name, type = 'string', isNullable, isList, isRest] = /^(\w+)(?::(\w+))?(\?)?((?:\[\])*)(\.\.\.)?$/.exec(
     value,
@@ -65,7 +65,7 @@ function decoded(value, at) {
   return isNullable ? `${name}: ${raw} === null ? null : Number(${raw})` : `${name}: Number(${raw})`;
 }
 
-/** TypeScript that decodes the replies of a script, of which each begins with the word of its outcome. */
+/** Generate TypeScript that decodes the replies of a script, each of which starts with the word of its outcome. */
 function decoder(replies) {
   const cases = replies.map(([word, ...values]) => {
     const outcome = replies.length > 1 ? [`outcome: '${word}' as const`] : [];
@@ -78,7 +78,7 @@ function decoder(replies) {
   return `(${/\br[[.]/.test(code) ? 'r: unknown[]' : ''}) => (${code})`;
 }
 
-/** TypeScript that puts the keys and arguments of a script in order. */
+/** Generate TypeScript that puts the keys and arguments of a script in order. */
 function parameters(keys, args, rest) {
   const record = (names, type) => `{ ${names.map((name) => `${name}: ${type}`).join('; ')} }`;
   const inputs = [
@@ -123,7 +123,7 @@ const sharedOf = (folder) =>
     .filter((file) => isShared(file) && !isVerb(file))
     .flatMap((file) => declarations(read(file)));
 
-/** Put the verbs into the script that dispatches to them: each in a branch, so that it costs only those who use it. */
+/** Insert the verbs into the script that dispatches to them, each in a branch, so that an unused verb costs nothing. */
 const withVerbs = (source, verbs) =>
   source.replace(
     /^local verbs\b.*\n/m,
@@ -135,12 +135,12 @@ const withVerbs = (source, verbs) =>
 /**
  * Generate the module of a package.
  *
- * @param ofStore the shared Lua of the store, for a package that imports it
+ * @param ofStore shared Lua of the store, for a package that imports it
  */
 function generate(folder, own, ofStore = []) {
   const imported = new Map(ofStore);
   const twice = own.find(([name]) => imported.has(name));
-  if (twice) throw new Error(`packages/${folder} declares ${twice[0]}, which the store declares as well`);
+  if (twice) throw new Error(`packages/${folder} declares ${twice[0]}, which the store also declares`);
   const files = luaFiles(folder).filter((file) => !isShared(file) || isVerb(file));
   const verbs = files.filter(isVerb).map((file) => verb(file, read(file)));
   const shared = new Map([...ofStore, ...own, ...verbs]);
@@ -167,7 +167,7 @@ for (const [file, generated] of modules) {
   } catch {
     // The file does not exist yet.
   }
-  // Leave an unchanged file alone, or tsc would build again.
+  // Do not touch an unchanged file, or tsc would rebuild.
   if (current === generated) continue;
   writeFileSync(root + file, generated);
 }

@@ -1,5 +1,5 @@
-// Build the packages of a release in .cache/release: npm/*.tgz (SDK and command), python/* (sdist and wheel) and
-// chart/*.tgz. It needs Python with venv, and Go.
+// Build the packages of a release in .cache/release: npm/*.tgz (SDK and CLI), python/* (sdist and wheel) and chart/*.tgz.
+// Requires Python with venv, and Go.
 import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { goCommand } from '../go-command.mjs';
@@ -18,9 +18,9 @@ run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', npm], 
 run(process.execPath, ['scripts/cli/pack.mjs', npm]);
 rmSync(join(npm, 'package'), { recursive: true });
 
-// The wheel is built from the sdist, so that a file that the sdist lacks is noticed.
+// Build the wheel from the sdist, to notice a file missing from the sdist.
 run(`${python()}python`, ['-m', 'build', '--no-isolation', '--outdir', wheels], { cwd: `${root}sdk/python` });
 
 run(goCommand('helm'), ['package', 'helm/yardmaster', '--destination', charts]);
-// The npm package of the command has the name that helm chooses, and a release on GitHub has both.
+// Rename the chart, because the npm package of the CLI has the same file name, and a GitHub release has both.
 renameSync(join(charts, `yardmaster-${version}.tgz`), join(charts, `yardmaster-chart-${version}.tgz`));

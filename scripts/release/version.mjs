@@ -1,5 +1,5 @@
-// node scripts/release/version.mjs: check that all parts of a release have the version of package.json, that the changelog
-// has its headings, and that Go accepts the name of its module. release-please writes the versions.
+// node scripts/release/version.mjs: check that all parts of a release have the version in package.json, that the changelog has
+// its headings, and that Go accepts the module name. release-please writes the versions.
 import { readFileSync } from 'node:fs';
 
 const read = (file) => readFileSync(file, 'utf8');

@@ -1,5 +1,5 @@
-// npm run test:long -- schemathesis [-- arguments of `schemathesis run`]: make calls generated from the OpenAPI document to an
-// API process with its own Redis, and check the stored data. It makes the same calls each time, in about two minutes.
+// npm run test:long -- schemathesis [-- arguments of `schemathesis run`]: send generated calls from the OpenAPI document to an API
+// process with its own Redis, and check the stored data. Every run sends the same calls, in about two minutes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,13 +15,13 @@ const command = `${pythonCommands(`${folder}environment/`, requirements)}schemat
 const { startTarget } = await import('../../test/schemathesis/target.ts');
 const { configOf, resultOf } = await import('../../test/schemathesis/run.ts');
 
-/** Generated calls for each operation and phase: two to three minutes in all on two cores. */
+/** Generated calls per operation and phase: two to three minutes in total on two cores. */
 const EXAMPLES = 200;
 
 const work = `${folder}work/`;
 const reportFile = `${work}report.json`;
 
-/** Deleted each time, because schemathesis would begin with the last failures. */
+/** Deleted before each run, because schemathesis would start with the last failures. */
 rmSync(work, { recursive: true, force: true });
 mkdirSync(work, { recursive: true });
 

@@ -1,5 +1,5 @@
-// npm run test:long -- conformance [-- arguments of sdk/conformance/main.mjs]: build the programs of all languages, and let them
-// play the scenarios.
+// npm run test:long -- conformance [-- arguments of sdk/conformance/main.mjs]: build the programs of all languages, and run the
+// scenarios with them.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { setUp } from '../set-up.mjs';

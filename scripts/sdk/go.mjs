@@ -16,7 +16,7 @@ const goName = (text) =>
     .replace(/Id(?=$|[A-Z])/g, 'ID')
     .replace(/Url(?=$|[A-Z])/g, 'URL');
 
-/** A value that may be absent or null is a pointer, unless its type has a nil of its own. */
+/** A value that can be absent or null is a pointer, unless its type already has a nil. */
 function typeOf(type, isOptional = false) {
   const text = plainTypeOf(type);
   const hasNil = /^(json\.RawMessage|\[\]|map\[)/.test(text);
@@ -37,7 +37,7 @@ const comment = (text, indent) =>
     .map((line) => `${indent}// ${line}\n`)
     .join('');
 
-/** Pad the columns of lines that follow each other, as gofmt does. A line that begins with a comment begins a new block. */
+/** Pad the columns of consecutive lines, as gofmt does. A line with a comment starts a new block. */
 function aligned(lines) {
   const blocks = [];
   for (const line of lines) {
@@ -58,7 +58,7 @@ const fieldLine = ({ name, type, isRequired, description }) => ({
   columns: [goName(name), typeOf(type, !isRequired), `\`json:"${name}${isRequired ? '' : ',omitempty'}"\``],
 });
 
-/** Go has no unions: a struct has the fields of all variants, of which those that not every variant has are optional. */
+/** Go has no unions: a struct has the fields of all variants. Fields that some variant lacks are optional. */
 function structOfUnion(names, model) {
   const variants = names.map(({ name }) => model.find((each) => each.name === name).fields);
   const fields = new Map();
@@ -84,7 +84,7 @@ function declaration({ name, description, fields, type }, model) {
   return `${head}type ${goesBy} string\n\n// Values of ${goesBy}.\nconst (\n${values.join('')})\n`;
 }
 
-/** Return the file of the Go SDK, as gofmt writes it except for the alignment of columns. */
+/** Generate the file of the Go SDK, formatted as by gofmt except for the alignment of columns. */
 export function goTypes(model) {
   // The variants of a union are part of its struct.
   const variants = new Set(

@@ -1,5 +1,5 @@
-// Bundle the thread that sends the heartbeats of a worker into one text, which the SDK for TypeScript contains: programs that use
-// it may be bundled, and then have no file for a thread.
+// Bundle the thread that sends a worker's heartbeats into a string in the TypeScript SDK, because a bundled program has no
+// separate file for a thread.
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { replaceFile } from '../replace-file.mjs';
@@ -10,7 +10,7 @@ const { outputFiles } = await build({
   bundle: true,
   write: false,
   platform: 'node',
-  format: 'cjs', // A thread that is given as text is not a module.
+  format: 'cjs', // A thread started from a string is not a module.
   target: 'node20.19',
   minify: true,
 });

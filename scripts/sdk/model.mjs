@@ -1,22 +1,22 @@
-// Read JSON Schemas as types that every language has. A type is one of
+// Convert JSON Schemas to types that every language has. A type is one of
 //
-//   { kind: 'text' | 'number' | 'integer' | 'boolean' | 'any' | 'object' }   an `object` has any fields
+//   { kind: 'text' | 'number' | 'integer' | 'boolean' | 'any' | 'object' }   an `object` can have any fields
 //   { kind: 'list' | 'map', of: type }
 //   { kind: 'enum', values }                                                 texts
 //   { kind: 'named', name }                                                  a declared type
 //   { kind: 'union', of: types }
 //
 // with `isNullable`. A declared type is { name, description, fields } or { name, description, type }. A field is
-// { name, type, isRequired, description }. Objects and enums inside a type are declared by the name of their place.
+// { name, type, isRequired, description }. Nested objects and enums are declared with a name derived from their position.
 
 const upper = (text) => text[0].toUpperCase() + text.slice(1);
 
 /**
  * Return the declared types that some schemas need.
  *
- * @param schemas by name
- * @param wanted names of schemas
- * @param renamed names in the SDKs, by the name of the schema
+ * @param schemas schemas by name
+ * @param wanted names of the schemas
+ * @param renamed names in the SDKs, by schema name
  */
 export function modelOf(schemas, wanted, renamed) {
   const declared = new Map();
@@ -25,7 +25,7 @@ export function modelOf(schemas, wanted, renamed) {
   function named(schema) {
     const name = nameOf(schema);
     if (!declared.has(name)) {
-      declared.set(name, null); // It may refer to itself.
+      declared.set(name, null); // It can refer to itself.
       declared.set(name, declarationOf(name, schemas[schema]));
     }
     return { kind: 'named', name };
@@ -43,7 +43,7 @@ export function modelOf(schemas, wanted, renamed) {
     return { name, description, fields };
   }
 
-  /** @param place the name of a type that must be declared for this schema */
+  /** @param place name of a type declared for this schema, if it needs one */
   function typeOf(schema, place) {
     const variants = schema.properties === undefined ? (schema.anyOf ?? schema.oneOf) : undefined;
     if (schema.$ref !== undefined) return named(schema.$ref.split('/').at(-1));
@@ -79,7 +79,7 @@ export function modelOf(schemas, wanted, renamed) {
       (each) => each?.type?.values && JSON.stringify(each.type.values) === text,
     );
     if (known) return { kind: 'named', name: known.name };
-    if (declared.has(name)) return { kind: 'enum', values }; // The schema itself, which is being declared.
+    if (declared.has(name)) return { kind: 'enum', values }; // the schema itself, which is being declared
     declared.set(name, { name, description: '', type: { kind: 'enum', values } });
     return { kind: 'named', name };
   }

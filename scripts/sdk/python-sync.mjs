@@ -1,11 +1,11 @@
-// Write the synchronous client of the Python SDK from the asynchronous one, as httpcore does.
+// Generate the synchronous client of the Python SDK from the asynchronous one, as httpcore does.
 import { readdirSync, readFileSync } from 'node:fs';
 import { root } from '../set-up.mjs';
 
 const PACKAGE = 'sdk/python/src/yardmaster/';
 const HEADER = (file) => `# Generated from _async/${file} by scripts/sdk/wire.mjs; do not edit.\n`;
 
-/** What stands in the asynchronous code, and in the synchronous one. ruff checks the rest, such as the length of lines. */
+/** Replacements from asynchronous to synchronous code. ruff checks the rest, such as the length of lines. */
 const REPLACEMENTS = [
   [/\basync (def|for|with)\b/g, '$1'],
   [/\bawait /g, ''],
@@ -22,7 +22,7 @@ const REPLACEMENTS = [
 
 const syncOf = (text) => REPLACEMENTS.reduce((all, [pattern, other]) => all.replace(pattern, other), text);
 
-/** Return the texts of the synchronous modules by their paths. */
+/** Return the text of each synchronous module, by path. */
 export function pythonSync() {
   const files = readdirSync(`${root}${PACKAGE}_async`).filter((file) => file.endsWith('.py'));
   const textOf = (file) => HEADER(file) + syncOf(readFileSync(`${root}${PACKAGE}_async/${file}`, 'utf8'));

@@ -24,7 +24,7 @@ const comment = (text, indent) =>
 const fieldLines = (fields) =>
   fields.map(({ name, type, description }) => `${comment(description, '    ')}    ${name}: ${typeOf(type)}\n`).join('');
 
-/** Optional keys stand in a class of their own, because Python 3.9 cannot mark a single key as optional. */
+/** Optional keys need a separate class, because Python 3.9 cannot mark a single key as optional. */
 function declaration({ name, description, fields, type }) {
   if (fields === undefined) return `${comment(description, '')}${name} = ${typeOf(type)}\n`;
   const [required, optional] = [true, false].map((wanted) => fields.filter(({ isRequired }) => isRequired === wanted));
@@ -35,9 +35,9 @@ function declaration({ name, description, fields, type }) {
   return `class ${base}(TypedDict):\n${fieldLines(required)}\n\n${head}class ${name}(${base}, total=False):\n${fieldLines(optional)}`;
 }
 
-/** Return the module of the Python SDK. */
+/** Generate the module of the Python SDK. */
 export function pythonTypes(model, title) {
-  // Aliases come last, because Python evaluates them when the module is read.
+  // Aliases come last, because Python evaluates them when it loads the module.
   const [classes, aliases] = [true, false].map((wanted) =>
     model.filter(({ fields }) => (fields !== undefined) === wanted),
   );

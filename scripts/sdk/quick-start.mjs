@@ -1,9 +1,9 @@
 // node scripts/sdk/quick-start.mjs <language>
 //
-// What a newcomer does: in an empty folder, install the package of an SDK, paste the first program of its README, and run
-// it against a service. It must complete a job. Then the second program of the README must requeue a dead job, and the
-// producer of docs/producers.md must get its result from the worker of docs/workers.md. The lines of the first program
-// and the seconds are printed.
+// Follow the quick start of an SDK: in an empty folder, install the package, paste the first program of its README, and run it
+// against a service. It must complete a job. Then the second program of the README must requeue a dead job, and the producer of
+// docs/producers.md must get its result from the worker of docs/workers.md. Prints the number of lines of the first program, and
+// how long it took.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ const packing = mkdtempSync(join(tmpdir(), 'yardmaster-pack-'));
 const run = (command, args, cwd = folder) =>
   execFileSync(command, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
 
-/** By language: `pack` makes the package, `install` takes it into the folder, `command` writes a program there. */
+/** By language: `pack` builds the package, `install` adds it to the folder, `command` writes a program there. */
 const LANGUAGES = {
   TypeScript: {
     block: 'js',
@@ -69,7 +69,7 @@ const LANGUAGES = {
 };
 const { block, pack, install, command } = LANGUAGES[language];
 
-/** Return the first program of a page in the language, or the first one below a heading. */
+/** Return the first program of a page in the language, or the first below a heading. */
 function programOf(page, heading = '') {
   const text = readFileSync(page, 'utf8');
   const below = text.slice(text.indexOf(heading));
@@ -90,7 +90,7 @@ function start([program, args], stdout = 'inherit') {
 
 const ended = (child) => new Promise((resolve) => child.on('close', (code, signal) => resolve(code ?? signal)));
 
-/** Run a program, which must succeed, and print all of these. */
+/** Run a program, which must succeed and print all of these. */
 async function mustPrint(name, program, expected) {
   const child = start(command(name, program), 'pipe');
   let output = '';
@@ -100,7 +100,7 @@ async function mustPrint(name, program, expected) {
     throw new Error(`the program ${name} ended with ${code}: ${output}`);
 }
 
-/** @returns the id of a job that has failed for good */
+/** Create a dead job. @returns its ID */
 async function makeDeadJob() {
   const payload = { image: 'cat.png', width: 320 };
   const { id } = await service.call('POST', `/spaces/${SPACE}/jobs`, { name: 'resize', payload });

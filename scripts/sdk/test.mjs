@@ -1,9 +1,8 @@
 // npm run test:long -- sdk [-- --language Go]
 //
-// Check the SDKs as their ecosystems do: format, lint, types, their own tests, and the package as users install it, with
-// the programs of README and docs.
-// TypeScript needs nothing else, because npm run check lints and compiles it; Python needs venv, and Go needs Go.
-// The languages are checked at once, because they often wait: for downloads, and in tests.
+// Check the SDKs as their ecosystems do: format, lint, types, their own tests, and the package as users install it, with the
+// programs of README and docs. npm run check already lints and compiles TypeScript. Python needs venv, and Go needs Go.
+// The languages are checked concurrently, because they often wait: for downloads, and in tests.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -16,10 +15,10 @@ import { JEST, setUp } from '../set-up.mjs';
 
 const path = (relative) => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
 
-/** Return the folder of the commands of Python that check and play its SDK. */
+/** Return the folder with the Python commands that check and run the SDK. */
 export const python = () => pythonCommands(path('.cache/sdk/python/'), path('scripts/sdk/requirements.txt'));
 
-/** Build the program that the scenarios drive. */
+/** Build the program that the conformance scenarios control. */
 export const BUILD_GO_DRIVER = ['go', ['build', '-o', path('.cache/sdk/go-driver'), './conformance']];
 
 /** Commands by language. Each runs in the folder of its SDK. */
@@ -47,15 +46,15 @@ const CHECKS = {
   ],
 };
 
-/** The example in a language that `npm test` does not need. */
+/** Examples that `npm test` does not run, by language. */
 const example = (name) => {
   return [process.execPath, [...JEST, '--config', path('test/examples/jest.config.mjs'), name]];
 };
 
-/** The programs of README and docs, in an empty folder. */
+/** Run the programs of README and docs in an empty folder. */
 const quickStart = (language) => [process.execPath, [path('scripts/sdk/quick-start.mjs'), language]];
 
-/** Run a command. @returns whether it succeeded; with isQuiet, whether it also printed nothing */
+/** Run a command. @returns whether it succeeded and, with isQuiet, printed nothing */
 function run([command, args, { isQuiet = false } = {}], cwd) {
   process.stdout.write(`$ ${command.split('/').at(-1)} ${args.join(' ')}\n`);
   const env = {
@@ -67,13 +66,13 @@ function run([command, args, { isQuiet = false } = {}], cwd) {
   return status === 0 && !(isQuiet && stdout.length > 0);
 }
 
-/** Check one SDK. @returns how many of its checks have failed */
+/** Check one SDK. @returns number of failed checks */
 function check(language) {
   const checks = [...CHECKS[language](), quickStart(language)];
   return checks.filter((each) => !run(each, path(`sdk/${language.toLowerCase()}`))).length;
 }
 
-/** Check one SDK in a process of its own, and print its output at the end. @returns its exit code */
+/** Check one SDK in a separate process, and print its output at the end. @returns its exit code */
 async function checkApart(language) {
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url), '--language', language, '--only-check'], {
     stdio: ['ignore', 'pipe', 'pipe'],

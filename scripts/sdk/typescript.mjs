@@ -43,5 +43,5 @@ function declaration({ name, description, fields, type }) {
   return `${head}export interface ${name} {\n${lines.join('')}}\n`;
 }
 
-/** Return the module of the TypeScript SDK. */
+/** Generate the module of the TypeScript SDK. */
 export const typeScriptTypes = (model, title) => `// ${title}\n\n${model.map(declaration).join('\n')}`;

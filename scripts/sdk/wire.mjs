@@ -1,10 +1,10 @@
-// Write the types of requests and responses for the SDKs, from the OpenAPI document, and which events end a worker's attempt.
-// Write the synchronous client of the Python SDK as well.
+// Generate the types of requests and responses for the SDKs from the OpenAPI document, the list of events that end a worker's
+// attempt, and the synchronous client of the Python SDK.
 //
 //   node scripts/sdk/wire.mjs           write them
-//   node scripts/sdk/wire.mjs --check   fail when one is stale
+//   node scripts/sdk/wire.mjs --check   fail if one is stale
 //
-// Run `npm run build` first. The types are those of the schemas in TYPES and of all schemas to which they refer.
+// Run `npm run build` first. The types are the schemas in TYPES and all schemas that they refer to.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { JOB_LOST_EVENTS } from '@yardmaster/protocol';
 import { openApiDocument } from '../../apps/api/dist/openapi/document.js';
@@ -23,14 +23,14 @@ const TYPES = [
   ...['LogEntry', 'LogEntryFields', 'AppendedLogs', 'LogsPage', 'Error'],
 ];
 
-/** Names in the SDKs of schemas whose own names would hide one of a language, or that of a field of a response. */
+/** SDK names of schemas whose own names would shadow a name of a language, or a field of a response. */
 const RENAMED = { Error: 'ErrorBody' };
 
-/** Limits are part of descriptions in the document, and not of the types. */
+/** In the document, limits are part of descriptions and not of the types. */
 const NO_LIMITS = { sizes: {}, kept: {} };
 
 const { components } = openApiDocument(ROUTES, NO_LIMITS);
-// A client returns a Job when it leaves the history out.
+// A client returns a Job when it omits the history.
 components.schemas.JobWithEvents.required.push('events');
 const model = modelOf(components.schemas, TYPES, RENAMED);
 const TITLE = 'Types of the requests and responses of Yardmaster, made by scripts/sdk/wire.mjs. Do not edit.';

@@ -2,7 +2,7 @@
 //
 //   node scripts/topology/main.mjs [--redis single|tls|sentinel|cluster] [VARIABLE=value …]
 //
-// It prints the address and the admin key, and runs until Ctrl-C. It keeps no data. It needs nginx.
+// Prints the address and the admin key, and runs until Ctrl-C. No data is kept. Requires nginx.
 import { parseArgs } from 'node:util';
 import { setUp } from '../set-up.mjs';
 import '../typescript.mjs';

@@ -1,4 +1,4 @@
-"""Import every module of openapi-python-client's output, and use some."""
+"""Import every module that openapi-python-client generated, and use some of them."""
 
 import importlib
 import json
@@ -29,12 +29,12 @@ with open(sys.argv[1]) as file:
 
 
 def same(model, value):
-    """A value stays as it is, once read and written."""
+    """Check that a value survives decoding and encoding."""
     assert model.from_dict(value).to_dict() == value, (model, value, model.from_dict(value).to_dict())
 
 
 def examples(part):
-    """The values of the examples of a body."""
+    """Return the example values of a body."""
     return [example["value"] for example in part["content"]["application/json"]["examples"].values()]
 
 

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A client can be made, and has the calls of a worker.
+// Compile-time check: the client has a worker's calls.
 var _ = func(client ClientWithResponsesInterface) any {
 	return []any{client.PollJobsWithResponse, client.AppendLogsWithResponse, client.CompleteJobWithResponse}
 }
