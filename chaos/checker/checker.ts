@@ -6,17 +6,17 @@ import { type Call, type Callback, type Entry, ofKind } from './history.js';
 import { type Span, type Stalls, wasStalled } from './stalls.js';
 import { callbacksAfter, callsAfter, streamsAfter } from './undone.js';
 
-/** All that a run records, for the rules. */
+/** Everything that a run records for the rules. */
 export interface Record {
   entries: readonly Entry[];
   dump: Dump;
   outages: readonly Outage[];
   settings: Settings;
-  /** Spans whose effects may be undone, such as the last two seconds before a power cut; see undone.ts. Default none. */
+  /** Spans whose effects may be undone, such as the last two seconds before a power cut, see undone.ts. Default none. */
   undone?: readonly Span[];
 }
 
-const SHOWN = 12; // Latest calls for a job that are shown with a violation whose rule names no lines.
+const SHOWN = 12; // Calls for the job to show with a violation that names no lines.
 
 /** Compare the responses and messages of all clients with the stored data at the end. @returns broken promises */
 export function check(record: Record): Violation[] {
@@ -30,13 +30,13 @@ export function check(record: Record): Violation[] {
   );
 }
 
-/** Separate missed deadlines that prove nothing, because the machine stalled. */
+/** Separate missed deadlines that prove nothing because the machine stalled. */
 export function judge(found: readonly Violation[], stalls: Stalls) {
   const isUnfair = ({ during }: Violation) => during !== undefined && wasStalled(stalls, during);
   return { violations: found.filter((one) => !isUnfair(one)), notJudged: found.filter(isUnfair) };
 }
 
-/** Group a record by job, for the rules. */
+/** Group a record by job. */
 export function evidenceOf({ entries, dump, outages, settings, undone = [] }: Record): Evidence {
   const calls = callsAfter(undone, ofKind(entries, 'call'), dump);
   const streams = streamsAfter(undone, ofKind(entries, 'stream'), dump);

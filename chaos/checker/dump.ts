@@ -3,25 +3,25 @@ import { ANY_SPACE, getJob, readLogs, redisNow, type Store } from '@yardmaster/s
 import type { Redis } from 'ioredis';
 import { fsck, keysOf } from '../../test/support/fsck.js';
 
-/** A stored job, with data that only Redis contains. */
+/** A stored job, including data that clients cannot see. */
 export interface DumpedJob extends JobWithEvents {
   logs: LogEntry[]; // Oldest first.
-  deadline: number | null; // When its window ends, or its purge is due, epoch milliseconds.
+  deadline: number | null; // When its window ends or its purge is due, epoch milliseconds; null for none.
   isCallbackPending: boolean; // Whether its callback is pending.
 }
 
-/** All that Redis contains. */
+/** Everything that Redis contains. */
 export interface Dump {
-  at: number; // Redis' clock, epoch milliseconds.
+  at: number; // Time of the dump by the clock of Redis, epoch milliseconds.
   jobs: DumpedJob[];
-  /** Disagreements of records, indexes and histories, by fsck, a sentence each. */
+  /** Inconsistencies reported by fsck, one sentence each. */
   fsck: string[];
 }
 
-/** No job of a run has more logs. */
+/** A query for all logs of a job in a run. */
 export const ALL_LOGS: LogsQuery = { mode: 'latest', bound: null, limit: 500, levels: null, terms: [] };
 
-/** Read all stored data: jobs as clients see them, and data that only Redis contains. */
+/** Read all stored data: jobs as clients see them, and data that clients cannot see. */
 export async function dump(store: Store): Promise<Dump> {
   const redis = store.redis as Redis;
   const prefix = store.settings.keyPrefix;

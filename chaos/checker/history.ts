@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { JobVerb } from '../../test/model/index.js';
 
-// What every client did and saw: one line per entry, in the order of their ends. Times are epoch milliseconds.
+// Everything that clients did and saw: one line per entry, in the order in which they ended. Times are epoch milliseconds.
 
 /** A call of a worker, a producer or an operator, named after its endpoint. */
 export type Operation = JobVerb | 'create' | 'copy' | 'poll';
@@ -17,24 +17,24 @@ export interface Call {
   kind: 'call';
   line: number;
   client: string;
-  api: string; // Name of the API process that got it; the last one tried when none accepted it.
+  api: string; // API process that accepted it; the last one tried if none did.
   op: Operation;
   jobId: string | null; // Null for a poll, and for a create without a response.
   spaceId: string | null; // Null for calls that name only a job.
-  token: string | null; // The delivery token that it sent.
-  idempotencyKey: string | null; // The one that it sent.
+  token: string | null; // Delivery token that it sent; null for none.
+  idempotencyKey: string | null; // Idempotency key that it sent; null for none.
   sent: Body;
   sentAt: number;
   endedAt: number;
   /**
-   * `ok`: it happened (2xx). `refused`: it did not (4xx). `not now`: it did not, and may be sent again (503 whose code
-   * promises that). `unknown`: it may have happened, or may still happen (other 5xx, or no response).
+   * `ok`: it took effect (2xx). `refused`: it did not (4xx). `not now`: it did not, and can be retried (503 whose code
+   * promises that). `unknown`: it may have taken effect, or may still do so (other 5xx, or no response).
    */
   outcome: 'ok' | 'refused' | 'not now' | 'unknown';
   status: number | null; // HTTP status; null without a response.
   code: string | null;
-  body: Body; // The response, or the reason why it is absent.
-  mayBe: readonly number[]; // Statuses, besides 409, of a correct refusal: 404 for a job that was undone, or deleted.
+  body: Body; // Response, or why there was no response.
+  mayBe: readonly number[]; // Statuses of a correct refusal, in addition to 409: 404 for a job that was undone or deleted.
 }
 
 /** A callback that a receiver got. */
@@ -42,12 +42,12 @@ export interface Callback {
   kind: 'callback';
   line: number;
   jobId: string;
-  id: string | null; // Its header `webhook-id`.
+  id: string | null; // Header `webhook-id`; null for none.
   body: Body;
   at: number;
 }
 
-/** One connection of a watcher, or all attempts of a watcher that never got a message. */
+/** One connection of a watcher, or all attempts of a watcher that got no message. */
 export interface Stream {
   kind: 'stream';
   line: number;
@@ -57,9 +57,9 @@ export interface Stream {
   jobId: string | null; // Null for the stream of a space.
   spaceId: string | null;
   openedAt: number;
-  messages: Body[]; // In their order, the init first.
-  closed: number | null; // Close code; null for a stream that was open when the run ended.
-  /** When it was closed, or when its watcher left; null when its end must not be checked. */
+  messages: Body[]; // Messages in order, starting with `init`.
+  closed: number | null; // Close code; null if it was open when the run ended.
+  /** When it was closed, or when its watcher left; null to skip the check of its end. */
   until: number | null;
 }
 
@@ -78,7 +78,7 @@ type OfKind<K> = Extract<Entry, { kind: K }>;
 export const ofKind = <K extends Entry['kind']>(entries: readonly Entry[], kind: K) =>
   entries.filter((entry): entry is OfKind<K> => entry.kind === kind);
 
-/** All that happened in a run. */
+/** Everything that happened in a run. */
 export class History {
   readonly entries: Entry[] = [];
 
@@ -96,7 +96,7 @@ export class History {
     return ofKind(this.entries, kind);
   }
 
-  /** Write it to a file, one line of JSON per entry. */
+  /** Write the history to a file, one line of JSON per entry. */
   async write(file: string): Promise<void> {
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, this.entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));

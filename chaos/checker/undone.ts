@@ -4,13 +4,13 @@ import type { Dump, DumpedJob } from './dump.js';
 import type { Call, Callback, Stream } from './history.js';
 import type { Span } from './stalls.js';
 
-// A power cut loses the end of Redis' file. The effects of the last moments are then undone, and may be made again in
-// another way. A span begins when the last kept write was made, and ends when Redis is back. These functions reduce the
-// knowledge of clients to facts that must still be true.
+// A power cut loses the end of the append-only file. The last effects are undone, and may happen differently afterwards. A
+// span starts at the last write that was kept and ends when Redis is back. These functions reduce what clients know to facts
+// that must still be true.
 
 const isWithin = (spans: readonly Span[], at: number) => spans.some(({ from, until }) => at >= from && at <= until);
 
-/** Treat calls with a response in such a span as unknown; a job that is gone may return 404 from then on. */
+/** Treat calls with a response in such a span as unknown. A lost job may return 404 from then on. */
 export function callsAfter(spans: readonly Span[], calls: readonly Call[], { jobs }: Dump): Call[] {
   const kept = new Set(jobs.map(({ id }) => id));
   const isGone = ({ jobId, endedAt }: Call) =>
@@ -32,20 +32,20 @@ export function streamsAfter(spans: readonly Span[], streams: readonly Stream[],
     .filter(({ messages }) => !isUndone(messages[0]?.timestamp))
     .map((stream) => ({
       ...stream,
-      until: isCut(stream) ? stream.until : null, // It may have been closed, or not, for an end that was undone.
+      until: isCut(stream) ? stream.until : null, // It may or may not have been closed because of an undone end.
       messages: stream.messages.filter(
         ({ jobId, type, timestamp }) => !isUndone(timestamp) || kept.has(`${jobId} ${type} ${timestamp}`),
       ),
     }));
 }
 
-/** Drop callbacks that report an end which was undone. */
+/** Drop callbacks that report an undone end. */
 export function callbacksAfter(spans: readonly Span[], callbacks: readonly Callback[], { jobs }: Dump): Callback[] {
   const byId = new Map(jobs.map((job) => [job.id, job]));
   return callbacks.filter((callback) => !isWithin(spans, callback.at) || reports(callback, byId.get(callback.jobId)));
 }
 
-/** Whether a callback reports the current end of the job. */
+/** Check whether a callback reports the current end of the job. */
 function reports({ body, at }: Callback, job: DumpedJob | undefined): boolean {
   const end = job?.events.find(({ type }) => endsOf(job).includes(type));
   return end !== undefined && Date.parse(end.createdAt) <= at && body.status === job?.status;

@@ -13,9 +13,9 @@ import type { Finding } from '../rules/rule.js';
 import type { Fault, FaultContext, Run } from '../runs/fault.js';
 import { limitMemory } from '../runs/measures.js';
 
-const BEGUN_MS = 60_000; // Among the callbacks of the load, some may wait for others.
+const BEGUN_MS = 60_000; // Some callbacks may wait for those of the load.
 
-/** End some jobs, and wait until the callback of each is attempted. */
+/** End some jobs, and wait until each callback is attempted. */
 export async function callBack(context: FaultContext, count: number, receiving: Receiving): Promise<void> {
   const { store, connection } = context.installation;
   const own = { client: 'ender', spaceId: 'called-back', receiving };
@@ -30,7 +30,7 @@ export async function callBack(context: FaultContext, count: number, receiving: 
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 
-/** Behaviors of hostile and broken receivers. */
+/** Behaviors of hostile or broken receivers. */
 const HOSTILE: Record<string, does.Behaviour> = {
   hang: does.hang,
   reset: does.reset,
@@ -51,7 +51,7 @@ const HOSTILE: Record<string, does.Behaviour> = {
 
 const GOOD = '/good/';
 
-/** Start receivers of every kind. The hostile ones share a port, so that requests which hang fill the queue of that host. */
+/** Start receivers of every kind. The hostile ones share a port, so that hanging requests fill the queue of that host. */
 async function startHostile() {
   const [hostile, good, elsewhere] = [await startReceiver(), await startReceiver(), await startReceiver()];
   const garbage = await startListener((socket) => socket.write(randomBytes(4_096)));
@@ -66,14 +66,14 @@ async function startHostile() {
     return receiver.script(path, behaviour);
   };
   return {
-    /** Return a callback URL: one of four has a good receiver, and the others have the bad ones in rotation. */
+    /** Return a callback URL: every fourth has a good receiver, and the others have the bad ones in rotation. */
     urlFor(n: number): string {
       if (n % 4 === 0) return urlAt(good, `${GOOD}${n}`, does.respondWith(204));
       const [kind, behaviour] = kinds[nextKind++ % (kinds.length + unread.length)] ?? [];
       if (behaviour) return urlAt(hostile, `/${kind}/${n}`, behaviour);
       return `${unread[n % unread.length]}${n}`;
     },
-    redirected: () => elsewhere.connections(), // Requests because of a redirect.
+    redirected: () => elsewhere.connections(), // Requests that followed a redirect.
     /** Record all requests in the history, and stop. */
     async stop(history: History): Promise<void> {
       for (const [receiver, path] of paths)
@@ -85,8 +85,8 @@ async function startHostile() {
 
 const JOBS = 160; // In addition to the load.
 const PAUSE_MS = 60;
-const DELAYED_MS = 5_000; // A callback that must wait for attempts at other hosts is at least 10 s late.
-const MOST_MB = 300; // A scheduler has some 100 MB at rest.
+const DELAYED_MS = 5_000; // A callback that has to wait for attempts at other hosts is at least 10 s late.
+const MOST_MB = 300; // An idle scheduler has about 100 MB.
 
 export const faults: Fault[] = [
   {
@@ -117,7 +117,7 @@ export const faults: Fault[] = [
   },
 ];
 
-/** Report callbacks to good receivers that had to wait for hostile ones. */
+/** Report callbacks to good receivers that were delayed by hostile ones. */
 function delayedCallbacks({ history, dump, figures }: Run): Finding[] {
   const callbacks = history.ofKind('callback');
   const sent = dump.jobs.flatMap(({ id: jobId, events, callbackUrl }) => {

@@ -4,17 +4,17 @@ import type { Installation } from '../installation/installation.js';
 import { checkRevoked, checkUntouched, REVOKED_MS, revoke, SLOW_MS, useNewKey } from '../load/key-use.js';
 import type { Fault } from '../runs/fault.js';
 
-/** Open streams again just before a cached key expires: they must be closed in time as well. */
+/** Reopen streams just before a cached key expires. They must also be closed in time. */
 const LAST_MOMENT_MS = KEY_CACHE_MS - 600;
-const NOT_RECEIVED_MS = 5_000; // A process that does not receive a revocation accepts the key for no longer than this.
+const NOT_RECEIVED_MS = 5_000; // Maximum time for which a process that does not receive a revocation accepts the key.
 
 interface Way {
   name: `F27-${string}`;
   how: string;
-  prepare?(installation: Installation): void; // Prevents the processes from receiving the revocation.
+  prepare?(installation: Installation): void; // Prevent the processes from receiving the revocation.
   revoke(installation: Installation, keyId: string): Promise<unknown>;
   withinMs: number;
-  againFromMs: number; // Time after the revocation from which streams are opened again.
+  againFromMs: number; // Time after the revocation at which streams are reopened.
 }
 
 const WAYS: Way[] = [
@@ -33,7 +33,7 @@ const WAYS: Way[] = [
     name: 'F27-not-published',
     how: ', and the announcement of the revocation is lost',
     revoke({ store }, keyId) {
-      const { keys } = store; // It is published on a channel to which nobody listens.
+      const { keys } = store; // The revocation is published on a channel without subscribers.
       return revokeKey({ ...store, keys: { ...keys, revocations: `${keys.revocations}:lost` } }, keyId);
     },
     withinMs: NOT_RECEIVED_MS,
@@ -45,7 +45,7 @@ export const faults: Fault[] = WAYS.map(({ name, how, prepare, revoke: revokeIt,
   name,
   title: `API keys are revoked${how}`,
   promises: ['P14'],
-  stops: [], // Lost subscriptions close streams and nothing else.
+  stops: [], // Lost subscriptions only close streams.
   closes: name === 'F27-not-received' ? [1012] : [],
   lastsMs: 1_000,
   installation: { gateways: 2 },

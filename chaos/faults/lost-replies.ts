@@ -9,7 +9,7 @@ import { lateTimeouts } from '../runs/measures.js';
 /** Every reply that an API or a gateway waits for. */
 const ROWS: readonly LostReply[] = [...LOST_CALLS, ...LOST_KEY_READS, ...LOST_STREAMS];
 
-/** Lose one reply after the other. */
+/** Lose the replies in sequence. */
 async function loseOneByOne(context: FaultContext, rows: readonly LostReply[], loss: 'cut' | 'silence'): Promise<void> {
   for (const row of rows) {
     const trial = await row.begin(context, nextNumber(), loss);
@@ -19,7 +19,7 @@ async function loseOneByOne(context: FaultContext, rows: readonly LostReply[], l
   }
 }
 
-/** Lose replies without closing the connection: most at once, because each call waits for its timeout. */
+/** Lose replies without closing the connection, most at the same time, because each call waits for its timeout. */
 async function loseInSilence(context: FaultContext): Promise<void> {
   const [atOnce, later] = [ROWS.filter(({ isLater }) => !isLater), ROWS.filter(({ isLater }) => isLater)];
   const trials = [];
@@ -53,7 +53,7 @@ const lostSchedulerReplies = (variant: string, how: string, loss: 'cut' | 'silen
   title: `a reply that a scheduler waits for is lost, ${how}`,
   promises: ['P3', 'P4', 'P6'],
   stops: ['scheduler'],
-  installation: { env: { DELIVERY_TIMEOUT_SECONDS: '5' } }, // Acks are in time.
+  installation: { env: { DELIVERY_TIMEOUT_SECONDS: '5' } }, // Acks arrive in time.
   lastsMs: 0,
   async inject(context) {
     await loseSchedulerReplies(context, loss);

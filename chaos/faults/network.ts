@@ -8,16 +8,16 @@ import { cutsOtherThan, resumedAfter, servedAgainAfter, timeoutsIn } from '../ru
 import { repeat } from '../runs/waiting.js';
 
 const LASTS_MS = 15_000;
-const OLD_LOST_MS = 15_000; // While new connections work, a process works again this soon after the fault begins.
-const ALL_LOST_MS = 5_000; // Otherwise this soon after the fault ends: it must notice that its newest connection is lost.
-const KILLS_AT_MOST = 40; // More than fit into the time.
+const OLD_LOST_MS = 15_000; // While new connections work, a process recovers within this time after the fault begins.
+const ALL_LOST_MS = 5_000; // Otherwise, it recovers within this time after the fault ends, because it must notice that its newest connection is lost.
+const KILLS_AT_MOST = 40; // More than the time allows.
 
 let load: Load; // A process makes one run.
 
 interface Kind {
   kind: 'api' | 'gateway' | 'scheduler';
   promise: `P${number}`;
-  againAfter(run: Run): number; // Time from the beginning until all of them worked again, milliseconds.
+  againAfter(run: Run): number; // Time from the start until all of them worked again, milliseconds.
 }
 
 const KINDS: Kind[] = [
@@ -28,7 +28,7 @@ const KINDS: Kind[] = [
 
 const timesOf = (all: readonly { at: number }[]) => all.map(({ at }) => at);
 
-/** Make all connections of these processes dead without closing them. @param areAllLost whether new ones are lost too */
+/** Make all connections of these processes half-open. @param areAllLost whether new connections are also lost */
 const halfOpen = ({ kind, promise, againAfter }: Kind, areAllLost: boolean): Fault => ({
   name: `F11-${kind}-${areAllLost ? 'all' : 'old'}-lost`,
   title: `connections of each ${kind} are half-open, ${areAllLost ? 'new ones are lost as well' : 'new ones work'}`,
@@ -40,7 +40,7 @@ const halfOpen = ({ kind, promise, againAfter }: Kind, areAllLost: boolean): Fau
     load = context.load;
     affects(...all);
     for (const { proxy } of all) areAllLost ? proxy.set('drop') : proxy.loseAll();
-    if (!areAllLost) return undefined; // A process must notice on its own.
+    if (!areAllLost) return undefined; // The process must notice on its own.
     return async () => {
       for (const { proxy } of all) proxy.set('pass');
       await delay(ALL_LOST_MS);
@@ -62,7 +62,7 @@ export const faults: Fault[] = [
     name: 'F19',
     title: 'all subscriber connections are killed every second',
     promises: ['P8', 'P14', 'P6'],
-    stops: [], // Calls, timeouts and callbacks do not need them.
+    stops: [], // Calls, timeouts and callbacks do not need subscribers.
     closes: [1012],
     lastsMs: 12_000,
     async inject(context) {
@@ -73,7 +73,7 @@ export const faults: Fault[] = [
         const own = { client, spaceId: spaces.pop() as string, receiving: 'responds' } as const;
         const jobId = await bringJob(context, own, ['claim'], ['ack']);
         const killed = Number(await installation.connection.call('CLIENT', 'KILL', 'TYPE', 'pubsub'));
-        // No scheduler is notified of this pending callback, and no other callback is in its partition.
+        // No scheduler is notified of this callback, and there is no other callback in its partition.
         await call({ client, op: 'complete', jobId, sent: { result: { token: jobId } } });
         count(context, 'connections killed', killed);
       });

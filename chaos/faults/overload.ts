@@ -8,16 +8,16 @@ import * as raw from '../load/raw-requests.js';
 import type { Fault, FaultContext } from '../runs/fault.js';
 import { callsDuring, limitMemory } from '../runs/measures.js';
 
-const MOST_MB = 400; // An API has some 120 MB under load, and may have 150 MB more for what was pipelined.
-const PIPELINES = 10; // Connections to each API with a key, and as many with a wrong key.
-const AT_ONCE = 200; // Requests per write: 64 KB, as Node.js reads them.
+const MOST_MB = 400; // An API has about 120 MB under load, plus up to 150 MB for pipelined requests.
+const PIPELINES = 10; // Connections to each API with a correct key, and the same number with a wrong key.
+const AT_ONCE = 200; // Requests per write: 64 KB, which is what Node.js reads at a time.
 
 const poll = (key: string) => `${raw.headOf(raw.POLL, { 'x-api-key': key, 'content-length': 0 })}\r\n`;
 
 /**
- * Pipeline polls of an empty space as fast as the API reads them, and connect again when it cuts the connection off.
+ * Pipeline polls of an empty space as fast as the API reads them, and reconnect when it cuts the connection.
  *
- * @returns a function that stops it
+ * @returns function that stops it
  */
 function pipeline(url: string, key: string): () => void {
   const { hostname, port } = new URL(url);
@@ -41,22 +41,22 @@ function pipeline(url: string, key: string): () => void {
   };
 }
 
-const REDIS_SHARE = 0.02; // Share of a core, too little for the load.
+const REDIS_SHARE = 0.02; // Share of a core, which is too little for the load.
 const REDIS_PERIOD_MS = 100;
-const SENDERS = 800; // Producers, each of which creates one job after the other.
+const SENDERS = 800; // Producers, each of which creates jobs sequentially.
 const OVERLOAD_MS = 6_000;
 const KILLS_AT_ONCE = 20;
 
-/** Create jobs, one after the other, until a time. */
+/** Create jobs sequentially until a time. */
 async function produce({ call }: FaultContext, sender: number, until: number): Promise<void> {
   while (Date.now() < until) {
     const sent = { name: 'overload', payload: { n: nextNumber() } };
     const { outcome } = await call({ client: `producer-${sender}`, op: 'create', spaceId: 'overload', sent });
-    if (outcome !== 'ok') await delay(100); // Far less than Retry-After says.
+    if (outcome !== 'ok') await delay(100); // Much less than Retry-After.
   }
 }
 
-/** Kill the jobs of the overload, so that the run can drain. Those whose creates had no response are only in the store. */
+/** Kill the jobs of the overload, so that the run can drain. Jobs whose creates had no response are only in the store. */
 async function killAll({ call, installation: { store } }: FaultContext): Promise<void> {
   const query = listJobsQuery.parse({ status: 'pending', limit: `${KILLS_AT_ONCE}` });
   for (;;) {
@@ -89,7 +89,7 @@ export const faults: Fault[] = [
     name: 'F32',
     title: `Redis has ${REDIS_SHARE * 100} % of a core while ${SENDERS} producers create as many jobs as they can`,
     promises: ['P1', 'P3', 'P12'],
-    stops: ['redis', 'capacity'], // Some calls get no response in time.
+    stops: ['redis', 'capacity'], // Some calls get no response in time
     lastsMs: 0,
     async inject(context) {
       const { installation } = context;

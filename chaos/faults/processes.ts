@@ -33,9 +33,9 @@ const KILLS: [variant: string, when: string, script: string, action: Interceptio
   ],
 ];
 
-const RUN_WITHIN_MS = 60_000; // Under load each of these scripts runs many times a second.
+const RUN_WITHIN_MS = 60_000; // Under load, each of these scripts runs many times a second.
 
-/** Lose the request or reply of the next run of a script. @returns the scheduler that ran it; null for none */
+/** Lose the request or the reply of the next run of a script. @returns scheduler that ran it; null for none */
 async function loseNext(schedulers: AppProcess[], script: string, action: Interception['action']) {
   const waiting = schedulers.map((scheduler) => {
     const next = scheduler.proxy.intercept(runs(script), { action, end: 'silence' } as Interception);
@@ -60,12 +60,12 @@ const schedulerKilled = ([variant, when, script, action]: (typeof KILLS)[number]
     killed.proxy.resetLost();
     return () => killed.start();
   },
-  expect: lateTimeouts, // The other scheduler sweeps on its own when the killed one had the tick.
+  expect: lateTimeouts, // If the killed scheduler had the tick, the other one sweeps on its own.
 });
 
-const BACK_MS = 3_000; // Watchers connect again at once; the rest is for a slow machine.
+const BACK_MS = 3_000; // Watchers reconnect immediately; the rest is for a slow machine.
 
-/** Report watchers of spaces that were cut and did not soon get a new snapshot; their streams never end on their own. */
+/** Report watchers of spaces that were cut and did not get a new snapshot soon. Their streams never end on their own. */
 function notBack({ history, outage: { from, until } }: Run): Finding[] {
   const streams = history.ofKind('stream').filter(({ scope }) => scope === 'space');
   const isBack = (name: string) =>
@@ -77,10 +77,10 @@ function notBack({ history, outage: { from, until } }: Run): Finding[] {
   }));
 }
 
-const UNDER_WAY = 12; // Attempts at callbacks that last as long as a receiver may take.
-const TO_POST_MS = 2_000; // Time from the lease of an attempt to its POST, at most.
+const UNDER_WAY = 12; // Attempts at callbacks that last as long as a receiver can take.
+const TO_POST_MS = 2_000; // Maximum time from the lease of an attempt to its POST.
 
-/** Report callbacks that were sent while another attempt had neither been recorded nor lost its lease (P6). */
+/** Report callbacks sent while another attempt was neither recorded nor without its lease (P6). */
 function sentAtOnce({ history, dump }: Run): Finding[] {
   const latest = new Map<string, Callback>();
   const sorted = history.ofKind('callback').sort((a, b) => a.at - b.at);
@@ -105,8 +105,8 @@ export const faults: Fault[] = [
     name: 'F28',
     title: 'of three schedulers one is killed and one paused',
     promises: ['P6', 'P4'],
-    stops: ['scheduler'], // One of them remains: attempts may be repeated, and no timeout is late.
-    lastsMs: 18_000, // Longer than a lease: another scheduler takes the callback, and then the first one continues.
+    stops: ['scheduler'], // One of them remains, so attempts may be repeated, but no timeout is late.
+    lastsMs: 18_000, // Longer than a lease, so that another scheduler takes the callback before the first one resumes.
     installation: { schedulers: 3 },
     async inject(context) {
       const { installation, random } = context;

@@ -10,7 +10,7 @@ import { cutsOtherThan, strayPrints, unserved } from '../runs/measures.js';
 import { within } from '../runs/waiting.js';
 import { callBack } from './callbacks.js';
 
-const UNDER_WAY = 8; // Callbacks that are being sent, by any scheduler, when one gets SIGTERM.
+const UNDER_WAY = 8; // Callbacks in flight, from any scheduler, when one gets SIGTERM.
 const RUN_WITHIN_MS = 60_000; // Scripts run many times a second.
 
 /** Report watchers of spaces whose last stream was cut. */
@@ -25,7 +25,7 @@ const POLICY = 'allkeys-lru';
 const SETTINGS_CHECKED_MS = 30_000; // Each process checks the settings of Redis this often.
 const ROOM_BYTES = 500_000_000;
 
-/** Count the warnings that a process printed at its start. */
+/** Count the warnings about the policy that a process has printed. */
 const warnings = ({ output }: AppProcess) =>
   output().split(`maxmemory-policy is ${POLICY}, it must be noeviction`).length - 1;
 
@@ -34,7 +34,7 @@ export const faults: Fault[] = [
     name: 'F25',
     title: 'every process is terminated and started again, one by one',
     promises: ['P15', 'P4', 'P6', 'P8'],
-    stops: ['hanging callbacks'], // There is always another process, so no call fails and no timeout is late.
+    stops: ['hanging callbacks'], // Another process always remains, so no call fails and no timeout is late.
     closes: [1001],
     lastsMs: 500,
     installation: { gateways: 2 },
@@ -48,7 +48,7 @@ export const faults: Fault[] = [
         figures['slowest exit, ms'] = Math.max(figures['slowest exit, ms'] ?? 0, tookMs);
         if (code !== 0) found(`${app.name} exited with ${code} after ${tookMs} ms`);
         await app.start();
-        // Wait as a rollout does, because a scheduler that has just started leaves timeouts to the other one.
+        // Wait like a rollout, because a scheduler that has just started leaves timeouts to the other one.
         await until(async () => (await fetch(`${app.url}/readyz`)).ok);
       }
       return undefined;
@@ -67,7 +67,7 @@ export const faults: Fault[] = [
     lastsMs: 8_000,
     installation: { gateways: 2, makeOtherRelease },
     async inject({ installation: { apis }, found }) {
-      // Both must work: one runs the scripts of this release, and the other runs scripts of its own.
+      // Both must work: one runs the scripts of this release, and the other runs different scripts.
       const [ours, theirs] = apis.map(({ proxy }) => proxy.intercept(runs('ack'), { action: 'observe' }));
       const other = apis[1]?.proxy.intercept(isScript, { action: 'observe' });
       const work = await within(RUN_WITHIN_MS, Promise.all([ours?.happened, other?.happened]));
@@ -104,7 +104,7 @@ export const faults: Fault[] = [
       await connection.config('SET', 'maxmemory-policy', POLICY);
       for (const app of [apis, gateways, schedulers].map(([first]) => first as AppProcess)) {
         await app.terminate();
-        const earlier = warnings(app); // It may have noticed the change before.
+        const earlier = warnings(app); // The process may have noticed the change before.
         await app.start();
         if (warnings(app) !== earlier + 1) found(`${app.name} did not warn about the policy`);
         await delay(500);

@@ -4,12 +4,12 @@ import type { Fault } from '../runs/fault.js';
 import { limitMemory } from '../runs/measures.js';
 import { repeat } from '../runs/waiting.js';
 
-/** Each refusal has a sentence and a code, whether a route, the body reader or the HTTP parser makes it. */
+/** Every refusal has a sentence and a code, whether it comes from a route, the body reader or the HTTP parser. */
 const SENTENCE = /^\{"error":"[^"]{10}.*"code":"[A-Z_]+"/;
 const SENDERS = 4;
 const PAUSE_MS = 30;
-const WITHIN_MS = 30_000; // For a request whose body is incomplete.
-const MOST_MB = 400; // An API has some 120 MB under load, plus bodies that it receives.
+const WITHIN_MS = 30_000; // Maximum time for a request with an incomplete body.
+const MOST_MB = 400; // An API has about 120 MB under load, plus the bodies that it receives.
 
 const isRefusal = (status: number | null) => status !== null && status >= 400 && status <= 499;
 const ENDLESS_SENDERS = 3; // Of each kind to each API.
@@ -20,11 +20,11 @@ const CHUNKED = { 'transfer-encoding': 'chunked' };
 const chunk = (bytes: Buffer) =>
   Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
 const MANY = Buffer.alloc(65_536, '"more and more"\n');
-/** Gzip members, which may follow each other. */
+/** Gzip members, which can be concatenated. */
 const BLANKS = gzipSync(Buffer.alloc(4_000_000, ' '), { level: 9 });
 const again = (bytes: string | Buffer, everyMs: number) => ({ bytes: Buffer.from(bytes), everyMs });
 
-/** Requests that never end: path, headers, the first bytes after these, and the bytes that are then repeated. */
+/** Requests that never end: path, headers, first bytes after the headers, and bytes that are then repeated. */
 const ENDLESS: [kind: string, path: string, headers: object, begins: string, raw.RawRequest['again']?][] = [
   ['a body', CREATE, { ...JSON_TYPE, ...CHUNKED }, '\r\n5\r\n{"x":\r\n', again(chunk(MANY), 20)],
   ['a terabyte', CREATE, { ...JSON_TYPE, 'content-length': '1000000000000' }, '\r\n{"x":', again(MANY, 20)],
@@ -80,7 +80,7 @@ export const faults: Fault[] = [
         const during = { from, until: from + tookMs };
         figures['longest, ms'] = Math.max(figures['longest, ms'] ?? 0, tookMs);
         if (!isClosed) found(`${kind} without end was read for ${tookMs} ms`, { during });
-        // A client that is cut off while it sends may not get the response.
+        // A client that is cut off while sending may not get the response.
         if (status !== null && !isRefusal(status)) found(`${kind} without end returned ${status}`);
       };
       const all = apis.flatMap(({ url }) => ENDLESS.map((request) => [request, url] as const));

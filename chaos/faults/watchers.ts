@@ -11,13 +11,13 @@ import { limitMemory } from '../runs/measures.js';
 const NOISY_SPACE = 'yard-noise';
 const SOCKETS = 20;
 const NOISY_JOBS = 3;
-const EVENTS = 100; // 18 MB per socket: the operating system buffers some 5 MB for one that does not read. A history keeps 8 MB.
+const EVENTS = 100; // 18 MB per socket: the operating system buffers about 5 MB for a socket that does not read, and a history keeps 8 MB.
 const BYTES = 60_000;
-const MOST_MB = 220; // A gateway has 100 MB under load, and 1 MB may wait per socket; all events would be 260 MB more.
-const CLOSED = 'yardmaster_stream_closes_total{code="1013"} '; // It also counts clients that do not respond to a close.
+const MOST_MB = 220; // A gateway has 100 MB under load, plus up to 1 MB per socket; all events would take 260 MB more.
+const CLOSED = 'yardmaster_stream_closes_total{code="1013"} '; // This metric also counts clients that do not respond to a close.
 const CLOSED_MS = 180_000;
 
-/** Open streams, and read nothing after their beginning. */
+/** Open streams, and read nothing after their first bytes. */
 async function neverReaders({ gateways, key }: Installation): Promise<StreamClient[]> {
   const clients: StreamClient[] = [];
   for (let i = 0; i < SOCKETS; i++) {
@@ -73,8 +73,8 @@ const neverRead: Fault = {
 };
 
 const WATCHED_SPACE = 'yard-watchers';
-const JOBS = 10; // The sockets watch these jobs until their end.
-const OPEN_MS = 180_000; // For all sockets on a slow machine.
+const JOBS = 10; // Jobs that the sockets watch until they end.
+const OPEN_MS = 180_000; // Maximum time to open all sockets on a slow machine.
 const END_MS = 90_000;
 
 const manySockets = (sockets: number): Fault => ({

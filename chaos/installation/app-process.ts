@@ -7,18 +7,18 @@ export interface AppOptions {
   name: string; // `api-1`
   port: number;
   redisPort: number;
-  redisUrl: string | undefined; // Address of Redis without the proxy. Default through the proxy.
+  redisUrl: string | undefined; // Address of Redis, to bypass the proxy. Default: the proxy.
   env: Record<string, string>;
-  root: string | undefined; // Folder of another release. Default this one.
+  root: string | undefined; // Folder of another release. Default: this release.
 }
 
-/** A process of the service behind its own proxy to Redis; it can be killed and started again. */
+/** A process of the service behind its own proxy to Redis, which can be killed and restarted. */
 export type AppProcess = Awaited<ReturnType<typeof startApp>>;
 
-export const STARTED_AGAIN = '--- started again'; // Separates the outputs of two starts.
+export const STARTED_AGAIN = '--- started again'; // Separates the outputs of two runs.
 const START_MS = 60_000;
 
-/** Start a compiled app behind its own proxy, and wait until it serves. */
+/** Start a compiled app behind its own proxy, and wait until it accepts requests. */
 export async function startApp({ app, name, port, redisPort, redisUrl, env, root }: AppOptions) {
   const proxy = await startProxy(redisPort);
   const variables = { ...env, REDIS_URL: redisUrl ?? `redis://127.0.0.1:${proxy.port}`, PORT: String(port) };
@@ -44,17 +44,17 @@ export async function startApp({ app, name, port, redisPort, redisUrl, env, root
   });
   return {
     name,
-    url: `http://127.0.0.1:${port}`, // It does not change when the process starts again.
+    url: `http://127.0.0.1:${port}`, // Stays the same across restarts.
     proxy,
     pid: () => latest().child.pid as number,
     kill,
-    /** Send SIGTERM. @returns its exit code */
+    /** Send SIGTERM. @returns exit code of the process */
     terminate: () => latest().stop('SIGTERM'),
     pause: () => void latest().child.kill('SIGSTOP'),
     resume: () => void latest().child.kill('SIGCONT'),
-    start, // Start it again, and wait until it serves.
+    start, // Restart it, and wait until it accepts requests.
     /** Return its output since its first start. */
     output: () => runs.map((run) => run.output()).join(`${STARTED_AGAIN}\n`),
-    stop, // End it, in any state, and its proxy.
+    stop, // Stop the process, in any state, and its proxy.
   };
 }

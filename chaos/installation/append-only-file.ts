@@ -5,12 +5,12 @@ import type { Random } from '../../test/support/random.js';
 
 const LOST_AT_MOST_MS = 2_000; // Redis writes to the disk every second, or every two when the disk is slow.
 const LOST_AT_LEAST_MS = 500;
-const EVERY_MS = 10; // How often the length of the file is read.
+const EVERY_MS = 10; // Interval of reading the length of the file.
 const TORN = '*3\r\n$3\r\nSET\r\n$4\r\nto'; // A command that announces more bytes than it contains.
 
 /**
- * Watch the length of Redis' append-only file. Redis writes before it replies, so the length at a time shows what a
- * power cut loses.
+ * Watch the length of the append-only file. Redis writes before it replies, so the length at a time shows what a power cut
+ * loses.
  */
 export async function watchTail(connection: Redis) {
   const path = await pathOf(connection);
@@ -35,9 +35,9 @@ export async function watchTail(connection: Redis) {
       clearTimeout(timer);
     },
     /**
-     * Cut the file at a random byte of those that were written between two seconds and half a second before the end.
+     * Cut the file at a random byte written between two seconds and half a second before the end.
      *
-     * @returns the time up to which all effects are kept, epoch milliseconds
+     * @returns time up to which all effects are kept, epoch milliseconds
      */
     async cut(random: Random): Promise<number> {
       const first = lengthAgo(LOST_AT_MOST_MS);
@@ -45,7 +45,7 @@ export async function watchTail(connection: Redis) {
       await truncate(path, length);
       return seen.findLast((one) => one.length <= length)?.at as number;
     },
-    /** Append half a command, as if the power had failed while it was written. */
+    /** Append half a command, as if the power had failed during the write. */
     async tear(): Promise<void> {
       const file = await open(path, 'a');
       await file.write(TORN);

@@ -11,17 +11,17 @@ import type { Release } from './release.js';
 import { learnScripts } from './scripts.js';
 
 export interface InstallationOptions {
-  redisLines?: readonly string[]; // Lines of redis.conf, of a single server.
-  hasSentinels?: boolean; // One primary, two replicas and three Sentinels in place of one server; without proxies.
-  isCluster?: boolean; // Three primaries with a replica each in place of one server; without proxies.
+  redisLines?: readonly string[]; // Lines of redis.conf of a single server.
+  hasSentinels?: boolean; // One primary, two replicas and three Sentinels instead of one server; without proxies.
+  isCluster?: boolean; // Three primaries with one replica each instead of one server; without proxies.
   gateways?: number; // Default 1.
   schedulers?: number; // Default 2.
-  env?: Record<string, string>; // Variables of every process; they replace those below.
-  root?: string; // Folder of another release for all processes; default this one.
-  makeOtherRelease?: () => Promise<Release>; // Makes another release for every second process of each kind.
+  env?: Record<string, string>; // Variables of every process, which override those below.
+  root?: string; // Folder of another release for all processes. Default: this release.
+  makeOtherRelease?: () => Promise<Release>; // Create another release for every second process of each kind.
 }
 
-/** Short windows, so that much happens in a short time. */
+/** Short windows, so that many of them close during a run. */
 const ENV = {
   ADMIN_API_KEY: ADMIN_KEY,
   DELIVERY_TIMEOUT_SECONDS: '2',
@@ -31,7 +31,7 @@ const ENV = {
   CALLBACK_SIGNING_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   EVENTS_PER_JOB: '1000',
   UI: 'false', // Copies of releases have no dashboard.
-  RETENTION_SECONDS: '3600', // Longer than a run: ended jobs are checked at the end.
+  RETENTION_SECONDS: '3600', // Longer than a run, because ended jobs are checked at the end.
   SHUTDOWN_SECONDS: '10',
 };
 
@@ -47,14 +47,14 @@ const settingsOf = (env: typeof ENV) => ({
 export type Settings = ReturnType<typeof settingsOf>;
 
 /**
- * All processes of one service with a Redis of their own, on TCP and with an append-only file.
+ * All processes of one service, with their own Redis on TCP and with an append-only file.
  *
  *   await installation.apis[0].kill();     await installation.apis[0].start();
  *   await installation.redis.kill();       await installation.redis.resume();   // on the same data
  */
 export type Installation = Awaited<ReturnType<typeof startInstallation>>;
 
-/** Start an installation, and wait until all processes serve. */
+/** Start an installation, and wait until all processes accept requests. */
 export async function startInstallation(options: InstallationOptions = {}) {
   const { gateways = 1, schedulers = 2, root } = options;
   const env = { ...ENV, ...options.env };
@@ -79,11 +79,11 @@ export async function startInstallation(options: InstallationOptions = {}) {
       apps.push(made);
       return made;
     });
-    await Promise.allSettled(starting); // If one does not start, `stop` must still end the others.
+    await Promise.allSettled(starting); // If one does not start, `stop` must still stop the others.
     return Promise.all(starting);
   }
 
-  /** Start schedulers, and wait until they process deadlines: at first they only watch Redis' clock. */
+  /** Start schedulers, and wait until they process deadlines. At first, they only watch the clock of Redis. */
   async function startSchedulers(count: number): Promise<AppProcess[]> {
     const started = await start('scheduler', count);
     const isReady = async ({ url: at }: AppProcess) => (await fetch(`${at}/readyz`)).ok;
@@ -118,9 +118,9 @@ async function startServers({ redisLines = [], hasSentinels, isCluster }: Instal
   const many = sentinels ?? cluster;
   const redis = many?.nodes[0] ?? (await startNode({ lines: (port) => [`port ${port}`, ...redisLines] }));
   const connection = connectTo(many?.url ?? `redis://127.0.0.1:${redis.port}`);
-  connection.on('error', () => undefined); // Commands report it.
+  connection.on('error', () => undefined); // Commands report the error.
   return {
-    redis, // The only server, or the first primary.
+    redis, // Only server, or first primary.
     sentinels,
     cluster,
     url: many?.url, // Address for processes without a proxy; undefined: through their proxies.

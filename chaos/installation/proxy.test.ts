@@ -21,14 +21,14 @@ afterEach(async () => {
   await node.stop();
 });
 
-/** Connect through the proxy, without reconnection, so that tests see the end of the connection. */
+/** Connect through the proxy without reconnecting, so that tests see the end of the connection. */
 async function connect(): Promise<Redis> {
   const redis = new Redis(proxy.port, '127.0.0.1', {
     retryStrategy: () => null,
     maxRetriesPerRequest: 0,
     enableReadyCheck: false,
     lazyConnect: true,
-    disconnectTimeout: 50, // Its timer would keep this process from ending.
+    disconnectTimeout: 50, // Its timer would keep this process running.
   });
   redis.on('error', () => undefined);
   through.push(redis);
@@ -61,7 +61,7 @@ it('the proxy drops bytes, even of new connections, and keeps connections that l
   const [loses, idle] = [await connect(), await connect()];
   proxy.set('drop');
   const call = follow(loses.incr('n'));
-  const connected = follow(connect()); // It sends HELLO first.
+  const connected = follow(connect()); // The connection sends HELLO first.
   await until(() => proxy.lost === 2);
   await aMoment();
   expect([call.outcome, loses.status, connected.outcome]).toEqual(['waits', 'ready', 'waits']);

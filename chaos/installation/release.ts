@@ -2,18 +2,18 @@ import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The repository. */
+/** Root of the repository. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 const APPS = ['api', 'gateway', 'scheduler'].map((name) => `apps/${name}`);
 
 /** Compiled apps of another release. */
 export interface Release {
-  root: string; // Its folder, which has the structure of the repository.
+  root: string; // Folder with the structure of the repository.
   remove(): Promise<void>;
 }
 
-/** Copy this release with other texts of its Lua scripts, so that Redis knows them by other hashes. */
+/** Copy this release with changed Lua scripts, so that their hashes differ. */
 export async function makeOtherRelease(): Promise<Release> {
   const release = await copyRelease('release');
   const scripts = join(release.root, 'packages/store/dist/script/scripts.generated.js');
@@ -21,7 +21,7 @@ export async function makeOtherRelease(): Promise<Release> {
   return release;
 }
 
-/** Copy this release into .cache, where Node finds the same modules. @param parts more folders, e.g. `src` */
+/** Copy this release into .cache, where Node.js finds the same modules. @param parts additional folders, such as `src` */
 export async function copyRelease(name: string, parts: readonly string[] = []): Promise<Release> {
   const root = await newFolder(name);
   for (const folder of await foldersOf(ROOT)) {
@@ -56,12 +56,12 @@ async function linkModules(root: string): Promise<void> {
   }
 }
 
-/** Not every package has modules of its own. */
+/** Ignore a missing folder, because not every package has its own modules. */
 function ignoreAbsent(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error;
 }
 
-/** Code that gives each script another text. */
+/** Code that changes the text of each script. */
 const OTHER_TEXTS = `
 import * as all from './scripts.generated.js';
 for (const script of Object.values(all)) {

@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import { readSteppedClock } from '../../test/support/stepped-clock.js';
 
-// Imported before a process of the service: its connections add a step to the clock of Redis, once a step is set.
+// Imported before a process of the service. Once a step is set, the connections of the process add it to the clock of Redis.
 
-/** Key whose value is the step in seconds. */
+/** Key with the step in seconds. */
 export const STEP_KEY = 'stepped-clock';
 
 const patched = new WeakSet<Redis>();

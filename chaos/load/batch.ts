@@ -2,17 +2,17 @@ import type { Call } from '../checker/history.js';
 import type { Caller } from './client.js';
 import type { Request } from './request.js';
 
-/** Calls about jobs of one space that wait until they are sent together. */
+/** Collects calls about jobs of one space to send them together. */
 export interface Batch {
-  /** Make a call: together with others if settle supports it, otherwise alone. */
+  /** Make a call: with others if settle supports it, otherwise alone. */
   call: Caller;
-  /** Take the calls that wait: their requests, and a function that resolves each. */
+  /** Take the waiting calls: their requests, and a function that resolves them. */
   take(): { requests: Request[]; resolve(calls: readonly Call[]): void };
 }
 
-const MOST_OUTCOMES = 50; // Of a poll.
+const MOST_OUTCOMES = 50; // Maximum per poll.
 
-/** Make a batch. @param single makes the calls that settle does not have */
+/** Create a batch. @param single makes the calls that settle does not support */
 export function createBatch(spaceId: string, single: Caller): Batch {
   const waiting: { request: Request; done: (call: Call) => void }[] = [];
   return {

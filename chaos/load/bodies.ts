@@ -1,6 +1,6 @@
 import type { Body, Operation } from '../checker/history.js';
 
-/** Bodies of calls, with a text that only one call sends. */
+/** Bodies of calls, each with a text unique to the call. */
 export const BODIES: Partial<Record<Operation, (token: string) => Body>> = {
   progress: (token) => ({ percent: 50, message: token }),
   checkpoint: (token) => ({ token }),

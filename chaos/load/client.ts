@@ -10,8 +10,8 @@ import type { Exchange, Request, Response, Wire } from './request.js';
 export type Caller = (request: Request) => Promise<Call>;
 
 const GIVE_UP_MS = 10_000; // A rule checks the promised two seconds.
-const SOCKETS = 1_000; // To each API: more than all clients need, so that no call waits in this process.
-const PAUSE_MS = 20; // After a call for which no API accepted a connection.
+const SOCKETS = 1_000; // Per API: more than all clients need, so that no call waits in this process.
+const PAUSE_MS = 20; // Pause after a call for which no API accepted a connection.
 
 /** Clients of all APIs. */
 export interface Clients extends ListCallers {
@@ -26,8 +26,8 @@ export interface Service {
 }
 
 /**
- * Make clients of the APIs of an installation. Calls go to the APIs in rotation, as from a load balancer, and skip an API that
- * accepts no connection. No call is sent twice.
+ * Create clients for the APIs of an installation. Calls go to the APIs in rotation, as from a load balancer, skipping an API
+ * that accepts no connection. No call is sent twice.
  */
 export function createClients({ apis, key }: Service, history: Pick<History, 'add'>): Clients {
   const clients = apis.map(({ url }) => new HttpClient(url, SOCKETS));
@@ -50,7 +50,7 @@ export function createClients({ apis, key }: Service, history: Pick<History, 'ad
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException;
         const isLast = wire.api !== undefined || tried === apis.length;
-        // A refused connection means that nothing was sent, so another API may get it.
+        // After a refused connection, nothing was sent, so try another API.
         if (code !== 'ECONNREFUSED' || isLast) return { api, status: null, body: message };
       }
     }
@@ -93,7 +93,7 @@ function pathOf({ op, spaceId, jobId }: Request): string {
   return `/jobs/${jobId}/${op === 'redeliver' ? 'callback/redeliver' : op}`;
 }
 
-/** Codes of 503 which mean that nothing has happened. */
+/** Codes of a 503 that promise that nothing was done. */
 const NOTHING_DONE = ['OVERLOADED', 'STORAGE_UNSAFE'];
 
 function outcomeOf(status: number | null, code: string | null): Call['outcome'] {

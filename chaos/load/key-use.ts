@@ -9,13 +9,13 @@ import type { FaultContext } from '../runs/fault.js';
 import { repeat } from '../runs/waiting.js';
 import { SPACES } from './plan.js';
 
-export const REVOKED_MS = 1_000; // A published revocation takes no longer.
-export const SLOW_MS = 500; // More time for clients, network and processes on a slow machine.
+export const REVOKED_MS = 1_000; // Maximum time until a published revocation takes effect.
+export const SLOW_MS = 500; // Extra time for clients, network and processes on a slow machine.
 
 const CALL_EVERY_MS = 20;
 const STREAM_EVERY_MS = 100;
 
-/** Results of a client that used an API key all the time, at every API and gateway. Times are epoch milliseconds. */
+/** Results of a client that used an API key continuously, with every API and gateway. Times are epoch milliseconds. */
 interface KeyUse {
   calls: { api: string; sentAt: number; endedAt: number; status: number }[];
   streams: { gateway: string; openedAt: number; closedAt: number | null; code: number | null }[];
@@ -23,7 +23,7 @@ interface KeyUse {
 
 export type KeyUser = Awaited<ReturnType<typeof useNewKey>>;
 
-/** Make a key, and use it everywhere. @param mayOpen whether to open streams now; default: two per gateway stay open */
+/** Create a key and use it everywhere. @param mayOpen whether to open streams now. Default: keep two per gateway open */
 export async function useNewKey({ apis, gateways, store }: Installation, mayOpen?: () => boolean) {
   const spaceId = SPACES[0] as string;
   const { id, key } = await createKey(store, { name: 'fault', scopes: ['jobs:read'], spaceId, expiresAt: null });
@@ -85,7 +85,7 @@ export async function revoke({ apis, key }: Installation, keyId: string): Promis
   client.close();
 }
 
-/** Revoke a key that is in use, and check that no process accepts it after a second. */
+/** Revoke a key that is in use, and check that no process accepts it a second later. */
 export async function revokeOne(context: FaultContext): Promise<void> {
   const user = await useNewKey(context.installation);
   await revoke(context.installation, user.keyId);
@@ -104,7 +104,7 @@ const unavailableDuring = (status: number, at: number) => (status === 503 ? { du
 export interface Revocation {
   revokedAt: number; // When the key was revoked, and when its use ended, epoch milliseconds.
   stoppedAt: number;
-  withinMs: number; // How long it may still be accepted.
+  withinMs: number; // How long the key may still be accepted.
   mayCut?: boolean; // Whether streams may be closed with 1012 first, because their gateway has lost its subscriptions.
 }
 

@@ -2,8 +2,8 @@ import { ERRORS, type ErrorCode } from '@yardmaster/protocol';
 import type { Body, Call } from '../checker/history.js';
 import type { Exchange, Request, Wire } from './request.js';
 
-// Calls about several jobs of a space. The history has each job's part as a call of its own, because the rules expect of
-// it what they expect of a single call.
+// Calls about several jobs of a space. The history has the part of each job as a separate call, because the same rules apply as
+// for single calls.
 
 /** Calls about several jobs. They never reject. */
 export interface ListCallers {
@@ -15,7 +15,7 @@ export interface ListCallers {
   turn(outcomes: readonly Request[], poll: Request): Promise<{ settled: Call[]; polled: Call }>;
 }
 
-/** Make these callers. @param exchange sends a request; @param record adds a call to the history */
+/** Create these callers. @param exchange sends a request @param record adds a call to the history */
 export function listCallers(
   exchange: (wire: Wire) => Promise<Exchange>,
   record: (request: Request, outcome: Exchange) => Call,
@@ -43,8 +43,8 @@ export function listCallers(
         creates.map(({ sent }) => sent),
       );
       return creates.map(({ idempotencyKey, ...request }, i) => {
-        const key = idempotencyKey ? `${idempotencyKey} [${i}]` : null; // What the service makes of it for each job.
-        // The response to a list has few fields. The rules compare the others with what was sent.
+        const key = idempotencyKey ? `${idempotencyKey} [${i}]` : null; // The key of each job.
+        // The response to a list has few fields. Take the others from the request, so that the rules can compare them.
         const body =
           outcome.status === 201
             ? { callbackUrl: null, ...(request.sent as object), ...outcome.body[i] }
@@ -71,7 +71,7 @@ export function listCallers(
   };
 }
 
-/** An outcome as settle and poll take it. */
+/** Format an outcome for settle and poll. */
 const asOutcome = ({ op, jobId, token, sent }: Request) => ({
   jobId,
   ...(token && { deliveryToken: token }),
@@ -79,7 +79,7 @@ const asOutcome = ({ op, jobId, token, sent }: Request) => ({
   ...(op === 'checkpoint' || op === 'event' ? { data: sent } : (sent as object | undefined)),
 });
 
-/** What a single call would have got, from its entry of a list. A list with another entry there counts as 500. */
+/** Convert an entry of a list to the response of a single call. A list with a wrong entry counts as 500. */
 function partOf(outcome: Exchange, { jobId }: Request, entry: Body): Exchange {
   if (entry?.jobId !== jobId) return { ...outcome, status: 500, body: { code: 'ANOTHER_JOB' } };
   const { jobId: _, success, ...rest } = entry;

@@ -21,10 +21,10 @@ const WORKERS = 12;
 const LOOPS = [runWorker, runSettlingWorker, runTurns];
 const WATCHERS = 2; // Per space.
 
-/** Producers, workers, operators, watchers and receivers of callbacks during a run. */
+/** Producers, workers, operators, watchers and callback receivers of a run. */
 export type Load = Awaited<ReturnType<typeof startLoad>>;
 
-/** Start the load: jobs at an even rate, whether or not earlier calls have responses. */
+/** Start the load: jobs at a constant rate, whether or not earlier calls have responses. */
 export async function startLoad({ installation, clients, history, seed, rate }: LoadOptions) {
   const { call } = clients;
   const receivers = await startReceivers();
@@ -46,7 +46,7 @@ export async function startLoad({ installation, clients, history, seed, rate }: 
     void work.finally(() => busy.delete(work));
   }
 
-  /** The number in the payload identifies the plan, so that any worker can follow it. */
+  /** Create a request. The number in the payload identifies the plan, so that any worker can follow it. */
   function requestOf({ n, spaceId, name, maxRetries, timeoutSeconds, receiving, ...more }: JobPlan): Request {
     const { creates, unique, timing } = more;
     const callback = receiving === null ? {} : { callbackUrl: receivers.urlFor(n, receiving) };
@@ -59,7 +59,7 @@ export async function startLoad({ installation, clients, history, seed, rate }: 
       ...timing,
       ...(unique && { unique }),
     };
-    const idempotencyKey = creates === 'once' ? null : `create ${n} of ${seed}`; // Jobs of earlier loads are kept.
+    const idempotencyKey = creates === 'once' ? null : `create ${n} of ${seed}`; // The seed distinguishes it from keys of earlier loads.
     return { client: 'producer', op: 'create', spaceId, idempotencyKey, sent };
   }
 
@@ -112,14 +112,14 @@ export async function startLoad({ installation, clients, history, seed, rate }: 
   const producing = produce();
   for (let i = 1; i <= WORKERS; i++) begin((LOOPS[i % LOOPS.length] as typeof runWorker)(`worker-${i}`, workers));
 
-  /** Create no more jobs; workers, watchers and receivers continue. */
+  /** Stop creating jobs. Workers, watchers and receivers continue. */
   async function stopCreating(): Promise<void> {
     isCreating = false;
     await producing;
   }
 
   return {
-    callbackUrl: receivers.urlFor, // A URL for a job of a fault, whose callbacks are recorded.
+    callbackUrl: receivers.urlFor, // URL for a job of a fault, whose callbacks are recorded.
     messageTimes: watchers.messageTimes, // When watchers of spaces got a message, epoch milliseconds.
     stopCreating,
     /** Stop the load, and record the messages of watchers and the requests to receivers. */

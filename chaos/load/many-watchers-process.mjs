@@ -1,9 +1,9 @@
-// Opens thousands of streams, too many for the process of a run. It reads a URL per line, or `close`, from stdin, and prints its
-// counts twice a second.
+// Open thousands of streams, which are too many for the process of a run. Reads URLs, one per line, or `close` from stdin, and
+// prints its counts twice a second.
 import { createInterface } from 'node:readline';
 import { WebSocket } from 'ws';
 
-const AT_ONCE = 50; // Handshakes under way.
+const AT_ONCE = 50; // Concurrent handshakes.
 
 const seen = { open: 0, refused: 0, completed: 0, codes: {} };
 const waiting = [];

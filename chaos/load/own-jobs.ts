@@ -7,7 +7,7 @@ import { type Receiving, SPACES } from './plan.js';
 
 let numbers = 1_000_000; // The load has fewer jobs.
 
-/** Return a number for the payload of a job that no other job has. */
+/** Return a unique number for the payload of a job. */
 export const nextNumber = () => ++numbers;
 
 /** A call about a job, and its body. */
@@ -19,12 +19,12 @@ export interface OwnJob {
   name?: string;
   n?: number;
   maxRetries?: number;
-  timeoutSeconds?: number; // Default long enough that nothing times out.
+  timeoutSeconds?: number; // Default: long enough that nothing times out.
   receiving?: Receiving | undefined; // Default: no callback.
   api?: number; // Index of the API that gets the calls. Default any.
 }
 
-/** Create a job, and make some calls for it. @returns its id */
+/** Create a job, and make some calls for it. @returns ID of the job */
 export async function bringJob(
   { call, load }: Pick<FaultContext, 'call' | 'load'>,
   { client, spaceId, api, n = nextNumber(), receiving, ...fields }: OwnJob,
@@ -38,14 +38,14 @@ export async function bringJob(
   const step = async ([op, body]: Step): Promise<void> => {
     const { outcome } = await call({ ...through, op, jobId, sent: body });
     if (op !== 'ack' || outcome !== 'refused') return;
-    await step(['claim']); // On a slow machine the delivery window may be over.
+    await step(['claim']); // On a slow machine, the delivery window may have closed.
     await step([op]);
   };
   for (const one of steps) await step(one);
   return jobId;
 }
 
-/** Return names of spaces, each in a partition that no other space uses. */
+/** Return names of spaces in partitions that no other space uses. */
 export function separateSpaces(count: number): string[] {
   const taken = new Set(SPACES.map(partitionOf));
   const spaces: string[] = [];

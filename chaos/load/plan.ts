@@ -3,19 +3,19 @@ import { Random } from '../../test/support/random.js';
 import type { Operation } from '../checker/history.js';
 
 export const SPACES = ['yard-a', 'yard-b', 'yard-c'];
-export const SDK_SPACE = 'yard-sdk'; // Of workers whose calls are not in the history (soak).
+export const SDK_SPACE = 'yard-sdk'; // Space of workers whose calls are not in the history (soak).
 export const NAMES = ['resize', 'crop', 'a/b:c'];
 
-/** What a worker does between the ack and the end of an attempt, and how likely it is. */
+/** Steps of a worker between the ack and the end of an attempt, and how likely each is. */
 const STEPS = { progress: 4, checkpoint: 2, event: 2, keepalive: 2, logs: 3 };
 export type Step = keyof typeof STEPS;
 
 /** How the attempt of a worker ends. */
 interface End {
   weight: number; // How likely it is.
-  op?: Operation; // The call that ends it; none for a worker that crashes.
+  op?: Operation; // Call that ends the attempt; none for a worker that crashes.
   more?: object; // Further fields of that call.
-  isTwice?: true; // It reports the end again, whatever the response.
+  isTwice?: true; // Report the end twice, whatever the response.
   isBeforeAck?: true;
 }
 
@@ -30,9 +30,9 @@ const ENDINGS = {
   'fails for good': { weight: 3, op: 'fail', more: { retryable: false } }, // No retry follows.
   'fails until later': { weight: 4, op: 'fail', more: { retryAfterSeconds: 0.5 } }, // It sets the delay itself.
   'releases until later': { weight: 3, op: 'release', more: { delaySeconds: 0.5 } },
-  vanishes: { weight: 8 }, // It crashes after its ack.
-  'never acks': { weight: 8 }, // It crashes before its ack.
-  // It sends nothing for longer than its window, and then continues: a report, and the end of the attempt.
+  vanishes: { weight: 8 }, // Crashes after its ack.
+  'never acks': { weight: 8 }, // Crashes before its ack.
+  // Sends nothing for longer than its window, and then resumes: a report, and the end of the attempt.
   stalls: { weight: 6, op: 'complete' },
   'stalls and fails': { weight: 3, op: 'fail' },
   'stalls and releases': { weight: 3, op: 'release' },
@@ -49,10 +49,10 @@ export interface AttemptPlan {
   end: keyof typeof ENDS;
 }
 
-/** The attempt after the planned ones. */
+/** Plan of any attempt after the planned ones. */
 export const LAST_ATTEMPT: AttemptPlan = { steps: [], end: 'completes' };
 
-/** How the receiver of a callback behaves (receivers.ts), and how likely it is. */
+/** Behaviors of a callback receiver (receivers.ts), and how likely each is. */
 const RECEIVING = {
   ...{ responds: 50, 'fails first': 12, 'resets first': 8, 'hangs first': 4 },
   ...{ 'is slow': 8, 'never stops': 6, 'returns 410': 6, 'returns 500': 6 },
@@ -60,10 +60,10 @@ const RECEIVING = {
 };
 export type Receiving = keyof typeof RECEIVING;
 
-const HANGING_UNTIL = 40; // Only the first jobs have a receiver that hangs, because it costs 10 s per attempt.
+const HANGING_UNTIL = 40; // Only the first jobs have a hanging receiver, because it costs 10 s per attempt.
 
 /**
- * Unique keys of jobs. Each key always has the same `until`, because that of the job which occupies the key decides. So a
+ * Unique keys of jobs. Each key always has the same `until`, because the `until` of the job that occupies the key applies. So a
  * request is replaced only before the first attempt.
  */
 const UNIQUE = [
@@ -80,7 +80,7 @@ const RETRIES = [
   { delaySeconds: 0.2, factor: 3, maxDelaySeconds: 0.7, jitter: 1 },
 ] as const;
 
-/** Fields of create that say when, how often and how long a job runs. Left out, they have no effect. */
+/** Fields of a create that control when, how often and how long a job runs. Default: none. */
 export interface Timing {
   delaySeconds?: number;
   retry?: (typeof RETRIES)[number];
@@ -90,32 +90,32 @@ export interface Timing {
   callbackOn?: readonly TerminalStatus[];
 }
 
-/** The plan of a job, which depends only on the seed. */
+/** The plan of a job. */
 export interface JobPlan {
   n: number;
   spaceId: string;
   name: string;
   maxRetries: number;
   timeoutSeconds: number;
-  receiving: Receiving | null; // Null: no callback.
+  receiving: Receiving | null; // Null for no callback.
   usesToken: boolean; // Whether its workers send their delivery token, which older clients do not.
   attempts: AttemptPlan[]; // One for each claim; later attempts complete the job.
-  killAfterMs: number | null; // Time from its creation until an operator kills it; null: it is not killed.
-  isClaimed: boolean; // Whether two workers claim it by its id at once, while others poll.
+  killAfterMs: number | null; // Time from its creation until an operator kills it; null to not kill it.
+  isClaimed: boolean; // Whether two workers claim it by its ID at the same time, while others poll.
   watched: 'with key' | 'without' | null;
-  creates: 'once' | 'with a key' | 'twice with a key'; // Whether the create has an idempotency key, and is always sent twice.
+  creates: 'once' | 'with a key' | 'twice with a key'; // Whether the create has an idempotency key, and whether it is always sent twice.
   unique: (typeof UNIQUE)[number] | null;
-  together: number; // How many of the next jobs are created with it, by one call. They get its space and its idempotency key.
-  timing: Timing; // Of jobs without a unique key, because a create may replace the request of one that has a key.
+  together: number; // Number of following jobs that the same call creates. They get its space and its idempotency key.
+  timing: Timing; // Only for jobs without a unique key, because a create may replace the request of a job with a key.
 }
 
-/** Draw a word by its weight. */
+/** Draw a word at random, by weight. */
 function weighted<T extends string>(random: Random, weights: Record<T, number>): T {
   const words = (Object.entries(weights) as [T, number][]).flatMap(([word, weight]) => Array<T>(weight).fill(word));
   return random.of(words);
 }
 
-/** Make the plan of the nth job, which depends only on the seed. */
+/** Create the plan of the nth job, which depends only on the seed. */
 export function planOf(seed: number, n: number): JobPlan {
   const random = new Random(seed * 1_000_003 + n);
   const steps = () => Array.from({ length: random.below(4) }, () => weighted(random, STEPS));

@@ -7,15 +7,15 @@ import { within } from '../runs/waiting.js';
 /** The outcome of bytes that were sent to an API. */
 export interface RawOutcome {
   status: number | null; // Status of the first response; null for none.
-  text: string; // Its body, as far as it arrived.
+  text: string; // Part of the response that arrived.
   isClosed: boolean; // Whether the connection was closed, or broke, in time.
   tookMs: number;
 }
 
 export interface RawRequest {
-  head: string | Buffer; // Sent at once.
-  again?: { bytes: Buffer; everyMs: number }; // Repeated after the head as fast as the API reads, with this pause.
-  withinMs: number; // How long it may take until the connection is closed, milliseconds.
+  head: string | Buffer; // Bytes to send first.
+  again?: { bytes: Buffer; everyMs: number }; // Bytes to repeat after the head as fast as the API reads, with this pause.
+  withinMs: number; // Maximum time until the connection is closed, milliseconds.
 }
 
 /** Send any bytes on a new connection. */
@@ -24,7 +24,7 @@ export async function sendRaw(url: string, { head, again, withinMs }: RawRequest
   const began = Date.now();
   let response = '';
   const socket = net.connect(Number(port), hostname).setNoDelay();
-  socket.on('error', () => undefined); // A reset is also an end.
+  socket.on('error', () => undefined); // A reset also ends the connection.
   socket.on('data', (bytes) => {
     response += bytes.toString('latin1');
   });
@@ -40,18 +40,18 @@ export async function sendRaw(url: string, { head, again, withinMs }: RawRequest
 
 async function repeatBytes(socket: net.Socket, { bytes, everyMs }: { bytes: Buffer; everyMs: number }): Promise<void> {
   while (!socket.destroyed) {
-    // No faster than the API reads, because waiting bytes would only use memory of the test.
+    // Do not write faster than the API reads, because waiting bytes would only take memory of the test.
     if (socket.writableLength < bytes.length) socket.write(bytes);
     await delay(everyMs);
   }
 }
 
-/** The endpoints that get raw requests. No job needs this id, because bodies are checked first. */
+/** Endpoints for raw requests. The job need not exist, because bodies are checked first. */
 export const CREATE = '/api/v1/spaces/yard-a/jobs';
 export const POLL = `${CREATE}/poll`;
 export const LOGS = `/api/v1/jobs/00${'a'.repeat(26)}/logs`;
 
-/** Make the head of a POST up to its last header, without the empty line. */
+/** Create the head of a POST up to its last header, without the empty line. */
 export const headOf = (path: string, headers: object) =>
   Object.entries({ host: 'yard', 'x-api-key': ADMIN_KEY, ...headers }).reduce(
     (head, [name, value]) => `${head}${name}: ${value}\r\n`,
@@ -62,20 +62,20 @@ export const JSON_TYPE = { 'content-type': 'application/json' };
 export const NDJSON_TYPE = { 'content-type': 'application/x-ndjson' };
 export const GZIP = { 'content-encoding': 'gzip' };
 
-/** Make a request with a body of the declared length. */
+/** Create a request with a body of the declared length. */
 function post(path: string, body: string | Buffer, headers: Record<string, string> = JSON_TYPE): Buffer {
   const bytes = Buffer.from(body);
   const head = headOf(path, { connection: 'close', 'content-length': String(bytes.length), ...headers });
   return Buffer.concat([Buffer.from(`${head}\r\n`, 'latin1'), bytes]);
 }
 
-/** Make a request with these headers, and these bytes after the empty line. */
+/** Create a request with these headers, and these bytes after the empty line. */
 const framed = (headers: Record<string, string>, behind: string) =>
   Buffer.from(`${headOf(CREATE, { connection: 'close', ...headers })}\r\n${behind}`, 'latin1');
 const chunked = (behind: string) => framed({ ...JSON_TYPE, 'transfer-encoding': 'chunked' }, behind);
 const job = (fields: object) => JSON.stringify({ name: 'bad', payload: {}, ...fields });
 
-/** Requests that must be refused with 4xx, by their fault: some for each part that refuses. `npm run test:long -- fuzz` has all kinds. */
+/** Requests that must be refused with 4xx, by their fault: some per part that can refuse. The fuzz suite has all kinds. */
 export const MALFORMED: Record<string, Buffer> = {
   'no JSON': post(CREATE, '{"name":'),
   'no UTF-8': post(CREATE, Buffer.from([0x22, 0xff, 0xfe, 0x22])),

@@ -8,7 +8,7 @@ const OK = respondWith(204);
 const slowly: Behaviour = (response, socket) => setTimeout(() => OK(response, socket), 700);
 const ENDLESS = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n';
 
-/** Behaviors for the requests of one job, in this order; the last one also applies to all later requests. */
+/** Behaviors for the requests of one job, in order. The last one also applies to all later requests. */
 const BEHAVIOURS: Record<Receiving, Behaviour[]> = {
   responds: [OK],
   'fails first': [respondWith(503), OK],
@@ -21,7 +21,7 @@ const BEHAVIOURS: Record<Receiving, Behaviour[]> = {
   'returns 500': [respondWith(500)],
 };
 
-/** Start receivers of callbacks, some of which fail. */
+/** Start callback receivers, some of which fail. */
 export async function startReceivers() {
   const receiver = await startReceiver();
   const paths = new Set<string>();

@@ -1,6 +1,6 @@
 import type { Body, Operation } from '../checker/history.js';
 
-/** A call that a client is about to make. */
+/** A call to make. */
 export interface Request {
   client: string; // Name of the client in the history: `worker-3`.
   op: Operation;
@@ -9,8 +9,8 @@ export interface Request {
   sent?: unknown; // JSON body.
   token?: string | null | undefined; // Delivery token. Default none.
   idempotencyKey?: string | null; // Default none.
-  api?: number; // Index of the only API to send it to. Default any that accepts connections.
-  key?: string; // Default the admin key.
+  api?: number; // Index of the API to send it to. Default: any that accepts connections.
+  key?: string; // Default: the admin key.
 }
 
 /** A response, and the API that sent it. Without one, the status is null and the body is the reason. */
@@ -20,7 +20,7 @@ export interface Response {
   body: Body;
 }
 
-/** A request as it is sent. */
+/** A request to send. */
 export interface Wire {
   method?: 'POST' | 'DELETE'; // Default POST.
   path: string;
@@ -30,7 +30,7 @@ export interface Wire {
   key?: string | undefined;
 }
 
-/** A response, and when its request was sent and the response came. Epoch milliseconds. */
+/** A response, and when the request was sent and the response arrived, epoch milliseconds. */
 export interface Exchange extends Response {
   sentAt: number;
   endedAt: number;

@@ -7,13 +7,13 @@ import { reportsEnd } from '../rules/closes.js';
 
 type Subject = Pick<Stream, 'client' | 'scope' | 'jobId' | 'spaceId'>;
 
-const SNAPSHOT_MS = 5_000; // A watcher that tried for so long without a snapshot was refused wrongly.
-const AGAIN_MS = 50; // Before a watcher opens a cut stream again.
+const SNAPSHOT_MS = 5_000; // A watcher without a snapshot after this time was wrongly refused.
+const AGAIN_MS = 50; // Pause before a watcher reopens a cut stream.
 
-/** Make watchers of jobs and spaces, which connect again when a stream ends too early. */
+/** Create watchers of jobs and spaces, which reconnect when a stream ends too early. */
 export function createWatchers({ gateways, key }: Installation, history: History) {
   const watching = new Set<Promise<void>>();
-  /** Watchers without a message, and when they began to try, epoch milliseconds. */
+  /** Watchers without a message, and when they started trying, epoch milliseconds. */
   const waiting = new Map<Subject, number>();
   const open = new Set<StreamClient>();
   const messageTimes: number[] = [];
@@ -31,7 +31,7 @@ export function createWatchers({ gateways, key }: Installation, history: History
     await new Promise<void>((resolve) => stream.ws.once('close', () => resolve()));
     open.delete(stream);
     const { messages } = stream;
-    // A stream that is still open at the end is complete.
+    // A stream still open at the end is complete.
     const closed = isOver ? null : (stream.closed?.code ?? 1006);
     if (messages.length > 0) {
       waiting.delete(subject);
@@ -55,7 +55,7 @@ export function createWatchers({ gateways, key }: Installation, history: History
     messageTimes, // When watchers of spaces got a message, epoch milliseconds.
     watchSpace: (client: string, spaceId: string) =>
       start({ client, scope: 'space', jobId: null, spaceId }, `/spaces/${encodeURIComponent(spaceId)}?token=${key}`),
-    /** @param withKey false for a stream with only the id of the job */
+    /** Watch a job. @param withKey false for a stream with only the ID of the job */
     watchJob(client: string, jobId: string, withKey: boolean): void {
       const subject: Subject = { client, scope: withKey ? 'full' : 'progress', jobId, spaceId: null };
       start(subject, withKey ? `/${jobId}?token=${key}` : `/${jobId}`);

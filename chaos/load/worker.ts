@@ -6,7 +6,7 @@ import { BODIES } from './bodies.js';
 import type { Caller, Clients } from './client.js';
 import { type AttemptPlan, ENDS, type JobPlan, LAST_ATTEMPT, NAMES, SPACES, type Step } from './plan.js';
 
-/** The fields of a claimed job that its worker needs. */
+/** Fields of a claimed job that its worker needs. */
 interface Claimed {
   id: string;
   timeoutSeconds: number;
@@ -20,11 +20,11 @@ export interface WorkerContext {
   random: Random;
   planOf(n: number): JobPlan;
   claimed: Map<number, number>; // How often each job was claimed, by n.
-  text(): string; // A text that no other call sends, so that its effect can be found.
+  text(): string; // Create a text unique to a call, so that its effect can be found.
   isOver(): boolean;
 }
 
-/** Poll random spaces, and work on the returned jobs, with single calls, until the load is over. */
+/** Poll random spaces, and work on the returned jobs with single calls, until the load ends. */
 export async function runWorker(client: string, context: WorkerContext): Promise<void> {
   while (!context.isOver()) {
     const { jobs } = await poll(client, context);
@@ -53,9 +53,9 @@ export async function runSettlingWorker(client: string, context: WorkerContext):
   }
 }
 
-const MOST_AT_ONCE = 5; // Jobs of a worker that sends outcomes with its polls.
+const MOST_AT_ONCE = 5; // Maximum number of jobs of a worker that sends outcomes with its polls.
 
-/** Work on the jobs of one space, whose outcomes are sent with the next poll, until the load is over. */
+/** Work on the jobs of one space, and send the outcomes with the next poll, until the load ends. */
 export async function runTurns(client: string, context: WorkerContext): Promise<void> {
   const { clients, random, isOver } = context;
   const spaceId = random.of(SPACES);
@@ -96,7 +96,7 @@ async function poll(client: string, { clients, random }: WorkerContext) {
   return { spaceId, jobs: jobsOf(await clients.call({ client, op: 'poll', spaceId, sent })) };
 }
 
-/** Claim one job by its id, and work on it if that succeeded. */
+/** Claim one job by its ID, and work on it if that succeeded. */
 export async function claimAndWork(client: string, jobId: string, context: WorkerContext): Promise<void> {
   const { call } = context.clients;
   const claimed = await call({ client, op: 'claim', jobId });
@@ -109,8 +109,8 @@ type Report = (op: Operation, sent?: unknown) => Promise<Call>;
 /**
  * Follow the plan of a claimed job.
  *
- * @param call makes the calls about it
- * @param isAcked whether the poll has acked it
+ * @param call makes calls about the job
+ * @param isAcked whether the poll has acked the job
  */
 async function work(
   job: Claimed,
@@ -136,16 +136,16 @@ async function work(
   for (const step of attempt.steps) {
     await delay(5 + random.below(60));
     const reported = await reportStep(step);
-    if (reported.outcome === 'refused') return; // It was killed, or another worker has it.
+    if (reported.outcome === 'refused') return; // The job was killed, or another worker has it.
   }
   if (attempt.end.startsWith('stalls')) {
     await delay(job.timeoutSeconds * 1_000 + 200 + random.below(2_000));
-    await reportStep(random.of(HEARTBEATS)); // It does not know yet that it has lost the job.
+    await reportStep(random.of(HEARTBEATS)); // The worker does not know yet that it has lost the job.
   }
   await end(attempt, report, context);
 }
 
-/** Ack, and ack again if there is no response, because the job may be running. @returns whether this worker has it */
+/** Ack, and retry without a response, because the job may be running. @returns whether this worker holds the job */
 async function started(report: Report, token: string | null): Promise<boolean> {
   const acked = await report('ack');
   if (acked.outcome === 'ok' || acked.outcome === 'refused') return acked.outcome === 'ok';

@@ -23,8 +23,8 @@ import {
 import { bring, CLIENT, endAll, makeKey, type Start, type Subject, storedJobs, type TrialKey } from './subject.js';
 import { callApi, LOSING, type LostReply, loseReply, OTHER } from './trial.js';
 
-// Trials of the API. Without the reply a call returns 503, and has happened once or not at all. When the call is made again,
-// its response must agree with that.
+// Trials of the API. Without the reply, a call returns 503 and has taken effect at most once. The response to a retry must be
+// consistent with that.
 
 const STATS = { method: 'GET', path: '/spaces/lost/stats' };
 
@@ -37,26 +37,26 @@ interface Responded {
 /** The job and the key of a trial. */
 type About = Subject & { key: TrialKey };
 
-/** How to make a call, and with which key. */
+/** Make a call with a key. */
 type Make = (context: FaultContext, about: About, by: { api: number; key?: string; nth: string }) => Promise<Responded>;
 
 interface Row {
   endpoint: string;
   runs: string;
   start: Start;
-  isRead?: true; // The call can be made again at both APIs.
+  isRead?: true; // The call can be repeated with both APIs.
   make: Make;
-  matches(about: About): Matcher; // The command whose reply is lost.
-  /** Return the part of the stored state that is compared; default all of it. */
+  matches(about: About): Matcher; // Command whose reply is lost.
+  /** Return the part of the stored state to compare. Default: all of it. */
   state?(context: FaultContext, about: About): Promise<unknown>;
-  left?: unknown; // That state after the call; default as before.
-  seen(response: Responded): unknown; // The part of the response that is compared, and its value, when the call is made again.
+  left?: unknown; // State after the call. Default: unchanged.
+  seen(response: Responded): unknown; // Part of the response to the repeated call to compare, and its value.
   again: unknown;
-  leftAgain?: unknown; // The state after the call is made again; default not compared.
-  also?: typeof isRevoked; // Another check after the call, of a key that both APIs have cached.
+  leftAgain?: unknown; // State after the repeated call. Default: not compared.
+  also?: typeof isRevoked; // Additional check after the call, of a key that both APIs have cached.
 }
 
-/** Make a call that changes jobs. It is in the history, so that the rules can explain its effects. */
+/** Make a call that changes jobs, and record it in the history, so that the rules can explain its effects. */
 const inHistory =
   (op: Operation, key: Start['key']): Make =>
   async ({ call }, { n, spaceId, jobId, token }, { nth, ...how }) => {
@@ -83,7 +83,7 @@ const rowsOfChanges = CHANGES.map((change): Row => {
   };
 });
 
-/** Return what the command of a read has among its arguments: nothing for one that is about no certain job or space. */
+/** Return the argument that identifies the command of a read; '' if it is not about a specific job or space. */
 function argumentOf(runs: string, path: string, { spaceId, jobId }: About): string {
   if (runs === 'time' || runs === 'zrangebyscore') return '';
   const isOfSpace = runs !== 'hmget' && (runs === 'stats' || path.includes(spaceId));
@@ -138,14 +138,14 @@ async function isRevoked(context: FaultContext, { key }: About, must: Must): Pro
 
 const ROWS = [...rowsOfChanges, ...rowsOfReads, ...rowsOfSpaceCalls, ...rowsOfKeyCalls];
 
-/** Calls with a new key, which the API reads first. When that reply is lost, nothing happens, and the key is not refused. */
+/** Calls with a new key, which the API reads first. If that reply is lost, nothing happens, and the key is not refused. */
 const KEYED = [
   ...new Map(ROWS.filter(({ runs }) => !LATER.includes(runs)).map((row) => [row.endpoint, row])).values(),
 ].map(
   ({ endpoint, start, make }): Row => ({
     ...{ endpoint, runs: KEY_READ[0], start, again: true },
     make: async (context, about, by) => {
-      // The key of the trial is new; the call concerns another key.
+      // The key of the trial is new, and the call is about another key.
       return make(context, { ...about, key: await makeKey(context, about.n) }, { ...by, key: about.key.text });
     },
     matches: ({ key }) => sends(KEY_READ[0], key.id),

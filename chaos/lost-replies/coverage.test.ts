@@ -16,10 +16,10 @@ import { LOST_SCHEDULER_REPLIES, LOST_SCRAPES, loseSchedulerReplies } from './sc
 import { LOST_STREAMS } from './streams.js';
 import { type LostReply, loserOf } from './trial.js';
 
-// Every reply that a process waits for has a row in the tables of fault F12. These tests make every call of the tables without
-// a fault, and observe which scripts and commands the processes send.
+// Every reply that a process waits for has a row in the tables of fault F12. These tests make every call in the tables without a
+// fault, and observe which scripts and commands the processes send.
 
-/** Commands of connections, periodic commands such as the flush of counts, and those without a caller that waits. */
+/** Commands of connections, periodic commands such as the flush of counts, and commands whose reply no caller awaits. */
 const OF_CONNECTIONS =
   /^(add_history|hello|auth|client|select|info|ping|config|cluster|script|unsubscribe|sunsubscribe)$/;
 
@@ -29,7 +29,7 @@ const OF_NO_CALL = ['append_act', 'record_uses'];
 /** Scripts whose replies these faults need not lose. */
 const EXCEPTIONS = [
   ...OF_NO_CALL,
-  // Of `yardmaster fsck`, which an operator can stop at any reply, and start again.
+  // Scripts of `yardmaster fsck`, which an operator can stop at any time and restart.
   ...['check_acts', 'check_api_keys', 'check_entries', 'check_jobs', 'check_names', 'check_operation', 'check_orphan'],
   ...[
     'check_paused',
@@ -40,17 +40,17 @@ const EXCEPTIONS = [
     'count_jobs',
     'count_names',
   ],
-  // Steps that the next sweep makes again: after a step of Redis' clock, for paused names (test/store/pauses.test.ts), and for
+  // Steps that the next sweep repeats: after a step of the clock of Redis, for paused names (test/store/pauses.test.ts), for
   // the bytes of spaces (test/spaces/bytes.thorough.ts).
   ...['reopen_windows', 'mark_step', 'requeue_resumed', 'recount'],
-  // For several jobs, and for operations on many: test/resilience loses their replies (batch.test.ts, operations.test.ts).
+  // Scripts for several jobs and for operations. test/resilience loses their replies (batch.test.ts, operations.test.ts).
   'group',
   ...['cancel_operation', 'read_operations', 'read_texts', 'start_operation', 'step_operation'],
-  // The flush of counts, which no caller waits for: test/history/flush.thorough.ts.
+  // The flush of counts, which no caller awaits: test/history/flush.thorough.ts.
   'add_history',
 ];
 
-/** Whether a command is for the audit of a call only. */
+/** Check whether a command only serves the audit of a call. */
 const isOfAudit = (words: string[]) =>
   OF_NO_CALL.includes(nameOfCommand(words)) || (words[0] === 'hget' && words.at(-1) === 'state');
 
@@ -71,7 +71,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => stop(), 60_000);
 
-/** Whether a command belongs to the watch of settings, which reads again what it could not read. */
+/** Check whether a command belongs to the watch of settings, which retries failed reads. */
 const isOfSettings = ([name, key = '', field]: string[]) =>
   key.endsWith('{settings}:changed') || (key.endsWith('}:settings') && (name === 'hgetall' || field === ''));
 
@@ -91,7 +91,7 @@ async function commandsOf({ proxy }: AppProcess, act: () => Promise<unknown>): P
   return [...seen];
 }
 
-/** Return the names of the commands that the requests of some rows cause. A periodic TIME counts only if a row expects it. */
+/** Return the names of the commands caused by the requests of some rows. A periodic TIME counts only if a row expects it. */
 async function commandsOfRows(rows: readonly LostReply[]): Promise<string[]> {
   const seen: string[] = [];
   for (const row of rows) {
@@ -126,7 +126,7 @@ it('the lost-replies suite loses every reply that a scheduler waits for', async 
     await loseSchedulerReplies(context, 'observe');
     await until(async () => (await fetch(`${scheduler.url}/metrics`)).ok);
   });
-  // A scrape reads the head of a queue only while a job is pending. Its error is handled like that of the others.
+  // A scrape reads the head of a queue only while a job is pending. Its error is handled like the others.
   const always = seen.filter((name) => name !== 'hget' && name !== 'hkeys');
   expect(sorted(always)).toEqual(sorted([...ofScheduler, ...LOST_SCRAPES]));
 }, 120_000);

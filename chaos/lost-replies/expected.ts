@@ -18,7 +18,7 @@ import { BODIES } from '../load/bodies.js';
 import type { CHANGES } from './rows.js';
 import type { Start } from './subject.js';
 
-/** Return the part of a job that is compared: not its callbacks, because they are sent in the meantime. */
+/** Return the part of a job to compare: not its callbacks, because they are sent in the meantime. */
 export const seenOf = ({ status, events, logs }: { status: string; events: { type: string }[]; logs: unknown[] }) => ({
   status,
   events: events.map(({ type }) => type).filter((type) => !type.startsWith('callback_')),

@@ -24,8 +24,8 @@ const STARTS: Record<Status, Start> = {
 type Change = [op: Operation, endpoint: string, script: string, start: Start];
 
 /**
- * The calls about a job that are triggers, in each status that they move on, with and without a delivery token. Each runs
- * the script of its name; heartbeats share one.
+ * The calls that are triggers, in each status that they change, with and without a delivery token. Each runs the script with its
+ * name; heartbeats share one.
  */
 const OF_TRIGGERS = ROUTES.flatMap(({ operation, path, trigger, header }): Change[] => {
   if (trigger === undefined || path !== `/api/v1/jobs/:jobId/${trigger}`) return [];
@@ -51,7 +51,7 @@ export const CHANGES: readonly Change[] = [
   ['redeliver', 'redeliverCallback', 'redeliver_callback', COMPLETED],
 ];
 
-const LONG = 110; // A history with more events than this is read in several steps.
+const LONG = 110; // A history with more events than this is read in several portions.
 const MANY = Array.from({ length: LONG }, (_, i): Step => ['event', { token: `event ${i}` }]);
 
 /** The job for reads. */
@@ -63,7 +63,7 @@ const ofJob = ({ jobId }: Subject) => `/jobs/${jobId}`;
 const ofSpace = ({ spaceId }: Subject) => `/spaces/${spaceId}`;
 const history = ({ status, events }: Body) => [status, events?.length];
 
-/** Every endpoint that reads jobs, with each script or command that it needs, and the expected part of its response. */
+/** Every endpoint that reads jobs, each script or command that it needs, and the expected part of its response. */
 export const READS: readonly [
   endpoint: string,
   runs: string,
@@ -93,8 +93,8 @@ const rotate: KeyRequest = ({ id }) => ({ method: 'POST', path: `/keys/${id}/rot
 const revoke: KeyRequest = ({ id }) => ({ method: 'DELETE', path: `/keys/${id}` });
 
 /**
- * Every endpoint of API keys, with each command that it needs. `keys` counts the keys of that name after the call and after it
- * is made again; `again` is the status then. A client does not know a key whose response was lost, so it makes another one.
+ * Every endpoint of API keys, with each command that it needs. `keys` counts the keys with that name after the call and after its
+ * repetition; `again` is the status of the repetition. A client does not know a key whose response was lost, so it makes another.
  */
 export const KEY_CALLS: readonly [
   endpoint: string,
@@ -122,12 +122,12 @@ const change: SpaceRequest = (spaceId) => ({ method: 'PATCH', path: `/spaces/${s
 const pause: SpaceRequest = (spaceId) => ({ method: 'POST', path: `/spaces/${spaceId}/pause`, body: {} });
 const resume: SpaceRequest = (spaceId) => ({ method: 'POST', path: `/spaces/${spaceId}/resume`, body: {} });
 const NOTHING = { settings: {} };
-/** The key of the calls is an operator's. */
+/** Settings as stored by a call with an operator's key. */
 const STORED = { settings: { ...SET, operatorLimits: ['maxPending'] } };
 
 /**
- * Every endpoint of spaces, with each script and command that it needs. `left` is what is stored after the call, and `again`
- * after it is made again. Each may be sent again.
+ * Every endpoint of spaces, with each script and command that it needs. `left` is what is stored after the call, and `again` what
+ * is stored after its repetition. Each call can be repeated.
  */
 export const SPACE_CALLS: readonly [
   endpoint: string,
@@ -145,15 +145,15 @@ export const SPACE_CALLS: readonly [
   ['resumeSpace', 'resume', resume, NOTHING, NOTHING],
 ];
 
-/** Commands that a call sends only after another reply, so that both replies cannot be lost at once. */
+/** Commands that a call sends only after another reply, so that both replies cannot be lost at the same time. */
 export const LATER = ['history', 'create_key', 'revoke_key', 'smembers', 'set_settings', 'hgetall', 'replace_key'];
-/** Calls about all spaces or the history of one, whose commands share a connection and follow each other. */
+/** Calls about all spaces or the history of one, whose commands share a connection and are sequential. */
 const OF_SPACES = ['listSpaces', 'getHistory', 'getStats'];
 export const isLater = ({ endpoint, runs }: { endpoint: string; runs: string }) =>
   LATER.includes(runs) || OF_SPACES.includes(endpoint) || (endpoint === 'listJobs' && runs === 'hmget');
 
-/** A command that each connection sends every second: another reply to it might be lost before all trials have begun. */
+/** A command that each connection sends every second. The wrong reply to it might be lost before all trials have begun. */
 export const PERIODIC = 'time';
 
-/** The commands that read an unknown key. They are sent together, so one trial loses both replies. */
+/** Commands that read an unknown key. They are sent together, so one trial loses both replies. */
 export const KEY_READ = ['hget', 'time'] as const;

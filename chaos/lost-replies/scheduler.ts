@@ -11,13 +11,13 @@ import type { Finding } from '../rules/rule.js';
 import type { FaultContext, Run } from '../runs/fault.js';
 import { count, interceptionOf, type Loss } from './trial.js';
 
-/** The calls for the job of a row, and their effects, each of which must happen once. */
+/** The calls for the job of a row, and their effects, each of which must occur once. */
 interface Scenario {
-  calls: readonly Operation[]; // Later only schedulers change the job.
-  body?: Body; // Of the last call. Default that of the load.
+  calls: readonly Operation[]; // Calls for the job. Afterwards, only schedulers change it.
+  body?: Body; // Body of the last call. Default: as in the load.
   maxRetries?: number; // Default 0.
-  history: string; // Its events. A job that is pending again is killed.
-  callbacks?: number; // How often its callback is sent; all but the last are refused. Default 0.
+  history: string; // Events of the job. A job that returns to the queue is killed.
+  callbacks?: number; // Number of callback attempts; the receiver refuses all but the last. Default 0.
 }
 
 const DELIVERED: Scenario = { calls: ['claim'], maxRetries: 1, history: 'created delivered delivery_timeout killed' };
@@ -33,7 +33,7 @@ const ENDED: Scenario = { calls: ['claim', 'ack', 'complete'], history: DONE, ca
 const ENDED_TWICE: Scenario = { ...ENDED, history: `${DONE} callback_sent`, callbacks: 2 };
 const ENDED_THRICE: Scenario = { ...ENDED, history: `${DONE} callback_sent callback_sent`, callbacks: 3 };
 
-/** A script or a command whose reply a scheduler loses, with a title for its job. `match` finds it for that job. */
+/** A script or a command whose reply a scheduler loses, with a title for its job. `match` finds the command for that job. */
 type LostSchedulerReply = readonly [
   title: string,
   runs: string,
@@ -56,16 +56,16 @@ const FIRST: readonly LostSchedulerReply[] = [
 ];
 
 /**
- * Most of these come only after other replies on their connection, so they must not be lost at the same time. Promotions are
- * lost apart, because each silent loss takes a scheduler seconds.
+ * Most of these follow other replies on their connection, so they must not be lost at the same time. Promotions are lost
+ * separately, because each silent loss takes a scheduler seconds.
  */
 const LATER: readonly LostSchedulerReply[] = [
   ['promote', 'promote', WAITING, (id, store) => runs('promote', store.keys.due(id.slice(0, 2)))],
   ['callback.begin', 'begin_callback', ENDED, (id) => runs('begin_callback', id)],
   ['callback.record', 'record_callback', ENDED, (id) => runs('record_callback', id)],
   ['callback.record.again', 'record_callback', ENDED_TWICE, (id) => runs('record_callback', id)],
-  // A callback has a job of BullMQ once it is to be sent again. The first of BullMQ's scripts that names the job adds it. Of
-  // those that end an attempt, the one with the argument `returnvalue` removes it, and the other moves it on.
+  // A callback that must be retried has a BullMQ job. The first BullMQ script that names the job adds it. Of the scripts
+  // that end an attempt, the one with the argument `returnvalue` removes the job, and the other moves it.
   ['retry.added', 'bullmq', ENDED_TWICE, retryOf],
   [
     'retry.moved',
@@ -79,11 +79,11 @@ const LATER: readonly LostSchedulerReply[] = [
 /** Every script and every command that a scheduler needs. */
 export const LOST_SCHEDULER_REPLIES: readonly LostSchedulerReply[] = [...FIRST, ...LATER];
 
-/** The commands of a scheduler's scrape. */
+/** Commands of a scheduler's scrape. */
 export const LOST_SCRAPES = ['zcard', 'zrevrange', 'hmget'] as const;
 
 const CLIENT = 'loser';
-const WAIT_MS = 60_000; // For a window, a sweep, or the detection of a dead connection, on a slow machine.
+const WAIT_MS = 60_000; // Maximum time for a window, a sweep, or the detection of a dead connection on a slow machine.
 
 /** Prepare one job per row that only a scheduler can continue, and lose the reply to the scheduler that does. */
 export async function loseSchedulerReplies(context: FaultContext, loss: Loss): Promise<void> {
@@ -115,7 +115,7 @@ async function loseSchedulerReply(
   await until(isLost, WAIT_MS).catch(() => found(`${title}: no reply was lost`, { jobId }));
   if (!leaves.includes('killed')) return;
   const isPending = async () => (await getJob(installation.store, ANY_SPACE, jobId)).status === 'pending';
-  await until(isPending, WAIT_MS).catch(() => undefined); // The rules report it.
+  await until(isPending, WAIT_MS).catch(() => undefined); // The rules report a failure.
   await call({ client: CLIENT, op: 'kill', jobId, sent: BODIES.kill?.(title) });
 }
 

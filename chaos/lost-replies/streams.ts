@@ -8,9 +8,9 @@ import type { FaultContext } from '../runs/fault.js';
 import { bring, CLIENT, makeKey, type Subject } from './subject.js';
 import { callApi, isReady, type LostReply, loseReply, loserOf, OTHER } from './trial.js';
 
-/** Calls for the job of a stream once it is open. */
+/** Calls for the job of a stream once the stream is open. */
 const STEPS: readonly Step[] = [['claim'], ['ack'], ['complete', { result: { token: 'seen by its streams' } }]];
-const SEEN_MS = 30_000; // Until a stream has all messages: a gateway gives up earlier.
+const SEEN_MS = 30_000; // Maximum time until a stream has all messages. A gateway gives up earlier.
 const REFUSED = /^Unexpected server response: (\d+)$/;
 
 /** Open the stream of a job or its space. */
@@ -35,9 +35,9 @@ async function open(context: FaultContext, of: Subject, scope: 'full' | 'space',
     code: () => stream.closed?.code,
     says: () => `it sent ${stream.types()} and was closed with ${stream.closed?.code}`,
     isWhole,
-    /** Wait until it has sent the end of its job, or is closed. */
+    /** Wait until the stream has sent the end of its job, or is closed. */
     ended: () => until(() => isWhole() || stream.closed !== null, SEEN_MS).catch(() => undefined),
-    /** Add its messages to the history, so that the rules check them, and close it. */
+    /** Add the messages of the stream to the history, so that the rules check them, and close the stream. */
     async record(): Promise<void> {
       const messages = [...stream.messages];
       const opened = { gateway, openedAt: Date.parse(messages[0]?.timestamp), messages };
@@ -52,12 +52,12 @@ async function finish({ call }: FaultContext, { jobId }: Subject): Promise<void>
   for (const [op, sent] of STEPS) await call({ client: CLIENT, op, jobId: jobId as string, sent, api: OTHER });
 }
 
-/** A reply that opening a stream needs. */
+/** A reply that is needed to open a stream. */
 interface Opening {
   of: 'job' | 'space';
   runs: string;
-  about: 'job' | 'key' | 'nothing'; // Id in the command. `key`: a new one, which the gateway must read first.
-  mayOpen?: boolean; // The stream may open anyway, because the process sends the command again.
+  about: 'job' | 'key' | 'nothing'; // What the command's ID names. `key`: a new key, which the gateway must read first.
+  mayOpen?: boolean; // The stream may open anyway, because the process retries the command.
 }
 
 const OPENINGS: readonly Opening[] = [

@@ -11,16 +11,16 @@ export interface Subject {
   n: number;
   spaceId: string;
   jobId: string | null; // Null before its creation.
-  token: string | null; // Its delivery token, if the trial's calls send it.
+  token: string | null; // Delivery token of the job, if the calls of the trial send it.
 }
 
 /** The state of a job before its trial. */
 export interface Start {
   maxRetries?: number; // Default 3.
   hasCallback?: true;
-  key?: 'idempotency' | 'unique'; // The key with which the job is created; only of a create.
+  key?: 'idempotency' | 'unique'; // Key with which the job is created; only for a create.
   withToken?: true; // Whether the call sends the delivery token.
-  before: readonly Step[] | null; // Calls after its creation; null: no job.
+  before: readonly Step[] | null; // Calls after its creation; null for no job.
 }
 
 export const CLIENT = 'loser';
@@ -36,7 +36,7 @@ export async function bring(context: FaultContext, start: Start, n: number): Pro
   const jobId = await bringJob(context, own, ...before);
   const isCalledBack = async () =>
     (await getJob(store, ANY_SPACE, jobId)).events.some(({ type }) => type === 'callback_sent');
-  if (hasCallback) await until(isCalledBack, 60_000); // After that nothing changes the job.
+  if (hasCallback) await until(isCalledBack, 60_000); // Afterwards, nothing changes the job.
   const token = withToken ? tokenOf(context, jobId) : null;
   return { n, spaceId, jobId, token };
 }
@@ -74,7 +74,7 @@ export interface TrialKey {
   text: string; // The text that clients send.
 }
 
-/** Make a key without an API. */
+/** Create a key without an API. */
 export async function makeKey({ installation: { store } }: FaultContext, n: number): Promise<TrialKey> {
   const name = `lost-${n}`;
   const { id, key } = await createKey(store, { name, scopes: [...SCOPES], spaceId: null, expiresAt: null });

@@ -8,20 +8,20 @@ import type { Matcher } from '../installation/scripts.js';
 import { RESPONSE_MS } from '../rules/responses.js';
 import type { FaultContext } from '../runs/fault.js';
 
-/** How a reply is lost: its connection is cut, or stays open without it. With `observe` the reply is only observed. */
+/** How a reply is lost: the connection is cut, or stays open without the reply. With `observe`, nothing is lost. */
 export type Loss = 'cut' | 'silence' | 'observe';
 
 /** One reply of Redis that a process waits for. */
 interface Row {
-  endpoint: string; // An operation of the API's routes, or an act of a gateway.
-  runs: string; // The script or command whose reply is lost.
-  at: 'api' | 'gateway'; // The process that loses it.
+  endpoint: string; // Operation of an API route, or an action of a gateway.
+  runs: string; // Script or command whose reply is lost.
+  at: 'api' | 'gateway'; // Process that loses the reply.
 }
 
 /** A reply, and a trial in which it is lost. */
 export interface LostReply extends Row {
-  beside?: string; // Another command, sent with it, whose reply is lost too.
-  isLater?: boolean; // Whether its trial is made after the others; rows.ts explains why.
+  beside?: string; // Another command, sent with it, whose reply is also lost.
+  isLater?: boolean; // Whether its trial runs after the others; rows.ts explains why.
   /** Prepare everything, and intercept the reply. @param n a number that no other trial and no job of the load has */
   begin(
     context: FaultContext,
@@ -29,11 +29,11 @@ export interface LostReply extends Row {
     loss: Loss,
   ): Promise<{
     send(): Promise<void>; // Cause the request whose reply is lost.
-    check(): Promise<void>; // Report faults afterwards, and when the same request is made again.
+    check(): Promise<void>; // Report faults after the request and after repeating it.
   }>;
 }
 
-/** Index of the API that loses replies, and of the other one. */
+/** Indexes of the API that loses replies, and of the other API. */
 export const LOSING = 0;
 export const OTHER = 1;
 
@@ -41,7 +41,7 @@ export const OTHER = 1;
 export const loserOf = ({ installation }: FaultContext, at: LostReply['at']): AppProcess =>
   (at === 'api' ? installation.apis[LOSING] : installation.gateways[0]) as AppProcess;
 
-/** Lose the reply of a row, to the next such command. @param jobId id of the trial's job, for violations */
+/** Lose the reply to the next command of a row. @param jobId ID of the trial's job, for violations */
 export function loseReply(context: FaultContext, row: Row, jobId: string | null, loss: Loss, to: Matcher) {
   const { proxy } = loserOf(context, row.at);
   const lost = proxy.intercept(to, interceptionOf(loss));
@@ -52,7 +52,7 @@ export function loseReply(context: FaultContext, row: Row, jobId: string | null,
   }
   const mustBeInTime = (during: Span, limitMs = RESPONSE_MS) =>
     must(lengthOf(during) <= limitMs, `took ${lengthOf(during)} ms`, during);
-  /** End the trial. @param says what was seen instead, for the violation that no reply was lost */
+  /** End the trial. @param says what happened instead, for the violation that no reply was lost */
   const over = (says = '') => {
     lost.cancel();
     must(lost.at !== null, `no reply was lost${says && `: ${says}`}`);
@@ -75,12 +75,12 @@ export interface ApiRequest {
   method: string;
   path: string; // Below `/api/v1`.
   body?: unknown;
-  key?: string | undefined; // Default the admin key.
+  key?: string | undefined; // Default: the admin key.
 }
 
 const OVERLOADED_MS = 20_000;
 
-/** Call one API, by its index. After `OVERLOADED` nothing was done, so the call is sent again, as clients do. */
+/** Call an API by its index. After `OVERLOADED`, nothing was done, so retry, as clients do. */
 export async function callApi(
   { installation }: FaultContext,
   api: number,
@@ -98,14 +98,14 @@ export async function callApi(
   }
 }
 
-const BACK_MS = 60_000; // To detect a dead connection, on a slow machine.
+const BACK_MS = 60_000; // Maximum time to detect a dead connection on a slow machine.
 
 /** Wait until a process is ready. */
 export async function isReady(url: string): Promise<void> {
   await until(async () => (await fetch(`${url}/readyz`)).status === 200, BACK_MS);
 }
 
-/** Reset the connections that lost replies, and wait for new ones: the API has two, of which readiness needs one. */
+/** Reset the connections that lost replies, and wait for new ones. The API has two, but readiness needs only one. */
 export async function healed(context: FaultContext): Promise<void> {
   const losers = [loserOf(context, 'api'), loserOf(context, 'gateway')];
   for (const { proxy } of losers) proxy.resetLost();

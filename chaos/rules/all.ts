@@ -11,12 +11,12 @@ import { scopes, streams } from './streams.js';
 import { drained, lateness } from './timeouts.js';
 import { uniques } from './uniques.js';
 
-/** Records, indexes and histories agree (P16), whatever crashed before. */
+/** Records, indexes and histories are consistent (P16), whatever crashed before. */
 const fsck: Rule = { name: 'fsck', promise: 'P16', check: ({ dump }) => dump.fsck.map((says) => ({ says })) };
 
 /**
- * The history and the record of a job follow the specification: every transition is allowed (P3), no window and no delay ends early (P4),
- * callbacks are retried at the right times (P6).
+ * The history and the record of a job follow the specification: every transition is allowed (P3), no window or delay ends
+ * early (P4), and callbacks are retried at the right times (P6).
  */
 const histories = ruleForEachJob('histories', 'P3', (one, { settings, outages }) => {
   const { job, calls } = one;
@@ -27,8 +27,8 @@ const histories = ruleForEachJob('histories', 'P3', (one, { settings, outages })
 });
 
 /**
- * Whether a step of the clock forward explains a disagreement: a delay seems too short, or the time for the start restarted, because
- * the step came in the middle of it.
+ * Check whether a forward step of the clock explains a disagreement: a delay seems too short, or the start limit restarted,
+ * because the step fell into it.
  */
 const isOfStep = (says: string) =>
   (says.startsWith('callback_') && says.endsWith('ms too soon')) ||

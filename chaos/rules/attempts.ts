@@ -3,20 +3,20 @@ import { changesNothing, type JobVerb, Refusal, refusalOf, type WorkerCall } fro
 import type { DumpedJob } from '../checker/dump.js';
 import type { Call, Operation } from '../checker/history.js';
 
-/** A job, as far as its history is read. */
+/** The fields of a job that contain its history. */
 export type Events = Pick<DumpedJob, 'events' | 'scheduledFor'>;
 
 /** A delivery in the history of a job. */
 export interface Delivery {
   token: string;
-  attempt: number; // Attempts before it.
-  checkpoint: JsonValue; // The latest checkpoint then; no other is accepted before the next ack.
+  attempt: number; // Number of earlier attempts.
+  checkpoint: JsonValue; // Latest checkpoint at the delivery; no other is accepted before the ack.
   at: number; // Epoch milliseconds.
   from: number; // Index of its event.
-  until: number; // Index of the event by which its worker gave the job up or lost it; infinite for none.
+  until: number; // Index of the event with which its worker gave up or lost the job; infinite for none.
 }
 
-/** What a delivery begins with. */
+/** State of a job at a delivery. */
 type Counts = Pick<Delivery, 'attempt' | 'checkpoint'> & { returns: number };
 
 /** Return the counts after an event. @param last the latest delivery */
@@ -28,7 +28,7 @@ function countsAfter(counts: Counts, { type, data }: Events['events'][number], l
       return { ...counts, checkpoint: data };
     case 'replaced':
       return { ...counts, checkpoint: null };
-    case 'released': // Its attempt is not counted.
+    case 'released': // The attempt does not count.
       return { ...counts, attempt: last?.attempt ?? 0, returns: counts.returns + 1 };
     case 'delivery_timeout':
       return { ...counts, returns: counts.returns + 1 };
@@ -39,7 +39,7 @@ function countsAfter(counts: Counts, { type, data }: Events['events'][number], l
   }
 }
 
-/** Every delivery of a job, in its order. */
+/** List the deliveries of a job in order. */
 export function deliveriesOf({ events }: Events): Delivery[] {
   const deliveries: Delivery[] = [];
   let counts: Counts = { attempt: 0, returns: 0, checkpoint: null };
@@ -63,18 +63,18 @@ export function deliveriesOf({ events }: Events): Delivery[] {
   return deliveries;
 }
 
-/** Events by which a job returns to its place in the queue by creation, because no attempt has failed. */
+/** Events that return a job to its place in the queue by creation order, because no attempt has failed. */
 export const RETURNS: readonly string[] = [...WAITS_AGAIN_EVENTS].filter((type) => type !== 'retried');
-/** Events by which a worker loses its job or gives it up. */
+/** Events with which a worker loses its job or gives it up. */
 const ENDS: readonly string[] = ['dead', 'requeued', ...WAITS_AGAIN_EVENTS];
 
-/** The response to a call: the code of its refusal, or whether it changes the job. */
+/** Outcome of a call: the code of its refusal, or whether it changes the job. */
 export type Outcome = 'changed' | 'unchanged' | string;
 
-/** Return a token without its epoch, which does not follow from the history of a job, and is the same in all of them. */
+/** Return a token without its epoch, which cannot be derived from the history of a job and is the same in all its tokens. */
 export const deliveryOf = (token: string | null | undefined): string | undefined => /^\d+\.\d+/.exec(token ?? '')?.[0];
 
-/** Predict a worker's call with a delivery token, right after an event of the job. @param i index of the event */
+/** Predict the outcome of a call with a delivery token right after an event of the job. @param i index of the event */
 export function outcomeAfter(job: Events, i: number, { op, token }: Call): Outcome {
   const status = statusAt(job, i);
   const deliveries = deliveriesOf(job)
@@ -95,7 +95,7 @@ export function outcomeAfter(job: Events, i: number, { op, token }: Call): Outco
   return refusalOf(op as JobVerb, status)?.code ?? 'changed';
 }
 
-/** Predict a worker's call with a delivery token by the history of its job: every outcome that is possible at its time. */
+/** Predict every possible outcome of a call with a delivery token, from the history of its job and the time of the call. */
 export function outcomesOf(job: Events, call: Call): Set<Outcome> {
   const at = job.events.map(({ createdAt }) => Date.parse(createdAt));
   const mayBe = [...at.keys()].filter((i) => {
@@ -105,13 +105,13 @@ export function outcomesOf(job: Events, call: Call): Set<Outcome> {
   return new Set(mayBe.map((i) => outcomeAfter(job, i, call)));
 }
 
-/** The calls about which a delivery token decides. */
+/** Calls whose outcome depends on the delivery token. */
 const FENCED: Partial<Record<Operation, WorkerCall>> = {
   ...{ ack: 'ack', complete: 'complete', fail: 'give up', release: 'give up' },
   ...{ progress: 'heartbeat', checkpoint: 'heartbeat', event: 'heartbeat', keepalive: 'heartbeat' },
 };
 
-/** Whether a token decides about the call. */
+/** Check whether the outcome of a call depends on its delivery token. */
 export const isFenced = ({ op, token }: Call) => token !== null && FENCED[op] !== undefined;
 
 const statusAt = (job: Events, i: number): Status =>
@@ -120,7 +120,7 @@ const statusAt = (job: Events, i: number): Status =>
     .map(statusAfter)
     .findLast((status) => status !== null) ?? statusAtCreation(job);
 
-/** Return the first status of a job: `scheduled` when it was ready before it was delivered, or is not ready yet. */
+/** Return the first status of a job: `scheduled` if its next status is `ready`, or if it is still scheduled. */
 export function statusAtCreation({ events, scheduledFor }: Events): Status {
   const later = events.find((event) => statusAfter(event) !== null);
   const hasWaited = later === undefined || later.type === 'killed' || later.type === 'dead';

@@ -6,19 +6,19 @@ import type { Span } from '../checker/stalls.js';
 import { type Damage, linesOf, type Outage, ruleForEachJob, type StoredCase } from './rule.js';
 import { stopsSchedulers } from './timeouts.js';
 
-/** Parts of callback URLs: of receivers that read no request, and of receivers that do not respond to the first one. */
+/** Parts of the URLs of receivers that read no request, and of receivers that do not respond to the first request. */
 export const UNREAD = '/unread/';
 export const HANGS = '/hangs/';
 
-/** How many POSTs of a job may be repeated because no scheduler could record them: one for each process that is lost. */
+/** How many POSTs of a job may be repeated because no scheduler could record them: one per lost process. */
 const REPEATED_AT_MOST = 2;
-/** Only those that were received during an outage of Redis or a scheduler, just after it, or less than an attempt before it. */
+/** They must be received during an outage of Redis or a scheduler, just after it, or less than an attempt before it. */
 const UNRECORDED_BEFORE_MS = 12_000;
 const UNRECORDED_AFTER_MS = 2_000;
 
 /**
- * The callback of an ended job is sent at least once, under one id, by attempts that are all recorded. No callback is sent for a
- * job that has not ended, or has ended in a way for which it has none (P6). The rule `histories` checks the times of attempts.
+ * The callback of an ended job is sent at least once, with a single ID, and all attempts are recorded. No callback is sent for
+ * a job that has not ended, or whose final status triggers none (P6). The rule `histories` checks the times of attempts.
  */
 export const callbacks = ruleForEachJob('callbacks', 'P6', (one, { settings, outages }) => {
   const { job, callbacks: received } = one;
@@ -42,7 +42,7 @@ export const callbacks = ruleForEachJob('callbacks', 'P6', (one, { settings, out
     [received.length === 0 && !job.callbackUrl.includes(UNREAD), 'lost', 'never came'],
     [new Set(received.map(({ id }) => id)).size > 1, 'duplicated', 'came under several ids'],
     [received.some(({ id }) => id === null), 'other', 'came without an id'],
-    [received.some(isOther), 'other', 'reported another end'],
+    [received.some(isOther), 'other', 'reported a different outcome'],
     [recorded.length === 0, 'lost', 'has no recorded attempt'],
     [last?.willRetry || job.isCallbackPending, 'late', 'is not settled'],
     [recorded.length > atMost, 'duplicated', `has ${recorded.length} attempts, which are more than ${atMost}`],
@@ -59,10 +59,10 @@ export const callbacks = ruleForEachJob('callbacks', 'P6', (one, { settings, out
     .map(([, damage, says, span]) => ({ damage, says: `its callback ${says}`, lines, ...(span && { during: span }) }));
 });
 
-/** Events after which the callback of a job is sent. */
+/** Return the events that trigger the callback of a job. */
 export const endsOf = ({ callbackOn }: Pick<DumpedJob, 'callbackOn'>): readonly string[] => callbackOn ?? CALLBACK_ENDS;
 
-/** Whether a callback of this time may have been sent again, because no scheduler could record it. */
+/** Check whether a callback at this time may have been repeated because no scheduler could record it. */
 function mayRepeat(outage: Outage, at: number, { callbackUrl }: DumpedJob): boolean {
   const isGivenUp = outage.stops.includes('hanging callbacks') && callbackUrl?.includes(HANGS);
   if (!isGivenUp && !stopsSchedulers(outage)) return false;

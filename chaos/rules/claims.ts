@@ -5,8 +5,8 @@ import { type Delivery, deliveriesOf, deliveryOf, RETURNS, statusAtCreation } fr
 import { type Claim, type Finding, linesOf, type Rule, ruleForEachJob, type StoredCase, storedCases } from './rule.js';
 
 /**
- * No two workers get the same attempt (P2): clients get a job at most as often as it was delivered. The rule `histories` checks
- * that the window was over between two deliveries of one attempt. A lost response does not count.
+ * No two workers get the same attempt (P2): clients get a job at most as often as it was delivered. A lost response does not
+ * count. The rule `histories` checks that the window had closed between two deliveries of one attempt.
  */
 export const claims = ruleForEachJob('claims', 'P2', ({ job, claims: all }) =>
   [...new Set(all.map(({ attempt }) => attempt))].flatMap((attempt) => {
@@ -19,11 +19,11 @@ export const claims = ruleForEachJob('claims', 'P2', ({ job, claims: all }) =>
 );
 
 const KEPT = ['name', 'createdAt'] as const;
-const REPLACED = ['payload', 'maxRetries', 'timeoutSeconds'] as const; // Of a job whose request was replaced later.
+const REPLACED = ['payload', 'maxRetries', 'timeoutSeconds'] as const; // Not of a job whose request was replaced later.
 
 /**
- * A worker gets a job that it asked for, with its latest request and the latest checkpoint of earlier attempts (P3). A
- * checkpoint with a 2xx response must not be lost.
+ * A worker gets only jobs that it asked for, each with its latest request and the latest checkpoint of earlier attempts (P3).
+ * A checkpoint with a 2xx response must not be lost.
  */
 export const claimedJob = ruleForEachJob('claimed-job', 'P3', ({ job, claims: all }) =>
   all.flatMap(({ attempt, job: got, call }) => {
@@ -44,29 +44,29 @@ export const claimedJob = ruleForEachJob('claimed-job', 'P3', ({ job, claims: al
 );
 
 /**
- * Return the delivery of a claimed job, or else the last one. A release may be followed by another one of the same attempt.
- * A job of the examples has no token; its delivery was during the call.
+ * Return the delivery of a claimed job, or else the last one. After a release, the same attempt can have another delivery. A job
+ * of the examples has no token; its delivery was during the call.
  */
 const deliveryTo = (job: Body, { sentAt, endedAt }: Call, all: readonly Delivery[]): Delivery | undefined =>
   all.find(({ token }) => token === deliveryOf(job.deliveryToken)) ??
   all.find(({ at }) => at >= sentAt - 1 && at <= endedAt + 1) ??
   all.at(-1);
 
-/** A time in which a job was pending, epoch milliseconds. */
+/** A time span in which a job was pending, epoch milliseconds. */
 interface Wait {
   one: StoredCase;
-  place: number; // The time that determines its place in the queue.
+  place: number; // Time that determines its place in the queue.
   from: number;
   until: number;
-  token?: string | undefined; // Of the delivery that ended it.
+  token?: string | undefined; // Token of the delivery that ended the wait.
 }
 
-/** A poll gets the oldest of the jobs that it asks for, and never a younger one instead (P3). */
+/** A poll gets the oldest matching jobs, and never a younger one instead (P3). */
 export const order: Rule = {
   name: 'order',
   promise: 'P3',
   check(evidence) {
-    // After a step of the clock, times in the history do not show the order of schedules and head starts.
+    // After a step of the clock, times in the history do not reveal the order of schedules and head starts.
     const hasStepped = evidence.outages.some(({ stops }) => stops.includes('clock'));
     const waits = storedCases(evidence)
       .filter(({ job }) => !hasStepped || (job.scheduledFor === undefined && job.priority === undefined))
@@ -82,7 +82,7 @@ function waitsOf(one: StoredCase): Wait[] {
   const deliveries = deliveriesOf(one.job);
   for (const [i, { type, data, createdAt }] of one.job.events.entries()) {
     const at = Date.parse(createdAt);
-    // A job joins the end of its queue. Only a job that was taken back returns to the place of its creation time.
+    // A job joins the end of its queue. Only a job that was released or not acked returns to the place of its creation.
     const place = (RETURNS.includes(type) ? Date.parse(one.job.createdAt) : at) - (one.job.priority ?? 0) * 1_000;
     const status = type === 'created' ? statusAtCreation(one.job) : statusAfter({ type, data });
     if (status === 'pending' && type !== 'replaced')
@@ -95,11 +95,11 @@ function waitsOf(one: StoredCase): Wait[] {
   return waits;
 }
 
-/** Whether this poll ended a wait. Polls that wait overlap, so the token tells; a job of the examples has none. */
+/** Check whether a poll ended this wait. Long polls overlap, so the token decides; a job of the examples has none. */
 const ended = ({ until, token }: Wait, { call, job: { deliveryToken = token } }: Claim) =>
   call.op === 'poll' && call.sentAt <= until && call.endedAt >= until && deliveryOf(deliveryToken) === token;
 
-/** Report a poll that took this job while an older one waited. Events of one millisecond have no order. */
+/** Report a poll that took this job while an older one waited. Events within the same millisecond have no order. */
 function passedOver({ one, place, until: at }: Wait, { call }: Claim, waits: readonly Wait[]): Finding[] {
   const names: string[] | undefined = call.sent?.types;
   const older = waits.find(

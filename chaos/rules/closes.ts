@@ -6,23 +6,23 @@ import { affects, type Finding, type Outage, type Rule, type Stopped } from './r
 
 const ENDED = 1000; // Close code of a stream whose job has ended.
 
-/** Whether a stream was closed before its job, or its run, had ended. */
+/** Check whether a stream was closed before its job, or the run, had ended. */
 export const isCut = ({ closed }: Stream) => closed !== null && closed !== ENDED;
 
-/** The close code of streams while a part is unavailable, and how long after the outage it may still be used, milliseconds. */
+/** Close code of streams while a part is unavailable, and how long after the outage it may still occur, in milliseconds. */
 const CLOSES: Partial<Record<Stopped, { code: number; withinMs: number }>> = {
   gateway: { code: 1006, withinMs: 1_000 },
   redis: { code: 1012, withinMs: 5_000 },
 };
-const OWN_MS = 1_000; // The same time after a fault that closes streams itself.
+const OWN_MS = 1_000; // The same for a fault that closes streams itself.
 
-/** A stream closes within 5 s of the end of its job, or 60 s if it hides the end; 5 s more for a slow machine. */
+/** A stream closes within 5 s of the end of its job, or within 60 s if it hides the end; plus 5 s for a slow machine. */
 const mostOpenMs = (isHidden: boolean) => (isHidden ? 60_000 : 5_000) + 5_000;
 
-/** Whether a message reports the end of its job. */
+/** Check whether a message reports the end of its job. */
 export const reportsEnd = ({ type, status }: Stream['messages'][number]) => isTerminal(type) || isTerminal(status);
 
-/** A stream closes when its job has ended and it has reported that, and otherwise only for a reason (P8). */
+/** A stream closes when it has reported the end of its job, and otherwise only with a reason (P8). */
 export const closes: Rule = {
   name: 'closes',
   promise: 'P8',
@@ -39,7 +39,7 @@ export const closes: Rule = {
 
 type Ended = Stream & { until: number };
 
-/** Whether a stream hides the end of its job: without a key it reports only completion. */
+/** Check whether a stream hides the end of its job: without a key, it reports only completion. */
 const hidesEnd = ({ scope }: Stream, { status }: DumpedJob) => scope === 'progress' && status !== 'completed';
 
 function faultOf(stream: Ended, job: DumpedJob | undefined, outages: readonly Outage[]): Finding | null {
@@ -49,7 +49,7 @@ function faultOf(stream: Ended, job: DumpedJob | undefined, outages: readonly Ou
     return { says: `was closed with ${closed}, without a reason`, ...closeDuring(closed, until) };
   }
   if (jobId === null) return closed === null ? null : { says: 'of a space was closed as if it could end' };
-  if (job === undefined) return null; // The job is gone, so its end is unknown.
+  if (job === undefined) return null; // The job no longer exists, so its end is unknown.
   const end = job.events.find(({ type }) => isTerminal(type));
   const endedAt = end === undefined ? Number.POSITIVE_INFINITY : Date.parse(end.createdAt);
   const isHidden = hidesEnd(stream, job);

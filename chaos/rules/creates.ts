@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Call, type Evidence, type Finding, groupsOf, linesOf, type Rule } from './rule.js';
 
 /**
- * No create with a 2xx response is lost, its job is as in the response, and each job has a create (P1). Creates with one
- * idempotency key make one job.
+ * No create with a 2xx response is lost, its job matches the response, and each job has a create (P1). Creates with the same
+ * idempotency key make a single job.
  */
 export const creates: Rule = {
   name: 'creates',
@@ -14,7 +14,7 @@ export const creates: Rule = {
 const KEPT = ['name', 'createdAt'] as const;
 const REPLACED = ['payload', 'maxRetries', 'timeoutSeconds', 'callbackUrl'] as const; // By a create with a unique key.
 
-/** Whether a create made the job of its response: with 200, another one has made it. */
+/** Check whether a create made the job in its response: with 200, another create has made it. */
 const isCreation = ({ op, outcome, status }: Call) => op === 'create' && outcome === 'ok' && status === 201;
 
 const changed = ({ cases }: Evidence): Finding[] =>
@@ -39,7 +39,7 @@ function lost({ cases }: Evidence): Finding[] {
   });
 }
 
-/** Report jobs without a create. The number in the payload identifies the creates of a job, each of which makes one at most. */
+/** Report jobs without a create. The number in the payload identifies the creates of a job; each makes at most one. */
 function unasked({ cases, calls }: Evidence): Finding[] {
   const found: Finding[] = [];
   for (const { jobId, job, calls: own } of cases) {
@@ -69,11 +69,11 @@ function tooManyCopies(of: string, { cases, calls }: Pick<Evidence, 'cases' | 'c
   return [{ jobId: of, damage: 'duplicated', says, lines: linesOf(asked) }];
 }
 
-/** How many jobs creates may make at most: one for each idempotency key. A key whose create made no job is not remembered. */
+/** Return the maximum number of jobs that creates may make: one per idempotency key. A key that made no job is forgotten. */
 const mostOf = (creates: readonly Call[]) =>
   new Set(creates.map(({ idempotencyKey, sent, line }) => (sent.unique ? line : (idempotencyKey ?? line)))).size;
 
-/** Report creates with one idempotency key that made several jobs, or that were refused as if their bodies differed. */
+/** Report creates with the same idempotency key that made several jobs, or were refused as if their bodies differed. */
 function repeated({ calls }: Evidence): Finding[] {
   const keyed = calls.filter(({ idempotencyKey }) => idempotencyKey !== null);
   return groupsOf(keyed, ({ idempotencyKey }) => String(idempotencyKey)).flatMap((same): Finding[] => {
@@ -83,7 +83,7 @@ function repeated({ calls }: Evidence): Finding[] {
     return [
       ...(other === undefined
         ? []
-        : [{ jobId, damage: 'duplicated' as const, says: `sent again, it made ${other.jobId}`, lines: linesOf(same) }]),
+        : [{ jobId, damage: 'duplicated' as const, says: `a retry made ${other.jobId}`, lines: linesOf(same) }]),
       ...(refused === undefined ? [] : [{ jobId, says: 'the same create was refused', lines: linesOf(same) }]),
     ];
   });

@@ -2,18 +2,18 @@ import type { Call } from '../checker/history.js';
 import { type Delivery, deliveriesOf, deliveryOf } from './attempts.js';
 import { affects, type Evidence, type Outage, type Rule, type StoredCase, storedCases } from './rule.js';
 
-const UNDER_WAY_MS = 2_000; // Redis may run a command this long after its API gave up, or after the end of the outage.
+const UNDER_WAY_MS = 2_000; // Redis may run a command up to this time after its API gave up, or after the end of the outage.
 
-/** A poll or claim of which a reply may have been lost. */
+/** A poll or claim whose reply may have been lost. */
 interface LostClaim {
   jobId: string | null;
   spaceId: string | null;
   from: number;
   until: number;
-  room: number; // How many more jobs may have been delivered to it.
+  room: number; // Maximum number of further jobs delivered to it.
 }
 
-/** Check that jobs are delivered only to clients that asked (P3): what no client received must match a lost response. */
+/** Jobs are delivered only to clients that asked (P3): a delivery that no client received must match a lost response. */
 export const deliveries: Rule = {
   name: 'deliveries',
   promise: 'P3',
@@ -56,11 +56,11 @@ const lostClaims = ({ calls, outages }: Evidence): LostClaim[] =>
       spaceId: call.spaceId,
       from: call.sentAt - 1,
       until: executedBy(call, outages),
-      room: (call.op === 'poll' ? (call.sent?.count ?? 1) : 1) * (call.outcome === 'ok' ? 2 : 1), // A wait has time for two losses.
+      room: (call.op === 'poll' ? (call.sent?.count ?? 1) : 1) * (call.outcome === 'ok' ? 2 : 1), // A long poll has time for two losses.
     }))
     .sort((a, b) => a.until - b.until);
 
-/** Whether a poll may have waited on after a lost reply. With autoAck it fails then, because its jobs have no delivery window. */
+/** Check whether a poll may have kept waiting after a lost reply. With autoAck it fails, because its jobs have no delivery window. */
 const hasWaitedIn = ({ outcome, sent, api, sentAt, endedAt }: Call, outages: readonly Outage[]) =>
   outcome === 'ok' &&
   sent?.waitSeconds > 0 &&
@@ -69,18 +69,18 @@ const hasWaitedIn = ({ outcome, sent, api, sentAt, endedAt }: Call, outages: rea
     .filter((one) => one.stops.includes('redis') && affects(one, api))
     .some(({ from, until }) => sentAt <= until + UNDER_WAY_MS && endedAt >= from);
 
-/** Return the time after which a call is not executed any more: commands may wait at a paused Redis. */
+/** Return the time after which a call can no longer be executed. Commands may wait in a paused Redis. */
 function executedBy({ sentAt, endedAt }: Call, outages: readonly Outage[]): number {
   const still = outages.filter(({ stops, affected }) => stops.includes('redis') && affected.length === 0);
   const overlapping = still.filter(({ from, until }) => sentAt <= until && endedAt >= from);
   return UNDER_WAY_MS + Math.max(endedAt, ...overlapping.map(({ until }) => until));
 }
 
-/** Whether there is room in a lost response for a delivery of a job. */
+/** Check whether a lost response can have contained a job. */
 const mayBe = ({ room, jobId, spaceId }: LostClaim, one: StoredCase) =>
   room > 0 && (jobId === one.jobId || spaceId === one.job.spaceId);
 
-/** Match a delivery with a lost response: with a claim rather than a poll, which may have got other jobs. */
+/** Match a delivery with a lost response, preferably a claim, because a poll may have got other jobs. */
 function take(one: StoredCase, at: number, lost: LostClaim[]): boolean {
   const open = lost.filter((claim) => mayBe(claim, one) && at >= claim.from && at <= claim.until);
   const claim = open.find(({ jobId }) => jobId === one.jobId) ?? open[0];

@@ -6,7 +6,7 @@ import { deliveriesNobodyGot } from './deliveries.js';
 import { type Finding, linesOf, ruleForEachJob, type StoredCase } from './rule.js';
 import { isNotStarted, isTimeout } from './timeouts.js';
 
-/** The event that a call causes, and where call and event contain the text that only this call has sent. */
+/** The event that a call causes, and where call and event contain the unique text of the call. */
 interface Trace {
   types: readonly EventType[];
   ofCall(sent: Body): unknown;
@@ -15,7 +15,7 @@ interface Trace {
 
 const tokenOf = (data: Body) => data?.token;
 
-/** Where to find the effects of calls that have a text of their own. */
+/** How to find the effects of calls with a unique text. */
 export const TRACES: Partial<Record<Operation, Trace>> = {
   progress: { types: ['progress'], ofCall: (sent) => sent?.message, ofEvent: (data) => data?.message },
   checkpoint: { types: ['checkpoint'], ofCall: tokenOf, ofEvent: tokenOf },
@@ -27,8 +27,8 @@ export const TRACES: Partial<Record<Operation, Trace>> = {
 };
 
 /**
- * A call with a 2xx response has happened once. A refused call has never happened, also not with 503 `OVERLOADED`. A call of
- * unknown outcome has happened once or never. Nothing has happened that no client asked for (P3).
+ * A call with a 2xx response takes effect once. A refused call takes no effect, and neither does one with 503 `OVERLOADED`. A
+ * call with an unknown outcome takes effect at most once. Nothing happens that no client asked for (P3).
  */
 export const effects = ruleForEachJob('effects', 'P3', (one) => [
   ...Object.entries(TRACES).flatMap(([op, trace]) => ofOperation(one, op as Operation, trace)),
@@ -58,16 +58,16 @@ function faultOf(call: Call, times: number, job: DumpedJob): Finding[] {
   if (times > 1) return [{ damage: 'duplicated', says: `happened ${times} times`, lines }];
   if (times === 1 && (outcome === 'refused' || outcome === 'not now'))
     return [{ says: 'was refused, but happened', lines }];
-  const isRepeatedKill = op === 'kill' && job.status === 'killed'; // It succeeds without an event.
-  const isTooLate = op === 'release' && job.events.some(isNotStarted); // The job died of it instead.
+  const isRepeatedKill = op === 'kill' && job.status === 'killed'; // It succeeds, but adds no event.
+  const isTooLate = op === 'release' && job.events.some(isNotStarted); // The job died of its start limit instead.
   if (times === 1 || outcome !== 'ok' || isRepeatedKill || isTooLate) return [];
   if (isFenced(call) && outcomesOf(job, call).has('unchanged')) return [];
   return [{ damage: 'lost', says: 'returned 2xx, but is not in the history', lines }];
 }
 
 /**
- * Report a wrong number of acks. They can only be counted, because an ack has no text of its own. With a token it may be
- * sent again. A poll with autoAck whose response was lost has acked jobs that no client knows of.
+ * Report a wrong number of acks. They can only be counted, because an ack has no unique text. With a token, an ack may be
+ * retried. A poll with autoAck whose response was lost has acked jobs that no client knows of.
  */
 function ofAcks(one: StoredCase): Finding[] {
   const { job, calls } = one;
@@ -87,8 +87,8 @@ function ofAcks(one: StoredCase): Finding[] {
 }
 
 /**
- * A worker that lost its job changes nothing (P17): a call with a delivery token takes effect only while its delivery has the job,
- * and the history allows its response. So a call that is sent again has one effect in total.
+ * A worker that lost its job changes nothing (P17): a call with a delivery token takes effect only while its delivery holds the
+ * job, and the history allows its response. A retried call therefore has one effect in total.
  */
 export const fencing = ruleForEachJob('fencing', 'P17', ({ job, calls }) =>
   calls.filter(isFenced).flatMap((call): Finding[] => {
@@ -98,26 +98,26 @@ export const fencing = ruleForEachJob('fencing', 'P17', ({ job, calls }) =>
     const trace = TRACES[op];
     const effectAt = trace ? job.events.findIndex((event) => isEffect(trace, event, call)) : -1;
     const before = effectAt < 0 ? 'changed' : outcomeAfter(job, effectAt - 1, call);
-    const isJudged = outcome !== 'unknown' && status !== null && status < 500; // A 503 says nothing about the job.
+    const isJudged = outcome !== 'unknown' && status !== null && status < 500; // A 503 reveals nothing about the job.
     const isRight = outcome === 'ok' ? possible.has('changed') || possible.has('unchanged') : possible.has(code ?? '');
     return [
-      ...(before === 'changed' ? [] : [{ says: `${what} changed the job, and must be ${before}`, lines: [line] }]),
+      ...(before === 'changed' ? [] : [{ says: `${what} changed the job, but must be ${before}`, lines: [line] }]),
       ...(isRight || !isJudged
         ? []
-        : [{ says: `${what} returned ${status} ${code}, and must be ${[...possible].join(' or ')}`, lines: [line] }]),
+        : [{ says: `${what} returned ${status} ${code}, but must be ${[...possible].join(' or ')}`, lines: [line] }]),
     ];
   }),
 );
 
-/** Whether an event is the effect of a call, by the text that only this call has sent. */
+/** Check whether an event is the effect of a call, by the unique text of the call. */
 export const isEffect = ({ types, ofCall, ofEvent }: Trace, { type, data }: JobEvent, { sent }: Call) =>
   types.includes(type) && ofCall(sent) !== undefined && ofEvent(data) === ofCall(sent);
 
-/** Logs have dense seqs. A batch is stored completely, once, and at the seqs in its response; or not at all (P3). */
+/** Logs have consecutive seqs. A batch is stored completely, once, and at the seqs in its response, or not at all (P3). */
 export const logs = ruleForEachJob('logs', 'P3', ({ job, calls }) => {
   const found: Finding[] = [];
   const gap = job.logs.findIndex(({ seq }, i) => seq !== i + 1);
-  if (gap >= 0) found.push({ says: `log ${job.logs[gap]?.seq} is in place ${gap + 1}` });
+  if (gap >= 0) found.push({ says: `log ${job.logs[gap]?.seq} is at position ${gap + 1}` });
   const batches = calls.filter(({ op }) => op === 'logs');
   const sent = new Set<string>(batches.flatMap((call) => call.sent));
   const unasked = job.logs.filter(({ message }) => !sent.has(message)).length;

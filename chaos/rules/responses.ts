@@ -2,14 +2,14 @@ import type { Call } from '../checker/history.js';
 import { before } from '../checker/stalls.js';
 import { affects, type Finding, type Outage, type Rule, type Stopped } from './rule.js';
 
-/** A call gets a response within 2 s, one that waits after its wait. Half a second more is for the client and the network. */
+/** A call gets a response within 2 s, a long poll within 2 s after its wait; plus half a second for client and network. */
 export const RESPONSE_MS = 2_000 + 500;
 const AGAIN_MS = 2_000; // Calls are served again within this time after an outage.
 const REFUSED = 409; // The job is in another status: no other refusal is correct.
 
 /**
- * Every call has a response in time. The response is 503 only while Redis is unavailable, full, unsafe or too slow for the load,
- * or the API is stopped. A refusal is only for the state of the job (P12).
+ * Every call gets a response in time. The response is 503 only while Redis is unavailable, full, unsafe or too slow for the load,
+ * or while the API is stopped. Calls are refused only because of the state of the job (P12).
  */
 export const responses: Rule = {
   name: 'responses',
@@ -36,14 +36,14 @@ function* faultsOf(call: Call, outages: readonly Outage[]): Generator<Finding> {
   yield { says, ...(code !== 'STORAGE_FULL' && { during: before(endedAt) }) };
 }
 
-/** The unavailable parts that each code of 503 means; any other code means Redis. */
+/** Unavailable parts by the code of a 503; any other code means Redis. */
 const WITHOUT: Record<string, Stopped[]> = {
   OVERLOADED: ['capacity', 'redis'],
   STORAGE_FULL: ['room'],
   STORAGE_UNSAFE: ['safety'],
 };
 
-/** Whether an outage excuses a 503 or, if it stops the API, a call without a response. */
+/** Check whether an outage excuses a 503 or, if it stops the API, a call without a response. */
 function excuses(outage: Outage, { api, status, code, sentAt, endedAt }: Call): boolean {
   const { stops, from, until } = outage;
   if (endedAt < from || sentAt > until + AGAIN_MS) return false;

@@ -8,28 +8,28 @@ export type { Body, Call, Callback, DumpedJob, Operation, Span, Stream };
 /** A promise of docs/reliability/promises.md, by its number in the suite. */
 export type PromiseId = `P${number}`;
 
-/** The damage of a broken promise, for the table of a run. */
+/** Kind of damage of a broken promise, for the table of a run. */
 export type Damage = 'lost' | 'duplicated' | 'late' | 'other';
 
 /** A broken promise. */
 export interface Violation {
   promise: PromiseId;
-  rule: string; // Name of the rule, or id of the fault, that found it.
+  rule: string; // Name of the rule, or ID of the fault, that found it.
   damage: Damage;
-  jobId: string | null; // Null when it concerns no single job.
+  jobId: string | null; // Null if it does not concern a single job.
   says: string; // One sentence.
-  lines: number[]; // Lines of the history that show it.
-  /** For a missed deadline: if the machine stalled in this span, the violation proves nothing. */
+  lines: number[]; // Lines of the history that prove it.
+  /** For a missed deadline: span in which a stall of the machine invalidates the violation. */
   during?: Span;
 }
 
-/** A violation as a rule or a fault reports it; defaults complete it. */
+/** A violation as reported by a rule or a fault, which defaults complete. */
 export type Finding = Pick<Violation, 'says'> & Partial<Violation>;
 
 /**
  * A part that a fault makes unavailable. `room`: Redis refuses commands that need memory. `safety`: Redis may evict jobs.
- * `capacity`: the load is more than Redis or an API can serve. `hanging callbacks`: a scheduler that stops does not wait for a
- * receiver that hangs. `clock`: it steps forward, so that retries of callbacks are early.
+ * `capacity`: the load exceeds what Redis or an API can serve. `hanging callbacks`: a stopping scheduler does not wait for a
+ * hanging receiver. `clock`: it steps forward, so that callback retries are early.
  */
 export type Stopped =
   | 'api'
@@ -42,18 +42,18 @@ export type Stopped =
   | 'hanging callbacks'
   | 'clock';
 
-/** The time in which a fault was active. */
+/** The time during which a fault was active. */
 export interface Outage extends Span {
   stops: readonly Stopped[];
-  affected: readonly string[]; // Names of processes that are unavailable or cannot reach Redis. Empty: all.
-  closes: readonly number[]; // Codes that streams may be closed with because of this fault alone.
+  affected: readonly string[]; // Processes that are unavailable or cannot reach Redis; empty for all.
+  closes: readonly number[]; // Close codes of streams that this fault alone explains.
 }
 
-/** Whether an outage affects a process, by its name, or any of a kind. */
+/** Check whether an outage affects a process, or any process of a kind. */
 export const affects = ({ affected }: Outage, name: string): boolean =>
   affected.length === 0 || affected.some((one) => one === name || one.startsWith(`${name}-`));
 
-/** A response to a poll or a claim, and a job in it. */
+/** A claimed job and the poll or claim that got it. */
 export interface Claim {
   attempt: number;
   job: Body;
@@ -63,15 +63,15 @@ export interface Claim {
 /** All evidence about one job. */
 export interface JobCase {
   jobId: string;
-  job: DumpedJob | null; // Null for a job that clients know, but Redis does not contain.
-  calls: Call[]; // Calls that name it, its create included, in the order of their responses.
+  job: DumpedJob | null; // Null for a job that clients know but Redis does not contain.
+  calls: Call[]; // Calls that name it, including its create, in the order of their responses.
   claims: Claim[];
   callbacks: Callback[];
 }
 
 export type StoredCase = JobCase & { job: DumpedJob };
 
-/** All that a rule may use. */
+/** Everything that a rule can use. */
 export interface Evidence {
   calls: readonly Call[];
   streams: readonly Stream[];
@@ -84,14 +84,14 @@ export interface Evidence {
 export const storedCases = ({ cases }: Evidence): StoredCase[] =>
   cases.flatMap(({ job, ...rest }) => (job === null ? [] : [{ ...rest, job }]));
 
-/** A check for one kind of broken promise: a pure function. */
+/** A check for one kind of broken promise, as a pure function. */
 export interface Rule {
   name: string;
   promise: PromiseId;
   check(evidence: Evidence): Finding[];
 }
 
-/** Make a rule that checks one job at a time. */
+/** Create a rule that checks one job at a time. */
 export const ruleForEachJob = (
   name: string,
   promise: PromiseId,
@@ -103,7 +103,7 @@ export const ruleForEachJob = (
     storedCases(evidence).flatMap((one) => check(one, evidence).map((found) => ({ ...found, jobId: one.jobId }))),
 });
 
-/** Group by a key. */
+/** Group items by a key. */
 export function groupsOf<T>(all: readonly T[], keyOf: (one: T) => string): T[][] {
   const groups = new Map<string, T[]>();
   for (const one of all) groups.set(keyOf(one), [...(groups.get(keyOf(one)) ?? []), one]);

@@ -4,7 +4,7 @@ import type { Body, Stream } from '../checker/history.js';
 import { statusAtCreation } from './attempts.js';
 import type { Evidence, Finding, Rule } from './rule.js';
 
-/** A stream sends the state of its job, and then every later event once and in order; or it closes (P8). */
+/** A stream sends the state of its job, and then every later event once and in order, or it closes (P8). */
 export const streams: Rule = {
   name: 'streams',
   promise: 'P8',
@@ -15,7 +15,7 @@ function ofStream(stream: Stream, { dump }: Evidence): Finding[] {
   const { line, client, jobId, spaceId, messages, openedAt, until } = stream;
   const lines = [line];
   if (messages.length === 0) {
-    // Other rules check whether a job may be gone.
+    // Other rules check whether a job may be missing.
     if (jobId !== null && !dump.jobs.some(({ id }) => id === jobId)) return [];
     const during = { from: openedAt, until: until ?? openedAt };
     return [{ jobId, says: `${client} tried to connect again and again, and got no message`, lines, during }];
@@ -34,7 +34,7 @@ function ofStream(stream: Stream, { dump }: Evidence): Finding[] {
   ];
 }
 
-/** Return the fault in the messages of a stream about a job; null for none. */
+/** Return what is wrong with the messages of a stream about a job; null for nothing. */
 function faultOf(stream: Stream, job: DumpedJob, sent: Body[]): string | null {
   const { messages, closed, scope } = stream;
   const got = sent.filter(({ type }) => type !== 'logs_appended').map(keyOf(scope));
@@ -42,7 +42,7 @@ function faultOf(stream: Stream, job: DumpedJob, sent: Body[]): string | null {
   const keys = all.map((event) => keyOf(scope)(asMessage(event)));
   const began = Date.parse(messages[0].timestamp);
   const lastAt = closed === null ? Number.POSITIVE_INFINITY : Date.parse(messages.at(-1).timestamp);
-  // It must contain every event between its snapshot and its last message.
+  // The stream must contain every event between its snapshot and its last message.
   const due = all.map(({ createdAt }) => Date.parse(createdAt) > began && Date.parse(createdAt) < lastAt);
 
   const first = got.length > 0 ? keys.indexOf(got[0] as string) : due.indexOf(true);
@@ -66,7 +66,7 @@ const keyOf =
   ({ type, timestamp, data }: Body): string =>
     `${type} ${timestamp} ${scope === 'progress' && type === 'completed' ? '' : JSON.stringify(data ?? null)}`;
 
-/** Return a fault in the status of the init, which must be the one just before the first message. */
+/** Return what is wrong with the status in `init`, which must be the status before the first message. */
 function snapshotFault({ scope, messages }: Stream, job: DumpedJob, got: string[]): string | null {
   const { status } = messages[0];
   if (scope !== 'full' || got.length === 0) return null;
@@ -78,7 +78,7 @@ function snapshotFault({ scope, messages }: Stream, job: DumpedJob, got: string[
   return was === status ? null : `it began with ${status}, where the job was ${was}`;
 }
 
-/** Return a fault in the messages about logs: each is sent once and in order, on streams of a job without a gap. */
+/** Return what is wrong with messages about logs: each is sent once and in order, on the stream of a job without gaps. */
 function logsFault(sent: Body[], scope: Stream['scope']): string | null {
   let last: number | null = null;
   for (const { type, data } of sent) {
@@ -90,9 +90,9 @@ function logsFault(sent: Body[], scope: Stream['scope']): string | null {
   return null;
 }
 
-const KEYLESS = ['jobId', 'type', 'timestamp']; // Fields of every message of a job's stream without a key.
+const KEYLESS = ['jobId', 'type', 'timestamp']; // Fields of every message on a job's stream without a key.
 
-/** A stream without a key shows only the progress of its job and its completion (P9). */
+/** A stream without a key shows only the progress and the completion of its job (P9). */
 export const scopes: Rule = {
   name: 'scopes',
   promise: 'P9',

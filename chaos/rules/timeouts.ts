@@ -13,12 +13,12 @@ import {
   storedCases,
 } from './rule.js';
 
-/** A window that a scheduler closed, or a delay that it ended. Times are epoch milliseconds. */
+/** A window or a delay that a scheduler ended. Times are epoch milliseconds. */
 export interface Timeout {
   jobId: string;
   event: JobEvent;
   at: number;
-  due: number; // The latest possible deadline, because the exact time of a heartbeat is not always known.
+  due: number; // Latest possible deadline, because the exact time of a heartbeat is not always known.
 }
 
 const SILENT = /^Job timed out after .* seconds without a heartbeat$/;
@@ -31,15 +31,15 @@ const isHeartbeat = (type: string) => HEARTBEATS.some((one) => one === type);
 const hasError = ({ type, data }: JobEvent, error: RegExp) =>
   (type === 'retried' || type === 'dead') && error.test(String((data as { error?: unknown } | null)?.error));
 
-/** Whether an event ended a job that was not started in time. */
+/** Check whether an event ended a job that was not started in time. */
 export const isNotStarted = (event: JobEvent) => hasError(event, NOT_STARTED);
 
 const TIME_OUTS = [SILENT, TOO_LONG, NEVER_ACKED, NOT_STARTED];
 
-/** Whether a scheduler ended an attempt that was silent or took too long, or a job that no worker acked. */
+/** Check whether a scheduler ended an attempt that was silent or took too long, or a job that no worker acked. */
 export const isTimeout = (event: JobEvent) => TIME_OUTS.some((error) => hasError(event, error));
 
-/** List every timeout in the histories of all jobs, with the times that clients and histories show. */
+/** List every timeout in the histories of all jobs, with times from clients and histories. */
 export const timeoutsOf = (evidence: Evidence): Timeout[] =>
   storedCases(evidence).flatMap((one) =>
     [windowsOf, waitsOf].flatMap((list) => list(one, evidence.settings.deliveryTimeoutMs)),
@@ -70,7 +70,7 @@ function windowsOf({ jobId, job, calls }: StoredCase, deliveryTimeoutMs: number)
   return found;
 }
 
-/** List the delays that a scheduler ended, and the ends of jobs that were not started in time. */
+/** List the delays that a scheduler ended, and the deaths of jobs that were not started in time. */
 function waitsOf({ jobId, job, calls }: StoredCase, deliveryTimeoutMs: number): Timeout[] {
   const found: Timeout[] = [];
   const startBy = claimableAt(job) + (job.startWithinSeconds ?? 0) * 1_000;
@@ -82,32 +82,32 @@ function waitsOf({ jobId, job, calls }: StoredCase, deliveryTimeoutMs: number): 
     if (event.type === 'ready' && scheduledFor !== null) found.push({ jobId, event, at, due: scheduledFor });
     if (!isNotStarted(event)) continue;
     const before = job.events[i - 1] as JobEvent;
-    // A delivered job dies when it is taken back.
+    // A delivered job dies when its delivery times out.
     const takenBackAt = before.type === 'delivered' ? Date.parse(before.createdAt) + deliveryTimeoutMs : 0;
     found.push({ jobId, event, at, due: Math.max(startBy, takenBackAt) });
   }
   return found;
 }
 
-/** Return when a job was first claimable. */
+/** Return when a job first became claimable. */
 const claimableAt = ({ createdAt, events }: StoredCase['job']) =>
   Date.parse(statusAtCreation({ events }) === 'scheduled' ? (events[1]?.createdAt as string) : createdAt);
 
-/** Return the time for which a job was scheduled at its creation; null for none, or an unknown one. */
+/** Return the time for which a job was scheduled at its creation; null for no time or an unknown one. */
 function scheduledAtCreation({ createdAt }: StoredCase['job'], calls: readonly Call[]): number | null {
   const delaySeconds = calls.find(({ op }) => op === 'create')?.sent?.delaySeconds;
   return typeof delaySeconds === 'number' ? Date.parse(createdAt) + delaySeconds * 1_000 : null;
 }
 
-/** Whether a call may have extended the window of the attempt that began and ended at these times. */
+/** Check whether a call may have extended the window of an attempt that began and ended at these times. */
 const mayHaveExtended = ({ op, outcome, sentAt }: Call, began: number, ended: number) =>
   isHeartbeat(op) && outcome !== 'refused' && sentAt >= began && sentAt <= ended;
 
-/** Whether a scheduler is unavailable, or cannot reach Redis. */
+/** Check whether an outage makes a scheduler unavailable, or separates it from Redis. */
 export const stopsSchedulers = (outage: Outage) =>
   outage.stops.some((one) => one === 'scheduler' || (one === 'redis' && affects(outage, 'scheduler')));
 
-/** Return how late a timeout was, without the time in which no scheduler was available, milliseconds. */
+/** Return the lateness of a timeout in milliseconds, without the time in which no scheduler was available. */
 export function latenessOf({ at, due }: Timeout, outages: readonly Outage[]): number {
   const stopped = outages
     .filter(stopsSchedulers)
@@ -115,9 +115,9 @@ export function latenessOf({ at, due }: Timeout, outages: readonly Outage[]): nu
   return Math.max(0, at - due - stopped);
 }
 
-/** How late a timeout may be. */
+/** Maximum lateness of a timeout, in milliseconds. */
 export const LATE_MS = 2_000;
-/** The same during a fault that leaves a scheduler, or after one that leaves none. */
+/** The same during a fault that leaves a scheduler running, or after one that leaves none. */
 export const LATE_UNDER_FAULT_MS = 5_000;
 
 /** A timeout is handled within 2 s, and within 5 s of the end of an outage (P4). */
@@ -138,10 +138,10 @@ export const lateness: Rule = {
   },
 };
 
-/** The promise that a job left in this status breaks. A pending one is missing in its queue. */
+/** Promise broken by a job left in each status. A pending job is missing from its queue. */
 const LEFT: Partial<Record<Status, PromiseId>> = { scheduled: 'P4', pending: 'P1', delivered: 'P4', running: 'P4' };
 
-/** After a fault all work ends: workers poll, and jobs that they drop return to the queue (P4). */
+/** After a fault, all work ends: workers poll, and jobs that they drop return to the queue (P4). */
 export const drained = ruleForEachJob('drained', 'P4', ({ job }, { dump }) => {
   const promise = LEFT[job.status];
   if (promise === undefined) return [];

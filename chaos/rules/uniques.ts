@@ -1,7 +1,7 @@
 import type { JobEvent } from '@yardmaster/protocol';
 import { type Call, type DumpedJob, type Evidence, type Finding, groupsOf, linesOf, type Rule } from './rule.js';
 
-/** Events that free the unique key of a job, by the member `until` of its `unique`. */
+/** Events that free the unique key of a job, by the field `until` of its `unique`. */
 const FREEING = {
   ended: ['completed', 'dead', 'killed'],
   started: ['acked', 'completed', 'dead', 'killed'],
@@ -9,8 +9,8 @@ const FREEING = {
 };
 
 /**
- * Two jobs never occupy one unique key at once, and a create that replaced the request of a job left one event `replaced`
- * (P18).
+ * Two jobs never occupy the same unique key at once, and each create that replaced the request of a job left one event
+ * `replaced` (P18).
  */
 export const uniques: Rule = {
   name: 'uniques',
@@ -31,7 +31,7 @@ function overlaps({ dump }: Evidence): Finding[] {
   });
 }
 
-/** Return when a job freed its unique key, epoch milliseconds; infinite for one that occupies it. */
+/** Return when a job freed its unique key, epoch milliseconds; infinite if it still occupies the key. */
 function freedAt({ events, unique }: DumpedJob): number {
   const freeing: readonly string[] = FREEING[unique?.until ?? 'ended'];
   const freed = events.find(({ type }: JobEvent) => freeing.includes(type));
@@ -39,8 +39,8 @@ function freedAt({ events, unique }: DumpedJob): number {
 }
 
 /**
- * A create replaced a request if its response, which is no creation, has its own payload. When it is sent again, the request
- * may be its own already.
+ * Report lost replacements. A create with status 200 replaced a request if the response has its payload. When it is retried,
+ * the replaced request may be its own.
  */
 function replacements({ cases }: Evidence): Finding[] {
   return cases.flatMap(({ jobId, job, calls }): Finding[] => {

@@ -14,35 +14,35 @@ import type { Finding, Outage, PromiseId, Stopped } from '../rules/rule.js';
 export type { AppProcess, Body, Call, Callback, Finding, History, Installation, Operation };
 
 /**
- * A fault, and its checks. A run (run-faults.ts) applies it to an installation under load: inject, wait for `lastsMs`, heal,
- * wait until all work is done, check by all rules and by `expect`. README.md has an example.
+ * A fault and its checks. A run (run-faults.ts) applies it to an installation under load: inject, wait for `lastsMs`, heal,
+ * wait until all work is done, then check with all rules and `expect`. README.md has an example.
  */
 export interface Fault {
-  name: `F${number}` | `F${number}-${string}`; // `F4-8s`: its id, and its variant where there are several.
+  name: `F${number}` | `F${number}-${string}`; // Its ID, followed by the variant if there are several: `F4-8s`.
   title: string;
-  promises: readonly PromiseId[]; // The promises that it tests most; all rules apply in any case.
+  promises: readonly PromiseId[]; // Promises that it mainly tests; all rules apply in any case.
   /**
-   * The unavailable parts, for all processes or for those that `affects` names. Without Redis, its memory or an API, calls may
+   * Parts that are unavailable to all processes, or to those that `affects` names. Without Redis, its memory or an API, calls may
    * have an unknown outcome. Without Redis, its memory or a scheduler, timeouts may be late and callbacks repeated. Without
-   * Redis or a gateway, streams may be cut. In all other cases these must not happen.
+   * Redis or a gateway, streams may be cut. Otherwise, none of these must happen.
    */
   stops: readonly Stopped[];
-  /** Other codes that streams may be closed with, during the fault or just after it. Default none. */
+  /** Other close codes of streams, during the fault or just after it. Default none. */
   closes?: readonly number[];
   lastsMs: number; // Time between injection and healing, milliseconds.
-  installation?: InstallationOptions; // Differences from the usual installation.
-  drainMs?: number; // For how long the drain may make no progress, milliseconds. Default: run-faults.ts.
-  /** Cause the fault. @returns a function that heals it, which resolves once all parts are available again */
+  installation?: InstallationOptions; // Differences from the default installation.
+  drainMs?: number; // How long the drain may make no progress, milliseconds. Default: see run-faults.ts.
+  /** Inject the fault. @returns function that heals it and resolves once all parts are available again */
   inject(context: FaultContext): Promise<Heal | undefined>;
   /** Correct the record for the rules, such as times of a wrong clock. Default unchanged. */
   corrected?(record: Evidence): Evidence;
-  expect?(run: Run): Finding[]; // Checks besides the rules.
-  undone?(run: Run): Span[]; // Spans whose effects may be undone; see undone.ts. Default none.
+  expect?(run: Run): Finding[]; // Additional checks.
+  undone?(run: Run): Span[]; // Spans whose effects may be undone, see undone.ts. Default none.
 }
 
 export type Heal = () => Promise<void>;
 
-/** Other measurements for the table of the run, by name with unit. */
+/** Additional measurements for the table of the run, by name with unit. */
 export type Figures = Record<string, number>;
 
 interface RunParts {
@@ -52,15 +52,15 @@ interface RunParts {
   figures: Figures;
 }
 
-/** The parts of a run that a fault may use. */
+/** The parts of a run that a fault can use. */
 export interface FaultContext extends RunParts {
-  random: Random; // From the seed of the run.
+  random: Random; // Seeded with the seed of the run.
   load: Load;
-  call: Caller; // Make a call; it is recorded and checked like those of the load.
-  /** Name the processes that are unavailable or cannot reach Redis, unless all are. */
+  call: Caller; // Make a call, which is recorded and checked like those of the load.
+  /** Name the processes that are unavailable or cannot reach Redis. Default all. */
   affects(...apps: AppProcess[]): void;
-  found(says: string, more?: Partial<Finding>): void; // Report a broken promise, in a sentence.
-  /** Do this after the drain and before the checks; also when the run fails earlier. */
+  found(says: string, more?: Partial<Finding>): void; // Report a broken promise in one sentence.
+  /** Run this after the drain and before the checks, even if the run fails earlier. */
   atEnd(act: () => Promise<void>): void;
 }
 
@@ -70,10 +70,10 @@ export interface Run extends RunParts {
   outage: Outage;
 }
 
-/** Return the id of a fault without its variant: `F4`. */
+/** Return the ID of a fault without its variant: `F4`. */
 export const idOf = ({ name }: Fault) => name.replace(/-.*/, '');
 
-/** Load all faults, ordered by id. */
+/** Load all faults, ordered by ID. */
 export async function allFaults(): Promise<Fault[]> {
   const folder = new URL('../faults/', import.meta.url);
   const faults: Fault[] = [];
@@ -85,6 +85,6 @@ export async function allFaults(): Promise<Fault[]> {
 
 export async function faultNamed(name: string): Promise<Fault> {
   const fault = (await allFaults()).find((one) => one.name === name);
-  if (fault === undefined) throw new Error(`there is no fault ${name}`);
+  if (fault === undefined) throw new Error(`unknown fault ${name}`);
   return fault;
 }

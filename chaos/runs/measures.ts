@@ -7,7 +7,7 @@ import type { Finding, PromiseId } from '../rules/rule.js';
 import { LATE_UNDER_FAULT_MS, type Timeout, timeoutsOf } from '../rules/timeouts.js';
 import type { FaultContext, Run } from './fault.js';
 
-/** List the calls that were under way during the outage. */
+/** List the calls in flight during the outage. */
 export const callsDuring = ({ history, outage: { from, until } }: Run): Call[] =>
   history.ofKind('call').filter(({ sentAt, endedAt }) => endedAt >= from && sentAt <= until);
 
@@ -20,7 +20,7 @@ export const unserved = (calls: readonly Call[], why: string, promise: PromiseId
     return { jobId, promise, says, lines: [line], during: { from: sentAt, until: endedAt } };
   });
 
-/** Measure the time until the last call that was not served, without stalls of this machine, milliseconds. */
+/** Measure how long until the last call that was not served, in milliseconds, without stalls of this machine. */
 export function servedAgainAfter({ history, stalls }: Run, since: number): number {
   const unknown = history
     .ofKind('call')
@@ -31,8 +31,8 @@ export function servedAgainAfter({ history, stalls }: Run, since: number): numbe
 }
 
 /**
- * Measure the time from the beginning of an outage until work continued, without stalls of this machine, milliseconds: to the
- * end of the longest gap between the given times that began before the outage ended.
+ * Measure how long after the start of an outage work continued, in milliseconds, without stalls of this machine: the end of the
+ * longest gap between the given times that began before the outage ended.
  *
  * @param seenAt times of messages or timeouts, epoch milliseconds
  */
@@ -49,7 +49,7 @@ export const timeoutsIn = ({ history, dump, outage, installation: { settings } }
   timeoutsOf(evidenceOf({ entries: history.entries, dump, outages: [outage], settings }));
 
 export interface LateOptions {
-  limitMs?: number; // Default the limit for a fault that leaves a scheduler.
+  limitMs?: number; // Default: the limit for a fault that leaves a scheduler running.
   timeouts?: readonly Timeout[]; // Default all.
   excusedMs?: (timeout: Timeout) => number; // Time in which no scheduler could handle it, milliseconds. Default 0.
 }
@@ -67,7 +67,7 @@ export function lateTimeouts(run: Run, options: LateOptions = {}): Finding[] {
     });
 }
 
-/** Report streams that were cut with another code, or that no stream was cut, because the fault then did nothing (P8). */
+/** Report streams that were cut with another code. If no stream was cut, report that the fault did nothing (P8). */
 export function cutsOtherThan(code: number, { history, figures }: Run): Finding[] {
   const cut = history.ofKind('stream').filter(isCut);
   const others = cut.filter(({ closed }) => closed !== code);
@@ -88,7 +88,7 @@ export const strayPrints = (apps: readonly AppProcess[]): Finding[] =>
     return stray.map((line) => ({ says: `${name} printed: ${line}` }));
   });
 
-/** Watch the memory of processes of one kind (0 outside Linux). @returns a function that stops, and reports too much memory */
+/** Watch the memory of processes of one kind (0 outside Linux). @returns function that stops, and reports too much memory */
 export function limitMemory({ figures, found }: FaultContext, apps: readonly AppProcess[], mostMb: number): () => void {
   let mb = 0;
   const timer = setInterval(() => {
@@ -102,7 +102,7 @@ export function limitMemory({ figures, found }: FaultContext, apps: readonly App
   };
 }
 
-/** Read the resident memory of a process, MB; 0 once it has ended. */
+/** Read the resident memory of a process in MB; 0 once it has ended. */
 export function residentMb(pid: number): number {
   try {
     const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

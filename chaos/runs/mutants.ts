@@ -13,7 +13,7 @@ import { repeat, within } from './waiting.js';
 
 const run = promisify(execFile);
 
-/** The folder of the patches, unless FAULT_MUTANTS names another one. */
+/** Folder of the patches. FAULT_MUTANTS overrides it. */
 const FOLDER = resolve(ROOT, process.env.FAULT_MUTANTS ?? 'chaos/mutants');
 
 /** A patch of the sources that breaks a promise. */
@@ -33,15 +33,15 @@ async function readMutant(fileName: string) {
     name: fileName.replace('.patch', ''),
     file,
     title: header('title') ?? '',
-    breaks: (header('breaks')?.split(' ') ?? []) as PromiseId[], // The promises that must be reported as broken.
-    /** Scripts whose replies are lost repeatedly. Without any, and without a fault, the patch alone breaks its promise. */
+    breaks: (header('breaks')?.split(' ') ?? []) as PromiseId[], // Promises that must be reported as broken.
+    /** Scripts whose replies are lost repeatedly. Without these and `under`, the patch alone breaks its promises. */
     loses: header('loses')?.split(' ') ?? [],
-    under: header('under') ?? null, // Name of the fault during which it must be noticed, if any.
+    under: header('under') ?? null, // Fault during which it must be noticed; null for none.
     sources: [...text.matchAll(/^\+\+\+ b\/(.+\.ts)$/gm)].map(([, path]) => path as string),
   };
 }
 
-/** Check whether the patch applies to the sources. @returns the error; empty if it applies */
+/** Check that the patch applies to the sources. @returns the error; empty if it applies */
 export const staleness = ({ file }: Mutant): Promise<string> =>
   run('git', ['apply', '--check', file], { cwd: ROOT }).then(
     () => '',
@@ -60,7 +60,7 @@ export async function makeMutant({ file, name, sources }: Mutant): Promise<Relea
   return release;
 }
 
-/** Compile a source as jest does, without type checks. */
+/** Compile a source as Jest does, without type checks. */
 async function compile(root: string, path: string): Promise<void> {
   const typescript = { target: 'es2023', parser: { syntax: 'typescript' } } as const;
   const source = await readFile(join(root, path), 'utf8');
@@ -68,12 +68,12 @@ async function compile(root: string, path: string): Promise<void> {
   await writeFile(join(root, path.replace('/src/', '/dist/').replace(/\.ts$/, '.js')), code);
 }
 
-/** For how long the drain may make no progress, for a mutant alone and under a fault, milliseconds. */
+/** How long the drain may make no progress, for a mutant alone and during a fault, milliseconds. */
 const DRAIN_MS = 8_000;
 const DRAIN_UNDER_MS = 20_000;
-const EVERY_MS = 150; // Between two lost replies of one process.
-const NEXT_MS = 1_000; // How long to wait for the next one.
-const ENOUGH = 40; // Lost replies, so that some of them are of jobs with a callback or with steps.
+const EVERY_MS = 150; // Interval of lost replies per process.
+const NEXT_MS = 1_000; // How long to wait for the next command.
+const ENOUGH = 40; // Lost replies, so that some affect jobs with a callback or with steps.
 const ENOUGH_WITHIN_MS = 120_000;
 
 /** Return the fault for the run of a mutant. */
@@ -83,7 +83,7 @@ export async function faultFor(mutant: Mutant, { root }: Release): Promise<Fault
   return { ...fault, installation: { ...fault.installation, root }, drainMs: DRAIN_UNDER_MS };
 }
 
-/** Make a fault that loses replies of the mutant's scripts, or does nothing. */
+/** Create a fault that loses replies to the mutant's scripts, or does nothing. */
 function ownFault({ title, breaks: promises, loses }: Mutant, root: string): Fault {
   const isOne = (words: string[]) => loses.some((script) => runs(script)(words));
   const quiet = { name: 'F0', title, promises, lastsMs: 3_000, installation: { root }, drainMs: DRAIN_MS } as const;
@@ -102,7 +102,7 @@ function ownFault({ title, breaks: promises, loses }: Mutant, root: string): Fau
   };
 }
 
-/** Lose the reply to the next such command. @returns whether one was sent in time */
+/** Lose the reply to the next matching command. @returns whether one was sent in time */
 export async function loseNext({ proxy }: AppProcess, to: Matcher): Promise<boolean> {
   const lost = proxy.intercept(to, { action: 'lose reply', end: 'cut' });
   await within(NEXT_MS, lost.happened);

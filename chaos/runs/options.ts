@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util';
 
-/** Options of the command line; see README.md. */
+/** Command-line options, see README.md. */
 export interface Options {
   seed: number;
   rate: number; // Jobs created per second.
-  only: readonly string[]; // Only these runs: `F1`, `F4-8s`, `mutants` or the name of a mutant; empty: all.
-  tenth: number | null; // Only this tenth of the faults and of the mutants, from 1 to 10.
-  repeat: number; // How often to run each, each time with the next seed.
-  workers: number; // Runs in parallel.
+  only: readonly string[]; // Runs to make: `F1`, `F4-8s`, `mutants` or the name of a mutant; empty for all.
+  tenth: number | null; // Tenth of the faults and of the mutants, from 1 to 10; null for all.
+  repeat: number; // How often to run each, with the next seed each time.
+  workers: number; // Number of parallel runs.
 }
 
 export function optionsOf(args: string[]): Options {

@@ -5,7 +5,7 @@ import type { Figures } from './fault.js';
 /** Counts of a run, by their names in the table. */
 export type Counts = Record<string, number>;
 
-/** How late the latest timeout was. Of several runs it is the maximum and not the sum. */
+/** Lateness of the latest timeout. For several runs, the maximum rather than the sum. */
 const LATEST = 'latest timeout, ms';
 
 export function countsOf(evidence: Evidence): Counts {
@@ -41,7 +41,7 @@ export function sumOf(runs: readonly Counts[]): Counts {
 
 /** The result of one run. */
 export interface Summary {
-  name: string; // Of the fault or the mutant.
+  name: string; // Name of the fault or the mutant.
   title: string;
   seed: number;
   counts: Counts;
@@ -49,28 +49,28 @@ export interface Summary {
   notJudged: readonly Violation[]; // Missed deadlines that prove nothing because the machine stalled.
   stalled: number; // Share of the time in which the machine stalled.
   figures: Figures;
-  breaks?: readonly string[]; // For a mutant: promises that must be reported as broken.
+  breaks?: readonly string[]; // Promises that must be reported as broken; only for a mutant.
 }
 
-const PRINTED = 20; // Violations of one run; the history has them all.
+const PRINTED = 20; // Violations printed per run; the history has all of them.
 
 const promisesOf = (violations: readonly Violation[]): string[] =>
   [...new Set(violations.map(({ promise }) => promise))].sort();
 
-/** List promises that a mutant breaks and that were neither reported nor left unjudged. */
+/** List the promises that a mutant breaks but that were neither reported nor left unjudged. */
 function unseen({ breaks = [], violations, notJudged }: Summary): string[] {
   const seen = promisesOf([...violations, ...notJudged]);
   return breaks.filter((promise) => !seen.includes(promise));
 }
 
-/** Whether a run breaks no promise; a mutant must break its own. */
+/** Check that a run breaks no promise; a mutant must break its own. */
 export const isGood = (run: Summary) => (run.breaks ? unseen(run).length === 0 : run.violations.length === 0);
 
-/** Write a violation as a sentence. */
+/** Format a violation as a sentence. */
 export const sentenceOf = ({ promise, rule, jobId, says, lines }: Violation) =>
   `  ${promise} ${rule}: ${jobId ?? ''} ${says}${lines.length > 0 ? ` (lines ${lines})` : ''}`;
 
-/** Describe the result of a run in sentences, and how to repeat it. */
+/** Describe the result of a run, and how to repeat it. */
 export function describe(run: Summary): string {
   const { name, seed, violations, notJudged, breaks } = run;
   if (breaks) return `${name}: broken ${promisesOf(violations).join(' ')}, not seen ${unseen(run).join(' ') || 'none'}`;
@@ -108,13 +108,13 @@ function rowOfMutant(run: Summary): Row {
   return { mutant: name, 'what is wrong': title, breaks: breaks.join(' '), reported, seen };
 }
 
-/** Write the runs as tables in Markdown, for docs/reliability/fault-table.md. */
+/** Format the runs as Markdown tables for docs/reliability/fault-table.md. */
 export const tables = (runs: readonly Summary[]): string =>
   [runs.filter(({ breaks }) => !breaks).map(rowOfFault), runs.filter(({ breaks }) => breaks).map(rowOfMutant)]
     .filter((rows) => rows.length > 0)
     .map((rows) => `\n${markdown([Object.keys(rows[0] as Row), ...rows.map(Object.values)])}\n`)
     .join('');
 
-/** Write rows as a table in Markdown, with the first row as its head. */
+/** Format rows as a Markdown table, with the first row as its head. */
 export const markdown = ([head = [], ...rows]: readonly (readonly unknown[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');

@@ -7,10 +7,10 @@ import { type Options, optionsOf } from './options.js';
 import { describe, isGood, type Summary, tables } from './report.js';
 import type { Order } from './run-one.js';
 
-const RUN_MS = 900_000; // A run that takes longer hangs.
+const RUN_MS = 900_000; // A run that takes longer has hung.
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
-/** Make all runs that the options select, some in parallel, and print their results. @returns the exit code */
+/** Make all selected runs, some in parallel, and print their results. @returns the exit code */
 export async function runAll(args: string[]): Promise<number> {
   const options = optionsOf(args);
   const orders = await ordersOf(options);
@@ -38,12 +38,12 @@ export async function runAll(args: string[]): Promise<number> {
   return failed.length === 0 && orders.length > 0 ? 0 : 1;
 }
 
-/** The longest faults begin first, so that no worker is idle at the end. */
+/** The longest faults start first, so that no worker is idle at the end. */
 const isLong = ({ name }: Order) => /^F(12|21|23|24)/.test(name);
 
 async function ordersOf({ seed, rate, only, tenth, repeat }: Options): Promise<Order[]> {
   const isWanted = (...names: string[]) => only.length === 0 || names.some((name) => only.includes(name));
-  // There are more than ten mutants, so each tenth has one, and a checker that reports nothing is noticed.
+  // With more than ten mutants, each tenth has one, and a checker that reports nothing is noticed.
   const isDrawn = (_: unknown, index: number) => tenth === null || index % 10 === tenth - 1;
   const faults = (await allFaults()).filter((fault) => isWanted(fault.name, idOf(fault))).filter(isDrawn);
   const mutants = (await allMutants()).filter(({ name }) => isWanted(name, 'mutants')).filter(isDrawn);
@@ -53,7 +53,7 @@ async function ordersOf({ seed, rate, only, tenth, repeat }: Options): Promise<O
 
 type Reply = { summary?: Summary; error?: string };
 
-/** Make a run. A mutant's fault doesn't show in every run, so one that goes unnoticed gets two more, with other seeds. */
+/** Make a run. The fault of a mutant does not show in every run, so an unnoticed mutant gets two more runs with other seeds. */
 async function runUntilSeen(order: Order): Promise<Reply> {
   for (let seed = order.seed; ; seed++) {
     const reply = await runIn({ ...order, seed });
@@ -62,7 +62,7 @@ async function runUntilSeen(order: Order): Promise<Reply> {
   }
 }
 
-/** Make a run in a new process, which ends all processes that it has started. */
+/** Make a run in a new process, which stops all processes that it started. */
 async function runIn(order: Order): Promise<Reply> {
   const worker = fork(fileURLToPath(new URL('./worker.mjs', import.meta.url)));
   const timer = setTimeout(() => worker.kill(), RUN_MS);

@@ -15,20 +15,20 @@ import { SDK_SPACE } from '../load/plan.js';
 import type { Finding, Outage, Violation } from '../rules/rule.js';
 import type { Fault, FaultContext, Figures, Run } from './fault.js';
 
-const BEFORE_MS = 2_000; // Time with load before the first fault, and after each, milliseconds.
+const BEFORE_MS = 2_000; // Time with load before the first fault and after each fault, milliseconds.
 const AFTER_MS = 3_000;
-const DRAIN_MS = 120_000; // For how long the drain may make no progress.
-const QUIET_MS = 700; // Time for the last messages of streams, and repeated callbacks.
+const DRAIN_MS = 120_000; // How long the drain may make no progress.
+const QUIET_MS = 700; // Time for the last messages of streams and for repeated callbacks.
 
 export interface RunOptions {
   seed: number;
   rate: number; // Jobs created per second.
-  everyMs?: number; // From one fault to the next, when there are several, milliseconds.
-  viewOf?: (fault: Fault) => Installation; // The part of the installation that a fault may use. Default all.
-  name: string; // Name of the files that are kept when a promise is broken.
+  everyMs?: number; // Interval between several faults, milliseconds.
+  viewOf?: (fault: Fault) => Installation; // Part of the installation that a fault can use. Default all.
+  name: string; // Name of the files to keep when a promise is broken.
 }
 
-/** Put load on an installation, apply faults one after the other, wait until all work is done, and check the record. */
+/** Put load on an installation, apply faults in sequence, wait until all work is done, and check the record. */
 export async function runFaults(installation: Installation, faults: readonly Fault[], options: RunOptions) {
   const { seed, rate, everyMs = 0, viewOf = () => installation, name } = options;
   const history = new History();
@@ -100,14 +100,14 @@ function violationOf({ name: rule, promises }: Fault, what: Finding): Violation 
   return { promise: promises[0] as Violation['promise'], rule, damage: 'other', jobId: null, lines: [], ...what };
 }
 
-/** Indexes that have members only while a job or a callback waits. */
+/** Indexes that have members only while a job or a callback is waiting. */
 const WAITS = /\/status\/(scheduled|pending|delivered|running)$|:callbacks$/;
 
 /**
- * Wait until no job and no callback waits.
+ * Wait until no job and no callback is waiting.
  *
- * @param stalledMs gives up once their number has not fallen for this long. A busy machine works through them slowly
- * @returns whether that happened
+ * @param stalledMs give up when their number has not fallen for this time, because a busy machine is slow
+ * @returns whether all work was done
  */
 export async function drained({ store, connection }: Installation, stalledMs: number): Promise<boolean> {
   let fewest = Number.POSITIVE_INFINITY;
@@ -116,7 +116,7 @@ export async function drained({ store, connection }: Installation, stalledMs: nu
     const keys = (await keysOf(connection, store.settings.keyPrefix)).filter((key) => WAITS.test(key));
     const sizes = await Promise.all(keys.map((key) => store.redis.zcard(key)));
     const waiting = sizes.reduce((sum, size) => sum + size, 0);
-    // Twice, because a job may end, and its callback become due, between the reads of the indexes.
+    // Check twice, because a job may end and its callback become due between the reads of the indexes.
     if (waiting === 0 && wasNone) return true;
     wasNone = waiting === 0;
     if (waiting < fewest) [fewest, fellAt] = [waiting, Date.now()];
@@ -125,8 +125,8 @@ export async function drained({ store, connection }: Installation, stalledMs: nu
 }
 
 /**
- * Read all stored data, with the jobs that were created since a time, except those of SDKs. Schedulers are paused during this,
- * because they purge old jobs, and keys that are read one after the other would then disagree.
+ * Read all stored data, with the jobs created since a time, except those of SDKs. Schedulers are paused in the meantime, because
+ * they purge old jobs, and keys read in sequence would then disagree.
  */
 async function dumpSince(began: number, { store, schedulers }: Installation): Promise<Dump> {
   for (const scheduler of schedulers) scheduler.pause();

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Wait for a promise, but no longer than this. @returns null when it took longer */
+/** Wait for a promise with a timeout. @returns null after the timeout */
 export async function within<T>(ms: number, something: Promise<T>): Promise<T | null> {
   const timer = new AbortController();
   try {
@@ -10,7 +10,7 @@ export async function within<T>(ms: number, something: Promise<T>): Promise<T | 
   }
 }
 
-/** Repeat an action, with a pause after each time. @returns a function that stops it, which resolves once it has ended */
+/** Repeat an action with a pause after each run. @returns function that stops it and resolves once it has ended */
 export function repeat(pauseMs: number, act: () => Promise<unknown>): () => Promise<void> {
   let isOver = false;
   const going = (async () => {

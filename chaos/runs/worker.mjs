@@ -1,4 +1,4 @@
-// A process that makes the run that run-all.ts requests.
+// Process that makes the run requested by run-all.ts.
 import '../../scripts/typescript.mjs';
 
 const { runOne } = await import('./run-one.ts');
@@ -11,4 +11,4 @@ process.on('message', async (order) => {
   }
 });
 process.on('disconnect', () => process.exit());
-process.on('SIGTERM', () => process.exit(1)); // Children are ended on exit.
+process.on('SIGTERM', () => process.exit(1)); // Child processes are stopped on exit.

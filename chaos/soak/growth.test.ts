@@ -2,12 +2,12 @@ import { expect, it } from '@jest/globals';
 import { Random } from '../../test/support/random.js';
 import { growth } from './growth.js';
 
-/** Make the values of an hour. @param valueAt value by the number of the lap and the hours since the beginning */
+/** Create the values of an hour. @param valueAt value by the number of the lap and the hours since the start */
 const laps = (valueAt: (nth: number, hours: number) => number, count = 60) =>
   Array.from({ length: count }, (_, n) => valueAt(n, n / 60));
 
 const random = new Random(1);
-/** Vary a value as heaps vary after garbage collection. */
+/** Return noise, as heaps vary after garbage collection. */
 const noise = () => (random.below(100) - 50) / 1_000;
 
 const HEAP = 'api-1: heap, MB';

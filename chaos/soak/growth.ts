@@ -11,13 +11,13 @@ const megabytes = (bytes: number) => Number((bytes / 1_048_576).toFixed(3));
 const filesOf = (pid: number) => readdirSync(`/proc/${pid}/fd`).length;
 
 /**
- * Measure what must not grow: memory and files of the first process of each kind and of a worker, clients and keys of Redis.
+ * Measure what must not grow: memory and files of the first process of each kind and of a worker, and clients and keys of Redis.
  *
- * @param workerPid the worker's process
+ * @param workerPid process of the worker
  */
 export async function measure(installation: Installation, workerPid: number): Promise<Record<string, number>> {
   const { apis, gateways, schedulers, apps, connection, store } = installation;
-  for (const { proxy } of apps) proxy.resetLost(); // Redis does not notice that they are lost.
+  for (const { proxy } of apps) proxy.resetLost(); // Redis does not notice lost connections.
   const all: Record<string, number> = {};
   for (const app of [apis[0], gateways[0], schedulers[0]] as AppProcess[]) {
     const { heapBytes, externalBytes, besideBytes } = await liveMemoryOf(app.output());
@@ -33,7 +33,7 @@ export async function measure(installation: Installation, workerPid: number): Pr
   return all;
 }
 
-/** Read the megabytes that are left in Redis once all jobs are purged, and the keys that will never expire. */
+/** Read the megabytes left in Redis once all jobs are purged, and the keys that will never expire. */
 export async function leftIn({ connection, store }: Installation): Promise<{ keys: string[]; megabytes: number }> {
   const { meta, bull, apiKeys, apiKeyIndex, keyUses, audit } = store.keys;
   const kept = [`${bull}:`, ...AUDIT_STREAMS.map(audit)];
@@ -50,16 +50,16 @@ const LAPS_TO_JUDGE = 6; // Fewer values cannot show growth.
 
 const FEW = 3; // Files, clients or keys: BullMQ has two more keys while a tick is processed.
 
-/** Growth that is tolerated, as a part of the value. */
+/** Return the tolerated growth, as a fraction of the value. */
 function toleratedOf(what: string): number {
-  if (what.endsWith('beside the heap, MB')) return 0.5; // The allocator keeps the memory of large bodies for a while.
+  if (what.endsWith('beside the heap, MB')) return 0.5; // The allocator keeps memory of large bodies for a while.
   if (what.endsWith('resident, MB')) return 0.2; // It contains garbage.
   return what.endsWith('MB') ? 0.03 : 0.1; // Code is compiled later in a short run, and pools of sockets vary.
 }
 
 /**
- * Judge whether a measurement has grown over the laps: the lowest value of the last third is compared with that of the second.
- * A fault may just have left something open. In the first third code is compiled, and pools are filled.
+ * Judge whether a measurement has grown over the laps: compare the lowest value of the last third with that of the second. The
+ * lowest counts, because a fault may just have left something open. In the first third, code is compiled and pools fill.
  */
 export function growth(what: string, values: readonly number[]) {
   if (values.length < LAPS_TO_JUDGE) return { grows: false, says: 'too short a run to judge' };

@@ -10,7 +10,7 @@ const MIXED =
   'F1 F2-before-sweep F2-after-sweep F2-before-record F2-after-record F3 F4-1.5s F10-5s F11-api-old-lost ' +
   'F11-gateway-old-lost F11-scheduler-old-lost F13-200ms F13-800ms F14 F18 F19 F22 F25 F27-published F29';
 
-/** Faults that end processes. They do not get the first process of each kind, so that it can be watched for an hour. */
+/** Faults that kill processes, but never the first process of each kind, so that it can be watched for an hour. */
 const ENDING = ['F1', 'F2', 'F3', 'F25'];
 
 /** A short form of F12: the reply to the next script of any process is lost. */
@@ -23,7 +23,7 @@ const lostReplies: Fault = {
   inject: async ({ installation: { apps }, random }) => repeat(100, () => loseNext(random.of(apps), isScript)),
 };
 
-/** Load the faults to mix. @returns a function that draws some, in the order of the seed: each once before any is repeated */
+/** Load the faults to mix. @returns function that draws some in an order given by the seed, each once before any repeats */
 export async function mixFaults(random: Random): Promise<(count: number) => Fault[]> {
   const names = MIXED.split(' ');
   const all = [...(await allFaults()).filter(({ name }) => names.includes(name)), lostReplies];
@@ -36,7 +36,7 @@ export async function mixFaults(random: Random): Promise<(count: number) => Faul
   return (count) => Array.from({ length: count }, next);
 }
 
-/** Return the part of an installation that a fault may use. */
+/** Return the part of an installation that a fault can use. */
 export function viewFor(fault: Fault, installation: Installation): Installation {
   if (!ENDING.includes(idOf(fault))) return installation;
   const [apis, gateways, schedulers] = [installation.apis, installation.gateways, installation.schedulers].map((all) =>

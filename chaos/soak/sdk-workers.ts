@@ -12,18 +12,18 @@ const EVERY_MS = 1_000;
 const HANDLERS = {
   quick: [{ return: 1 }],
   busy: [{ progress: { percent: 50, message: 'half' } }, { logs: 20 }, { sleepMs: 200 }, { save: { page: 1 } }],
-  slow: [{ sleepMs: 3_000 }], // Longer than a drain, after which the worker releases it.
+  slow: [{ sleepMs: 3_000 }], // Longer than a drain, so that the worker releases the job.
 };
 const NAMES = Object.keys(HANDLERS);
 const WORKER = { concurrency: 5, drainSeconds: 1, handlers: HANDLERS };
 const OPTIONS = { timeoutSeconds: 5, maxRetries: 20 }; // A worker may lose its job in an outage.
 
 /**
- * Start two workers of an SDK in a space of their own: one for the whole soak, which also creates the jobs, and one that is
- * restarted in each lap. Their calls are not in the history, so the rules do not judge their jobs.
+ * Start two workers of an SDK in a separate space: one for the whole soak, which also creates the jobs, and one that is restarted
+ * in each lap. Their calls are not in the history, so the rules do not judge their jobs.
  */
 export function startSdkWorkers(language: string, { apis, key, store }: Installation) {
-  const [first, last] = [apis[0], apis.at(-1)] as [AppProcess, AppProcess]; // Faults kill only the last one.
+  const [first, last] = [apis[0], apis.at(-1)] as [AppProcess, AppProcess]; // Faults kill only the last API.
   function start({ url }: AppProcess) {
     const driver = startDriver(language, { YARDMASTER_URL: url, YARDMASTER_API_KEY: key, YARDMASTER_SPACE: SDK_SPACE });
     driver.send({ do: 'start', worker: WORKER });
@@ -34,7 +34,7 @@ export function startSdkWorkers(language: string, { apis, key, store }: Installa
 
   return {
     pid: lasting.pid as number,
-    /** Create jobs, and restart a worker in the middle. @returns a check of them once all work is done */
+    /** Create jobs, and restart a worker halfway. @returns function that checks the jobs once all work is done */
     async runLap(): Promise<() => Promise<string[]>> {
       const old = restarted;
       for (let n = 0; n < JOBS; n++) {

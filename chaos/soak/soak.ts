@@ -13,8 +13,8 @@ import { startSdkWorkers } from './sdk-workers.js';
 
 const EVERY_MS = 20_000;
 const FAULTS = 2; // Per lap.
-const RETENTION_SECONDS = 120; // Longer than a lap, because a lap checks all of its jobs at its end.
-const PURGED_MS = RETENTION_SECONDS * 1_000 + 60_000; // Schedulers purge within this time.
+const RETENTION_SECONDS = 120; // Longer than a lap, because each lap checks all of its jobs at its end.
+const PURGED_MS = RETENTION_SECONDS * 1_000 + 60_000; // Schedulers purge jobs within this time.
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -26,8 +26,8 @@ function optionsOf(args: string[]) {
 }
 
 /**
- * Apply faults to one installation for an hour, in laps. After each lap all work is drained, and the rules check it. The memory
- * and files of the processes that no fault ends and the keys of Redis must not grow.
+ * Apply faults to one installation for an hour, in laps. After each lap, all work is drained and checked by the rules. Memory and
+ * files of the processes that no fault kills must not grow, and neither must the keys of Redis.
  *
  * @returns the exit code
  */
@@ -81,7 +81,7 @@ export async function soak(args: string[]): Promise<number> {
   }
 }
 
-/** Wait until no job is stored, or until the time for purging is over. */
+/** Wait until no job is stored, or until the time for purging has passed. */
 async function untilPurged({ connection, store }: Installation): Promise<void> {
   for (const end = Date.now() + PURGED_MS; Date.now() < end; await delay(1_000)) {
     const keys = await keysOf(connection, store.settings.keyPrefix);

@@ -16,8 +16,8 @@ finds('a callback of a killed job', /although it is killed/, 'killed 100 no', ca
 finds('a callback before the end', /before its end/, SENT, callback(400));
 finds('two ids', /several ids/, SENT, callback(601, { id: 'other' }));
 finds('no id', /without an id/, SENT, callback(601, { id: null }));
-finds('another end', /another end/, SENT, callback(600, { body: { status: 'dead', result: { token: 'done' } } }));
-finds('another result', /another end/, SENT, callback(600, { body: { status: 'completed', result: null } }));
+finds('another end', /different outcome/, SENT, callback(600, { body: { status: 'dead', result: { token: 'done' } } }));
+finds('another result', /different outcome/, SENT, callback(600, { body: { status: 'completed', result: null } }));
 finds('a callback that is not settled', /not settled/, SENT, stored({ isCallbackPending: true }));
 finds('more attempts than allowed', /4 attempts, which are more than 3/, FOUR);
 finds('a repeat', TOO_MANY, SENT, again);

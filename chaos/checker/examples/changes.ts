@@ -5,7 +5,7 @@ import type { DumpedJob } from '../dump.js';
 import type { Body, Call, Callback, Operation, Stream } from '../history.js';
 import { apply, callbackOf, callOf, type Entry, isoAt, pollOf, START } from './story.js';
 
-// Changes of a story.
+// Changes to apply to a story.
 
 export const UNKNOWN = { outcome: 'unknown', status: 503, code: 'UNAVAILABLE', body: {} } as const;
 export const OVERLOADED = { outcome: 'not now', status: 503, code: 'OVERLOADED', body: {} } as const;
@@ -18,7 +18,7 @@ const first = ({ dump }: Record) => dump.jobs[0] as DumpedJob;
 export const call = (op: Operation, atMs: number, fields: Partial<Call> = {}) =>
   callOf(op, op === 'poll' ? null : 'a', atMs, fields);
 
-/** Add a poll that gets the job. @param got fields of the job in its response */
+/** Add a poll that claims the job. @param got fields of the job in the response */
 export const poll =
   (atMs: number, got: object = {}) =>
   (record: Record) =>
@@ -81,7 +81,7 @@ export const logged = (...messages: (string | null)[]) => {
   return stored({ logs });
 };
 
-/** Add an outage. @param affected names of processes; none: all */
+/** Add an outage. @param affected names of processes; empty for all */
 export const outage =
   (what: Stopped | Pick<Outage, 'closes'>, from: number, until: number, ...affected: string[]) =>
   (record: Record) => {
@@ -90,7 +90,7 @@ export const outage =
     return { ...record, outages };
   };
 
-/** Add a stream of the job with a key, from its creation on. @param events indexes of the events that it reports; 0: creation */
+/** Add a stream of the job with a key, starting at its creation. @param events indexes of the reported events; 0: creation */
 export const stream =
   (events: readonly number[], fields: Partial<Stream> = {}, begin = init()) =>
   (record: Record) => {
@@ -104,8 +104,8 @@ export const stream =
     return apply({ kind: 'stream', line: 0, ...asked, ...opened, ...fields }, record);
   };
 
-/** Make the first message of a stream. */
+/** Create the first message of a stream. */
 export const init = (status = 'pending', atMs = 0) => ({ type: 'init', jobId: 'a', status, timestamp: isoAt(atMs) });
 
-/** Make a message of a stream without a key. */
+/** Create a message of a stream without a key. */
 export const keyless = (type: string, more: object = {}) => ({ jobId: 'a', type, timestamp: isoAt(500), ...more });

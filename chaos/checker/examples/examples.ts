@@ -1,13 +1,13 @@
 import type { Record } from '../checker.js';
 import { type Change, DONE, story } from './story.js';
 
-/** Records that break a rule, with the name of the fault and a pattern of the report. */
+/** Records that break a rule, each with the name of the fault and a pattern for the report. */
 export const BROKEN: [rule: string, what: string, says: RegExp, record: Record][] = [];
 
-/** Records that seem to break a rule but are correct: the rule must report nothing. */
+/** Correct records that seem to break a rule, which must report nothing. */
 export const ALLOWED: [rule: string, what: string, record: Record][] = [];
 
-/** A record, or the text of a story with changes; without a text, changes of a completed job. */
+/** A record, or the text of a story with changes. Without a text, the changes apply to a completed job. */
 type Example = [Record] | [string, ...Change[]] | Change[];
 
 function recordOf([first, ...changes]: Example): Record {

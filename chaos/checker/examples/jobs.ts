@@ -90,7 +90,7 @@ order.allows('an older job of another name', both(otherName, story(YOUNGER_TWICE
 order.allows('a claim by id', both(story(DONE), story(YOUNGER, claimed)));
 order.allows('a job that returns to its place', both(story(`${TWICE}, killed 2300 no`), waits));
 
-// The tests of replay check all other faults of a history.
+// The tests of `replay` check all other faults of a history.
 const histories = examplesOf('histories');
 const SILENT = 'delivered 100, acked 200, dead 1300 silent';
 histories.finds('an end after the end', /killed \(a\.5\) happened while/, `${DONE}, killed 600 x`);
@@ -149,7 +149,7 @@ const logging = (fields = {}) => call('logs', 300, { sent: ['x 1', 'x 2'], body:
 const oneMore = call('logs', 310, { sent: ['y'], body: { fromSeq: 3 } });
 logs.finds('a batch that is gone', /are gone/, logging());
 logs.finds('half a batch', /in part/, logged('x 1'), logging(UNKNOWN));
-logs.finds('a gap', /log 3 is in place 2/, logged('x 1', null, 'x 2'), logging(UNKNOWN));
+logs.finds('a gap', /log 3 is at position 2/, logged('x 1', null, 'x 2'), logging(UNKNOWN));
 logs.finds('a batch that is stored twice', /twice/, logged('x 1', 'x 2', 'x 1', 'x 2'), logging());
 logs.finds('a stored batch that was refused', /were refused/, logged('x 1', 'x 2'), logging(REFUSED));
 logs.finds('a batch in another place', /elsewhere/, logged('x 0', 'x 1', 'x 2'), logging());

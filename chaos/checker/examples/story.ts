@@ -4,18 +4,18 @@ import type { Record } from '../checker.js';
 import type { DumpedJob } from '../dump.js';
 import type { Body, Call, Callback, Operation, Stream } from '../history.js';
 
-// A story is an invented run of one job that breaks no promise, plus changes that may break one:
+// A story is an invented run of one job that breaks no promise, with changes that may break one:
 //
 //   story('delivered 100, acked 200, completed 500 done', call('ack', 201))
 //
-// It names the events of the job after its creation, each with its time in milliseconds and a word for its data. The calls
-// that lead to these events are added.
+// It names the events of the job after its creation, each with its time in milliseconds and a word for its data. The calls that
+// cause these events are added automatically.
 
 export const START = Date.parse('2026-01-01T12:00:00.000Z');
 export const isoAt = (ms: number) => new Date(START + ms).toISOString();
 const msOf = (iso: string) => Date.parse(iso) - START;
 
-/** The story of most examples. */
+/** The story that most examples use. */
 export const DONE = 'delivered 100, acked 200, completed 500 done';
 export const TWICE = 'delivered 100, delivery_timeout 2101, delivered 2200';
 
@@ -25,7 +25,7 @@ const HANGING = `http://receiver${HANGS}a`;
 export type Entry = Call | Callback | Stream;
 export type Change = Entry | ((record: Record) => Record);
 
-/** Make the record of a run of this job, with some changes. The job is called `a`, unless the text begins with `b: `. */
+/** Create the record of a run from a story and changes. The job is named `a`, unless the text starts with `b: `. */
 export function story(text: string, ...changes: Change[]): Record {
   const [, id = 'a', events = ''] = /^(?:(\w): )?(.*)$/.exec(text) ?? [];
   const job = jobOf(id, events);
@@ -57,7 +57,7 @@ const withLine = (entry: Record['entries'][number], i: number) => ({ ...entry, l
 export const apply = (change: Change, record: Record): Record =>
   typeof change === 'function' ? change(record) : { ...record, entries: [...record.entries, change] };
 
-/** Data of an event, from one word. `nth` counts the events of its kind. */
+/** Functions that create the data of an event from a word. `nth` counts the events of its type. */
 const DATA: Partial<{ [T in EventType]: (word: string, nth: number) => JsonValue }> = {
   checkpoint: (token) => ({ token }),
   event: (token) => ({ token }),
@@ -108,7 +108,7 @@ function jobOf(id: string, text: string): DumpedJob {
   };
 }
 
-/** Count the attempts in a history. One that was released is not counted. */
+/** Count the attempts in a history. A released attempt does not count. */
 function attemptsIn(events: readonly { type: EventType }[]): number {
   let [attempts, atDelivery] = [0, 0];
   for (const { type } of events) {
@@ -119,7 +119,7 @@ function attemptsIn(events: readonly { type: EventType }[]): number {
   return attempts;
 }
 
-/** The call that causes an event. */
+/** Functions that return the call that causes an event. */
 const CALLS: Partial<{ [T in EventType]: (data: Body) => [op: Operation, sent: unknown] }> = {
   acked: () => ['ack', null],
   checkpoint: (data) => ['checkpoint', data],
@@ -147,7 +147,7 @@ function entriesOf(job: DumpedJob): Entry[] {
   });
 }
 
-/** Make a call at this time after the start, with a response 3 ms later. */
+/** Create a call at this time after the start, with a response 3 ms later. */
 export function callOf(op: Operation, jobId: string | null, atMs: number, fields: Partial<Call> = {}): Call {
   const spaceId = op === 'create' || op === 'poll' ? 'yard' : null;
   const [sentAt, endedAt] = [START + atMs, START + atMs + 3];

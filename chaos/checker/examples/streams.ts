@@ -3,7 +3,7 @@ import { examplesOf } from './examples.js';
 import { DONE, START, story } from './story.js';
 
 const SPACE = { scope: 'space', jobId: null, spaceId: 'yard', closed: null } as const;
-/** A stream that is still open, with these messages. */
+/** Create a stream with these messages that is still open. */
 const open = (...messages: object[]) => stream([], { closed: null, messages });
 const appended = (fromSeq: number, toSeq: number) => keyless('logs_appended', { data: { fromSeq, toSeq } });
 

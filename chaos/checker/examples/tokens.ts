@@ -10,14 +10,14 @@ const TIMED_OUT =
 const RELEASED =
   'delivered 100, acked 200, checkpoint 250 x, released 300 stop, delivered 400, acked 500, killed 600 no';
 const RETRIES = having({ maxRetries: 1 });
-/** Add a call that is sent again, or too late, with a token. */
+/** Add a repeated or late call with a token. */
 const sent = (op: Operation, atMs: number, token: string, fields = {}) =>
   call(op, atMs, { token, sent: { error: 'other', reason: 'other', result: { token: 'other' } }, ...fields });
 
 const fencing = examplesOf('fencing');
 fencing.finds(
   'a completion by a worker that has lost its job',
-  /complete with the token 0\.0 changed the job, and must be DELIVERY_LOST/,
+  /complete with the token 0\.0 changed the job, but must be DELIVERY_LOST/,
   AGAIN,
   change('complete', { token: '0.0' }),
 );
@@ -26,7 +26,7 @@ fencing.finds('a report by such a worker', /event .* changed the job/, TIMED_OUT
 const secondFail = `${RETRIED}, dead 700 other`;
 fencing.finds(
   'a failure that ends the next attempt as well',
-  /fail with the token 0\.0 changed the job, and must be unchanged/,
+  /fail with the token 0\.0 changed the job, but must be unchanged/,
   secondFail,
   RETRIES,
   change('fail', { token: '0.0' }, 1),
@@ -40,7 +40,7 @@ fencing.finds(
 fencing.finds('an ack of such a worker that succeeds', /ack .* must be DELIVERY_LOST/, AGAIN, sent('ack', 550, '0.0'));
 fencing.finds(
   'a lost delivery that was not lost',
-  /returned 409 DELIVERY_LOST, and must be changed/,
+  /returned 409 DELIVERY_LOST, but must be changed/,
   RETRIED,
   sent('keepalive', 650, '1.0', LOST),
 );
@@ -113,7 +113,7 @@ fencing.allows(
   sent('keepalive', 550, '0.1'),
 );
 
-const NOT_DONE = { ...UNKNOWN, outcome: 'refused', mayBe: [503] } as const; // As in the record of a fault that explains each 503.
+const NOT_DONE = { ...UNKNOWN, outcome: 'refused', mayBe: [503] } as const; // As recorded during a fault that explains every 503.
 fencing.allows(
   'a 503 of a call that was not done',
   AGAIN,

@@ -5,7 +5,7 @@ import { ROOT } from '../../installation/release.js';
 import type { Fault } from '../../runs/fault.js';
 
 const STEP_MS = 1_800_000; // Less than the retention of ended jobs.
-const WINDOWS_MS = 10_000; // Time in which running jobs end, or get another window.
+const WINDOWS_MS = 10_000; // Time in which running jobs end, or their windows restart.
 
 /** Where chaos/installation/stepped-clock.ts reads the step. It is not imported, because that would change this process. */
 const STEP_KEY = 'stepped-clock';
@@ -27,7 +27,7 @@ export const faults: Fault[] = [
     name: 'F33',
     title: `the clock of Redis steps forward by ${STEP_MS / 60_000} min`,
     promises: ['P4', 'P2'],
-    // A worker without heartbeats before the step gets another window, so its timeout is late by one window. A command whose
+    // The window of a worker without heartbeats before the step restarts, so its timeout is late by one window. A command whose
     // deadline comes from the old clock is refused as too late, until the next TIME of its connection.
     stops: ['scheduler', 'capacity', 'clock'],
     lastsMs: WINDOWS_MS,

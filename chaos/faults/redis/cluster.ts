@@ -14,11 +14,11 @@ import { callsDuring, lateTimeouts, strayPrints, timeoutsIn, unserved } from '..
 import { repeat } from '../../runs/waiting.js';
 import { FAILOVER_MS, undoneAround } from './sentinel.js';
 
-// A fault of some partitions excuses nothing in the others.
+// A fault in some partitions excuses nothing in the others.
 
 const PAUSE_MS = 300; // Between two moves of slots.
-const TIMED_OUT_MS = 1_000; // A call that was refused sooner did not time out.
-export const LOADED: readonly string[] = SPACES.map(partitionOf); // The partitions of the load's jobs.
+const TIMED_OUT_MS = 1_000; // A call refused earlier did not time out.
+export const LOADED: readonly string[] = SPACES.map(partitionOf); // Partitions of the jobs of the load.
 
 const clusterOf = ({ cluster }: Installation) => cluster as RedisCluster;
 const slotOfTag = (cluster: RedisCluster, tag: string) => slotOf(cluster, `{${tag}}`);
@@ -32,10 +32,10 @@ const refreshSlots = ({ connection }: Installation) =>
     (connection as unknown as Cluster).refreshSlotsCache((error) => (error ? reject(error) : resolve())),
   );
 
-/** A failover, as the checks at the end need it. */
+/** A failover, for the checks at the end. */
 interface Failover {
   killedAt: number;
-  elsewhere: readonly string[]; // Partitions of the load on other primaries.
+  elsewhere: readonly string[]; // Partitions of the load that are on other primaries.
   hasTicks: boolean; // Whether BullMQ's keys are on another primary.
 }
 
@@ -59,7 +59,7 @@ async function failOver({ installation, random }: FaultContext): Promise<Heal> {
   };
 }
 
-/** Report effects of the failover on other primaries: they lose nothing, serve every call and make timeouts in time. */
+/** Report effects of the failover on other primaries: they lose nothing, serve every call and handle timeouts in time. */
 function effectsElsewhere(run: Run): Finding[] {
   const { history, dump, outage, installation } = run;
   const { elsewhere, hasTicks } = failover;
@@ -67,7 +67,7 @@ function effectsElsewhere(run: Run): Finding[] {
   const record = { entries: history.entries, dump, outages: [outage], settings: installation.settings };
   const calls = callsDuring(run).filter((call) => elsewhere.includes(partitionOfCall(call)));
   const timeouts = timeoutsIn(run).filter(({ jobId }) => isElsewhere(jobId));
-  // Without BullMQ's keys every scheduler waits for a tick before it sweeps on its own.
+  // Without the keys of BullMQ, every scheduler waits for a tick before it sweeps on its own.
   const limitMs = hasTicks ? LATE_MS : LATE_UNDER_FAULT_MS;
   return [
     ...check(record).filter(({ jobId }) => isElsewhere(jobId)),
@@ -76,7 +76,7 @@ function effectsElsewhere(run: Run): Finding[] {
   ];
 }
 
-/** Fail over one primary after the other: nothing is unavailable for longer than a call may take. */
+/** Fail over the primaries in sequence. Nothing is unavailable for longer than a call may take. */
 async function switchAll({ installation }: FaultContext): Promise<Heal> {
   const cluster = clusterOf(installation);
   for (const partition of LOADED) {
@@ -91,7 +91,7 @@ type Move = { partition: string; from: number; until: number };
 
 let moves: Move[] = [];
 
-/** Move one slot of the load after the other, each to another primary. */
+/** Move the slots of the load in sequence, each to another primary. */
 export async function moveSlots({ installation, random, figures, found }: FaultContext): Promise<Heal> {
   const cluster = clusterOf(installation);
   moves = [];
@@ -111,14 +111,14 @@ export async function moveSlots({ installation, random, figures, found }: FaultC
   };
 }
 
-/** Return how long a partition was moving in this time; null if it was not. */
+/** Return how long a partition was moving in this time; null if it was not moving. */
 function movedMs(partition: string, from: number, to: number): number | null {
   const overlapping = moves.filter((move) => move.partition === partition && move.from <= to && move.until >= from);
   if (overlapping.length === 0) return null;
   return overlapping.reduce((sum, move) => sum + Math.min(to, move.until) - Math.max(from, move.from), 0);
 }
 
-/** Report calls that were refused while their slot moved, but happened. */
+/** Report calls that were refused while their slot moved, but took effect. */
 function doneAnyway({ history, dump, outage, installation: { settings } }: Run): Finding[] {
   const isRefusal = ({ status, sentAt, endedAt }: Call) => status === 503 && endedAt - sentAt < TIMED_OUT_MS;
   const entries = history.entries.map((entry) =>
@@ -155,7 +155,7 @@ export const faults: Fault[] = [
     undone: () => undoneAround(failover.killedAt),
   },
   {
-    ...common, // BullMQ may lose a tick of the old primary, so timeouts may be late.
+    ...common, // BullMQ may lose a tick with the old primary, so timeouts may be late.
     name: 'F9-switch',
     title: 'each primary of a cluster hands over to its replica, as before an upgrade',
     promises: ['P1', 'P12', 'P15'],

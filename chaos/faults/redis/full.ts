@@ -9,9 +9,9 @@ import type { Fault, FaultContext, Run } from '../../runs/fault.js';
 import { callsDuring, lateTimeouts, timeoutsIn } from '../../runs/measures.js';
 import { drained } from '../../runs/run-faults.js';
 
-// Jobs that begin before a fault and must end during it.
+// Jobs that start before a fault and must end during it.
 
-/** The status of a job before the fault, the later calls of its worker or an operator, and how it ends. */
+/** The status of a job before the fault, later calls of its worker or an operator, and how it ends. */
 interface Row {
   isAt: Extract<Status, 'pending' | 'delivered' | 'running'>;
   maxRetries: number;
@@ -41,14 +41,14 @@ const STEPS: Record<Row['isAt'], Operation[]> = { pending: [], delivered: ['clai
 interface UnfinishedJob {
   jobId: string;
   row: Row;
-  from: number; // When it began. If the machine stalls later, its window may end.
+  from: number; // Start time. If the machine stalls later, the window may close.
 }
 
 const FINISHER = 'finisher';
 const WINDOW_SECONDS = 4;
-const BACK_MS = 60_000; // For the end of a window on a slow machine.
+const BACK_MS = 60_000; // Maximum time for a window to close on a slow machine.
 
-/** Begin one job per row. */
+/** Start one job per row. */
 const beginWork = (context: FaultContext): Promise<UnfinishedJob[]> =>
   Promise.all(
     ROWS.map(async (row) => {
@@ -66,20 +66,20 @@ const beginWork = (context: FaultContext): Promise<UnfinishedJob[]> =>
 async function finishWork({ call, found }: FaultContext, { jobId, row, from }: UnfinishedJob): Promise<void> {
   for (const op of row.does) {
     if (op === 'claim') {
-      // The job is perhaps not pending yet.
+      // The job may not be pending yet.
       await until(async () => (await call({ client: FINISHER, op, jobId })).body?.claimed === true, BACK_MS);
       continue;
     }
     const sent = BODIES[op]?.(`${op} of ${jobId}`);
     const { outcome, status, code, line } = await call({ client: FINISHER, op, jobId, sent });
-    // Reports may be refused now; their worker continues without them.
+    // Reports may be refused now; the worker continues without them.
     const during = { from, until: Date.now() };
     if (outcome !== 'ok' && !REPORTS.includes(op))
       found(`${op} returned ${status} ${code}`, { jobId, lines: [line], during });
   }
 }
 
-/** Report jobs that have not ended as they should. */
+/** Report jobs that have not ended as expected. */
 async function checkFinished({ installation: { store }, found }: FaultContext, all: readonly UnfinishedJob[]) {
   for (const { jobId, row, from } of all) {
     const { status } = await getJob(store, ANY_SPACE, jobId);
@@ -94,7 +94,7 @@ const ROOM_BYTES = 1_000_000;
 const DRAIN_MS = 180_000;
 const CLIENT = 'filler';
 
-/** Calls that may be refused because memory is full; all others must work. */
+/** Calls that a full Redis may refuse; all others must work. */
 const MAY_BE_REFUSED: readonly Operation[] = ['create', 'logs', 'progress', 'checkpoint', 'event'];
 
 const setMax = ({ connection }: Installation, bytes: number) =>
@@ -103,7 +103,7 @@ const setMax = ({ connection }: Installation, bytes: number) =>
 const used = async ({ connection }: Installation) =>
   Number(/^used_memory:(\d+)/m.exec(await connection.info('memory'))?.[1]);
 
-/** Create jobs until there is no memory left. @returns these jobs */
+/** Create jobs until no memory is left. @returns these jobs */
 async function fill({ installation, call }: FaultContext): Promise<string[]> {
   await setMax(installation, (await used(installation)) + ROOM_BYTES);
   for (const jobIds: string[] = []; ; ) {
@@ -114,19 +114,19 @@ async function fill({ installation, call }: FaultContext): Promise<string[]> {
   }
 }
 
-/** Begin work, and fill Redis at once, because the windows last only seconds. */
+/** Start work, and fill Redis immediately, because the windows last only seconds. */
 async function beginAndFill(context: FaultContext): Promise<UnfinishedJob[]> {
   await setMax(context.installation, 0);
   const unfinished = await Promise.all(Array.from({ length: JOBS_PER_ROW }, () => beginWork(context)));
-  // It is half of the used memory, so that jobs that end in the meantime do not free enough.
+  // Use half of the used memory, so that jobs that end in the meantime do not free enough.
   await setMax(context.installation, (await used(context.installation)) / 2);
   return unfinished.flat();
 }
 
-/** Whether a call that was refused has happened. */
+/** Check whether a refused call took effect. */
 function isThere({ op, sent, jobId }: Call, { dump: { jobs }, history }: Run): boolean {
   if (op === 'create') {
-    // Sent again with its key, it may have been served once there was room.
+    // A retry with the same key may have been served once there was room.
     const same = history.ofKind('call').filter((call) => call.op === op && call.sent?.payload?.n === sent.payload.n);
     return (
       same.every(({ code }) => code === 'STORAGE_FULL') && jobs.some(({ payload }) => payload?.n === sent.payload.n)
@@ -152,7 +152,7 @@ export const faults: Fault[] = [
       fullSince = Date.now();
       return async () => {
         await Promise.all(unfinished.map((one) => finishWork(context, one)));
-        // Kill must work as well.
+        // Kill must also work.
         for (const jobId of fillers) await call({ client: CLIENT, op: 'kill', jobId, sent: { reason: jobId } });
         if (!(await drained(installation, DRAIN_MS))) found('not all work was done while Redis was full');
         await checkFinished(context, unfinished);

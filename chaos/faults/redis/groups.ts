@@ -6,16 +6,16 @@ import type { Fault, FaultContext, Heal } from '../../runs/fault.js';
 import { repeat } from '../../runs/waiting.js';
 import { effectsOfMoves, LOADED, moveSlots } from './cluster.js';
 
-const JOBS = 12; // Of a burst: their calls come at the same moment, to one API, which sends them as a group.
-const PAUSE_MS = 40; // Between two bursts.
+const JOBS = 12; // Per burst. Their calls arrive at the same moment at one API, which sends them as a group.
+const PAUSE_MS = 40; // Pause between bursts.
 const CLIENT = 'groups';
 
-/** A space in each partition whose slot moves, which no worker polls. */
+/** A space that no worker polls in each partition whose slot moves. */
 const QUIET = LOADED.map((partition) => {
   for (let n = 0; ; n++) if (partitionOf(`groups-${n}`) === partition) return `groups-${n}`;
 });
 
-/** Live some jobs, each step of all of them at the same moment. A job whose slot is moving may be left behind. */
+/** Run some jobs, making each step of all of them at the same moment. A job whose slot is moving may be left behind. */
 async function burst({ call, random }: FaultContext, left: Set<string>): Promise<void> {
   const [spaceId, api, token] = [random.of(QUIET), random.between(0, 1), `burst-${nextNumber()}`];
   const create = () =>

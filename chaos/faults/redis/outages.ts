@@ -6,12 +6,12 @@ import type { Fault } from '../../runs/fault.js';
 import { lateTimeouts, timeoutsIn } from '../../runs/measures.js';
 import { repeat } from '../../runs/waiting.js';
 
-const SOON_MS = 500; // Redis flushes its file once a second, so after a quick flush the next one is not soon.
-const FAST_DISK_MS = 3_000; // A disk on which no flush is seen for so long is fast enough at any moment.
+const SOON_MS = 500; // Redis flushes its file once a second, so after a quick flush, some time remains until the next.
+const FAST_DISK_MS = 3_000; // If no flush is seen for this time, the disk is fast enough at any moment.
 
 /**
- * Wait until the operating system has all writes, and Redis does not flush soon. While it flushes the append-only file, Redis
- * replies before it writes, and a kill then loses more (docs/redis.md, "Data loss").
+ * Wait until the operating system has all writes, and Redis will not flush soon. During a flush of the append-only file, Redis
+ * replies before it writes, so a kill loses more (docs/redis.md, "Data loss").
  */
 async function written({ connection }: Installation): Promise<void> {
   const began = performance.now();
@@ -41,7 +41,7 @@ const killed = (seconds: number): Fault => ({
   },
 });
 
-/** Pause Redis. It then runs commands whose callers got UNAVAILABLE long before. */
+/** Pause Redis. When it resumes, it runs commands whose callers got UNAVAILABLE long before. */
 const paused = (seconds: number): Fault => ({
   name: `F10-${seconds}s`,
   title: `Redis is paused for ${seconds} s`,
@@ -54,7 +54,7 @@ const paused = (seconds: number): Fault => ({
   },
 });
 
-/** Delay Redis. At a round trip of 0.4 s every call is served. At 1.6 s no call is, because a command may take 1.5 s. */
+/** Delay Redis. With a round trip of 0.4 s, every call is served. With 1.6 s, none is, because a command may take 1.5 s. */
 const slow = (delayMs: 200 | 800): Fault => ({
   name: `F13-${delayMs}ms`,
   title: `messages to and from Redis take ${delayMs} ms`,
@@ -74,15 +74,15 @@ const slow = (delayMs: 200 | 800): Fault => ({
   },
 });
 
-const BUSY_AFTER_MS = 200; // Redis replies -BUSY to others once a script has run for this long.
+const BUSY_AFTER_MS = 200; // Redis replies -BUSY to others once a script has run for this time.
 const SPINS = 3;
 const SPIN_SECONDS = 3;
 const PAUSE_MS = 700;
-/** It counts loops, because Redis' clock does not advance within a script. */
+/** A script that counts loops, because the clock of Redis does not advance within a script. */
 const SPIN = 'local left = tonumber(ARGV[1]) while left > 0 do left = left - 1 end return 1';
-const TRIED = 1_000_000; // So few loops that Redis does not reply -BUSY.
+const TRIED = 1_000_000; // Few enough loops that Redis does not reply -BUSY.
 
-/** Keep Redis busy, with as many loops of the script as last SPIN_SECONDS on this machine. */
+/** Keep Redis busy with the number of loops that take SPIN_SECONDS on this machine. */
 async function spin({ redis }: Installation): Promise<void> {
   const connection = connectTo(`redis://127.0.0.1:${redis.port}`);
   try {
@@ -99,7 +99,7 @@ async function spin({ redis }: Installation): Promise<void> {
 }
 
 const FLUSH_EVERY_MS = 100;
-/** Pauses between deletions: one of them ends just before or after the repair of BullMQ's schedule. */
+/** Pauses between deletions. One of them ends just before or after the repair of BullMQ's schedule. */
 const PAUSES_MS = [200, 1_000, 3_000, 3_200, 5_000];
 
 export const faults: Fault[] = [
@@ -131,7 +131,7 @@ export const faults: Fault[] = [
     name: 'F29',
     title: 'all keys of BullMQ are deleted, five times',
     promises: ['P4', 'P6'],
-    stops: ['scheduler'], // BullMQ's work is lost: timeouts are at most a few seconds late.
+    stops: ['scheduler'], // BullMQ's work is lost, so timeouts are a few seconds late.
     lastsMs: 5_000,
     async inject({ installation: { connection, store } }) {
       for (const pauseMs of PAUSES_MS) {

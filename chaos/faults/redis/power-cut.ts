@@ -3,9 +3,9 @@ import { watchTail } from '../../installation/append-only-file.js';
 import type { Fault, FaultContext } from '../../runs/fault.js';
 
 const OFF_MS = 1_000; // How long the power is off.
-const WATCHED_MS = 2_500; // How long the file is watched before the cut. Older bytes are on the disk.
+const WATCHED_MS = 2_500; // How long the file is watched before the cut. Older bytes are already on the disk.
 
-let undoneSince = 0; // Effects since then may be undone, epoch milliseconds. A process makes one run.
+let undoneSince = 0; // Effects since this time may be undone, epoch milliseconds. A process makes one run.
 
 /** Kill Redis, damage its file as a power cut does, and start it again. */
 async function powerCut({ installation, random }: FaultContext, damage: 'cut' | 'tear') {

@@ -6,12 +6,12 @@ import type { Sentinels } from '../../../test/support/redis/sentinels.js';
 import { until } from '../../../test/support/until.js';
 import type { Fault, FaultContext, Heal } from '../../runs/fault.js';
 
-const UNSENT_MS = 100; // How late a replica is, at most, on an idle machine.
+const UNSENT_MS = 100; // Maximum lag of a replica on an idle machine.
 const ALONE_MS = 4_000; // How long the primary is alone before it is killed.
 const SETTLED_MS = 2_500; // Sentinels publish their decisions every 2 s.
 export const FAILOVER_MS = 180_000;
 
-/** Return the span in which effects may be undone: the last ones of the old primary. */
+/** Return the span in which effects may be undone: the last effects of the old primary. */
 export const undoneAround = (at: number) => [{ from: at - UNSENT_MS, until: at + UNSENT_MS }];
 
 let killedAt = 0; // When the primary was killed, epoch milliseconds. A process makes one run.
@@ -35,11 +35,11 @@ export const faults: Fault[] = [
       const sentinels = sentinelsOf(context);
       const primary = await sentinels.primary();
       await requireReplica(sentinels);
-      // The replicas are cut off from their primary, which continues; Sentinels see them all.
+      // The replicas are cut off from their primary, which continues. Sentinels see all servers.
       await setPassword(sentinels, 'wrong', primary);
       await ask(sentinels.address(primary), 'CLIENT', 'KILL', 'TYPE', 'replica');
       await delay(ALONE_MS);
-      // A failover undoes the writes of the primary alone. There are none, because without a replica it refuses all work.
+      // A failover undoes the writes that only the primary has. There are none, because it refuses all work without a replica.
       return failOver(context, primary);
     },
     undone: ({ outage }) => undoneAround(outage.from),
@@ -51,7 +51,7 @@ function sentinelsOf({ installation: { sentinels } }: FaultContext): Sentinels {
   return sentinels;
 }
 
-/** Kill the primary, and wait until another one replaces it and has a replica. */
+/** Kill the primary, and wait until another server replaces it and has a replica. */
 async function failOver(context: FaultContext, old: RedisNode): Promise<Heal> {
   const sentinels = sentinelsOf(context);
   await old.kill();
@@ -59,7 +59,7 @@ async function failOver(context: FaultContext, old: RedisNode): Promise<Heal> {
   await setPassword(sentinels, PASSWORD);
   return async () => {
     await until(async () => (await sentinels.primary()) !== old, FAILOVER_MS);
-    // Two Sentinels may begin a failover each, and the second one undoes the first.
+    // Two Sentinels may each start a failover, and the second undoes the first.
     let since = Date.now();
     await until(async () => {
       if (!(await hasReplica(sentinels, await sentinels.primary()))) since = Date.now();
@@ -75,13 +75,13 @@ async function requireReplica({ nodes, address }: Sentinels): Promise<void> {
     await ask(address(node), 'CONFIG', 'SET', 'min-replicas-to-write', 1, 'min-replicas-max-lag', 2);
 }
 
-/** Set the password with which running servers log in at their primary. */
+/** Set the password with which running servers authenticate to their primary. */
 async function setPassword({ nodes, address }: Sentinels, password: string, except?: RedisNode): Promise<void> {
   for (const node of nodes)
     if (node.isRunning && node !== except) await ask(address(node), 'CONFIG', 'SET', 'masterauth', password);
 }
 
-/** Whether a server is a primary with a replica that is up to date. */
+/** Check whether a server is a primary with an up-to-date replica. */
 async function hasReplica({ address }: Sentinels, node: RedisNode): Promise<boolean> {
   const { role, connected_slaves, slave0 = '', slave1 = '' } = await info(address(node), 'replication');
   return role === 'master' && Number(connected_slaves) > 0 && `${slave0} ${slave1}`.includes('state=online');
