@@ -1,8 +1,8 @@
 // npm run bench:docs [-- --check]
 //
-// Write the tables of the pages about performance from the results in bench/results. A table is on its page between
-// `<!-- table:name -->` and `<!-- /table -->`. With --check, write nothing, and exit with 1 when a table differs from the results.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+// Write the tables of the performance pages from the results in bench/results. A table is between `<!-- table:name -->` and
+// `<!-- /table -->`. With --check, write nothing, and exit with 1 if a table differs from the results.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import * as instructions from './instructions/tables.mjs';
@@ -11,7 +11,7 @@ import * as schedule from './schedule/tables.mjs';
 import * as sdk from './sdk/tables.mjs';
 import * as speed from './speed/tables.mjs';
 
-/** Tables by the name of the results' file, unless they name another one. */
+/** Tables by the name of the results file, unless they name another file. */
 const MADE = Object.entries({ speed, sdk, latency, schedule, instructions });
 
 const REGION = /(<!-- table:([\w-]+) -->)[\s\S]*?(<!-- \/table -->)/g;
@@ -26,7 +26,7 @@ const results = Object.fromEntries(MADE.map(readResults));
 function make(name) {
   const [bench, from] = MADE.find(([, { tables }]) => Object.hasOwn(tables, name)) ?? [];
   const made = from?.tables[name](results[bench]);
-  if (!made) throw new Error(`a page names ${name}, for which there is no result`);
+  if (!made) throw new Error(`a page contains the table ${name}, which has no results`);
   return made;
 }
 
@@ -34,7 +34,7 @@ const labBook = readdirSync(path('docs/performance')).filter((name) => name.ends
 
 for (const file of ['docs/performance.md', ...labBook.map((name) => `docs/performance/${name}`)]) {
   const page = read(file);
-  if (/<!-- \/?table/.test(page.replace(REGION, ''))) throw new Error(`${file} has a table without its other end`);
+  if (/<!-- \/?table/.test(page.replace(REGION, ''))) throw new Error(`${file} has an unclosed table`);
   const fresh = page.replace(REGION, (_, begin, name, end) => `${begin}\n\n${make(name)}\n\n${end}`);
   if (!values.check) writeFileSync(path(file), fresh);
   else if (page !== fresh) {

@@ -1,7 +1,7 @@
 // npm run bench:files [-- --list progress]
 //
-// Count the files of our own that run for a call, by V8's precise coverage: a file counts when one of its functions ran in each of
-// twelve equal calls to a standalone. Background work runs in none of them or in some. With --list, print the files of a call.
+// Count the files of our own that run for a call, using V8's precise coverage. A file counts if one of its functions ran in each
+// of twelve identical calls to a standalone, which excludes background work. With --list, print the files of a call.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import inspector from 'node:inspector/promises';
@@ -50,7 +50,7 @@ async function call(method, path, body) {
   return response.json();
 }
 
-/** Return the files of our own of which a function ran since the last time. */
+/** Return the files of our own that have run since the last call. */
 async function filesRun() {
   const { result } = await session.post('Profiler.takePreciseCoverage');
   const ran = ({ functions }) => functions.some(({ ranges: [{ startOffset, count }] }) => count > 0 && startOffset > 0);
@@ -58,7 +58,7 @@ async function filesRun() {
   return new Set(own.filter(ran).map(({ url }) => url.replace(/^.*\/((?:apps|packages)\/.*)$/, '$1')));
 }
 
-/** Return the files that run in each of the calls. `prepare` makes what a call needs. */
+/** Return the files that run in each of the calls. `prepare` creates what a call needs. */
 async function filesOf(prepare, make) {
   const prepared = [];
   for (let n = 0; n <= CALLS; n++) prepared.push(await prepare(n));

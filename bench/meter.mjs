@@ -1,12 +1,12 @@
-// Measure CPU, and let contestants take turns, so that a noisy machine affects all of them alike.
+// Measure CPU time, and let contestants take turns, so that a noisy machine affects all of them equally.
 
 const sum = (numbers) => numbers.reduce((total, one) => total + one, 0);
 
 /**
- * Meter the CPU of processes from now on.
+ * Start metering the CPU time of processes.
  *
- * @param processes lists of processes of processes.mjs, by name
- * @returns a function that resolves with the microseconds that the processes of each name have used since
+ * @param processes lists of processes from processes.mjs, by name
+ * @returns function that resolves with the microseconds used since then, by name
  */
 export async function startMeter(processes) {
   const read = () =>
@@ -21,12 +21,12 @@ export async function startMeter(processes) {
 }
 
 /**
- * Let contestants take turns, forwards in one round and backwards in the next.
+ * Let contestants take turns, in alternating order.
  *
- * @param contestants by name
- * @param options.warming rounds for warm-up, whose results are dropped
- * @param turn makes one turn of a contestant, and returns its result
- * @returns the results of each round, by name
+ * @param contestants contestants by name
+ * @param options.warming warm-up rounds, whose results are dropped
+ * @param turn runs one turn of a contestant and returns its result
+ * @returns results of each round, by name
  */
 export async function inTurns(contestants, { rounds, warming = 1 }, turn) {
   const names = Object.keys(contestants);
@@ -42,7 +42,7 @@ export async function inTurns(contestants, { rounds, warming = 1 }, turn) {
 
 const inOrder = (numbers) => numbers.toSorted((a, b) => a - b);
 
-/** Return the number below which this part of the sorted numbers lies. */
+/** Return the number below which this fraction of the sorted numbers lies. */
 export const percentile = (sorted, part) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))];
 
 /** Return the median. */
@@ -54,24 +54,24 @@ export function spreadOf(numbers) {
   return [0.5, 0.25, 0.75].map((part) => percentile(sorted, part));
 }
 
-/** Return percentiles of times, undefined without times. Of fewer than a thousand times, p999 is the longest. */
+/** Return percentiles of times; undefined without times. With fewer than a thousand times, p999 is the longest. */
 export function percentilesOf(times) {
   const sorted = inOrder(times);
   const [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map((part) => percentile(sorted, part));
   return { p50, p90, p99, p999 };
 }
 
-/** Divide the costs of two contestants round by round, because in one round the machine is equally busy for both. */
+/** Divide the costs of two contestants round by round, because within a round the machine is equally busy for both. */
 export const ratios = (turns, others, costOf) => turns.map((turn, round) => costOf(turn) / costOf(others[round]));
 
 /**
- * Return the confidence interval of 95% of the median, by order, so for any distribution: `[low, high]`. Of fewer than six
- * numbers it is their range, and the confidence is less.
+ * Return the 95% confidence interval of the median, based on order and so valid for any distribution: `[low, high]`. For fewer
+ * than six numbers, return their range, whose confidence is lower.
  */
 export function medianInterval(numbers) {
   const sorted = inOrder(numbers);
   const count = sorted.length;
-  // Cut off as many of the lowest as are all below the median in fewer than 2.5% of samples; as many of the highest.
+  // Cut off the lowest numbers that are all below the median in fewer than 2.5% of samples, and the same number of the highest.
   let [cut, chance] = [0, 0.5 ** count];
   for (let tail = chance; tail <= 0.025; tail += chance) {
     cut++;

@@ -1,4 +1,4 @@
-// The processes of a run: Redis, the apps, other servers, and workers that make the load. Each ends with this process.
+// The processes of a run: Redis, the apps, other servers, and workers that generate load. All of them stop with this process.
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -17,16 +17,16 @@ export const ADMIN_API_KEY = 'admin-key-of-the-bench-of-yardmaster';
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 
-/** Child processes that have not ended. They are killed on `exit`, an event that a signal alone does not cause. */
+/** Running child processes. They are killed on `exit`, an event that a signal alone does not cause. */
 const running = new Set();
 process.on('exit', () => {
   for (const child of running) {
     child.kill();
-    child.kill('SIGCONT'); // One that is stopped ends only once it continues.
+    child.kill('SIGCONT'); // A stopped process ends only once it continues.
   }
 });
 
-/** Kill a child process when this process ends. */
+/** Kill a child process when this process exits. */
 export function killOnExit(child) {
   running.add(child);
   child.once('exit', () => running.delete(child));
@@ -40,19 +40,19 @@ export async function until(condition, withinMs = 60_000) {
   }
 }
 
-/** Find the redis-server of all runs, the one that `npm start` uses. */
+/** Find the redis-server that `npm start` uses, for all runs. */
 export const findRedis = () => findRedisServer(path('../.cache/redis'), (line) => process.stderr.write(`${line}\n`));
 
 /**
  * Start a Redis for this run, with a client and a store.
  *
- * @param options.persistence how the append-only file is written: `off`, `everysec` or `always`. It is never rewritten,
- *   because the copied pages of the fork would make one contestant slower
- * @param options.logLevel of the client; 'fatal' for a bench that stops Redis on purpose
+ * @param options.persistence how the append-only file is written: `off`, `everysec` or `always`. It is never rewritten, because
+ *   the pages copied by the fork would slow down one contestant
+ * @param options.logLevel log level of the client; 'fatal' for a bench that stops Redis on purpose
  * @param options.overTcp whether contestants use TCP, as in an installation, which costs more than a Unix socket
- * @param options.under a command that runs redis-server, as words: valgrind with its options
- * @param options.others further settings of redis-server
- * @param options.commandTimeoutMs how long a command of the client may take; as in an installation when left out
+ * @param options.under command that runs redis-server, as a list of words, such as valgrind with its options
+ * @param options.others additional settings of redis-server
+ * @param options.commandTimeoutMs timeout of the client's commands. Default: as in an installation
  */
 export async function startRedis({
   persistence = 'off',
@@ -63,7 +63,7 @@ export async function startRedis({
   commandTimeoutMs,
 } = {}) {
   const found = await findRedis();
-  // The last word is redis-server. An env(1) that sets its environment may come before it.
+  // The last word is redis-server. An env(1) that sets its environment may precede it.
   const [command, ...args] = [found.command, ...found.args].toSpliced(-1, 0, ...under);
   const dir = await mkdtemp(join(tmpdir(), 'yardmaster-bench-'));
   const settings = {
@@ -96,18 +96,18 @@ export async function startRedis({
   };
 }
 
-/** Read a number in the text that Redis' INFO returns. */
+/** Read a number from the reply to INFO. */
 export const infoField = (info, field) => Number(new RegExp(`^${field}:([\\d.]+)`, 'm').exec(info)[1]);
 
 /** Start apps/<name> on a free port, and wait until it is ready. */
 export const startApp = (name, settings) => startServer(path(`../apps/${name}/dist/main.js`), settings);
 
 /**
- * Start a server that logs its url once it is ready.
+ * Start a server that logs its URL once it is ready.
  *
- * @param main path of the file
- * @param settings its environment
- * @param flags of Node
+ * @param main path of its main file
+ * @param settings environment variables
+ * @param flags Node.js flags
  */
 export async function startServer(main, settings, flags = []) {
   const env = { PATH: process.env.PATH, ADMIN_API_KEY, PORT: '0', ...settings };
@@ -133,8 +133,8 @@ export async function startServer(main, settings, flags = []) {
 /**
  * Start a worker: a script that serves commands (worker.mjs).
  *
- * @param url of the script
- * @returns `call(command, options)`, which resolves with the result of the command
+ * @param url URL of the script
+ * @returns object with `call(command, options)`, which resolves with the result of the command
  */
 export function startWorker(url, env = {}) {
   const child = fork(fileURLToPath(url), [], { env: { PATH: process.env.PATH, ...env } });
@@ -163,14 +163,14 @@ export function startWorker(url, env = {}) {
   };
 }
 
-/** Read the CPU time of a process, microseconds: of all its threads, by the clock of the kernel's scheduler. */
+/** Read the CPU time of all threads of a process from the kernel's scheduler, in microseconds. */
 export function cpuMicrosOf(pid) {
   const threads = readdirSync(`/proc/${pid}/task`);
   const nanos = threads.map((id) => Number(readFileSync(`/proc/${pid}/task/${id}/schedstat`, 'utf8').split(' ')[0]));
   return nanos.reduce((sum, one) => sum + one, 0) / 1e3;
 }
 
-/** Read the resident memory of a process, bytes. */
+/** Read the resident memory of a process in bytes. */
 export function rssBytes(pid) {
   return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) * 1024;
 }

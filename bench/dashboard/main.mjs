@@ -1,8 +1,8 @@
 // npm run bench:dashboard [-- --jobs 100000] [--running 50] [--rate 1000] [--seconds 20] [--json]
 //
-// Measure how busy a space keeps the main thread of the dashboard: jobs of a space report progress at an even rate, while
-// Chromium, which must be installed, shows one page after the other. The standalone, Redis and Chromium are a process each. The
-// store's verbs make the events, as the API does.
+// Measure how busy a space keeps the main thread of the dashboard: jobs of a space report progress at a constant rate, while
+// Chromium, which must be installed, shows one page at a time. The standalone, Redis and Chromium are separate processes. Events are
+// created by the store's verbs, as in the API.
 import '../../scripts/typescript.mjs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ANY_SPACE, ackJob, claimJob, createJob, heartbeatJob } from '@yardmaster/store';
@@ -23,7 +23,7 @@ const SIGN_IN = `if (location.protocol === 'http:') sessionStorage.setItem('yard
 const redis = await startRedis();
 const { store } = redis;
 
-/** Fill the space. @returns ids of running jobs, which are the newest, so that pages show them */
+/** Fill the space. @returns IDs of running jobs, which are the newest, so that pages show them */
 async function fill() {
   const create = () => createJob(store, SPACE, requestOf());
   await inBatches(redis.redis, upTo(options.jobs - options.running), 500, create);
@@ -39,19 +39,19 @@ async function fill() {
   return ids;
 }
 
-/** Report progress of running jobs in turn. @returns the number of reports */
+/** Report progress of running jobs in rotation. @returns number of reports */
 async function report(ids, seconds) {
   const calls = [];
   await atEvenRate({ rate: options.rate, seconds }, (n) => {
     const data = { percent: n % 100, message: `step ${n}` };
     const call = heartbeatJob(store, ANY_SPACE, ids[n % ids.length], { kind: 'progress', data });
-    call.catch(() => undefined); // It is awaited below.
+    call.catch(() => undefined); // Awaited below.
     calls.push(call);
   });
   return (await Promise.all(calls)).length;
 }
 
-/** Trace a page while something happens. @returns how long that took, and each task of its main thread, ms */
+/** Trace a page while something happens. @returns how long that took, and each task of the main thread, in ms */
 async function tasksDuring(page, act) {
   const events = [];
   page.on('Tracing.dataCollected', ({ value }) => events.push(...value));
@@ -66,7 +66,7 @@ async function tasksDuring(page, act) {
   const tookMs = performance.now() - began;
   await page.send('Tracing.end');
   await ended;
-  // Chromium has further threads with tasks.
+  // Chromium has other threads with tasks.
   const threadOf = ({ pid, tid }) => `${pid} ${tid}`;
   const main = new Set(events.filter(({ args }) => args.name === 'CrRendererMain').map(threadOf));
   const tasks = events
@@ -75,12 +75,12 @@ async function tasksDuring(page, act) {
   return { tookMs, tasks };
 }
 
-/** Show a page while jobs report, once it has the element `ready`. */
+/** Measure a page while jobs report progress, once it shows the element `ready`. */
 async function measure(service, chromium, { what, hash, ready }, ids) {
   const page = await chromium.open(`${service.url}/ui/${hash}`, SIGN_IN);
   try {
     await until(() => page.evaluate(`document.querySelector('${ready}') !== null`));
-    await report(ids, 2); // Compile what is used.
+    await report(ids, 2); // Let V8 compile the code.
     let reports = 0;
     const { tookMs, tasks } = await tasksDuring(page, async () => {
       reports = await report(ids, options.seconds);
@@ -110,7 +110,7 @@ const table = ({ dashboard }) =>
     figures('p95, ms', ({ p95 }) => figure(p95)),
     figures('p99, ms', ({ p99 }) => figure(p99)),
     figures('longest, ms', ({ longest }) => figure(longest)),
-    figures('of a core', ({ share }) => `${figure(100 * share, 0)} %`),
+    figures('of a core', ({ share }) => `${figure(100 * share, 0)}%`),
   ]);
 
 let service;

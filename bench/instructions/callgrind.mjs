@@ -1,4 +1,4 @@
-// A redis-server under callgrind, which counts the instructions of scripts: not those of the network, of the event loop and of the
+// A redis-server under callgrind, which counts the instructions of scripts, but not those of the network, the event loop and the
 // append-only file.
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -6,30 +6,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findRedis, startRedis } from '../processes.mjs';
 
-/** Function of redis-server that runs a script. Only what happens between its beginning and its end is counted. */
+/** Function of redis-server that runs a script. Only instructions between its start and its end are counted. */
 const SCRIPT = 'evalGenericCommand';
 
-/** Function of ECHO, which nothing else sends: callgrind writes its count into a file, and counts from 0 again. */
+/** Function of ECHO, which nothing else sends. It makes callgrind write its count to a file and reset it. */
 const ECHO = 'echoCommand';
 
-/** Settings with which a script takes the same instructions whenever it runs. */
+/** Settings with which a script takes the same number of instructions whenever it runs. */
 const SETTINGS = {
-  // In a short list, Redis looks at each entry from the first one on. So the cost of a call would depend on how many jobs there
-  // are, and would hide a change of its script. A busy space has long lists.
+  // Redis scans a short list from its first entry, so the cost of a call would depend on the number of jobs, and hide a change in
+  // its script. A busy space has long lists.
   'zset-max-ziplist-entries': '0',
-  // Otherwise the event loop rehashes for a millisecond of each second, and scripts do the rest.
+  // Otherwise, the event loop rehashes for a millisecond of each second, and scripts do the rest.
   activerehashing: 'no',
   // Under callgrind, commands are slow enough for the slow log.
   'slowlog-log-slower-than': '-1',
 };
 
-/** How long a command may take, milliseconds: fifty times as long as usual, on a machine that may be busy. */
+/** Timeout of a command, in milliseconds: fifty times the usual duration, for a busy machine. */
 const COMMAND_TIMEOUT_MS = 120_000;
 
 /**
- * Return what the counts depend on besides the scripts.
+ * Return what the counts depend on, apart from the scripts.
  *
- * @returns version and build of redis-server, and the version of valgrind, null when it is not installed
+ * @returns version and build of redis-server, and version of valgrind; null if it is not installed
  */
 export async function readVersions() {
   const { command, args } = await findRedis();
@@ -52,7 +52,7 @@ export async function startCountingRedis() {
   let files = 0;
   return {
     redis,
-    /** Return the instructions of all scripts since the last count. */
+    /** Return the number of instructions of all scripts since the last count. */
     async count() {
       await redis.echo('');
       const text = await readFile(`${dir}/counts.${++files}`, 'utf8');
@@ -67,23 +67,23 @@ export async function startCountingRedis() {
   };
 }
 
-/** Scripts after which Redis makes Lua take a step of its garbage collection. */
+/** Number of scripts after which Redis makes Lua take a step of garbage collection. */
 const PERIOD = 50;
 
 /**
- * Make the collection of garbage regular: all of it with every fiftieth script, and none in between. By default its steps depend
- * on all scripts that ran before. It also forgets all scripts, because those that no call needs would be searched for garbage.
+ * Make garbage collection regular: a full collection with every fiftieth script, and none in between. By default, its steps depend
+ * on all scripts that ran before. Also flush all scripts, because the collector would search those that no call needs.
  */
 export async function startLua(redis) {
   await redis.script('FLUSH', 'SYNC');
   await redis.eval("collectgarbage('setpause', 1000) collectgarbage('setstepmul', 1000000)", 0);
 }
 
-/** Run scripts that do nothing until the garbage has just been collected. */
+/** Run empty scripts until garbage has just been collected. */
 export async function endPeriod(redis) {
   const stats = await redis.info('commandstats');
   const read = (field) => Number(new RegExp(`^cmdstat_${field}=(\\d+)`, 'm').exec(stats)?.[1] ?? 0);
-  // An EVALSHA fails when its script is not known, and then runs nothing.
+  // An EVALSHA of an unknown script fails and runs nothing.
   const scripts = read('eval:calls') + read('evalsha:calls') - read('evalsha:.*failed_calls');
   for (let n = scripts % PERIOD; n < PERIOD; n++) await redis.eval('return 0', 0);
 }

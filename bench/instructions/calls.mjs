@@ -1,4 +1,4 @@
-// The calls whose instructions are counted. Each has a Redis with the jobs that it needs, and with others.
+// The calls whose instructions are counted. Each runs on a Redis with the jobs that it needs, and with others.
 import { inGroups } from '@yardmaster/api';
 import { listJobsQuery } from '@yardmaster/protocol';
 import * as verbs from '@yardmaster/store';
@@ -36,13 +36,13 @@ function settle(store, jobs, poll) {
   return verbs.settleAndPoll(store, SPACE, { settle: jobs.map(outcomeOf), poll, refusalOf: () => null });
 }
 
-/** Make functions that prepare jobs of a status, by the fields of their requests. */
+/** Functions that prepare jobs in a status, given the fields of their requests. */
 const waiting = (fields) => (store, count) => create(store, count, fields);
 const delivered = (fields) => async (store, count) => {
   await create(store, count, fields);
   return poll(store, count);
 };
-/** @param from prepares the jobs that a call is made for, one after the other */
+/** Prepare jobs and make a call for each, sequentially. @param from prepares the jobs */
 const after = (from, call) => async (store, count) => {
   const jobs = await from(store, count);
   for (const job of jobs) await call(store, job);
@@ -63,11 +63,11 @@ function record(store, { jobId, lease, url, attempt }) {
   return verbs.recordCallback(store, { jobId, series: 0 }, { lease, type: 'callback_sent', data, retryMs: null });
 }
 
-/** Prepare with windows and a retention that are over at once. */
+/** Prepare jobs whose windows and retention end immediately. */
 const overAtOnce = (prepare) => (store, count) =>
   prepare({ ...store, settings: { ...store.settings, deliveryTimeoutMs: 1, retentionMs: 1 } }, count);
 
-/** Make the row of a call that a worker of a running job makes. */
+/** Create the row of a call by the worker of a running job. */
 const work = (call, fields) => ({ prepare: running(fields), call });
 const beat = (kind, data) => work((store, job) => verbs.heartbeatJob(store, workerOf(job), job.id, { kind, data }));
 
@@ -79,20 +79,20 @@ async function liveFourCalls(store, withToken) {
   await complete(store, job);
 }
 
-/** Live a job in two calls: in the second one, a worker settles the job before and gets the next. */
+/** Run a job in two calls: in the second, a worker settles the previous job and gets the next. */
 async function liveTwoCalls(store, running) {
   await verbs.createJob(store, SPACE, requestOf());
   await settle(store, [running], { count: 1, names: [], autoAck: true });
 }
 
-/** Prepare a running job and a delivered one for each job of a call. */
+/** Prepare a running and a delivered job for each job of a call. */
 async function underWay(store, count) {
   const started = await running()(store, count);
   const claimed = await delivered()(store, count);
   return started.map((job, i) => ({ running: job, delivered: claimed[i] }));
 }
 
-/** Live jobs in single calls that come at the same moment. */
+/** Run jobs in single calls that arrive at the same moment. */
 const liveAtOnce = (store, jobs) =>
   Promise.all(
     jobs.flatMap(({ running, delivered }) => [
@@ -103,7 +103,7 @@ const liveAtOnce = (store, jobs) =>
     ]),
   );
 
-/** Live jobs in two calls of many. */
+/** Run jobs in two calls with many jobs each. */
 async function liveInLists(store, jobs) {
   await create(store, jobs.length);
   await settle(store, jobs, { count: jobs.length, names: [], autoAck: true });
@@ -112,9 +112,9 @@ async function liveInLists(store, jobs) {
 /**
  * Calls by name.
  *
- * @param jobs how many jobs one call is for; 1 when left out
- * @param prepare makes the jobs of all calls
- * @param call the store, its job or jobs, and its number
+ * @param jobs number of jobs per call. Default 1
+ * @param prepare creates the jobs of all calls
+ * @param call makes the call, given the store, its job or jobs, and its number
  */
 export const CALLS = {
   'four calls of a job': { call: (store) => liveFourCalls(store, true) },
@@ -135,7 +135,7 @@ export const CALLS = {
   'create 50 jobs': { jobs: 50, call: (store) => create(store, 50) },
   'poll 1 job': { prepare: waiting(), call: (store) => poll(store, 1) },
   'poll 10 jobs': { jobs: 10, prepare: waiting(), call: (store) => poll(store, 10) },
-  // Different spaces, because a start of Redis may hash one of them to a place where it has to search for longer.
+  // Different spaces, because Redis may hash one of them to a place where the search takes longer.
   'poll an empty space': { call: (store, _, n) => verbs.pollJobs(store, `empty-${n}`, { count: 1, names: [] }) },
   claim: { prepare: waiting(), call: (store, { id }) => verbs.claimJob(store, ANY_SPACE, id) },
   ack: { prepare: delivered(), call: ack },
@@ -176,7 +176,7 @@ export const CALLS = {
   stats: { call: (store) => verbs.getStats(store, ANY_SPACE, SPACE, { limit: 100, names: [] }) },
 };
 
-/** Make jobs of another name that wait behind those of the calls, and some that have ended. */
+/** Create jobs of another name that wait behind those of the calls, and some ended jobs. */
 export async function prepareOthers(store) {
   await killed({ name: 'other' })(store, 150);
   await create(store, 150, { name: 'other' });

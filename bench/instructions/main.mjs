@@ -1,8 +1,8 @@
 // npm run bench:instructions [-- --record] [--runs 1] [--json]
 //
-// Count the instructions that Redis takes for the scripts of each call of a job's life, and exit with 1 when a call takes more than
-// its bound in bounds.json. With --record, write the bounds, which are medians of five starts of Redis. It needs valgrind, and
-// takes a minute and a half for each start. Other work on the machine makes it slower, and does not change the counts.
+// Count the instructions that Redis takes for the scripts of each call in a job's life, and exit with 1 if a call exceeds its bound
+// in bounds.json. With --record, write the bounds, which are medians of five starts of Redis. Requires valgrind, and takes a minute
+// and a half per start. Other work on the machine makes it slower, but does not change the counts.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createStore } from '@yardmaster/store';
 import { median } from '../meter.mjs';
@@ -14,23 +14,23 @@ import { CALLS, prepareOthers } from './calls.mjs';
 const FILE = new URL('bounds.json', import.meta.url);
 const RECORD = 'npm run bench:instructions -- --record';
 
-/** Part of its bound by which a call may take more. Counts of two starts of Redis differ by half of it at most, with rare exceptions. */
+/** Fraction by which a call may exceed its bound. Counts of two starts of Redis differ by at most half of it, with rare exceptions. */
 const TOLERANCE = 0.01;
 
-/** Calls that are counted, and calls before them that are not. A call for many jobs is counted for as many jobs or more. */
+/** Number of counted calls, and of uncounted calls before them. A call for many jobs is counted for at least that many jobs. */
 const COUNTED = 100;
 const WARM_UP = 5;
 
 const { json, record, runs } = readOptions({ record: false, runs: 0 });
-// One start is enough, except for a call above its bound: the median of three tells whether that start was an exception.
+// One start is enough, unless a call exceeds its bound: then the median of three tells whether that start was an exception.
 const least = runs || (record ? 5 : 1);
 const most = runs || (record ? 5 : 3);
 
-/** Return the instructions of one call. */
+/** Return the number of instructions of one call. */
 async function measure({ redis, count }, store, { jobs = 1, prepare = () => [], call }) {
   const [warmUp, counted] = jobs === 1 ? [WARM_UP, COUNTED] : [1, Math.ceil((4 * COUNTED) / jobs)];
   await redis.flushall();
-  // Without any key that expires, Redis skips a look-up at each access to a key. Every installation has some.
+  // Without any key that expires, Redis skips a lookup at each access to a key. Every installation has some.
   await redis.set('expires', '', 'EX', 86_400);
   const prepared = await prepare(store, (warmUp + counted) * jobs);
   await prepareOthers(store);
@@ -43,10 +43,10 @@ async function measure({ redis, count }, store, { jobs = 1, prepare = () => [], 
   return (await count()) / counted;
 }
 
-/** Start a Redis, and measure these calls. @returns instructions by the name of the call */
+/** Start a Redis and measure these calls. @returns numbers of instructions by the name of the call */
 async function measureCalls(names) {
   const server = await startCountingRedis();
-  // A call always has a deadline, which is never over, and jitter is always the same.
+  // A call always has a deadline that never passes, and jitter is constant.
   const clock = { after: () => Date.now() + 3_600_000, reportTooLate: () => undefined };
   const store = createStore(server.redis, {}, { clock, random: () => 0.5 });
   try {
@@ -58,7 +58,7 @@ async function measureCalls(names) {
   }
 }
 
-/** End the process, because nothing can be measured. @param why and what to do about it */
+/** Exit, because nothing can be measured. @param why reason, and what to do about it */
 function giveUp(why) {
   process.stderr.write(`${why}\n`);
   process.exit(2);
@@ -66,10 +66,10 @@ function giveUp(why) {
 
 const versions = await readVersions();
 const bounds = JSON.parse(readFileSync(FILE, 'utf8'));
-if (versions.valgrind === null) giveUp('valgrind is missing. On Debian, install it with: apt-get install valgrind');
+if (versions.valgrind === null) giveUp('valgrind is not installed. On Debian, run: apt-get install valgrind');
 if (!record && versions.redis !== bounds.redis) {
-  const advice = `Record bounds of your own without your change, and measure your change against them: ${RECORD}`;
-  giveUp(`The bounds are for ${bounds.redis}, and this is ${versions.redis}, whose counts differ. ${advice}`);
+  const advice = `Record your own bounds without your change, then measure your change against them: ${RECORD}`;
+  giveUp(`The bounds are for ${bounds.redis}, but this is ${versions.redis}, whose counts differ. ${advice}`);
 }
 
 const isAbove = ({ change }) => !(change <= TOLERANCE);
@@ -100,21 +100,21 @@ process.stdout.write(json ? asJson : `${table}\n\n`);
 
 if (record) {
   writeFileSync(FILE, asJson);
-  process.stderr.write('The bounds are recorded. Run npm run bench:docs to show them in docs/performance.\n');
+  process.stderr.write('The bounds are recorded. Run npm run bench:docs to update docs/performance.\n');
 } else {
   const above = rows.filter(isAbove);
   const below = rows.filter(({ change }) => change < -TOLERANCE);
   const lines = [...above, ...below].map(({ name, count, bound, change }) =>
     bound === undefined
       ? `${name} has no bound.`
-      : `${name} takes ${whole(count)} instructions, which is ${percent(change)} against its bound of ${whole(bound)}.`,
+      : `${name} takes ${whole(count)} instructions, ${percent(change)} compared with its bound of ${whole(bound)}.`,
   );
   for (const of of ['build', 'valgrind'])
     if (lines.length > 0 && versions[of] !== bounds[of])
-      lines.push(`The bounds are for another ${of}: ${bounds[of]}, and this is ${versions[of]}.`);
-  if (below.length > 0) lines.push(`Calls have become cheaper. Record their new bounds: ${RECORD}`);
+      lines.push(`The bounds are for another ${of}: ${bounds[of]}; this is ${versions[of]}.`);
+  if (below.length > 0) lines.push(`Some calls have become cheaper. Record new bounds: ${RECORD}`);
   if (above.length > 0)
-    lines.push(`Calls cost too much. Make them cheaper, or accept their cost as new bounds: ${RECORD}`);
+    lines.push(`Some calls cost too much. Make them cheaper, or record their cost as the new bounds: ${RECORD}`);
   process.stderr.write(lines.map((line) => `${line}\n`).join(''));
   process.exitCode = above.length > 0 ? 1 : 0;
 }

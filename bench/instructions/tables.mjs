@@ -7,7 +7,7 @@ const instructions = ({ instructions }) =>
     figures('instructions', ([, count]) => whole(count)),
   ]);
 
-/** Calls of docs/performance.md, and how many jobs each serves. */
+/** Calls shown in docs/performance.md, and the number of jobs per call. */
 const SHOWN = {
   ...{ create: 1, 'poll 1 job': 1, 'poll an empty space': 1, ack: 1, keepalive: 1, progress: 1, complete: 1 },
   ...{ 'fail, pending again': 1, release: 1, 'append 10 logs': 1, get: 1, 'list 50 jobs': 50, 'create 50 jobs': 50 },
@@ -20,7 +20,7 @@ const costs = ({ instructions }) =>
     [
       text('call', ([call]) => call),
       figures('cost, in creates', ([, cost]) => figure(cost)),
-      figures('for each job', ([, cost, jobs]) => (jobs > 1 ? figure(cost / jobs) : '')),
+      figures('per job', ([, cost, jobs]) => (jobs > 1 ? figure(cost / jobs) : '')),
     ],
   );
 

@@ -1,11 +1,11 @@
-// A worker that creates and polls at an even rate, works on the returned jobs, and measures how long everything takes.
+// A worker that creates and polls at a constant rate, works on the returned jobs, and measures how long everything takes.
 import { createClient } from '../load/http.mjs';
 import { atEvenRate, now, payloadOf, serve } from '../load/worker.mjs';
 import { percentilesOf } from '../meter.mjs';
 
-/** Time in which V8 compiles the code, also of this process. */
+/** Time for V8 to compile the code, including that of this process, in milliseconds. */
 const WARM_UP_MS = 3_000;
-/** How long polls continue after the last create, because its job must be claimed. */
+/** How long polls continue after the last create, whose job must still be claimed, in milliseconds. */
 const DRAIN_MS = 3_000;
 const POLL_COUNT = 50;
 /** Long enough that no watched job times out. */
@@ -13,15 +13,15 @@ const TIMEOUT_SECONDS = 86_400;
 
 let options;
 let client;
-/** Ids of running jobs that have a stream each. */
+/** IDs of running jobs with a stream each. */
 const watched = [];
-/** When the create of each job was due, by the number of the job, until a worker has the job. */
+/** When the create of each job was due, by job number, until a worker has the job. */
 const createdAt = new Map();
 const counts = { created: 0, done: 0, reports: 0, failed: 0, firstFailures: [] };
-/** Calls under way. A call that cannot be sent ends the run. */
+/** Calls in flight. A call that cannot be sent ends the run. */
 const open = new Set();
 const timesOf = {};
-/** Only calls that are due from `since` on, and before `until`, count. */
+/** Only calls due between `since` and `until` count. */
 let window;
 
 /** Record the time since something was due. */
@@ -34,8 +34,8 @@ function keep(name, dueAt) {
 /**
  * Make a call that was due at a moment.
  *
- * @param name name of its time, or a function of the body that returns it; null for none
- * @returns the body of the response, null when it was refused
+ * @param name name under which to record the time, or a function of the body that returns it; null to not record it
+ * @returns body of the response; null if the call was refused
  */
 async function timed(name, dueAt, path, body) {
   keep('late', dueAt);
@@ -61,7 +61,7 @@ async function create(n, dueAt) {
 async function work({ id, payload: { n } }) {
   keep('delivered', createdAt.get(n));
   createdAt.delete(n);
-  // Each call is due when the call before it has its response.
+  // Each call is due when the previous one has its response.
   await timed('ack', now(), `/jobs/${id}/ack`);
   await timed('progress', now(), `/jobs/${id}/progress`, { percent: 50, message: 'half' });
   await timed('complete', now(), `/jobs/${id}/complete`, { result: { ok: true } });
@@ -78,7 +78,7 @@ const pollEmpty = (_, dueAt) => timed('emptyPoll', dueAt, '/spaces/latency-empty
 
 async function report(n, dueAt) {
   counts.reports++;
-  // The message is the time when it was due.
+  // The message contains the time when it was due.
   const body = { percent: 50, message: String(dueAt) };
   await timed('progress', dueAt, `/jobs/${watched[n % watched.length]}/progress`, body);
 }
@@ -89,7 +89,7 @@ const begin = (act) => (n, dueAt) => {
 };
 
 serve({
-  /** Make the watched jobs. @returns their ids */
+  /** Create the watched jobs. @returns their IDs */
   async prepare(given) {
     options = given;
     client = createClient({ url: given.url, key: given.key, connections: 64 });
@@ -102,7 +102,7 @@ serve({
     }
     return watched;
   },
-  /** Make the load. @returns percentiles of times, and counts */
+  /** Generate the load. @returns percentiles of times, and counts */
   async run() {
     const { rate, spaces, pollEveryMs, emptyPollEveryMs, reportEveryMs } = options;
     const seconds = WARM_UP_MS / 1_000 + options.seconds;
@@ -120,7 +120,7 @@ serve({
     const { created, done, ...others } = counts;
     return { times: Object.fromEntries(times), window, notDone: created - done, ...others };
   },
-  /** End the watched jobs, and so their streams. */
+  /** End the watched jobs, and with them their streams. */
   async end() {
     for (const id of watched) await client.call('POST', `/jobs/${id}/complete`, {});
     client.close();

@@ -1,9 +1,9 @@
 // npm run bench:latency [-- --rate 50,200,400] [--seconds 20] [--json]
 //
-// Measure how long callers wait at given rates of jobs per second. Creates and polls are sent at an even rate, whether or not
-// earlier ones have a response. Each job that a poll returns is acked, reports progress and completes. Times count from when a
-// call was due, so a stall counts for all calls that it delayed. API, gateway, scheduler, Redis with an append-only file
-// (everysec), the load and the watchers are a process each.
+// Measure how long callers wait at given rates of jobs per second. Creates and polls are sent at a constant rate, whether or not
+// earlier ones have a response. Each job returned by a poll is acked, reports progress and completes. Times are measured from when
+// a call was due, so a stall counts for all calls that it delayed. API, gateway, scheduler, Redis (append-only file, everysec), the
+// load generator and the watchers are separate processes.
 import { setTimeout as delay } from 'node:timers/promises';
 import { now } from '../load/worker.mjs';
 import { percentilesOf, startMeter } from '../meter.mjs';
@@ -15,15 +15,15 @@ import { tables } from './tables.mjs';
 const { json, ...options } = readOptions({ rate: '50,200,400', seconds: 20 });
 const rates = options.rate.split(',').map(Number);
 
-/** The even rates. */
+/** Constant rates. */
 const EVENLY = {
   spaces: 4,
-  // For each space. A job waits half of this for its poll on average. It is no round number. Otherwise polls could always come
-  // just before or just after creates.
+  // Per space. On average, a job waits half of this for its poll. Not a round number, or polls could always come just before or
+  // just after creates.
   pollEveryMs: 20.3,
-  // For a space without jobs. In the other spaces, most empty polls follow a stall.
+  // For a space without jobs, because in the other spaces, most empty polls follow a stall.
   emptyPollEveryMs: 31,
-  // Jobs with a stream each, which report progress about once a second.
+  // Jobs with one stream each, which report progress about once a second.
   watchedJobs: 50,
   reportEveryMs: 1_013,
 };
@@ -31,7 +31,7 @@ const EVENLY = {
 const redis = await startRedis({ persistence: 'everysec' });
 const processes = { redis };
 
-/** Put a load on the service from other processes. @returns rows of times, and one row of busy cores */
+/** Put a load on the service from other processes. @returns rows of times, and a row of busy cores */
 async function measure({ rate, seconds }) {
   const load = startWorker(new URL('load.mjs', import.meta.url));
   const watchers = startWorker(new URL('../load/watchers.mjs', import.meta.url));
@@ -62,7 +62,7 @@ async function measure({ rate, seconds }) {
 
 try {
   for (const name of ['api', 'gateway', 'scheduler']) processes[name] = await startApp(name, { REDIS_URL: redis.url });
-  await measure({ rate: Math.min(...rates, 200), seconds: 5 }); // V8 compiles the code.
+  await measure({ rate: Math.min(...rates, 200), seconds: 5 }); // Let V8 compile the code.
   const machine = await machineOf(redis.redis);
   const results = { machine, options: { ...options, ...EVENLY }, times: [], runs: [] };
   for (const rate of rates) {

@@ -1,7 +1,7 @@
 // Tables of `npm run bench:latency` for docs/performance.
 import { figure, figures, markdownTable, text, whole } from '../report/tables.mjs';
 
-/** Labels of the times, by their names in the results. */
+/** Labels of times, by their names in the results. */
 const TIMED = {
   create: 'response to create',
   emptyPoll: 'response to an empty poll',
@@ -9,8 +9,8 @@ const TIMED = {
   ack: 'response to ack',
   progress: 'response to progress',
   complete: 'response to complete',
-  watched: 'progress is at the client of a stream',
-  delivered: 'a worker that polls has the job',
+  watched: 'progress reaches the client of a stream',
+  delivered: 'a polling worker has the job',
   late: 'included above: delay of the load generator',
 };
 
@@ -31,9 +31,9 @@ const cores = ({ runs = [] }) =>
   markdownTable(runs, [
     text('cores used', rateOf),
     ...Object.keys(runs[0]?.cores ?? {}).map((name) => figures(name, (run) => figure(run.cores[name], 2))),
-    figures('calls failed', ({ failed }) => whole(failed)),
-    figures('jobs not done', ({ notDone }) => whole(notDone)),
-    figures('messages missing', ({ messagesMissing }) => whole(messagesMissing)),
+    figures('failed calls', ({ failed }) => whole(failed)),
+    figures('unfinished jobs', ({ notDone }) => whole(notDone)),
+    figures('missing messages', ({ messagesMissing }) => whole(messagesMissing)),
   ]);
 
 export const tables = { latency, 'latency-cores': cores };

@@ -1,11 +1,11 @@
-// A worker that makes a load over HTTP: each of its clients sends the next request when it has a response.
+// A worker that generates load over HTTP: each of its clients sends the next request when it has a response.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection, requestText } from './http.mjs';
 import { payloadOf, serve } from './worker.mjs';
 
 const connected = new Map();
 
-/** Open connections to these servers, in rotation, which stay open for the next load. */
+/** Open connections to these servers in rotation. They stay open for the next load. */
 async function connectionsTo(urls, count) {
   const id = `${urls} ${count}`;
   const before = connected.get(id) ?? [];
@@ -16,13 +16,13 @@ async function connectionsTo(urls, count) {
   return connected.get(id);
 }
 
-/** Find the first id in the response to a poll, null for none. */
+/** Find the first ID in the response to a poll; null for none. */
 function idIn(text) {
   const at = text.indexOf('"id":"');
   return at < 0 ? null : text.slice(at + 6, text.indexOf('"', at + 6));
 }
 
-/** Live one job from create to complete. @param whileRunning more calls, of the job with this id */
+/** Run one job from create to complete. @param whileRunning makes further calls for the job with this ID */
 async function live(connection, ask, n, whileRunning = () => undefined) {
   await connection.must(ask.create(n));
   // Another client may have taken this job, but there is a job for each client.
@@ -39,9 +39,9 @@ async function live(connection, ask, n, whileRunning = () => undefined) {
 const jobsIn = (text) => JSON.parse(text).jobs;
 
 /**
- * Create some jobs with one call, and settle those that the client has with the poll that claims the next ones.
+ * Create some jobs with one call, then settle the client's jobs with the poll that claims the next ones.
  *
- * @param held jobs that the client has
+ * @param held jobs that the client holds
  */
 async function settleAndPoll({ connection, ask, n, held }, size, hasProgress = false) {
   if (n % size !== 0) return;
@@ -51,26 +51,26 @@ async function settleAndPoll({ connection, ask, n, held }, size, hasProgress = f
   if (hasProgress && next.length > 0) await connection.must(ask.settleProgress(n, next));
 }
 
-/** Kinds of load: the calls of one client for job number n. `ask` makes the requests. */
+/** Kinds of load: the calls of one client for job number n. `ask` creates the requests. */
 const KINDS = {
   /** A job in two calls. */
   turn: (job) => settleAndPoll(job, 1),
   turnWithProgress: (job) => settleAndPoll(job, 1, true),
-  /** Jobs in two calls for ten, or for fifty. */
+  /** Two calls for ten jobs, or for fifty. */
   batch10: (job) => settleAndPoll(job, 10),
   batch10WithProgress: (job) => settleAndPoll(job, 10, true),
   batch50: (job) => settleAndPoll(job, 50),
   batch50WithProgress: (job) => settleAndPoll(job, 50, true),
   /** A job in four calls. */
   cycle: ({ connection, ask, n }) => live(connection, ask, n),
-  /** A job with a report of progress. */
+  /** A job with a progress report. */
   cycleWithProgress: ({ connection, ask, n }) => live(connection, ask, n, (id) => connection.must(ask.progress(id))),
   create: ({ connection, ask, n }) => connection.must(ask.create(n)),
   emptyPoll: ({ connection, ask, n }) => connection.must(ask.poll(n, 1)),
   /** Each client polls once a second, all at different moments. */
   async idleFleet({ connection, ask, n, client }) {
     const phase = client * 618.034;
-    // Round up. Otherwise a timer that ends 1 ms early would cause a second poll.
+    // Round up, because a timer that fires 1 ms early would cause a second poll.
     await delay(Math.ceil(1_000 - ((performance.now() + phase) % 1_000)));
     await connection.must(ask.poll(n, 1));
   },
@@ -83,13 +83,13 @@ const COMPLETION = { result: { ok: true } };
 const outcomesOf = (held, action, fields) =>
   held.map(({ id, deliveryToken }) => ({ jobId: id, deliveryToken, action, ...fields }));
 
-/** Make functions that return the texts of requests. */
+/** Create functions that return the texts of requests. */
 function asking({ url, key, payloadBytes, spaces, names }) {
   const spaceOf = (n) => spaces[n % spaces.length];
   const nameOf = (n) => `name-${n % names}`;
   const to = (path, body) => requestText({ url: new URL(url), key, path, body });
   const written = new Map();
-  /** Cache a text that is the same for many requests. */
+  /** Cache a text that many requests share. */
   const once = (id, write) => {
     if (!written.has(id)) written.set(id, write());
     return written.get(id);
@@ -126,7 +126,7 @@ function asking({ url, key, payloadBytes, spaces, names }) {
 
 serve({
   /**
-   * Put a load on some servers. @returns seconds that it took
+   * Put a load on some servers. @returns duration in seconds
    *
    * @param load.kind one of KINDS, `jobs` how often, by how many `clients`
    */
@@ -143,7 +143,7 @@ serve({
           n = next++;
           await KINDS[kind]({ connection, ask, n, client, held });
         }
-        // What it still has counts as well.
+        // Jobs that the client still holds also count.
         if (held.length > 0) await connection.must(ask.settleAll(n, held));
       }),
     );

@@ -1,17 +1,17 @@
-// HTTP clients that need little CPU: HTTP/1.1 over sockets that stay open, one request at a time on each. They read responses
-// with a Content-Length, as all responses of Yardmaster have.
+// HTTP clients that need little CPU: HTTP/1.1 over persistent connections, one request at a time on each. They require a
+// Content-Length, which all responses of Yardmaster have.
 import net from 'node:net';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 
-/** Write the text of a request, as a client library would send it. */
+/** Format a request as a client library would send it. */
 export function requestText({ url, key, method = 'POST', path, body = '' }) {
   const type = body === '' ? '' : 'content-type: application/json\r\n';
   const head = `${method} /api/v1${path} HTTP/1.1\r\nhost: ${url.host}\r\nuser-agent: bench\r\naccept: */*\r\nx-api-key: ${key}\r\n`;
   return `${head}${type}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
-/** A connection, and the response that it waits for. */
+/** A connection, and the response that it is waiting for. */
 export class Connection {
   #socket;
   #received = [];
@@ -66,16 +66,16 @@ export class Connection {
     this.#received = [];
     this.#bytes = 0;
     this.#needed = 0;
-    // A server may also send a response when it closes an idle connection.
+    // A server can also send a response when it closes an idle connection.
     this.#response?.resolve({ status: Number(head.slice(9, 12)), text: all.utf8Slice(headBytes) });
   }
 }
 
 /**
- * Make a client for many calls of an API.
+ * Create a client for many calls to an API.
  *
- * @param connections their maximum; they are used in rotation, so that none is idle until the API closes it
- * @returns `call(method, path, body)`, path below /api/v1, which resolves with any status and the parsed body; `close`
+ * @param connections maximum number of connections, which are used in rotation, so that the API closes none as idle
+ * @returns `call(method, path, body)` with a path below /api/v1, which resolves with any status and the parsed body; `close`
  */
 export function createClient({ url, key, connections }) {
   const place = new URL(url);

@@ -4,15 +4,15 @@ import { payloadOf } from './worker.mjs';
 
 export const upTo = (count) => Array.from({ length: count }, (_, n) => n);
 
-/** A request with every option at its default, which is parsed once: parsing it is not what these benchmarks measure. */
+/** A request with all defaults, parsed once, because these benchmarks do not measure parsing. */
 const DEFAULTS = createJobRequest.parse({ name: 'bench', payload: payloadOf(200) });
 
-/** Make the request for a job. */
+/** Create the request for a job. */
 export const requestOf = (fields = {}) => ({ ...DEFAULTS, ...fields });
 
 /**
- * Do some steps for all items, `atOnce` of them at a time. Their commands are sent in one write, so that Redis reads them as a
- * pipeline, as from a busy process. ioredis alone would write each command.
+ * Run some steps for all items, `atOnce` items at a time. Their commands are sent in one write, so that Redis reads them as a
+ * pipeline, as from a busy process. ioredis alone would write each command separately.
  */
 export async function inBatches(redis, items, atOnce, ...steps) {
   for (let from = 0; from < items.length; from += atOnce) {

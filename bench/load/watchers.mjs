@@ -1,15 +1,15 @@
-// A worker with many WebSocket clients that need little CPU: sockets that count frames and parse some of them.
+// A worker with many WebSocket clients that need little CPU: they count frames and parse some of them.
 import net from 'node:net';
 import { now, serve } from './worker.mjs';
 
 const HANDSHAKE_TIMEOUT_MS = 30_000;
 
-/** Counts of all sockets since they were last taken; `seen`: times of parsed messages, and ms until they arrived. */
+/** Create counts of all sockets. `seen`: times of parsed messages, and how long they took to arrive, in ms. */
 const nothing = () => ({ frames: 0, lastAt: 0, seen: [] });
 let tally = nothing();
 let parseEvery = 1;
 
-/** Find the first frame in bytes from a server, whose frames are not masked; null when it is incomplete. */
+/** Find the first frame in bytes from a server, which does not mask frames; null if it is incomplete. */
 function firstFrame(data) {
   if (data.length < 2) return null;
   const short = data[1] & 127;
@@ -19,7 +19,7 @@ function firstFrame(data) {
   return data.length < start + length ? null : { isText: (data[0] & 15) === 1, start, end: start + length };
 }
 
-/** Make a reader of a server's frames, which calls back with the payload of each text frame. */
+/** Create a reader of a server's frames, which calls back with the payload of each text frame. */
 function frameReader(onText) {
   let rest = Buffer.alloc(0);
   return (chunk) => {
@@ -32,7 +32,7 @@ function frameReader(onText) {
   };
 }
 
-/** Count a message. The message of a progress, or `sentAt` in the data of an event, is the time when it was sent. */
+/** Count a message. The `message` of a progress report, or `sentAt` in the data of an event, is when it was sent. */
 function onText(payload) {
   const at = now();
   tally.frames++;
@@ -77,7 +77,7 @@ function open(url, path) {
 const sockets = [];
 
 serve({
-  /** Open `count` streams of a gateway, with `paths` in rotation; parse each `every`th message. */
+  /** Open `count` streams of a gateway, with `paths` in rotation, and parse every `every`th message. */
   async open({ url, count, paths, every = 1 }) {
     parseEvery = every;
     for (let n = 0; n < count; n += 200) {

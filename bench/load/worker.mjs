@@ -1,12 +1,12 @@
-// A clock, an open loop and commands by message, for the processes of a measurement. It imports nothing.
+// A clock, an open loop, and commands by message, for the processes of a measurement. This module has no imports.
 
-/** Return milliseconds since the epoch, comparable between the processes of one machine. */
+/** Return epoch milliseconds, comparable between processes of the same machine. */
 export const now = () => performance.timeOrigin + performance.now();
 
-/** Make a payload with this number of bytes of JSON. */
+/** Create a payload with this number of bytes of JSON. */
 export const payloadOf = (bytes) => ({ text: 'x'.repeat(Math.max(0, bytes - '{"text":""}'.length)) });
 
-/** Serve the commands that `startWorker` of processes.mjs sends: functions of their options, by name. */
+/** Serve the commands sent by `startWorker` of processes.mjs: functions of their options, by name. */
 export function serve(commands) {
   process.on('message', async ({ id, command, options }) => {
     try {
@@ -18,10 +18,9 @@ export function serve(commands) {
 }
 
 /**
- * Start something at an even rate, however long each call takes: an open loop.
+ * Start something at a constant rate, however long each call takes: an open loop.
  *
- * @param start `(n, dueAt)`: number from 0, and when it is due, by `now()`. This process may call it late, so count time from
- *   `dueAt`
+ * @param start `(n, dueAt)`: number from 0, and when the call is due, by `now()`. The call may be late, so measure from `dueAt`
  */
 export async function atEvenRate({ rate, seconds, from = now() }, start) {
   const dueAt = (n) => from + (n / rate) * 1000;

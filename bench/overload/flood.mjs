@@ -1,4 +1,4 @@
-// Clients that send requests without waiting for responses, and connect again when they are cut off.
+// Clients that send requests without waiting for responses, and reconnect when they are cut off.
 import net from 'node:net';
 import { requestText } from '../load/http.mjs';
 import { serve } from '../load/worker.mjs';
@@ -8,7 +8,7 @@ const AT_ONCE = 500;
 serve({
   /**
    * Send polls as several clients, each over one connection at a time: until each has this number of responses, or the time
-   * is over.
+   * is up.
    *
    * @returns the number of responses
    */

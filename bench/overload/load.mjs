@@ -1,17 +1,17 @@
-// A producer that creates jobs at an even rate, callers that call one after the other, workers that keep their jobs alive, and
-// a tenant that sends as much as it can.
+// A producer that creates jobs at a constant rate, sequential callers, workers that keep their jobs alive, and a tenant that sends
+// as much as it can.
 import { Connection, requestText } from '../load/http.mjs';
 import { atEvenRate, now, serve } from '../load/worker.mjs';
 
-/** Maximum number of connections. While all of them wait for a response, creates wait in this process. */
+/** Maximum number of connections. While all of them are waiting for a response, creates wait in this process. */
 const CONNECTIONS = 3_000;
-/** Time after which a create that still waits here is dropped. */
+/** Time after which a create still waiting here is dropped, in milliseconds. */
 const SENT_WITHIN_MS = 2_000;
 
 const codeOf = (text) => /"code":"(\w+)"/.exec(text)?.[1] ?? null;
 
 serve({
-  /** Create jobs at an even rate. @returns number, status, code and time in ms of each */
+  /** Create jobs at a constant rate. @returns number, status, code and time in ms of each */
   async offer({ url, key, spaceId, rate, seconds }) {
     const place = new URL(url);
     const idle = [];
@@ -55,7 +55,7 @@ serve({
     return outcomes;
   },
 
-  /** Create jobs one after the other over some connections. @returns how many per second succeed */
+  /** Create jobs sequentially over each of some connections. @returns number that succeed per second */
   async capacity({ url, key, spaceId, connections, seconds }) {
     const place = new URL(url);
     const body = JSON.stringify({ name: 'work' });
@@ -72,10 +72,10 @@ serve({
   },
 
   /**
-   * Send requests over many connections as fast as the service responds, with many keys in turn.
+   * Send requests over many connections as fast as the service responds, rotating through many keys.
    *
-   * @param requests method, path and body of each; a body of null is begun and never ended
-   * @returns the number of responses by status
+   * @param requests method, path and body of each; with a null body, the body is started but never ends
+   * @returns number of responses by status
    */
   async attack({ url, keys, requests, connections, seconds }) {
     const place = new URL(url);
@@ -106,7 +106,7 @@ serve({
     return counts;
   },
 
-  /** Call each path repeatedly. @returns for each path its times in ms, and responses other than 200 */
+  /** Call each path repeatedly. @returns times in ms, and responses other than 200, by path */
   async probe({ url, key, paths, everyMs, seconds }) {
     const place = new URL(url);
     const end = now() + seconds * 1_000;
@@ -131,9 +131,9 @@ serve({
   },
 
   /**
-   * Make calls at an even rate, each over a connection of its own.
+   * Make calls at a constant rate, each over its own connection.
    *
-   * @returns for each call: how many there were, how many succeeded, the median of their ms, and the other outcomes
+   * @returns for each call: total number, number of successes, median time in ms, and other outcomes
    */
   async atRate({ url, key, calls, rate, seconds }) {
     const place = new URL(url);
@@ -169,7 +169,7 @@ serve({
     );
   },
 
-  /** Work on jobs of a space and keep each alive. @returns how many of them failed */
+  /** Work on jobs of a space and keep each alive. @returns number of failed jobs */
   async keepAlive({ url, key, spaceId, jobs, timeoutSeconds, everyMs, seconds }) {
     const place = new URL(url);
     const one = async () => {

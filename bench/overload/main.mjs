@@ -1,8 +1,8 @@
 // npm run test:long -- overload [-- --only pipelining,redis-slow --seconds 60]
 //
-// Overload a service over HTTP, and check the effects. Each scenario starts its own Redis and API. The run prints the checks,
-// and exits with 1 if one fails. It takes some twelve minutes. Times are compared with GET /livez in the same run, so that the
-// speed of the machine does not matter.
+// Overload a service over HTTP, and check the effects. Each scenario starts its own Redis and API. Prints the checks, and exits
+// with 1 if one fails. Takes about twelve minutes. Times are compared with GET /livez in the same run, so that the speed of the
+// machine does not matter.
 import { parseArgs } from 'node:util';
 import { longReads, pausing, pipelining, saturated } from './scenarios.mjs';
 import { tenants } from './tenants.mjs';

@@ -1,4 +1,4 @@
-// The overload of each scenario, and its checks: rows of a text, a value and whether it is right.
+// The overload of each scenario, and its checks: rows of a text, a value, and whether the value is right.
 import { setTimeout as delay } from 'node:timers/promises';
 import { limitCpu } from '../../test/support/slow-process.mjs';
 import { until } from '../processes.mjs';
@@ -17,7 +17,7 @@ export const pipelining = ({ connections, requests, seconds, hasKey }) =>
     });
     return [
       ['responses', responses, true],
-      ['memory above rest ≤ 150 MB', `${Math.round(growth)} MB`, growth <= 150],
+      ['memory growth ≤ 150 MB', `${Math.round(growth)} MB`, growth <= 150],
       checkTimes(probed, 'others'),
       checkTimes(await probe({ everyMs: 20, seconds: 1 }), 'afterwards'),
     ];
@@ -47,7 +47,7 @@ async function offered({ redis, access, load, others }, { rate, slow, capacity, 
   const perSecond = succeeded.length / seconds;
   const goodput = `${Math.round(perSecond)} of ${Math.round(capacity)}/s`;
   return [
-    ['creates, of them 201', `${outcomes.length}, ${succeeded.length}`, true],
+    ['creates, and those with 201', `${outcomes.length}, ${succeeded.length}`, true],
     ['201 that did not happen: 0', succeeded.length - happened(succeeded), succeeded.length === happened(succeeded)],
     ['OVERLOADED that happened: 0', `${happened(overloaded)} of ${overloaded.length}`, happened(overloaded) === 0],
     ['other failures that happened', `${happened(unknown)} of ${unknown.length}`, true],
@@ -68,7 +68,7 @@ async function numbersOf({ store, redis }, spaceId) {
   return numbers;
 }
 
-/** Measure the capacity of a service with little CPU for one process, and offer three times as much. */
+/** Measure the capacity of a service with little CPU for one process, and offer three times that load. */
 export const saturated = ({ limited, share, periodMs, seconds }) =>
   withService(async (service) => {
     const { access, load } = service;
@@ -84,7 +84,7 @@ export const saturated = ({ limited, share, periodMs, seconds }) =>
     }
   });
 
-/** Pause Redis repeatedly, for this time, during a usual load. */
+/** Pause Redis repeatedly for this time, under normal load. */
 export const pausing = ({ ms, seconds }) =>
   withService((service) =>
     offered(service, {

@@ -1,15 +1,15 @@
-// A service of its own for each scenario, requests to it, and measurements that all scenarios share.
+// A separate service for each scenario, requests to it, and measurements that all scenarios share.
 import { percentile } from '../meter.mjs';
 import { ADMIN_API_KEY, rssBytes, startApp, startRedis, startWorker } from '../processes.mjs';
 
 const MB = 1_048_576;
 
-/** The path that other callers read during an overload. */
+/** Path that other callers read during an overload. */
 export const PROBED = '/spaces/elsewhere/jobs?limit=1';
 
 const worker = (name) => startWorker(new URL(`./${name}.mjs`, import.meta.url));
 
-/** Run a scenario with its own Redis, API, scheduler and workers. @param more settings of the API */
+/** Run a scenario with its own Redis, API, scheduler and workers. @param more additional settings of the API */
 export async function withService(run, more = {}) {
   const parts = [];
   const started = (part) => {
@@ -35,13 +35,13 @@ export async function post({ url, key }, path, body) {
   return response.json();
 }
 
-/** Make an API key for a space. */
+/** Create an API key for a space. */
 export async function keyFor(access, spaceId) {
   const scopes = ['jobs:create', 'jobs:worker', 'jobs:read'];
   return (await post(access, '/keys', { name: spaceId, scopes, spaceId })).key;
 }
 
-/** Measure the memory of a process while something runs. @returns the maximum above its memory before, MB */
+/** Measure the memory of a process while something runs. @returns maximum growth in MB */
 export async function peakOf(pid, run) {
   const before = rssBytes(pid);
   let peak = before;
@@ -62,7 +62,7 @@ const partOf = (times, part) =>
     part,
   ) ?? 0;
 
-/** Check response times: their 99th percentile must be at most 200 ms, or five times that of GET /livez. */
+/** Check response times: the 99th percentile must be at most 200 ms, or five times that of GET /livez. */
 export function checkTimes({ [PROBED]: probed, '/livez': live }, what) {
   const [p99, live99] = [probed, live].map(({ times }) => partOf(times, 0.99));
   const [p50, ...others] = [partOf(probed.times, 0.5), p99, live99].map(Math.round);

@@ -1,5 +1,5 @@
-// One tenant sends as much as it can, over 600 connections with 200 keys, to a Redis that has 3% of a core. Nearly all calls of
-// another tenant must succeed the first time.
+// One tenant sends as much as it can, over 600 connections with 200 keys, to a Redis with 3% of a core. Nearly all calls of another
+// tenant must succeed at the first try.
 import { setTimeout as delay } from 'node:timers/promises';
 import { limitCpu } from '../../test/support/slow-process.mjs';
 import { keyFor, post, withService } from './service.mjs';
@@ -8,15 +8,15 @@ const CONNECTIONS = 600;
 const KEYS = 200;
 const SHARE = { of: 0.03, periodMs: 100 };
 
-/** Part of the quiet tenant's calls that must succeed. */
+/** Fraction of the quiet tenant's calls that must succeed. */
 const GOODPUT = 0.9;
 
-/** How many calls of each kind the quiet tenant makes a second. */
+/** Calls of each kind by the quiet tenant, per second. */
 const RATE = 5;
 
 const create = { method: 'POST', path: '/spaces/noisy/jobs', body: '{"name":"work"}' };
 
-/** Create running jobs in the noisy space. @returns their ids */
+/** Create running jobs in the noisy space. @returns their IDs */
 async function runningJobs(access, count) {
   const jobs = Array.from({ length: count }, () => ({ name: 'work', timeoutSeconds: 3_600 }));
   await post(access, '/spaces/noisy/jobs', jobs);
@@ -24,7 +24,7 @@ async function runningJobs(access, count) {
   return polled.jobs.map(({ id }) => id);
 }
 
-/** Create a job of each of a thousand names. */
+/** Create jobs with a thousand different names. */
 async function manyNames(access) {
   await post(
     access,
@@ -35,7 +35,7 @@ async function manyNames(access) {
 
 const absent = Array.from({ length: 100 }, (_, n) => `name=absent-${n}`).join('&');
 
-/** What the noisy tenant does, by scenario: settings of the service, and the requests, once they are prepared. */
+/** Attacks of the noisy tenant by scenario: settings of the service, and a function that prepares the requests. */
 const ATTACKS = {
   creates: { requests: () => [create] },
   bodies: { settings: { MAX_IN_FLIGHT: '400' }, requests: () => [{ ...create, body: null }] },
@@ -64,7 +64,7 @@ const ATTACKS = {
   },
 };
 
-/** Calls of the quiet tenant: a producer, a reader, and workers that wait for jobs. */
+/** Return the calls of the quiet tenant: a producer, a reader, and workers that wait for jobs. */
 async function quietCalls(access) {
   const { id } = await post(access, '/spaces/quiet/jobs', { name: 'read' });
   return {

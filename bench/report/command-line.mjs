@@ -5,7 +5,7 @@ import { machineLine } from './machine.mjs';
 /**
  * Read the options of a bench, including `--json`.
  *
- * @param defaults by name: a number, a text, `undefined` for a text that may be absent, or `false` for a flag
+ * @param defaults defaults by name: a number, a text, `undefined` for an optional text, or `false` for a flag
  */
 export function readOptions(defaults) {
   const typeOf = (value) => ({ type: typeof value === 'boolean' ? 'boolean' : 'string' });
@@ -19,11 +19,11 @@ export function readOptions(defaults) {
   return Object.fromEntries(Object.entries(all).map(([name, byDefault]) => [name, read(name, byDefault)]));
 }
 
-/** Round figures to six digits, which is more than their precision. */
+/** Round figures to six digits, which exceeds their precision. */
 const rounded = (_, value) =>
   typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value;
 
-/** Write results as JSON: a line for each field, and for each row of a list. */
+/** Format results as JSON, with one line per field and per row of a list. */
 export function resultsJson(results) {
   const json = (value) => JSON.stringify(value, rounded);
   const fields = Object.entries(results).map(([name, value]) => {
@@ -34,9 +34,9 @@ export function resultsJson(results) {
 }
 
 /**
- * Print results to standard output: as JSON, from which docs.mjs makes the page, or as the tables of the page.
+ * Print results to standard output: as JSON, from which docs.mjs generates the page, or as the tables of the page.
  *
- * @param tables functions that make a table of the results, or null without its rows
+ * @param tables functions that create a table from the results, or null if it has no rows
  */
 export function print(results, tables, asJson) {
   const shown = Object.values(tables).map((table) => table(results));

@@ -1,16 +1,16 @@
-// Tables of results in Markdown, and the formats of their figures.
+// Markdown tables of results, and the formats of their figures.
 
 const PAD = { left: (text, width) => text.padEnd(width), right: (text, width) => text.padStart(width) };
 const RULE = { left: (width) => '-'.repeat(width), right: (width) => `${'-'.repeat(width - 1)}:` };
 const lineOf = (cells) => `| ${cells.join(' | ')} |`;
 
-/** Make a column of text from its label and a function of the row. */
+/** Create a column of text from its label and a function of the row. */
 export const text = (label, cell) => ({ label, cell, side: 'left' });
 
-/** Make a column of figures. */
+/** Create a column of figures. */
 export const figures = (label, cell) => ({ label, cell, side: 'right' });
 
-/** Write a table whose columns are as wide as their widest cell. Null without rows. */
+/** Format a table with columns as wide as their widest cell; null without rows. */
 export function markdownTable(rows, columns) {
   if (!rows?.length) return null;
   const cells = [columns.map(({ label }) => label), ...rows.map((row) => columns.map(({ cell }) => cell(row)))];
@@ -21,20 +21,20 @@ export function markdownTable(rows, columns) {
 
 const grouped = (digits) => digits.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 
-/** Return the decimals for a figure of this size: 0.42, 4.3, 12.5, 412. */
+/** Return the number of decimals for a figure of this size: 0.42, 4.3, 12.5, 412. */
 function decimalsOf(value) {
   if (value === 0 || Math.abs(value) >= 100) return 0;
   return Math.abs(value) < 1 ? 2 : 1;
 }
 
-/** Write a figure with three digits, or with this number of decimals: `0.42`, `4.3`, `412`, `15,600`. */
+/** Format a figure with three digits, or with this number of decimals: `0.42`, `4.3`, `412`, `15,600`. */
 export function figure(value, decimals) {
   const rounded = decimals === undefined && Math.abs(value) >= 1_000 ? Number(value.toPrecision(3)) : value;
   const [integer, fraction] = rounded.toFixed(decimals ?? decimalsOf(value)).split('.');
   return fraction === undefined ? grouped(integer) : `${grouped(integer)}.${fraction}`;
 }
 
-/** Write a median with its quartiles, with the digits of the median: `412 (398–431)`; empty without values. */
+/** Format a median and its quartiles, with the precision of the median: `412 (398–431)`; empty without values. */
 export function spread(values) {
   if (values === undefined) return '';
   const [median, low, high] = values;
@@ -42,14 +42,14 @@ export function spread(values) {
   return `${figure(median, decimals)} (${figure(low, decimals)}–${figure(high, decimals)})`;
 }
 
-/** Write a count: `64`, `1,000,000`. */
+/** Format a count: `64`, `1,000,000`. */
 export const whole = (number) => figure(number, 0);
 
-/** Write a ratio: `1.8×`, `0.56×`, `12×`; or with this number of decimals. */
+/** Format a ratio: `1.8×`, `0.56×`, `12×`; or with this number of decimals. */
 export const ratio = (value, decimals) => `${figure(value, decimals ?? (value >= 10 ? 0 : undefined))}×`;
 
-/** Write bytes as megabytes: `80 MB`, `7.4 MB`. */
+/** Format bytes as megabytes: `80 MB`, `7.4 MB`. */
 export const megabytes = (bytes) => `${figure(bytes / 1_048_576, bytes < 10_485_760 ? 1 : 0)} MB`;
 
-/** Write a part of the whole: `31%`, `0.4%`. */
+/** Format a fraction as a percentage: `31%`, `0.4%`. */
 export const percent = (part) => `${figure(part * 100, part < 0.1 ? 1 : 0)}%`;

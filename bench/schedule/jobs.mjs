@@ -1,11 +1,11 @@
-// Jobs of the bench: made in the store directly, because only their timers are measured.
+// Jobs of the bench, created directly in the store, because only their timers are measured.
 import { createJobRequest } from '@yardmaster/protocol';
 import { ANY_SPACE, ackJob, createJob, failJob, getJob, pollJobs } from '@yardmaster/store';
 
-/** Calls under way at once. */
+/** Maximum number of concurrent calls. */
 const AT_ONCE = 200;
 
-/** Call a function for each item, some at once. @returns its results, in their order */
+/** Call a function for each item, several at a time. @returns results in order */
 export async function each(items, act) {
   const results = [];
   let next = 0;
@@ -19,13 +19,13 @@ export async function each(items, act) {
 const request = (fields) => createJobRequest.parse({ name: 'work', ...fields });
 const numbers = (count) => Array.from({ length: count }, (_, n) => n);
 
-/** Create jobs for later. @param fieldsOf fields of the nth @returns their ids */
+/** Create scheduled jobs. @param fieldsOf returns the fields of the nth job @returns their IDs */
 export async function createScheduled(store, { spaceOf, count, fieldsOf }) {
   const jobs = await each(numbers(count), (n) => createJob(store, spaceOf(n), request(fieldsOf(n))));
   return jobs.map(({ job }) => job.id);
 }
 
-/** Create jobs and start them. @returns their ids */
+/** Create jobs and start them. @returns their IDs */
 export async function createRunning(store, { spaceOf, count, fields }) {
   const created = await each(numbers(count), (n) => createJob(store, spaceOf(n), request(fields)));
   const jobs = created.map(({ job }) => job);
@@ -37,11 +37,11 @@ export async function createRunning(store, { spaceOf, count, fields }) {
   return jobs.map(({ id }) => id);
 }
 
-/** Fail the attempts of jobs, each with a delay of its own. */
+/** Fail the attempts of jobs, each with its own delay. */
 export const failLater = (store, ids, delayOf) =>
   each(ids, (id, n) => failJob(store, ANY_SPACE, id, { error: 'no', retryAfterSeconds: delayOf(n) }));
 
-/** Read how late jobs became claimable, in ms, and how many of them never or more than once. */
+/** Read how late jobs became claimable, in ms, and how many did so never or more than once. */
 export async function latenessOf(store, ids) {
   const lates = await each(ids, async (id) => {
     const { scheduledFor, events } = await getJob(store, ANY_SPACE, id);

@@ -1,9 +1,8 @@
 // npm run bench:schedule [-- --jobs 12000] [--burst 100000] [--schedulers 2] [--json]
 //
-// Measure how late scheduled jobs become claimable: first jobs and retries that wait for 1 to 20 s; then the same, while a
-// scheduler is killed, the keys of BullMQ are deleted, and Redis is killed; then very many jobs of one space that are due
-// in the same second, while jobs of other spaces time out. Redis with an append-only file (everysec) and each scheduler
-// are a process.
+// Measure how late scheduled jobs become claimable: first, jobs and retries with delays of 1 to 20 s; then the same while a
+// scheduler is killed, the keys of BullMQ are deleted, and Redis is killed; then a great many jobs of one space that are due in the
+// same second, while jobs of other spaces time out. Redis (append-only file, everysec) and each scheduler are separate processes.
 import { setTimeout as delay } from 'node:timers/promises';
 import { partitionOf, redisNow } from '@yardmaster/store';
 import { percentilesOf, startMeter } from '../meter.mjs';
@@ -34,12 +33,12 @@ const summaryOf = (late) => ({
   most: Math.max(...late),
 });
 
-/** Wait until no job is due any more in a partition or in all. */
+/** Wait until no job is due anymore in one partition or in all. */
 const isEmpty = async (keys) =>
   (await Promise.all(keys.map((key) => redis.redis.zcard(key)))).every((size) => size === 0);
 const dueKeys = (spaces) => [...new Set(spaces.map((space) => store.keys.due(partitionOf(space))))];
 
-/** What is lost while jobs wait: [after how long in ms, what]. */
+/** Failures while jobs wait: [time in ms, failure]. */
 const LOSSES = [
   [
     4_000,
@@ -49,11 +48,11 @@ const LOSSES = [
     },
   ],
   [8_000, async () => redis.redis.del(await redis.redis.keys(`${store.keys.bull}:*`))],
-  // It is started again at once.
+  // It is restarted immediately.
   [12_000, async () => process.kill(redis.pid, 'SIGKILL')],
 ];
 
-/** Half of the jobs are scheduled at their creation, half are retried. */
+/** Measure jobs spread over time. Half of them are scheduled at their creation, and half are retried. */
 async function spreadOut(what, losses = []) {
   const half = Math.floor(options.jobs / 2);
   const spaceOf = (n) => `spread-${losses.length}-${n % 20}`;
@@ -72,14 +71,14 @@ async function spreadOut(what, losses = []) {
 }
 
 async function burst() {
-  // The time must come after the last of these jobs is stored, which takes some 100 µs for each.
+  // The jobs must be due after the last of them is stored, which takes about 100 µs per job.
   const from = (await redisNow(store)) + 5_000 + options.burst * 0.4;
   const fieldsOf = (n) => ({ scheduledFor: new Date(from + (n * 1_000) / options.burst).toISOString() });
   const ids = await createScheduled(store, { spaceOf: () => BURST_SPACE, count: options.burst, fieldsOf });
   const leftMs = from - (await redisNow(store));
-  if (leftMs < 3_000) throw new Error('the jobs were due before all were stored: choose a smaller burst');
+  if (leftMs < 3_000) throw new Error('the jobs were due before all of them were stored; choose a smaller burst');
   await delay(leftMs - 2_500);
-  // These time out from the beginning of the burst on, for 4 s.
+  // These time out during the first 4 s of the burst.
   const groups = await Promise.all(
     [2.5, 3.5, 4.5, 5.5].map((timeoutSeconds) =>
       createRunning(store, { spaceOf: (n) => OTHERS[n % OTHERS.length], count: 100, fields: { timeoutSeconds } }),

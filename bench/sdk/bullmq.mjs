@@ -1,4 +1,4 @@
-// A worker of BullMQ.
+// A BullMQ worker.
 import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 

@@ -1,4 +1,4 @@
-// The contestants: a worker in a process of its own, which stays until the end of the run, and another process that adds jobs.
+// The contestants: a worker in a separate process, which stays until the end of the run, and another process that adds jobs.
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { ANY_SPACE, getStats } from '@yardmaster/store';
@@ -11,9 +11,9 @@ import { build, hasGo, start, startTurns } from '../speed/go-contestants.mjs';
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 
-/** Most jobs in one call of the API. */
+/** Maximum number of jobs in one API call. */
 const MOST_JOBS = 1_000;
-/** Connections over which the producer of Asynq fills a queue. */
+/** Connections over which the Asynq producer fills a queue. */
 const PRODUCERS = 16;
 
 function hasPython() {
@@ -25,25 +25,25 @@ function hasPython() {
   }
 }
 
-/** Start a worker, whose process can be stopped for a while. */
+/** Start a worker whose process can be paused. */
 function startPausable([command, ...args], env) {
   const program = start(command, args, env);
   return {
     ...program,
     stop() {
-      program.child.kill('SIGCONT'); // A process that is stopped ends only once it continues.
+      program.child.kill('SIGCONT'); // A stopped process ends only once it continues.
       return program.stop();
     },
   };
 }
 
 /**
- * Make a contestant.
+ * Create a contestant.
  *
- * @param queue.others processes by kind, besides the worker
- * @param queue.add `(count)` adds so many jobs
- * @param queue.completed returns the number of all jobs that were ever completed
- * @param queue.claims returns the number of all claims; absent for workers that claim each job alone
+ * @param queue.others other processes than the worker, by kind
+ * @param queue.add `(count)` adds this number of jobs
+ * @param queue.completed returns the total number of completed jobs
+ * @param queue.claims returns the total number of claims; absent for workers that claim jobs one at a time
  */
 function contestantOf(worker, { others, add, completed, claims = completed }) {
   let expected = 0;
@@ -77,14 +77,14 @@ function contestantOf(worker, { others, add, completed, claims = completed }) {
   };
 }
 
-/** Start the whole service in one process, because the worker of an SDK also has a stream, from the same address. */
+/** Start the whole service in one process, because the worker of an SDK also opens a stream at the same address. */
 async function startService({ own, redis }) {
   const server = await redis();
   const env = { REDIS_URL: server.url, LOG_LEVEL: 'info' };
   return { server, api: await own(startServer(path('../../apps/standalone/dist/main.js'), env)) };
 }
 
-/** Make a starter of an SDK's worker, which has a space of its own. */
+/** Create a starter for the worker of an SDK in its own space. */
 const ofSdk = (space, commandOf, env) => async (run) => {
   const { server, api } = await run.once('service', () => startService(run));
   const { concurrency, payload, own } = run;
@@ -104,7 +104,7 @@ const ofSdk = (space, commandOf, env) => async (run) => {
       for (let left = count; left > 0; left -= MOST_JOBS) await create(Array(Math.min(left, MOST_JOBS)).fill(job));
     },
     completed: async () => (await getStats(server.store, ANY_SPACE, space, { limit: 0, names: [] })).jobs.completed,
-    // Of all spaces, but only one has its turn.
+    // This counts all spaces, but only one of them is active.
     async claims() {
       const metrics = await (await fetch(`${api.url}/metrics`)).text();
       return Number(/^yardmaster_polls_total\{outcome="claimed"\} (\d+)/m.exec(metrics)?.[1] ?? 0);
@@ -137,7 +137,7 @@ const STARTERS = {
     let before;
     return contestantOf(worker, {
       others: { redis: [server] },
-      // One after the other, because the producer answers in the order of its lines.
+      // Sequentially, because the producer replies in the order of its lines.
       add(count) {
         const load = { jobs: count, clients: Math.min(count, PRODUCERS), payloadBytes: payload };
         before = Promise.resolve(before).then(() => producer.run(load));
@@ -146,7 +146,7 @@ const STARTERS = {
       completed: async () => Number(await server.redis.get('asynq:{default}:processed')),
     });
   },
-  // Not the SDK that may be installed there, but that of this checkout.
+  // Use the SDK of this checkout, not one that may be installed there.
   python: ofSdk('python', () => [`${python()}python`, path('worker.py')], { PYTHONPATH: path('../../sdk/python/src') }),
 };
 
@@ -158,9 +158,9 @@ export const missing = () => [...(hasGo() ? [] : ['go', 'asynq']), ...(hasPython
 /**
  * Start contestants.
  *
- * @param names of CONTESTANTS
- * @param options.concurrency jobs at once
- * @param options.payload bytes
+ * @param names names of CONTESTANTS
+ * @param options.concurrency number of concurrent jobs
+ * @param options.payload size of a payload in bytes
  * @returns contestants by name, `{processes, prepare(load), run(load)}`; `stop`
  */
 export async function startContestants(names, options) {

@@ -1,8 +1,8 @@
 // npm run bench:sdk [-- --jobs 3000] [--rate 200] [--seconds 5] [--concurrency 20] [--payload 200] [--rounds 9]
 //                   [--leave-out go,asynq,python] [--json]
 //
-// Measure the CPU of a worker of each SDK, beside a Worker of BullMQ and a server of Asynq. Each is a process of its own, and
-// they take turns: at a queue that was filled before, and at jobs that arrive one at a time. Handlers return at once.
+// Measure the CPU time of a worker of each SDK, compared with a BullMQ worker and an Asynq server. Each is a separate process, and
+// they take turns: with a queue that was filled before, and with jobs that arrive one at a time. Handlers return immediately.
 import { median } from '../meter.mjs';
 import { print, readOptions } from '../report/command-line.mjs';
 import { machineOf } from '../report/machine.mjs';
@@ -10,7 +10,7 @@ import { cpuRows, ratioRows, takeTurns } from '../speed/measure.mjs';
 import { CONTESTANTS, missing, startContestants } from './contestants.mjs';
 import { tables } from './tables.mjs';
 
-/** SDKs and those that they are compared with, in the same language. */
+/** SDKs and the contestants that they are compared with, in the same language. */
 const PEERS = { typescript: 'bullmq', go: 'asynq' };
 
 const { json, ...options } = readOptions({
@@ -27,7 +27,7 @@ const { jobs, rate, seconds } = options;
 const isLeftOut = new Set(options['leave-out'].split(','));
 const cannotRun = missing().filter((name) => !isLeftOut.has(name));
 if (cannotRun.length > 0) {
-  process.stderr.write(`Go or Python is missing, so these contestants are left out: ${cannotRun.join(', ')}\n`);
+  process.stderr.write(`Go or Python is not installed, so these contestants are left out: ${cannotRun.join(', ')}\n`);
   for (const name of cannotRun) isLeftOut.add(name);
 }
 const who = CONTESTANTS.filter((name) => !isLeftOut.has(name));

@@ -9,7 +9,7 @@ const CONTESTANTS = {
   python: 'SDK for Python',
 };
 
-/** Write the ratio to the worker that is not an SDK's, in the same language. */
+/** Format the ratio to the worker in the same language that does not use an SDK. */
 function toPeer(ratios, { load, who }) {
   const row = ratios.find((each) => each.load === load && each.one === who);
   if (row === undefined) return '';

@@ -1,4 +1,4 @@
-// A worker of the SDK for TypeScript.
+// A worker with the TypeScript SDK.
 import { Worker, Yardmaster } from '@yardmaster/sdk';
 
 const worker = new Worker(new Yardmaster(), { concurrency: Number(process.env.CONCURRENCY) });

@@ -1,4 +1,4 @@
-"""A worker of the SDK for Python."""
+"""A worker with the Python SDK."""
 
 import os
 

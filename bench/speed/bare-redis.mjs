@@ -1,5 +1,5 @@
-// The simplest HTTP server for the store: a bare node:http server that calls the store's verbs and sends their results. It has no
-// routes except the end of the path, no keys, scopes, schemas, limits or metrics.
+// The simplest HTTP server for the store: a bare node:http server that calls the store's verbs and sends their results. It
+// dispatches on the end of the path, and has no keys, scopes, schemas, limits or metrics.
 
 import { createRedis } from '@yardmaster/redis';
 import { createLogger } from '@yardmaster/runtime';

@@ -1,7 +1,7 @@
 // A node:http server without features.
 import http from 'node:http';
 
-/** Serve the text and status that a function of url and body returns. */
+/** Serve the text and status returned by a function of the URL and the body. */
 export function serveBare(respond) {
   const server = http.createServer((req, res) => {
     const chunks = [];

@@ -1,5 +1,5 @@
-// The cost of HTTP alone: a bare node:http server that reads bodies and sends the responses of the API, without Redis, routes,
-// keys or checks. The end of the path selects the response.
+// The cost of HTTP alone: a bare node:http server that reads bodies and sends the responses of the API, without Redis, routes, keys
+// or checks. The end of the path selects the response.
 import { payloadOf } from '../load/worker.mjs';
 import { serveBare } from './bare-server.mjs';
 

@@ -1,4 +1,5 @@
-// BullMQ in one process that adds jobs, one by one or fifty at once, and works on them, without HTTP; as many concurrent additions and jobs as clients.
+// BullMQ in one process that adds jobs, one or fifty at a time, and works on them, without HTTP. The number of clients is the number
+// of concurrent additions and of concurrent jobs.
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { payloadOf, serve } from '../load/worker.mjs';
@@ -10,7 +11,7 @@ let onDone;
 
 const workers = new Map();
 
-/** Start a worker with this concurrency, unless there is one. */
+/** Start a worker with this concurrency, unless it is already running. */
 function workWith(concurrency) {
   if (workers.has(concurrency)) return;
   const worker = new Worker('bench', async () => ({ ok: true }), { connection: connect(), concurrency });

@@ -1,4 +1,4 @@
-// The contestants: their processes, and how each gets a load.
+// The contestants: their processes, and how each is loaded.
 import { fileURLToPath } from 'node:url';
 import { ADMIN_API_KEY, startRedis, startServer, startWorker } from '../processes.mjs';
 import { startAsynq, startFaktory } from './go-contestants.mjs';
@@ -8,7 +8,7 @@ const path = (relative) => fileURLToPath(url(relative));
 
 const KEY = { name: 'bench', scopes: ['jobs:create', 'jobs:poll', 'jobs:ack', 'jobs:progress', 'jobs:complete'] };
 
-/** Make a key as a worker has it, because the API does not look up ADMIN_API_KEY in Redis. */
+/** Create a worker's key, because the API does not look up ADMIN_API_KEY in Redis. */
 async function keyOf(api) {
   const headers = { 'x-api-key': ADMIN_API_KEY, 'content-type': 'application/json' };
   const response = await fetch(`${api.url}/api/v1/keys`, { method: 'POST', headers, body: JSON.stringify(KEY) });
@@ -27,14 +27,14 @@ async function startYardmaster(folder, { own, redis, load, apis = 1, flags = [] 
   return { processes: { api, redis: [server], scheduler: [scheduler], generator: [load] }, run };
 }
 
-/** Start a worker that makes the load itself, on its Redis. */
+/** Start a worker that generates the load itself, on its own Redis. */
 async function startInProcess(name, { own, redis }) {
   const server = await redis();
   const client = await own(startWorker(url(`${name}.mjs`), { REDIS_URL: server.url }));
   return { processes: { client: [client], redis: [server] }, run: (options) => client.call('run', options) };
 }
 
-/** Starters by name. Contestants of a run stay until its end, and use almost no CPU between their turns. */
+/** Starters by name. Contestants stay until the end of a run, and use almost no CPU between their turns. */
 const STARTERS = {
   yardmaster: (run) => startYardmaster(path('../..'), run),
   /** Another checkout, such as the commit before a change. */
@@ -50,7 +50,7 @@ const STARTERS = {
   },
   async bareHttp({ own, load, payload }) {
     const start = (hasJobs) => own(startServer(path('bare.mjs'), { PAYLOAD_BYTES: payload, HAS_JOBS: hasJobs }));
-    // A server for each response to a poll, because the request does not determine it.
+    // One server per response to a poll, because the request does not determine the response.
     const [full, empty] = [await start('true'), await start('false')];
     const urlFor = ({ kind }) => (kind === 'cycle' || kind === 'create' ? full.url : empty.url);
     const run = (options) => load.call('run', { ...options, urls: [urlFor(options)], key: 'none' });
@@ -58,7 +58,7 @@ const STARTERS = {
   },
 };
 
-/** Contestants that are another one with another kind of load. */
+/** Contestants that are another contestant with a different kind of load. */
 const VARIANTS = {
   turn: ['yardmaster', 'turn'],
   turnWithProgress: ['yardmaster', 'turnWithProgress'],
@@ -70,7 +70,7 @@ const VARIANTS = {
   bullmqBulk: ['bullmq', 'batch50'],
 };
 
-/** Start a contestant, or make a variant of one that was started. */
+/** Start a contestant, or create a variant of one that is running. */
 async function contestantOf(name, options, started) {
   const [of, kind] = VARIANTS[name] ?? [name];
   started[of] ??= await STARTERS[of](options);
@@ -80,11 +80,11 @@ async function contestantOf(name, options, started) {
 /**
  * Start contestants.
  *
- * @param names of STARTERS and VARIANTS
- * @param options.persistence of each contestant's Redis
- * @param options.payload bytes
- * @param options.apis number of API processes; `flags` of Node for them
- * @param options.against the contestant `other`: the `folder` of its built checkout, and `flags` of Node
+ * @param names names of STARTERS and VARIANTS
+ * @param options.persistence persistence of each contestant's Redis
+ * @param options.payload size of a payload in bytes
+ * @param options.apis number of API processes; `flags`: their Node.js flags
+ * @param options.against contestant `other`: the `folder` of its built checkout, and its Node.js `flags`
  * @returns contestants by name, `{processes, run(load)}` with lists of processes by kind; `redis`, a client; `stop`
  */
 export async function startContestants(names, { persistence, ...options }) {

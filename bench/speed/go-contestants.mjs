@@ -1,4 +1,4 @@
-// Contestants that are written in Go: Faktory and Asynq. They are built from bench/speed/go; without Go they are left out.
+// Contestants written in Go: Faktory and Asynq. They are built from bench/speed/go; without Go, they are left out.
 import { execFileSync, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { cpuMicrosOf, killOnExit, until } from '../processes.mjs';
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 const BINARIES = path('../../.cache/bench-go');
 
-/** Whether there is a Go that can build them. */
+/** Check whether Go is installed, to build them. */
 export function hasGo() {
   try {
     execFileSync('go', ['version'], { stdio: 'ignore' });
@@ -47,26 +47,26 @@ export function start(program, args, env) {
   };
 }
 
-/** Start a program that makes the load of each line that it reads, see go/turns. */
+/** Start a program that generates the load given by each line that it reads, see go/turns. */
 export function startTurns(name, env) {
   const program = start(build(name), [], env);
   const results = new EventEmitter();
   const lines = createInterface({ input: program.child.stdout });
-  // The client of Faktory writes its log there, too.
+  // The Faktory client also writes its log there.
   lines.on('line', (line) => line.startsWith('{') && results.emit('result', line));
   program.child.once('exit', () => results.emit('error', new Error(`${name} has ended`)));
-  results.on('error', () => undefined); // It ends between two runs when the benchmark stops it.
+  results.on('error', () => undefined); // The benchmark stops it between two runs.
   return {
     ...program,
     async run({ jobs, clients, payloadBytes }) {
       program.child.stdin.write(`${JSON.stringify({ jobs, clients, payloadBytes })}\n`);
-      const [line] = await once(results, 'result'); // It throws when the program ends.
+      const [line] = await once(results, 'result'); // Rejects when the program ends.
       return JSON.parse(line);
     },
   };
 }
 
-/** Asynq adds jobs and works on them in one process. */
+/** Start Asynq, which adds jobs and works on them in one process. */
 export async function startAsynq({ own, redis }) {
   const server = await redis();
   const client = await own(startTurns('asynq', { REDIS_URL: server.url }));
@@ -79,22 +79,22 @@ const canConnect = (port) =>
     socket.on('connect', () => socket.end());
   });
 
-/** Return the id of the process that a process has started, by any of its threads. */
+/** Return the PID of the child that a process has started, from any of its threads. */
 async function childOf(pid) {
   const threads = await readdir(`/proc/${pid}/task`);
   const children = await Promise.all(threads.map((id) => readFile(`/proc/${pid}/task/${id}/children`, 'utf8')));
   return Number(children.join(''));
 }
 
-/** Put the redis-server of this run into a folder, where Faktory finds it by PATH. */
+/** Link the redis-server of this run into a folder, where Faktory finds it in PATH. */
 async function linkRedis(folder) {
   const { command, args } = await findRedisServer(path('../../.cache/redis'), () => undefined);
-  if (command === 'redis-server') return; // It is in PATH. A script of this name would call itself.
+  if (command === 'redis-server') return; // It is already in PATH, and a script with this name would call itself.
   const line = [command, ...args].map((word) => `'${word}'`).join(' ');
   await writeFile(join(folder, 'redis-server'), `#!/bin/sh\nexec ${line} "$@"\n`, { mode: 0o755 });
 }
 
-/** A Faktory server with the Redis that it starts, whose settings are Faktory's; its client is the load. */
+/** Start a Faktory server, which starts its own Redis with its own settings. Its client generates the load. */
 export async function startFaktory({ own }) {
   const home = await mkdtemp(join(tmpdir(), 'yardmaster-bench-'));
   await own({ stop: () => rm(home, { recursive: true, force: true }) });

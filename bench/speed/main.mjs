@@ -3,10 +3,10 @@
 //               [--node flags] [--leave-out faktory,asynq] [--against folder] [--against-node flags] [--starts 1]
 //               [--profile folder] [--json]
 //
-// Measure the CPU of a job, and compare it with contestants that take turns: BullMQ and Asynq, each in one process; a Faktory
-// server; a bare node:http server without Redis; one that only calls the scripts. --against compares only with another checkout,
-// and --starts says how often all processes are started for it, in the other order each time; --profile writes a CPU profile of
-// the API into a folder.
+// Measure the CPU time of a job, and compare it with contestants that take turns: BullMQ and Asynq, each in one process; a Faktory
+// server; a bare node:http server without Redis; and one that only calls the scripts. --against compares only with another
+// checkout, and --starts sets how often all processes are started for that, in alternating order. --profile writes a CPU profile
+// of the API to a folder.
 import { resolve } from 'node:path';
 import { print, readOptions } from '../report/command-line.mjs';
 import { machineOf } from '../report/machine.mjs';
@@ -18,7 +18,7 @@ import { tables } from './tables.mjs';
 const HTTP_SERVERS = ['yardmaster', 'bareRedis', 'bareHttp'];
 const AGAINST_BARE = [['yardmaster', 'bareHttp', ['api']]];
 
-/** Loads by name: contestants; comparisons of CPU, with their processes; and differences from the options. */
+/** Loads by name: contestants, comparisons of CPU time with their processes, and differences from the options. */
 const LOADS = {
   cycle: {
     who: ['yardmaster', 'bullmq', 'faktory', 'asynq', 'bareRedis', 'bareHttp'],
@@ -32,7 +32,7 @@ const LOADS = {
       ['bareRedis', 'bullmq', ['api', 'client', 'redis']],
     ],
   },
-  /** Ways to live a job, against each other and against the two ways of BullMQ. */
+  /** Ways to run a job, compared with each other and with the two ways of BullMQ. */
   loops: {
     who: [
       ...['yardmaster', 'turn', 'batch10', 'batch50', 'bullmq', 'bullmqBulk', 'faktory', 'asynq'],
@@ -50,15 +50,15 @@ const LOADS = {
     ],
     differs: { kind: 'cycle' },
   },
-  // One call is cheap, so there are as many calls as in a cycle.
+  // One call is cheap, so make as many calls as in a cycle.
   create: { who: HTTP_SERVERS, comparisons: AGAINST_BARE, callsPerJob: 4 },
   emptyPoll: { who: HTTP_SERVERS, comparisons: AGAINST_BARE, callsPerJob: 4 },
-  // The cost of a thousand idle workers that poll once a second. While others have their turns, V8 releases most memory for new
-  // objects. The polls of the lead let it allocate this memory again.
+  // The cost of a thousand idle workers that poll once a second. While others take their turns, V8 releases most memory for new
+  // objects. The polls of the lead make it allocate this memory again.
   idleFleet: { who: HTTP_SERVERS, comparisons: AGAINST_BARE, differs: { jobs: 4_000, clients: 1_000, lead: 4_000 } },
 };
 
-/** The contestants of --against. */
+/** Contestants of --against. */
 const TWO = {
   who: ['yardmaster', 'other'],
   comparisons: [
@@ -85,11 +85,11 @@ const { json, ...options } = readOptions({
   'leave-out': '',
 });
 const { against } = options;
-// With fewer than 21 pairs the interval is too wide to show 3%.
+// With fewer than 21 pairs, the interval is too wide to show 3%.
 options.rounds ||= against ? 21 : 9;
 if (options.starts !== 1 && !(against && options.starts >= 6))
   throw new Error(
-    '--starts needs --against, and must be at least 6: the median of fewer starts has no interval of 95%',
+    '--starts requires --against, and must be at least 6: the median of fewer starts has no 95% interval',
   );
 
 function loadsToMeasure() {
@@ -98,7 +98,7 @@ function loadsToMeasure() {
 }
 const chosen = loadsToMeasure();
 const unknown = chosen.filter((name) => !(name in LOADS));
-if (unknown.length > 0) throw new Error(`no such load: ${unknown.join(', ')}`);
+if (unknown.length > 0) throw new Error(`unknown load: ${unknown.join(', ')}`);
 
 function partsOf(name) {
   if (against) return { ...LOADS[name], ...TWO };
@@ -111,11 +111,11 @@ function partsOf(name) {
   };
 }
 
-/** Contestants that are left out: those of the options, and those that cannot be built here. */
+/** Contestants to leave out: those in the options, and those that cannot be built here. */
 const isLeftOut = new Set(options['leave-out'].split(',').filter(Boolean));
 const withoutGo = hasGo() ? [] : ['faktory', 'asynq'].filter((contestant) => !isLeftOut.has(contestant));
 if (withoutGo.length > 0) {
-  process.stderr.write(`There is no Go to build these contestants: ${withoutGo.join(', ')}\n`);
+  process.stderr.write(`Go is not installed, so these contestants are left out: ${withoutGo.join(', ')}\n`);
   for (const contestant of withoutGo) isLeftOut.add(contestant);
 }
 
@@ -130,10 +130,10 @@ const start = (inOrder) =>
     against: against && { folder: resolve(against), flags: flagsOf(options['against-node']) },
   });
 
-/** Measure a load. @returns the turns of each contestant, by name */
+/** Measure a load. @returns turns of each contestant, by name */
 function measure(name, contestants) {
   const { who, callsPerJob = 1, differs } = partsOf(name);
-  // Spaces for each load, because a poll must be empty where no job is created.
+  // Each load has its own spaces, because a poll must be empty where no job is created.
   const spaces = Array.from({ length: options.spaces }, (_, n) => `${name}-${n}`);
   const { clients, payload: payloadBytes, names } = options;
   const load = { kind: name, jobs: options.jobs * callsPerJob, clients, payloadBytes, spaces, names, ...differs };
@@ -142,7 +142,7 @@ function measure(name, contestants) {
 }
 
 const results = { options, cpu: [], ratios: [] };
-/** The turns of each start, by load. */
+/** Turns of each start, by load. */
 const measured = Object.fromEntries(chosen.map((name) => [name, []]));
 for (let n = 0; n < options.starts; n++) {
   const { contestants, stop } = await start(n % 2 === 0 ? names : names.toReversed());

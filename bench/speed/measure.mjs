@@ -1,10 +1,10 @@
-// The CPU of contestants that take turns, as rows of results.
+// The CPU time of contestants that take turns, as rows of results.
 import { inTurns, median, medianInterval, ratios, spreadOf, startMeter } from '../meter.mjs';
 
-/** Rounds that warm up and are left out. */
+/** Warm-up rounds, which do not count. */
 const WARMING = 2;
 
-/** Measure one turn, after what precedes it and is not counted: µs of CPU per job of each kind of process; jobs/s. */
+/** Measure one turn, without its preparation: µs of CPU time per job for each kind of process, and jobs/s. */
 async function turn({ processes, prepare, run }, { lead = 0, ...load }) {
   if (lead > 0) await run({ ...load, jobs: lead });
   await prepare?.(load);
@@ -14,21 +14,21 @@ async function turn({ processes, prepare, run }, { lead = 0, ...load }) {
   return { cpu: Object.fromEntries(cpu), perSecond: load.jobs / seconds, ...more };
 }
 
-/** Let contestants take turns at a load. @returns the turns of each, by name */
+/** Let contestants take turns at a load. @returns turns of each, by name */
 export const takeTurns = (contestants, rounds, load) =>
   inTurns(contestants, { rounds, warming: WARMING }, (contestant) => turn(contestant, load));
 
-/** Make a function that adds the CPU of some kinds of process. */
+/** Create a function that adds up the CPU time of some kinds of process. */
 const cpuOf =
   (kinds) =>
   ({ cpu }) =>
     kinds.reduce((sum, kind) => sum + (cpu[kind] ?? 0), 0);
 
 /**
- * Make a row for each contestant: medians and quartiles. The sum is without the load, and without the scheduler, which does
- * not follow the load.
+ * Create a row per contestant: medians and quartiles. The sum excludes the load generator, and the scheduler, whose CPU time does
+ * not depend on the load.
  *
- * @param starts the turns of each start
+ * @param starts turns of each start
  */
 export function cpuRows(load, starts) {
   return Object.keys(starts[0]).map((who) => {
@@ -40,10 +40,10 @@ export function cpuRows(load, starts) {
 }
 
 /**
- * Make a row for each comparison `[one, other, kinds of process]`: the ratio of their CPU. Processes differ from start to start,
- * so the interval of several starts is that of the median ratio of each.
+ * Create a row per comparison `[one, other, kinds of process]`: the ratio of their CPU times. Processes differ between starts, so
+ * the interval over several starts is that of their median ratios.
  *
- * @param starts the turns of each start
+ * @param starts turns of each start
  */
 export function ratioRows(load, starts, comparisons) {
   return comparisons.map(([one, other, kinds]) => {

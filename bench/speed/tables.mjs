@@ -45,12 +45,12 @@ const cycle = (results) =>
   markdownTable(ofLoads(results, 'cycle'), [
     who('CPU per job'),
     ...Object.keys(PROCESSES).map(micros),
-    // Without the scheduler, whose CPU is not for the measured jobs.
+    // Without the scheduler, whose CPU time is not for the measured jobs.
     figures('together, µs', ({ together }) => spread(together)),
     figures('load generator, µs', ({ generator }) => spread(generator)),
   ]);
 
-/** Name the kinds of process in a ratio: of the one, and of the other where these differ. */
+/** Name the kinds of process in a ratio: those of the one, and those of the other if they differ. */
 function processesOf({ cpu }, { load: name, one, other, kinds }) {
   const [ofOne, ofOther] = [one, other].map((each) => {
     const row = cpu.find((some) => some.load === name && some.who === each);
@@ -76,13 +76,13 @@ const ratioTable = (results) =>
     ],
   );
 
-/** Show enough digits for a change of a few per cent. */
+/** Create the table of --against, with enough digits for a change of a few percent. */
 const against = (results) =>
   markdownTable(results.ratios?.filter(isAgainst), [
     load('this checkout ÷ the other'),
     text('of', ({ kinds }) => kinds.map((kind) => PROCESSES[kind]).join(' and ')),
     figures('median', (row) => ratio(row.ratio[0], 3)),
-    figures('its interval of 95%', ({ interval }) => interval.map((value) => figure(value, 3)).join('–')),
+    figures('95% interval', ({ interval }) => interval.map((value) => figure(value, 3)).join('–')),
     figures('pairs', ({ pairs }) => String(pairs)),
     figures('starts', ({ starts }) => String(starts)),
   ]);
@@ -113,7 +113,7 @@ const idleFleet = (results) =>
     figures('of a core, API', (row) => percent((row.api[0] * FLEET) / 1e6)),
   ]);
 
-/** Ways to live a job: one call for each step, or fewer. */
+/** Create the table of ways to run a job: one call per step, or fewer. */
 const loops = (results) =>
   markdownTable(ofLoads(results, 'loops'), [
     who('CPU per job'),
@@ -122,7 +122,7 @@ const loops = (results) =>
     figures('load generator, µs', ({ generator }) => spread(generator)),
   ]);
 
-/** Ways of Yardmaster, as docs/performance.md names them. */
+/** Ways to run a job with Yardmaster, as named in docs/performance.md. */
 const WAYS = {
   yardmaster: 'create, poll, ack and complete: four calls for a job',
   turn: 'create, then complete and poll in one call: two calls for a job',
@@ -142,7 +142,7 @@ const ways = (results) =>
     ],
   );
 
-/** Ratios of whole systems, each named once. */
+/** Create the table of ratios between whole systems. */
 const compared = (results) => {
   const others = ['bullmq', 'bullmqBulk', 'faktory', 'asynq'];
   return markdownTable(

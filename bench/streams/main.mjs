@@ -1,8 +1,8 @@
 // npm run bench:streams [-- --sockets 10000] [--watchers 100] [--rate 1000] [--seconds 10] [--against folder] [--rounds 7] [--json]
 //
-// Measure the cost of open streams: memory of each, how long one message takes to reach all of them, and the CPU of a steady flow
-// to some of them. The gateway, its clients and Redis are a process each. The store's verbs make the events, as the API does.
-// --against only compares the CPU of the flow with that of the gateway of another checkout, which is built; both take turns.
+// Measure the cost of open streams: memory per stream, how long a message takes to reach all of them, and the CPU time of a steady
+// flow to some of them. The gateway, its clients and Redis are separate processes. Events are created by the store's verbs, as in
+// the API. --against only compares the CPU time of the flow with the gateway of another, built checkout; both take turns.
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -35,7 +35,7 @@ async function runningJob(spaceId) {
   return id;
 }
 
-/** Measure resident memory once it stays constant, after the garbage of the handshakes is collected. */
+/** Measure resident memory once it is constant, after the garbage of the handshakes is collected. */
 async function settledBytes(pid) {
   let lowest = rssBytes(pid);
   for (let quiet = 0; quiet < 10; quiet++) {
@@ -46,10 +46,10 @@ async function settledBytes(pid) {
   return lowest;
 }
 
-/** Open `sockets` streams of some paths. @returns the cost of each */
+/** Open `sockets` streams with these paths. @returns cost per stream */
 async function openMany(gateway, paths) {
   const { url, pid } = gateway;
-  // Open and close some first, because Node loads code for the first sockets.
+  // Open and close some first, because Node.js loads code for the first sockets.
   await clients.call('open', { url, count: Math.min(500, sockets), paths });
   await clients.call('close');
   const before = await settledBytes(pid);
@@ -63,7 +63,7 @@ async function openMany(gateway, paths) {
   ];
 }
 
-/** Measure many watchers of one space: their cost, and how long one message takes to reach the last of them. */
+/** Measure many watchers of one space: their cost, and how long a message takes to reach the last of them. */
 async function measureSpace(gateway) {
   const jobId = await runningJob('many');
   const cost = await openMany(gateway, [pathOf('spaces/many')]);
@@ -78,7 +78,7 @@ async function measureSpace(gateway) {
   return [...cost, ['until one message has reached the last stream', percentilesOf(lastMs).p50, 'ms']];
 }
 
-/** Measure the same number of watchers, each of another job, and so of another channel. */
+/** Measure the same number of watchers, each on a different job and channel. */
 async function measureJobs(gateway) {
   const paths = [];
   while (paths.length < sockets) {
@@ -93,7 +93,7 @@ async function measureFlow(gateway) {
   const { watchers, rate, seconds } = options;
   const jobId = await runningJob('flow');
   await clients.call('open', { url: gateway.url, count: watchers, paths: [pathOf('spaces/flow')], every: 100 });
-  await until(async () => (await clients.call('frames')) >= watchers); // Their inits.
+  await until(async () => (await clients.call('frames')) >= watchers); // their `init` messages
   await clients.call('take');
   const spent = await startMeter({ gateway: [gateway] });
   const began = now();
@@ -124,7 +124,7 @@ const table = ({ streams }) =>
     figures('', ({ value, unit }) => `${figure(value)} ${unit}`.trim()),
   ]);
 
-/** Measure with a new gateway, of this checkout or another one. @returns rows of costs */
+/** Measure with a new gateway from this checkout or another. @returns rows of costs */
 async function withGateway(of, measure, checkout = fileURLToPath(new URL('../../', import.meta.url))) {
   const settings = { REDIS_URL: redis.url, STREAMS_PER_SPACE: '1000000' };
   const gateway = await startServer(resolve(checkout, 'apps/gateway/dist/main.js'), settings);
@@ -138,7 +138,7 @@ async function withGateway(of, measure, checkout = fileURLToPath(new URL('../../
   }
 }
 
-/** CPU for a message to a stream, in turns with another checkout. @returns the ratio of each round */
+/** Compare the CPU time of a message to a stream with another checkout, in turns. @returns ratio of each round */
 async function compareFlow() {
   const costOf = async (checkout) => {
     const rows = await withGateway('flow', measureFlow, checkout);
@@ -146,7 +146,7 @@ async function compareFlow() {
   };
   const rounds = [];
   for (let round = 0; round < options.rounds; round++) {
-    const isFirst = round % 2 === 0; // Either begins as often as the other.
+    const isFirst = round % 2 === 0; // Both go first equally often.
     const before = isFirst ? await costOf(options.against) : 0;
     const here = await costOf();
     const other = isFirst ? before : await costOf(options.against);

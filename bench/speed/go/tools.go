@@ -1,6 +1,6 @@
 //go:build tools
 
-// Package bench names the programs that the module builds besides its own.
+// Package bench imports the third-party programs that the module builds.
 package bench
 
 import _ "github.com/contribsys/faktory/cmd/faktory"

@@ -1,4 +1,4 @@
-// Asynq in one process that adds jobs and works on them.
+// Command asynq adds jobs to Asynq and works on them in one process.
 package main
 
 import (

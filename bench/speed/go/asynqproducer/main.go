@@ -1,4 +1,4 @@
-// Command asynqproducer adds the jobs of Asynq that another process works on.
+// Command asynqproducer adds Asynq jobs for another process.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command asynqworker is a server of Asynq, which only works on jobs.
+// Command asynqworker is an Asynq server, which only works on jobs.
 package main
 
 import (
@@ -19,7 +19,7 @@ func main() {
 	server := asynq.NewServer(redis, asynq.Config{
 		Concurrency: concurrency,
 		LogLevel:    asynq.ErrorLevel,
-		// By default it looks once a second when it had no job, so jobs that arrive one at a time would come in groups.
+		// By default, an idle server polls once a second, so jobs that arrive one at a time would be claimed in groups.
 		TaskCheckInterval: 10 * time.Millisecond,
 	})
 	turns.Check(server.Run(asynq.HandlerFunc(func(context.Context, *asynq.Task) error { return nil })))

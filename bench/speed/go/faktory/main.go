@@ -1,4 +1,4 @@
-// A client of a Faktory server that adds jobs and works on them. FAKTORY_URL has the address of the server.
+// Command faktory is a client of a Faktory server that adds jobs and works on them. FAKTORY_URL is the address of the server.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command sdkworker is a worker of the SDK for Go.
+// Command sdkworker is a worker with the Go SDK.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Package turns serves the runs of a benchmark, for contestants that are written in Go.
+// Package turns serves the runs of a benchmark for contestants written in Go.
 package turns
 
 import (
@@ -12,21 +12,21 @@ import (
 	"time"
 )
 
-// Load is what one run creates and works through.
+// Load describes the jobs of one run.
 type Load struct {
 	Jobs int `json:"jobs"`
-	// Clients is the number of concurrent producers, and of jobs that are worked on at once.
+	// Clients is the number of concurrent producers, and of concurrent jobs.
 	Clients int `json:"clients"`
-	// PayloadBytes is the size of each payload, in bytes of JSON.
+	// PayloadBytes is the size of each payload in bytes of JSON.
 	PayloadBytes int `json:"payloadBytes"`
 }
 
-// Payload returns a payload of that size.
+// Payload returns a payload of this size.
 func (load Load) Payload() map[string]string {
 	return map[string]string{"text": strings.Repeat("x", max(0, load.PayloadBytes-len(`{"text":""}`)))}
 }
 
-// Progress counts the jobs of a run that are done.
+// Progress counts the finished jobs of a run.
 type Progress struct {
 	left atomic.Int64
 	done chan struct{}
@@ -39,9 +39,9 @@ func (progress *Progress) Done() {
 	}
 }
 
-// Serve reads a load from each line of stdin, as JSON, and writes how many seconds the run took.
+// Serve reads a load from each line of stdin, as JSON, and writes the duration of the run in seconds.
 //
-// prepare gets the load of the first run, and starts the workers, which call Done of the Progress. create creates one job.
+// prepare gets the load of the first run and starts the workers, which call Done of the Progress. create creates one job.
 func Serve(prepare func(Load, *Progress) error, create func(client int, payload map[string]string) error) {
 	var progress Progress
 	isPrepared := false
@@ -84,7 +84,7 @@ func createAll(load Load, create func(client int, payload map[string]string) err
 	return <-failed
 }
 
-// Check ends the process if there is an error, which it prints.
+// Check prints an error, if there is one, and exits.
 func Check(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
