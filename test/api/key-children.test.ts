@@ -201,7 +201,7 @@ it('lets keys have limits of their own eight generations deep, and more generati
   const body = { name: 'deep', scopes: ['jobs:read'], limits: { perSecond: 1, burst: 1 } };
   expect(await service.call('POST', '/keys', { key: last.key, body })).toMatchObject({
     status: 400,
-    body: { error: 'limits must be left out, because 8 keys before this one have limits of their own' },
+    body: { error: 'limits must be omitted, because 8 ancestors of this key already have limits' },
   });
   for (let n = 0; n < 3; n++) last = await make(last);
   expect(last).toMatchObject({ limits: { perSecond: 93, burst: 1_000 } });

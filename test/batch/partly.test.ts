@@ -49,8 +49,7 @@ it.each([
     expect([status, body]).toEqual([
       503,
       {
-        error:
-          'Storage is full; the first 130 jobs are stored; send the same request again with the same Idempotency-Key',
+        error: 'Storage is full; the first 130 jobs are stored; retry the request with the same Idempotency-Key',
         code: 'STORAGE_FULL',
         stored: 130,
       },
@@ -87,7 +86,7 @@ it('reports which jobs to resend when Redis fills up halfway through a list with
   const { body } = await create([...Array(100).fill({ name: 'work', unique }), ...listOf(1)]);
   await empty();
   expect(body).toEqual({
-    error: 'Storage is full; the first 100 jobs are stored; send only the others again, or use an Idempotency-Key',
+    error: 'Storage is full; the first 100 jobs are stored; retry only the others, or use an Idempotency-Key',
     code: 'STORAGE_FULL',
     stored: 100,
   });
@@ -155,7 +154,7 @@ it.each<[string, ErrorCode, string]>([
   };
   const { outcome } = await createWith(listOf(250), inTurn);
   expect(outcome).toMatchObject({ code: 'UNAVAILABLE', extras: { stored: 200 } });
-  expect(outcome.message).toBe(`${sentence}; send only the others again, or use an Idempotency-Key`);
+  expect(outcome.message).toBe(`${sentence}; retry only the others, or use an Idempotency-Key`);
   expect(await total()).toBe(200);
 });
 

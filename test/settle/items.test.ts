@@ -33,7 +33,7 @@ it.each([3, 100])('settle returns %s results in order, even for refused jobs', a
   );
   expect(status).toBe(200);
   expect(body.results).toEqual([
-    refusal(other, 'FORBIDDEN', 'Job is in another space than the one in the path'),
+    refusal(other, 'FORBIDDEN', 'Job is in a different space than the path'),
     refusal(nonsense, 'JOB_NOT_FOUND', 'Job not found'),
     ...ours.slice(0, -1).map((jobId) => ({ jobId, success: true })),
     refusal(nobody, 'JOB_NOT_FOUND', 'Job not found'),
@@ -58,8 +58,8 @@ it.each([1, 6])(
       [...foreign, ...ours].map((id) => complete(id)),
     );
     expect(body.results.map(({ error }: { error?: string }) => error)).toEqual([
-      'Job is in another space than the one in the path',
-      'Job is in another space than the one in the path',
+      'Job is in a different space than the path',
+      'Job is in a different space than the path',
       ...ours.map(() => undefined),
     ]);
     for (const id of foreign) expect((await read(service, id)).status).toBe('running');
@@ -222,9 +222,7 @@ it('settle and poll refuse a key of another space before they read an outcome', 
   const { status, body } = await settle(service, 'other', [itemOf(id, 'complete')], { key });
   expect({ status, results: body.results }).toEqual({
     status: 200,
-    results: [
-      { jobId: id, success: false, error: 'Job is in another space than the one in the path', code: 'FORBIDDEN' },
-    ],
+    results: [{ jobId: id, success: false, error: 'Job is in a different space than the path', code: 'FORBIDDEN' }],
   });
   expect((await read(service, id)).status).toBe('running');
 });

@@ -45,7 +45,7 @@ it('a space that holds its bytes refuses creates that would replace a job, copie
   expect(await service.call('POST', `/spaces/${space}/jobs`, list)).toMatchObject({
     status: 429,
     body: {
-      error: `${FULL.body.error}; the first job is stored; send only the others again, or use an Idempotency-Key`,
+      error: `${FULL.body.error}; the first job is stored; retry only the others, or use an Idempotency-Key`,
       stored: 1,
     },
   });

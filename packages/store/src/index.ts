@@ -31,7 +31,7 @@ export { copyJob } from './jobs/create/copy.js';
 export { type Creation, createJob, type PackedJob, packJob } from './jobs/create/create.js';
 export { createJobs, type ManyCreated } from './jobs/create/create-many.js';
 export { idempotencySecretOf } from './jobs/create/idempotency.js';
-export { findInputs, goOnAfter, matchesText, type Places, placesOf, TEXT_FIELDS } from './jobs/find/filter.js';
+export { findInputs, matchesText, type Places, placesOf, TEXT_FIELDS } from './jobs/find/filter.js';
 export { isSearch, type JobPage, listJobs } from './jobs/find/list.js';
 export { deleteJob, killJob, requeueJob, rescheduleJob } from './jobs/manage.js';
 export { hasClaimable, readSpaceOf, readStatus } from './jobs/probe.js';

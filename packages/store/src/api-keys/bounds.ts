@@ -69,7 +69,7 @@ export function bucketsOf({ id, limits, shared = [] }: Pick<StoredKey, 'id' | 'l
 /** Refuse a key whose calls would take from too many buckets. @throws INVALID_REQUEST */
 export function checkBuckets(key: Parameters<typeof bucketsOf>[0]): void {
   if (bucketsOf(key).length <= LIMITS.keyBuckets) return;
-  const message = `limits must be left out, because ${LIMITS.keyBuckets} keys before this one have limits of their own`;
+  const message = `limits must be omitted, because ${LIMITS.keyBuckets} ancestors of this key already have limits`;
   throw invalidRequest([{ path: 'limits', message }]);
 }
 

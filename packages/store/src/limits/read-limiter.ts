@@ -34,7 +34,7 @@ export function createReadLimiter(atOnce: number, withinMs: number): WithReadSlo
   const working = new PerKey();
   let free = atOnce;
 
-  function goOn(): void {
+  function startWaiting(): void {
     while (free > 0) {
       const next = waiting.shift((tenant) => working.get(tenant) > 0);
       if (next === undefined) return;
@@ -48,7 +48,7 @@ export function createReadLimiter(atOnce: number, withinMs: number): WithReadSlo
     await item();
     working.add(tenant, -1);
     free++;
-    goOn();
+    startWaiting();
   }
 
   return (tenant, act, callerWaitsUntil = Number.POSITIVE_INFINITY) =>
@@ -73,6 +73,6 @@ export function createReadLimiter(atOnce: number, withinMs: number): WithReadSlo
           reject(error);
         }
       });
-      goOn();
+      startWaiting();
     });
 }

@@ -68,7 +68,7 @@ export async function settleAndPoll(
   return { ...reportPolled(store, { outcome, jobs: values }, { ...poll, spaceId }), settled };
 }
 
-const otherSpace = () => new YardmasterError('FORBIDDEN', 'Job is in another space than the one in the path');
+const otherSpace = () => new YardmasterError('FORBIDDEN', 'Job is in a different space than the path');
 
 /** Refuse an ID without reading the job, if it is malformed or from another partition. */
 function refusalOfId({ jobId }: Outcome, spaceId: string): YardmasterError | null {

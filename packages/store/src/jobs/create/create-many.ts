@@ -150,8 +150,8 @@ export function partlyStored(error: unknown, stored: number, isKeyed: boolean): 
   const code = error.code === 'OVERLOADED' ? 'UNAVAILABLE' : error.code;
   const isUnknown = error.code === 'UNAVAILABLE' ? ', and the outcome of the others is unknown' : '';
   const next = isKeyed
-    ? 'send the same request again with the same Idempotency-Key'
-    : 'send only the others again, or use an Idempotency-Key';
+    ? 'retry the request with the same Idempotency-Key'
+    : 'retry only the others, or use an Idempotency-Key';
   return new YardmasterError(
     code,
     `${reason}; ${stored === 1 ? 'the first job is' : `the first ${stored} jobs are`} stored${isUnknown}; ${next}`,

@@ -21,7 +21,7 @@ export const placesOf = ({
 });
 
 /** Return the rest of a range after a place that was read. */
-export function goOnAfter(place: number, { from, below }: Places, order: ListJobsQuery['order']): Places {
+export function placesAfter(place: number, { from, below }: Places, order: ListJobsQuery['order']): Places {
   return order === 'desc' ? { from, below: Math.min(below, place) } : { from: Math.max(from, place + 1), below };
 }
 

@@ -3,7 +3,7 @@ import { onBulk, runScript } from '../../script/run-script.js';
 import { list } from '../../script/scripts.generated.js';
 import { type Caller, type Store, tenantOf } from '../../store.js';
 import { LISTED_FIELDS, listedJobOf, recordOfValues } from '../read/record.js';
-import { type Found, findInputs, goOnAfter, type PortionQuery, placesOf, reachedIn } from './filter.js';
+import { type Found, findInputs, type PortionQuery, placesAfter, placesOf, reachedIn } from './filter.js';
 import { searchPortion } from './search.js';
 
 /** A page of jobs, and the cursor of the next page; null after the last page. */
@@ -44,7 +44,7 @@ export async function listJobs(store: Store, caller: Caller, spaceId: string, qu
 
   /** Read the next portion. @returns whether the page is not full and there are more jobs */
   async function read(on: Store, entries: number): Promise<boolean> {
-    if (reached !== null) places = goOnAfter(reached, places, order);
+    if (reached !== null) places = placesAfter(reached, places, order);
     const skip = examined === 0 ? offset : 0;
     const portion = { spaceId, places, order, limit: limit - jobs.length, entries, skip };
     const found = await (filter.q === null ? readPortion : searchPortion)(on, filter, portion);
