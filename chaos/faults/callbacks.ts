@@ -91,7 +91,7 @@ const MOST_MB = 300; // An idle scheduler has about 100 MB.
 export const faults: Fault[] = [
   {
     name: 'F24',
-    title: 'most receivers of callbacks are hostile',
+    title: 'most callback receivers are hostile',
     promises: ['P6', 'P7'],
     stops: [],
     lastsMs: 5_000,

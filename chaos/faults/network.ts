@@ -31,7 +31,7 @@ const timesOf = (all: readonly { at: number }[]) => all.map(({ at }) => at);
 /** Make all connections of these processes half-open. @param areAllLost whether new connections are also lost */
 const halfOpen = ({ kind, promise, againAfter }: Kind, areAllLost: boolean): Fault => ({
   name: `F11-${kind}-${areAllLost ? 'all' : 'old'}-lost`,
-  title: `connections of each ${kind} are half-open, ${areAllLost ? 'new ones are lost as well' : 'new ones work'}`,
+  title: `connections of each ${kind} are half-open, ${areAllLost ? 'new ones are also lost' : 'new ones work'}`,
   promises: [promise],
   stops: ['redis'],
   lastsMs: LASTS_MS,

@@ -87,7 +87,7 @@ export const faults: Fault[] = [
   },
   {
     name: 'F32',
-    title: `Redis has ${REDIS_SHARE * 100} % of a core while ${SENDERS} producers create as many jobs as they can`,
+    title: `Redis has ${REDIS_SHARE * 100}% of a core while ${SENDERS} producers create as many jobs as they can`,
     promises: ['P1', 'P3', 'P12'],
     stops: ['redis', 'capacity'], // Some calls get no response in time
     lastsMs: 0,

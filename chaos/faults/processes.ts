@@ -103,7 +103,7 @@ export const faults: Fault[] = [
   { name: 'F3', title: 'a gateway is killed', promises: ['P8'], ...killOne('gateways', 1_000), expect: notBack },
   {
     name: 'F28',
-    title: 'of three schedulers one is killed and one paused',
+    title: 'one of three schedulers is killed, and another is paused',
     promises: ['P6', 'P4'],
     stops: ['scheduler'], // One of them remains, so attempts may be repeated, but no timeout is late.
     lastsMs: 18_000, // Longer than a lease, so that another scheduler takes the callback before the first one resumes.

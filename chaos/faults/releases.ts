@@ -32,7 +32,7 @@ const warnings = ({ output }: AppProcess) =>
 export const faults: Fault[] = [
   {
     name: 'F25',
-    title: 'every process is terminated and started again, one by one',
+    title: 'every process is terminated and restarted, one at a time',
     promises: ['P15', 'P4', 'P6', 'P8'],
     stops: ['hanging callbacks'], // Another process always remains, so no call fails and no timeout is late.
     closes: [1001],
@@ -95,7 +95,7 @@ export const faults: Fault[] = [
   },
   {
     name: 'F16-while-running',
-    title: `maxmemory-policy becomes ${POLICY}, and a process of each kind starts again`,
+    title: `maxmemory-policy becomes ${POLICY}, and a process of each kind restarts`,
     promises: ['P1', 'P12'],
     stops: ['hanging callbacks'],
     closes: [1001],

@@ -18,7 +18,7 @@ const KEYS = 'Redis: keys of BullMQ';
 it.each([
   ['a heap that stays', HEAP, () => 18 + noise(), false],
   ['a heap that grows while code is compiled', HEAP, (n: number) => 12 + Math.min(n, 20) / 3 + noise(), false],
-  ['a heap that leaks 12 % an hour', HEAP, (_: number, hours: number) => 18 * (1 + 0.12 * hours) + noise(), true],
+  ['a heap that leaks 12% an hour', HEAP, (_: number, hours: number) => 18 * (1 + 0.12 * hours) + noise(), true],
   ['memory that one large body needed', BESIDE, (n: number) => (n < 45 ? 55 : 75), false],
   ['memory beside the heap that leaks', BESIDE, (n: number) => 55 + 3 * n, true],
   ['files that faults leave open for a while', FILES, (n: number) => (n % 3 === 0 ? 45 : 29), false],

@@ -26,14 +26,14 @@ const keyed = (atMs: number, fields = {}) =>
 const sentAgain = change('create', { idempotencyKey: 'k', sent: { payload: { n: 'a' } } });
 const mismatch = { ...REFUSED, code: 'IDEMPOTENCY_MISMATCH' };
 const first = change('create', { idempotencyKey: 'k' });
-creates.finds('a create sent again that made another job', /made b/, '', first, keyed(9, { jobId: 'b' }));
-creates.finds('a create sent again that was refused', /the same create was refused/, '', first, keyed(9, mismatch));
+creates.finds('a repeated create that made another job', /made b/, '', first, keyed(9, { jobId: 'b' }));
+creates.finds('a repeated create that was refused', /the same create was refused/, '', first, keyed(9, mismatch));
 creates.finds(
   'a create of unknown outcome that made another job',
   /2 creates made 2 jobs/,
   both(story(KILLED, first, lost('create')), story('b: killed 100 no', having({ payload: { n: 'a' } }), sentAgain)),
 );
-creates.allows('a create sent again', KILLED, first, keyed(9));
+creates.allows('a repeated create', KILLED, first, keyed(9));
 
 const uniques = examplesOf('uniques');
 const UNIQUE = having({ unique: { key: 'x' } });

@@ -30,7 +30,7 @@ async function written({ connection }: Installation): Promise<void> {
 
 const killed = (seconds: number): Fault => ({
   name: `F4-${seconds}s`,
-  title: `Redis is killed, and is back after ${seconds} s`,
+  title: `Redis is killed, and restarted after ${seconds} s`,
   promises: ['P1', 'P4', 'P12'],
   stops: ['redis'],
   lastsMs: seconds * 1_000,
