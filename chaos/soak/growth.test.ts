@@ -11,7 +11,7 @@ const random = new Random(1);
 const noise = () => (random.below(100) - 50) / 1_000;
 
 const HEAP = 'api-1: heap, MB';
-const BESIDE = 'api-1: beside the heap, MB';
+const OUTSIDE = 'api-1: outside the heap, MB';
 const FILES = 'api-1: open files';
 const KEYS = 'Redis: keys of BullMQ';
 
@@ -19,8 +19,8 @@ it.each([
   ['a heap that stays', HEAP, () => 18 + noise(), false],
   ['a heap that grows while code is compiled', HEAP, (n: number) => 12 + Math.min(n, 20) / 3 + noise(), false],
   ['a heap that leaks 12% an hour', HEAP, (_: number, hours: number) => 18 * (1 + 0.12 * hours) + noise(), true],
-  ['memory that one large body needed', BESIDE, (n: number) => (n < 45 ? 55 : 75), false],
-  ['memory beside the heap that leaks', BESIDE, (n: number) => 55 + 3 * n, true],
+  ['memory that one large body needed', OUTSIDE, (n: number) => (n < 45 ? 55 : 75), false],
+  ['memory that leaks outside the heap', OUTSIDE, (n: number) => 55 + 3 * n, true],
   ['files that faults leave open for a while', FILES, (n: number) => (n % 3 === 0 ? 45 : 29), false],
   ['a pool that varies', FILES, (n: number) => 29 + (n > 40 ? 2 : 0), false],
   ['keys that exist while a tick is processed', KEYS, (n: number) => (n < 40 && n % 2 === 0 ? 10 : 12), false],

@@ -23,7 +23,7 @@ export async function measure(installation: Installation, workerPid: number): Pr
     const { heapBytes, externalBytes, besideBytes } = await liveMemoryOf(app.output());
     all[`${app.name}: heap, MB`] = megabytes(heapBytes);
     all[`${app.name}: buffers, MB`] = megabytes(externalBytes);
-    all[`${app.name}: beside the heap, MB`] = megabytes(besideBytes);
+    all[`${app.name}: outside the heap, MB`] = megabytes(besideBytes);
     all[`${app.name}: open files`] = filesOf(app.pid());
   }
   all['SDK: resident, MB'] = residentMb(workerPid);
@@ -52,7 +52,7 @@ const FEW = 3; // Files, clients or keys: BullMQ has two more keys while a tick 
 
 /** Return the tolerated growth, as a fraction of the value. */
 function toleratedOf(what: string): number {
-  if (what.endsWith('beside the heap, MB')) return 0.5; // The allocator keeps memory of large bodies for a while.
+  if (what.endsWith('outside the heap, MB')) return 0.5; // The allocator keeps memory of large bodies for a while.
   if (what.endsWith('resident, MB')) return 0.2; // It contains garbage.
   return what.endsWith('MB') ? 0.03 : 0.1; // Code is compiled later in a short run, and pools of sockets vary.
 }

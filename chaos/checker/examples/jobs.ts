@@ -53,7 +53,7 @@ uniques.allows(
   both(story(DONE, uniqueUntil('started')), story(LATER, uniqueUntil('started'))),
 );
 uniques.allows('a replacement', 'replaced 51, killed 100 no', replacing);
-uniques.allows('a replacement that is sent again', 'replaced 51, killed 100 no', replacing, replacing);
+uniques.allows('a repeated replacement', 'replaced 51, killed 100 no', replacing, replacing);
 uniques.allows(
   'the job of another create',
   DONE,

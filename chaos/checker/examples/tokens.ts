@@ -25,7 +25,7 @@ const reportOfBefore = change('event', { token: '0.0' });
 fencing.finds('a report by such a worker', /event .* changed the job/, TIMED_OUT, RETRIES, reportOfBefore);
 const secondFail = `${RETRIED}, dead 700 other`;
 fencing.finds(
-  'a failure that ends the next attempt as well',
+  'a failure that also ends the next attempt',
   /fail with the token 0\.0 changed the job, but must be unchanged/,
   secondFail,
   RETRIES,
@@ -45,13 +45,13 @@ fencing.finds(
   sent('keepalive', 650, '1.0', LOST),
 );
 fencing.finds(
-  'a completion that is refused when it is sent again',
+  'a completion whose repetition is refused',
   /must be unchanged/,
   DONE,
   sent('complete', 600, '0.0', REFUSED),
 );
 fencing.finds(
-  'a release that is refused when it is sent again',
+  'a release whose repetition is refused',
   /must be unchanged/,
   RELEASED,
   sent('release', 450, '0.0', LOST),
@@ -75,7 +75,7 @@ fencing.allows(
   change('complete', { token: '0.0' }),
 );
 fencing.allows(
-  'calls that are sent again',
+  'repeated calls',
   AGAIN,
   RETRIES,
   change('ack', { token: '0.0' }, 0),

@@ -68,7 +68,7 @@ export function createClockWatch(store: Store, settleMs = SETTLE_MS): ClockWatch
     const before = known.get(partition);
     const steppedMs = before === undefined ? 0 : stepBetween(before.reading, reading);
     if (before !== undefined && steppedMs > 0) await markStep(store, partition, before.reading.redisMs);
-    // The first reading counts as well: the clock may have stepped back while no scheduler was running, or a scheduler may
+    // The first reading also counts: the clock may have stepped back while no scheduler was running, or a scheduler may
     // have stopped while it handled the step.
     if (before === undefined || steppedMs < 0) {
       const broughtBack = await abreast(walk, partition, followed);
