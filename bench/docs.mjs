@@ -2,7 +2,7 @@
 //
 // Write the tables of the performance pages from the results in bench/results. A table is between `<!-- table:name -->` and
 // `<!-- /table -->`. With --check, write nothing, and exit with 1 if a table differs from the results.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import * as instructions from './instructions/tables.mjs';

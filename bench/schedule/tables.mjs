@@ -21,8 +21,8 @@ const burst = ({ runs = [] }) =>
   markdownTable(runs, [
     figures('jobs', ({ jobs }) => whole(jobs)),
     figures('promoted per second', ({ perSecond }) => whole(Math.round(perSecond))),
-    figures('CPU of Redis, µs per job', ({ redisMicros }) => figure(redisMicros, 1)),
-    figures('CPU of schedulers, µs per job', ({ schedulerMicros }) => figure(schedulerMicros, 1)),
+    figures('Redis CPU, µs per job', ({ redisMicros }) => figure(redisMicros, 1)),
+    figures('scheduler CPU, µs per job', ({ schedulerMicros }) => figure(schedulerMicros, 1)),
     figures('scripts', ({ scripts }) => whole(scripts)),
     figures('scripts above 5 ms', ({ slowScripts }) => whole(slowScripts)),
   ]);
