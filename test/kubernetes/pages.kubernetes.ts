@@ -59,7 +59,7 @@ withEngine('the pages on Kubernetes', () => {
   }, 900_000);
   afterAll(() => rmSync(bin, { recursive: true }));
 
-  it.each(BLOCKS.map((block) => [block.at, block.code]))('%s', (_, code) => {
+  it.each(BLOCKS.map((block) => [block.at, block.code]))('an operator can run the commands at %s', (_, code) => {
     // The page shows two ways to install.
     if (/^helm install/m.test(code)) bash('kubectl delete namespace yardmaster');
     const { status, stdout, stderr } = bash(`set -e\n${code}`);
