@@ -1,5 +1,5 @@
-// Pack the CLI as the npm package yardmaster: node scripts/cli/pack.mjs [folder]
-// The package has one bundled file and no dependencies. It excludes fsck, which needs the store and Redis.
+// Build the npm package yardmaster, the CLI without a clone: node scripts/cli/pack.mjs [folder]
+// It is one bundled file without dependencies. It omits fsck, which needs the store and Redis.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
@@ -23,16 +23,16 @@ const { metafile } = await build({
   target: 'node20.19',
   alias: {
     '@yardmaster/fsck': `${root}scripts/cli/without-redis.mjs`,
-    yaml: `${root}node_modules/yaml/browser/index.js`, // It lacks modules that the CLI does not use: 60 KB less.
+    yaml: `${root}node_modules/yaml/browser/index.js`, // Omits parts that the CLI doesn't use; saves 60 KB.
   },
   plugins: [{ name: 'without-locales', setup: leaveOutLocales }],
-  // Optional dependencies of ws.
+  // Optional dependencies of ws, which works without them.
   external: ['bufferutil', 'utf-8-validate'],
-  // commander and ws are CommonJS, and require Node.js modules.
+  // commander and ws are CommonJS and call require for Node.js modules.
   banner: {
     js: "#!/usr/bin/env node\nimport { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);",
   },
-  legalComments: 'none', // The licenses are in a separate file.
+  legalComments: 'none', // The licenses have their own file.
   metafile: true,
   absWorkingDir: root,
   logLevel: 'warning',
@@ -43,7 +43,8 @@ const { repository } = read(`${root}package.json`);
 const manifest = {
   name: 'yardmaster',
   version,
-  description: 'Command line of Yardmaster, a job queue over HTTP: create jobs, watch them, and work on them.',
+  description:
+    'CLI of Yardmaster, a job queue with an HTTP API: create jobs, watch them, and run them with any program.',
   license,
   repository: { ...repository, directory: 'apps/cli' },
   type: 'module',
@@ -57,13 +58,13 @@ copyFileSync(`${root}LICENSE`, join(staging, 'LICENSE'));
 copyFileSync(`${root}scripts/cli/README.md`, join(staging, 'README.md'));
 run('npm', ['pack', '--silent', '--pack-destination', target], { cwd: staging });
 
-/** Keep only the English error texts of zod. The other languages would be a third of the bundle. */
+/** Omit zod's error messages in languages other than English, which would be a third of the bundle. */
 function leaveOutLocales({ onResolve, onLoad }) {
   onResolve({ filter: /\/locales\/index\.js$/ }, ({ path }) => ({ path, namespace: 'without-locales' }));
   onLoad({ filter: /.*/, namespace: 'without-locales' }, () => ({ contents: 'export {}' }));
 }
 
-/** Return the license of each bundled package. All of these licenses must be included. */
+/** Return the license texts of all bundled packages, which must accompany their code. */
 function licensesOf(files) {
   const folders = new Set(files.map((file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]));
   folders.delete(undefined);

@@ -63,6 +63,6 @@ it.each(['fsck', 'fsck show job'])(
   async (command) => {
     const [code, lines, err] = await installed(...command.split(' ')).end();
     expect([code, lines]).toEqual([2, []]);
-    expect(err).toContain('fsck works on Redis itself, so this package does not have it; run it where');
+    expect(err).toContain('fsck needs Redis, so this package does not include it; run it where');
   },
 );

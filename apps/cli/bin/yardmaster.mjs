@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
 
-// A clone has no compiled code before the first `npm start` or `npm run build`.
+// In a clone, compile on first use, in case neither `npm start` nor `npm run build` ran before.
 if (!existsSync(new URL('../dist/main.js', import.meta.url))) {
   const { build } = await import('../../../scripts/set-up.mjs');
   build('apps/cli');
