@@ -55,7 +55,7 @@ it.each([
   ['429 SPACE_FULL', 429, 'SPACE_FULL', [0, ['copy'], '', 2]],
   ['429 RATE_LIMITED', 429, 'RATE_LIMITED', [0, ['copy'], '', 2]],
   ['503 OVERLOADED', 503, 'OVERLOADED', [0, ['copy'], '', 2]],
-  ['503 UNAVAILABLE', 503, 'UNAVAILABLE', [6, [], 'yardmaster: the service did not serve the call: no\n', 1]],
+  ['503 UNAVAILABLE', 503, 'UNAVAILABLE', [6, [], 'yardmaster: the service is unavailable: no\n', 1]],
 ])('yardmaster resends a copy only if the first call did nothing: %s', async (_, status, code, expected) => {
   const fake = await serve((_request, response, nth) => {
     if (nth === 0) response.writeHead(status).end(JSON.stringify({ error: 'no', code }));
@@ -69,7 +69,7 @@ it('yardmaster waits for at most 30 s, however long Retry-After is', async () =>
   const { code, err, seen } = await createAgainst([
     [503, '{"error":"closed","code":"UNAVAILABLE"}', { 'retry-after': '3600' }],
   ]);
-  expect([code, err, seen.length]).toEqual([6, 'yardmaster: the service did not serve the call: closed\n', 1]);
+  expect([code, err, seen.length]).toEqual([6, 'yardmaster: the service is unavailable: closed\n', 1]);
 });
 
 it.each([

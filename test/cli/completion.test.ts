@@ -68,10 +68,10 @@ it('lists commands, options and values with descriptions in the completion scrip
   expect(lines).toEqual(
     expect.arrayContaining([
       `${at('')} -f -a 'kill' -d 'Kill jobs that have not ended.'`,
-      `${at('keys')} -f -a 'self' -d 'Show what the API key in use may do, without its secret.'`,
-      `${at('logs')} -l follow -s f -d 'print new entries as they come, until the job ends'`,
-      `${at('dev')} -l clock -x -a 'redis manual' -d 'manual: jobs follow a clock that POST /test/clock advances'`,
-      `${at('work')} -l exec -r -F -d 'the program; it is started without a shell'`,
+      `${at('keys')} -f -a 'self' -d 'Show what the current API key may do, without its secret.'`,
+      `${at('logs')} -l follow -s f -d 'print new entries as they arrive, until the job ends'`,
+      `${at('dev')} -l clock -x -a 'redis manual' -d 'with manual, time stands still until POST /test/clock advances it'`,
+      `${at('work')} -l exec -r -F -d 'required; program to run, without a shell'`,
     ]),
   );
 });

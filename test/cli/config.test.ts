@@ -59,9 +59,9 @@ it('config set, use, list and delete keep profiles in a file that only its owner
   expect(await config('config list')).toEqual([
     0,
     [
-      'NAME  USED  URL                        SPACE  KEY',
-      'prod  yes   http://prod.example        shop   set',
-      'test  -     https://test.example/base  -      -',
+      'NAME  CURRENT  URL                        SPACE  KEY',
+      'prod  yes      http://prod.example        shop   set',
+      'test  -        https://test.example/base  -      -',
     ],
     '',
   ]);
@@ -112,7 +112,7 @@ it.each<[string, Record<string, string>]>([
 ])('does not send the key of a profile to another address: jobs %s with the variables %j', async (option, env) => {
   await saveTwo();
   const [code, , err] = await config(`jobs ${option}`.trim(), env);
-  expect([code, err]).toEqual([2, expect.stringContaining('listing jobs needs an API key')]);
+  expect([code, err]).toEqual([2, expect.stringContaining('listing jobs requires an API key')]);
 });
 
 it('info shows which profile is used', async () => {
@@ -128,7 +128,7 @@ it.each(['{', '[]', '{"current": null}', '{"current": null, "profiles": {"p": {"
   async (content) => {
     mkdirSync(dirname(inHome()), { recursive: true });
     writeFileSync(inHome(), content);
-    const sentence = `yardmaster: ${inHome()} is not a valid list of profiles; correct it or delete it\n`;
+    const sentence = `yardmaster: ${inHome()} is not a valid configuration file; fix or delete it\n`;
     for (const line of ['jobs', 'config list', 'config set a --url http://a']) {
       expect(await config(line)).toEqual([2, [], sentence]);
     }
@@ -137,12 +137,12 @@ it.each(['{', '[]', '{"current": null}', '{"current": null, "profiles": {"p": {"
 );
 
 it.each([
-  ['jobs --profile other', 'there is no profile "other"; "yardmaster config list" shows them'],
+  ['jobs --profile other', 'there is no profile "other"; list the profiles with: yardmaster config list'],
   ['config use other', 'there is no profile "other"'],
   ['config delete toString', 'there is no profile "toString"'],
   ['config set other --space s', 'a new profile needs --url'],
-  ['config set other --url prod.example', '--url must begin with http:// or https://'],
-  ['config set a/b --url http://a', 'the name must have only letters, digits, _, . and -'],
+  ['config set other --url prod.example', '--url must start with http:// or https://'],
+  ['config set a/b --url http://a', 'the name may contain only letters, digits, _, . and -'],
   ['config set prod --token -', '--token is empty'],
 ])('refuses "%s" and changes no profile', async (line, sentence) => {
   await saveTwo();
@@ -154,7 +154,11 @@ it.each([
 
 it('config set explains that it needs a folder, and that it cannot write there', async () => {
   const set = ['config', 'set', 'a', '--url', 'http://a'];
-  expect(await yardmasterHere(set, {}).end()).toEqual([2, [], 'yardmaster: set HOME or XDG_CONFIG_HOME\n']);
+  expect(await yardmasterHere(set, {}).end()).toEqual([
+    2,
+    [],
+    'yardmaster: no folder for profiles; set HOME or XDG_CONFIG_HOME\n',
+  ]);
   writeFileSync(join(home, 'file'), '');
   const env = { XDG_CONFIG_HOME: join(home, 'file') };
   expect(await yardmasterHere(set, env).end()).toMatchObject([

@@ -26,7 +26,7 @@ const totalIn = async (spaceId: string) => (await service.call('GET', `/spaces/$
 
 it('operations start counts the jobs before it asks, and changes them only after a yes', async () => {
   for (let i = 0; i < 2; i++) await jobIn(service, 'dead', 'sure');
-  const questions = ['Delete 2 jobs of sure? [y/N] '];
+  const questions = ['Delete 2 jobs in sure? [y/N] '];
   for (const text of ['', 'n', 'no', 'x']) {
     expect(await answer(text, ...DELETE, '--space', 'sure')).toEqual({ ...DECLINED, questions });
   }

@@ -48,8 +48,8 @@ it('dev exits with 1 and the reason of the service when the configuration is inv
 });
 
 it.each([
-  [['--ephemeral', '--data-dir', 'x'], '--ephemeral and --data-dir exclude each other'],
-  [['--port', '70000'], 'It must be a whole number from 0 to 65535'],
+  [['--ephemeral', '--data-dir', 'x'], '--ephemeral and --data-dir cannot be combined'],
+  [['--port', '70000'], 'Expected a whole number from 0 to 65535'],
   [['--clock', 'fast'], 'Allowed choices are redis, manual'],
 ])('refuses dev %s', async (args, reason) => {
   const [code, , err] = await yardmasterHere(['dev', ...args], {}).end();

@@ -57,7 +57,7 @@ it('fsck show prints what is left of a damaged record, without escapes', async (
 it('fsck show exits with 1 when there is no such job, and never reads another key', async () => {
   const killed = await jobIn(service, 'killed', 'shown');
   for (const id of [newJobId('shown'), 'job', `${killed}:events`]) {
-    expect(await show(id)).toEqual([1, [], `yardmaster: there is no job ${id}\n`]);
+    expect(await show(id)).toEqual([1, [], `yardmaster: job ${id} does not exist\n`]);
   }
 });
 

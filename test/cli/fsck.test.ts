@@ -60,7 +60,7 @@ it('fsck exits with 0 and counts what it checked when it finds no fault', async 
     /^Checked (9|10|11|12) keys: 1 jobs, 4 index entries, 1 spaces, 1 API keys, in T s\.$/,
   );
   const end = await endOf(yardmaster(['fsck'], env()));
-  expect(end).toEqual({ code: 0, lines: [checked, 'Nothing is wrong.'], err: '' });
+  expect(end).toEqual({ code: 0, lines: [checked, 'No faults found.'], err: '' });
 });
 
 it('fsck exits with 1 and shows the first faults of each kind, and --repair repairs all', async () => {
@@ -70,8 +70,8 @@ it('fsck exits with 1 and shows the first faults of each kind, and --repair repa
   expect(found.lines[0]).toBe(`23 × ${group('entry_missing', `with --repair: ${ENTERED}`)}`);
   const sample = /^ {2}(\w+) in (.*): belongs at \d+$/.exec(found.lines[1] ?? '');
   expect([ids.includes(sample?.[1] ?? ''), sample?.[2]]).toEqual([true, keyOf('jobs')]);
-  expect(found.lines[21]).toBe('  and 3 more, which --verbose shows');
-  expect(found.lines.at(-1)).toBe('Faults: 23, of which --repair can repair 23.');
+  expect(found.lines[21]).toBe('  and 3 more; use --verbose to see them all');
+  expect(found.lines.at(-1)).toBe('Faults: 23; --repair can repair 23 of them.');
 
   const verbose = await fsck(['--verbose']);
   expect(verbose.lines.filter((line) => line.startsWith('entry_missing  '))).toHaveLength(23);
@@ -81,7 +81,7 @@ it('fsck exits with 1 and shows the first faults of each kind, and --repair repa
   expect(repaired.code).toBe(0);
   expect(repaired.lines[0]).toBe(`23 × ${group('entry_missing', ENTERED)}`);
   expect(repaired.lines.at(-1)).toBe('Faults: 23 repaired, 0 left.');
-  expect((await fsck()).lines.at(-1)).toBe('Nothing is wrong.');
+  expect((await fsck()).lines.at(-1)).toBe('No faults found.');
 });
 
 it('fsck --repair exits with 1 when a fault is left', async () => {
@@ -140,7 +140,7 @@ describe('fsck as a Redis user that can only read', () => {
 
   it('fsck --repair as a Redis user with read access finds faults, and reports that it repaired none', async () => {
     await damage(1);
-    expect((await fsck([], reader())).lines.at(-1)).toBe('Faults: 1, of which --repair can repair 1.');
+    expect((await fsck([], reader())).lines.at(-1)).toBe('Faults: 1; --repair can repair 1 of them.');
     const { code, lines } = await fsck(['--repair'], reader());
     expect([code, lines[0]]).toEqual([1, `1 × ${group('entry_missing', `0 ${ENTERED}, 1 not repaired`)}`]);
     expect(lines[1]).toMatch(/^ {2}NOT REPAIRED .*; not \w+: .*(NOPERM|can't run)/);
@@ -190,10 +190,10 @@ it('fsck exits with 2 and the reason when it cannot connect to Redis', async () 
     const [before, ...drawn] = run.out().split('\r\u001b[2K');
     const rest = drawn.pop();
     expect(before).toBe('');
-    for (const line of drawn) expect(line).toMatch(/^\d+% of \d+ keys[^\r\n]{0,40}$/);
+    for (const line of drawn) expect(line).toMatch(/^\d+% of [\d,]+ keys[^\r\n]{0,40}$/);
     expect(drawn.length).toBeGreaterThan(0);
     expect(rest).toContain(`\u001b[1m1 × ${group('entry_missing', `with --repair: ${ENTERED}`)}\u001b[0m\r\n`);
-    expect(rest).toContain('\u001b[31mFaults: 1, of which --repair can repair 1.\u001b[0m\r\n');
+    expect(rest).toContain('\u001b[31mFaults: 1; --repair can repair 1 of them.\u001b[0m\r\n');
   });
 
   it('fsck --repair --plain prints plain lines on a terminal', async () => {

@@ -106,14 +106,14 @@ it('create --wait exits with 124 and the job id when the job has not ended in ti
 
 it.each([
   [['create', 'a', '[]'], 1, 'yardmaster: payload must be an object\n'],
-  [['create', 'a', '{'], 2, 'yardmaster: payload is not JSON: it ends too early\n'],
-  [['create', 'a', '-'], 2, 'yardmaster: payload is not JSON: it ends too early\n'],
+  [['create', 'a', '{'], 2, 'yardmaster: payload is not JSON: unexpected end of input\n'],
+  [['create', 'a', '-'], 2, 'yardmaster: payload is not JSON: unexpected end of input\n'],
   [['create', 'a', '--max-retries', '1000'], 1, 'yardmaster: maxRetries must be an integer between 0 and 100\n'],
   [['create', 'a', '--retry', '{"delay": 3}'], 1, 'yardmaster: unknown field retry.delay\n'],
   [
     ['create', 'a', '--delay', '1', '--at', '2096-01-01T00:00:00Z'],
     2,
-    'yardmaster: --delay and --at exclude each other\n',
+    'yardmaster: --delay and --at cannot be combined\n',
   ],
 ])('refuses the command %j in one line that names the field', async (args, code, err) => {
   const [exit, , text] = await here('jobs-refused', ...args).end();
@@ -175,7 +175,7 @@ it('finds jobs by tag, text and time of creation, oldest first', async () => {
 });
 
 it.each([
-  [['--all', '--limit', '5'], 2, 'yardmaster: --all and --limit exclude each other\n'],
+  [['--all', '--limit', '5'], 2, 'yardmaster: --all and --limit cannot be combined\n'],
   [['--query', ''], 1, 'yardmaster: --query must be 1 to 500 characters\n'],
   [['--name', 'a', '--offset', '5'], 1, 'yardmaster: offset must not be given together with cursor, order'],
   [['--tag', ''], 1, 'yardmaster: tag must be 1 to 64 characters\n'],
@@ -195,7 +195,7 @@ it('shows a job with its history', async () => {
     'name           resize',
     'space          jobs-get',
     'status         completed',
-    'attempts       1 of at most 4',
+    'attempts       1 of 4',
     'progress       12% Reading',
     'payload        {"image":"a.png"}',
     'result         ok',
@@ -325,7 +325,7 @@ it('lists the spaces that have jobs', async () => {
   expect(all.map((line) => JSON.parse(line)).find(({ spaceId }) => spaceId === 'jobs-spaces').jobs.total).toBe(2);
   const [, some, err] = await here('jobs-spaces', 'spaces', '--limit', '1', '--json').end();
   expect(some).toHaveLength(1);
-  expect(err).toContain('there are more than these 1 spaces');
+  expect(err).toContain('only the first 1 spaces');
 });
 
 it('shows the history of a space by minutes and by hours', async () => {

@@ -134,7 +134,7 @@ describe('the requests of logs --follow', () => {
 
   it('logs --follow sends no request while nothing happens, and exits with 124 after --timeout', async () => {
     const run = await followTwo(await jobIn(service, 'running', 'idle'), '--timeout', '3');
-    expect(await run.end()).toEqual([124, infos(numbered(2)), 'yardmaster: gave up after 3 s\n']);
+    expect(await run.end()).toEqual([124, infos(numbered(2)), 'yardmaster: timed out after 3 s\n']);
     expect(proxy.requests).toEqual(BEGINNING);
   });
 
@@ -204,7 +204,7 @@ describe('logs --follow that loses its connection', () => {
     return run;
   }
 
-  const LOST = 'connection lost (the connection broke), connecting again\n';
+  const LOST = 'connection lost (the connection broke), reconnecting\n';
 
   it('logs --follow reconnects after a lost connection, and prints each missed entry exactly once', async () => {
     const id = await jobIn(service, 'running', 'cut');
@@ -237,7 +237,7 @@ describe('logs --follow that loses its connection', () => {
     const run = logsHere(proxy, [id, '--follow']);
     await until(() => run.err() !== '');
     proxy.restore();
-    const err = expect.stringMatching(/^no connection to \S+ \(.+\), connecting again\n$/);
+    const err = expect.stringMatching(/^cannot connect to \S+ \(.+\), reconnecting\n$/);
     expect(await run.end()).toEqual([0, infos(numbered(2)), err]);
   });
 
@@ -286,7 +286,7 @@ describe('logs --follow that loses its connection', () => {
       },
     );
     const run = logsHere(fake, ['job', '--follow']);
-    expect([await run.exit(), run.err()]).toEqual([0, 'connection lost (Storage is unavailable), connecting again\n']);
+    expect([await run.exit(), run.err()]).toEqual([0, 'connection lost (Storage is unavailable), reconnecting\n']);
     clearInterval(timer);
   });
 
@@ -328,8 +328,7 @@ describe('logs --follow that loses its connection', () => {
       },
     );
     const run = logsHere(fake, ['job', '--follow']);
-    const err =
-      'connection lost (The server closed the stream), connecting again\nthe service has lost entries 2 to 3\n';
+    const err = 'connection lost (The server closed the stream), reconnecting\nthe service has lost entries 2 to 3\n';
     expect(await run.end()).toEqual([0, infos(['one', 'two', 'three', 'another two']), err]);
   });
 });

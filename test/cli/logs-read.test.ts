@@ -182,7 +182,7 @@ describe('logs in which newer entries have replaced older ones', () => {
   const lastTen = infos(numbered(10, 16));
 
   it.each([
-    [[], lastTen, 'entries 1 to 15 are no longer stored\n'],
+    [[], lastTen, 'entries 1 to 15 were removed before they could be read\n'],
     [['--level', 'info'], lastTen, ''],
     [['--grep', 'entry 2'], lastTen.slice(-6), ''],
     [['--tail', '3'], lastTen.slice(-3), ''],
@@ -193,8 +193,8 @@ describe('logs in which newer entries have replaced older ones', () => {
   });
 
   it.each([
-    [[], 'entries 4 to 993 are no longer stored\n'],
-    [['--tail', '5'], 'entries 4 to 993 are no longer stored\n'],
+    [[], 'entries 4 to 993 were removed before they could be read\n'],
+    [['--tail', '5'], 'entries 4 to 993 were removed before they could be read\n'],
     [['--level', 'info'], ''],
     [['--grep', 'entry'], ''],
   ])('logs reports entries that are replaced before they can be followed, with %j', async (flags, err) => {
@@ -370,21 +370,21 @@ describe('logs of a service with unusual responses', () => {
         setImmediate(() => response.destroy());
       } else response.end(pageOf(three));
     });
-    const err = `no connection to ${url} (Storage is unavailable), connecting again\n`;
+    const err = `cannot connect to ${url} (Storage is unavailable), reconnecting\n`;
     expect(await readHere({ url }, 'job')).toEqual([0, infos(numbered(3)), err]);
   });
 
   it('logs resends no request before the service allows it, and gives up after --timeout', async () => {
     const fake = await serve((_request, response) => response.writeHead(503, { 'retry-after': '3600' }).end());
     // Without Retry-After the command would send the request again within half a second.
-    const err = /^no connection to \S+ \(Status 503 without JSON.*\), .*\nyardmaster: gave up after 1 s\n$/;
+    const err = /^cannot connect to \S+ \(Status 503 without JSON.*\), .*\nyardmaster: timed out after 1 s\n$/;
     expect(await readHere(fake, 'job', '--timeout', '1')).toEqual([124, [], expect.stringMatching(err)]);
     expect(fake.requests).toBe(1);
   });
 
   it('logs gives up after --timeout while no response arrives', async () => {
     const fake = await serve(() => undefined);
-    const err = 'yardmaster: gave up after 0.5 s\n';
+    const err = 'yardmaster: timed out after 0.5 s\n';
     expect(await readHere(fake, 'job', '--timeout', '0.5')).toEqual([124, [], err]);
   });
 
@@ -395,7 +395,7 @@ describe('logs of a service with unusual responses', () => {
   it.each([
     ['the page of a proxy', 200, '<html>Welcome</html>', {}, otherThanService(200)],
     ['other JSON', 200, '{"logs":7}', {}, NO_PAGE],
-    ['a page that leads nowhere', 200, SAME_PAGE, {}, 'the server returned the same page of logs again'],
+    ['a page that leads nowhere', 200, SAME_PAGE, {}, 'the service returned the same page of logs twice'],
     ['an error of the service', 500, '{"error":"Unexpected error","code":"INTERNAL"}', {}, 'Unexpected error'],
     ['a bare status', 404, '', {}, otherThanService(404)],
     ['a sentence with escapes', 400, '{"error":"a\\u001b[2J\\nb\\u202e","code":"INVALID_REQUEST"}', {}, 'a b'],

@@ -358,11 +358,11 @@ it.each([
   ['progress -1 x', 'percent must be a number'],
   ['progress 101 x', 'percent must be between 0 and 100'],
   ['progress {"percent":1}', 'message is required'],
-  ['checkpoint', 'what follows the first word must be JSON'],
-  ['event {', 'what follows the first word must be JSON'],
+  ['checkpoint', 'the text after the first word must be JSON'],
+  ['event {', 'the text after the first word must be JSON'],
   ['log', 'level must be one of'],
   ['log low on memory', 'level must be one of'],
-  ['toString 1', 'it must begin with progress, checkpoint, event, log'],
+  ['toString 1', 'it must start with progress, checkpoint, event, log'],
 ])('refuses the report line "%s"', (line, reason) => {
   expect(() => readReportLine(line)).toThrow(InvalidLine);
   expect(() => readReportLine(line)).toThrow(reason);

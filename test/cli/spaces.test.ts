@@ -12,7 +12,7 @@ const service = withService();
 const here = (...args: string[]) => yardmasterHere(args, asAdmin(service)).end();
 
 it('shows the settings of a space, and changes them', async () => {
-  expect(await here('settings', 'cli-set')).toEqual([0, ['nothing is set'], '']);
+  expect(await here('settings', 'cli-set')).toEqual([0, ['no settings'], '']);
   const retry = 'defaults.retry={"delaySeconds":[1,2]}';
   const set = ['maxPending=5', 'retention.deadSeconds=60', retry, 'anonymousStreams=false'];
   const lines = [
@@ -39,10 +39,10 @@ it('refuses a misspelled setting and suggests the right name', async () => {
 });
 
 it.each([
-  ['--unset maxPending --set maxPending=1', 'maxPending must be given only once, with --set or --unset'],
-  ['--set maxPending=1 --set maxPending=2', 'maxPending must be given only once, with --set or --unset'],
-  ['--set defaults.maxRetries=1 --unset defaults', 'defaults.maxRetries must not be given together with defaults'],
-  ['--set defaults={} --set defaults.maxRetries=1', 'defaults.maxRetries must not be given together with defaults'],
+  ['--unset maxPending --set maxPending=1', 'maxPending may be given only once, with --set or --unset'],
+  ['--set maxPending=1 --set maxPending=2', 'maxPending may be given only once, with --set or --unset'],
+  ['--set defaults.maxRetries=1 --unset defaults', 'defaults.maxRetries and defaults cannot be combined'],
+  ['--set defaults={} --set defaults.maxRetries=1', 'defaults.maxRetries and defaults cannot be combined'],
 ])('refuses options that name one setting twice: %s', async (flags, error) => {
   expect(await here('settings', 'cli-twice', ...flags.split(' '))).toEqual([2, [], expect.stringContaining(error)]);
 });
@@ -63,7 +63,7 @@ it('pauses and resumes a space or some of its names, and shows in the statistics
   expect(await here('resume', 'cli-pause', '--name', 'crop')).toEqual([
     0,
     ['resumed crop in cli-pause'],
-    'the whole space is still paused; end that with: yardmaster resume cli-pause\n',
+    'the whole space is still paused; to resume it, run: yardmaster resume cli-pause\n',
   ]);
   expect(await here('resume', 'cli-pause')).toEqual([0, ['resumed cli-pause'], '']);
   expect(await claimable()).toBe(1);
@@ -93,7 +93,7 @@ it('operations starts an operation, shows it, lists it and cancels it', async ()
   const [, [titles = '', line = '']] = await operations('cli-op-list', 'list').end();
   expect(titles.split(/ +/)).toEqual(['ID', 'ACTION', 'STATUS', 'CHANGED', 'SKIPPED', 'EXAMINED', 'LEFT', 'STARTED']);
   expect(line).toMatch(new RegExp(`^${id} +delete \\(dry run\\) +done +1 +0 +1 +0 `));
-  expect(await operations('cli-op-list', 'cancel', id).end()).toEqual([0, [`cancelled ${id}`], '']);
+  expect(await operations('cli-op-list', 'cancel', id).end()).toEqual([0, [`canceled ${id}`], '']);
 });
 
 it('operations start prints why the service refuses an operation', async () => {
@@ -112,7 +112,7 @@ it('creates a key that works, lists it, and revokes it', async () => {
   const args = ['--name', 'ci', '--scope', 'jobs:read,jobs:create', '--scope', 'jobs:kill', '--expires', '30d'];
   const [code, [key = ''], err] = await run(['keys', 'create', ...args, '--space', 'shop']);
   const [, id = ''] = /^ym_([a-z0-9]+)_/.exec(key) ?? [];
-  expect([code, err]).toEqual([0, expect.stringContaining(`key ${id} for the space shop, 2`)]);
+  expect([code, err]).toEqual([0, expect.stringContaining(`key ${id} for the space shop, expires at 2`)]);
 
   const [, [json = '']] = await run(['keys', 'list', '--json']);
   const scopes = ['jobs:read', 'jobs:create', 'jobs:kill'];
@@ -139,22 +139,22 @@ it('lists the keys of more than one page, says when there are more, and revokes 
     105,
     '',
   ]);
-  const more = 'there are more than these 102 keys; --limit shows more\n';
+  const more = 'only the newest 102 keys are listed; use --limit to list more\n';
   expect(await list('--limit', '102')).toEqual([0, lines.slice(0, 102), more]);
 
   const [child] = ids;
   const self = async () =>
     (await run(['keys', 'self', '--token', made.find((one) => one.body.id === child)?.body.key]))[1];
-  expect(await self()).toContain(`made by   ${id}`);
+  expect(await self()).toContain(`created by ${id}`);
   expect((await run(['keys', 'revoke', id, '--keep-children']))[0]).toBe(0);
-  expect(await self()).toContain(`id        ${child}`);
+  expect(await self()).toContain(`id         ${child}`);
 });
 
 it('rotates a key, and both secrets work until the overlap is over', async () => {
   const { id, key } = await service.key(['jobs:read'], { spaceId: 'shop' });
   const jobs = (text: string) => run(['jobs', '--space', 'shop', '--token', text]);
   const [code, [next = ''], err] = await run(['keys', 'rotate', id, '--overlap', '60']);
-  expect([code, err]).toEqual([0, 'the secret before it ends in 60 s\n']);
+  expect([code, err]).toEqual([0, 'the old secret keeps working for 60 s\n']);
   expect([(await jobs(key))[0], (await jobs(next))[0]]).toEqual([0, 0]);
   const [, [json = ''], none] = await run(['keys', 'rotate', id, '--overlap', '0', '--json']);
   expect([JSON.parse(json).id, none]).toEqual([id, '']);
@@ -171,12 +171,12 @@ it('creates a key with limits, and keys self shows them', async () => {
     const [code, lines] = await run(['keys', 'self', '--token', key]);
     expect([code, ...lines.slice(1)]).toEqual([
       0,
-      'name      slow',
-      'space     shop',
-      'scopes    jobs:read',
-      'expires   never',
-      'last used -',
-      `limits    2.5 calls per second, ${most} at once`,
+      'name       slow',
+      'space      shop',
+      'scopes     jobs:read',
+      'expires    never',
+      'last used  -',
+      `limits     2.5 calls per second, ${most} at once`,
     ]);
     const [, [json = '']] = await run(['keys', 'self', '--token', key, '--json']);
     expect(JSON.parse(json)).toMatchObject({ name: 'slow', limits: { perSecond: 2.5, burst: most } });
@@ -231,18 +231,18 @@ it('refuses an unknown scope of a key by its field', async () => {
 it('sends the creation of a key only once when its outcome is unknown, so that no second key remains', async () => {
   const fake = await serve((_request, response) => response.writeHead(503).end('{"error":"x","code":"UNAVAILABLE"}'));
   const [code, , err] = await run(['keys', 'create', '--scope', 'jobs:read'], { YARDMASTER_URL: fake.url });
-  expect([code, err, fake.requests]).toEqual([6, 'yardmaster: the service did not serve the call: x\n', 1]);
+  expect([code, err, fake.requests]).toEqual([6, 'yardmaster: the service is unavailable: x\n', 1]);
 });
 
 it('info shows both versions, and that address and key work', async () => {
   const [code, lines, err] = await run(['info', '--space', 'shop']);
   expect([code, err]).toEqual([0, '']);
   expect(lines).toEqual([
-    expect.stringMatching(/^command {3}\d+\.\d+\.\d+$/),
+    expect.stringMatching(/^cli {7}\d+\.\d+\.\d+$/),
     expect.stringMatching(/^service {3}\d+\.\d+\.\d+ at http:/),
     expect.stringContaining('long-poll'),
-    'key       works, and may manage keys',
-    'space     shop: the key may read its jobs',
+    'key       works, and can manage keys',
+    'space     shop: the key can read its jobs',
   ]);
 });
 
@@ -262,13 +262,13 @@ it.each([
     'an unknown key',
     { YARDMASTER_API_KEY: 'ym_wrong' },
     1,
-    'the API key is unknown, was revoked, or has expired; set YARDMASTER_API_KEY',
+    'the API key is unknown, revoked or expired; set YARDMASTER_API_KEY',
   ],
   [
     'a port where nothing listens',
     { YARDMASTER_URL: 'http://127.0.0.1:1' },
     6,
-    'no connection to http://127.0.0.1:1 (nothing listens there); is YARDMASTER_URL right?',
+    'cannot connect to http://127.0.0.1:1 (connection refused); is YARDMASTER_URL correct?',
   ],
 ])('info explains %s', async (_, env, code, sentence) => {
   const [exit, , err] = await run(['info'], env);

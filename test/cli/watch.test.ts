@@ -30,7 +30,7 @@ const NO_KEY = null;
 /** A time after that of the other messages of the fake service. */
 const LATER = '2026-01-01T00:00:01.000Z';
 
-const REQUEUED = 'requeued      it waits again, with all of its attempts';
+const REQUEUED = 'requeued      with all of its attempts';
 
 it('watch prints every message as a line, and exits with 0 when the job completes', async () => {
   const { id } = await createJob(service, 'lines', { name: 'resize' });
@@ -96,8 +96,8 @@ it('watch prints when a job is scheduled for, and waits for its end', async () =
   expect(run.lines()).toEqual([
     'init          scheduled',
     'rescheduled   scheduled for T, priority 60',
-    'replaced      scheduled for T, a create replaced its payload and options',
-    'replaced      a create replaced its payload and options',
+    'replaced      scheduled for T, a new create replaced its payload and options',
+    'replaced      a new create replaced its payload and options',
     'rescheduled   scheduled for T',
     'rescheduled   pending now',
     'delivered',
@@ -151,7 +151,7 @@ it('watch --json prints each message as it arrived', async () => {
 
 it('watch exits with 124 after --timeout', async () => {
   const run = watchHere(service, [await jobIn(service, 'pending', 'timeout'), '--timeout', '0.5']);
-  expect([await run.exit(), run.err()]).toEqual([124, 'yardmaster: gave up after 0.5 s\n']);
+  expect([await run.exit(), run.err()]).toEqual([124, 'yardmaster: timed out after 0.5 s\n']);
 });
 
 it('watch --since 0 shows the whole history first, even beyond an earlier end', async () => {
@@ -215,7 +215,7 @@ it('watch exits with 5 when its stream ends without a message about the end of t
     },
   );
   const run = watchHere({ url }, ['job'], NO_KEY);
-  const err = 'yardmaster: the job has ended; only an API key with jobs:read can see its status\n';
+  const err = 'yardmaster: the job has ended, but only an API key with jobs:read can see how\n';
   expect(await run.end()).toEqual([5, ['init          no progress yet'], err]);
 });
 
@@ -313,7 +313,7 @@ it('watch --space exits with 141 and without a message when its output is closed
   expect([run.child.exitCode, run.err()]).toEqual([141, '']);
 });
 
-const LOST = 'connection lost (the connection broke), connecting again';
+const LOST = 'connection lost (the connection broke), reconnecting';
 
 /** Cut the connection of a run, and wait until the run has noticed. */
 async function cutOff(run: Run): Promise<void> {
@@ -364,7 +364,7 @@ it('watch --space reports that events during an outage are not shown', async () 
   const { id } = await createJob(service, 'gap', { name: 'seen' });
   await run.shows('created');
   expect(run.lines()).toEqual(['init          gap', 'init          gap', `created       ${id} seen`]);
-  expect(run.err()).toBe(`${LOST}; events until then are not shown\n`);
+  expect(run.err()).toBe(`${LOST}; events in the meantime are not shown\n`);
 });
 
 it('watch shows the events that happened during an outage', async () => {
@@ -407,7 +407,10 @@ it('watch reports lost events of a job that the service no longer has', async ()
   const run = watchHere(fake, ['job']);
   expect(await run.exit()).toBe(4);
   expect(asked).toEqual([undefined, '9']);
-  expect(run.err().split('\n').slice(1)).toEqual(['some events are not shown, because the service has lost them', '']);
+  expect(run.err().split('\n').slice(1)).toEqual([
+    'some events are missing, because the service no longer has them',
+    '',
+  ]);
 });
 
 it('watch exits with 1 when its stream is refused with 400', async () => {
@@ -429,7 +432,7 @@ it('watch reconnects while the service is down, and reports that once', async ()
   });
   const run = watchHere(fake, ['job']);
   expect([await run.exit(), fake.requests]).toEqual([4, 2]);
-  expect(run.err()).toBe(`no connection to ${fake.url} (Storage is unavailable), connecting again\n`);
+  expect(run.err()).toBe(`cannot connect to ${fake.url} (Storage is unavailable), reconnecting\n`);
 });
 
 it('watch does not reconnect before the service allows it', async () => {

@@ -38,7 +38,7 @@ const ENDS: [how: string, code: number | null, end: (worker: ProcessRun) => Prom
 
 async function twice(worker: ProcessRun, name: NodeJS.Signals): Promise<void> {
   signal(worker, name);
-  await until(() => worker.err().includes('stopping: 1 running'));
+  await until(() => worker.err().includes('stopping: waiting for 1 running'));
   signal(worker, name);
 }
 

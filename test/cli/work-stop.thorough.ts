@@ -73,7 +73,7 @@ it('work lets running programs finish on SIGTERM, and claims no more jobs', asyn
   const worker = startWorker(service, { spaceId: 'work-drains', script: UNTIL_USR1, options: ['--drain', '600'] });
   const pid = await pidOf(worker);
   signal(worker, 'SIGTERM');
-  await until(() => worker.err().includes('stopping: 1 running, no more polls'));
+  await until(() => worker.err().includes('stopping: waiting for 1 running job'));
   const { id: next } = await createJob(service, 'work-drains');
   process.kill(pid, 'SIGUSR1');
   expect(await worker.exit()).toBe(0);

@@ -68,7 +68,7 @@ describe('how a program ends', () => {
   it.each([
     ['the end of the standard error', 'seq 1 30 >&2; exit 3', Array.from({ length: 20 }, (_, i) => i + 11).join('\n')],
     ['the exit code, without a standard error', 'exit 3', 'the program exited with code 3'],
-    ['the signal that ended it', 'kill -SEGV $$', 'the program was ended by SIGSEGV'],
+    ['the signal that ended it', 'kill -SEGV $$', 'the program was killed by SIGSEGV'],
   ])('work fails a job with %s as its error', async (_, script, error) => {
     const { id } = await createScript(script);
     expect(await whenIn(service, 'dead', id)).toMatchObject({ attemptNumber: 1, error: { message: error } });
@@ -132,8 +132,8 @@ describe('what a program reports', () => {
     const job = await whenIn(service, 'completed', id);
     const notices = [
       'line 1 of file descriptor 3 is invalid: percent must be between 0 and 100',
-      'line 2 of file descriptor 3 is invalid: it must begin with progress, checkpoint, event, log',
-      'line 3 of file descriptor 3 is invalid: what follows the first word must be JSON',
+      'line 2 of file descriptor 3 is invalid: it must start with progress, checkpoint, event, log',
+      'line 3 of file descriptor 3 is invalid: the text after the first word must be JSON',
       'line 5 of file descriptor 3 is invalid: level must be one of trace, debug, info, warn, error, fatal',
     ];
     expect(await logsOf(id)).toEqual(notices.map((notice) => ['warn', notice]));
@@ -168,7 +168,7 @@ describe('a worker and its service', () => {
     expect(await read(service, id)).toMatchObject({ status: 'running', workerId: 'w-1' });
     expect(await read(service, other)).toMatchObject({ status: 'pending' });
     signal(worker, 'SIGTERM');
-    await until(() => worker.err().includes('stopping: 1 running'));
+    await until(() => worker.err().includes('stopping: waiting for 1 running'));
     signal(worker, 'SIGINT');
     expect(await worker.exit()).toBe(130);
   });

@@ -41,8 +41,7 @@ it('yardmaster logs waits for a service that is down, when it starts and later, 
 
   expect(run.lines()).toEqual(infos(numbered(5)));
   expect(run.err()).toBe(
-    `no connection to ${url} (ECONNREFUSED), connecting again\n` +
-      'connection lost (server is stopping), connecting again\n',
+    `cannot connect to ${url} (ECONNREFUSED), reconnecting\n` + 'connection lost (server is stopping), reconnecting\n',
   );
 });
 
@@ -56,7 +55,7 @@ it('yardmaster logs continues after an outage of Redis', async () => {
   const late = logs(service, id);
   await until(() => late.err() !== '');
   await redis.resume();
-  const err = expect.stringMatching(/^no connection to \S+ \(Storage did not respond.*\), connecting again\n$/);
+  const err = expect.stringMatching(/^cannot connect to \S+ \(Storage did not respond.*\), reconnecting\n$/);
   expect(await late.end()).toEqual([0, infos(numbered(2)), err]);
   await append(service, id, numbered(2, 3));
   await step(service, id, 'complete');

@@ -1,22 +1,22 @@
 import type { Io } from './command.js';
 import { CALL_EXIT, type Outcome } from './exit-codes.js';
 
-/** Flags of commands that ask before they change several jobs. */
+/** Flags of commands that ask for confirmation before they change several jobs. */
 export interface ConfirmFlags {
   yes?: boolean;
 }
 
-/** Arguments of `option()` for a command that asks. */
-export const YES_OPTION = ['-y, --yes', 'do not ask for confirmation'] as const;
+/** Arguments of `option()` for a command that asks for confirmation. */
+export const YES_OPTION = ['-y, --yes', 'skip the confirmation'] as const;
 
-/** The outcome of a command whose change was not confirmed. */
+/** The outcome of a change that was not confirmed. */
 export const DECLINED: Outcome = { exit: CALL_EXIT.refused, sentence: 'nothing was changed' };
 
 /**
- * Ask a person whether to change jobs.
+ * Ask the user to confirm a change of jobs.
  *
- * @param action what happens to each, such as `delete`
- * @param where text after the number of jobs, such as ` of demo`
+ * @param action what happens to each job, such as `delete`
+ * @param where text after the number of jobs, such as ` in demo`
  */
 export async function isConfirmed(
   ask: NonNullable<Io['ask']>,

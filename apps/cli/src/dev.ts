@@ -17,32 +17,32 @@ interface Flags {
   dataDir?: string;
 }
 
-/** The compiled service of the clone that contains this command. */
+/** The compiled service of the clone that contains the CLI. */
 const SERVICE = fileURLToPath(new URL('../../standalone/dist/main.js', import.meta.url));
 
-/** `yardmaster dev`: the whole service in one process, for a developer or the tests of a program. */
+/** `yardmaster dev`: runs the whole service in one process, for development and tests. */
 export const devCommand = defineCommand({
   name: 'dev',
   example: 'dev --ephemeral --port 18080',
   define: (command) =>
     command
-      .description('Run the whole service on this machine, with a Redis of its own.')
+      .description('Run the whole service on this machine, with its own Redis.')
       .option(
         '--port <port>',
-        'port to listen on; 0 picks a free one (default: 8080, or PORT)',
+        'port to listen on; 0 picks a free one (default: $PORT, or 8080)',
         countBetween(0, 65_535),
       )
-      .option('--ephemeral', 'store everything in a temporary folder, and delete it at the end')
-      .option('--data-dir <folder>', 'folder of its Redis and its admin key (default: .data, or DATA_DIR)')
+      .option('--ephemeral', 'store all data in a temporary folder, and delete it on exit')
+      .option('--data-dir <folder>', 'folder for the data of Redis and the admin key (default: $DATA_DIR, or .data)')
       .addOption(
-        new Option('--clock <clock>', 'manual: jobs follow a clock that POST /test/clock advances').choices([
+        new Option('--clock <clock>', 'with manual, time stands still until POST /test/clock advances it').choices([
           'redis',
           'manual',
         ]),
       )
       .addHelpText('after', exitCodesHelp(DEV_EXIT)),
   parse({ flags: { port, clock, ephemeral = false, dataDir }, env }: CommandLine<Flags>) {
-    if (ephemeral && dataDir !== undefined) throw new UsageError('--ephemeral and --data-dir exclude each other');
+    if (ephemeral && dataDir !== undefined) throw new UsageError('--ephemeral and --data-dir cannot be combined');
     const given = {
       ...(port !== undefined && { PORT: String(port) }),
       ...(clock !== undefined && { CLOCK: clock }),
@@ -52,7 +52,7 @@ export const devCommand = defineCommand({
   },
   async run({ env, isEphemeral }, { stopSignals }) {
     if (!existsSync(SERVICE)) {
-      return { exit: DEV_EXIT.failed, sentence: 'run dev in a clone of Yardmaster, after npm run build' };
+      return { exit: DEV_EXIT.failed, sentence: 'dev needs a clone of Yardmaster; run "npm run build" there first' };
     }
     const { first, second } = stopSignals();
     const folder = isEphemeral ? await mkdtemp(join(tmpdir(), 'yardmaster-')) : null;
@@ -65,7 +65,7 @@ export const devCommand = defineCommand({
 });
 
 async function runService(env: Env, first: AbortSignal, second: AbortSignal): Promise<Outcome> {
-  // In a process group of its own, so that Ctrl-C reaches it only through this process, which deletes the folder after it.
+  // Use a separate process group: Ctrl-C must reach the service only through this process, which then deletes the folder.
   const child = spawn(process.execPath, [SERVICE], { env, stdio: 'inherit', detached: true });
   first.addEventListener('abort', () => child.kill('SIGTERM'), { once: true });
   second.addEventListener('abort', () => child.kill('SIGKILL'), { once: true });

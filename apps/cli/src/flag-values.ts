@@ -2,51 +2,51 @@ import { bodyFilter } from '@yardmaster/protocol';
 import { parseSeconds } from '@yardmaster/sdk/internal/durations';
 import { InvalidArgumentError } from 'commander';
 
-/** Longest time of a timer, because setTimeout takes 31 bits of milliseconds. */
+/** Longest timer, in seconds. setTimeout takes 31 bits of milliseconds. */
 const MAX_WAIT_SECONDS = 2_000_000;
 
-/** Make a parser of a number. It throws an InvalidArgumentError that states the rule. */
+/** Return a parser for a number. It throws an InvalidArgumentError that states the rule. */
 function numberIf(accepts: (number: number, text: string) => boolean, rule: string): (text: string) => number {
   return (text) => {
     const number = Number(text);
     if (text.trim() !== '' && accepts(number, text)) return number;
-    throw new InvalidArgumentError(`It must be ${rule}.`);
+    throw new InvalidArgumentError(`Expected ${rule}.`);
   };
 }
 
-const A_TIME = 'a number of seconds, or a time such as 30s, 5m or 2d';
+const A_DURATION = 'a number of seconds, or a duration such as 30s, 5m or 2d';
 
-/** Make a parser of a duration: a number of seconds, or a time with a unit. It returns seconds. */
+/** Return a parser for a duration: a number of seconds, or a number with a unit. The result is in seconds. */
 const durationIf = (accepts: (seconds: number) => boolean, rule: string) => (text: string) => {
   const seconds = parseSeconds(/^[\d.]+$/.test(text) ? Number(text) : text);
   if (seconds !== null && accepts(seconds)) return seconds;
-  throw new InvalidArgumentError(`It must be ${rule}.`);
+  throw new InvalidArgumentError(`Expected ${rule}.`);
 };
 
 /** Read a time limit. @returns seconds */
 export const waitSecondsOf = durationIf(
   (seconds) => seconds > 0 && seconds <= MAX_WAIT_SECONDS,
-  `${A_TIME}, above 0 and at most ${MAX_WAIT_SECONDS} s`,
+  `${A_DURATION}, above 0 and at most ${MAX_WAIT_SECONDS} s`,
 );
 
-/** Read a duration that may be 0, for a timer. @returns seconds */
+/** Read the duration of a timer, which may be 0. @returns seconds */
 export const drainSecondsOf = durationIf(
   (seconds) => seconds <= MAX_WAIT_SECONDS,
-  `${A_TIME}, at most ${MAX_WAIT_SECONDS} s`,
+  `${A_DURATION}, at most ${MAX_WAIT_SECONDS} s`,
 );
 
-/** Read a duration that may be 0. The service knows its other limits. @returns seconds */
-export const secondsOf = durationIf(() => true, A_TIME);
+/** Read a duration, which may be 0. The service checks all other limits. @returns seconds */
+export const secondsOf = durationIf(() => true, A_DURATION);
 
-/** Make a parser of a moment: ISO 8601 as the service reads it, or the moment that `read` finds in a text. */
+/** Return a parser for a moment: the form that `read` accepts, or ISO 8601 as the service accepts it. */
 const momentIf = (rule: string, read: (text: string) => number | null) => (text: string) => {
   const ms = read(text);
   if (ms !== null) return new Date(ms).toISOString();
   if (bodyFilter.createdAfter.safeParse(text).success) return text;
-  throw new InvalidArgumentError(`It must be ${rule}.`);
+  throw new InvalidArgumentError(`Expected ${rule}.`);
 };
 
-/** Make a reader of a duration before (-1) or after (1) the time of this machine. */
+/** Return a reader for a duration before (-1) or after (1) the current time of this machine. */
 const fromNow = (sign: -1 | 1) => (text: string) => {
   const seconds = parseSeconds(text);
   return seconds === null ? null : Date.now() + sign * seconds * 1_000;
@@ -55,16 +55,16 @@ const fromNow = (sign: -1 | 1) => (text: string) => {
 /** Read a moment. @returns ISO 8601 */
 export const momentOf = momentIf('ISO 8601 with a time zone', () => null);
 
-/** Forms of a moment in the past, for the help. */
-export const PAST_MOMENT = 'ISO 8601 with a time zone, or a time ago such as 2h';
+/** Accepted forms of a moment in the past, for help texts. */
+export const PAST_MOMENT = 'ISO 8601 with a time zone, or how long ago, such as 2h';
 
 /** Read a moment, or how long ago it was. @returns ISO 8601 */
 export const pastMomentOf = momentIf(PAST_MOMENT, fromNow(-1));
 
-/** Read a moment, or the time until then. @returns ISO 8601 */
-export const futureMomentOf = momentIf('ISO 8601 with a time zone, or a time from now such as 12h or 30d', fromNow(1));
+/** Read a moment, or how far in the future it is. @returns ISO 8601 */
+export const futureMomentOf = momentIf('ISO 8601 with a time zone, or a time from now, such as 12h or 30d', fromNow(1));
 
-/** Read a number above 0. The service knows its other limits. */
+/** Read a number above 0. The service checks all other limits. */
 export const numberAbove0 = numberIf((number) => number > 0 && number < Number.POSITIVE_INFINITY, 'a number above 0');
 
 /** Read a whole number. */
@@ -79,9 +79,9 @@ export const integerOf = numberIf(
   'a whole number',
 );
 
-/** Make a parser of a whole number between two limits. */
+/** Return a parser for a whole number between two limits. */
 export const countBetween = (min: number, max: number) =>
   numberIf((count, text) => /^\d+$/.test(text) && count >= min && count <= max, `a whole number from ${min} to ${max}`);
 
-/** Add one more value of an option that may be repeated. */
+/** Append a value of a repeatable option. */
 export const repeated = (value: string, before: string[] = []): string[] => [...before, value];

@@ -1,5 +1,4 @@
 export type { Io } from './command.js';
-export { CALL_EXIT, CREATE_EXIT, DEV_EXIT, EXIT, FSCK_EXIT, WORK_EXIT } from './exit-codes.js';
 export { browserOf } from './open.js';
 export { runProgram } from './program.js';
 export { readMessage } from './service/message.js';

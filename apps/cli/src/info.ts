@@ -8,28 +8,28 @@ import { VERSION } from './version.js';
 
 interface Flags extends SpaceFlags {}
 
-/** `yardmaster info`: shows the service, and whether the address and the API key work. */
+/** `yardmaster info`: shows the service, and whether the URL and the API key work. */
 export const infoCommand = defineCommand({
   name: 'info',
   example: 'info --url https://yard.example.com',
   define: (command) =>
     withSpaceOption(
       command.description(
-        'Show the versions of the command and of the service, the profile, and whether address and key work.',
+        'Show the versions of the CLI and the service, the profile, and whether the URL and the API key work.',
       ),
     )
       .option('--json', 'print one line of JSON')
       .addHelpText('after', `\nSends each request once.\n${exitCodesHelp(CALL_EXIT)}`),
   parse({ flags, env }: CommandLine<Flags>) {
     const spaceId = flags.space ?? (env.YARDMASTER_SPACE || null);
-    const profile = env.YARDMASTER_PROFILE ?? null; // Of the option, the variable or the file.
+    const profile = env.YARDMASTER_PROFILE ?? null; // Already resolved from the option, the variable or the file.
     return { service: serviceOf(flags, env), spaceId, profile, isJson: flags.json ?? false };
   },
   async run({ service, spaceId, profile, isJson }, { out }) {
     const found = await checkService(service, spaceId);
     const { version, features, key, space } = found;
     const lines = [
-      `command   ${VERSION}`,
+      `cli       ${VERSION}`,
       ...(profile === null ? [] : [`profile   ${printable(profile)}`]),
       `service   ${version ?? 'unknown'} at ${service.url.origin}`,
       ...(features === null ? [] : [`features  ${features.join(', ')}`]),
@@ -44,15 +44,15 @@ export const infoCommand = defineCommand({
 });
 
 interface Found {
-  /** Version of the service; null when it did not respond. */
+  /** Version of the service; null if it did not respond. */
   version: string | null;
   features: string[] | null;
-  /** What is known about the key; null when it was not tried. */
+  /** Whether the key works; null if it was not tried. */
   key: string | null;
-  /** What the key may do in the space; null when it was not tried. */
+  /** What the key may do in the space; null if it was not tried. */
   space: string | null;
   exit: ExitCode;
-  /** What is wrong, and what to do; null when everything works. */
+  /** What is wrong and what to do; null if everything works. */
   problem: string | null;
 }
 
@@ -73,25 +73,25 @@ async function checkService(service: Service, spaceId: string | null): Promise<F
   return { ...found, ...(await checkKey(service, spaceId)) };
 }
 
-/** Try the key. Any call that needs one tells whether the key is known: without the scope it is refused as FORBIDDEN. */
+/** Try the key. Any call that requires one will do, because a valid key without the scope gets FORBIDDEN, not 401. */
 async function checkKey(service: Service, spaceId: string | null): Promise<Partial<Found>> {
   try {
-    const key = (await refusalOf(service, 'keys')) === null ? 'works, and may manage keys' : 'works';
+    const key = (await refusalOf(service, 'keys')) === null ? 'works, and can manage keys' : 'works';
     if (spaceId === null) return { key };
     const refusal = await refusalOf(service, spacePath(spaceId, 'jobs', { limit: 1 }));
-    return { key, space: `${printable(spaceId)}: ${refusal ?? 'the key may read its jobs'}` };
+    return { key, space: `${printable(spaceId)}: ${refusal ?? 'the key can read its jobs'}` };
   } catch (error) {
     if (error instanceof Unavailable) return { exit: CALL_EXIT.unavailable, problem: error.message };
     if (!(error instanceof Refused)) throw error;
     if (error.status !== 401) return { exit: CALL_EXIT.refused, problem: error.message };
-    const problem = 'the API key is unknown, was revoked, or has expired; set YARDMASTER_API_KEY';
+    const problem = 'the API key is unknown, revoked or expired; set YARDMASTER_API_KEY';
     return { key: 'does not work', exit: CALL_EXIT.refused, problem };
   }
 }
 
 const read = <T>(service: Service, path: string) => call<T>(service, { path }, { resendForMs: 0 });
 
-/** Try a call. Return why the key may not make it; null when it may. Other refusals are thrown. */
+/** Try a call. Return why the key may not make it, or null if it may. Throws all other refusals. */
 async function refusalOf(service: Service, path: string): Promise<string | null> {
   try {
     await read(service, path);
@@ -103,15 +103,15 @@ async function refusalOf(service: Service, path: string): Promise<string | null>
 }
 
 const anotherServer = ({ url }: Service) =>
-  `the server at ${url.origin} is not Yardmaster; set YARDMASTER_URL, without /api/v1`;
+  `the server at ${url.origin} is not Yardmaster; set YARDMASTER_URL to its address, without /api/v1`;
 
 const REASONS: Record<string, string> = {
-  ECONNREFUSED: 'nothing listens there',
-  ENOTFOUND: 'the host is unknown',
-  EAI_AGAIN: 'the name of the host cannot be resolved now',
+  ECONNREFUSED: 'connection refused',
+  ENOTFOUND: 'unknown host',
+  EAI_AGAIN: 'cannot resolve the host name right now',
 };
 
 function unreachable({ url }: Service, reason: string): string {
   const meaning = REASONS[/E[A-Z_]{6,}/.exec(reason)?.[0] ?? ''] ?? reason;
-  return `no connection to ${url.origin} (${meaning}); is YARDMASTER_URL right?`;
+  return `cannot connect to ${url.origin} (${meaning}); is YARDMASTER_URL correct?`;
 }

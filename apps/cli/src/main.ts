@@ -10,10 +10,10 @@ import { runProgram } from './program.js';
 
 const { stdout, stderr } = process;
 
-/** Aborted one after the other by signals, for a command that ends on its own; empty for the others. */
+/** Controllers that successive signals abort, for a command that exits on its own; empty for other commands. */
 let stops: AbortController[] = [];
 
-/** Abort the next signal of the command, or end the process when none is left. */
+/** Abort the next controller of the command, or end the process if none is left. */
 function stop(name: 'SIGINT' | 'SIGTERM'): void {
   const next = stops.find(({ signal }) => !signal.aborted);
   if (next === undefined) process.exit(128 + constants.signals[name]);
@@ -21,21 +21,21 @@ function stop(name: 'SIGINT' | 'SIGTERM'): void {
 }
 
 process.on('SIGINT', () => {
-  if (stderr.isTTY) stderr.write('\n'); // It keeps the prompt from standing behind the "^C".
+  if (stderr.isTTY) stderr.write('\n'); // Otherwise the shell prompt follows the "^C" on the same line.
   stop('SIGINT');
 });
 
 for (const stream of [stdout, stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // `| head` closes the output, for example. A reader that has closed it does not want an error message.
+    // A reader such as `head` closed the pipe on purpose, so exit without an error message.
     const [first, second] = stops;
     if (second !== undefined) first?.abort('SIGPIPE');
     else if (error.code === 'EPIPE') process.exit(EXIT.outputClosed.code);
-    else stderr.write(`yardmaster: cannot write the output (${error.code})\n`, () => process.exit(EXIT.refused.code));
+    else stderr.write(`yardmaster: cannot write output (${error.code})\n`, () => process.exit(EXIT.refused.code));
   });
 }
 
-/** Ask a question on the terminal. Ctrl-C ends the process, because the terminal stays in its normal mode. */
+/** Ask a question on the terminal. Ctrl-C still ends the process, because the terminal isn't in raw mode. */
 async function ask(question: string): Promise<string> {
   const input = createInterface({ input: process.stdin });
   stderr.write(question);
@@ -49,7 +49,7 @@ const code = await runProgram(process.argv.slice(2), {
   io: {
     out: stdout,
     err: stderr,
-    // The output for a slow reader must not fill the memory of this process.
+    // Output for a slow reader must not pile up in memory.
     waitForDrain: () => (stdout.writableNeedDrain ? once(stdout, 'drain') : null),
     interruptSignal() {
       const [first = new AbortController()] = stops;
@@ -60,7 +60,7 @@ const code = await runProgram(process.argv.slice(2), {
       const [first, second] = [new AbortController(), new AbortController()];
       stops = [first, second];
       process.on('SIGTERM', () => stop('SIGTERM'));
-      process.on('SIGHUP', () => first.abort('SIGHUP')); // A terminal and its shell may both send one.
+      process.on('SIGHUP', () => first.abort('SIGHUP')); // Counts once: a terminal and its shell may both send it.
       const end = (name: string) => {
         for (const each of stops) each.abort(name);
       };
@@ -73,13 +73,13 @@ const code = await runProgram(process.argv.slice(2), {
     },
     async readInput() {
       const input = await buffer(process.stdin);
-      if (!isUtf8(input)) throw new UsageError('the standard input is not valid UTF-8');
-      return new TextDecoder().decode(input); // It leaves a byte order mark out.
+      if (!isUtf8(input)) throw new UsageError('standard input is not valid UTF-8');
+      return new TextDecoder().decode(input); // Strips a byte order mark.
     },
     ask: isatty(0) && stderr.isTTY ? ask : null,
   },
 });
-// After --timeout, the process must not wait until its output is read.
+// After --timeout, don't wait for a reader of the output.
 if (code === EXIT.timedOut.code && stdout.writableLength > 0) process.exit(code);
-// Otherwise this must not be process.exit, because output that is not yet written to a pipe would be lost.
+// In all other cases, process.exit would lose output that is still on its way to a pipe.
 process.exitCode = code;

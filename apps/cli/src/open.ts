@@ -14,17 +14,17 @@ export const openCommand = defineCommand({
   define: (command) =>
     withSpaceOption(
       command
-        .description('Open the dashboard at a job, at a space or at its start page, and print the URL.')
-        .argument('[jobId]', 'the job'),
+        .description('Open the dashboard for a job or a space, or its start page, and print the URL.')
+        .argument('[jobId]', 'ID of the job'),
     )
-      .option('--print', 'only print the URL')
+      .option('--print', 'print the URL without opening a browser')
       .addHelpText('after', exitCodesHelp(CALL_EXIT)),
   parse({ args: [jobId], flags, env }: CommandLine<Flags>) {
     const { base } = serviceOf(flags, env);
-    if (jobId !== undefined && flags.space !== undefined) throw new UsageError('give either a job id or --space');
-    if (jobId === '' || flags.space === '') throw new UsageError('the id is empty');
+    if (jobId !== undefined && flags.space !== undefined) throw new UsageError('give either a job ID or --space');
+    if (jobId === '' || flags.space === '') throw new UsageError('the ID is empty');
     const spaceId = flags.space ?? (env.YARDMASTER_SPACE || undefined);
-    // Places as in apps/ui/src/app.tsx.
+    // Routes of apps/ui/src/app.tsx.
     const space = spaceId === undefined ? [] : ['spaces', spaceId];
     const path = jobId === undefined ? space : ['jobs', jobId];
     const url = `${base}/ui/#/${path.map(encodeURIComponent).join('/')}`;
@@ -34,7 +34,7 @@ export const openCommand = defineCommand({
     if (browser !== null) {
       const [program, ...args] = browser;
       const child = spawn(program, args, { stdio: 'ignore', detached: true, windowsVerbatimArguments: true });
-      child.on('error', () => undefined); // The URL is printed for the case that there is no such program.
+      child.on('error', () => undefined); // Without a browser, the user still has the printed URL.
       child.unref();
     }
     return done(out, [url]);
@@ -44,7 +44,7 @@ export const openCommand = defineCommand({
 /** Return the command that opens a URL in the browser of this machine; null without a display. */
 export function browserOf(url: string, platform: string, env: Env): [program: string, ...args: string[]] | null {
   if (platform === 'darwin') return ['open', url];
-  // `start` takes the first text in quotes as a title. A URL contains no quotes.
+  // `start` takes the first quoted argument as a window title. A URL contains no quotes.
   if (platform === 'win32') return ['cmd', '/c', 'start', '""', `"${url}"`];
   return env.DISPLAY || env.WAYLAND_DISPLAY ? ['xdg-open', url] : null;
 }

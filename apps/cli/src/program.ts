@@ -29,12 +29,12 @@ import { workCommand } from './work/command.js';
 interface ProgramOptions {
   env: Env;
   io: Io;
-  /** Runs a command. Default: its own `run`. */
+  /** How to run a command. Default: its own `run`. */
   run?: (command: CliCommand, request: unknown) => Promise<Outcome>;
 }
 
-/** The commands below the headings of the help. */
-const COMMANDS: Record<string, CliCommand[]> = {
+/** All commands except `completion`, under the headings of `yardmaster --help`. */
+export const COMMANDS: Record<string, CliCommand[]> = {
   Jobs: [
     createCommand,
     watchCommand,
@@ -44,17 +44,18 @@ const COMMANDS: Record<string, CliCommand[]> = {
     ...changeCommands,
     ...operationCommands,
   ] as CliCommand[],
-  Work: [workCommand],
+  Workers: [workCommand],
   Spaces: [spacesCommand, statsCommand, settingsCommand, ...pauseCommands, callbackSecretCommand],
-  Access: [...keyCommands, streamTokenCommand, auditCommand],
+  'API keys': [...keyCommands, streamTokenCommand, auditCommand],
   Service: [infoCommand, openCommand, devCommand, ...fsckCommands],
+  CLI: [...configCommands] as CliCommand[],
 };
 
-/** What commands of two words have in common. */
+/** Descriptions of the commands that have subcommands and do nothing themselves. */
 const PARENTS: Record<string, string> = {
-  config: 'Save the address, key and space of a service as a profile.',
+  config: 'Save the URL, key and space of a service as a profile.',
   keys: 'Create, list, rotate and revoke API keys.',
-  operations: 'Requeue, kill, delete or reschedule many jobs.',
+  operations: 'Requeue, kill, delete or reschedule many jobs at once.',
 };
 
 const HELP = `
@@ -68,7 +69,7 @@ Documentation: https://github.com/yardmaster/yardmaster/blob/main/docs/cli.md`;
 /**
  * Run a command line.
  *
- * @param args without the program's name
+ * @param args arguments, without the name of the program
  * @returns the exit code
  */
 export async function runProgram(args: string[], options: ProgramOptions): Promise<number> {
@@ -76,20 +77,21 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
   let outcome: Outcome = { exit: EXIT.completed, sentence: null };
   const program = new Command('yardmaster')
     .description(
-      'Create, watch and work on the jobs of a Yardmaster service, manage its keys, and check its stored data.',
+      'Create, watch and run jobs of a Yardmaster service, manage its spaces and API keys, and check its data.',
     )
-    .version(VERSION)
+    .version(VERSION, '-V, --version', 'show the version')
+    .helpOption('-h, --help', 'show this help')
     .addHelpText('after', HELP)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.out.write(text),
       writeErr: (text) => io.err.write(text),
-      // A mistyped --token=… must not be quoted.
+      // Never quote the value of a mistyped --token=…
       outputError: (text, write) =>
         write(text.replace(/^error: /, 'yardmaster: ').replace(/(--?[\w-]+)=[^\n]*/g, "$1=…'")),
     });
 
-  /** Return the command that has these subcommands. */
+  /** Return a command that has subcommands, and create it on first use. */
   function parentOf(name: string): Command {
     const description = PARENTS[name] ?? '';
     return (
@@ -112,18 +114,19 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
       }
     });
   }
-  const ofThis = [...configCommands, completionCommand(program)];
-  for (const [heading, commands] of Object.entries({ ...COMMANDS, 'This command': ofThis })) {
+  for (const [heading, commands] of Object.entries(COMMANDS)) {
     program.commandsGroup(`${heading}:`);
     for (const command of commands) add(command);
   }
-  program.helpCommand(true); // It belongs to the last group.
+  // These two belong to the last group as well.
+  add(completionCommand(program));
+  program.helpCommand('help [command]', 'Show the help of a command.');
 
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return error.exitCode === 0 ? EXIT.completed.code : EXIT.usage.code; // 0: the user asked for help or the version.
+    return error.exitCode === 0 ? EXIT.completed.code : EXIT.usage.code; // 0 after --help and --version.
   }
   if (outcome.sentence !== null) io.err.write(`yardmaster: ${outcome.sentence}\n`);
   return outcome.exit.code;

@@ -118,7 +118,7 @@ async function fsck(redisUrl: string, prefix: string) {
   const run = yardmaster(['fsck'], { REDIS_URL: redisUrl, KEY_PREFIX: prefix });
   return { code: await run.exit(), summary: run.out().split('\n').at(-2), err: run.err() };
 }
-const CLEAN = { code: 0, summary: 'Nothing is wrong.', err: '' };
+const CLEAN = { code: 0, summary: 'No faults found.', err: '' };
 
 /** Work until each of these jobs has ended. */
 async function workOff(call: Call, ids: string[]): Promise<string[]> {

@@ -1,8 +1,8 @@
 import { anyCommand, type Entry, valueCases } from './entries.js';
 
-/** Write the completion for bash. It works in bash 3.2, which macOS has. */
+/** Write the completion script for bash. It works in bash 3.2, the version on macOS. */
 export function bashScript(entries: Entry[]): string {
-  // Without choices, bash completes the name of a file.
+  // Without choices, bash completes file names.
   const values = valueCases(entries, (choices) => `COMPREPLY=(${choices.length > 0 ? compgen(choices) : ''})`);
   const words = entries.map(
     ({ path, words, options }) =>

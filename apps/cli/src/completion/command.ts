@@ -9,9 +9,9 @@ import { zshScript } from './zsh.js';
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
 /**
- * Make `yardmaster completion`, which prints a script for the completion of a shell.
+ * Define `yardmaster completion`, which prints a completion script for a shell.
  *
- * @param program the script is generated from its commands, so that it is never out of date
+ * @param program the CLI whose commands the script completes
  */
 export const completionCommand = (program: Command) =>
   defineCommand({
@@ -19,8 +19,8 @@ export const completionCommand = (program: Command) =>
     example: 'completion zsh',
     define: (command) =>
       command
-        .description('Print a script that completes commands and options in a shell.')
-        .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(SCRIPTS)))
+        .description('Print a script that completes commands and options in your shell.')
+        .addArgument(new Argument('<shell>', 'your shell').choices(Object.keys(SCRIPTS)))
         .addHelpText('after', HELP),
     parse: ({ args: [shell] }: CommandLine<Record<never, never>>) => ({ shell: shell as keyof typeof SCRIPTS }),
     async run({ shell }, { out }) {

@@ -1,28 +1,28 @@
 import type { Command } from 'commander';
 
-/** A word that can be completed, and what it does. */
+/** A word to complete, with its description. */
 export interface Word {
   word: string;
   description: string;
 }
 
-/** What can follow a command. */
+/** A command, with the words that can follow it. */
 export interface Entry {
-  /** Words of the command, separated by blanks; empty for the program itself. */
+  /** Words of the command, separated by spaces; empty for the program itself. */
   path: string;
-  /** Its subcommands, and the values of its argument. */
+  /** Subcommands, and the choices of its argument. */
   words: Word[];
   options: OptionWord[];
 }
 
 interface OptionWord extends Word {
-  /** Other spelling, such as `-o`. */
+  /** Short form, such as `-o`. */
   short: string | undefined;
-  /** Values; empty for any, null for an option without a value. */
+  /** Allowed values; empty for any value, null for an option without one. */
   choices: string[] | null;
 }
 
-/** List the program, and each of its commands, with what can follow it. */
+/** List a command and all of its subcommands, with the words that can follow each. */
 export function entriesOf(command: Command, path = ''): Entry[] {
   const help = command.createHelp();
   const options = help.visibleOptions(command);
@@ -43,14 +43,14 @@ export function entriesOf(command: Command, path = ''): Entry[] {
   return [entry, ...command.commands.flatMap((each) => entriesOf(each, `${path} ${each.name()}`.trim()))];
 }
 
-/** Write the pattern of a `case` that matches every command. */
+/** Write the `case` pattern that matches every command. */
 export const anyCommand = (entries: Entry[]) =>
   entries
     .filter(({ path }) => path !== '')
     .map(({ path }) => `'${path}'`)
     .join('|');
 
-/** Write the cases that complete the value of an option. */
+/** Write the `case` branches that complete the values of options. */
 export const valueCases = (entries: Entry[], complete: (choices: string[]) => string) =>
   entries
     .flatMap(({ path, options }) =>

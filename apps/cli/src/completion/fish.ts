@@ -1,6 +1,6 @@
 import type { Entry, Word } from './entries.js';
 
-/** Write the completion for fish, which also shows descriptions. */
+/** Write the completion script for fish, with descriptions. */
 export function fishScript(entries: Entry[]): string {
   const paths = entries.flatMap(({ path }) => (path === '' ? [] : [quoted(path)]));
   const lines = entries.flatMap(({ path, words, options }) => {
@@ -28,7 +28,7 @@ ${lines.join('\n')}
 `;
 }
 
-/** Write what follows an option: nothing, one of some words, or any text, for which fish completes the name of a file. */
+/** Write what follows an option: nothing, one of its choices, or any text, for which fish completes file names. */
 function argumentOf(choices: string[] | null): string {
   if (choices === null) return '';
   return choices.length === 0 ? ' -r -F' : ` -x -a ${quoted(choices.join(' '))}`;

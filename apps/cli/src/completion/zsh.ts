@@ -1,6 +1,6 @@
 import { anyCommand, type Entry, valueCases, type Word } from './entries.js';
 
-/** Write the completion for zsh, which also shows descriptions. */
+/** Write the completion script for zsh, with descriptions. */
 export function zshScript(entries: Entry[]): string {
   const values = valueCases(entries, (choices) =>
     choices.length > 0 ? `compadd -- ${choices.map(quoted).join(' ')}` : '_files',
@@ -41,5 +41,5 @@ compdef _yardmaster yardmaster
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Write a word with its description, as _describe reads it. */
+/** Write a word with its description, in the form that _describe expects. */
 const described = ({ word, description }: Word) => quoted(`${word.replaceAll(':', '\\:')}:${description}`);

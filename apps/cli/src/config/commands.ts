@@ -6,7 +6,7 @@ import { type Profile, pathOf, profileNamed, readConfig, writeConfig } from './c
 
 const HELP = exitCodesHelp(CALL_EXIT);
 
-/** Read the name of a profile, and where profiles are. */
+/** Read the name of a profile, and the path of the configuration file. */
 const profileIn = ({ args: [name = ''], env }: CommandLine<SpaceFlags>) => ({ name, path: pathOf(env) });
 
 /** `yardmaster config set`: saves a profile. */
@@ -17,16 +17,16 @@ const setProfileCommand = defineCommand({
     command
       .description('Save a profile, or change some of its values.')
       .argument('<name>', 'name of the profile')
-      .option('--url <url>', 'address of the service; required for a new profile')
-      .option('--token <key>', 'API key; - reads it from the standard input')
-      .option('--space <spaceId>', 'the space')
+      .option('--url <url>', 'URL of the service; required for a new profile')
+      .option('--token <key>', 'API key; - reads it from standard input, which keeps it out of the process list')
+      .option('--space <spaceId>', 'default space')
       .addHelpText('after', HELP),
   parse(line: CommandLine<SpaceFlags>) {
     const { url, token, space } = line.flags;
     const target = profileIn(line);
-    if (!/^[\w.-]+$/.test(target.name)) throw new UsageError('the name must have only letters, digits, _, . and -');
+    if (!/^[\w.-]+$/.test(target.name)) throw new UsageError('the name may contain only letters, digits, _, . and -');
     if (space === '') throw new UsageError('--space is empty');
-    serviceOf(line.flags, {}); // It throws when the address or the key is invalid.
+    serviceOf(line.flags, {}); // Throws if the URL or the key is invalid.
     return { ...target, url, token, space };
   },
   async run({ name, path, url, token, space }, { out, readInput }) {
@@ -44,13 +44,13 @@ const setProfileCommand = defineCommand({
   },
 });
 
-/** `yardmaster config use`: uses a profile in every command. */
+/** `yardmaster config use`: makes a profile the current one. */
 const useProfileCommand = defineCommand({
   name: 'config use',
   example: 'config use prod',
   define: (command) =>
     command
-      .description('Use a profile in every command.')
+      .description('Make a profile the current one, which all commands use.')
       .argument('<name>', 'name of the profile')
       .addHelpText('after', HELP),
   parse: profileIn,
@@ -66,13 +66,13 @@ type Row = Profile & { name: string; isUsed: boolean };
 
 const COLUMNS: Column<Row>[] = [
   { title: 'NAME', of: ({ name }) => name },
-  { title: 'USED', of: ({ isUsed }) => (isUsed ? 'yes' : '') },
+  { title: 'CURRENT', of: ({ isUsed }) => (isUsed ? 'yes' : '') },
   { title: 'URL', of: ({ url }) => url },
   { title: 'SPACE', of: ({ space = '' }) => space },
   { title: 'KEY', of: ({ token }) => (token === undefined ? '' : 'set') },
 ];
 
-/** `yardmaster config list`: lists the profiles without their keys. */
+/** `yardmaster config list`: lists the profiles, without their keys. */
 const listProfilesCommand = defineCommand({
   name: 'config list',
   example: 'config list',
@@ -107,5 +107,5 @@ const deleteProfileCommand = defineCommand({
   },
 });
 
-/** Commands of profiles, in the order of the help. */
+/** Commands for profiles, in the order of the help. */
 export const configCommands = [setProfileCommand, useProfileCommand, listProfilesCommand, deleteProfileCommand];

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type Env, UsageError } from '../command.js';
 import type { ServiceFlags } from '../flags.js';
 
-/** Values that commands use for options and variables that are not set. */
+/** Defaults for options and variables that are not set. */
 const profile = z.object({
   url: z.url({ protocol: /^https?$/ }),
   /** API key. */
@@ -14,13 +14,13 @@ const profile = z.object({
 export type Profile = z.output<typeof profile>;
 
 const config = z.object({
-  /** Name of the profile in use; null for none. */
+  /** Name of the current profile; null for none. */
   current: z.string().nullable(),
   profiles: z.record(z.string(), profile),
 });
 export type Config = z.output<typeof config>;
 
-/** Return the variables, with the values of the profile for those that are not set. @throws UsageError */
+/** Fill in variables that are not set with the values of the profile. @throws UsageError */
 export function withProfile(env: Env, flags: ServiceFlags): Env {
   const { current, profiles } = readConfig(pathOf(env));
   const name = flags.profile ?? (env.YARDMASTER_PROFILE || current);
@@ -30,28 +30,28 @@ export function withProfile(env: Env, flags: ServiceFlags): Env {
   return {
     ...env,
     YARDMASTER_URL: address,
-    // The key of a service must not be sent to another one.
+    // Never send the key of one service to another.
     YARDMASTER_API_KEY: env.YARDMASTER_API_KEY || (address === url ? token : undefined),
     YARDMASTER_SPACE: env.YARDMASTER_SPACE || space,
     YARDMASTER_PROFILE: name,
   };
 }
 
-/** Return a profile. @throws UsageError without one of this name */
+/** Return a profile by its name. @throws UsageError if it does not exist */
 export function profileNamed(name: string, profiles: Config['profiles']): Profile {
   const found = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (found !== undefined) return found;
-  throw new UsageError(`there is no profile ${JSON.stringify(name)}; "yardmaster config list" shows them`);
+  throw new UsageError(`there is no profile ${JSON.stringify(name)}; list the profiles with: yardmaster config list`);
 }
 
-/** Return the path of the file; null when no variable names a folder for it. */
+/** Return the path of the configuration file; null if no variable names a folder for it. */
 export function pathOf(env: Env): string | null {
   const home = env.HOME || env.USERPROFILE;
   const folder = env.XDG_CONFIG_HOME || (home && join(home, '.config'));
   return folder ? join(folder, 'yardmaster', 'config.json') : null;
 }
 
-/** Read the file. A missing one has no profiles. @throws UsageError when it is broken */
+/** Read the configuration file. If it is missing, there are no profiles. @throws UsageError if it is invalid */
 export function readConfig(path: string | null): Config {
   const none: Config = { current: null, profiles: {} };
   if (path === null) return none;
@@ -61,13 +61,13 @@ export function readConfig(path: string | null): Config {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return none;
     if (typeof code === 'string') throw new UsageError(`cannot read ${path} (${code})`);
-    throw new UsageError(`${path} is not a valid list of profiles; correct it or delete it`); // It may contain keys.
+    throw new UsageError(`${path} is not a valid configuration file; fix or delete it`); // Don't quote it: it may contain keys.
   }
 }
 
-/** Replace the file, which only its owner may read. @throws UsageError */
+/** Replace the configuration file, which only its owner may read. @throws UsageError */
 export function writeConfig(path: string | null, written: Config): void {
-  if (path === null) throw new UsageError('set HOME or XDG_CONFIG_HOME');
+  if (path === null) throw new UsageError('no folder for profiles; set HOME or XDG_CONFIG_HOME');
   const draft = `${path}.${process.pid}`;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

@@ -2,7 +2,7 @@ import { type CommandLine, defineCommand, UsageError } from '../command.js';
 import { exitCodesHelp, FSCK_EXIT } from '../exit-codes.js';
 import { formatOf, PLAIN_HELP, type RedisFlags, redisVariablesOf, withRedisOptions } from '../flags.js';
 
-/** Flags of `fsck`. Its subcommand gets them as well. */
+/** Flags of `fsck`, which its subcommand also accepts. */
 interface Flags extends RedisFlags {
   repair?: boolean;
   verbose?: boolean;
@@ -17,9 +17,9 @@ const fsckCommand = defineCommand({
   define: (command) =>
     withRedisOptions(
       command
-        .description('Check that the data in Redis is consistent. The service may run meanwhile.')
-        .option('--repair', 'repair the faults that job records can correct; without this option nothing is written')
-        .option('--verbose', 'show every fault when it is found'),
+        .description('Check that the data in Redis is consistent. Safe to run while the service is running.')
+        .option('--repair', 'repair the faults that job records can correct; without it, nothing is written')
+        .option('--verbose', 'print every fault when it is found, not only the first 20 of each kind at the end'),
     )
       .option('--plain', PLAIN_HELP)
       .option('--json', 'print each fault as one line of JSON, and a summary as the last line')
@@ -30,12 +30,12 @@ const fsckCommand = defineCommand({
     format: formatOf(flags, env),
     variables: redisVariablesOf(flags, env),
   }),
-  // Import it only now, because it loads the whole store. The other commands start in half the time without it.
+  // Loaded on demand, because it loads the whole store: other commands start twice as fast without it.
   run: async (request, io) => (await import('./run.js')).checkAndReport(request, io),
 });
 
 const HELP = `
-Set RETENTION_SECONDS, DELIVERY_TIMEOUT_SECONDS and COMPAT as for the service, because deadlines follow from them.
+Deadlines depend on RETENTION_SECONDS, DELIVERY_TIMEOUT_SECONDS and COMPAT: set them as for the service.
 ${exitCodesHelp(FSCK_EXIT)}`;
 
 /** `yardmaster fsck show`: prints the record of a job. */
@@ -43,15 +43,17 @@ const showRecordCommand = defineCommand({
   name: 'fsck show',
   example: 'fsck show $JOB',
   define: (command) =>
-    withRedisOptions(command.description('Print the record of a job as Redis has it.').argument('<jobId>', 'the job'))
-      .option('--json', 'print the record as one line of JSON, with whole values')
+    withRedisOptions(
+      command.description('Print the raw record of a job in Redis.').argument('<jobId>', 'ID of the job'),
+    )
+      .option('--json', 'print the record as one line of JSON, without cutting long values')
       .addHelpText('after', exitCodesHelp(FSCK_EXIT)),
   parse({ args: [jobId = ''], flags, env }: CommandLine<Flags>) {
-    if (jobId === '') throw new UsageError('the id is empty');
-    if (flags.repair) throw new UsageError('--repair and show exclude each other');
+    if (jobId === '') throw new UsageError('the ID is empty');
+    if (flags.repair) throw new UsageError('--repair and show cannot be combined');
     return { jobId, isJson: flags.json ?? false, variables: redisVariablesOf(flags, env) };
   },
-  run: async (request, io) => (await import('./run.js')).printRecord(request, io), // As `fsck` does.
+  run: async (request, io) => (await import('./run.js')).printRecord(request, io), // Loaded on demand, like `fsck`.
 });
 
 /** `fsck` and its subcommand. */

@@ -7,21 +7,21 @@ export interface Report {
   /**
    * Report a fault.
    *
-   * @returns a promise to wait for when the reader is slower than the check, else null
+   * @returns a promise to wait for if the reader is slower than the check, or null
    */
   fault(fault: Fault): Promise<unknown> | null;
   progress(progress: FsckProgress): void;
   /**
    * Report the end of the check.
    *
-   * @returns how many faults are left
+   * @returns number of faults that are left
    */
   end(seen: FsckProgress, isInterrupted: boolean): number;
-  /** Called when the check has failed. */
+  /** Clean up after a failed check. */
   close(): void;
 }
 
-/** Create a report that prints each fault as one JSON line when it is found, and a summary as the last line. */
+/** Create a report that prints each fault as one line of JSON when it is found, and a summary as the last line. */
 export function jsonReport({ out, waitForDrain }: Io): Report {
   const tally = new Tally(0);
   const print = (value: object) => out.write(`${printableJson(JSON.stringify(value))}\n`);
@@ -52,7 +52,7 @@ export interface Kind {
   samples: Fault[];
 }
 
-/** Counts faults, and keeps only the first of each kind, because a broken Redis may have millions. */
+/** Counts faults, and keeps only the first few of each kind, because there may be millions. */
 export class Tally {
   left = 0;
   repaired = 0;
@@ -76,7 +76,7 @@ export class Tally {
     if (kind.samples.length < this.#samples) kind.samples.push(fault);
   }
 
-  /** Return how many faults there were of each kind, repaired or not. */
+  /** Return the number of faults of each kind, repaired or not. */
   counts(): Partial<Record<FaultKind, number>> {
     return Object.fromEntries([...this.kinds].map(([name, { left, repaired }]) => [name, left + repaired]));
   }

@@ -7,7 +7,7 @@ import { type TextReportOptions, textReport } from './text-report.js';
 
 /** Parsed command line of `fsck`. */
 export interface FsckRequest extends TextReportOptions {
-  /** The service's own variables: address of Redis, and how it is used. */
+  /** Variables of the service, such as REDIS_URL and KEY_PREFIX. */
   variables: Env;
 }
 
@@ -37,7 +37,7 @@ export async function checkAndReport(request: FsckRequest, io: Io): Promise<Outc
   }
 }
 
-/** Columns of a name or a value. `--json` prints all of it. */
+/** Maximum columns of a name or a value. `--json` prints them in full. */
 const VALUE_COLUMNS = 200;
 
 /** Print the record of a job. */
@@ -48,12 +48,12 @@ export async function printRecord({ jobId, isJson, variables }: ShowRequest, { o
   } catch (error) {
     return { exit: FSCK_EXIT.unchecked, sentence: printableLines(reasonOf(error)) };
   }
-  if (record === null) return { exit: FSCK_EXIT.faults, sentence: `there is no job ${printable(jobId)}` };
+  if (record === null) return { exit: FSCK_EXIT.faults, sentence: `job ${printable(jobId)} does not exist` };
   out.write(isJson ? `${printableJson(JSON.stringify(record))}\n` : textOf(record));
   return { exit: FSCK_EXIT.clean, sentence: null };
 }
 
-/** Format a record as a line for each part of its state and each other field. */
+/** Format a record: one line for each part of its state, then one for each other field. */
 function textOf({ state, fields }: StoredRecord): string {
   const parts = typeof state === 'string' ? { state } : (state ?? {});
   return [...Object.entries(parts), ...Object.entries(fields)]

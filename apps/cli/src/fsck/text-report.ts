@@ -7,23 +7,23 @@ import { sizeOf, type Terminal } from '../terminal/region.js';
 import { type Kind, type Report, Tally } from './report.js';
 
 export interface TextReportOptions {
-  /** Whether the check repairs the faults that can be repaired. */
+  /** Whether the check repairs faults. */
   isRepairing: boolean;
-  /** Whether to show every fault, not only the first faults of each kind. */
+  /** Whether to print every fault, not only the first few of each kind. */
   isVerbose: boolean;
   format: Format;
 }
 
-/** How many faults of each kind are shown, unless all are. */
+/** Number of faults of each kind to print without `--verbose`. */
 const SAMPLES = 20;
 
-/** Columns of a fault in the report. `--json` prints all of it. */
+/** Maximum columns of a fault. `--json` prints it in full. */
 const DETAIL_COLUMNS = 300;
 
 /**
  * Create a report that groups faults by kind at the end.
  *
- * With `isVerbose`, each fault is a line when it is found, and the groups are only counts.
+ * With `isVerbose`, it prints each fault when it is found, and only counts at the end.
  */
 export function textReport(
   { isRepairing, isVerbose, format }: TextReportOptions,
@@ -43,7 +43,7 @@ export function textReport(
     print(color.bold(`${number(count)} × ${FAULTS[name].meaning} (${resultOf(name, kind, isRepairing)})`));
     for (const fault of kind.samples) print(`  ${lineOf(fault)}`);
     const more = count - kind.samples.length;
-    if (!isVerbose && more > 0) print(color.dim(`  and ${number(more)} more, which --verbose shows`));
+    if (!isVerbose && more > 0) print(color.dim(`  and ${number(more)} more; use --verbose to see them all`));
   };
 
   return {
@@ -61,7 +61,7 @@ export function textReport(
       const seconds = ((performance.now() - began) / 1000).toFixed(1);
       print(`${isInterrupted ? 'Interrupted: checked' : 'Checked'} ${checkedOf(seen)} in ${seconds} s.`);
       if (seen.uncounted > 0) {
-        print(`The names of ${number(seen.uncounted)} spaces were not counted, because jobs were purged meanwhile.`);
+        print(`Job names were not counted in ${number(seen.uncounted)} spaces, because jobs were purged too fast.`);
       }
       const shade = tally.left > 0 ? color.red : tally.repaired > 0 ? color.yellow : color.green;
       print(shade(summaryOf(tally, isRepairing)));
@@ -71,7 +71,7 @@ export function textReport(
   };
 }
 
-const number = (count: number) => count.toLocaleString('en').replaceAll(',', ' ');
+const number = (count: number) => count.toLocaleString('en');
 
 function lineOf({ jobId, key, detail, repair }: Fault): string {
   const job = jobId !== null && !key.includes(jobId) ? `${jobId} in ` : '';
@@ -90,15 +90,15 @@ const checkedOf = ({ keys, jobs, entries, spaces, apiKeys }: FsckProgress) =>
   `${number(keys)} keys: ${number(jobs)} jobs, ${number(entries)} index entries, ${number(spaces)} spaces, ${number(apiKeys)} API keys,`;
 
 function summaryOf({ left, repaired, repairable }: Tally, isRepairing: boolean): string {
-  if (left === 0 && repaired === 0) return 'Nothing is wrong.';
+  if (left === 0 && repaired === 0) return 'No faults found.';
   if (isRepairing) return `Faults: ${number(repaired)} repaired, ${number(left)} left.`;
-  return `Faults: ${number(left)}, of which --repair can repair ${number(repairable)}.`;
+  return `Faults: ${number(left)}; --repair can repair ${number(repairable)} of them.`;
 }
 
-/** Time between two draws. Faster updates would not be visible. */
+/** Interval between redraws. Faster ones would not be visible. */
 const DRAW_EVERY_MS = 100;
 
-/** One line on a terminal that shows the progress of a check. It is drawn over in place. */
+/** A terminal line that shows the progress of a check, redrawn in place. */
 class ProgressLine {
   readonly #terminal: Terminal | null;
   #drawnAt = Number.NEGATIVE_INFINITY;
@@ -113,9 +113,9 @@ class ProgressLine {
     if (this.#terminal === null || performance.now() - this.#drawnAt < DRAW_EVERY_MS) return;
     this.#drawnAt = performance.now();
     this.#isShown = true;
-    // There may be more keys now than when the check began, and SCAN may return a key twice.
+    // There may be more keys than when the check started, and SCAN may return a key twice.
     const percent = Math.min(100, Math.floor((100 * keys) / Math.max(1, keysInAll)));
-    const text = `${percent}% of ${keysInAll} keys, ${jobs} jobs, ${left} faults, ${repaired} repaired`;
+    const text = `${percent}% of ${number(keysInAll)} keys, ${number(jobs)} jobs, ${number(left)} faults, ${number(repaired)} repaired`;
     this.#terminal.write(`\r\u001b[2K${clip(text, sizeOf(this.#terminal).columns - 1)}`);
   }
 

@@ -18,14 +18,15 @@ interface ReleaseFlags extends KillFlags {
   deliveryToken?: string;
 }
 
-/** A command that changes jobs one after the other. */
+/** A command that changes one or more jobs, one at a time. */
 interface EachCommand<Flags extends ServiceFlags & ConfirmFlags> {
   name: string;
   description: string;
   example: string;
   options?: (command: Command) => Command;
+  /** For the error without an API key, such as `killing`. */
   doing: string;
-  /** What the output says about each job. */
+  /** For the output about each job, such as `killed`. */
   past: string;
   scope: 'jobs:kill' | 'jobs:manage';
   change: (service: Service, id: string, flags: Flags) => Promise<unknown>;
@@ -40,7 +41,7 @@ const eachCommand = <Flags extends ServiceFlags & ConfirmFlags>(of: EachCommand<
         (of.options ?? ((same) => same))(
           command
             .description(of.description)
-            .argument('<jobId...>', 'the jobs; - reads their ids from the standard input, one on each line')
+            .argument('<jobId...>', 'IDs of the jobs; - reads them from standard input, one per line')
             .option(...YES_OPTION),
         ),
       ).addHelpText('after', keyHelp(of.scope)),
@@ -48,12 +49,12 @@ const eachCommand = <Flags extends ServiceFlags & ConfirmFlags>(of: EachCommand<
       const { service } = idIn(line, `${of.doing} a job`, of.scope);
       return { service, ids: line.args, flags: line.flags };
     },
-    /** Change each job. A refusal does not keep the others from being changed. */
+    /** Change each job, and continue after a refusal. */
     async run({ service, ids, flags }, io): Promise<Outcome> {
       const input = ids.includes('-') ? (await io.readInput()).split('\n') : [];
       const all = ids.flatMap((id) => (id === '-' ? input : [id])).map((id) => id.trim());
       const wanted = all.filter((id) => id !== '');
-      // Who types ids on a terminal ends the input, so that it can have no answer.
+      // After reading IDs from a terminal, its input is closed, so nobody could answer.
       const mustAsk = wanted.length > 1 && !flags.yes && !ids.includes('-');
       if (mustAsk && io.ask !== null && !(await isConfirmed(io.ask, { action: of.name, count: wanted.length }))) {
         return DECLINED;
@@ -78,7 +79,7 @@ const killCommand = eachCommand<KillFlags>({
   name: 'kill',
   example: "kill $JOB --reason 'wrong image'",
   description: 'Kill jobs that have not ended.',
-  options: (command) => command.option('--reason <text>', 'reason, for their history'),
+  options: (command) => command.option('--reason <text>', 'reason to record in their history'),
   doing: 'killing',
   past: 'killed',
   scope: 'jobs:kill',
@@ -86,18 +87,18 @@ const killCommand = eachCommand<KillFlags>({
     call(service, { method: 'POST', path: jobPath(id, 'kill'), body: { reason } }),
 });
 
-/** `yardmaster release`: release a job that a worker holds. */
+/** `yardmaster release`: returns a claimed job to the queue. */
 const releaseCommand = defineCommand({
   name: 'release',
   example: 'release $JOB --delay 30s',
   define: (command) =>
     withServiceOptions(
       command
-        .description('Give back a job that is delivered or running. The attempt is not counted.')
-        .argument('<jobId>', 'the job')
-        .option('--reason <text>', 'reason, for its history')
-        .option('--delay <time>', 'make it claimable only after this time', secondsOf)
-        .option('--delivery-token <token>', 'release it only if this delivery has it'),
+        .description('Return a delivered or running job to the queue, without using up an attempt.')
+        .argument('<jobId>', 'ID of the job')
+        .option('--reason <text>', 'reason to record in its history')
+        .option('--delay <time>', 'make the job claimable only after this long', secondsOf)
+        .option('--delivery-token <token>', 'release the job only if this delivery still holds it'),
     ).addHelpText('after', keyHelp('jobs:fail')),
   parse(line: CommandLine<ReleaseFlags>) {
     const { reason = null, delay: delaySeconds = null, deliveryToken = null } = line.flags;
@@ -106,7 +107,7 @@ const releaseCommand = defineCommand({
   async run({ service, id, reason, delaySeconds, deliveryToken }, { out }) {
     const body = delaySeconds === null ? { reason } : { reason, delaySeconds };
     const request = { method: 'POST', path: jobPath(id, 'release'), body } as const;
-    // Without a token, a call that is sent again could take the job from the next worker.
+    // Without a token, a retry could take the job from the next worker.
     const once = { isOnce: true };
     const ofDelivery = deliveryToken === null ? once : { headers: { 'x-delivery-token': deliveryToken } };
     await call(service, { ...request, ...ofDelivery });
@@ -118,7 +119,7 @@ const requeueCommand = eachCommand<ServiceFlags & ConfirmFlags & { delay?: numbe
   name: 'requeue',
   example: 'requeue - < ids.txt',
   description: 'Put dead or killed jobs back in the queue, with all of their attempts.',
-  options: (command) => command.option('--delay <time>', 'make them claimable only after this time', secondsOf),
+  options: (command) => command.option('--delay <time>', 'make the jobs claimable only after this long', secondsOf),
   doing: 'requeuing',
   past: 'requeued',
   scope: 'jobs:manage',
@@ -126,16 +127,16 @@ const requeueCommand = eachCommand<ServiceFlags & ConfirmFlags & { delay?: numbe
     call(service, { isOnce: true, method: 'POST', path: jobPath(id, 'requeue'), body: { delaySeconds } }),
 });
 
-/** `yardmaster copy`: creates a job with the options of another one. */
+/** `yardmaster copy`: creates a job like another one. */
 const copyCommand = defineCommand({
   name: 'copy',
   example: `copy $JOB '{"image": "b.png"}'`,
   define: (command) =>
     withServiceOptions(
       command
-        .description('Create a job with the payload and the options of another one, and print its id.')
-        .argument('<jobId>', 'the other job')
-        .argument('[payload]', 'another payload, a JSON object; - reads it from the standard input'),
+        .description('Create a job with the payload and options of another one, and print its ID.')
+        .argument('<jobId>', 'ID of the job to copy')
+        .argument('[payload]', 'different payload, a JSON object; - reads it from standard input'),
     ).addHelpText('after', keyHelp('jobs:create and jobs:read')),
   parse(line: CommandLine<ServiceFlags>) {
     const payload = payloadIn(line.args[1]);

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../command.js';
 import { countOf, integerOf, momentOf, repeated, secondsOf } from '../flag-values.js';
 
-/** Flags that are fields of the body of Create Job. */
+/** Flags that set fields of the request body. */
 export interface BodyFlags {
   delay?: number;
   at?: string;
@@ -20,31 +20,35 @@ export interface BodyFlags {
   callbackOn?: string;
 }
 
-/** Add the options that are fields of the body. The service checks their limits, which may differ there. */
+/** Add the options that set fields of the body. The service checks their limits, which operators can configure. */
 export function withBodyOptions(command: Command): Command {
   return command
-    .option('--delay <time>', 'make it claimable after this time', secondsOf)
-    .option('--at <time>', 'make it claimable at this time, ISO 8601 with a time zone', momentOf)
-    .option('--max-retries <count>', 'attempts after the first (default: 3)', countOf)
-    .option('--timeout <time>', 'longest time between two heartbeats of its worker (default: 300)', secondsOf)
-    .option('--retry <delay>', 'seconds before each further attempt, or the field retry as JSON', retryOf)
-    .option('--priority <seconds>', 'head start in the queue', integerOf)
-    .option('--max-run <time>', 'end an attempt that takes longer', secondsOf)
-    .option('--start-within <time>', 'end the job if no worker has started it by then', secondsOf)
-    .option('--unique <key>', 'key[,until[,onConflict[,ttlSeconds]]], or the field unique as JSON', uniqueOf)
-    .option('--tag <tag>', 'word by which the job is found; may be repeated', repeated)
-    .option('--callback-url <url>', 'address that gets the end of the job')
-    .option('--callback-header <header>', 'header of the callback, as "name: value"; may be repeated', repeated)
-    .option('--callback-on <ends>', `ends that are sent, comma-separated: ${TERMINAL_STATUSES.join(', ')}`);
+    .option('--delay <time>', 'make the job claimable after this long', secondsOf)
+    .option('--at <time>', 'make the job claimable at this time, ISO 8601 with a time zone', momentOf)
+    .option('--max-retries <count>', 'maximum number of retries after the first attempt (default: 3)', countOf)
+    .option('--timeout <time>', 'fail an attempt after this long without a heartbeat (default: 5m)', secondsOf)
+    .option(
+      '--retry <delay>',
+      'seconds before each retry, a JSON array of seconds, or the retry field as JSON',
+      retryOf,
+    )
+    .option('--priority <seconds>', 'head start in the queue, in seconds', integerOf)
+    .option('--max-run <time>', 'fail an attempt that runs longer than this', secondsOf)
+    .option('--start-within <time>', 'mark the job dead unless a worker acks it within this time', secondsOf)
+    .option('--unique <key>', 'key[,until[,onConflict[,ttlSeconds]]], or the unique field as JSON', uniqueOf)
+    .option('--tag <tag>', 'tag to find the job by; repeatable', repeated)
+    .option('--callback-url <url>', 'URL to notify when the job ends')
+    .option('--callback-header <header>', 'header of the callback, as "name: value"; repeatable', repeated)
+    .option('--callback-on <outcomes>', `outcomes to notify of, comma-separated: ${TERMINAL_STATUSES.join(', ')}`);
 }
 
 /**
- * Return the fields of the body that were given, under the names of the API.
+ * Return the fields of the body that flags set, under their API names.
  *
  * @throws UsageError
  */
 export function bodyOf(flags: BodyFlags): Record<string, JsonValue> {
-  if (flags.delay !== undefined && flags.at !== undefined) throw new UsageError('--delay and --at exclude each other');
+  if (flags.delay !== undefined && flags.at !== undefined) throw new UsageError('--delay and --at cannot be combined');
   const fields: Record<string, JsonValue | undefined> = {
     delaySeconds: flags.delay,
     scheduledFor: flags.at,
@@ -66,18 +70,18 @@ export function bodyOf(flags: BodyFlags): Record<string, JsonValue> {
   >;
 }
 
-/** Read `--retry`: a number of seconds, a list of them, or the whole field. */
+/** Read `--retry`: a number of seconds, an array of them, or the whole field. */
 function retryOf(text: string): JsonValue {
   const value = jsonOf(text, 'a number of seconds, or JSON as in docs/retries.md');
   return typeof value === 'number' || Array.isArray(value) ? { delaySeconds: value } : value;
 }
 
-/** Read `--unique`: the key and what follows it, or the whole field as JSON, for a key with a comma. */
+/** Read `--unique`: comma-separated parts, or the whole field as JSON, for a key that contains a comma. */
 function uniqueOf(text: string): JsonValue {
   if (text.startsWith('{')) return jsonOf(text, 'key[,until[,onConflict[,ttlSeconds]]], or JSON');
   const [key = '', until, onConflict, ttl, ...rest] = text.split(',');
   if (key === '' || rest.length > 0) {
-    throw new InvalidArgumentError('It must be key[,until[,onConflict[,ttlSeconds]]], or JSON.');
+    throw new InvalidArgumentError('Expected key[,until[,onConflict[,ttlSeconds]]], or JSON.');
   }
   return {
     key,
@@ -91,11 +95,11 @@ function jsonOf(text: string, form: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
-    throw new InvalidArgumentError(`It must be ${form}.`);
+    throw new InvalidArgumentError(`Expected ${form}.`);
   }
 }
 
-/** Read headers. An error does not quote them, because they may contain a secret. */
+/** Read headers. Errors don't quote them, because they may contain a secret. */
 function headersOf(lines: string[]): Record<string, string> {
   return Object.fromEntries(
     lines.map((line) => {

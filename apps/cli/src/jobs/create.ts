@@ -16,7 +16,7 @@ interface Flags extends SpaceFlags, BodyFlags {
   wait?: number;
 }
 
-/** `yardmaster create`: creates a job, and may wait for its result. */
+/** `yardmaster create`: creates a job, and can wait for its result. */
 export const createCommand = defineCommand({
   name: 'create',
   example: `create resize '{"image": "a.png"}' --space demo --wait 60`,
@@ -24,15 +24,15 @@ export const createCommand = defineCommand({
     withSpaceOption(
       withBodyOptions(
         command
-          .description('Create a job, and print its id.')
-          .argument('<name>', 'name of the job')
-          .argument('[payload]', 'a JSON object for the worker; - reads it from the standard input'),
+          .description('Create a job, and print its ID.')
+          .argument('<name>', 'name of the job, such as resize')
+          .argument('[payload]', 'JSON object for the worker; - reads it from standard input'),
       )
-        .option('--idempotency-key <key>', 'create the job only once with this key (default: a new one)')
-        .option('--wait <time>', 'how long to wait for the job to end; its result is then printed', waitSecondsOf),
+        .option('--idempotency-key <key>', 'create only one job with this key (default: a new key for each run)')
+        .option('--wait <time>', 'wait up to this long for the job to end, and print its result', waitSecondsOf),
     )
       .option('--json', 'print the job as one line of JSON')
-      .addHelpText('after', keyHelp('jobs:create; --wait also jobs:read', CREATE_EXIT)),
+      .addHelpText('after', keyHelp('jobs:create, and jobs:read for --wait', CREATE_EXIT)),
   parse(line: CommandLine<Flags>) {
     const [name = '', payload] = line.args;
     const { idempotencyKey = null, wait: waitSeconds = null } = line.flags;
@@ -48,12 +48,12 @@ export const createCommand = defineCommand({
   async run({ service, spaceId, idempotencyKey, waitSeconds, isJson, ...request }, io) {
     const body = await withPayload(request.body, request.payload, io);
     const headers = {
-      // With a key, the call can be sent again without making a second job.
+      // Makes retries safe: they can't create a second job.
       'idempotency-key': idempotencyKey ?? randomUUID(),
-      // Otherwise the service would ignore an option that it does not know.
+      // Makes an older service refuse an option that it doesn't know, instead of ignoring it.
       prefer: 'handling=strict',
     };
-    // A caller without jobs:read gets no more than the id.
+    // Without jobs:read, the response contains only the ID.
     const path = spacePath(spaceId, 'jobs');
     const job = await call<{ id: string }>(service, { method: 'POST', path, body, headers });
     if (typeof job?.id !== 'string') throw new Refused('the response is not a job');
@@ -71,7 +71,7 @@ interface WaitOptions {
 
 const ENDS = { completed: CREATE_EXIT.created, dead: CREATE_EXIT.dead, killed: CREATE_EXIT.killed };
 
-/** Wait for the end of a job, and print its result, or with `--json` the job. */
+/** Wait for a job to end, and print its result or, with `--json`, the job. */
 async function waitForEnd({ service, jobId, waitSeconds, isJson }: WaitOptions, io: Io): Promise<Outcome> {
   const endMs = performance.now() + waitSeconds * 1000;
   const print = (value: unknown) => io.out.write(`${jsonLine(value ?? null)}\n`);
@@ -86,12 +86,12 @@ async function waitForEnd({ service, jobId, waitSeconds, isJson }: WaitOptions, 
       const sentence = job.status === 'completed' ? null : printable(`${name} is ${job.status}${reasonOf(job)}`);
       return { exit: ENDS[job.status], sentence };
     }
-    if (performance.now() < endMs) continue; // A call may wait for a shorter time than the caller asked for.
+    if (performance.now() < endMs) continue; // The service may respond sooner than requested.
     return { exit: CREATE_EXIT.timedOut, sentence: `${name} is still ${printable(job.status)} after ${waitSeconds} s` };
   }
 }
 
-/** Return why a job ended without a result, for a sentence; an empty text when no reason is known. */
+/** Return why a job was killed or died, to append to a sentence; '' if no reason is known. */
 function reasonOf({ status, error, events }: JobWithEvents): string {
   const reason = status === 'killed' ? (events.at(-1)?.data as { reason?: unknown } | null)?.reason : error;
   if (reason === undefined || reason === null) return '';

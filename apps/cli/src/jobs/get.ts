@@ -16,8 +16,8 @@ export const getCommand = defineCommand({
   name: 'get',
   example: 'get $JOB --no-history',
   define: (command) =>
-    withServiceOptions(command.description('Show a job with its history.').argument('<jobId>', 'the job'))
-      .option('--no-history', 'leave the history out')
+    withServiceOptions(command.description('Show a job with its history.').argument('<jobId>', 'ID of the job'))
+      .option('--no-history', 'omit the history')
       .option('--json', 'print the job as one line of JSON, as the service sent it')
       .addHelpText('after', keyHelp('jobs:read')),
   parse: (line: CommandLine<ServiceFlags & { history: boolean }>) => ({
@@ -33,23 +33,23 @@ export const getCommand = defineCommand({
   },
 });
 
-/** A job, with its history unless that is left out. */
+/** A job, with its history unless `--no-history` omits it. */
 type ShownJob = Job & { events?: JobEvent[] };
 
-/** Fields in the order in which they are shown; each is left out when the job does not have it. */
+/** Fields in display order. A field that the job lacks is omitted. */
 const FIELDS: [title: string, of: (job: ShownJob) => unknown][] = [
   ['id', ({ id }) => id],
   ['name', ({ name }) => name],
   ['space', ({ spaceId }) => spaceId],
   ['status', ({ status }) => status],
-  ['attempts', ({ attemptNumber, maxRetries }) => `${attemptNumber} of at most ${maxRetries + 1}`],
+  ['attempts', ({ attemptNumber, maxRetries }) => `${attemptNumber} of ${maxRetries + 1}`],
   ['worker', ({ workerId }) => workerId],
   ['progress', ({ progress }) => progressTextOf(progress)],
   ['payload', ({ payload }) => payload],
   ['result', ({ result }) => result],
   ['error', ({ error }) => error && errorLine(error)],
   ['timeout', ({ timeoutSeconds }) => `${timeoutSeconds} s without a heartbeat`],
-  ['longest run', ({ maxRunSeconds }) => maxRunSeconds && `${maxRunSeconds} s`],
+  ['max run', ({ maxRunSeconds }) => maxRunSeconds && `${maxRunSeconds} s`],
   ['start within', ({ startWithinSeconds }) => startWithinSeconds && `${startWithinSeconds} s`],
   ['retry', ({ retry }) => retry],
   ['priority', ({ priority }) => priority],
@@ -67,7 +67,7 @@ const TIMES: [title: string, of: (job: ShownJob) => string | null | undefined][]
 
 const TITLE_COLUMNS = 15;
 
-/** Describe a job for people. On a terminal, lines are no wider than that, and times are local. */
+/** Format a job for people. On a terminal, lines are cut to its width and times are local. */
 function linesOfJob(job: ShownJob, out: Terminal): string[] {
   const isLocal = out.isTTY === true;
   const fit = (line: string) => (isLocal ? clip(line, sizeOf(out).columns) : line);
@@ -84,7 +84,7 @@ function linesOfJob(job: ShownJob, out: Terminal): string[] {
   if (job.events === undefined) return fields;
   const history = job.events.map((event) => {
     const message = readEvent(event);
-    if (message === null) return '  an event that cannot be read';
+    if (message === null) return '  an unreadable event';
     return color(colorOf(message.type))(fit(`  ${lineOf(message, { withJob: false, isLocal })}`));
   });
   return [...fields, color(dim)('history'), ...history];

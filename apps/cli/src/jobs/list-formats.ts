@@ -5,7 +5,7 @@ import type { Terminal } from '../terminal/region.js';
 import { type Column, csvOf, tableOf } from '../terminal/table.js';
 import { progressTextOf } from '../watch/display.js';
 
-/** Formats pages of jobs as lines, in as many portions as it likes. */
+/** Formats pages of jobs as batches of lines. */
 type ListFormat = (pages: AsyncIterable<ListedJob[]>, out: Terminal) => AsyncIterable<string[]>;
 
 const COLUMNS: Column<ListedJob>[] = [
@@ -25,22 +25,22 @@ const WIDE_COLUMNS: Column<ListedJob>[] = [
   { title: 'CREATED', of: ({ createdAt }) => createdAt },
 ];
 
-/** It comes last, because a terminal cuts it. */
+/** The last column, because a terminal cuts it to fit. */
 const ERROR: Column<ListedJob> = { title: 'ERROR', of: ({ error }) => (error === undefined ? '' : errorLine(error)) };
 
-/** Formats of `--output`, and the table without it. */
+/** Formats of `--output`, and the default table. */
 export const LIST_FORMATS = {
   table: asTable([...COLUMNS, ERROR]),
   wide: asTable([...WIDE_COLUMNS, ERROR]),
   json: byPage((jobs) => jobs.map(jsonLine)),
   yaml: byPage(async (jobs) => {
-    const { yamlDocument } = await import('../terminal/yaml.js'); // The other formats start faster without it.
+    const { yamlDocument } = await import('../terminal/yaml.js'); // Loaded on demand, so that other formats start faster.
     return jobs.map(yamlDocument);
   }),
   csv: asCsv([...WIDE_COLUMNS, ERROR]),
 };
 
-/** Make a format whose widths depend on all jobs. No jobs are no table. */
+/** Return a table format. Column widths depend on all jobs, so it prints once; without jobs, it prints nothing. */
 function asTable(columns: Column<ListedJob>[]): ListFormat {
   return async function* (pages, out) {
     const jobs: ListedJob[] = [];

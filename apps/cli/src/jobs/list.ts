@@ -34,34 +34,34 @@ export const listCommand = defineCommand({
     withSpaceOption(
       command
         .description('List the jobs of a space, newest first.')
-        .addOption(new Option('--status <status...>', 'only jobs with this status; may be repeated').choices(STATUSES))
-        .option('--name <name>', 'only jobs of this name; may be repeated', repeated)
-        .option('--tag <tag>', 'only jobs with this tag; repeated: with all of them', repeated)
+        .addOption(new Option('--status <status...>', 'only jobs with this status; repeatable').choices(STATUSES))
+        .option('--name <name>', 'only jobs with this name; repeatable', repeated)
+        .option('--tag <tag>', 'only jobs with this tag; if repeated, with all of the tags', repeated)
         .option('--query <text>', 'only jobs whose payload, result or error contains this text')
-        .option('--after <time>', `only jobs created at this time or later: ${PAST_MOMENT}`, pastMomentOf)
+        .option('--after <time>', `only jobs created at or after this time: ${PAST_MOMENT}`, pastMomentOf)
         .option('--before <time>', 'only jobs created before this time', pastMomentOf)
-        .addOption(new Option('--order <order>', 'by creation (default: desc)').choices(['asc', 'desc']))
+        .addOption(new Option('--order <order>', 'order by creation time (default: desc)').choices(['asc', 'desc']))
         .option(
           '--limit <count>',
           `maximum number of jobs to list (default: ${DEFAULT_LIMIT})`,
           countBetween(1, MAX_LIMIT),
         )
-        .option('--all', 'list all of them')
-        .option('--offset <count>', 'number of newest jobs to skip', countOf),
+        .option('--all', 'list all matching jobs')
+        .option('--offset <count>', 'number of newest jobs to skip; requires a single --status', countOf),
     )
       .addOption(
-        new Option('-o, --output <format>', 'wide: a table with more columns; json, yaml, csv: for programs').choices(
+        new Option('-o, --output <format>', 'print a table with more columns (wide), or a machine format').choices(
           OUTPUTS,
         ),
       )
-      .option('--json', 'print each job as one line of JSON, as the service sent it; short for -o json')
+      .option('--json', 'print each job as one line of JSON, like -o json')
       .addHelpText('after', keyHelp('jobs:read')),
   parse(line: CommandLine<Flags>) {
     const { flags } = line;
     const { isJson, ...target } = spaceIn(line, 'listing jobs', 'jobs:read');
-    if (isJson && flags.output !== undefined) throw new UsageError('--json and --output exclude each other');
+    if (isJson && flags.output !== undefined) throw new UsageError('--json and --output cannot be combined');
     const { status, name, tag, query: q, after: createdAfter, before: createdBefore, order } = flags;
-    if (flags.all && flags.limit !== undefined) throw new UsageError('--all and --limit exclude each other');
+    if (flags.all && flags.limit !== undefined) throw new UsageError('--all and --limit cannot be combined');
     const limit = flags.all ? Number.POSITIVE_INFINITY : (flags.limit ?? DEFAULT_LIMIT);
     const query = { status, name, tag, q, createdAfter, createdBefore, order };
     const output = isJson ? 'json' : (flags.output ?? 'table');
@@ -86,7 +86,7 @@ export const listCommand = defineCommand({
 
 const OUTPUTS = Object.keys(LIST_FORMATS).filter((format) => format !== 'table');
 
-/** Throw an error again; a refusal of the parameter `q` names its option. */
+/** Rethrow an error, with the option name in a refusal of the parameter `q`. */
 function nameOption(error: unknown): never {
   if (!(error instanceof Refused)) throw error;
   throw new Refused(error.message.replace(/^q(?= )/, '--query'), error);
@@ -95,14 +95,14 @@ function nameOption(error: unknown): never {
 interface Listing {
   service: Service;
   spaceId: string;
-  /** Parameters of the query of every page. */
+  /** Query parameters of every page. */
   query: Query;
-  /** Jobs to list at most; Infinity for all. */
+  /** Maximum number of jobs to list; Infinity for all. */
   limit: number;
   offset: number;
 }
 
-/** Read pages until there are enough jobs. A page may be short or empty, and still have a next one. */
+/** Read pages up to the limit. Even a short or empty page can have a next one. */
 async function* pagesOf({ service, spaceId, query, limit, offset }: Listing): AsyncGenerator<ListedJob[]> {
   let left = limit;
   for (let cursor: string | null = null; left > 0; ) {

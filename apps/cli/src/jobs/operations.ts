@@ -8,7 +8,7 @@ import { jsonLine, printable } from '../terminal/printable.js';
 import { type Column, tableOf } from '../terminal/table.js';
 import { countsOf, operationPath, startOperationCommand } from './start-operation.js';
 
-const JSON_FLAG = ['--json', 'print it as lines of JSON, as the service sent it'] as const;
+const JSON_FLAG = ['--json', 'print each operation as one line of JSON'] as const;
 
 const COLUMNS: Column<Operation>[] = [
   { title: 'ID', of: ({ id }) => id },
@@ -28,7 +28,7 @@ const listOperationsCommand = defineCommand({
   define: (command) =>
     withSpaceOption(command.description('List the operations of a space, newest first.'))
       .option(...JSON_FLAG)
-      .addHelpText('after', keyHelp('jobs:manage or jobs:read')),
+      .addHelpText('after', keyHelp('jobs:read or jobs:manage')),
   parse: (line: CommandLine<SpaceFlags>) => spaceIn(line, 'listing operations', 'jobs:read'),
   async run({ service, spaceId, isJson }, { out }) {
     const path = spacePath(spaceId, 'operations');
@@ -38,15 +38,17 @@ const listOperationsCommand = defineCommand({
   },
 });
 
-/** `yardmaster operations get`: shows how far an operation is. */
+/** `yardmaster operations get`: shows the progress of an operation. */
 const getOperationCommand = defineCommand({
   name: 'operations get',
   example: 'operations get $OPERATION',
   define: (command) =>
-    withServiceOptions(command.description('Show how far an operation is.').argument('<operationId>', 'the operation'))
+    withServiceOptions(
+      command.description('Show the progress of an operation.').argument('<operationId>', 'ID of the operation'),
+    )
       .option(...JSON_FLAG)
-      .addHelpText('after', keyHelp('jobs:manage or jobs:read')),
-  parse: (line: CommandLine<ServiceFlags>) => idIn(line, 'an operation', 'jobs:manage'),
+      .addHelpText('after', keyHelp('jobs:read or jobs:manage')),
+  parse: (line: CommandLine<ServiceFlags>) => idIn(line, 'reading an operation', 'jobs:read'),
   async run({ service, id, isJson }, { out }) {
     const operation = await call<Operation>(service, { path: operationPath(id) });
     if (typeof operation?.id !== 'string') throw new Refused('the response is not an operation');
@@ -61,13 +63,13 @@ const cancelOperationCommand = defineCommand({
   define: (command) =>
     withServiceOptions(
       command
-        .description('Stop an operation. What it has changed stays changed.')
-        .argument('<operationId>', 'the operation'),
+        .description('Stop an operation. Jobs that it has already changed stay changed.')
+        .argument('<operationId>', 'ID of the operation'),
     ).addHelpText('after', keyHelp('jobs:manage')),
-  parse: (line: CommandLine<ServiceFlags>) => idIn(line, 'an operation', 'jobs:manage'),
+  parse: (line: CommandLine<ServiceFlags>) => idIn(line, 'canceling an operation', 'jobs:manage'),
   async run({ service, id }, { out }) {
     await call(service, { method: 'DELETE', path: operationPath(id) });
-    return done(out, [`cancelled ${printable(id)}`]);
+    return done(out, [`canceled ${printable(id)}`]);
   },
 });
 

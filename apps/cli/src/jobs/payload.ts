@@ -2,13 +2,13 @@ import type { JsonValue } from '@yardmaster/protocol';
 import { jsonOf } from '@yardmaster/sdk/internal/json';
 import { type Io, UsageError } from '../command.js';
 
-/** Read a payload argument: JSON text, `-` for the standard input, or null for none. @throws UsageError */
+/** Check a payload argument: JSON, `-` for standard input, or undefined for none. @throws UsageError */
 export function payloadIn(text: string | undefined): string | null {
   if (text !== undefined && text !== '-') jsonIn(text);
   return text ?? null;
 }
 
-/** Return a body with the payload that `payloadIn` has read. @throws UsageError */
+/** Add the payload that `payloadIn` has checked to a body. @throws UsageError */
 export async function withPayload(body: Record<string, JsonValue>, payload: string | null, io: Io) {
   const text = payload === '-' ? await io.readInput() : payload;
   return text === null ? body : { ...body, payload: jsonIn(text) };
@@ -22,14 +22,14 @@ function jsonIn(text: string): JsonValue {
     throw new UsageError(`payload is not JSON: ${faultOf(text)}`);
   }
   try {
-    jsonOf(value, 'payload'); // JSON.parse makes Infinity of 1e400, which the service would never get.
+    jsonOf(value, 'payload'); // Rejects numbers such as 1e400, which JSON.parse turns into Infinity.
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
   return value;
 }
 
-/** Describe where a text stops being JSON. */
+/** Describe where a text stops being valid JSON. */
 function faultOf(text: string): string {
   let [valid, wrong] = [0, text.length + 1];
   while (wrong - valid > 1) {
@@ -37,13 +37,13 @@ function faultOf(text: string): string {
     if (canBecomeJson(text.slice(0, length))) valid = length;
     else wrong = length;
   }
-  if (valid === text.length) return 'it ends too early';
+  if (valid === text.length) return 'unexpected end of input';
   const before = text.slice(0, valid).split('\n');
   const column = (before.at(-1)?.length ?? 0) + 1;
   return `unexpected character at line ${before.length}, column ${column}`;
 }
 
-/** Whether this text is the beginning of some JSON. Node.js tells only whether a fault is at the end. */
+/** Whether this text is the start of valid JSON: either complete, or with an error only at its end. */
 function canBecomeJson(text: string): boolean {
   try {
     JSON.parse(text);

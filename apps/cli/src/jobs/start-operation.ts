@@ -26,10 +26,10 @@ interface StartFlags extends SpaceFlags, ConfirmFlags {
   wait?: boolean;
 }
 
-/** Time between two reads of an operation that a command waits for. */
+/** Interval between reads of an operation while waiting for its end. */
 const READ_EVERY_MS = 500;
 
-/** `yardmaster operations start`: changes all jobs of a space that match. */
+/** `yardmaster operations start`: changes all jobs of a space that match a filter. */
 export const startOperationCommand = defineCommand({
   name: 'operations start',
   example: 'operations start requeue --space demo --status dead --created-after 2h --wait',
@@ -37,29 +37,29 @@ export const startOperationCommand = defineCommand({
     withSpaceOption(
       command
         .description(
-          'Requeue, kill, delete or reschedule all jobs of a space that match, and print the id of this operation.',
+          'Requeue, kill, delete or reschedule all matching jobs of a space, and print the ID of the operation.',
         )
         .addArgument(new Argument('<action>', 'what to do with each job').choices(Object.keys(OPERATION_ACTIONS)))
         .requiredOption(
           '--status <status>',
-          `only jobs with this status: ${STATUSES.join(', ')}; may be repeated`,
+          `required; only jobs with this status: ${STATUSES.join(', ')}; repeatable`,
           repeated,
         )
-        .option('--name <name>', 'only jobs of this name; may be repeated', repeated)
-        .option('--tag <tag>', 'only jobs with this tag; may be repeated', repeated)
-        .option('--created-after <time>', `only jobs created at this time or later: ${PAST_MOMENT}`, pastMomentOf)
+        .option('--name <name>', 'only jobs with this name; repeatable', repeated)
+        .option('--tag <tag>', 'only jobs with this tag; repeatable', repeated)
+        .option('--created-after <time>', `only jobs created at or after this time: ${PAST_MOMENT}`, pastMomentOf)
         .option('--created-before <time>', 'only jobs created before this time', pastMomentOf)
-        .option('--query <text>', 'only jobs with this text in payload, result or error')
-        .option('--id <jobId>', 'only this job; may be repeated', repeated)
-        .option('--limit <count>', 'the most jobs to change', countBetween(1, Number.MAX_SAFE_INTEGER))
-        .option('--delay <time>', 'make the jobs claimable only after this time', secondsOf)
-        .option('--reason <text>', 'reason, for the history of killed jobs')
-        .option('--dry-run', 'change nothing, and count the jobs that would be changed')
+        .option('--query <text>', 'only jobs whose payload, result or error contains this text')
+        .option('--id <jobId>', 'only this job; repeatable', repeated)
+        .option('--limit <count>', 'maximum number of jobs to change', countBetween(1, Number.MAX_SAFE_INTEGER))
+        .option('--delay <time>', 'make requeued or rescheduled jobs claimable only after this long', secondsOf)
+        .option('--reason <text>', 'reason to record in the history of killed jobs')
+        .option('--dry-run', 'only count the jobs that would be changed')
         .option(...YES_OPTION),
     )
-      .option('--wait', 'wait for the end of the operation, and print its counts')
+      .option('--wait', 'wait for the operation to end, and print its counts')
       .option('--json', 'print the operation as one line of JSON')
-      .addHelpText('after', keyHelp('jobs:manage; kill also jobs:kill')),
+      .addHelpText('after', keyHelp('jobs:manage, and jobs:kill to kill jobs')),
   parse(line: CommandLine<StartFlags>) {
     const { flags } = line;
     const target = spaceIn(line, 'changing jobs', 'jobs:manage');
@@ -73,7 +73,7 @@ export const startOperationCommand = defineCommand({
     const path = spacePath(spaceId, 'operations');
     if (!body.dryRun && !isSure && ask !== null) {
       const { changed: count } = await endOf(service, await start(service, path, { ...body, dryRun: true }));
-      const where = ` of ${printable(spaceId)}`;
+      const where = ` in ${printable(spaceId)}`;
       if (count > 0 && !(await isConfirmed(ask, { action: body.action, count, where }))) return DECLINED;
     }
     const started = await start(service, path, body);
@@ -84,13 +84,13 @@ export const startOperationCommand = defineCommand({
 });
 
 async function start(service: Service, path: string, body: object): Promise<Operation> {
-  const headers = { 'idempotency-key': randomUUID() }; // With a key, the call can be sent again.
+  const headers = { 'idempotency-key': randomUUID() }; // Makes retries safe.
   const operation = await call<Operation>(service, { method: 'POST', path, body, headers });
   if (typeof operation?.id !== 'string') throw new Refused('the response is not an operation');
   return operation;
 }
 
-/** Wait for the end of an operation, and return its final state. */
+/** Wait for an operation to end, and return its final state. */
 async function endOf(service: Service, started: Operation): Promise<Operation> {
   let operation = started;
   while (operation.status === 'running') {
@@ -100,7 +100,7 @@ async function endOf(service: Service, started: Operation): Promise<Operation> {
   return operation;
 }
 
-/** Return the path of an operation, below /api/v1. */
+/** Return the path of an operation, relative to /api/v1. */
 export const operationPath = (operationId: string) => `operations/${encodeURIComponent(operationId)}`;
 
 /** Format the status and the counts of an operation. */

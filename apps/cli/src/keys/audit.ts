@@ -14,7 +14,7 @@ interface Flags extends ServiceFlags {
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 20_000;
 
-/** What an act concerns: a job, or else a key, an operation, or the status of a refusal; and how often, if it is counted. */
+/** Return what an entry is about: a job, a key, an operation or the status of a refusal, with its count if above 1. */
 function subjectOf({ jobId, details }: AuditEntry): string {
   const { name, keyId, operationId, status, count = 1 } = details;
   const subject = String(jobId ?? name ?? keyId ?? operationId ?? status ?? '-');
@@ -30,14 +30,14 @@ const COLUMNS: Column<AuditEntry>[] = [
   { title: 'ADDRESS', of: ({ address }) => address },
 ];
 
-/** `yardmaster audit`: lists what was done with API keys that may change the service or end jobs. */
+/** `yardmaster audit`: lists what administrators and operators did, and refused access. */
 export const auditCommand = defineCommand({
   name: 'audit',
   example: 'audit --limit 20',
   define: (command) =>
     withServiceOptions(
       command
-        .description('List what administrators and operators have done, and refused access, newest first.')
+        .description('List the actions of administrators and operators, and refused access, newest first.')
         .option(
           '--limit <count>',
           `maximum number of entries to list (default: ${DEFAULT_LIMIT})`,
@@ -48,10 +48,10 @@ export const auditCommand = defineCommand({
       .addHelpText('after', keyHelp('keys:manage')),
   parse(line: CommandLine<Flags>) {
     const { limit = DEFAULT_LIMIT } = line.flags;
-    return { ...serviceIn(line, 'reading the audit', 'keys:manage'), limit };
+    return { ...serviceIn(line, 'reading the audit log', 'keys:manage'), limit };
   },
   async run({ service, limit, isJson }, { out }) {
-    const pages = { path: 'audit', member: 'entries', pageName: 'a page of the audit', pageMax: LIMITS.auditMax };
+    const pages = { path: 'audit', member: 'entries', pageName: 'a page of the audit log', pageMax: LIMITS.auditMax };
     const { rows } = await readRows<AuditEntry>(service, { ...pages, limit });
     return done(out, isJson ? rows.map(jsonLine) : tableOf(COLUMNS, rows, out));
   },

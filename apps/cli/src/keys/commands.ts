@@ -26,15 +26,19 @@ const createKeyCommand = defineCommand({
   define: (command) =>
     withSpaceOption(
       command
-        .description('Create an API key, and print it. It is shown only now.')
-        .requiredOption('--scope <scopes>', `scopes, comma-separated or repeated: ${SCOPES.join(', ')}`, repeated)
+        .description('Create an API key, and print it. It is never shown again.')
+        .requiredOption(
+          '--scope <scopes>',
+          `required; scopes, comma-separated: ${SCOPES.join(', ')}; repeatable`,
+          repeated,
+        )
         .option('--name <name>', 'name of the key (default: cli)')
-        .option('--expires <time>', 'when it expires: ISO 8601, or a time from now such as 12h or 30d', futureMomentOf)
-        .option('--limit <calls>', 'how many calls it may make per second, in each process of the API', numberAbove0)
-        .option('--burst <calls>', 'how many it may make at once after a pause (default: those of a second)', countOf),
+        .option('--expires <time>', 'when the key expires: ISO 8601, or a time from now, such as 30d', futureMomentOf)
+        .option('--limit <calls>', 'maximum calls per second in each API process', numberAbove0)
+        .option('--burst <calls>', 'maximum calls at once after a pause (default: the value of --limit)', countOf),
     )
       .option('--json', 'print the key with all its fields as one line of JSON')
-      .addHelpText('after', `\nWithout --space and YARDMASTER_SPACE the key works in every space.${HELP}`),
+      .addHelpText('after', `\nWithout --space and YARDMASTER_SPACE, the key works in every space.\n${HELP}`),
   parse(line: CommandLine<CreateFlags>) {
     const { flags, env } = line;
     const target = serviceIn(line, 'creating a key', 'keys:manage');
@@ -45,21 +49,22 @@ const createKeyCommand = defineCommand({
     return { ...target, body: { name, scopes, spaceId, expiresAt, limits: limitsOf(flags) } };
   },
   async run({ service, body, isJson }, { out, err }) {
-    // A key that is created twice would stay unnoticed.
+    // Sent once: nobody would notice a second key.
     const created = await call<CreatedApiKey>(service, { isOnce: true, method: 'POST', path: 'keys', body });
     if (typeof created?.key !== 'string') throw new Refused('the response is not an API key');
     const { id, key, spaceId, expiresAt } = created;
     out.write(`${isJson ? jsonLine(created) : printable(key)}\n`);
     const where = spaceId === null ? 'every space' : `the space ${spaceId}`;
-    if (!isJson) err.write(`${printable(`key ${id} for ${where}, ${expiresAt ?? 'without an end'}`)}\n`);
+    const expiry = expiresAt === null ? 'never expires' : `expires at ${expiresAt}`;
+    if (!isJson) err.write(`${printable(`key ${id} for ${where}, ${expiry}`)}\n`);
     return DONE;
   },
 });
 
-/** Return the limits that the flags set; null without any. @throws UsageError */
+/** Return the rate limits that flags set; null for none. @throws UsageError */
 function limitsOf({ limit, burst }: CreateFlags): KeyLimits | null {
   if (limit !== undefined) return { perSecond: limit, burst: burst ?? Math.ceil(limit) };
-  if (burst !== undefined) throw new UsageError('--burst needs --limit');
+  if (burst !== undefined) throw new UsageError('--burst requires --limit');
   return null;
 }
 
@@ -104,7 +109,7 @@ const listKeysCommand = defineCommand({
     const pages = { path: 'keys', member: null, pageName: 'a list of keys', pageMax: LIMITS.listMax };
     const { rows, isCut } = await readRows<ApiKey>(service, { ...pages, limit });
     writeLines(out, isJson ? rows.map(jsonLine) : tableOf(COLUMNS, rows, out));
-    if (isCut) err.write(`there are more than these ${rows.length} keys; --limit shows more\n`);
+    if (isCut) err.write(`only the newest ${rows.length} keys are listed; use --limit to list more\n`);
     return DONE;
   },
 });
@@ -113,16 +118,16 @@ interface RevokeFlags extends ServiceFlags {
   keepChildren?: boolean;
 }
 
-/** `yardmaster keys revoke`: revokes an API key, and those that it made. */
+/** `yardmaster keys revoke`: revokes an API key, and all keys that were created with it. */
 const revokeKeyCommand = defineCommand({
   name: 'keys revoke',
   example: 'keys revoke $KEY_ID',
   define: (command) =>
     withServiceOptions(
       command
-        .description('Revoke an API key, and the keys that it made.')
-        .argument('<keyId>', 'id of the key, as `keys list` shows it')
-        .option('--keep-children', 'keep the keys that it made'),
+        .description('Revoke an API key, and all keys that were created with it.')
+        .argument('<keyId>', 'ID of the key, from "keys list"')
+        .option('--keep-children', 'keep the keys that were created with it'),
     ).addHelpText('after', HELP),
   parse: (line: CommandLine<RevokeFlags>) => ({
     ...idIn(line, 'revoking a key', 'keys:manage'),
@@ -146,40 +151,40 @@ const rotateKeyCommand = defineCommand({
   define: (command) =>
     withServiceOptions(
       command
-        .description('Give an API key a new secret, and print the key. It is shown only now.')
-        .argument('<keyId>', 'id of the key, as `keys list` shows it')
+        .description('Give an API key a new secret, and print the key. It is never shown again.')
+        .argument('<keyId>', 'ID of the key, from "keys list"')
         .option(
           '--overlap <time>',
-          `how long the present secret still works; 0 ends it at once (default: ${LIMITS.overlapSecondsDefault})`,
+          `how long the old secret keeps working; 0 for not at all (default: ${LIMITS.overlapSecondsDefault}s)`,
           secondsOf,
         ),
     )
       .option('--json', 'print the key with all its fields as one line of JSON')
       .addHelpText('after', HELP),
   parse(line: CommandLine<RotateFlags>) {
-    const { overlap: overlapSeconds = null } = line.flags; // Null for the overlap of the service.
+    const { overlap: overlapSeconds = null } = line.flags; // Null for the service's default.
     return { ...idIn(line, 'rotating a key', 'keys:manage'), overlapSeconds };
   },
   async run({ service, id, overlapSeconds, isJson }, { out, err }) {
     const path = `keys/${encodeURIComponent(id)}/rotate`;
     const body = overlapSeconds === null ? {} : { overlapSeconds };
-    // A second rotation would end the secret that is in use now.
+    // Sent once: a second rotation would invalidate the secret that is in use now.
     const rotated = await call<CreatedApiKey>(service, { isOnce: true, method: 'POST', path, body });
     if (typeof rotated?.key !== 'string') throw new Refused('the response is not an API key');
     out.write(`${isJson ? jsonLine(rotated) : printable(rotated.key)}\n`);
     const seconds = overlapSeconds ?? LIMITS.overlapSecondsDefault;
-    if (!isJson) err.write(`the secret before it ${seconds === 0 ? 'has ended' : `ends in ${seconds} s`}\n`);
+    if (!isJson) err.write(`the old secret ${seconds === 0 ? 'no longer works' : `keeps working for ${seconds} s`}\n`);
     return DONE;
   },
 });
 
-/** `yardmaster keys self`: shows the API key in use, without its secret. */
+/** `yardmaster keys self`: shows the current API key, without its secret. */
 const ownKeyCommand = defineCommand({
   name: 'keys self',
   example: 'keys self',
   define: (command) =>
-    withServiceOptions(command.description('Show what the API key in use may do, without its secret.'))
-      .option('--json', 'print it as one line of JSON')
+    withServiceOptions(command.description('Show what the current API key may do, without its secret.'))
+      .option('--json', 'print the key as one line of JSON')
       .addHelpText('after', `\n${exitCodesHelp(CALL_EXIT)}`),
   parse: (line: CommandLine<ServiceFlags>) => serviceIn(line, 'showing a key', null),
   async run({ service, isJson }, { out }) {
@@ -203,7 +208,7 @@ function linesOf({
   lastUsedAt,
   limits,
 }: OwnApiKey): string {
-  // The key of ADMIN_API_KEY is not stored, so the service does not know when it was created or used.
+  // ADMIN_API_KEY isn't stored, so the service doesn't know when it was created or used.
   const lastUse: Row[] = createdAt === null ? [] : [['last used', lastUsedAt ?? '-']];
   const rows: Row[] = [
     ['id', id],
@@ -211,12 +216,12 @@ function linesOf({
     ['space', spaceId ?? 'every space'],
     ['scopes', scopes.join(',')],
     ['expires', expiresAt ?? 'never'],
-    ...(createdBy === undefined ? [] : [['made by', createdBy] as Row]),
+    ...(createdBy === undefined ? [] : [['created by', createdBy] as Row]),
     ...lastUse,
     ['limits', limits === undefined ? 'none' : `${limits.perSecond} calls per second, ${limits.burst} at once`],
   ];
-  return rows.map(([what, value]) => `${what.padEnd(9)} ${printable(value)}\n`).join('');
+  return rows.map(([what, value]) => `${what.padEnd(10)} ${printable(value)}\n`).join('');
 }
 
-/** Commands of API keys, in the order of the help. */
+/** Commands for API keys, in the order of the help. */
 export const keyCommands = [createKeyCommand, listKeysCommand, rotateKeyCommand, revokeKeyCommand, ownKeyCommand];

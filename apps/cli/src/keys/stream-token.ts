@@ -14,22 +14,22 @@ interface Flags extends SpaceFlags {
   expiresIn?: number;
 }
 
-/** `yardmaster stream-token`: creates a token that opens some streams for a short time, and prints it. */
+/** `yardmaster stream-token`: creates and prints a short-lived token that opens only certain streams. */
 export const streamTokenCommand = defineCommand({
   name: 'stream-token',
   example: 'stream-token --scope jobs:read:progress --job $JOB --expires-in 1h',
   define: (command) =>
     withSpaceOption(
       command
-        .description('Create a token that opens some streams for a short time, and print it.')
+        .description('Create a short-lived token that opens only certain streams, and print it.')
         .addOption(
-          new Option('--scope <scope>', 'what the streams show')
+          new Option('--scope <scope>', 'required; what the streams show')
             .choices(['jobs:read', 'jobs:read:progress'])
             .makeOptionMandatory(),
         )
-        .option('--job <jobId>', 'it opens the stream of this job; may be repeated', repeated)
-        .option('--tag <tag>', 'it opens the streams of jobs with this tag')
-        .option('--expires-in <time>', 'how long it is valid (default: 15m)', secondsOf),
+        .option('--job <jobId>', 'open the stream of this job; repeatable', repeated)
+        .option('--tag <tag>', 'open the streams of all jobs with this tag')
+        .option('--expires-in <time>', 'how long the token is valid, from 1m to 1d (default: 15m)', secondsOf),
     )
       .option('--json', 'print the response as one line of JSON')
       .addHelpText('after', keyHelp('the scope of the token')),
@@ -37,7 +37,7 @@ export const streamTokenCommand = defineCommand({
     const { flags, env } = line;
     const target = serviceIn(line, 'creating a stream token', null);
     const { scope, expiresIn: expiresInSeconds } = flags;
-    // The service knows the defaults of absent fields.
+    // The service fills in absent fields.
     return { ...target, body: { scope, ...subjectOf(flags, env.YARDMASTER_SPACE), expiresInSeconds } };
   },
   async run({ service, body, isJson }, { out, err }) {
@@ -49,12 +49,12 @@ export const streamTokenCommand = defineCommand({
   },
 });
 
-/** Return the streams that the token is to open. @throws UsageError unless exactly one kind is named */
+/** Return the streams that the token opens. @throws UsageError unless exactly one kind is given */
 function subjectOf({ job, tag, space }: Flags, ownSpace: string | undefined) {
   const given = [job && { jobIds: job }, tag !== undefined && { tag }, space !== undefined && { spaceId: space }];
   const [subject, ...more] = given.filter((each) => typeof each === 'object');
-  if (more.length > 0) throw new UsageError('--job, --tag and --space exclude each other');
+  if (more.length > 0) throw new UsageError('--job, --tag and --space cannot be combined');
   if (subject !== undefined) return subject;
   if (ownSpace) return { spaceId: ownSpace };
-  throw new UsageError('give --job, --tag or --space, or set YARDMASTER_SPACE');
+  throw new UsageError('no streams given; pass --job, --tag or --space, or set YARDMASTER_SPACE');
 }

@@ -12,24 +12,24 @@ interface Flags extends CommonFlags {
   tail?: number;
 }
 
-/** `yardmaster logs`: prints the logs of a job, and follows them. */
+/** `yardmaster logs`: prints the log of a job, and can follow it. */
 export const logsCommand = defineCommand({
   name: 'logs',
   example: 'logs $JOB --follow --level warn,error',
   define: (command) =>
     withCommonOptions(
       command
-        .description('Print the logs of a job, oldest first.')
-        .argument('<jobId>', 'the job')
-        .option('-f, --follow', 'print new entries as they come, until the job ends')
+        .description('Print the log of a job, oldest entry first.')
+        .argument('<jobId>', 'ID of the job')
+        .option('-f, --follow', 'print new entries as they arrive, until the job ends')
         .option('--level <levels>', `print only these levels, comma-separated: ${LOG_LEVELS.join(', ')}`, levelsOf)
-        .option('--grep <text>', 'print only messages that contain this text, in upper or lower case')
-        .option('--tail <count>', 'start with the last <count> entries', countOf),
+        .option('--grep <text>', 'print only messages that contain this text, ignoring case')
+        .option('--tail <count>', 'start with this many of the newest entries (default: all entries)', countOf),
       'print each entry as one line of JSON',
     ).addHelpText('after', HELP),
   parse({ args: [jobId = ''], flags, env }: CommandLine<Flags>) {
     const common = commonRequestOf(flags, env);
-    if (jobId === '') throw new UsageError('the id is empty');
+    if (jobId === '') throw new UsageError('the ID is empty');
     if (flags.grep === '') throw new UsageError('--grep is empty');
     expectKey(common.service, 'reading logs', 'jobs:read');
     const { follow = false, level: levels = [], grep = null, tail = null } = flags;
@@ -39,11 +39,11 @@ export const logsCommand = defineCommand({
 });
 
 const HELP = `
-Needs a key with jobs:read. With --follow, the exit code is that of "yardmaster watch": 0 when the job completed, 3 when
-it is dead, 4 when it was killed.
+Requires an API key with jobs:read. With --follow, the exit code shows how the job ended: 0 completed, 3 dead, 4 killed.
+See "yardmaster watch --help" for all exit codes.
 `;
 
-/** Read one more `--level`, and add its levels to those before. */
+/** Read a `--level`, and append its levels to those of earlier ones. */
 function levelsOf(list: string, before: LogLevel[] = []): LogLevel[] {
   const levels = list.split(',').map((name) => levelNamed(name.trim()));
   if (levels.every((level) => level !== undefined)) return [...before, ...levels];

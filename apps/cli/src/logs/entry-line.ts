@@ -3,10 +3,10 @@ import type { Format } from '../flags.js';
 import { bold, type Color, dim, plain, red, yellow } from '../terminal/color.js';
 import { localTime, printable, printableJson } from '../terminal/printable.js';
 
-/** Turns an entry, as the server sent it, into one line. */
+/** Formats an unvalidated entry as one line. */
 type LineOfEntry = (entry: JsonObject) => string;
 
-/** Length of the longest levels, such as `fatal`, so that the text after a level starts in one column. */
+/** Width of the longest level names, such as `fatal`, to align what follows. */
 const LEVEL_COLUMNS = 5;
 
 const LEVEL_COLORS = new Map<string, Color>([
@@ -17,7 +17,7 @@ const LEVEL_COLORS = new Map<string, Color>([
   ['fatal', (text) => bold(red(text))],
 ]);
 
-/** Return how entries are printed in a format: lines of a terminal have colors and the time of day. */
+/** Return the formatter of an output format. On a terminal, lines have colors and the local time of day. */
 export function lineOfEntryFor(format: Format, isTerminal: boolean): LineOfEntry {
   if (format === 'json') return (entry) => printableJson(JSON.stringify(entry));
   if (format === 'plain' || !isTerminal) return plainLine;

@@ -2,23 +2,23 @@ import { containsAll, isJsonObject, type JsonObject, LIMITS, type LogLevel } fro
 import { type CallOptions, call, Refused } from '../service/call.js';
 import { jobPath, type Query, type Service } from '../service/service.js';
 
-/** Entries of a page: as many as the server returns at once. */
+/** Page size: the maximum of the service. */
 const PAGE = 500;
 
-/** A response may be 8 MB, over a slow connection, so it may take this much longer than others. */
+/** Extra time for a response, because a page can have 8 MB and the connection can be slow. */
 const MORE_MS = 50_000;
 
-/** A page of logs as the server sent it. Its entries are not validated. */
+/** A page of log entries, which are not validated. */
 interface RawPage {
   logs: JsonObject[];
   cursor: { oldestSeq: number; newestSeq: number; hasMore: boolean };
 }
 
-/** Which entries are printed. */
+/** Filters for the entries to print. */
 export interface LogFilters {
   /** Levels to print; empty for all. */
   levels: LogLevel[];
-  /** Text that messages must contain, whatever its case; null for no such filter. */
+  /** Text that messages must contain, ignoring case; null for any message. */
   grep: string | null;
 }
 
@@ -28,15 +28,15 @@ interface LogReaderOptions extends Required<Pick<CallOptions, 'signal' | 'onLost
   filters: LogFilters;
   /** Called after each response. */
   onReply: () => void;
-  /** Prints entries. It resolves when more may come. */
+  /** Print entries. Resolves when the output can take more. */
   print: (entries: JsonObject[]) => Promise<void>;
-  /** Called when newer entries have replaced entries before they were read. */
+  /** Called if entries were replaced by newer ones before they could be read. */
   onDropped: (fromSeq: number, toSeq: number) => void;
-  /** Called when the service has lost printed entries, although they were its newest. */
+  /** Called if the service has lost its newest entries, which were already printed. */
   onLostEntries: (fromSeq: number, toSeq: number) => void;
 }
 
-/** Reads the logs of a job from its position on, each entry once. */
+/** Reads the log of a job, and prints each entry exactly once. */
 export class LogReader {
   readonly #options: LogReaderOptions;
   readonly #matches: (message: string) => boolean;
@@ -44,7 +44,7 @@ export class LogReader {
   #position = 0;
   /** Highest known seq. */
   #target = 0;
-  /** Whether there may be entries after the target. */
+  /** Whether there may be entries beyond the target. */
   #mustLook = false;
   #wasDisconnected = false;
   #running: Promise<void> | null = null;
@@ -52,7 +52,7 @@ export class LogReader {
   constructor(options: LogReaderOptions) {
     this.#options = options;
     const { grep } = options.filters;
-    // The server searches for words. This code checks whether they form the given phrase.
+    // The service searches for words; this checks that they form the phrase.
     this.#matches = grep === null ? () => true : containsAll([grep]);
   }
 
@@ -61,7 +61,7 @@ export class LogReader {
     const newest: JsonObject[] = [];
     if (count === 0) this.#position = (await this.#page({ limit: 1 }, { isFiltered: false })).cursor.newestSeq;
     for (let before: number | null = null; newest.length < count; ) {
-      // A text with quotes is contained in fewer entries than the server returns.
+      // For a text with quotes, the service returns entries that don't match, so read whole pages.
       const limit = this.#options.filters.grep?.includes('"') ? PAGE : Math.min(PAGE, count - newest.length);
       const page: RawPage = await this.#page(before === null ? { limit } : { limit, before });
       if (before === null) this.#position = page.cursor.newestSeq;
@@ -73,9 +73,9 @@ export class LogReader {
   }
 
   /**
-   * Print all entries after the position. A call during this only raises its target.
+   * Print all entries after the position. While it runs, another call only raises its target.
    *
-   * @param toSeq highest known seq; null to look for new entries
+   * @param toSeq highest known seq; null to check for new entries
    */
   printUntil(toSeq: number | null): Promise<void> {
     if (toSeq === null) this.#mustLook = true;
@@ -97,15 +97,15 @@ export class LogReader {
         await this.#options.print(this.#wanted(page));
         hasMore = page.cursor.hasMore;
         if (hasMore && page.cursor.newestSeq <= this.#position)
-          throw new Refused('the server returned the same page of logs again');
+          throw new Refused('the service returned the same page of logs twice');
         this.#position = page.cursor.newestSeq;
       }
-      // Entries that the filters have left out need not be read again.
+      // Skip entries that the filters excluded.
       this.#position = Math.max(this.#position, target);
     }
   }
 
-  /** Go back when entries are lost, because a Redis without its newest entries gives their seqs to others. */
+  /** Move the position back if entries were lost: a Redis that lost its newest entries assigns their seqs again. */
   async #goBack(): Promise<void> {
     this.#wasDisconnected = false;
     if (this.#position === 0) return;
@@ -116,7 +116,7 @@ export class LogReader {
     this.#target = newestSeq;
   }
 
-  /** Note that the service was out of reach, because it may have returned with less than it had. */
+  /** Note that the service was unreachable, because it may have lost entries in the meantime. */
   markDisconnected(): void {
     this.#wasDisconnected = true;
   }
@@ -132,7 +132,7 @@ export class LogReader {
     return logs.filter((entry) => isJsonObject(entry) && this.#matches(String(entry.message)));
   }
 
-  /** Get a page of logs, with as many requests as needed. It throws Refused, or the reason of the signal. */
+  /** Read a page of logs, with retries. @throws Refused; the reason of the signal */
   async #page(query: Query, { isFiltered = true } = {}): Promise<RawPage> {
     const { service, jobId, filters, onReply, signal, onLost } = this.#options;
     const level = filters.levels.join(',') || null;
@@ -147,10 +147,10 @@ export class LogReader {
 }
 
 /**
- * Return a query that finds all messages that contain a text, and maybe more.
+ * Return a query that finds all messages that contain a text, and possibly others.
  *
- * A term cannot contain a quote, so the query has a term for each part between quotes. The length of a query and the
- * number of its terms are limited.
+ * A term cannot contain a quote, so each part between quotes becomes a term. The service limits the length of a query
+ * and the number of its terms.
  */
 function quoted(text: string): string {
   const start = [...text].slice(0, LIMITS.searchCharacters / 4).join('');

@@ -13,11 +13,11 @@ import { type LogFilters, LogReader } from './log-reader.js';
 export interface LogsRequest extends CommonRequest, LogFilters {
   jobId: string;
   follow: boolean;
-  /** Number of the newest entries to begin with; null for all that are kept. */
+  /** Number of newest entries to start with; null for all stored entries. */
   tail: number | null;
 }
 
-/** Print the logs of a job, and with `follow` continue until it has ended. */
+/** Print the log of a job and, with `follow`, continue until the job ends. */
 export async function showLogs(request: LogsRequest, io: Io): Promise<Outcome> {
   const { timeoutSeconds } = request;
   const stop = new AbortController();
@@ -30,7 +30,7 @@ export async function showLogs(request: LogsRequest, io: Io): Promise<Outcome> {
     return gaveUpAfter(timeoutSeconds);
   } finally {
     clearTimeout(timer);
-    stop.abort(); // Requests that are still open are not wanted any more.
+    stop.abort(); // Cancel open requests.
   }
 }
 
@@ -45,7 +45,7 @@ async function printLogs(request: LogsRequest, io: Io, signal: AbortSignal): Pro
     signal,
     filters: request,
     print: (entries) => print(entries.map(lineOf), io, signal),
-    onDropped: (fromSeq, toSeq) => notice(`entries ${fromSeq} to ${toSeq} are no longer stored`),
+    onDropped: (fromSeq, toSeq) => notice(`entries ${fromSeq} to ${toSeq} were removed before they could be read`),
     onLostEntries: (fromSeq, toSeq) => notice(`the service has lost entries ${fromSeq} to ${toSeq}`),
     onReply: () => connectivity.markConnected('logs'),
     onLost: (reason) => connectivity.markLost('logs', reason),
@@ -56,7 +56,7 @@ async function printLogs(request: LogsRequest, io: Io, signal: AbortSignal): Pro
   return { exit: EXIT.completed, sentence: null };
 }
 
-/** Print lines, and wait until the reader can take more. */
+/** Print lines, and wait until the output can take more. */
 async function print(lines: string[], { out, waitForDrain }: Io, signal: AbortSignal): Promise<void> {
   if (lines.length > 0) out.write(lines.map((line) => `${line}\n`).join(''));
   const wait = waitForDrain();
@@ -71,12 +71,12 @@ interface FollowLogsOptions {
 }
 
 /**
- * Continue reading a job's logs until the job has ended.
+ * Print new log entries until the job ends.
  *
- * The job's stream shows when there are new entries, so that no request is sent while nothing happens. After each
- * connection, and at the end, the reader looks for new entries.
+ * The job's stream announces new entries, so no request is sent while nothing happens. The reader also checks for new
+ * entries after each connection and at the end.
  *
- * @throws Refused; the reason of the signal, when it is aborted
+ * @throws Refused; the reason of the signal if it aborts
  */
 async function followLogs({ request, reader, connectivity, signal }: FollowLogsOptions): Promise<Outcome> {
   const failed = new AbortController();
@@ -103,12 +103,12 @@ async function followLogs({ request, reader, connectivity, signal }: FollowLogsO
     if (message.type === 'init') void printUntil(null);
     else if (message.type === 'logs_appended') void printUntil(toSeqOf(raw.data));
   }
-  // Print the entries from before the end, because a lost connection may have hidden some.
+  // Check once more, because a lost connection may have hidden an announcement.
   await reader.printUntil(null);
   return exit === null ? ENDED_UNSEEN : { exit, sentence: null };
 }
 
-/** Return the newest seq in a `logs_appended`; null when it contains none, so that the reader looks for new entries. */
+/** Return the newest seq of a `logs_appended` message; null if it has none, so that the reader checks for entries. */
 function toSeqOf(data: unknown): number | null {
   const { toSeq } = (data ?? {}) as { toSeq?: unknown };
   return typeof toSeq === 'number' ? toSeq : null;

@@ -2,11 +2,11 @@ import { YardmasterError } from '@yardmaster/sdk';
 import { type Page, type Request, sendUntilAnswered } from '@yardmaster/sdk/internal/client/transport';
 import { queryOf, redact, type Service } from './service.js';
 
-/** The service refused a request, and would refuse it again. The message is printable, and has no API key. */
+/** The service refused a request, and would refuse it again. The message is printable and contains no API key. */
 export class Refused extends Error {
-  /** HTTP status; null for a response that is not one of the service. */
+  /** HTTP status; null if the response did not come from the service. */
   readonly status: number | null;
-  /** Code of docs/errors.md; null when the response has none. */
+  /** Error code as in docs/errors.md; null if the response has none. */
   readonly code: string | null;
 
   constructor(sentence: string, { status, code }: { status: number | null; code: string | null } = NO_REFUSAL) {
@@ -18,44 +18,44 @@ export class Refused extends Error {
 
 const NO_REFUSAL = { status: null, code: null };
 
-/** No response came, or only refusals that may pass, for as long as the call was sent again. The message is printable. */
+/** All attempts at a call failed with no response, or with temporary refusals. The message is printable. */
 export class Unavailable extends Error {}
 
 /** A request to the API of the service. */
 export interface ApiRequest extends Omit<Request, 'method' | 'body'> {
   /** Default GET. */
   method?: Request['method'];
-  /** Sent as JSON; absent for none. */
+  /** Sent as JSON; absent for no body. */
   body?: unknown;
 }
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** For how long the call is sent again, in milliseconds. Default 30,000; 0 sends it once. */
+  /** How long to retry the call, in milliseconds. Default 30,000; 0 for no retries. */
   resendForMs?: number;
-  /** Called before the request is sent again. */
+  /** Called before each retry. */
   onLost?: (reason: string) => void;
 }
 
 const RESEND_FOR_MS = 30_000;
 
-/** Codes of refusals that last for longer than a caller waits, because an operator must act. */
+/** Codes of refusals that last until an operator acts, so that retries don't help. */
 const LASTING_CODES = new Set<string>(['STORAGE_FULL', 'STORAGE_UNSAFE', 'TOO_MANY_KEYS']);
 
-/** Whether only an operator can end the cause of a refusal. */
+/** Whether a refusal lasts until an operator acts. */
 export const isLasting = ({ code }: { code: string | null }) => code !== null && LASTING_CODES.has(code);
 
-/** Statuses of refusals that may pass: no response, too much at once, and servers that are unavailable or overloaded. */
+/** Statuses of temporary failures: no response, rate limits, and servers that are unavailable or overloaded. */
 const PASSING_STATUSES = new Set([null, 429, 502, 503, 504]);
 
-/** Whether a request may succeed when it is sent again a little later. */
+/** Whether a retry may succeed. */
 export const mayPass = (error: YardmasterError) => PASSING_STATUSES.has(error.status) && !isLasting(error);
 
 /**
- * Make a call, and send it again with growing pauses until its outcome is known. The service may ask for longer ones.
+ * Make a call, and retry it with growing delays until its outcome is known. The service may ask for longer delays.
  *
  * @returns the JSON of the response
- * @throws Refused; Unavailable; the reason of the signal, when it is aborted
+ * @throws Refused; Unavailable; the reason of the signal if it aborts
  */
 export async function call<T>(service: Service, request: ApiRequest, options: CallOptions = {}): Promise<T> {
   const { method = 'GET', path, body, ...others } = request;
@@ -72,33 +72,33 @@ export async function call<T>(service: Service, request: ApiRequest, options: Ca
   }
 }
 
-/** Return the error of the command for one of the client. */
+/** Convert an error of the SDK into one of the CLI. */
 export function errorOf(error: unknown, service: Service): unknown {
   if (!(error instanceof YardmasterError)) return error;
   const sentence = redact(error.message, service);
-  // A call that must not take effect twice may end with an unknown outcome.
+  // Unavailable also covers an unknown outcome, of a call that must not be made twice.
   return mayPass(error) ? new Unavailable(sentence) : new Refused(sentence, error);
 }
 
-/** Make a call whose response is an array, which may have a next page. */
+/** Read one page of a list whose response is an array. */
 export const callPage = <Row>(service: Service, request: ApiRequest) =>
   call<Page<Row>>(service, { ...request, isPage: true });
 
 interface RowsOptions {
-  /** Path of the list, without its query. */
+  /** Path of the list, without a query. */
   path: string;
-  /** Member of a page that has its rows; null for a page that is a list, whose cursor is in a header. */
+  /** Field of a page that contains the rows; null if the page is an array, with its cursor in a header. */
   member: string | null;
-  /** What a page is, for the error about another response. */
+  /** What a page is called in the error about an invalid response. */
   pageName: string;
-  /** Largest page that the service returns. */
+  /** Maximum page size of the service. */
   pageMax: number;
   /** Maximum number of rows to read. */
   limit: number;
 }
 
 /**
- * Read pages of a list until there are enough rows.
+ * Read pages of a list up to a number of rows.
  *
  * @returns the rows, and whether there are more
  */

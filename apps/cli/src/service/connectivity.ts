@@ -1,9 +1,9 @@
 import { redact, type Service } from './service.js';
 
-/** A part of the service that may be out of reach. */
+/** A part of the service that may be unreachable. */
 type Part = 'logs' | 'stream' | 'poll';
 
-/** Reports that the service is out of reach: once per outage, for any number of failed attempts in any part. */
+/** Reports each outage of the service once, however many attempts fail in however many parts. */
 export class Connectivity {
   readonly #service: Service;
   readonly #notice: (sentence: string) => void;
@@ -13,7 +13,7 @@ export class Connectivity {
 
   /**
    * @param notice shows a printable sentence
-   * @param consequence effect of a lost connection for the reader, appended to the sentence
+   * @param consequence what a lost connection means for the user, appended to the sentence
    */
   constructor(service: Service, notice: (sentence: string) => void, consequence = '') {
     this.#service = service;
@@ -30,11 +30,11 @@ export class Connectivity {
     const isReported = this.#lost.size > 0;
     this.#lost.add(part);
     if (isReported) return;
-    const because = `(${redact(reason.replace(/^No response: /, ''), this.#service)}), connecting again`;
+    const because = `(${redact(reason.replace(/^No response: /, ''), this.#service)}), reconnecting`;
     this.#notice(
       this.#wasConnected
         ? `connection lost ${because}${this.#consequence}`
-        : `no connection to ${this.#service.url.origin} ${because}`,
+        : `cannot connect to ${this.#service.url.origin} ${because}`,
     );
   }
 }

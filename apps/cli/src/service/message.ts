@@ -9,33 +9,33 @@ import {
 } from '@yardmaster/protocol';
 import { printable } from '../terminal/printable.js';
 
-/** A message of any stream, ready to be shown: every text in it is printable. A field that the type lacks is null. */
+/** A message of any stream, ready to show: every text in it is printable. Fields that its type lacks are null. */
 export interface StreamMessage {
-  /** Type, see docs/streams.md#messages. A later release may have types of its own. */
+  /** Type, see docs/streams.md#messages. Newer services may send other types. */
   type: string;
   jobId: string | null;
   jobName: string | null;
   spaceId: string | null;
   /** Status of the job after the message. */
   status: Status | null;
-  /** Progress in a message of type `progress`, or in an init of progress scope. */
+  /** Progress in a message of type `progress`, or in an `init` with progress scope. */
   progress: Progress | null;
-  /** When the job becomes claimable, ISO 8601, in a message after which it is scheduled; null in its init. */
+  /** When the job becomes claimable, ISO 8601, in a message that makes it scheduled; null in its `init`. */
   scheduledFor: string | null;
-  /** The rest of the message in words, as one line. It may be empty. */
+  /** The rest of the message in words, on one line. May be empty. */
   detail: string;
   /** ISO 8601. */
   timestamp: string;
   /** Number of the event in the history of the job. */
   seq: number | null;
-  /** Whether the init of a stream says that events before it are lost. */
+  /** Whether the `init` of a stream says that earlier events are lost. */
   missed: boolean;
 }
 
 /**
- * Read a message, which any server may have sent.
+ * Read a message from an untrusted server.
  *
- * @returns null when it is not a message
+ * @returns null if it is not a message
  */
 export function readMessage(raw: unknown): StreamMessage | null {
   const { success, data: message } = readableMessage.safeParse(raw);
@@ -51,7 +51,7 @@ export function readMessage(raw: unknown): StreamMessage | null {
     status,
     progress,
     scheduledFor: status === 'scheduled' ? readScheduledFor(data) : null,
-    // Data that is not valid progress is shown as it came.
+    // Show invalid progress data unchanged.
     detail: progress === null ? printable(detailOf(type, data)) : '',
     timestamp: printable(message.timestamp ?? ''),
     seq,
@@ -59,14 +59,14 @@ export function readMessage(raw: unknown): StreamMessage | null {
   };
 }
 
-/** Read an event of the history of a job as the message that announced it; null when it is not one. */
+/** Convert an event of a job's history into the message that announced it; null if it is invalid. */
 export function readEvent(event: JobEvent): StreamMessage | null {
   const { jobId, type, data, createdAt } = event;
   const status = field(data, 'scheduledFor') === null ? null : 'scheduled';
   return readMessage({ jobId, type, data, status, timestamp: createdAt });
 }
 
-/** Read a progress report; null when it is invalid or absent. */
+/** Read a progress report; null if it is invalid or absent. */
 export function readProgress(raw: unknown): Progress | null {
   const { success, data } = progressRequest.safeParse(raw);
   if (!success) return null;
@@ -79,7 +79,7 @@ export function readProgress(raw: unknown): Progress | null {
   return { percent, message: printable(message), subProgress: Object.fromEntries(stages) };
 }
 
-/** Read when a job, or the job of an event with this data, becomes claimable; null when it does not say. */
+/** Read when a job becomes claimable, from the job or the data of an event; null if it doesn't say. */
 export function readScheduledFor(data: unknown): string | null {
   const at = field(data as JsonValue, 'scheduledFor');
   return typeof at === 'string' ? printable(at) : null;
@@ -87,13 +87,13 @@ export function readScheduledFor(data: unknown): string | null {
 
 const printableOrNull = (text: string | null) => (text === null ? null : printable(text));
 
-/** Functions that describe the data of a message in words, for the types whose data alone is not enough. */
+/** Descriptions of messages, for types whose raw data is hard to read. */
 const DETAILS: Record<string, (data: JsonValue) => string> = {
-  delivery_timeout: () => 'not acked in time, pending again',
+  delivery_timeout: () => 'not acked in time, back in the queue',
   logs_appended: (data) => `${text(field(data, 'count'))} (seq ${field(data, 'fromSeq')} to ${field(data, 'toSeq')})`,
   retried: (data) => `attempt ${text(field(data, 'attemptNumber'))} failed: ${text(field(data, 'error'))}`,
-  requeued: () => 'it waits again, with all of its attempts',
-  replaced: () => 'a create replaced its payload and options',
+  requeued: () => 'with all of its attempts',
+  replaced: () => 'a new create replaced its payload and options',
   rescheduled(data) {
     const priority = field(data, 'priority');
     const words = [
@@ -104,10 +104,10 @@ const DETAILS: Record<string, (data: JsonValue) => string> = {
   },
 };
 
-/** Types whose data is any value of a worker, and is shown whole. */
+/** Types whose data is an arbitrary value from a worker, shown in full. */
 const OF_WORKER = ['progress', 'checkpoint', 'event', 'completed'];
 
-/** Return why something happened, for data that contains nothing else but a time; undefined for other data. */
+/** Return the reason in data that contains nothing else except a time; undefined for other data. */
 function reasonIn(data: JsonValue): JsonValue | undefined {
   if (!isJsonObject(data)) return undefined;
   const { scheduledFor: _, ...rest } = data;
@@ -116,9 +116,9 @@ function reasonIn(data: JsonValue): JsonValue | undefined {
 }
 
 /**
- * Describe a message for people, without its type. The text is not printable yet.
+ * Describe a message in words, without its type. The result is not printable yet.
  *
- * @param data as it came, not validated
+ * @param data unvalidated data of the message
  */
 function detailOf(type: string, data: JsonValue): string {
   const inWords = Object.hasOwn(DETAILS, type) ? DETAILS[type] : undefined;
@@ -128,7 +128,7 @@ function detailOf(type: string, data: JsonValue): string {
   return data === null ? '' : JSON.stringify(data);
 }
 
-/** Return a string as it is, without quotes around it; null as an empty text; other values as JSON. */
+/** Format a value: a string without quotes, null as an empty string, anything else as JSON. */
 function text(value: JsonValue): string {
   if (value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);

@@ -8,16 +8,16 @@ export interface StreamOptions {
   signal: AbortSignal;
   /** Filters of the stream of a space. */
   query?: Query;
-  /** Of a job: number of the event after which to begin; null for the present. */
+  /** For a job: seq of the event after which to start; null for new events only. */
   since?: number | null;
   /** Called with the reason before each reconnect. */
   onLost: (reason: string) => void;
 }
 
 /**
- * Follow a job until it has ended, or a space, over as many connections as needed.
+ * Follow a job until it ends, or a space indefinitely, reconnecting as needed.
  *
- * @throws Refused; the reason of the signal, when it is aborted
+ * @throws Refused; the reason of the signal if it aborts
  */
 export async function* streamOf(
   service: Service,

@@ -13,25 +13,25 @@ export const callbackSecretCommand = defineCommand({
   define: (command) =>
     withServiceOptions(
       command
-        .description('Print the secret by which a receiver verifies the callbacks of a space.')
-        .argument('[spaceId]', 'the space (default: $YARDMASTER_SPACE)'),
+        .description('Print the secret with which a receiver verifies the callbacks of a space.')
+        .argument('[spaceId]', 'ID of the space (default: $YARDMASTER_SPACE)'),
     ).addHelpText('after', HELP),
   parse: (line: CommandLine<ServiceFlags>) => spaceArgumentIn(line, 'reading callback secrets', 'keys:manage'),
   async run({ service, spaceId }, { out }) {
-    // It sends one request, because a script can run the command again.
+    // Sent once: a script can run the command again.
     const response = await call(service, { path: spacePath(spaceId, 'callback-secret') }, { resendForMs: 0 });
     const { success, data } = callbackSecretList.safeParse(response);
     if (!success) return refused('the response does not contain callback secrets');
     const { secrets } = data;
-    // The code is not 0, because a script must not take an empty secret.
+    // Not exit code 0, because a script must not use an empty secret.
     if (secrets.length === 0) return refused('callbacks are not signed: the API has no CALLBACK_SIGNING_SECRET');
     return done(out, secrets.map(printable));
   },
 });
 
 const HELP = `
-Needs a key with keys:manage. Prints one secret per line, newest first. There are several while CALLBACK_SIGNING_SECRET
-is being changed. Exits with 1 when the service does not sign callbacks.
+Requires an API key with keys:manage. Prints one secret per line, newest first; there are several while
+CALLBACK_SIGNING_SECRET is being changed. Exits with 1 if the service doesn't sign callbacks.
 `;
 
 const refused = (sentence: string): Outcome => ({ exit: EXIT.refused, sentence });

@@ -30,7 +30,7 @@ export const spacesCommand = defineCommand({
           countBetween(1, MAX_LIMIT),
         ),
     )
-      .option('--json', 'print each space as one line of JSON, as the service sent it')
+      .option('--json', 'print each space as one line of JSON')
       .addHelpText('after', keyHelp('jobs:read')),
   parse(line: CommandLine<Flags>) {
     const { limit = DEFAULT_LIMIT } = line.flags;
@@ -40,7 +40,7 @@ export const spacesCommand = defineCommand({
     const pages = { path: 'spaces', member: 'spaces', pageName: 'a list of spaces', pageMax: LIMITS.spacesMax };
     const { rows, isCut } = await readRows<Space>(service, { ...pages, limit });
     writeLines(out, isJson ? rows.map(jsonLine) : tableOf(COLUMNS, rows, out));
-    if (isCut) err.write(`there are more than these ${rows.length} spaces; --limit shows more\n`);
+    if (isCut) err.write(`only the first ${rows.length} spaces are listed; use --limit to list more\n`);
     return DONE;
   },
 });

@@ -19,15 +19,11 @@ function pausing(name: 'pause' | 'resume', description: string) {
       withServiceOptions(
         command
           .description(description)
-          .argument('[spaceId]', 'the space (default: $YARDMASTER_SPACE)')
-          .option(
-            '--name <name>',
-            'only jobs of this name; repeat it for several, because a name may have commas',
-            repeated,
-          ),
+          .argument('[spaceId]', 'ID of the space (default: $YARDMASTER_SPACE)')
+          .option('--name <name>', 'only jobs with this name; repeatable', repeated),
       ).addHelpText('after', keyHelp('spaces:manage')),
     parse: (line: CommandLine<Flags>) => ({
-      ...spaceArgumentIn(line, `the ${name} of a space`, 'spaces:manage'),
+      ...spaceArgumentIn(line, name === 'pause' ? 'pausing a space' : 'resuming a space', 'spaces:manage'),
       names: line.flags.name ?? null, // Null for the whole space.
     }),
     async run({ service, spaceId, names }, { out, err }) {
@@ -36,24 +32,21 @@ function pausing(name: 'pause' | 'resume', description: string) {
       const what = names === null ? spaceId : `${names.join(', ')} in ${spaceId}`;
       out.write(`${name}d ${printable(what)}\n`);
       if (name === 'resume' && names !== null && (await isPaused(service, spaceId))) {
-        err.write(`the whole space is still paused; end that with: yardmaster resume ${printable(spaceId)}\n`);
+        err.write(`the whole space is still paused; to resume it, run: yardmaster resume ${printable(spaceId)}\n`);
       }
       return DONE;
     },
   });
 }
 
-/** Whether the whole space is paused, so that the end of the pause of a name has no effect. */
+/** Whether the whole space is paused, so that resuming a name has no effect yet. */
 async function isPaused(service: Service, spaceId: string): Promise<boolean> {
   const settings = await call<{ paused?: Paused } | null>(service, { path: spacePath(spaceId, 'settings') });
   return settings?.paused === true;
 }
 
-/** `yardmaster pause`, which stops claims for a space or for some names, and `yardmaster resume`, which ends that. */
+/** `yardmaster pause`, which stops claims for a space or for job names, and `yardmaster resume`, which restarts them. */
 export const pauseCommands = [
-  pausing('pause', 'Hand out no job of a space, or of some names, until it is resumed.'),
-  pausing(
-    'resume',
-    'End every pause of a space; with --name only that of these names, while the space itself is not paused.',
-  ),
+  pausing('pause', 'Stop claims for a space or for certain job names, until you resume them.'),
+  pausing('resume', 'Resume a space and all of its job names; with --name, only those names.'),
 ];

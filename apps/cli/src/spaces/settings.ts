@@ -20,24 +20,24 @@ export const settingsCommand = defineCommand({
   define: (command) =>
     withServiceOptions(
       command
-        .description('Show the settings of a space, or change them and show them then.')
-        .argument('[spaceId]', 'the space (default: $YARDMASTER_SPACE)')
-        .option('--set <name=value>', 'a setting, for example maxPending=1000; may be repeated', repeated)
-        .option('--unset <name>', 'a setting to set back; may be repeated', repeated)
-        .option('--json', 'print the settings as one line of JSON, as the service sent them'),
+        .description('Show the settings of a space, after changing any that you set or unset.')
+        .argument('[spaceId]', 'ID of the space (default: $YARDMASTER_SPACE)')
+        .option('--set <name=value>', 'change a setting, for example maxPending=1000; repeatable', repeated)
+        .option('--unset <name>', 'restore the default of a setting; repeatable', repeated)
+        .option('--json', 'print the settings as one line of JSON'),
     ).addHelpText('after', HELP),
   parse({ args: [argument], flags, env }: CommandLine<Flags>) {
     const service = serviceOf(flags, env);
     const spaceId = spaceArgumentOf(argument, env);
     const pairs = [...(flags.set ?? []).map(pairOf), ...(flags.unset ?? []).map((name): Pair => [name, null])];
     refuseOverlaps(pairs.map(([name]) => name));
-    expectKey(service, 'the settings of a space', 'spaces:manage');
-    // Null to show the settings only.
+    expectKey(service, 'managing settings', 'spaces:manage');
+    // A change of null only shows the settings.
     return { service, spaceId, change: pairs.length === 0 ? null : changeOf(pairs), isJson: flags.json === true };
   },
   async run({ service, spaceId, change, isJson }, { out }) {
     const path = spacePath(spaceId, 'settings');
-    // A change may be sent again, because it sets what it names and nothing else.
+    // A retry is safe, because a change sets absolute values.
     const request = change === null ? { path } : { method: 'PATCH' as const, path, body: change };
     const settings = await call<Settings>(service, request);
     const lines = isJson ? [jsonLine(settings)] : linesOf(settings);
@@ -48,10 +48,9 @@ export const settingsCommand = defineCommand({
 const HELP = `
 Settings: retention.completedSeconds, retention.deadSeconds, retention.killedSeconds, maxPending, maxBytes,
 defaults.maxRetries, defaults.timeoutSeconds, defaults.retry, defaults.maxRunSeconds, anonymousStreams,
-requireDeliveryToken. A value is JSON:
---set defaults.retry='{"delaySeconds": 10}' --set anonymousStreams=false
+requireDeliveryToken. Values are JSON, as in --set defaults.retry='{"delaySeconds": 10}'.
 
-Needs a key with spaces:manage.
+Requires an API key with spaces:manage.
 ${exitCodesHelp(CALL_EXIT)}`;
 
 type Pair = [name: string, value: unknown];
@@ -68,7 +67,7 @@ function pairOf(text: string): Pair {
 }
 
 /**
- * Refuse a setting that is named twice, also as a part of its group, because one of the two would be lost.
+ * Reject a setting that is given twice, on its own or with its group, because one of the two would be lost.
  *
  * @throws UsageError
  */
@@ -76,12 +75,12 @@ function refuseOverlaps(names: readonly string[]): void {
   names.forEach((name, i) => {
     const isIn = (other: string, j: number) => i !== j && (name === other || name.startsWith(`${other}.`));
     const other = names.find(isIn);
-    if (other === name) throw new UsageError(`${name} must be given only once, with --set or --unset`);
-    if (other !== undefined) throw new UsageError(`${name} must not be given together with ${other}`);
+    if (other === name) throw new UsageError(`${name} may be given only once, with --set or --unset`);
+    if (other !== undefined) throw new UsageError(`${name} and ${other} cannot be combined`);
   });
 }
 
-/** Return the body that changes these settings, whose names have dots between their parts, and do not overlap. */
+/** Return the body that changes these settings. Names have dots between their parts and must not overlap. */
 function changeOf(pairs: readonly Pair[]): Settings {
   const change: Settings = {};
   for (const [name, value] of pairs) {
@@ -97,14 +96,14 @@ function changeOf(pairs: readonly Pair[]): Settings {
   return change;
 }
 
-/** Set a member by any name. A plain assignment to `__proto__` would set something else. */
+/** Set a property of any name. A plain assignment to `__proto__` would change the prototype. */
 const define = (group: Settings, name: string, value: unknown) =>
   Object.defineProperty(group, name, { value, writable: true, enumerable: true, configurable: true });
 
-/** Write settings as `name value`, in a line each. */
+/** Format settings as one `name value` line each. */
 function linesOf(settings: Settings): string[] {
   const lines = Object.entries(settings).flatMap(([name, value]) => linesOfOne(name, value));
-  return lines.length === 0 ? ['nothing is set'] : lines;
+  return lines.length === 0 ? ['no settings'] : lines;
 }
 
 function linesOfOne(name: string, value: unknown): string[] {

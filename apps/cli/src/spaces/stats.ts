@@ -22,45 +22,45 @@ interface Flags extends SpaceFlags {
 interface StatsRequest {
   service: Service;
   spaceId: string;
-  /** Empty for the names with most jobs. */
+  /** Names to show; empty for those with the most jobs. */
   names: string[];
   limit: number | null;
-  /** Null to count what is there now. */
+  /** Null for the current counts. */
   history: HistoryRequest | null;
   isJson: boolean;
 }
 
-/** `yardmaster stats`: counts the jobs of a space by status and by name. */
+/** `yardmaster stats`: counts the jobs of a space, or shows its history. */
 export const statsCommand = defineCommand({
   name: 'stats',
   example: 'stats --space demo --history hours --from 1d',
   define: (command) =>
     withSpaceOption(
       command
-        .description('Count the jobs of a space by status and by name.')
-        .option('--name <name>', 'only this name; may be repeated', repeated)
-        .option('--limit <count>', 'the most names to show (default: 100)', countBetween(1, 1_000))
+        .description('Count the jobs of a space by status and name, or show its history.')
+        .option('--name <name>', 'only jobs with this name; repeatable', repeated)
+        .option('--limit <count>', 'maximum number of names to show (default: 100)', countBetween(1, 1_000))
         .addOption(
-          new Option('--history <step>', 'show what happened instead, by minutes or hours').choices([
+          new Option('--history <step>', 'show what happened over time instead, by minute or hour').choices([
             'minutes',
             'hours',
           ]),
         )
         .option(
           '--from <time>',
-          `of --history: begin here, ${PAST_MOMENT} (default: an hour, or a day, before the end)`,
+          `start of the history: ${PAST_MOMENT} (default: the last hour of minutes, or day of hours)`,
           pastMomentOf,
         )
-        .option('--to <time>', 'of --history: end here (default: now)', pastMomentOf),
+        .option('--to <time>', 'end of the history (default: now)', pastMomentOf),
     )
-      .option('--json', 'print the statistics as one line of JSON, as the service sent them')
+      .option('--json', 'print the result as one line of JSON')
       .addHelpText('after', keyHelp('jobs:read')),
   parse(line: CommandLine<Flags>): StatsRequest {
     const { flags } = line;
     const target = spaceIn(line, 'counting jobs', 'jobs:read');
     const { name: names = [], limit = null, history: step, from = null, to = null } = flags;
-    if (step === undefined && (from !== null || to !== null)) throw new UsageError('--from and --to need --history');
-    if (step !== undefined && limit !== null) throw new UsageError('--limit does not go with --history');
+    if (step === undefined && (from !== null || to !== null)) throw new UsageError('--from and --to require --history');
+    if (step !== undefined && limit !== null) throw new UsageError('--limit and --history cannot be combined');
     const history = step === undefined ? null : { step, from, to };
     return { ...target, names, limit, history };
   },
@@ -92,7 +92,7 @@ function linesOf(stats: SpaceStats, out: Terminal): string[] {
   const counts = Object.entries(jobs).map(([status, count]) => printable(`${status} ${count}`));
   const oldest = oldestPendingAgeSeconds === null ? [] : [`oldest pending for ${ageOf(oldestPendingAgeSeconds)}`];
   const table = names.length > 0 ? ['', ...tableOf(COLUMNS, names, out)] : [];
-  const more = namesLeftOut > 0 ? [`${namesLeftOut} more names`] : [];
+  const more = namesLeftOut > 0 ? [`and ${namesLeftOut} more names`] : [];
   const pause =
     paused === undefined
       ? []
@@ -100,18 +100,18 @@ function linesOf(stats: SpaceStats, out: Terminal): string[] {
   return [[...counts, ...oldest].join(', '), ...pause, ...table, ...more];
 }
 
-/** Format how long the oldest pending job has been waiting; empty without one. */
+/** Format the age of the oldest pending job; empty without any. */
 export const oldestOf = (seconds: number | null) => (seconds === null ? '' : ageOf(seconds));
 
-/** What `stats --history` shows. */
+/** Step and time range of `stats --history`. */
 interface HistoryRequest {
   step: 'minutes' | 'hours';
-  /** ISO 8601; null for the defaults of the service. */
+  /** ISO 8601; null for the service's default. */
   from: string | null;
   to: string | null;
 }
 
-/** Read the history of a space, and return it as lines: one of JSON, or a table. */
+/** Read the history of a space, and format it as a table or as one line of JSON. */
 async function historyLines(
   { service, spaceId, names, isJson }: StatsRequest,
   { from, to, step }: HistoryRequest,
@@ -143,7 +143,7 @@ const meanColumn = (title: string, of: (row: Row) => NameHistory['waitSeconds'])
   isNumber: true,
 });
 
-/** Waits and runs are means. `--json` has their buckets. */
+/** Columns of the history. Wait and run times are means; `--json` has the full histograms. */
 const HISTORY_COLUMNS: Column<Row>[] = [
   { title: 'FROM', of: ({ at }) => `${at.slice(0, 16)}Z` },
   { title: 'NAME', of: ({ name }) => name },
@@ -152,7 +152,7 @@ const HISTORY_COLUMNS: Column<Row>[] = [
   countColumn('RETRIED', ({ retried }) => retried),
   countColumn('DEAD', ({ dead }) => dead),
   countColumn('KILLED', ({ killed }) => killed),
-  countColumn('TIME-OUTS', ({ deliveryTimeouts, runTimeouts }) => deliveryTimeouts + runTimeouts),
+  countColumn('TIMEOUTS', ({ deliveryTimeouts, runTimeouts }) => deliveryTimeouts + runTimeouts),
   meanColumn('WAIT', ({ waitSeconds }) => waitSeconds),
   meanColumn('RUN', ({ runSeconds }) => runSeconds),
 ];

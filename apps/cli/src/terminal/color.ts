@@ -1,6 +1,6 @@
 import { TRANSITIONS, WAITS_AGAIN_EVENTS } from '@yardmaster/protocol';
 
-/** Colors a text, which must be printable and clipped already. */
+/** Colors a text, which must already be printable and clipped. */
 export type Color = (text: string) => string;
 
 const sgr =
@@ -27,5 +27,5 @@ const COLORS = new Map<string, Color>([
   ...[...WAITS_AGAIN_EVENTS].map((type) => [type, yellow] as const),
 ]);
 
-/** Return the color of a status, or of the type of message that leads to it. */
+/** Return the color of a status, or of a message type that leads to it. */
 export const colorOf = (word: string): Color => COLORS.get(word) ?? plain;

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 
 /**
- * Wait until the reader of the output can take more, but only until the signal is aborted, because it may have stopped
- * reading.
+ * Wait until the reader of the output can take more, or until the signal aborts: the reader may have stopped reading.
+ *
+ * @throws the reason of the signal if it aborts
  */
 export async function unlessAborted(wait: Promise<unknown>, signal: AbortSignal): Promise<void> {
   const over = new AbortController();

@@ -1,33 +1,33 @@
 import stringWidth from 'string-width';
 
-// Names, messages and errors come from workers, and any client that can create a job can write them. Unchanged, they
-// could move the cursor, forge lines, change the title of the window or write to the clipboard. So everything that is
-// printed passes through these functions.
+// Names, messages and errors are untrusted: they come from workers and from any client that can create a job. Printed
+// unchanged, they could move the cursor, forge lines, change the window title or write to the clipboard. So everything
+// that is printed passes through these functions.
 
-/** Well-formed terminal sequences (ECMA-48): CSI, such as colors; OSC, DCS and their like up to their end; the rest. */
+/** Well-formed terminal sequences (ECMA-48): CSI, such as colors; OSC, DCS and similar up to their end; all others. */
 const SEQUENCES = new RegExp(
   [
     '(?:\\u001b\\[|\\u009b)[0-?]*[ -/]*[@-~]',
-    // The body contains no control character, so that no search runs past the next one: it is linear, whatever is sent.
+    // The body contains no control characters, so a search stops at the next one and takes linear time for any input.
     '(?:\\u001b[\\]PX^_]|[\\u009d\\u0090\\u0098\\u009e\\u009f])[^\\p{Cc}]*(?:\\u0007|\\u001b\\\\|\\u009c)',
     '\\u001b[ -/]*[0-Z\\\\^-~]',
   ].join('|'),
   'gu',
 );
 
-/** Characters that end a line or move along it, U+0085 (next line) among them. */
+/** Characters that end a line or move along it, including U+0085 (next line). */
 const SPACING = /[\t\n\v\f\r\u0085\p{Zl}\p{Zp}]+/gu;
 
-/** Invisible characters, mostly to turn the direction of text. The two joiners stay: they shape words and emoji. */
+/** Invisible characters, such as direction overrides. The two joiners stay, because they shape words and emoji. */
 const INVISIBLE = /(?![\u200c\u200d])\p{Cf}/gu;
 
-/** Control characters that are left, and halves of surrogate pairs. */
+/** Remaining control characters, and lone surrogates. */
 const CONTROL = /[\p{Cc}\p{Cs}]/gu;
 
-/** More marks than any script stacks on one letter. They would be drawn over the lines above. */
+/** More combining marks than any script stacks on one letter. They would be drawn over the lines above. */
 const STACKED_MARKS = /(\p{M}{8})\p{M}+/gu;
 
-/** Make an untrusted text safe to print in one line: no escapes, no line ends, no turned direction. */
+/** Make an untrusted text safe to print on one line: no escapes, line breaks or direction overrides. */
 export function printable(text: string): string {
   return text
     .replace(SEQUENCES, '')
@@ -37,19 +37,19 @@ export function printable(text: string): string {
     .replace(STACKED_MARKS, '$1');
 }
 
-/** Make a text of several lines safe to print, and keep its lines. */
+/** Make a multi-line text safe to print, and keep its line breaks. */
 export const printableLines = (text: string) => text.split('\n').map(printable).join('\n');
 
-/** Characters that JSON allows in a string as they are, but that are unsafe for a terminal or a reader of lines. */
+/** Characters that JSON allows unescaped in strings, but that are unsafe on a terminal or break lines. */
 const UNSAFE_IN_JSON = /(?![\u200c\u200d])[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Write JSON as one line that is safe to print: the same value, with unsafe characters as `\u` escapes. */
+/** Make JSON safe to print on one line: the same value, with unsafe characters as `\u` escapes. */
 export function printableJson(json: string): string {
-  // Line ends can only stand between values; other unsafe characters only in strings.
+  // Raw line breaks occur only between values, and other unsafe characters only in strings.
   return escapeUnsafe(json.replace(/[\t\n\r]+/g, ' '));
 }
 
-/** Write unsafe characters of JSON strings as `\u` escapes. */
+/** Replace unsafe characters of JSON strings with `\u` escapes. */
 export const escapeUnsafe = (text: string) =>
   text.replace(UNSAFE_IN_JSON, (character) =>
     Array.from(
@@ -58,15 +58,15 @@ export const escapeUnsafe = (text: string) =>
     ).join(''),
   );
 
-/** Write a value as one line of JSON that is safe to print. */
+/** Format a value as one line of JSON that is safe to print. */
 export const jsonLine = (value: unknown) => printableJson(JSON.stringify(value));
 
-/** Return the columns that a text takes on a terminal. Colors take none. */
+/** Return the width of a text on a terminal, in columns. Colors have no width. */
 export const widthOf = (text: string) => stringWidth(text);
 
 const graphemes = new Intl.Segmenter();
 
-/** Cut a text to a width in columns, with `…` at the cut. It never splits a grapheme. */
+/** Cut a text to a width in columns, with `…` at the cut. Never splits a grapheme. */
 export function clip(text: string, columns: number): string {
   let width = 0;
   let kept = '';
@@ -79,7 +79,7 @@ export function clip(text: string, columns: number): string {
   return text;
 }
 
-/** Fill a text with spaces up to a width in columns. */
+/** Pad a text with spaces to a width in columns. */
 export const pad = (text: string, columns: number) => text + ' '.repeat(Math.max(0, columns - widthOf(text)));
 
 /** Format an age as `kubectl` does: `45s`, `12m`, `3h` or `5d`. */
@@ -94,16 +94,16 @@ const AGE_UNITS: [unit: string, seconds: number][] = [
   ['m', 60],
 ];
 
-/** Format a timestamp as the time of day in the time zone of the user. */
+/** Format a timestamp as the local time of day. */
 export function localTime(timestamp: string): string {
   const date = new Date(timestamp);
   return Number.isNaN(date.getTime()) ? timestamp : date.toTimeString().slice(0, 8);
 }
 
-/** Format a timestamp as `localTime` does, with the date unless that is today. */
+/** Format a timestamp as local time, with the date unless it is today. */
 export function localMoment(timestamp: string): string {
   const date = new Date(timestamp);
   const isToday = date.toDateString() === new Date().toDateString();
   if (isToday || Number.isNaN(date.getTime())) return localTime(timestamp);
-  return `${date.toLocaleDateString('sv-SE')} ${localTime(timestamp)}`; // Swedes write dates as ISO 8601 does.
+  return `${date.toLocaleDateString('sv-SE')} ${localTime(timestamp)}`; // The Swedish date format is that of ISO 8601.
 }

@@ -4,16 +4,16 @@ import { sizeOf, type Terminal } from './region.js';
 /** A column of a table. */
 export interface Column<Row> {
   title: string;
-  /** Text of a cell, not necessarily printable. Empty for none. */
+  /** Text of a cell; need not be printable. May be empty. */
   of: (row: Row) => string;
-  /** Whether cells are aligned at the right, as numbers are. Default false. */
+  /** Whether to align cells to the right, as for numbers. Default false. */
   isNumber?: boolean;
 }
 
 /**
- * Format rows as a table with a line of titles.
+ * Format rows as a table with a header.
  *
- * On a terminal, a column without any text is left out, and text in the last column is cut to fit the width.
+ * On a terminal, empty columns are omitted, and text in the last column is cut to fit the width.
  */
 export function tableOf<Row>(columns: Column<Row>[], rows: Row[], out: Terminal): string[] {
   const shown = out.isTTY ? columns.filter(({ of }) => rows.some((row) => of(row) !== '')) : columns;
@@ -41,7 +41,7 @@ const csvCell = (text: string) => (/[",]/.test(text) ? `"${text.replaceAll('"', 
 
 const GAP = '  ';
 
-/** Return the columns that are left for the last cell of a line, which the terminal may wrap. */
+/** Return the width left for the last cell of a line, which the terminal may wrap. */
 function roomFor(title: string, widths: number[], columns: number): number {
   const used = widths.reduce((sum, width) => sum + width + GAP.length, 0);
   const room = columns - (used % columns);

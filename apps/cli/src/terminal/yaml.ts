@@ -1,9 +1,9 @@
 import { Document, visit } from 'yaml';
 import { escapeUnsafe } from './printable.js';
 
-/** Write a JSON value as a YAML document that is safe to print: the same value, with unsafe characters as escapes. */
+/** Format a JSON value as a YAML document that is safe to print, with unsafe characters as escapes. */
 export function yamlDocument(value: unknown): string {
-  // Strings such as `no` and timestamps are quoted for readers of YAML 1.1.
+  // Quote strings such as `no` and timestamps, which YAML 1.1 parsers would convert.
   const document = new Document(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1' });
   visit(document, {
     Scalar(_, scalar) {

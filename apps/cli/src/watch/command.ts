@@ -12,7 +12,7 @@ interface Flags extends CommonFlags {
   since?: number;
 }
 
-/** `yardmaster watch`: shows a job or a space live. */
+/** `yardmaster watch`: shows a job or the events of a space live. */
 export const watchCommand = defineCommand({
   name: 'watch',
   example: 'watch $JOB --timeout 10m',
@@ -20,18 +20,15 @@ export const watchCommand = defineCommand({
     withCommonOptions(
       command
         .description('Watch a job until it ends, or the events of a space until Ctrl-C.')
-        .argument('[jobId]', 'the job')
+        .argument('[jobId]', 'ID of the job')
         .option(
           '--space <spaceId>',
-          'watch all jobs of a space instead (default: $YARDMASTER_SPACE); needs a key with jobs:read',
+          'watch all jobs of a space (default without a job: $YARDMASTER_SPACE); requires a key with jobs:read',
         )
-        .option('--tag <tag>', 'of a space: show only jobs with this tag; repeated: with all of them', repeated)
-        .option('--since <seq>', 'of a job: begin after this event of its history; 0 shows all of them first', countOf),
+        .option('--tag <tag>', 'with a space: only jobs with this tag; if repeated, with all of the tags', repeated)
+        .option('--since <seq>', 'with a job: start after this event of its history; 0 shows all events', countOf),
       'print each message as one line of JSON',
-    ).addHelpText(
-      'after',
-      `\nThe key may be a stream token. Without a key, only the progress and the completion of a job are shown.\n${exitCodesHelp(EXIT)}`,
-    ),
+    ).addHelpText('after', HELP),
   parse({ args: [jobId], flags, env }: CommandLine<Flags>) {
     const common = commonRequestOf(flags, env);
     const subject = subjectOf(
@@ -40,17 +37,21 @@ export const watchCommand = defineCommand({
     );
     if (subject.kind === 'space') expectKey(common.service, 'watching a space', 'jobs:read');
     const { since = null, tag: tags = [] } = flags;
-    if (subject.kind === 'job' && tags.length > 0) throw new UsageError('--tag needs --space');
-    if (subject.kind === 'space' && since !== null) throw new UsageError('--since needs a job id');
+    if (subject.kind === 'job' && tags.length > 0) throw new UsageError('--tag requires --space');
+    if (subject.kind === 'space' && since !== null) throw new UsageError('--since requires a job ID');
     return { subject, since, tags, ...common };
   },
   run: ({ format, ...request }, io) =>
     watch({ ...request, display: displayOf(request.subject, format, io), waitForDrain: io.waitForDrain }),
 });
 
+const HELP = `
+Accepts a stream token as the key. Without a key, it shows only the progress and completion of a job.
+${exitCodesHelp(EXIT)}`;
+
 function subjectOf(jobId: string | undefined, spaceId: string | undefined): Subject {
-  if (jobId === '' || spaceId === '') throw new UsageError('the id is empty');
+  if (jobId === '' || spaceId === '') throw new UsageError('the ID is empty');
   if (jobId !== undefined && spaceId === undefined) return { kind: 'job', jobId };
   if (jobId === undefined && spaceId !== undefined) return { kind: 'space', spaceId };
-  throw new UsageError('give either a job id or --space');
+  throw new UsageError('give either a job ID or --space');
 }

@@ -13,16 +13,16 @@ export interface Display {
   /**
    * Show a message.
    *
-   * @param raw its text as it came
+   * @param raw the message as JSON, unchanged
    */
   show(message: StreamMessage, raw: string): void;
   /** Show a printable sentence about the watch itself, such as a lost connection. */
   notice(sentence: string): void;
-  /** Show a printable sentence about the messages, such as that some are lost. It stays. */
+  /** Show a printable sentence about the messages, such as that some are lost. It stays visible. */
   warn(sentence: string): void;
-  /** Called at the end, before anything else is printed. */
+  /** Finish, before anything else is printed. */
   close(): void;
-  /** Show what a job had before the stream began and its init does not contain; for a display of the state of a job. */
+  /** Add state of the job that its `init` lacks. Only displays that draw the state of a job need it. */
   fillIn?(known: Partial<Pick<JobView, 'progress' | 'scheduledFor'>>): void;
 }
 
@@ -36,7 +36,7 @@ export function displayOf(subject: Subject, format: Format, io: Outputs): Displa
   return subject.kind === 'space' ? spaceDisplay(io.out) : jobDisplay(io.out, subject.jobId);
 }
 
-/** Create a display that writes every message as one line. */
+/** Create a display that prints each message as one line. */
 function lineDisplay({ out, err }: Outputs, toLine: (message: StreamMessage, raw: string) => string): Display {
   return {
     show: (message, raw) => out.write(`${toLine(message, raw)}\n`),
@@ -46,7 +46,7 @@ function lineDisplay({ out, err }: Outputs, toLine: (message: StreamMessage, raw
   };
 }
 
-/** Create the display of a space on a terminal: every message is one colored line, no wider than the terminal. */
+/** Create the display of a space on a terminal: each message is one colored line, cut to the width of the terminal. */
 function spaceDisplay(terminal: Terminal): Display {
   const print = (line: string) => terminal.write(`${line}\n`);
   const warn = (sentence: string) => print(warningLine(sentence, terminal));
@@ -58,13 +58,13 @@ function spaceDisplay(terminal: Terminal): Display {
   };
 }
 
-/** Time between two draws. A worker may report a thousand times a second, but faster draws would not be visible. */
+/** Interval between redraws. A worker may report a thousand times per second, but faster draws would not be visible. */
 const DRAW_EVERY_MS = 80;
 
-/** Types of messages that need no line of their own, because the drawing or `yardmaster logs` shows them. */
+/** Message types without a line of their own, because the drawing or `yardmaster logs` shows them. */
 const WITHOUT_LINE = new Set(['init', 'progress', 'logs_appended']);
 
-/** Create the display of a job on a terminal: it is drawn in place, and other messages are lines above it. */
+/** Create the display of a job on a terminal: its state is redrawn in place, and other messages scroll above it. */
 export function jobDisplay(terminal: Terminal, jobId: string): Display {
   const region = new Region(terminal);
   const began = performance.now();
@@ -85,7 +85,7 @@ export function jobDisplay(terminal: Terminal, jobId: string): Display {
     hasContent = true;
     timer ??= setTimeout(draw, DRAW_EVERY_MS);
   };
-  // The time must continue while nothing happens.
+  // Keep the elapsed time running while nothing happens.
   const clock = setInterval(() => hasContent && drawSoon(), 1_000);
 
   return {
@@ -109,7 +109,7 @@ export function jobDisplay(terminal: Terminal, jobId: string): Display {
     },
     close() {
       clearInterval(clock);
-      // There is nothing to show of a job that could not be watched at all.
+      // If no message arrived, there is nothing to draw.
       if (hasContent) draw();
     },
   };
@@ -122,16 +122,16 @@ function terminalLine(message: StreamMessage, terminal: Terminal, { withJob }: {
 
 const warningLine = (sentence: string, terminal: Terminal) => yellow(clip(sentence, sizeOf(terminal).columns));
 
-/** Columns of the details of a message in a plain line. `--json` prints all of them. */
+/** Maximum columns of the details in a plain line. `--json` prints them in full. */
 const DETAIL_COLUMNS = 300;
 
-/** Long enough for every type but `delivery_timeout`, so that the text after it starts in one column. */
+/** Width of every type except `delivery_timeout`, to align what follows. */
 const TYPE_COLUMNS = 13;
 
 interface LineOptions {
   /** Whether to print the job of the message. */
   withJob: boolean;
-  /** Whether timestamps are shown in the time zone of the user; otherwise as they came. */
+  /** Whether to convert timestamps to local time. Default false. */
   isLocal?: boolean;
 }
 
@@ -153,7 +153,7 @@ function detailsOf(message: StreamMessage, isLocal: boolean): string {
   if (type === 'init') return status ?? spaceId ?? 'no progress yet';
   if (type === 'created') return status === 'scheduled' ? status : detail;
   if (scheduledFor === null) return detail;
-  // The time comes first, because the detail may be long.
+  // The time comes first, because the rest may be long and get cut.
   const when = `scheduled for ${isLocal ? localMoment(scheduledFor) : scheduledFor}`;
   return detail === '' ? when : `${when}, ${detail}`;
 }
@@ -166,7 +166,7 @@ function progressText({ percent, message, subProgress = {} }: Progress): string 
   return `${percentText(percent)} ${message}${stages.length > 0 ? ` (${stages.join(', ')})` : ''}`;
 }
 
-/** Format the progress of a job, which any server may have sent; empty without any. */
+/** Format unvalidated progress of a job; empty without any. */
 export function progressTextOf(raw: unknown): string {
   const progress = readProgress(raw);
   return progress === null ? '' : progressText(progress);

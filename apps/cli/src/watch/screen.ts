@@ -3,16 +3,16 @@ import type { StreamMessage } from '../service/message.js';
 import { bold, type Color, colorOf, dim, plain, yellow } from '../terminal/color.js';
 import { clip, localMoment, pad, widthOf } from '../terminal/printable.js';
 
-/** The state of a watched job, as far as messages have shown it. */
+/** The known state of a watched job. */
 export interface JobView {
   jobId: string;
   /** Null until a message contains it. */
   jobName: string | null;
-  /** Null while unknown, and always for a progress-scope client of a job that has not completed. */
+  /** Null while unknown. With progress scope, it stays null until the job completes. */
   status: Status | null;
-  /** Latest report of this attempt; null before the first. */
+  /** Latest progress of this attempt; null before the first report. */
   progress: Progress | null;
-  /** When a scheduled job becomes claimable, ISO 8601; null while unknown, and for every other job. */
+  /** When a scheduled job becomes claimable, ISO 8601; null while unknown, and for other statuses. */
   scheduledFor: string | null;
 }
 
@@ -25,20 +25,20 @@ export const unseen = (jobId: string): JobView => ({
   scheduledFor: null,
 });
 
-/** Whether a message of this type ends an attempt after which another follows. */
+/** Whether a message of this type ends an attempt and another attempt may follow. */
 export const endsAttempt = (type: string) => WAITS_AGAIN_EVENTS.has(type);
 
 /** Return the view of a job after a message. */
 export function viewAfter(view: JobView, message: StreamMessage): JobView {
-  // Messages of progress scope have no status, but the type `completed` shows it.
+  // Messages with progress scope have no status, but the type `completed` shows it.
   const status = message.type === 'completed' ? 'completed' : (message.status ?? view.status);
   return {
     jobId: view.jobId,
     jobName: message.jobName ?? view.jobName,
     status,
-    // The next attempt begins without progress.
+    // The next attempt starts without progress.
     progress: endsAttempt(message.type) ? null : (message.progress ?? view.progress),
-    // A message without the time, such as one of logs, does not change it.
+    // Messages without a time, such as those about logs, don't change it.
     scheduledFor: status === 'scheduled' ? (message.scheduledFor ?? view.scheduledFor) : null,
   };
 }
@@ -46,7 +46,7 @@ export function viewAfter(view: JobView, message: StreamMessage): JobView {
 interface ScreenOptions {
   columns: number;
   rows: number;
-  /** Seconds since the watch began. */
+  /** Seconds since the command started. */
   elapsedSeconds: number;
   /** Why no messages arrive at the moment; null while connected. */
   lost: string | null;
@@ -54,7 +54,7 @@ interface ScreenOptions {
 
 type Part = string | [text: string, color: Color];
 
-/** Largest number of columns of a stage's name. */
+/** Maximum columns of a stage name. */
 const NAME_COLUMNS = 24;
 
 /**
@@ -71,7 +71,7 @@ export function screenOf(view: JobView, options: ScreenOptions): string[] {
   const { columns, rows, lost } = options;
   const top = [headOf(view, options.elapsedSeconds), mainOf(view, columns)];
   const bottom: Part[][] = lost === null ? [] : [[[lost, yellow]]];
-  // One row stays free for the cursor, below.
+  // Leave the last row free for the cursor.
   const room = Math.max(0, rows - 1 - top.length - bottom.length);
   const parts = [...top, ...stagesOf(view.progress, { columns, room }), ...bottom];
   return parts.slice(0, Math.max(1, rows - 1)).map((line) => fit(line, columns));
@@ -87,7 +87,7 @@ function headOf({ jobId, jobName, status }: JobView, elapsedSeconds: number): Pa
 
 function mainOf({ status, progress, scheduledFor }: JobView, columns: number): Part[] {
   const cells = cellsFor(columns);
-  // A worker may complete a job without having reported 100.
+  // A worker may complete a job without ever reporting 100.
   const percent = status === 'completed' ? 100 : (progress?.percent ?? 0);
   const bar: Part = [barOf(percent, cells), colorOf(status ?? 'running')];
   if (scheduledFor !== null) return [bar, [` until ${localMoment(scheduledFor)}`, dim]];
@@ -112,16 +112,16 @@ function stagesOf(progress: Progress | null, { columns, room }: { columns: numbe
 
 const percentColumn = (percent: number) => `${percentText(percent).padStart(5)} `;
 
-/** Return the cells of the main bar. More than a third of the line would leave no room for words. */
+/** Return the width of the main bar: at most a third of the line, to leave room for words. */
 const cellsFor = (columns: number) => Math.max(8, Math.min(40, Math.floor(columns / 3)));
 
-/** Return a bar that is full at 100 only. */
+/** Draw a bar that is full only at 100%. */
 export function barOf(percent: number, cells: number): string {
   const done = Math.floor((percent / 100) * cells);
   return '█'.repeat(done) + '░'.repeat(cells - done);
 }
 
-/** Format a percentage, rounded down, so that only completed work shows 100%. */
+/** Format a percentage, rounded down so that only complete work shows 100%. */
 export const percentText = (percent: number) => `${Math.floor(percent)}%`;
 
 /** Format a time in seconds: `0:42`, `12:07`, `3:02:11`. */
@@ -132,7 +132,7 @@ export function clockOf(seconds: number): string {
   return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
 }
 
-/** Join parts up to a width, each in its color. They are clipped first, because a cut color would color the rest. */
+/** Join parts up to a width, each in its color. Clip before coloring, because a cut escape would color the rest. */
 function fit(parts: Part[], columns: number): string {
   let left = columns;
   let line = '';

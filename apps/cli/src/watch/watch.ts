@@ -13,16 +13,16 @@ import { endsAttempt } from './screen.js';
 interface WatchOptions extends Pick<Io, 'waitForDrain'> {
   service: Service;
   subject: Subject;
-  /** Seq of the event after which to begin; null for the present. */
+  /** For a job: seq of the event after which to start; null for new events only. */
   since: number | null;
-  /** Show only jobs with all of these; of a space. */
+  /** For a space: show only jobs with all of these tags. */
   tags: string[];
   display: Display;
   /** Null for no limit. */
   timeoutSeconds: number | null;
 }
 
-/** Watch a job until it ends, or a space forever, over as many connections as needed. */
+/** Watch a job until it ends, or a space indefinitely, reconnecting as needed. */
 export async function watch(options: WatchOptions): Promise<Outcome> {
   const { timeoutSeconds, display } = options;
   const stop = new AbortController();
@@ -34,16 +34,16 @@ export async function watch(options: WatchOptions): Promise<Outcome> {
     return stop.signal.aborted ? gaveUpAfter(timeoutSeconds) : failureOf(error);
   } finally {
     clearTimeout(timer);
-    stop.abort(); // A request that is still open is not wanted any more.
+    stop.abort(); // Cancel open requests.
     display.close();
   }
 }
 
-/** Show all messages of a stream. Returns how the job ended; null when no message has shown it. */
+/** Show all messages of a stream. Returns how the job ended; null if no message shows it. */
 async function showStream(options: WatchOptions, signal: AbortSignal): Promise<ExitCode | null> {
   const { service, subject, since, tags, display, waitForDrain } = options;
-  // The stream of a job resumes where it was, that of a space cannot.
-  const gap = subject.kind === 'space' ? '; events until then are not shown' : '';
+  // Unlike the stream of a job, that of a space can't resume where it stopped.
+  const gap = subject.kind === 'space' ? '; events in the meantime are not shown' : '';
   const connectivity = new Connectivity(service, display.notice, gap);
   const onLost = (reason: string) => connectivity.markLost('stream', reason);
   const fillIn = filler(options, signal);
@@ -53,7 +53,7 @@ async function showStream(options: WatchOptions, signal: AbortSignal): Promise<E
     if (message === null) continue;
     connectivity.markConnected('stream');
     display.show(message, JSON.stringify(raw));
-    if (message.missed) display.warn('some events are not shown, because the service has lost them');
+    if (message.missed) display.warn('some events are missing, because the service no longer has them');
     ended = exitOf(message);
     if (ended === null) fillIn(message);
     const wait = waitForDrain();
@@ -62,7 +62,7 @@ async function showStream(options: WatchOptions, signal: AbortSignal): Promise<E
   return ended;
 }
 
-/** Read how a job ended that has no event after `--since`, and so no message; null when the key may not see it. */
+/** Read how a job ended if it sent no message after `--since`; null if the key may not see it. */
 async function readEnd({ service, subject }: WatchOptions, signal: AbortSignal): Promise<ExitCode | null> {
   if (subject.kind === 'space' || service.token === null || isStreamToken(service)) return null;
   const message = readMessage({
@@ -72,14 +72,14 @@ async function readEnd({ service, subject }: WatchOptions, signal: AbortSignal):
   return message && exitOf(message);
 }
 
-/** Types of messages that contain the progress or the time of a job, or after which it has none. */
+/** Message types that set or clear the progress or the due time of a job. */
 const REPLACES = new Set(['init', 'progress', 'ready', 'rescheduled', 'replaced', 'requeued']);
 
 /**
- * Make a function that gets every message, and that reads what a full-scope init does not contain: the progress of a
- * running job, and the time of a scheduled one.
+ * Return a function that, given every message, reads what an `init` with full scope lacks: the progress of a running job,
+ * and the due time of a scheduled one. This makes a drawing correct from the start.
  *
- * So a drawing is right from the start. What was read is shown unless a newer message came in the meantime.
+ * A newer message discards what was read.
  */
 function filler(
   { service, subject, display }: Pick<WatchOptions, 'service' | 'subject' | 'display'>,
@@ -87,7 +87,7 @@ function filler(
 ) {
   let seen = 0;
   return ({ type, status }: StreamMessage): void => {
-    // Other messages, such as a checkpoint, do not make it out of date.
+    // Other messages, such as a checkpoint, don't make it stale.
     if (REPLACES.has(type) || endsAttempt(type)) seen++;
     if (subject.kind !== 'job' || display.fillIn === undefined || type !== 'init' || isStreamToken(service)) return;
     const asOf = seen;
@@ -97,7 +97,7 @@ function filler(
   };
 }
 
-/** Read what a job with this status has. One that does not run has no progress, or that of an earlier attempt. */
+/** Read what the `init` lacks. Only running jobs have current progress; others show that of an earlier attempt. */
 async function readMissing(status: Status | null, service: Service, jobId: string, signal: AbortSignal) {
   if (status === 'running') {
     const progress = readProgress((await read(jobPath(jobId, 'progress'), service, signal)).progress);
@@ -107,7 +107,7 @@ async function readMissing(status: Status | null, service: Service, jobId: strin
   return { scheduledFor: readScheduledFor(await read(jobPath(jobId, '', { events: 0 }), service, signal)) };
 }
 
-/** Read an object; an empty one when it cannot be read, because later messages show the state anyway. */
+/** Read an object; empty if the read fails, because later messages show the state anyway. */
 async function read(path: string, service: Service, signal: AbortSignal): Promise<{ progress?: unknown }> {
   try {
     return (await call(service, { path }, { signal, resendForMs: 0 })) ?? {};

@@ -15,20 +15,20 @@ interface Flags extends SpaceFlags {
 
 const DEFAULTS = { concurrency: 1, drainSeconds: 20 };
 
-/** `yardmaster work`: a worker that starts a program for each job. */
+/** `yardmaster work`: a worker that runs a program for each job. */
 export const workCommand = defineCommand({
   name: 'work',
   example: 'work --space demo --name resize --concurrency 4 --exec ./resize.sh',
   define: (command) =>
     withSpaceOption(
       command
-        .description('Work on jobs: start a program for each, with the payload on its standard input.')
-        .argument('[args...]', 'arguments of the program, after --')
-        .requiredOption('--exec <program>', 'the program; it is started without a shell')
-        .option('--name <name>', 'claim only jobs of this name; may be repeated', repeated)
+        .description('Run a program for each job, with the payload on its standard input.')
+        .argument('[args...]', 'arguments for the program, after --')
+        .requiredOption('--exec <program>', 'required; program to run, without a shell')
+        .option('--name <name>', 'claim only jobs with this name; repeatable (default: any name)', repeated)
         .option(
           '--concurrency <count>',
-          `jobs at the same time (default: ${DEFAULTS.concurrency})`,
+          `maximum number of jobs to run at once (default: ${DEFAULTS.concurrency})`,
           countBetween(1, 1_000),
         )
         .option(
@@ -36,7 +36,7 @@ export const workCommand = defineCommand({
           `how long to wait for running jobs after the first signal (default: ${DEFAULTS.drainSeconds}s)`,
           drainSecondsOf,
         )
-        .option('--worker-id <id>', 'name of the worker, which its jobs show (default: host and process id)'),
+        .option('--worker-id <id>', 'name of the worker, shown in its jobs (default: host name and process ID)'),
     ).addHelpText('after', HELP),
   parse({ args, flags, env }: CommandLine<Flags>) {
     const service = serviceOf(flags, env);
@@ -50,7 +50,7 @@ export const workCommand = defineCommand({
       program: { file: flags.exec, args, env },
       concurrency: flags.concurrency ?? DEFAULTS.concurrency,
       drainSeconds: flags.drain ?? DEFAULTS.drainSeconds,
-      // Ids have at most 128 characters.
+      // The service accepts IDs of up to 128 characters.
       workerId: flags.workerId ?? `${hostname().slice(0, 100)}-${process.pid}`,
     };
   },
@@ -58,14 +58,19 @@ export const workCommand = defineCommand({
 });
 
 const HELP = `
-Needs a key with jobs:worker. The program gets the payload as JSON on its standard input, and these variables:
-YARDMASTER_JOB_ID, YARDMASTER_JOB_NAME, YARDMASTER_ATTEMPT, and YARDMASTER_CHECKPOINT, which is empty without one.
+Requires an API key with jobs:worker.
 
-The exit code of the program decides about the job:
-    0  complete; the standard output is the result
-   65  fail, and do not retry
-   75, or any other: fail, and retry while retries are left; the error is the end of the standard error
+The program reads the payload as JSON from standard input. It also gets these variables: YARDMASTER_JOB_ID,
+YARDMASTER_JOB_NAME, YARDMASTER_ATTEMPT and YARDMASTER_CHECKPOINT, which is empty without a checkpoint.
 
-Lines that the program writes to file descriptor 3:
-  progress 40 Resizing     checkpoint {"page":7}     event {"any":"JSON"}     log warn low on memory
+The exit code of the program determines what happens to the job:
+    0  it completes; standard output is the result
+   65  it fails without retries; the end of standard error is the error
+   75, or any other: it fails, and is retried if it has retries left
+
+The program can report progress and more in lines that it writes to file descriptor 3:
+  progress 40 Resizing
+  checkpoint {"page":7}
+  event {"any":"JSON"}
+  log warn low on memory
 ${exitCodesHelp(WORK_EXIT)}`;

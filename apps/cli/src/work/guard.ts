@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
 
 /**
- * Shell program that reads `+<group>` and `-<group>` lines, and at the end of its input kills the process groups that are left. It
- * has a session of its own, so that neither a signal for the worker nor the end of its terminal reaches it.
+ * Shell program that keeps a set of process groups from `+<group>` and `-<group>` lines, and kills them when its input
+ * ends. It has its own session, so that neither signals for the worker nor the end of its terminal reach it.
  */
 const GUARD = `
 groups=' '
@@ -21,17 +21,17 @@ let input: Writable | null = null;
 function tell(line: string): void {
   if (input === null) {
     const guard = spawn('/bin/sh', ['-c', GUARD], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
-    guard.on('error', () => undefined); // Without a shell, programs outlive a worker that gets SIGKILL.
+    guard.on('error', () => undefined); // Without a shell, programs can outlive a worker that receives SIGKILL.
     guard.unref();
-    if (!guard.stdin) return; // There was no free file descriptor.
+    if (!guard.stdin) return; // No file descriptor was free.
     input = guard.stdin;
-    (input as unknown as { unref(): void }).unref(); // It is a socket, which its type does not say.
+    (input as unknown as { unref(): void }).unref(); // It is a socket, although its type doesn't say so.
     input.on('error', () => undefined);
   }
   input.write(`${line}\n`);
 }
 
-/** Make sure that a process group does not outlive this process, even if it gets SIGKILL. */
+/** Ensure that a process group does not outlive this process, even after SIGKILL. */
 export const guard = (group: number) => tell(`+${group}`);
 
 /** Forget a process group that has ended. */

@@ -5,19 +5,19 @@ import type { Env } from '../command.js';
 import { guard, unguard } from './guard.js';
 import { OutputStart, OutputTail, type ProgramEnd } from './outcome.js';
 
-/** Time between SIGTERM and SIGKILL, in milliseconds: less than the 5 s that handlers have when the worker stops. */
+/** Time between SIGTERM and SIGKILL, in milliseconds. Below the 5 s that handlers have when the worker stops. */
 const KILL_AFTER_MS = 4_000;
 
-/** Time after the end of a program in which a process that it has started may keep its outputs open. */
+/** How long after the exit of a program its child processes may keep its outputs open, in milliseconds. */
 const CLOSE_WITHIN_MS = 5_000;
 
-/** The program cannot be started, whatever the job is. */
+/** The program can't be started for any job. */
 export class CannotStart extends Error {}
 
-/** Errors of the system that concern the file of the program. Others may concern a single job. */
+/** System errors about the file of the program. Others may be specific to one job. */
 const OF_FILE = new Set(['ENOENT', 'EACCES', 'ENOEXEC', 'ENOTDIR', 'EPERM']);
 
-/** The program that works on jobs, its arguments, and the variables that it gets. */
+/** The program that runs jobs, with its arguments and environment. */
 export interface Program {
   file: string;
   args: string[];
@@ -26,18 +26,18 @@ export interface Program {
 
 /** A running program. */
 export interface JobProgram {
-  /** Resolves when the program has ended and all its output was read. */
+  /** Resolves when the program has exited and all of its output has been read. */
   ended: Promise<ProgramEnd | CannotStart>;
-  /** Send SIGTERM, and 4 s later SIGKILL. */
+  /** Send SIGTERM, then SIGKILL 4 s later. */
   terminate: () => void;
   /** Send SIGKILL. */
   kill: () => void;
 }
 
 interface OutputHandlers {
-  /** Gets each line of file descriptor 3. The program is not read from until the promise resolves. */
+  /** Called with each line of file descriptor 3. Reading pauses until the promise resolves. */
   onReportLine: (line: Buffer | null) => Promise<void>;
-  /** Gets each line of the standard error. */
+  /** Called with each line of standard error. */
   onErrorLine: (line: string) => void;
 }
 
@@ -51,8 +51,8 @@ export function killAllPrograms(): void {
 /**
  * Start the program for a job.
  *
- * It leads a process group, so that signals reach what it has started, and so that Ctrl-C on a terminal reaches only the
- * worker, which lets the program finish.
+ * It leads a process group, so that signals also reach its child processes, and so that Ctrl-C on a terminal reaches only
+ * the worker, which lets the program finish.
  */
 export function startProgram(
   job: WorkerJob,
@@ -93,10 +93,10 @@ export function startProgram(
 
 async function endOf(child: ChildProcess, file: string, job: WorkerJob, handlers: OutputHandlers) {
   const exited = exitOf(child);
-  // Without free file descriptors, a child has no outputs.
+  // If no file descriptors are free, a child has no pipes.
   if (!child.stdin) return notStarted(file, await exited.catch((error) => error));
   const [stdin, stdout, stderr, reports] = child.stdio as unknown as [Writable, Readable, Readable, Readable];
-  stdin.on('error', () => undefined); // The program need not read its input.
+  stdin.on('error', () => undefined); // The program may ignore its input.
   stdin.end(`${JSON.stringify(job.payload)}\n`);
   const output = new OutputStart();
   const tail = new OutputTail();
@@ -112,9 +112,9 @@ async function endOf(child: ChildProcess, file: string, job: WorkerJob, handlers
   try {
     const { code, signal } = await exited;
     const timers = [
-      // Processes that the program has left behind.
+      // Kill processes that the program left behind.
       setTimeout(() => signalGroup(child, 'SIGKILL'), CLOSE_WITHIN_MS),
-      // Processes that have also left its group.
+      // Stop reading from processes that also left its group.
       setTimeout(() => [stdout, stderr, reports].map((stream) => stream.destroy()), 2 * CLOSE_WITHIN_MS),
     ];
     await closed;
@@ -135,7 +135,7 @@ const exitOf = (child: ChildProcess) =>
     child.on('exit', (code, signal) => resolve({ code, signal }));
   });
 
-/** Describe a program that was not started: a fault of the worker, or one of the job, such as a NUL in its name. */
+/** Describe a failed start: the fault of the program's file, or of the job, such as a NUL in its name. */
 function notStarted(file: string, error: unknown): ProgramEnd | CannotStart {
   const { code, message } = error as NodeJS.ErrnoException;
   if (OF_FILE.has(code ?? '')) return new CannotStart(`cannot start ${file}: ${code}`);
@@ -148,20 +148,20 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     if (pid !== undefined) process.kill(-pid, signal);
   } catch {
-    // No process of the group is left.
+    // No process in the group is left.
   }
 }
 
-/** Placeholder for a line of the standard error that is too long. */
-const TOO_LONG = '(a line that is too long)';
+/** Placeholder for a line of standard error that exceeds MAX_LINE. */
+const TOO_LONG = '(line too long)';
 
-/** Longest line in bytes. A checkpoint may have 64 KB; the rest is room for a service that allows more. */
+/** Longest line in bytes. By default, checkpoints have at most 64 KB, but a service may allow more. */
 const MAX_LINE = 256 * 1024;
 
 const LF = 10;
 const CR = 13;
 
-/** Read the lines of a stream, without their ends. A line that is too long is null, so that memory stays bounded. */
+/** Read the lines of a stream, without line breaks. A line above MAX_LINE yields null, which bounds the memory. */
 export async function* linesOf(stream: Readable): AsyncGenerator<Buffer | null> {
   let parts: Buffer[] = [];
   let bytes = 0;

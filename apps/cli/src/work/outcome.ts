@@ -2,22 +2,22 @@ import type { Readable } from 'node:stream';
 import type { JsonValue } from '@yardmaster/protocol';
 import { NonRetryable } from '@yardmaster/sdk';
 
-/** Largest standard output that is read as JSON, in bytes: the largest result that the service takes by default. */
+/** Maximum standard output to parse as JSON, in bytes: the service's default limit for results. */
 const MAX_JSON_BYTES = 256 * 1024;
 
-/** Largest output that becomes `{"output": text}`, in bytes. As JSON it may be six times as large. */
+/** Maximum text in `{"output": text}`, in bytes. Encoded as JSON, it may be six times as large. */
 const MAX_TEXT_BYTES = 32 * 1024;
 
-/** End of the standard error that becomes the error. */
+/** How much of the end of standard error becomes the error. */
 const TAIL_LINES = 20;
 const TAIL_CHARACTERS = 4_000;
 
-/** Exit code for input that no retry can help (sysexits.h). Others, such as EX_TEMPFAIL 75, fail only the attempt. */
+/** Exit code for invalid input (sysexits.h), which retries can't fix. Others, such as EX_TEMPFAIL 75, allow retries. */
 const EX_DATAERR = 65;
 
 /** How a program ended. */
 export interface ProgramEnd {
-  /** Exit code; null when a signal ended it, or when it did not start. */
+  /** Exit code; null if a signal ended the program, or if it did not start. */
   code: number | null;
   signal: NodeJS.Signals | null;
   output: OutputStart;
@@ -27,12 +27,12 @@ export interface ProgramEnd {
 /**
  * Return the result of a program that has ended.
  *
- * @throws Error with the end of the standard error; NonRetryable after exit code 65, and for a result that can't be stored
+ * @throws Error with the end of standard error; NonRetryable after exit code 65, or if the result can't be stored
  */
 export function resultOf({ code, signal, output, tail }: ProgramEnd): JsonValue {
   if (code === 0) return output.result();
   const [name, cause] =
-    signal === null ? [`exit ${code}`, `exited with code ${code}`] : [signal, `was ended by ${signal}`];
+    signal === null ? [`exit ${code}`, `exited with code ${code}`] : [signal, `was killed by ${signal}`];
   const message = tail.text() || `the program ${cause}`;
   throw errorOf(
     code === EX_DATAERR ? NonRetryable : Error,
@@ -41,11 +41,11 @@ export function resultOf({ code, signal, output, tail }: ProgramEnd): JsonValue 
   );
 }
 
-/** Make an error of a program, which has no stack of this process. */
+/** Create an error of a program, without a stack of this process. */
 const errorOf = (kind: new (message: string) => Error, name: string, message: string): Error =>
   Object.assign(new kind(message), { name, stack: '' });
 
-/** The start of a standard output. The rest is read and dropped, so that the program can continue. */
+/** The start of a program's standard output. The rest is read and dropped, so that the program doesn't block. */
 export class OutputStart {
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
@@ -58,9 +58,9 @@ export class OutputStart {
   }
 
   /**
-   * Return the JSON that was written; otherwise the text, as far as it is kept; null for no output.
+   * Return the output: parsed if it is JSON, otherwise as text, possibly truncated. Null for no output.
    *
-   * @throws NonRetryable for output that is not UTF-8
+   * @throws NonRetryable if the output is not UTF-8
    */
   result(): JsonValue {
     const isWhole = this.#bytes <= MAX_JSON_BYTES;
@@ -79,16 +79,16 @@ export class OutputStart {
   }
 }
 
-/** Decode UTF-8. @param isWhole false leaves out a character that is cut at the end */
+/** Decode UTF-8. @param isWhole false to omit an incomplete character at the end */
 function decode(bytes: Buffer, isWhole: boolean): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: !isWhole });
   } catch {
-    throw errorOf(NonRetryable, 'InvalidResult', 'The standard output is not valid UTF-8');
+    throw errorOf(NonRetryable, 'InvalidResult', 'Standard output is not valid UTF-8');
   }
 }
 
-/** The last lines of a standard error. */
+/** The last lines of a program's standard error. */
 export class OutputTail {
   readonly #lines: string[] = [];
 
@@ -98,7 +98,7 @@ export class OutputTail {
   }
 
   text(): string {
-    // The start may be the half of a surrogate pair.
+    // The cut may split a surrogate pair.
     return this.#lines.join('\n').trim().slice(-TAIL_CHARACTERS).toWellFormed();
   }
 }

@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import { type JsonValue, LEVEL_RULE, levelNamed, progressRequest } from '@yardmaster/protocol';
 import type { Context, SubProgress } from '@yardmaster/sdk';
 
-/** Reports that wait while the service is slow or away. When there are more, the program waits, too. */
+/** Maximum number of unsent reports, while the service is slow or unavailable. Beyond it, the program blocks. */
 const MAX_WAITING = 1_000;
 
-/** Sends the reports of a program in their order. */
+/** Sends the reports of a program in order. */
 export class Reporter {
   readonly #context: Context;
   readonly #notice: (text: string) => void;
@@ -13,7 +13,7 @@ export class Reporter {
   #waiting = 0;
   #sent: Promise<void> = Promise.resolve();
 
-  /** @param notice shows a sentence about a report that is dropped; it need not be printable */
+  /** @param notice shows a sentence about a dropped report; it need not be printable */
   constructor(context: Context, notice: (text: string) => void) {
     this.#context = context;
     this.#notice = notice;
@@ -22,7 +22,7 @@ export class Reporter {
   /**
    * Read a line of file descriptor 3 and send its report. Resolves when the program may write more.
    *
-   * @param line null for one that is too long
+   * @param line null for a line that is too long
    */
   async readLine(line: Buffer | null): Promise<void> {
     this.#lines++;
@@ -35,7 +35,7 @@ export class Reporter {
       if (!(error instanceof InvalidLine)) throw error;
       const message = `line ${this.#lines} of file descriptor 3 is invalid: ${error.message}`;
       this.#notice(message);
-      this.#context.log.warn(message); // The author of the program looks there.
+      this.#context.log.warn(message); // The author of the program looks at the log of the job.
     }
     if (this.#waiting >= MAX_WAITING) await this.#sent;
   }
@@ -61,13 +61,13 @@ export class Reporter {
 /** Sends what a line of file descriptor 3 reports. */
 export type Report = (context: Context) => unknown;
 
-/** A line that is no report. The message says what it must be. */
+/** A line that is not a report. The message states what is wrong. */
 export class InvalidLine extends Error {}
 
-/** Longest message of a log entry, in UTF-16 units. As JSON it may be larger; the service takes 16 KB. */
+/** Maximum message of a log entry, in UTF-16 units. Encoded as JSON it may be larger; the service accepts 16 KB. */
 const MAX_MESSAGE = 4_000;
 
-/** How the rest of a line is read, by its first word. */
+/** Parsers of the rest of a line, by its first word. */
 const KINDS: Record<string, (rest: string) => Report> = {
   progress: progressIn,
   checkpoint(rest) {
@@ -94,11 +94,11 @@ const KINDS: Record<string, (rest: string) => Report> = {
 export function readReportLine(line: string): Report {
   const [word, rest] = wordOf(line);
   const read = Object.hasOwn(KINDS, word) ? KINDS[word] : undefined;
-  if (read === undefined) throw new InvalidLine(`it must begin with ${Object.keys(KINDS).join(', ')}`);
+  if (read === undefined) throw new InvalidLine(`it must start with ${Object.keys(KINDS).join(', ')}`);
   return read(rest);
 }
 
-/** Read `40 Resizing`, or the body of a progress report as JSON, which may have stages. */
+/** Parse `40 Resizing`, or the JSON body of a progress report, which may have stages. */
 function progressIn(rest: string): Report {
   const [percent, message] = wordOf(rest);
   const raw = rest.startsWith('{') ? jsonIn(rest) : { percent: numberIn(percent), message: message || `${percent}%` };
@@ -114,11 +114,11 @@ function jsonIn(text: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
-    throw new InvalidLine('what follows the first word must be JSON');
+    throw new InvalidLine('the text after the first word must be JSON');
   }
 }
 
-/** Split a text at its first blanks. */
+/** Split a text at its first whitespace. */
 function wordOf(text: string): [word: string, rest: string] {
   const [, word = '', rest = ''] = /^\s*(\S*)\s*(.*)$/s.exec(text) ?? [];
   return [word, rest];

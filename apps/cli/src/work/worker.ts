@@ -23,16 +23,16 @@ export interface WorkRequest {
   /** Names of jobs to claim; empty for any. */
   names: string[];
   program: Program;
-  /** Jobs at the same time. */
+  /** Maximum number of jobs to run at once. */
   concurrency: number;
-  /** How long running jobs may take after the first signal. */
+  /** How long to wait for running jobs after the first signal, in seconds. */
   drainSeconds: number;
   workerId: string;
 }
 
 const RELEASE_REASON = 'worker stops';
 
-/** Exit codes by what made the worker hurry. */
+/** Exit codes by the signal that forced a fast stop. */
 const HURRIED: Record<string, ExitCode> = {
   SIGINT: WORK_EXIT.interrupted,
   SIGQUIT: WORK_EXIT.quit,
@@ -40,13 +40,13 @@ const HURRIED: Record<string, ExitCode> = {
 };
 
 /**
- * Claim jobs and run a program for each, until a signal.
+ * Claim jobs and run a program for each, until a signal arrives.
  *
- *   polling ── first signal: no more polls ──▶ draining ── all jobs have ended ──────────────────▶ returns
- *                                                 └─ --drain is over: end programs, release their jobs ──▶ returns
- *                                                 └─ second signal: kill programs, release their jobs ───▶ returns
+ *   polling ── first signal: stop polling ──▶ draining ── all jobs have ended ───────────────────────▶ returns
+ *                                                └─ --drain expires: terminate programs, release jobs ──▶ returns
+ *                                                └─ second signal: kill programs, release jobs ─────────▶ returns
  *
- * When its key is refused, it ends the programs at once. No program outlives it.
+ * If the service refuses the key, all programs end immediately. No program outlives the worker.
  */
 export async function work(request: WorkRequest, io: Io): Promise<Outcome> {
   const { first, second } = io.stopSignals();
@@ -61,7 +61,7 @@ export async function work(request: WorkRequest, io: Io): Promise<Outcome> {
     if (kind !== 'failed') io.err.write(`${[...jobIds, redact(message, service)].join(' ')}\n`);
   }
 
-  /** Stop, because no program can be started. A second stop would release the jobs of those that run. */
+  /** Stop once, because no program can be started. A second stop would release the jobs that are still running. */
   function endWith(sentence: string): void {
     if (fatal === null && !first.aborted) worker.stop();
     fatal ??= sentence;
@@ -97,7 +97,8 @@ export async function work(request: WorkRequest, io: Io): Promise<Outcome> {
   if (names.length === 0) worker.onAny(handle);
   for (const name of names) worker.on(name, handle);
   first.addEventListener('abort', () => {
-    if (running.size > 0) io.err.write(`stopping: ${running.size} running, no more polls\n`);
+    if (running.size > 0)
+      io.err.write(`stopping: waiting for ${running.size} running ${running.size === 1 ? 'job' : 'jobs'}\n`);
     worker.stop();
   });
   second.addEventListener('abort', () => {
@@ -120,7 +121,7 @@ export async function work(request: WorkRequest, io: Io): Promise<Outcome> {
   return { exit: hurried ?? WORK_EXIT.unreported, sentence };
 }
 
-/** Run the program for a job, and send what it reports. End it when the job is lost or the worker stops. */
+/** Run the program for a job, and send its reports. Terminate it if the job is lost or the worker stops. */
 async function runProgram(
   job: WorkerJob,
   context: Context,
