@@ -21,7 +21,7 @@ import { SignIn } from './sign-in.js';
 
 export function App() {
   const [first, id] = route.value.path;
-  // A link to the progress of a job has a token of its own, for people without a key.
+  // A progress link carries its own token, for people without a key.
   if (first === 'progress' && id !== undefined) return <SharedProgress key={location.hash} jobId={id} />;
   if (ownKey.value === null) return <SignIn />;
   return (
@@ -50,7 +50,7 @@ function Screen() {
   if (first === '') return <Overview />;
   return (
     <>
-      <h1>No such page</h1>
+      <h1>Page not found</h1>
       <p>
         <a href={linkTo([])}>All spaces</a>
       </p>
@@ -70,7 +70,7 @@ function Header() {
         Yardmaster
       </a>
       <button type="button" class="find" onClick={find} aria-keyshortcuts="Control+K Meta+K">
-        Find id, name, tag <kbd>Ctrl K</kbd>
+        Find a job, name or tag <kbd>Ctrl K</kbd>
       </button>
       <nav aria-label="Pages">
         <NavLink path={[]} title="Spaces" />
@@ -114,11 +114,11 @@ const STATE_TEXT: Record<StreamState, string> = {
   ended: 'the job has ended',
 };
 
-/** State of live updates, and the button that pauses them. */
+/** Show the state of live updates, with a button that pauses them. */
 function Live() {
   const state = isPaused.value ? 'paused' : streamState.value;
   const toggle = () => (isPaused.value = !isPaused.value);
-  useEffect(() => () => (isPaused.value = false), []); // The next person has not paused anything.
+  useEffect(() => () => (isPaused.value = false), []); // The next user starts unpaused.
   return (
     <span class="live">
       <span class={state === null ? '' : `mark ${state}`} role="status">
@@ -133,11 +133,11 @@ function Live() {
 
 function Connection() {
   const isAway = !isReachable.value;
-  // A page may have nothing else to load.
+  // The page may load nothing else that would notice the recovery.
   useLoaded('info', isAway ? (signal) => call('GET', 'info', { signal }) : null, RETRY_MS);
   return (
     <ErrorNotice>
-      {isAway && 'The service does not respond. This page shows what it last loaded, and tries again.'}
+      {isAway && 'The service is not responding. This page shows the latest data it has, and keeps retrying.'}
     </ErrorNotice>
   );
 }

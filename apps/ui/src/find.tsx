@@ -18,13 +18,13 @@ interface Place {
   query?: Changes;
 }
 
-const LOADING = 'The names of spaces and jobs are not loaded yet';
-const NOT_FOUND = 'Nothing has this id or name';
+const LOADING = 'Spaces and job names are still loading';
+const NOT_FOUND = 'No match found';
 
-/** Spaces in which names are looked up, so that a search costs a bounded number of calls. */
+/** Maximum number of spaces whose job names are loaded, to bound the number of calls. */
 const SPACES = 20;
 
-/** Find a job by its id, and spaces, names and tags by their text. */
+/** Find a job by its ID, or spaces, job names and tags by their text. */
 export function Find() {
   const text = useSignal('');
   const { value: names, error: namesError } = useLoaded('names', loadNames);
@@ -44,7 +44,7 @@ export function Find() {
   return (
     <form onSubmit={submit}>
       <h2 id="dialog-title">Find</h2>
-      <Field label="Id of a job, part of a space or a name, or a whole tag">
+      <Field label="Job ID, tag, or part of a space or job name">
         <TextInput type="text" spellcheck={false} autocomplete="off" autofocus text={text} />
       </Field>
       <ErrorNotice>{error.value}</ErrorNotice>
@@ -69,7 +69,7 @@ export function Find() {
   );
 }
 
-/** Whether a job has this id. */
+/** Whether a job with this ID exists. */
 async function isJobWith(id: string): Promise<boolean> {
   try {
     await call('GET', `jobs/${segment(id)}`, { query: { events: 0 } });

@@ -2,16 +2,16 @@ import { Find } from './find.js';
 import { Shown, showDialog } from './parts/dialog.js';
 
 const KEYS = [
-  ['/', 'Go to the search field of the page'],
-  ['j, k', 'Next row, row before'],
+  ['/', 'Go to the search field'],
+  ['j, k', 'Next row, previous row'],
   ['Enter', 'Open the row'],
   ['x', 'Select the row'],
-  ['r', 'Requeue the job of the row, or the job that is shown'],
-  ['Ctrl K, ⌘ K', 'Find a job, a space, a name or a tag'],
-  ['?', 'Show this list'],
+  ['r', 'Requeue the job in the row or on the page'],
+  ['Ctrl K, ⌘ K', 'Find a job, space, name or tag'],
+  ['?', 'Show keyboard shortcuts'],
 ] as const;
 
-/** What a single key does on a page. */
+/** Actions of single keys. */
 const ON_KEY: Record<string, () => void> = {
   '/': () => document.querySelector<HTMLInputElement>('input[type=search]')?.focus(),
   j: () => moveBy(1),
@@ -24,10 +24,10 @@ const ON_KEY: Record<string, () => void> = {
   '?': () => showDialog(<Help />),
 };
 
-/** Listen to keys of the whole page. Keys without Ctrl count only outside of fields and dialogs. */
+/** Handle keys for the whole page. Keys without Ctrl work only outside of fields and dialogs. */
 export function listenToKeys(): void {
   addEventListener('keydown', (event) => {
-    // An open dialog may show a new secret, which must not be replaced.
+    // Don't replace an open dialog: it may show a new secret.
     if (document.querySelector('dialog[open]') !== null) return;
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
       event.preventDefault();
@@ -44,10 +44,10 @@ export function listenToKeys(): void {
   });
 }
 
-/** The row that has the focus. */
+/** Return the row that has the focus. */
 const currentRow = () => document.activeElement?.closest('tr') ?? null;
 
-/** Give the focus to the link of another row. */
+/** Move the focus to the link of another row. */
 function moveBy(step: number): void {
   const rows = [...document.querySelectorAll('tr:has(a[data-row])')];
   const at = rows.indexOf(currentRow() as Element);

@@ -9,13 +9,15 @@ listenToKeys();
 await restore();
 render(<App />, document.body);
 
-/** Sign in with the key that stays in the tab. While the service cannot tell whether it is valid, it is tried again. */
+/** Sign in with the key stored in this tab. Retry while the service can't tell whether the key is valid. */
 async function restore(): Promise<void> {
   try {
     if (keyText() !== '') await signIn(keyText());
   } catch (error) {
     const isRefused = (error as YardmasterError).status === 401;
-    signInNotice.value = isRefused ? (error as Error).message : `${(error as Error).message}. This page tries again.`;
+    signInNotice.value = isRefused
+      ? (error as Error).message
+      : `${(error as Error).message}. This page keeps retrying.`;
     if (!isRefused) setTimeout(() => ownKey.value === null && restore(), RETRY_MS);
   }
 }

@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
 
 /**
- * Where the person is. It is in the hash of the URL, so that a reload returns to it, and so that the pages work below
- * any path: the server serves one file.
+ * The current page. It is in the hash of the URL, so that it survives a reload and the dashboard works below any path
+ * with a single HTML file.
  */
 interface Route {
   /** Decoded parts of the path: `#/spaces/demo/jobs` is `['spaces', 'demo', 'jobs']`. */
@@ -31,23 +31,23 @@ function decoded(part: string): string {
   }
 }
 
-/** Return the link to a place. */
+/** Return the link to a page. */
 export function linkTo(path: readonly string[], query: Changes | URLSearchParams = {}): string {
   const text = String(query instanceof URLSearchParams ? query : withChanges(new URLSearchParams(), query));
   return `#/${path.map(encodeURIComponent).join('/')}${text && `?${text}`}`;
 }
 
-/** Go to a place. */
+/** Go to a page. */
 export function goTo(path: readonly string[], query: Changes = {}): void {
   location.hash = linkTo(path, query);
 }
 
-/** Return the link to this place with other values of some parameters; null removes one. */
+/** Return the link to this page with some parameters changed; null removes one. */
 export function linkWith(changes: Changes): string {
   return linkTo(route.value.path, withChanges(route.value.query, changes));
 }
 
-/** Go to this place with other values of some parameters. A change while a person types replaces the entry of the history. */
+/** Change some parameters of this page. Changes while typing replace the history entry instead of adding one. */
 export function changeQuery(changes: Changes, { isReplaced = false } = {}): void {
   const link = linkWith(changes);
   if (link === location.hash) return;

@@ -13,7 +13,7 @@ export function SignIn() {
     <main class="sign-in">
       <h1>Yardmaster</h1>
       <form onSubmit={submit}>
-        <Field label="API key" hint="A key with the scope jobs:read can look at everything, and change nothing.">
+        <Field label="API key" hint="To look without changing anything, use a key with the scope jobs:read.">
           <TextInput type="password" autocomplete="off" autofocus spellcheck={false} required text={key} />
         </Field>
         <ErrorNotice>{error.value || signInNotice.value}</ErrorNotice>
@@ -24,8 +24,8 @@ export function SignIn() {
         </p>
       </form>
       <p class="hint">
-        The key stays in this tab, and is forgotten when you close it. <code>npm start</code> prints one; on a server,
-        ask its operator.
+        The key stays in this tab and is forgotten when you close it. <code>npm start</code> prints a key; otherwise,
+        ask the operator of the service.
       </p>
     </main>
   );

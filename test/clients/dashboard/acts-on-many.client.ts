@@ -38,7 +38,7 @@ it.each([
   const dashboard = await open(`#/spaces/${space}`);
   await dashboard.click(`Select ${ids[0]}`);
   await dashboard.click(`Select ${ids[1]}`);
-  await dashboard.click(`${verb} 2 selected …`);
+  await dashboard.click(`${verb} 2 selected…`);
   await dashboard.waitFor(`${verb} 2 jobs`);
   await dashboard.click(`${verb} 2`);
   expect(await endOfOperation(dashboard)).toMatch(/2 selected done 2 0/);
@@ -48,10 +48,10 @@ it.each([
 it('selects all jobs of the page, offers each action for the jobs that it can change, and unselects all', async () => {
   await jobsIn('many-all', ['dead'], ['pending'], ['running']);
   const dashboard = await open('#/spaces/many-all');
-  await dashboard.click('Select all jobs of the page');
-  for (const name of ['Requeue 1 selected …', 'Kill 2 selected …', 'Delete 1 selected …']) await dashboard.find(name);
-  await dashboard.click('Select all jobs of the page');
-  await dashboard.find('Delete all that match …');
+  await dashboard.click('Select all jobs on this page');
+  for (const name of ['Requeue 1 selected…', 'Kill 2 selected…', 'Delete 1 selected…']) await dashboard.find(name);
+  await dashboard.click('Select all jobs on this page');
+  await dashboard.find('Delete all matching jobs…');
 });
 
 it('counts and requeues exactly the jobs that match a filter', async () => {
@@ -69,7 +69,7 @@ it('counts and requeues exactly the jobs that match a filter', async () => {
   await dashboard.choose('name', 'invoice');
   await dashboard.fill('find', 'visa');
   await dashboard.waitForTexts('tbody td:nth-child(3)', ['invoice', 'invoice']);
-  await dashboard.click('Requeue all that match …');
+  await dashboard.click('Requeue all matching jobs…');
   await dashboard.waitFor('Requeue 2 jobs');
   await dashboard.waitFor('Jobs with status dead, name invoice, tag eu, whose payload, result or error contains visa');
   await dashboard.click('Requeue 2');
@@ -87,9 +87,9 @@ it('requeues all jobs that died of the same error from the overview', async () =
   await dashboard.click(/^card "x" .* ×2$/);
   await dashboard.waitForTexts('tbody td:nth-child(4)', ['dead', 'dead']);
   await dashboard.go('#/');
-  await dashboard.click(/^2 jobs dead by card/);
+  await dashboard.click(/^2 jobs failed with card/);
   await dashboard.waitForTexts('tbody td:nth-child(4)', ['dead', 'dead']);
-  await dashboard.click('Requeue all that match …');
+  await dashboard.click('Requeue all matching jobs…');
   await dashboard.click('Requeue 2');
   await endOfOperation(dashboard);
   expect(await statuses()).toEqual(['pending', 'pending', 'dead']);
@@ -103,7 +103,7 @@ it('requeues a group of the overview without a job that only mentions its error'
   for (const [i, id] of ids.entries())
     await service.call('POST', `/jobs/${id}/fail`, { body: { error: i === 0 ? 'lion asleep' : 'cage locked' } });
   const dashboard = await open('#/');
-  await dashboard.click('Requeue all of these … many-mention: cage locked');
+  await dashboard.click('Requeue all… many-mention: cage locked');
   await dashboard.click('Requeue 8');
   await endOfOperation(dashboard);
   expect(await statuses()).toEqual(['dead', ...Array(8).fill('pending')]);
@@ -116,14 +116,14 @@ it('finds dead jobs by the start of a long error', async () => {
     await service.call('POST', `/jobs/${id}/fail`, { body: { error } });
   }
   const dashboard = await open('#/');
-  await dashboard.click(/^9 jobs dead by long x/);
+  await dashboard.click(/^9 jobs failed with long x/);
   await dashboard.waitForTexts('tbody td:nth-child(4)', Array(9).fill('dead'));
 });
 
 it('disables an operation that would change no jobs', async () => {
   await jobsIn('many-none', ['completed']);
   const dashboard = await open('#/spaces/many-none');
-  await dashboard.click('Requeue all that match …');
+  await dashboard.click('Requeue all matching jobs…');
   await dashboard.waitFor('Requeue 0 jobs');
   await dashboard.find('Cancel');
   await expect(dashboard.page.evaluate(`document.querySelector('dialog [type=submit]').disabled`)).resolves.toBe(true);
@@ -141,8 +141,8 @@ describe('with an API that has no scheduler, so that a long operation stops on i
     const started = await api.call('POST', `/spaces/${space}/operations`, { body: { action: 'kill', filter } });
     const dashboard = await openThere(`#/spaces/${space}/operations`);
     await dashboard.waitFor(/[\d,]+ of 5,000/);
-    await dashboard.click('Cancel …');
-    await dashboard.click('Cancel the operation');
+    await dashboard.click('Cancel…');
+    await dashboard.click('Cancel operation');
     await dashboard.waitFor('pending cancelled');
     expect((await api.call('GET', `/operations/${started.body.id}`)).body.status).toBe('cancelled');
   });
@@ -152,8 +152,8 @@ it('exports all jobs that match a filter, one JSON object per line', async () =>
   const { ids } = await jobsIn('many-export', ['dead', { payload: { a: '\n"ü' } }], ['dead'], ['pending']);
   await createJob(service, 'many-export');
   const dashboard = await open('#/spaces/many-export?status=dead');
-  await dashboard.click('Export all that match');
-  await dashboard.waitFor('2 jobs exported');
+  await dashboard.click('Export all matching jobs');
+  await dashboard.waitFor('Exported 2 jobs');
   const file = join(dashboard.downloads, 'many-export.jsonl');
   await until(async () => (await readdir(join(file, '..'))).includes('many-export.jsonl'));
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');

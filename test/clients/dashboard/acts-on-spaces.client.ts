@@ -14,7 +14,7 @@ it('pauses and resumes a space from the overview', async () => {
   const dashboard = await open();
   await dashboard.scrollTo('spaces-pause');
   await dashboard.click('Pause spaces-pause');
-  await dashboard.waitFor('Pending now: 1 job.');
+  await dashboard.waitFor('Pending: 1 job.');
   await dashboard.click('Pause');
   await dashboard.find('Resume spaces-pause');
   expect(await pausedIn('spaces-pause')).toBe(true);
@@ -28,20 +28,20 @@ it('pauses and resumes a name of a space, and a name without jobs', async () => 
   await createJob(service, 'spaces-names', { name: 'resize' });
   await createJob(service, 'spaces-names', { name: 'invoice' });
   const dashboard = await open('#/spaces/spaces-names/settings');
-  await dashboard.click('Pause … resize');
+  await dashboard.click('Pause… resize');
   await dashboard.click('Pause');
-  await dashboard.waitFor('Jobs of 1 name are paused.');
+  await dashboard.waitFor('1 job name is paused.');
   expect(await pausedIn('spaces-names')).toEqual(['resize']);
-  await dashboard.fill('Another name of jobs', 'later');
-  await dashboard.click('Pause this name …');
+  await dashboard.fill('Another job name', 'later');
+  await dashboard.click('Pause name…');
   await dashboard.click('Pause');
-  await dashboard.waitFor('Jobs of 2 names are paused.');
+  await dashboard.waitFor('2 job names are paused.');
   expect(await pausedIn('spaces-names')).toEqual(['later', 'resize']);
-  await dashboard.click('Resume … resize');
+  await dashboard.click('Resume… resize');
   await dashboard.click('Resume');
-  await dashboard.waitFor('Jobs of 1 name are paused.');
+  await dashboard.waitFor('1 job name is paused.');
   expect(await pausedIn('spaces-names')).toEqual(['later']);
-  await dashboard.click('Resume the space …');
+  await dashboard.click('Resume space…');
   await dashboard.click('Resume');
   await dashboard.waitFor('Nothing is paused.');
   expect(await pausedIn('spaces-names')).toBeUndefined();
@@ -51,13 +51,13 @@ it('changes only the edited settings of a space, and resets emptied ones to thei
   const space = 'spaces-settings';
   await service.call('PATCH', `/spaces/${space}/settings`, { body: { maxPending: 10, defaults: { maxRetries: 7 } } });
   const dashboard = await open(`#/spaces/${space}/settings`);
-  await dashboard.fill('Keep dead jobs, seconds', '60');
+  await dashboard.fill('Keep dead jobs', '60');
   await dashboard.fill('retry', '{"delaySeconds": 5}');
-  await dashboard.fill('Most pending jobs', '');
+  await dashboard.fill('Maximum pending jobs', '');
   await dashboard.choose(/^Job streams without a token/, 'no');
   await service.call('PATCH', `/spaces/${space}/settings`, { body: { defaults: { timeoutSeconds: 9 } } });
   await dashboard.click('Save 4 changes');
-  await dashboard.waitFor('The settings are saved');
+  await dashboard.waitFor('Settings saved');
   const { defaults, retention, anonymousStreams, maxPending } = await settingsOf(space);
   expect({ defaults, retention, anonymousStreams, maxPending }).toEqual({
     defaults: { maxRetries: 7, timeoutSeconds: 9, retry: { delaySeconds: 5 } },

@@ -24,10 +24,10 @@ it.each([
 ])('a page with the invalid filter %s shows no jobs and no button to change them', async (filter) => {
   await jobIn(service, 'pending', 'filters-misspelt');
   const dashboard = await open(`#/spaces/filters-misspelt?status=pending&${filter}`);
-  await dashboard.waitFor(`The address has a filter that this page does not know: ${filter}.`);
+  await dashboard.waitFor(`Unknown filter in the URL: ${filter}.`);
   expect((await dashboard.names('button')).filter((name) => /match|selected/.test(name))).toEqual([]);
   await dashboard.click('Show all jobs');
-  await dashboard.find('Kill all that match …');
+  await dashboard.find('Kill all matching jobs…');
 });
 
 it('shows a filter with several names and with a time that is not in the list', async () => {
@@ -42,7 +42,7 @@ it('isolates each part of a filter in the dialog, so that right-to-left text mov
   const tag = '\u202eevil';
   await jobIn(service, 'pending', 'filters-direction', { tags: [tag], payload: { note: 'abc' } });
   const dashboard = await open(`#/spaces/filters-direction?q=abc&tag=${encodeURIComponent(tag)}`);
-  await dashboard.click('Kill all that match …');
+  await dashboard.click('Kill all matching jobs…');
   await dashboard.waitFor('Kill 1 job');
   const [, ...parts] = await dashboard.texts('dialog .filter-text bdi');
   expect(parts).toEqual([tag, 'abc']);

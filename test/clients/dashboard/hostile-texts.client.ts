@@ -98,8 +98,8 @@ describe.each([1400, 420])('in a window of %i px', (width) => {
       await until(async () => (await dashboard.texts('.entry')).length > 0);
       await expectHarmless(dashboard);
       for (const [act, verb] of Object.entries({
-        'Delete …': 'Delete 1 job',
-        'Copy as new job …': 'Create the copy',
+        'Delete…': 'Delete 1 job',
+        'Copy as new job…': 'Create copy',
       })) {
         await dashboard.click(act);
         await dashboard.find(verb);

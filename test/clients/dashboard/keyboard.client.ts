@@ -39,7 +39,7 @@ it('signs in, opens a space, filters it, opens a job, requeues it and goes back 
   await dashboard.press('j', 'Enter');
   await dashboard.waitFor('work dead');
   await dashboard.press('r');
-  await focusIsOn(dashboard, /^Seconds/);
+  await focusIsOn(dashboard, /^Delay in seconds/);
   await dashboard.press('Enter');
   await dashboard.waitFor('work pending');
   expect(await statusOf(id)).toBe('pending');
@@ -54,7 +54,7 @@ it('selects two jobs with j and x and deletes them by keyboard', async () => {
   const dashboard = await open('#/spaces/keyboard-delete');
   await dashboard.find(`Select ${ids[0]}`);
   await dashboard.press('j', 'x', 'j', 'j', 'x', 'k', 'x', 'x');
-  await dashboard.tabTo('Delete 2 selected …', { key: 'Shift+Tab' });
+  await dashboard.tabTo('Delete 2 selected…', { key: 'Shift+Tab' });
   await dashboard.press('Space');
   await dashboard.waitFor('Delete 2 jobs');
   await dashboard.tabTo('Delete 2');
@@ -70,7 +70,7 @@ it('r requeues only the job of the row that has the focus', async () => {
   const dashboard = await open('#/spaces/keyboard-row');
   await dashboard.find(`Select ${first}`);
   await dashboard.press('j', 'j', 'r');
-  await focusIsOn(dashboard, /^Seconds/);
+  await focusIsOn(dashboard, /^Delay in seconds/);
   await dashboard.press('Enter');
   await dashboard.waitForTexts('tbody td:nth-child(4)', ['dead', 'pending']);
   expect([await statusOf(first), await statusOf(last)]).toEqual(['pending', 'dead']);
@@ -94,7 +94,7 @@ it('finds a job by its id with Ctrl+K, and focuses the search field with a slash
   await dashboard.type('jk?rx');
   await until(async () => (await dashboard.hash()) === '#/spaces/keyboard-find?q=jk%3Frx');
   await dashboard.press('Control+k');
-  await focusIsOn(dashboard, /^Id of a job/);
+  await focusIsOn(dashboard, /^Job ID/);
   await dashboard.type(id);
   await dashboard.press('Enter');
   await dashboard.waitFor('work pending');
@@ -114,7 +114,7 @@ it.each([
   const id = await jobIn(service, 'running', 'keyboard-focus');
   const dashboard = await open(`#/jobs/${id}`);
   for (const [openIt, title] of [
-    [() => dashboard.click('Kill …'), /^Kill work/],
+    [() => dashboard.click('Kill…'), /^Kill work/],
     [() => dashboard.press('Control+k'), /^Find/],
     [() => dashboard.press('?'), /^Keyboard shortcuts/],
   ] as const) {
@@ -122,7 +122,7 @@ it.each([
     await dashboard.waitForDialog(title);
     await close(dashboard);
     await until(() => dashboard.page.evaluate(`document.querySelector('dialog') === null`));
-    await focusIsOn(dashboard, 'Kill …');
+    await focusIsOn(dashboard, 'Kill…');
   }
   expect(await statusOf(id)).toBe('running');
 });

@@ -11,7 +11,7 @@ const selfOf = (key: string) => service.call('GET', '/keys/self', { key });
 
 it('creates a key, shows it once, and the key works', async () => {
   const dashboard = await open('#/keys');
-  await dashboard.click('New …');
+  await dashboard.click('New key…');
   await dashboard.fill('Name', 'ops');
   await dashboard.click('producer');
   await dashboard.click(/^jobs:kill/);
@@ -28,18 +28,18 @@ it('creates a key, shows it once, and the key works', async () => {
   await dashboard.click('Close');
   await dashboard.waitFor('20/s, burst 100');
   await dashboard.reload();
-  await dashboard.find('Rotate … ops');
+  await dashboard.find('Rotate… ops');
   expect(await dashboard.page.evaluate('document.documentElement.outerHTML')).not.toContain(secret);
 });
 
 it('rotates a key without an overlap, so that only the new secret works', async () => {
   const { key } = await service.key(['jobs:read'], { name: 'rotated' });
   const dashboard = await open('#/keys');
-  await dashboard.click('Rotate … rotated');
+  await dashboard.click('Rotate… rotated');
   await dashboard.choose(/^Overlap/, 'none');
-  await dashboard.waitFor('Programs with the present secret are refused');
+  await dashboard.waitFor('Programs with the old secret lose access');
   await dashboard.click('Rotate');
-  await dashboard.waitFor('The key has a new secret');
+  await dashboard.waitFor('New secret');
   const [secret = ''] = await dashboard.texts('dialog code');
   expect((await selfOf(secret)).body.name).toBe('rotated');
   expect((await selfOf(key)).status).toBe(401);
@@ -48,19 +48,19 @@ it('rotates a key without an overlap, so that only the new secret works', async 
 it('stays signed in with the new secret after the own key is rotated', async () => {
   const { key } = await service.key(['keys:manage', 'jobs:read'], { name: 'mine' });
   const dashboard = await open('#/keys', { key });
-  await dashboard.click('Rotate … mine');
+  await dashboard.click('Rotate… mine');
   await dashboard.choose(/^Overlap/, 'none');
   await dashboard.click('Rotate');
   await dashboard.waitFor('You are signed in with the new secret.');
   await dashboard.click('Close');
   await dashboard.reload();
-  await dashboard.find('Revoke … mine');
+  await dashboard.find('Revoke… mine');
 });
 
 it('revokes a key in the dashboard', async () => {
   const { key } = await service.key(['jobs:read'], { name: 'revoked' });
   const dashboard = await open('#/keys');
-  await dashboard.click('Revoke … revoked');
+  await dashboard.click('Revoke… revoked');
   await dashboard.click('Revoke');
   await dashboard.waitFor('Revoked revoked');
   expect((await selfOf(key)).status).toBe(401);
@@ -74,31 +74,31 @@ it('shows older keys on another page, and keeps the keys that a revoked one made
   const dashboard = await open('#/keys', {
     key: (await service.key(['keys:manage', 'jobs:read'], { spaceId: 'paged' })).key,
   });
-  await dashboard.find('Rotate … test');
+  await dashboard.find('Rotate… test');
   await dashboard.waitForNo(id);
   await dashboard.click('Older');
   await dashboard.waitFor(id);
-  await dashboard.click('Revoke … maker');
-  await dashboard.click(/^Keep the keys that it made/);
+  await dashboard.click('Revoke… maker');
+  await dashboard.click(/^Keep the keys created with it/);
   await dashboard.click('Revoke');
   await dashboard.waitFor('Revoked maker');
   expect([(await selfOf(key)).status, (await selfOf(made.key)).status]).toEqual([401, 200]);
   await dashboard.click('Newest');
-  await dashboard.find('Rotate … test');
+  await dashboard.find('Rotate… test');
 });
 
 it('signs out after the own key is revoked', async () => {
   const { key } = await service.key(['keys:manage'], { name: 'own' });
   const dashboard = await open('#/keys', { key });
-  await dashboard.click('Revoke … own');
+  await dashboard.click('Revoke… own');
   await dashboard.click('Revoke');
-  await dashboard.waitFor('You revoked the key with which you were signed in.');
+  await dashboard.waitFor('You revoked the key that you were signed in with.');
   expect((await selfOf(key)).status).toBe(401);
 });
 
 it('shows the callback secret of a space', async () => {
   const dashboard = await open('#/spaces/shop/settings');
-  await dashboard.click('Show callback secret …');
+  await dashboard.click('Show callback secret…');
   await dashboard.click('Show');
   await dashboard.waitFor(secretOf(MASTER, 'shop'));
   await dashboard.click('Close');
@@ -108,7 +108,7 @@ it('shows the callback secret of a space', async () => {
 it('shows actions of the dashboard in the audit', async () => {
   const { key } = await service.key(['keys:manage', 'spaces:manage', 'jobs:read'], { name: 'auditor' });
   const dashboard = await open('#/spaces/audited/settings', { key });
-  await dashboard.click('Pause the space …');
+  await dashboard.click('Pause space…');
   await dashboard.click('Pause');
   await dashboard.waitFor('The whole space is paused.');
   await dashboard.click('Audit');

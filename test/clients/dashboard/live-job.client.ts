@@ -38,9 +38,9 @@ it('shows attempts, progress, stages, checkpoint and result of a job live', asyn
     ...{ percent: 41.5, message: 'half way' },
     subProgress: { decode: { percent: 100 }, scale: { percent: 25, message: 'first pass' } },
   });
-  await dashboard.waitFor('41 % half way');
-  await dashboard.waitFor('decode 100 %');
-  await dashboard.waitFor('scale 25 % first pass');
+  await dashboard.waitFor('41% half way');
+  await dashboard.waitFor('decode 100%');
+  await dashboard.waitFor('scale 25% first pass');
   await step(service, id, 'checkpoint', { page: 7 });
   await dashboard.waitFor('Checkpoint { "page": 7 }');
   await step(service, id, 'fail', { error: 'no paper' });

@@ -41,7 +41,7 @@ it('rows and counts of a space change in place while a worker works', async () =
     await dashboard.waitForTexts(STATUS, [status, 'pending']);
   }
   await step(service, id, 'progress', { percent: 41, message: 'half way' });
-  await dashboard.waitForTexts('tbody td:nth-child(6)', ['41 % half way', '–']);
+  await dashboard.waitForTexts('tbody td:nth-child(6)', ['41% half way', '–']);
   await dashboard.waitFor(/running 1/);
   await step(service, id, 'fail', { error: 'no paper' });
   await dashboard.waitForTexts('tbody td:nth-child(11)', ['no paper', '']);
@@ -96,7 +96,7 @@ describe('paused updates', () => {
     const dashboard = await open('#/spaces/live-pause-act');
     await dashboard.isListLive();
     await dashboard.click('Pause updates');
-    await dashboard.click(`Kill … ${id}`);
+    await dashboard.click(`Kill… ${id}`);
     await dashboard.click('Kill 1 job');
     await dashboard.waitForTexts(STATUS, ['killed']);
     await dashboard.waitFor(/killed 1/);

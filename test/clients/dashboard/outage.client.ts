@@ -29,7 +29,7 @@ it('loads the logs of an ended job after a failure is over', async () => {
   await dashboard.page.evaluate(BEGIN);
   await dashboard.go(`#/jobs/${id}`);
   await dashboard.waitFor('Logs');
-  await dashboard.waitFor('The service does not respond');
+  await dashboard.waitFor('The service is not responding');
   // More often than by the page and its stream.
   await until(() => dashboard.page.evaluate('window.failures > 3'));
   expect(await dashboard.texts('.entry')).toEqual([]);
@@ -41,21 +41,21 @@ it('notices that the service is back on a page that does not refresh', async () 
   const dashboard = await open('#/keys', { before: failing(/./) });
   await dashboard.waitFor('API keys');
   await dashboard.page.evaluate(BEGIN);
-  await dashboard.click('New …');
+  await dashboard.click('New key…');
   await dashboard.fill('Name', 'outage');
   await dashboard.click('Create');
-  await dashboard.waitFor('The service does not respond');
+  await dashboard.waitFor('The service is not responding');
   await dashboard.press('Escape');
-  await dashboard.waitFor('This page shows what it last loaded');
+  await dashboard.waitFor('This page shows the latest data it has');
   await dashboard.page.evaluate(END);
-  await dashboard.waitForNo('This page shows what it last loaded');
+  await dashboard.waitForNo('This page shows the latest data it has');
 });
 
 it('stays signed in with the key of the tab when the service is back after a reload', async () => {
   const dashboard = await open('#/spaces/outage-reload', { before: failing(/keys\/self/) });
   await dashboard.page.evaluate(BEGIN);
   await dashboard.reload();
-  await dashboard.waitFor('The service does not respond. This page tries again.');
+  await dashboard.waitFor('The service is not responding. This page keeps retrying.');
   await dashboard.page.evaluate(END);
   await dashboard.find('Sign out');
   expect(await dashboard.hash()).toBe('#/spaces/outage-reload');

@@ -46,9 +46,9 @@ const open = withDashboards({
 async function restart(dashboard: Dashboard): Promise<void> {
   await dashboard.page.evaluate('void (window.isSamePage = true)');
   await running.stop();
-  await dashboard.waitFor('The service does not respond.');
+  await dashboard.waitFor('The service is not responding.');
   await start();
-  await dashboard.waitForNo('The service does not respond.');
+  await dashboard.waitForNo('The service is not responding.');
 }
 
 const isSamePage = (dashboard: Dashboard) => dashboard.page.evaluate('window.isSamePage === true');
@@ -79,7 +79,7 @@ it('the page of a job recovers from a restart of the service, and its history ha
   await dashboard.waitFor('after the restart');
   await step(service, id, 'complete', { result: { pages: 3 } });
   await dashboard.waitFor('"pages": 3');
-  await dashboard.waitFor('100 % after the restart');
+  await dashboard.waitFor('100% after the restart');
   const events = ['completed', 'progress', 'progress', 'acked', 'delivered', 'created'];
   await dashboard.waitForTexts('[aria-label=History] td:nth-child(2)', events);
   expect(await isSamePage(dashboard)).toBe(true);

@@ -22,9 +22,15 @@ beforeAll(async () => {
 });
 
 describe('with a key that has only jobs:read', () => {
-  const FRAME = ['Skip to content', 'Find id, name, tag Ctrl K', 'Pause updates', 'Keyboard shortcuts', 'Sign out'];
-  const OF_JOBS = ['Export all that match'];
-  const OF_JOB = ['Share progress …', 'Copy Id'];
+  const FRAME = [
+    'Skip to content',
+    'Find a job, name or tag Ctrl K',
+    'Pause updates',
+    'Keyboard shortcuts',
+    'Sign out',
+  ];
+  const OF_JOBS = ['Export all matching jobs'];
+  const OF_JOB = ['Share progress…', 'Copy ID'];
 
   it('no screen shows a button that changes something to a key that has only jobs:read', async () => {
     const { key } = await service.key(['jobs:read'], { name: 'viewer' });
@@ -36,7 +42,7 @@ describe('with a key that has only jobs:read', () => {
       return (await dashboard.names('button')).filter((name) => !FRAME.includes(name));
     };
     const seen: Record<string, string[]> = {
-      spaces: await buttonsAt('#/', /dead by/),
+      spaces: await buttonsAt('#/', /failed with/),
       jobs: await buttonsAt(`#/spaces/${SPACE}`, 'broken'),
       operations: await buttonsAt(`#/spaces/${SPACE}/operations`, 'name none'),
       settings: await buttonsAt(`#/spaces/${SPACE}/settings`, 'spaces:manage'),
@@ -86,10 +92,10 @@ describe('with a key that has only jobs:read', () => {
 it('a key of one space shows only that space in the dashboard', async () => {
   const { key } = await service.key(['jobs:read', 'jobs:manage'], { spaceId: SPACE });
   const dashboard = await open('', { key });
-  await dashboard.waitFor(/dead by/); // The last part of the page to load.
+  await dashboard.waitFor(/failed with/); // The last part of the page to load.
   expect(await dashboard.text()).not.toContain('scopes-other');
-  await dashboard.click(/^Find id/);
-  await dashboard.fill('Id of a job', 'hidden');
+  await dashboard.click(/^Find a job/);
+  await dashboard.fill('Job ID', 'hidden');
   await dashboard.waitFor(`Jobs with the tag hidden in ${SPACE}`);
   expect(await dashboard.text()).not.toContain('scopes-other');
   await dashboard.press('Escape');
@@ -100,7 +106,7 @@ it('a key of one space shows only that space in the dashboard', async () => {
 });
 
 it.each([
-  ['the spaces', () => '#/', 'dead by'],
+  ['the spaces', () => '#/', 'failed with'],
   ['the jobs of a space', () => `#/spaces/${SPACE}`, 'broken'],
   ['a job that runs', () => `#/jobs/${ids.running}`, 'work running'],
   ['the operations', () => `#/spaces/${SPACE}/operations`, 'name none'],
@@ -109,7 +115,7 @@ it.each([
   const dashboard = await open(hash(), { key });
   await dashboard.waitFor(shown);
   expect((await service.call('DELETE', `/keys/${id}`)).status).toBe(200);
-  await dashboard.waitFor('The key is no longer accepted');
+  await dashboard.waitFor('This key no longer works');
   await dashboard.find('Sign in');
   expect(await dashboard.page.evaluate('sessionStorage.length')).toBe(0);
 });
@@ -117,10 +123,10 @@ it.each([
 it('shows no open dialog of a revoked key to the next person who signs in', async () => {
   const { id, key } = await service.key(['keys:manage', 'jobs:read'], { name: 'leaver' });
   const dashboard = await open(`#/jobs/${ids.running}`, { key });
-  await dashboard.click('Share progress …');
-  await dashboard.find('Make a link');
+  await dashboard.click('Share progress…');
+  await dashboard.find('Create link');
   await service.call('DELETE', `/keys/${id}`);
-  await dashboard.waitFor('The key is no longer accepted');
+  await dashboard.waitFor('This key no longer works');
   await dashboard.signIn((await service.key(['jobs:read'], { name: 'next' })).key);
   await dashboard.waitFor('key: next');
   expect(await dashboard.names('dialog')).toEqual([]);

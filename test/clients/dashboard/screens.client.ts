@@ -61,17 +61,17 @@ interface Screen {
 const filter = 'status=pending&status=scheduled&name=resize&tag=eu&since=24';
 const SCREENS: Record<string, Screen> = {
   'the sign-in': { hash: () => '#/keys', shown: 'API key', isGuest: true },
-  'the first run': { hash: () => '#/', shown: 'Run a first job', isEmpty: true },
-  'the spaces': { hash: () => '#/', shown: 'dead by' },
+  'the first run': { hash: () => '#/', shown: 'Run your first job', isEmpty: true },
+  'the spaces': { hash: () => '#/', shown: 'failed with' },
   'the jobs of a space': { hash: () => `#/spaces/${SPACE}`, shown: 'broken' },
-  'filtered jobs': { hash: () => `#/spaces/${SPACE}?${filter}`, shown: 'Resume in the settings' },
+  'filtered jobs': { hash: () => `#/spaces/${SPACE}?${filter}`, shown: 'Resume in Settings' },
   'a job': { hash: () => `#/jobs/${job}`, shown: 'an entry' },
   'the operations': { hash: () => `#/spaces/${SPACE}/operations`, shown: 'a reason' },
   'the settings': { hash: () => `#/spaces/${SPACE}/settings`, shown: 'paused' },
   'the keys': { hash: () => '#/keys', shown: 'viewer' },
   'the audit': { hash: () => '#/audit', shown: 'invoice' },
   'shared progress': { hash: () => progressLink, shown: 'half way', isGuest: true },
-  'no such page': { hash: () => '#/nowhere', shown: 'No such page' },
+  'an unknown page': { hash: () => '#/nowhere', shown: 'Page not found' },
 };
 
 async function show({ hash, shown, isGuest, isEmpty }: Screen): Promise<Dashboard> {
@@ -96,12 +96,12 @@ it.each(Object.entries(SCREENS))('the screen of %s is accessible, and unchanged 
 });
 
 it.each<[name: string, hash: () => string, opener: Name, title: string]>([
-  ['find', () => '#/', /^Find id/, 'Find'],
+  ['find', () => '#/', /^Find a job/, 'Find'],
   ['the keyboard', () => '#/', 'Keyboard shortcuts', 'Keyboard shortcuts'],
-  ['a kill', () => `#/jobs/${job}`, 'Kill …', 'Kill resize'],
-  ['a new job', () => `#/spaces/${SPACE}`, 'New job …', 'New job in'],
-  ['an operation', () => `#/spaces/${SPACE}?status=dead`, 'Requeue all that match …', 'Requeue 1 job'],
-  ['a new key', () => '#/keys', 'New …', 'New API key'],
+  ['a kill', () => `#/jobs/${job}`, 'Kill…', 'Kill resize'],
+  ['a new job', () => `#/spaces/${SPACE}`, 'New job…', 'New job in'],
+  ['an operation', () => `#/spaces/${SPACE}?status=dead`, 'Requeue all matching jobs…', 'Requeue 1 job'],
+  ['a new key', () => '#/keys', 'New key…', 'New API key'],
 ])('the dialog of %s is accessible', async (_, hash, opener, title) => {
   const dashboard = await open(hash());
   await dashboard.click(opener);

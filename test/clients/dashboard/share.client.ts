@@ -14,10 +14,10 @@ it('shares a link that shows only the progress of a job, live', async () => {
   const id = await jobIn(service, 'running', 'share', { name: 'secret-name', payload: { card: 'secret' } });
   await step(service, id, 'logs', { logs: [{ level: 'info', message: 'secret log' }] });
   const dashboard = await open(`#/jobs/${id}`);
-  await dashboard.click('Share progress …');
+  await dashboard.click('Share progress…');
   await dashboard.choose(/^Valid for/, '15');
-  await dashboard.click('Make a link');
-  await dashboard.find('Make another link');
+  await dashboard.click('Create link');
+  await dashboard.find('Create another link');
   const [link = ''] = await dashboard.texts('dialog code');
   expect(link).toContain(`${service.url}/ui/#/progress/${id}?token=`);
 
@@ -25,10 +25,10 @@ it('shares a link that shows only the progress of a job, live', async () => {
   await guest.waitFor('Waiting for the first report');
   await step(service, id, 'progress', { percent: 30, message: 'Half way', subProgress: { decode: { percent: 100 } } });
   await guest.waitFor('Half way');
-  expect(await guest.text()).toBe('Progress 30 % Half way decode 100 %');
+  expect(await guest.text()).toBe('Progress 30% Half way decode 100%');
   expect(await controlsOf(guest.page)).toEqual([]);
   await step(service, id, 'complete', { result: { secret: 1 } });
-  await guest.waitFor('100 % Done');
+  await guest.waitFor('100% Done');
   expect(await guest.text()).not.toContain('secret');
   expect(guest.seen.requests.filter((request) => /^(GET|POST|ws).*\/api\/v1\/(?!realtime)/.test(request))).toEqual([]);
 });
@@ -42,12 +42,12 @@ it('a shared link explains why it shows nothing: another job, a broken token, a 
   const saidOf = async (hash: string, said: string) => {
     const guest = await open(hash, { key: null });
     await guest.waitFor(said);
-    expect(await guest.text()).toBe(`Progress 0 % Waiting for the first report ${said}`);
+    expect(await guest.text()).toBe(`Progress 0% Waiting for the first report ${said}`);
   };
   await saidOf(`#/progress/${other}?token=${token}`, 'This job cannot be watched with this link.');
-  await saidOf(`#/progress/${other}?token=${token.slice(0, -3)}`, 'This link is not valid, or has expired.');
+  await saidOf(`#/progress/${other}?token=${token.slice(0, -3)}`, 'This link is invalid or has expired.');
   await service.call('DELETE', `/jobs/${shared}`);
-  await saidOf(`#/progress/${shared}?token=${token}`, 'This job does not exist any more.');
+  await saidOf(`#/progress/${shared}?token=${token}`, 'This job no longer exists.');
 });
 
 it('sends the callback of a job again from the dashboard', async () => {
@@ -55,10 +55,10 @@ it('sends the callback of a job again from the dashboard', async () => {
   const id = await jobIn(service, 'completed', 'share', { callbackUrl });
   await until(() => receiver.requestsTo('/again').length === 1);
   const dashboard = await open(`#/jobs/${id}`);
-  await dashboard.click('Send callback …');
+  await dashboard.click('Resend callback…');
   await dashboard.waitFor(`To ${callbackUrl}`);
-  await dashboard.click('Send');
-  await dashboard.waitFor('The callback is being sent');
+  await dashboard.click('Resend');
+  await dashboard.waitFor('Resending the callback');
   await until(() => receiver.requestsTo('/again').length === 2);
   const sent = async () => (await dashboard.texts('[aria-label=History] td:nth-child(2)')).join();
   await until(async () => (await sent()).startsWith('callback_sent,callback_sent'));

@@ -30,20 +30,20 @@ it('the dashboard works below a path of another site', async () => {
   await dashboard.waitForTexts('tbody td:nth-child(4)', ['running']);
   await dashboard.isListLive();
   await step(api, id, 'progress', { percent: 40, message: 'half way' });
-  await dashboard.waitFor('40 % half way');
+  await dashboard.waitFor('40% half way');
   await createJob(api, 'below');
   await dashboard.find(/^1 new$/);
 
   await dashboard.go(`#/jobs/${id}`);
-  await dashboard.click('Share progress …');
-  await dashboard.click('Make a link');
-  await dashboard.find('Make another link');
+  await dashboard.click('Share progress…');
+  await dashboard.click('Create link');
+  await dashboard.find('Create another link');
   const [link = ''] = await dashboard.texts('dialog code');
   expect(link).toContain(`${nginx.url}/yardmaster/ui/#/progress/${id}?token=`);
   const guest = await open(new URL(link).hash, { key: null });
-  await guest.waitFor('40 % half way');
+  await guest.waitFor('40% half way');
   await step(api, id, 'progress', { percent: 50, message: 'further' });
-  await guest.waitFor('50 % further');
+  await guest.waitFor('50% further');
   await dashboard.reload();
-  await dashboard.waitFor('50 % further');
+  await dashboard.waitFor('50% further');
 });

@@ -2,45 +2,45 @@ import { signal } from '@preact/signals';
 import { type Request, send, Target, viaFetch } from '@yardmaster/sdk/internal/client/transport';
 import { YardmasterError } from '@yardmaster/sdk/internal/errors';
 
-/** Address of the API. The pages are served at `ui/` beside it, below any path. */
+/** URL of the API. The dashboard is served at `ui/`, next to `api/`, below any path. */
 const API = new URL('../api/v1/', location.href);
 
-/** Whether the latest call got a response of the service. */
+/** Whether the latest call got a response from the service. */
 export const isReachable = signal(true);
 
-/** API key that calls send; null before the sign-in. */
+/** API key of all calls; null before sign-in. */
 let apiKey: string | null = null;
 let onRefusedKey = () => {};
-/** Grows at each sign-out, so that a late response does nothing in the session of the next person. */
+/** Increases at each sign-out, so that a late response has no effect in the next session. */
 let session = 0;
 
-/** Send this key from now on, and report when the service refuses it. */
+/** Set the key of all calls, and the function to call when the service refuses it. */
 export function setKey(key: string | null, onRefused: () => void = () => {}): void {
   if (key === null) session++;
   apiKey = key;
   onRefusedKey = onRefused;
 }
 
-/** Values of a query; null and empty ones are left out, a list repeats its parameter. */
+/** Query parameters. Null and empty values are omitted; a list repeats its parameter. */
 export type Query = Record<string, string | number | readonly string[] | null | undefined>;
 
 export interface CallOptions {
   query?: Query;
   body?: object;
-  /** Whether unknown fields of the body are refused, and not ignored. */
+  /** Whether to refuse unknown fields of the body instead of ignoring them. Default false. */
   isStrict?: boolean;
-  /** Ends the call, which then throws an AbortError. */
+  /** Aborts the call, which then throws an AbortError. */
   signal?: AbortSignal;
 }
 
 export interface Page<T> {
   status: number;
   body: T;
-  /** Cursor of the page that follows; null on the last one. */
+  /** Cursor of the next page; null on the last page. */
   nextCursor: string | null;
 }
 
-/** Return the URL of a path of the API, such as `jobs/36o7…`. */
+/** Return the URL of an API path, such as `jobs/36o7…`. */
 export function urlOf(path: string, query: Query = {}): URL {
   const url = new URL(path, API);
   for (const [name, value] of Object.entries(query)) {
@@ -53,8 +53,8 @@ export function urlOf(path: string, query: Query = {}): URL {
 /**
  * Call the API.
  *
- * @param path below `api/v1/`; ids in it must be encoded, see {@link segment}
- * @throws YardmasterError when the call is refused, or gets no response
+ * @param path relative to `api/v1/`; encode IDs in it with {@link segment}
+ * @throws YardmasterError if the call is refused or gets no response
  */
 export async function call<T>(method: Request['method'], path: string, options: CallOptions = {}): Promise<T> {
   return (await callPage<T>(method, path, options)).body;
@@ -92,25 +92,27 @@ export async function callPage<T>(
     return { status, body: items, nextCursor };
   } catch (error) {
     if (own !== session) throw SIGNED_OUT;
-    // A late response to an earlier key says nothing about this one.
+    // A late response to an earlier key says nothing about the current one.
     if (error instanceof YardmasterError) noteFailure(error, key === apiKey);
     throw error;
   }
 }
 
-/** Show what a failed call says about the connection and the key. */
+/** Update the state of the connection and the key after a failed call. */
 function noteFailure(error: YardmasterError, isOfThisKey: boolean): void {
   const { status, code } = error;
   isReachable.value = code !== 'NO_RESPONSE';
   if (status === 401 && isOfThisKey) onRefusedKey();
   if (code === 'NO_RESPONSE')
-    error.message = status ? `A proxy responded with ${status}, not the service` : 'The service does not respond';
+    error.message = status
+      ? `A proxy responded with ${status} instead of the service`
+      : 'The service is not responding';
 }
 
-/** How much longer than a usual call a page of logs may take over a slow connection, milliseconds. */
+/** Extra time for a response, in milliseconds: a page of logs may be large and the connection slow. */
 const SLOW_MS = 50_000;
 
 const SIGNED_OUT = new YardmasterError('UNAUTHENTICATED', 'You have signed out');
 
-/** Encode an id of a path. */
+/** Encode an ID for a path. */
 export const segment = encodeURIComponent;

@@ -4,31 +4,31 @@ import { grantsOf } from '@yardmaster/protocol/scopes';
 import { YardmasterError } from '@yardmaster/sdk/internal/errors';
 import { call, setKey } from './client.js';
 
-/** The key stays in this tab, also after a reload, and is forgotten when the tab is closed. */
+/** The key is kept in this tab across reloads, and forgotten when the tab is closed. */
 const STORED = 'yardmaster-api-key';
 
-/** The key of the person who uses the pages; null before the sign-in. */
+/** The key of the signed-in user; null before sign-in. */
 export const ownKey = signal<OwnApiKey | null>(null);
 
-/** Why the person was signed out; empty at first and after a sign-out of their own. */
+/** Why the user was signed out; empty at first, and after signing out themselves. */
 export const signInNotice = signal('');
 
-/** The text of the key, also of one that an earlier page of this tab stored; empty without one. */
+/** Return the key that is stored in this tab; empty without one. */
 export const keyText = (): string => sessionStorage.getItem(STORED) ?? '';
 
-/** Number of attempts to sign in. Only the latest counts. */
+/** Number of sign-in attempts. Only the latest one counts. */
 let attempts = 0;
 
 /**
  * Sign in.
  *
- * @throws YardmasterError when the key is refused, or the service does not respond
+ * @throws YardmasterError if the key is refused or the service does not respond
  */
 export async function signIn(key: string): Promise<void> {
-  // A header cannot have other characters.
+  // A header can't contain other characters.
   if (!/^[\x21-\x7e]+$/.test(key)) throw notValid();
   const own = ++attempts;
-  setKey(key, () => signOut('The key is no longer accepted. It was revoked or has expired.'));
+  setKey(key, () => signOut('This key no longer works. It was revoked or has expired.'));
   try {
     const self = await call<OwnApiKey>('GET', 'keys/self');
     if (own !== attempts) return;
@@ -43,11 +43,11 @@ export async function signIn(key: string): Promise<void> {
 
 const notValid = () => new YardmasterError('UNAUTHENTICATED', 'This key is not valid', { status: 401 });
 
-/** Forget the key. */
+/** Sign out and forget the key. */
 export function signOut(notice = ''): void {
   sessionStorage.removeItem(STORED);
   setKey(null);
-  // The next person does not begin where this one was, unless it is the same one with another key.
+  // The next user starts on the first page, unless the same user has to sign in again.
   if (notice === '') location.hash = '';
   signInNotice.value = notice;
   ownKey.value = null;
@@ -55,7 +55,7 @@ export function signOut(notice = ''): void {
 
 const grants = computed(() => grantsOf(ownKey.value?.scopes ?? []));
 
-/** Whether the key has a scope. The service checks each call itself; this only decides what is offered. */
+/** Whether the key has a scope. This only decides what to show: the service checks every call. */
 export function can(scope: Scope): boolean {
   return grants.value.has(scope);
 }

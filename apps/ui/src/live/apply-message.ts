@@ -7,8 +7,8 @@ export type EventMessage = Extract<StreamMessage, { jobName: string }>;
 export const isEvent = (message: StreamMessage): message is EventMessage => 'jobName' in message;
 
 /**
- * Return a job after an event, so that a row changes without a request. A message that is older than the job changes
- * nothing: the list was read after it.
+ * Return a job after an event, so that a row changes without a request. A message older than the job has no effect,
+ * because the list was read after it.
  */
 export function applyMessage<T extends ListedJob>(job: T, message: EventMessage): T {
   if (message.timestamp < job.updatedAt || message.type === 'logs_appended') return job;
@@ -22,10 +22,10 @@ export function applyMessage<T extends ListedJob>(job: T, message: EventMessage)
   };
 }
 
-/** Fields of a job that no worker has. */
+/** Fields of a job that no worker holds. */
 const UNCLAIMED: Partial<ListedJob> = { deliveredAt: null, startedAt: null, workerId: undefined };
 
-/** The time until which the event makes the job wait. */
+/** Return the due time that the event sets or clears. */
 function scheduleOf({ data }: EventMessage): Partial<ListedJob> {
   const { scheduledFor } = (data ?? {}) as { scheduledFor?: unknown };
   if (scheduledFor === undefined) return {};
@@ -48,7 +48,7 @@ function changesOf(job: ListedJob, { type, data, timestamp }: EventMessage): Par
       return { error: data.error, attemptNumber: data.attemptNumber } as Partial<ListedJob>;
     case 'requeued':
       return { ...UNCLAIMED, error: undefined, attemptNumber: 0, result: null } as Partial<ListedJob>;
-    case 'released': // The release of a running job takes its attempt back.
+    case 'released': // Releasing a running job doesn't use up the attempt.
       return { attemptNumber: job.attemptNumber - (job.status === 'running' ? 1 : 0) };
     default:
       return {};

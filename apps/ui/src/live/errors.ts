@@ -1,14 +1,14 @@
 import type { ListedJob } from '@yardmaster/protocol';
 import { errorLine } from '@yardmaster/sdk/internal/error-text';
 
-/** Dead jobs that have the same error. */
+/** Dead jobs with the same error. */
 export interface ErrorGroup {
   error: unknown;
   text: string;
   ids: string[];
 }
 
-/** Group the dead ones of some jobs by their error, the largest group first. */
+/** Group dead jobs by their error, largest group first. Other jobs are ignored. */
 export function errorGroupsOf(jobs: readonly ListedJob[]): ErrorGroup[] {
   const groups = new Map<string, ErrorGroup>();
   for (const { id, status, error } of jobs) {

@@ -4,10 +4,10 @@ import { now } from './clock.js';
 
 export type Space = SpaceList['spaces'][number];
 
-/** Most spaces that the pages show. */
+/** Maximum number of spaces to show. */
 export const SPACES_MAX = 500;
 
-/** Load the spaces that have jobs, at most SPACES_MAX, by name. */
+/** Load up to SPACES_MAX spaces that have jobs, sorted by name. */
 export async function loadSpaces(signal: AbortSignal): Promise<Space[]> {
   const spaces: Space[] = [];
   let cursor: string | null = null;
@@ -19,15 +19,15 @@ export async function loadSpaces(signal: AbortSignal): Promise<Space[]> {
   return spaces.sort((a, b) => (a.spaceId < b.spaceId ? -1 : 1));
 }
 
-/** What happened in a space, as the overview shows it. */
+/** Recent activity in a space, for the overview. */
 export interface Activity {
-  /** Jobs that ended in each of the last 60 minutes, oldest first. */
+  /** Number of jobs that ended in each of the last 60 minutes, oldest first. */
   endedPerMinute: number[];
   /** Completed jobs per minute, over the last five whole minutes. */
   donePerMinute: number;
-  /** Median wait of the last hour, seconds; null without deliveries. */
+  /** Median wait in the last hour, in seconds; null without deliveries. */
   medianWaitSeconds: number | null;
-  /** Deliveries of the last hour that were never acked. */
+  /** Deliveries in the last hour that were never acked. */
   deliveryTimeouts: number;
   /** Jobs that died in the last 24 hours. */
   deadOfDay: number;
@@ -67,7 +67,7 @@ function sumOf<Field extends string>(list: readonly Record<Field, number>[], fie
   return list.reduce((sum, one) => sum + one[field], 0);
 }
 
-/** Return the limit, in seconds, of the bucket that contains the median; null without any. */
+/** Return the upper bound, in seconds, of the histogram bucket with the median; null without values. */
 function medianOf(all: readonly Record<string, number>[]): number | null {
   const buckets = new Map<number, number>();
   for (const [limit, count] of all.flatMap(Object.entries<number>)) {

@@ -10,33 +10,33 @@ import { webSocket } from './web-socket.js';
 /** `refused`: the key may not open the stream. `ended`: the job has ended. */
 export type StreamState = 'connecting' | 'live' | 'broken' | 'paused' | 'refused' | 'ended';
 
-/** State of the stream of the page that is shown; null for a page without one. */
+/** State of the stream of the current page; null for a page without one. */
 export const streamState = signal<StreamState | null>(null);
 
-/** Whether the person has paused live updates. Then nothing is loaded on its own either. */
+/** Whether the user has paused live updates. Periodic loads also pause. */
 export const isPaused = signal(false);
 
-/** Maximum number of renders a second: messages in between are collected. */
+/** Maximum renders per second. Messages in between are batched. */
 const RENDERS_PER_SECOND = 4;
 
-/** The longest time of a stream token, because each renewal interrupts the stream. It ends with the key, too. */
+/** Lifetime of a stream token: the maximum, because each renewal interrupts the stream. It also ends with the key. */
 const TOKEN_SECONDS = 86_400;
 
 interface StreamOptions {
-  /** Path of the stream, below `api/v1/`. */
+  /** Path of the stream, relative to `api/v1/`. */
   path: string;
-  /** What the stream token is for. */
+  /** What the stream token allows to watch. */
   subject: { spaceId: string } | { jobIds: string[] };
-  /** Query of the next connection, without the token. */
+  /** Return the query of the next connection, without the token. */
   query: () => Query;
-  /** Gets messages, at most four times a second. The first after each connection is `init`. */
+  /** Called with messages, at most four times per second. The first message of each connection is `init`. */
   onMessages: (messages: StreamMessage[]) => void;
 }
 
 /**
- * Watch a stream while a component is shown and live updates are not paused.
+ * Watch a stream while a component is mounted and live updates are not paused.
  *
- * @param key identifies the stream: another key opens another one
+ * @param key identifies the stream; a different key opens a different stream
  * @param options the stream; null for none
  */
 export function useStream(key: string, options: StreamOptions | null): void {
@@ -52,7 +52,7 @@ export function useStream(key: string, options: StreamOptions | null): void {
   }, [key, paused, options === null]);
 }
 
-/** Watch a stream until the returned function is called. Each connection has another stream token. */
+/** Watch a stream until the returned function is called. Each connection gets a new stream token. */
 function watch({ path, subject, query, onMessages }: StreamOptions): () => void {
   let waiting: StreamMessage[] = [];
   let flushing: ReturnType<typeof setTimeout> | undefined;
@@ -92,7 +92,7 @@ function watch({ path, subject, query, onMessages }: StreamOptions): () => void 
     } catch (error) {
       if (stop.signal.aborted) return;
       streamState.value = 'refused';
-      // The refusal of this call signs the person out, and says why.
+      // This call is refused as well, which signs the user out with the reason.
       if ((error as YardmasterError).isOfKey) call('GET', 'keys/self').catch(() => undefined);
     }
   }

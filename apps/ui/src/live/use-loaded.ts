@@ -2,26 +2,26 @@ import { type Signal, signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { isPaused } from './stream.js';
 
-/** Number of actions so far. What is shown is loaded again after each, also while live updates are paused. */
+/** Number of actions so far. Data is reloaded after each one, even while live updates are paused. */
 export const actionCount = signal(0);
 
-/** Time after which a failed load is tried again. */
+/** Delay before a failed load is retried, in milliseconds. */
 export const RETRY_MS = 3000;
 
 interface Loaded<T> {
-  /** Null until the first response, and after the key has changed. */
+  /** The loaded value; null until the first response, also after the key changes. */
   value: Signal<T | null>;
-  /** Of the latest load; null when it succeeded. */
+  /** Error of the latest load; null if it succeeded. */
   error: Signal<Error | null>;
   reload: () => Promise<void>;
 }
 
 /**
- * Load something when a component is shown, and again whenever the key changes.
+ * Load data when a component is mounted, and again whenever the key changes.
  *
- * @param load gets a signal that ends the load when it is no longer of use; null while nothing is to be loaded
- * @param everyMs reload this long after each response, unless live updates are paused or the page is hidden. Without it,
- *   only a failed load is tried again
+ * @param load receives a signal that aborts the load when it is no longer needed; null to load nothing
+ * @param everyMs how long after each response to reload, unless live updates are paused or the page is hidden. Without
+ *   it, only failed loads are retried
  */
 export function useLoaded<T>(
   key: string,
@@ -47,7 +47,7 @@ export function useLoaded<T>(
     }
   };
 
-  // The key stands for what is loaded.
+  // A different key means different data.
   useEffect(() => {
     value.value = null;
     return () => controller.value.abort();

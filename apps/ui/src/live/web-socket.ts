@@ -3,10 +3,10 @@ import { type Connect, StreamEnded } from '@yardmaster/sdk/internal/client/follo
 import { YardmasterError } from '@yardmaster/sdk/internal/errors';
 
 /**
- * Open a stream as a WebSocket, because a browser opens only about six streams of server-sent events to a host.
+ * Open a stream over WebSocket, because browsers allow only about six server-sent event streams per host.
  *
  * @param url returns the URL of the next connection, with a token
- * @throws StreamEnded; YardmasterError with the close code as its cause; what `url` throws
+ * @throws StreamEnded; YardmasterError with the close code as its cause; any error of `url`
  */
 export function webSocket(url: () => Promise<URL>): Connect {
   return async function* (_lastId, signal) {
@@ -45,5 +45,5 @@ function endOf(code: number): Error {
   if (code === CLOSE_CODES.ended) return new StreamEnded();
   if (code === CLOSE_CODES.keyRevoked)
     return new YardmasterError('UNAUTHENTICATED', 'The key is no longer valid', { status: 401, cause: code });
-  return new YardmasterError('NO_RESPONSE', 'The connection was closed', { cause: code }); // Or the token has expired.
+  return new YardmasterError('NO_RESPONSE', 'The connection was closed', { cause: code }); // Possibly because the token expired.
 }

@@ -6,12 +6,12 @@ import { useSubmit } from './form.js';
 import { ErrorNotice, notify } from './notice.js';
 
 interface Dialog {
-  /** Differs for each dialog. */
+  /** Unique for each dialog. */
   key: number;
   content: ComponentChildren;
 }
 
-/** The dialog that is open; null for none. */
+/** The open dialog; null for none. */
 const open = signal<Dialog | null>(null);
 let lastKey = 0;
 
@@ -22,20 +22,20 @@ export function showDialog(content: ComponentChildren): void {
 /** The element of the open dialog. */
 let element: HTMLDialogElement | null = null;
 
-/** Close the dialog. The browser gives the focus back to where it was, which it does only for an element of the page. */
+/** Close the dialog. Closing its element, rather than removing it, lets the browser restore the focus. */
 export function closeDialog(): void {
   if (element?.open) element.close();
   else open.value = null;
 }
 
-/** The place of the dialog. The browser keeps the focus in it, and gives it back afterwards. */
+/** Render the open dialog. The browser keeps the focus inside, and restores it afterward. */
 export function DialogHost() {
   const dialog = open.value;
-  useEffect(() => () => (open.value = null), []); // The page of the next person must not show it.
+  useEffect(() => () => (open.value = null), []); // The next user must not see it.
   return dialog === null ? null : <Modal key={dialog.key} dialog={dialog} />;
 }
 
-/** When this one ends, another one may be open already, because effects are cleaned up after the page is painted. */
+/** A dialog element. Another one may open before this one is cleaned up, because effects run after the paint. */
 function Modal({ dialog }: { dialog: Dialog }) {
   const place = useRef<HTMLDialogElement>(null);
   useEffect(() => {
@@ -59,8 +59,8 @@ function Modal({ dialog }: { dialog: Dialog }) {
 }
 
 /**
- * The inside of a dialog that only shows something. The focus goes to the title, and a screen reader reads on from there:
- * after an action, the button that had it is gone.
+ * Render a dialog that only shows something. The title gets the focus, so that a screen reader continues from there: the
+ * button that opened the dialog may be gone after an action.
  */
 export function Shown({ title, children }: { title: ComponentChildren; children: ComponentChildren }) {
   const heading = useRef<HTMLHeadingElement>(null);
@@ -81,27 +81,27 @@ export function Shown({ title, children }: { title: ComponentChildren; children:
 }
 
 export interface Action {
-  /** Title of the dialog, as a question. Names of users in it are isolated, see {@link Text}. */
+  /** Title of the dialog, as a question. Isolate names from users in it, see {@link Text}. */
   title: ComponentChildren;
-  /** Consequences of the action, and further fields. */
+  /** Consequences of the action, and more fields. */
   children?: ComponentChildren;
   /** Text of the button that performs the action. */
   verb: string;
   isDestructive?: boolean;
-  /** Whether the action is not possible yet. */
+  /** Whether to disable the action for now. */
   isDisabled?: boolean;
   /** Text of the button that closes the dialog. Default: Cancel. */
   closeText?: string;
-  /** Perform the action; returns the notice to show. Empty: the dialog stays. An error stays in the dialog. */
+  /** Perform the action; return the notice to show, or '' to keep the dialog open. The dialog shows any error. */
   run: () => Promise<string>;
 }
 
-/** Ask the person to confirm an action, and perform it then. */
+/** Ask the user to confirm an action, then perform it. */
 export function confirm(action: Action): void {
   showDialog(<ActionForm {...action} />);
 }
 
-/** Content of a dialog that performs an action: title, content, and the two buttons. */
+/** Render a dialog that performs an action: title, content and two buttons. */
 export function ActionForm({
   title,
   children,

@@ -2,7 +2,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren, ComponentProps } from 'preact';
 import { useEffect } from 'preact/hooks';
 
-/** A labelled field of a form. The control is the child. */
+/** Render a labeled field of a form, with the control as its child. */
 export function Field({ label, hint, children }: { label: string; hint?: string; children: ComponentChildren }) {
   return (
     // biome-ignore lint/a11y/noLabelWithoutControl: the control is among the children
@@ -14,7 +14,7 @@ export function Field({ label, hint, children }: { label: string; hint?: string;
   );
 }
 
-/** An input whose text is kept in a signal. */
+/** Render an input whose text is a signal. */
 export function TextInput({ text, ...attributes }: ComponentProps<'input'> & { text: Signal<string> }) {
   return <input {...attributes} value={text.value} onInput={(event) => (text.value = event.currentTarget.value)} />;
 }
@@ -24,7 +24,7 @@ interface SecondsSelectProps {
   options: readonly { seconds: number; title: string }[];
 }
 
-/** A choice among lengths of time. */
+/** Render a choice of durations. */
 export function SecondsSelect({ seconds, options }: SecondsSelectProps) {
   return (
     <select value={seconds.value} onChange={(event) => (seconds.value = Number(event.currentTarget.value))}>
@@ -43,7 +43,7 @@ interface JsonInputProps {
   onText: (text: string) => void;
 }
 
-/** The control of a field that takes JSON, for {@link jsonOf}. */
+/** Render an input for JSON, for {@link jsonOf}. */
 export function JsonInput({ rows, text, onText }: JsonInputProps) {
   return (
     <textarea rows={rows} spellcheck={false} value={text} onInput={(event) => onText(event.currentTarget.value)} />
@@ -51,7 +51,7 @@ export function JsonInput({ rows, text, onText }: JsonInputProps) {
 }
 
 /**
- * Parse a field that takes JSON.
+ * Parse a field that contains JSON.
  *
  * @throws Error that names the field
  */
@@ -64,7 +64,7 @@ export function jsonOf(text: string, name: string): unknown {
   }
 }
 
-/** A search starts after this pause in typing. */
+/** How long to wait for more typing before a search, in milliseconds. */
 const TYPED_MS = 400;
 
 interface SearchFieldProps {
@@ -74,7 +74,7 @@ interface SearchFieldProps {
   onSearch: (text: string) => void;
 }
 
-/** A field that searches while a person types. */
+/** Render a field that searches as the user types. */
 export function SearchField({ label, value, placeholder, onSearch }: SearchFieldProps) {
   const text = useSignal(value);
   useEffect(() => {
@@ -99,7 +99,7 @@ export function SearchField({ label, value, placeholder, onSearch }: SearchField
   );
 }
 
-/** Run the submission of a form. Its error stays until the next one. */
+/** Handle the submission of a form. An error stays until the next submission. */
 export function useSubmit(run: () => Promise<void>) {
   const error = useSignal('');
   const isRunning = useSignal(false);

@@ -1,6 +1,6 @@
 import { now } from '../live/clock.js';
 
-/** Return a duration for people: `40 ms`, `1.4 s`, `12 s`, `17 min`, `3.2 h`, `5 d`. */
+/** Format a duration: `40 ms`, `1.4 s`, `12 s`, `17 min`, `3.2 h`, `5 d`. */
 export function duration(seconds: number): string {
   if (seconds < 1) return `${Math.max(0, Math.round(seconds * 1000))} ms`;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
@@ -10,26 +10,26 @@ export function duration(seconds: number): string {
   return `${Math.round(seconds / 86_400)} d`;
 }
 
-/** Return the seconds from one time to another, or to now. */
+/** Return the seconds between two times; the second is now by default. */
 export function secondsBetween(from: string, to: string | null = null): number {
   return ((to === null ? now.value : Date.parse(to)) - Date.parse(from)) / 1000;
 }
 
 const number = new Intl.NumberFormat('en');
 
-/** Return a count with separators: `12,000`. */
+/** Format a count with separators: `12,000`. */
 export const count = (value: number): string => number.format(value);
 
-/** Return `1 job` or `2 jobs`. */
+/** Format a number of jobs: `1 job`, `2 jobs`. */
 export const jobs = (value: number): string => `${count(value)} ${value === 1 ? 'job' : 'jobs'}`;
 
-/** Return an id shortened in its middle. */
+/** Shorten an ID in the middle. */
 export const shortId = (id: string): string => (id.length <= 12 ? id : `${id.slice(0, 6)}…${id.slice(-4)}`);
 
 const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const dateAndTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
-/** Return a time of the last twelve hours as a time of day, and another with its date. */
+/** Format a time: only the time of day within twelve hours from now, otherwise with the date. */
 export function timeText(at: string): string {
   const isRecent = Math.abs(secondsBetween(at)) < 43_200;
   return (isRecent ? timeOfDay : dateAndTime).format(new Date(at));

@@ -7,7 +7,7 @@ interface Notice {
   isBad: boolean;
 }
 
-/** What the latest action did. A screen reader reads it. */
+/** The result of the latest action, announced by screen readers. */
 const notice = signal<Notice | null>(null);
 let hiding: ReturnType<typeof setTimeout> | undefined;
 
@@ -23,7 +23,7 @@ function clearNotice(): void {
 
 export function NoticeHost() {
   const shown = notice.value;
-  useEffect(() => clearNotice, []); // The next person must not read it.
+  useEffect(() => clearNotice, []); // The next user must not see it.
   return (
     <div class="notices" role="status">
       {shown && (
@@ -38,7 +38,7 @@ export function NoticeHost() {
   );
 }
 
-/** Show why something failed; nothing while there is no text. What was loaded before stays on the page. */
+/** Show why something failed, or nothing without a text. Data that was loaded before stays on the page. */
 export function ErrorNotice({ children }: { children: ComponentChildren }) {
   if (!children) return null;
   return (

@@ -4,8 +4,8 @@ import { linkTo } from '../route.js';
 import { count, duration, secondsBetween, shortId, timeText } from './format.js';
 
 /**
- * Show a text of a user in one line. It is isolated, so that right-to-left text in it does not move its surroundings;
- * what does not fit is cut, and is in the title.
+ * Show untrusted text on one line. It is isolated, so that right-to-left text doesn't affect its surroundings. Text that
+ * doesn't fit is cut, and shown in the tooltip.
  */
 export function Text({ children, max = 300 }: { children: string; max?: number }) {
   return (
@@ -15,12 +15,12 @@ export function Text({ children, max = 300 }: { children: string; max?: number }
   );
 }
 
-/** Show a status, always with its name, because colors alone say nothing to some people. */
+/** Show a status, always with its name, because not everybody can tell colors apart. */
 export function StatusMark({ status }: { status: Status }) {
   return <span class={`status ${status}`}>{status}</span>;
 }
 
-/** Show a time; its title has the date and the zone. */
+/** Show a time, with the date and the time zone in the tooltip. */
 export function Time({ at }: { at: string }) {
   return (
     <time dateTime={at} title={at}>
@@ -29,7 +29,7 @@ export function Time({ at }: { at: string }) {
   );
 }
 
-/** Show how long ago a time is; it counts on. */
+/** Show how long ago a time was, updated live. */
 export function Ago({ at }: { at: string }) {
   return (
     <time dateTime={at} title={at}>
@@ -38,22 +38,22 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
-/** Return the latest progress report of a job. A completed job is at 100, whatever its worker reported last. */
+/** Return the latest progress of a job. A completed job is at 100%, whatever its worker last reported. */
 export const progressOf = ({ status, progress }: Pick<Job, 'status' | 'progress'>): Progress | undefined =>
   status === 'completed' && progress !== undefined ? { ...progress, percent: 100 } : progress;
 
-/** Show a report of progress as a bar. */
+/** Show progress as a bar. */
 export function ProgressBar({ progress, label }: { progress: Progress | undefined; label: string }) {
   if (progress === undefined) return <span class="none">–</span>;
   return (
     <span class="progress">
       <progress max={100} value={progress.percent} aria-label={`Progress of ${label}`} />
-      <span class="number">{Math.floor(progress.percent)} %</span> <Text max={80}>{progress.message}</Text>
+      <span class="number">{Math.floor(progress.percent)}%</span> <Text max={80}>{progress.message}</Text>
     </span>
   );
 }
 
-/** Show the stages of a report, each with a bar of its own. */
+/** Show the stages of a progress report, one bar each. */
 export function Stages({ progress }: { progress: Progress | undefined }) {
   const stages = Object.entries(progress?.subProgress ?? {});
   if (stages.length === 0) return null;
@@ -89,7 +89,7 @@ export function SpaceLink({ spaceId }: { spaceId: string }) {
   );
 }
 
-/** Show counts as bars, oldest first. Its text says what a picture does not say to a screen reader. */
+/** Show counts as bars, oldest first, with the values as text for screen readers. */
 export function Bars({ values, label }: { values: readonly number[]; label: string }) {
   const most = Math.max(1, ...values);
   return (
@@ -111,11 +111,11 @@ export function Bars({ values, label }: { values: readonly number[]; label: stri
 
 interface CopyProps {
   text: string;
-  /** What is copied, for people who do not see where the button is: `Id`. */
+  /** What is copied, for screen readers: `ID`. */
   label: string;
 }
 
-/** A button that copies a text, and says so. */
+/** Render a button that copies a text and confirms it. */
 export function CopyButton({ text, label }: CopyProps) {
   const state = useSignal<'' | 'Copied' | 'Select the text to copy it'>('');
   const copy = async () => {
@@ -123,7 +123,7 @@ export function CopyButton({ text, label }: CopyProps) {
       await navigator.clipboard.writeText(text);
       state.value = 'Copied';
     } catch {
-      state.value = 'Select the text to copy it'; // Without HTTPS, browsers forbid pages to copy.
+      state.value = 'Select the text to copy it'; // Without HTTPS, browsers don't let pages copy.
     }
   };
   return (

@@ -4,20 +4,20 @@ import { linkWith, route } from '../route.js';
 /** Head of a column. */
 export interface Head {
   title: string;
-  /** Figures are right-aligned. */
+  /** Whether to align cells to the right. */
   isNumber?: boolean;
-  /** Longer explanation. */
+  /** Tooltip with a longer explanation. */
   hint?: string;
-  /** What the head shows instead of the title. */
+  /** Content to show instead of the title. */
   head?: ComponentChildren;
 }
 
 export interface Column<Row> extends Head {
-  /** Content of its cell in a row. */
+  /** Render the cell of a row. */
   cell: (row: Row) => ComponentChildren;
-  /** Class of its cells. Default: `number` for figures. */
+  /** Class of the cells. Default: `number` for numbers. */
   class?: string;
-  /** Whether its cells are the headers of their rows. */
+  /** Whether the cells are row headers. */
   isRowHeader?: boolean;
 }
 
@@ -28,7 +28,7 @@ interface TableProps<Row> {
   classOf?: ((row: Row) => string | undefined) | undefined;
 }
 
-/** Show a table of rows, unless there are none. */
+/** Render rows as a table; nothing without rows. */
 export function Table<Row extends { id: string }>({ label, columns, rows, classOf }: TableProps<Row>) {
   if (!rows?.length) return null;
   return (
@@ -40,7 +40,7 @@ export function Table<Row extends { id: string }>({ label, columns, rows, classO
   );
 }
 
-/** A component of its own, so that a signal which one row reads renders only that row. */
+/** Render a row. As a separate component, it renders again only if a signal that it reads changes. */
 function TableRow<Row>({ row, columns, classOf }: Pick<TableProps<Row>, 'columns' | 'classOf'> & { row: Row }) {
   return (
     <tr class={classOf?.(row)}>
@@ -62,7 +62,7 @@ interface TableFrameProps {
   children: ComponentChildren;
 }
 
-/** Show the head of a table and rows below it. It scrolls by itself when it is wider than the page. */
+/** Render the head of a table with rows below it. A table that is wider than the page scrolls on its own. */
 export function TableFrame({ label, heads, children }: TableFrameProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
@@ -83,16 +83,16 @@ export function TableFrame({ label, heads, children }: TableFrameProps) {
   );
 }
 
-/** A button of a row. A screen reader also reads the name of the row, because every row has the same buttons. */
+/** Render a button of a row. Screen readers also read the name of the row, because all rows have the same buttons. */
 export function RowButton({ verb, name, onClick }: { verb: string; name: string; onClick: () => void }) {
   return (
     <button type="button" onClick={onClick}>
-      {verb} …<bdi class="hidden"> {name}</bdi>
+      {verb}…<bdi class="hidden"> {name}</bdi>
     </button>
   );
 }
 
-/** Links to the newest rows of a list, and to older ones. The address has the cursor of the page. */
+/** Render links to the newest and to older rows of a list. The cursor of the page is in the URL. */
 export function Pages({ of, next }: { of: string; next: string | null }) {
   return (
     <nav class="pages" aria-label={`Pages of ${of}`}>

@@ -9,7 +9,7 @@ import { route } from '../route.js';
 const NONE = <span class="none">–</span>;
 
 const COLUMNS: Column<AuditEntry>[] = [
-  { title: 'At', cell: ({ at }) => <Time at={at} /> },
+  { title: 'Time', cell: ({ at }) => <Time at={at} /> },
   {
     title: 'Key',
     hint: 'The key that was used',
@@ -18,7 +18,7 @@ const COLUMNS: Column<AuditEntry>[] = [
   { title: 'Action', cell: ({ action }) => action },
   { title: 'Space', cell: ({ spaceId }) => (spaceId === null ? NONE : <SpaceLink spaceId={spaceId} />) },
   { title: 'Job', cell: ({ jobId }) => (jobId === null ? NONE : <JobLink id={jobId} />) },
-  { title: 'Address', hint: 'Of the client; of IPv6, its /64 network', cell: ({ address }) => address },
+  { title: 'Address', hint: 'Address of the client; for IPv6, its /64 network', cell: ({ address }) => address },
   {
     title: 'Details',
     class: 'wraps',
@@ -26,10 +26,10 @@ const COLUMNS: Column<AuditEntry>[] = [
   },
 ];
 
-/** How often the newest entries are read. */
+/** Interval between reads of the newest entries. */
 const EVERY_MS = 5000;
 
-/** Who did what, newest first. */
+/** Show who did what, newest first. */
 export function Audit() {
   const cursor = route.value.query.get('cursor');
   const load = (signal: AbortSignal) => call<AuditPage>('GET', 'audit', { query: { cursor }, signal });
@@ -40,14 +40,16 @@ export function Audit() {
     <>
       <h1>Audit</h1>
       <ErrorNotice>{error.value?.message}</ErrorNotice>
-      {entries?.length === 0 && <p>{next === null ? 'No entry.' : 'No entry on this page; older pages have some.'}</p>}
+      {entries?.length === 0 && (
+        <p>{next === null ? 'No entries.' : 'No entries on this page, but older pages have some.'}</p>
+      )}
       <Table label="Audit" columns={COLUMNS} rows={entries} />
-      <Pages of="the audit" next={next} />
+      <Pages of="the audit log" next={next} />
     </>
   );
 }
 
-/** Say details as `name: value, …`. */
+/** Format details as `name: value` pairs. */
 const detailsText = (details: AuditEntry['details']) =>
   Object.entries(details)
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)

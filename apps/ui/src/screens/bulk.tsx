@@ -8,7 +8,7 @@ import { count, jobs, timeText } from '../parts/format.js';
 import { ErrorNotice } from '../parts/notice.js';
 import { goTo } from '../route.js';
 
-/** Filter of an operation, as the API takes it. */
+/** Filter of an operation, as in the API. */
 export interface Filter {
   status: Status[];
   names?: string[];
@@ -20,25 +20,25 @@ export interface Filter {
 }
 
 /**
- * Return the `q` that finds an error as a whole: its JSON, or that of its message, with the quotes around it. Without them
- * `timeout` also finds `timeout after 30 s`. Of a long one it finds the beginning.
+ * Return the `q` that finds jobs with exactly this error: the JSON of the error or of its message, with quotes. Without
+ * the quotes, `timeout` would also find `timeout after 30 s`. A long error is found by its first 500 characters.
  */
 export function inJson(error: unknown): string {
   const message = (error as { message?: unknown } | null)?.message;
   const text = JSON.stringify(typeof message === 'string' ? message : error).slice(0, 500);
-  return text.replace(/[\uD800-\uDBFF]$/, ''); // Half of a character cannot be searched for.
+  return text.replace(/[\uD800-\uDBFF]$/, ''); // Don't search for half of a character.
 }
 
 export type BulkAction = Exclude<OperationAction, 'reschedule'>;
 
-/** What a person can do with many jobs at once. */
+/** Actions on many jobs at once. */
 export const BULK_ACTIONS: Record<BulkAction, { verb: string; effect: string }> = {
-  requeue: { verb: 'Requeue', effect: 'They wait again, and may be attempted as often as new jobs.' },
-  kill: { verb: 'Kill', effect: 'They end. Workers that run one learn it with their next heartbeat.' },
-  delete: { verb: 'Delete', effect: 'They are removed with their history and logs. This cannot be undone.' },
+  requeue: { verb: 'Requeue', effect: 'They return to the queue with all of their attempts.' },
+  kill: { verb: 'Kill', effect: 'They end immediately. Workers notice with their next heartbeat.' },
+  delete: { verb: 'Delete', effect: 'Their history and logs are deleted as well. This cannot be undone.' },
 };
 
-/** Ask before an action on all jobs that match a filter: count them, then start an operation. */
+/** Ask the user to confirm an action on all jobs that match a filter: count them, then start an operation. */
 export function confirmForAll(spaceId: string, action: BulkAction, filter: Filter): void {
   showDialog(<ForAll spaceId={spaceId} action={action} filter={filter} />);
 }
@@ -51,21 +51,21 @@ function ForAll({ spaceId, action, filter }: { spaceId: string; action: BulkActi
   const changed = operation?.changed ?? 0;
   return (
     <ActionForm
-      title={isCounted ? `${verb} ${jobs(changed)} of ${spaceId}?` : `Counting the jobs of ${spaceId} that match …`}
-      verb={isCounted ? `${verb} ${count(changed)}` : 'Counting …'}
+      title={isCounted ? `${verb} ${jobs(changed)} in ${spaceId}?` : `Counting matching jobs in ${spaceId}…`}
+      verb={isCounted ? `${verb} ${count(changed)}` : 'Counting…'}
       isDestructive={action !== 'requeue'}
       isDisabled={!isCounted || changed === 0}
       run={async () => {
-        // Jobs that came since the count are not part of it.
+        // Exclude jobs that were created after the count.
         const counted = { createdBefore: operation?.startedAt, ...filter };
         const body = { action, filter: counted, limit: changed, ...(reason.value !== '' && { reason: reason.value }) };
         await call<Operation>('POST', `spaces/${segment(spaceId)}/operations`, { body });
         goTo(['spaces', spaceId, 'operations']);
-        return `${verb} has started`;
+        return `${verb} started`;
       }}
     >
       <p role="status">
-        {count(changed)} found{isCounted ? '' : ` so far, ${count(operation?.left ?? 0)} not examined yet`}. {effect}
+        {count(changed)} found{isCounted ? '' : ` so far, ${count(operation?.left ?? 0)} left to examine`}. {effect}
       </p>
       <FilterText filter={filter} />
       <ErrorNotice>{error?.message}</ErrorNotice>
@@ -78,7 +78,7 @@ function ForAll({ spaceId, action, filter }: { spaceId: string; action: BulkActi
   );
 }
 
-/** Count the jobs that match, by an operation that changes nothing. It is cancelled when the dialog is closed before. */
+/** Count the matching jobs with a dry run, which is canceled if the dialog closes first. */
 function useCount(spaceId: string, action: BulkAction, filter: Filter) {
   const operation = useSignal<Operation | null>(null);
   const error = useSignal<Error | null>(null);
@@ -109,7 +109,7 @@ function useCount(spaceId: string, action: BulkAction, filter: Filter) {
   return { operation: operation.value, error: error.value };
 }
 
-/** Say which jobs a filter is about. */
+/** Describe the jobs that a filter matches. */
 export function FilterText({ filter }: { filter: Filter | Operation['filter'] }) {
   const isAll = Object.keys(filter).length === 1;
   const parts: [label: string, value: string | undefined][] = [
@@ -123,7 +123,7 @@ export function FilterText({ filter }: { filter: Filter | Operation['filter'] })
   ];
   return (
     <p class="filter-text">
-      {isAll ? 'All jobs of the space with ' : 'Jobs with '}
+      {isAll ? 'All jobs in the space with ' : 'Jobs with '}
       {parts
         .filter(([, value]) => value !== undefined)
         .map(([label, value], i) => (

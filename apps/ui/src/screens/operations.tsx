@@ -28,7 +28,7 @@ const COLUMNS: Column<Operation>[] = [
   {
     title: 'Skipped',
     isNumber: true,
-    hint: 'They matched, but were in another status by then, or their unique key was taken',
+    hint: 'Matched, but had changed status in the meantime, or their unique key was taken',
     cell: ({ skipped }) => count(skipped),
   },
   { title: 'Started', cell: ({ startedAt }) => <Time at={startedAt} /> },
@@ -39,25 +39,25 @@ const COLUMNS: Column<Operation>[] = [
       status === 'running' &&
       can('jobs:manage') && (
         <button type="button" onClick={() => confirmCancel(id)}>
-          Cancel …
+          Cancel…
         </button>
       ),
   },
 ];
 
-/** The operations of a space, newest first. */
+/** Show the operations of a space, newest first. */
 export function Operations({ spaceId }: { spaceId: string }) {
   const load = (signal: AbortSignal) =>
     call<{ operations: Operation[] }>('GET', `spaces/${segment(spaceId)}/operations`, { signal });
   const { value, error } = useLoaded(spaceId, load, EVERY_MS);
-  // Pages count before they ask, by operations that change nothing.
+  // Leave out dry runs, with which pages count jobs before a confirmation.
   const operations = value.value?.operations.filter(({ dryRun }) => !dryRun);
   return (
     <>
       <SpaceHeading spaceId={spaceId} part="operations" />
       <ErrorNotice>{error.value?.message}</ErrorNotice>
       {operations?.length === 0 && (
-        <p>No operation yet. Requeue, kill or delete several jobs at once in the list of jobs.</p>
+        <p>No operations yet. To start one, requeue, kill or delete several jobs in the list of jobs.</p>
       )}
       <Table label="Operations" columns={COLUMNS} rows={operations} />
     </>
@@ -67,14 +67,15 @@ export function Operations({ spaceId }: { spaceId: string }) {
 function confirmCancel(id: string): void {
   confirm({
     title: 'Cancel this operation?',
-    children: <p>What it has changed stays changed.</p>,
-    verb: 'Cancel the operation',
+    children: <p>Jobs that it has already changed stay changed.</p>,
+    verb: 'Cancel operation',
+    closeText: 'Keep running',
     isDestructive: true,
     run: async () => {
       await call('DELETE', `operations/${id}`);
       const after = await call<Operation>('GET', `operations/${id}`).catch(() => null);
-      if (after === null) return 'The operation is cancelled, or had ended before';
-      return `The operation ${after.status === 'cancelled' ? 'is cancelled' : 'had ended before'}: ${jobs(after.changed)} changed`;
+      if (after === null) return 'The operation was canceled, or had already ended';
+      return `The operation ${after.status === 'cancelled' ? 'was canceled' : 'had already ended'}: ${jobs(after.changed)} changed`;
     },
   });
 }
@@ -83,7 +84,7 @@ function OperationState({ operation: { status, looked, left } }: { operation: Op
   if (status !== 'running') return <span class="status">{status}</span>;
   return (
     <span class="progress">
-      <progress max={Math.max(1, looked + left)} value={looked} aria-label="Jobs that were examined" />
+      <progress max={Math.max(1, looked + left)} value={looked} aria-label="Examined jobs" />
       <span class="number">
         {count(looked)} of {count(looked + left)}
       </span>

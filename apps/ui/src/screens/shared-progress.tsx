@@ -10,26 +10,26 @@ import { ProgressBar, Stages } from '../parts/show.js';
 import { route } from '../route.js';
 
 /**
- * The progress of one job, for a person with a link and without a key.
+ * Show the progress of one job to somebody with a link but without a key.
  *
- * It has a connection of its own, because the stream of the other pages makes a token with the key before each connection. The
- * token of a link is all that this page has.
+ * It opens its own connection with the token of the link, because `useStream` needs a key to create a token for each
+ * connection.
  */
 export function SharedProgress({ jobId }: { jobId: string }) {
   const token = route.value.query.get('token') ?? '';
   const progress = useSignal<Progress | undefined>(undefined);
-  const state = useSignal('Connecting …');
+  const state = useSignal('Connecting…');
   useEffect(() => {
     const stop = new AbortController();
     let hasMessages = true;
     let isCompleted = false;
     const onDisconnect = (error: YardmasterError) => {
-      if (error.cause === CLOSE_CODES.tokenExpired) throw error; // A link has only this token.
-      state.value = 'Connecting again …';
+      if (error.cause === CLOSE_CODES.tokenExpired) throw error; // The page can't get another token.
+      state.value = 'Reconnecting…';
     };
     const connect = webSocket(async () => {
       const url = urlOf(`realtime/${segment(jobId)}`, { token });
-      // A browser does not tell a refusal of a WebSocket from a service that is away.
+      // Browsers don't expose why a WebSocket failed: refused or unreachable.
       if (!hasMessages) await expectStream(url);
       hasMessages = false;
       return url;
@@ -67,31 +67,31 @@ export function SharedProgress({ jobId }: { jobId: string }) {
   );
 }
 
-/** Why a stream is over, by its close code. */
+/** Why a stream was closed, by close code. */
 const CLOSED = new Map<unknown, string>([
   [CLOSE_CODES.keyRevoked, 'This link is no longer valid.'],
   [CLOSE_CODES.tokenExpired, 'This link has expired.'],
 ]);
 
-/** Why a stream is refused, by the status of the response. */
+/** Why a stream was refused, by HTTP status. */
 const REFUSED: Record<number, string> = {
-  401: 'This link is not valid, or has expired.',
+  401: 'This link is invalid or has expired.',
   403: 'This job cannot be watched with this link.',
-  404: 'This job does not exist any more.',
+  404: 'This job no longer exists.',
 };
 
 const refusalText = ({ cause, status, message }: YardmasterError) =>
   CLOSED.get(cause) ?? REFUSED[status ?? 0] ?? message;
 
-/** How long the service may take to say why it refuses a stream. */
+/** How long to wait for the service to say why it refuses a stream, in milliseconds. */
 const PROBE_MS = 10_000;
 
-/** Ask the service whether a stream may be opened. @throws YardmasterError when it may not */
+/** Ask the service whether a stream may be opened. @throws YardmasterError if it may not */
 async function expectStream(url: URL): Promise<void> {
   const request = new AbortController();
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(PROBE_MS)]);
   const response = await fetch(url, { headers: { accept: 'text/event-stream' }, signal }).catch(() => null);
-  request.abort(); // It may be a stream.
+  request.abort(); // The response may be an endless stream.
   const status = response?.status ?? 0;
   if (status in REFUSED) throw new YardmasterError('FORBIDDEN', `Status ${status}`, { status });
 }

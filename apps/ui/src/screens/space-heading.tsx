@@ -5,7 +5,7 @@ import { linkTo } from '../route.js';
 const TITLES = { jobs: 'Jobs', operations: 'Operations', settings: 'Settings' };
 type Part = keyof typeof TITLES;
 
-/** Title of a page of a space, and links to its other pages. */
+/** Show the title of a page of a space, with links to its other pages. */
 export function SpaceHeading({ spaceId, part }: { spaceId: string; part: Part }) {
   const parts = Object.keys(TITLES) as Part[];
   const shown = parts.filter((one) => one !== 'settings' || can('spaces:manage') || can('keys:manage'));

@@ -9,7 +9,7 @@ import { CopyButton } from '../../parts/show.js';
 import { linkTo } from '../../route.js';
 import { afterEvent, type FirstJob, JOB_NAME, NO_JOB, quoted, stepsOf } from './steps.js';
 
-/** The commands for the life of a first job. Each is marked as done once its event has happened. */
+/** Show the commands that create, claim and complete a first job. Each is marked as done once its event arrives. */
 export function FirstRun({ onLeave }: { onLeave?: () => void }) {
   const spaceId = ownKey.value?.spaceId ?? 'demo';
   const job = useFirstJob(spaceId);
@@ -18,13 +18,13 @@ export function FirstRun({ onLeave }: { onLeave?: () => void }) {
   const steps = stepsOf({ spaceId, jobId: id, deliveryToken: deliveryToken.value.trim() });
   return (
     <>
-      <h1>Run a first job</h1>
+      <h1>Run your first job</h1>
       <p>
-        {onLeave === undefined && 'No space has jobs yet. '}Paste these commands into a terminal with a shell such as
-        bash. A space exists as soon as a job is created in it; these use the space <bdi>{spaceId}</bdi>.
+        {onLeave === undefined && 'No space has jobs yet. '}Paste these commands into a terminal. They use the space{' '}
+        <bdi>{spaceId}</bdi>, which is created with its first job.
       </p>
       <MissingScopes />
-      <p>First, give the shell your key. The copy has the key itself.</p>
+      <p>First, set your key in the shell. Copy copies the real key.</p>
       <KeyCommand />
       <ol>
         {steps.map(({ event, title, text, command }, index) => (
@@ -35,12 +35,12 @@ export function FirstRun({ onLeave }: { onLeave?: () => void }) {
             <p>{text}</p>
             <Command command={command} label={`the command of step ${index + 1}`} />
             {event === 'created' && id === null && (
-              <p>The commands below get the id of the job as soon as it is created.</p>
+              <p>Once the job is created, its ID appears in the commands below.</p>
             )}
             {event === 'delivered' && (
               <Field
                 label="deliveryToken of the response (optional)"
-                hint="It is added to the commands below. A call with it changes the job only while this worker has it."
+                hint="Added to the commands below, which then change the job only while this worker holds it."
               >
                 <TextInput autocomplete="off" spellcheck={false} text={deliveryToken} />
               </Field>
@@ -55,7 +55,7 @@ export function FirstRun({ onLeave }: { onLeave?: () => void }) {
         {id !== null && <a href={linkTo(['jobs', id])}>Show the job</a>}
         {onLeave !== undefined && (
           <button type="button" onClick={onLeave}>
-            Show the spaces
+            Show spaces
           </button>
         )}
       </p>
@@ -65,28 +65,28 @@ export function FirstRun({ onLeave }: { onLeave?: () => void }) {
 
 const OF_WORKERS: readonly Scope[] = ['jobs:poll', 'jobs:ack', 'jobs:progress', 'jobs:complete'];
 
-/** Say which scopes the commands need that the key lacks. */
+/** Show which scopes of the commands the key lacks. */
 function MissingScopes() {
   const isWorker = can('jobs:worker') || OF_WORKERS.every(can);
   const missing = [...(can('jobs:create') ? [] : ['jobs:create']), ...(isWorker ? [] : ['jobs:worker'])];
   if (missing.length === 0) return null;
   return (
     <p class="notice">
-      Your key lacks {missing.join(' and ')}, so some of these commands are refused. Use another key for them.
+      Your key lacks {missing.join(' and ')}, so the service refuses some of these commands. Use another key for them.
     </p>
   );
 }
 
-/** Follow the first job by the stream of the space. */
+/** Follow the first job through the stream of the space. */
 function useFirstJob(spaceId: string): FirstJob {
   const job = useSignal(NO_JOB);
-  /** Events before the stream was open, or while it was broken, are missing, so they are read. */
+  /** Read events from before the stream opened, or from while it was broken. */
   const catchUp = async (): Promise<void> => {
     const before = job.value;
     const id = before.id ?? (await newestJobId(spaceId));
     if (id === null) return;
     const { events } = await call<JobWithEvents>('GET', `jobs/${segment(id)}`);
-    // An event came meanwhile, which this response may lack.
+    // This response may lack an event that arrived in the meantime.
     if (job.value !== before) return catchUp();
     job.value = events.reduce((known, { type }) => afterEvent(known, id, type), NO_JOB);
   };
@@ -98,7 +98,7 @@ function useFirstJob(spaceId: string): FirstJob {
       for (const message of messages) {
         if (isEvent(message)) job.value = afterEvent(job.value, message.jobId, message.type);
       }
-      // A failure leaves the marks as they are: the next event or connection corrects them.
+      // After a failure, the next event or connection corrects the marks.
       if (messages.some(({ type }) => type === 'init')) catchUp().catch(() => undefined);
     },
   });
@@ -112,15 +112,15 @@ async function newestJobId(spaceId: string): Promise<string | null> {
 }
 
 interface CommandProps {
-  /** What the button copies. */
+  /** Text to copy. */
   command: string;
-  /** What is shown, if that is another text. */
+  /** Text to show, if different. */
   shown?: string;
-  /** Names the command, for the button: `step 1`. */
+  /** Name of the command for screen readers, such as `the command of step 1`. */
   label: string;
 }
 
-/** Show a command of several lines with a button that copies it. */
+/** Show a command with a button that copies it. */
 function Command({ command, shown = command, label }: CommandProps) {
   return (
     <div class="command">
@@ -132,7 +132,7 @@ function Command({ command, shown = command, label }: CommandProps) {
   );
 }
 
-/** The line that gives the shell the key. It is masked until the person shows it; the copy has the key itself. */
+/** Show the command that sets the key in the shell. The key is masked until the user reveals it; the copy has it. */
 function KeyCommand() {
   const isShown = useSignal(false);
   const line = `KEY=${quoted(keyText())}`;

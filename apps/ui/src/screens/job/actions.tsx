@@ -11,20 +11,20 @@ import { shortId } from '../../parts/format.js';
 import { Copyable, Text } from '../../parts/show.js';
 import { goTo, linkTo } from '../../route.js';
 
-/** A job of a list, or with its callback. */
+/** A job from a list, or with its callback. */
 type JobLike = ListedJob & { callbackUrl?: string | null; callbackOn?: Status[] | undefined };
 
-/** Action of a person on a job. */
+/** An action of a user on a job. */
 interface JobAction {
   title: string;
-  /** Scopes that the key needs, all of them. */
+  /** Scopes that the key must have, all of them. */
   scopes: readonly Scope[];
   isPossible: (job: JobLike) => boolean;
-  /** Content of the dialog that performs it. */
+  /** Render the dialog that performs the action. */
   form: (job: JobLike) => ComponentChild;
-  /** Key of the keyboard for it. */
+  /** Keyboard shortcut. */
   key?: string;
-  /** Whether rows of lists have a button for it. */
+  /** Whether rows of lists have a button for the action. */
   isInRow?: boolean;
   isDestructive?: boolean;
 }
@@ -33,17 +33,15 @@ const hasOneOf = (statuses: readonly Status[]) => (job: JobLike) => statuses.inc
 
 const ACTIONS: readonly JobAction[] = [
   {
-    title: 'Requeue …',
+    title: 'Requeue…',
     scopes: ['jobs:manage'],
     isPossible: hasOneOf(OPERATION_ACTIONS.requeue),
-    form: (job) => (
-      <DelayForm job={job} verb="Requeue" about="It waits again, and may be attempted as often as a new job." />
-    ),
+    form: (job) => <DelayForm job={job} verb="Requeue" about="It returns to the queue with all of its attempts." />,
     key: 'r',
     isInRow: true,
   },
   {
-    title: 'Kill …',
+    title: 'Kill…',
     scopes: ['jobs:kill'],
     isPossible: hasOneOf(OPERATION_ACTIONS.kill),
     form: (job) => <KillForm job={job} />,
@@ -51,32 +49,32 @@ const ACTIONS: readonly JobAction[] = [
     isDestructive: true,
   },
   {
-    title: 'Reschedule …',
+    title: 'Reschedule…',
     scopes: ['jobs:create'],
     isPossible: hasOneOf(OPERATION_ACTIONS.reschedule),
     form: (job) => <DelayForm job={job} verb="Reschedule" about="0 seconds means now." />,
   },
   {
-    title: 'Copy as new job …',
+    title: 'Copy as new job…',
     scopes: ['jobs:create', 'jobs:read'],
     isPossible: () => true,
     form: (job) => <CopyForm job={job} />,
   },
   {
-    title: 'Send callback …',
+    title: 'Resend callback…',
     scopes: ['jobs:create'],
     isPossible: ({ status, callbackUrl, callbackOn }) =>
       typeof callbackUrl === 'string' && (callbackOn ?? (CALLBACK_ENDS as readonly Status[])).includes(status),
     form: (job) => <RedeliverForm job={job} />,
   },
   {
-    title: 'Share progress …',
+    title: 'Share progress…',
     scopes: ['jobs:read'],
     isPossible: () => true,
     form: ({ id }) => <ShareForm jobId={id} />,
   },
   {
-    title: 'Delete …',
+    title: 'Delete…',
     scopes: ['jobs:manage'],
     isPossible: hasOneOf(OPERATION_ACTIONS.delete),
     form: (job) => <DeleteForm job={job} />,
@@ -84,20 +82,20 @@ const ACTIONS: readonly JobAction[] = [
   },
 ];
 
-/** Return what can be done with a job in its status, with the key of the person. */
+/** Return the actions that the status of a job and the user's key allow. */
 export const actionsOf = (job: JobLike): JobAction[] =>
   ACTIONS.filter(({ scopes, isPossible }) => scopes.every(can) && isPossible(job));
 
 interface JobFormProps extends Omit<Action, 'title' | 'verb'> {
   job: JobLike;
-  /** Beginning of the title: `Kill`. */
+  /** Start of the title, such as `Kill`. */
   verb: string;
   /** Text of the button. Default: the verb. */
   button?: string;
 }
 
 function JobForm({ job, verb, button = verb, run, ...others }: JobFormProps) {
-  /** Add the code of a conflict to its text: docs/errors.md explains it, and the status of the job has changed meanwhile. */
+  /** Add the error code to the message of a conflict, so that the user can look it up in docs/errors.md. */
   const runWithCode = async () => {
     try {
       return await run();
@@ -114,7 +112,7 @@ function JobForm({ job, verb, button = verb, run, ...others }: JobFormProps) {
   return <ActionForm {...others} title={title} verb={button} run={runWithCode} />;
 }
 
-/** Call an endpoint of a job: `kill`. */
+/** Call an endpoint of a job, such as `kill`. */
 const post = <T,>({ id }: JobLike, endpoint: string, options?: CallOptions) =>
   call<T>('POST', `jobs/${segment(id)}/${endpoint}`, options);
 
@@ -127,7 +125,7 @@ function DelayForm({ job, verb, about }: { job: JobLike; verb: 'Requeue' | 'Resc
   return (
     <JobForm job={job} verb={verb} run={run}>
       <p>{about}</p>
-      <Field label="Seconds until it may be claimed">
+      <Field label="Delay in seconds">
         <TextInput type="number" min={0} max={31_622_400} required text={seconds} />
       </Field>
     </JobForm>
@@ -142,7 +140,7 @@ function KillForm({ job }: { job: JobLike }) {
   };
   return (
     <JobForm job={job} verb="Kill" button="Kill 1 job" isDestructive run={run}>
-      <p>It ends at once. A worker that runs it learns this with its next heartbeat.</p>
+      <p>It ends immediately. Its worker notices with the next heartbeat.</p>
       <Field label="Reason (optional)">
         <TextInput text={reason} />
       </Field>
@@ -158,7 +156,7 @@ function DeleteForm({ job }: { job: JobLike }) {
   };
   return (
     <JobForm job={job} verb="Delete" button="Delete 1 job" isDestructive run={run}>
-      <p>The job is removed with its history and logs. This cannot be undone.</p>
+      <p>Its history and logs are deleted as well. This cannot be undone.</p>
     </JobForm>
   );
 }
@@ -166,10 +164,10 @@ function DeleteForm({ job }: { job: JobLike }) {
 function RedeliverForm({ job }: { job: JobLike }) {
   const run = async () => {
     await post(job, 'callback/redeliver');
-    return 'The callback is being sent';
+    return 'Resending the callback';
   };
   return (
-    <JobForm job={job} verb="Send the callback of" button="Send" run={run}>
+    <JobForm job={job} verb="Resend the callback of" button="Resend" run={run}>
       <p>
         To <bdi>{job.callbackUrl}</bdi>
       </p>
@@ -186,7 +184,7 @@ function CopyForm({ job }: { job: JobLike }) {
     return `Created ${shortId(id)}`;
   };
   return (
-    <JobForm job={job} verb="Copy" button="Create the copy" run={run}>
+    <JobForm job={job} verb="Copy" button="Create copy" run={run}>
       <p>The new job has the same options and tags.</p>
       <Field label="Payload">
         <JsonInput rows={8} text={payload.value} onText={(text) => (payload.value = text)} />
@@ -201,7 +199,7 @@ const LINK_VALID = [
   { seconds: 86_400, title: '1 day' },
 ];
 
-/** Make a link for a person without a key, which shows the progress of one job, and nothing else. */
+/** Create a link that shows the progress of one job, and nothing else, to people without a key. */
 function ShareForm({ jobId }: { jobId: string }) {
   const seconds = useSignal(3600);
   const link = useSignal('');
@@ -214,17 +212,15 @@ function ShareForm({ jobId }: { jobId: string }) {
   return (
     <ActionForm
       title="Share the progress of this job?"
-      verb={link.value === '' ? 'Make a link' : 'Make another link'}
+      verb={link.value === '' ? 'Create link' : 'Create another link'}
       closeText={link.value === '' ? 'Cancel' : 'Close'}
       run={run}
     >
-      <p>
-        Everyone with the link sees the progress of this job until the link expires: no payload, no result, no logs.
-      </p>
+      <p>Until the link expires, anyone who has it can see the progress of this job, but no payload, result or logs.</p>
       <Field label="Valid for">
         <SecondsSelect seconds={seconds} options={LINK_VALID} />
       </Field>
-      {link.value !== '' && <Copyable text={link.value} label="Link" />}
+      {link.value !== '' && <Copyable text={link.value} label="link" />}
     </ActionForm>
   );
 }

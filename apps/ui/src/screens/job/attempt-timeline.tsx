@@ -3,7 +3,7 @@ import { type HistoryEvent, type Stretch, stretchesOf } from './attempts.js';
 
 const NAMES = { waiting: 'wait', delivered: 'delivered' };
 
-/** Draw the life of a job in proportion: waits and attempts, with reports and checkpoints as ticks. */
+/** Draw the life of a job on a timeline: waits and attempts, with progress reports and checkpoints as ticks. */
 export function AttemptTimeline({ events }: { events: readonly HistoryEvent[] }) {
   const stretches = stretchesOf(events);
   return (
@@ -23,7 +23,7 @@ function StretchBlock({ stretch }: { stretch: Stretch }) {
   const name = kind === 'running' ? `attempt ${attempt}` : NAMES[kind];
   const place = (at: string) => (seconds > 0 ? Math.min(100, (secondsBetween(from, at) / seconds) * 100) : 0);
   return (
-    // Long waits would hide short attempts, so the width grows with the root of the time.
+    // The width is the square root of the time, so that long waits don't hide short attempts.
     <li class={`${kind} ${end ?? 'now'}`} style={{ flexGrow: Math.sqrt(Math.max(1, seconds)) }}>
       <span>
         {name} {duration(seconds)} {endText(end)}
@@ -33,7 +33,7 @@ function StretchBlock({ stretch }: { stretch: Stretch }) {
           viewBox="0 0 100 4"
           preserveAspectRatio="none"
           role="img"
-          aria-label={`${ticks.length} reports and checkpoints`}
+          aria-label={`${ticks.length} progress reports and checkpoints`}
         >
           {ticks.slice(-WIDE_ENOUGH_FOR_TICKS).map(({ type, at }) => (
             <rect key={type + at} class={type} x={place(at)} y={0} width={0.5} height={4} />

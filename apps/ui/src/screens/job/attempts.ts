@@ -8,22 +8,22 @@ export interface HistoryEvent {
   createdAt: string;
 }
 
-/** A stretch of the life of a job. */
+/** A period in the life of a job. */
 export interface Stretch {
-  /** `waiting`: no worker has it. `delivered`: claimed, and not acked. `running`: an attempt. */
+  /** `waiting`: no worker holds it. `delivered`: claimed, but not acked. `running`: an attempt. */
   kind: 'waiting' | 'delivered' | 'running';
   /** Number of the attempt; 0 for the other kinds. */
   attempt: number;
   from: string;
-  /** Null while it lasts. */
+  /** End of the period; null while it lasts. */
   to: string | null;
   /** Type of the event that ended it; null while it lasts. */
   end: EventType | null;
-  /** Reports of progress, and checkpoints. */
+  /** Progress reports and checkpoints. */
   ticks: { type: 'progress' | 'checkpoint'; at: string }[];
 }
 
-/** Which stretch begins with an event; null when the job has ended. Other events begin none. */
+/** The kind of period that starts with an event; null if the job has ended. Other events start none. */
 const BEGINS: Partial<Record<EventType, Stretch['kind'] | null>> = {
   created: 'waiting',
   delivered: 'delivered',
@@ -35,13 +35,13 @@ const BEGINS: Partial<Record<EventType, Stretch['kind'] | null>> = {
   ...Object.fromEntries([...WAITS_AGAIN_EVENTS].map((type) => [type, 'waiting'])),
 };
 
-/** Return the number of attempts after an event. The release of a running job costs none, and a requeue gives all back. */
+/** Return the number of attempts after an event. A release of a running job uses up none, and a requeue resets them. */
 function attemptAfter(type: EventType, attempt: number, kind: Stretch['kind'] | undefined): number {
   if (type === 'requeued') return 0;
   return type === 'released' && kind === 'running' ? attempt - 1 : attempt;
 }
 
-/** Divide the history of a job into its stretches, oldest first. */
+/** Divide the history of a job into periods, oldest first. */
 export function stretchesOf(events: readonly HistoryEvent[]): Stretch[] {
   const stretches: Stretch[] = [];
   let attempt = 0;
@@ -53,7 +53,7 @@ export function stretchesOf(events: readonly HistoryEvent[]): Stretch[] {
   };
   for (const { type, createdAt } of events) {
     if (type === 'progress' || type === 'checkpoint') {
-      // A long history has lost the ack of its attempt.
+      // A long history may no longer contain the ack of the attempt.
       if (stretches.at(-1)?.kind !== 'running') begin('running', createdAt, 'acked');
       stretches.at(-1)?.ticks.push({ type, at: createdAt });
     }

@@ -7,17 +7,17 @@ import { Text, Time } from '../../parts/show.js';
 import { type Column, Table } from '../../parts/table.js';
 import { linkTo } from '../../route.js';
 
-/** Characters of a text that are shown at first, so that a large payload does not slow the page down. */
+/** Number of characters to show at first, so that a large payload doesn't slow down the page. */
 const CHARACTERS_SHOWN = 4000;
 
 interface DataProps {
   title: string;
   value: unknown;
-  /** Shown instead of the value. */
+  /** Text to show instead of the value. */
   text?: string | undefined;
 }
 
-/** Show JSON of a job, or a text about it. Nothing is shown for null. */
+/** Show a JSON value of a job, or a text about it; nothing for null. */
 export function Data({ title, value, text = JSON.stringify(value, null, 2) }: DataProps) {
   const isWhole = useSignal(false);
   if (value === null || value === undefined) return null;
@@ -38,7 +38,7 @@ export function Data({ title, value, text = JSON.stringify(value, null, 2) }: Da
   );
 }
 
-/** Facts about a job that are not shown elsewhere; those that it does not have are left out. */
+/** Show the other fields of a job. Fields that it lacks are omitted. */
 export function Facts({ job }: { job: JobWithEvents }) {
   const facts: [name: string, value: ComponentChildren][] = [
     ['Created', <Time at={job.createdAt} />],
@@ -46,7 +46,7 @@ export function Facts({ job }: { job: JobWithEvents }) {
     ['Scheduled for', job.scheduledFor && <Time at={job.scheduledFor} />],
     ['Ended', isTerminal(job.status) && <Time at={job.updatedAt} />],
     ['Heartbeat timeout', duration(job.timeoutSeconds)],
-    ['Longest attempt', job.maxRunSeconds !== undefined && duration(job.maxRunSeconds)],
+    ['Max run time', job.maxRunSeconds !== undefined && duration(job.maxRunSeconds)],
     ['Start within', job.startWithinSeconds !== undefined && duration(job.startWithinSeconds)],
     ['Priority', job.priority !== undefined && `${job.priority} s`],
     ['Retry', job.retry && <Text>{JSON.stringify(job.retry)}</Text>],
@@ -75,10 +75,10 @@ export function Facts({ job }: { job: JobWithEvents }) {
   );
 }
 
-/** Say where the callback goes, and what became of it. */
+/** Show the URL of the callback, and the outcome of its latest attempt. */
 function callbackText({ callbackUrl, events }: JobWithEvents): ComponentChildren {
   if (callbackUrl === null) return null;
-  const since = events.findLastIndex(({ type }) => type === 'requeued') + 1; // Earlier ones were of the earlier end.
+  const since = events.findLastIndex(({ type }) => type === 'requeued') + 1; // Earlier callbacks belong to an earlier end of the job.
   const latest = events.slice(since).findLast(({ type }) => type === 'callback_sent' || type === 'callback_failed');
   const data = latest?.data as CallbackAttempt | undefined;
   return (
@@ -97,11 +97,11 @@ interface CallbackAttempt {
 
 function attemptText({ attempt, statusCode, error, willRetry }: CallbackAttempt): string {
   const outcome = statusCode !== undefined ? `got ${statusCode}` : `failed: ${error}`;
-  return `attempt ${attempt} ${outcome}${willRetry ? '; it is sent again' : ''}`;
+  return `attempt ${attempt} ${outcome}${willRetry ? '; will be retried' : ''}`;
 }
 
 const HISTORY: Column<JobWithEvents['events'][number]>[] = [
-  { title: 'At', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: 'Time', cell: ({ createdAt }) => <Time at={createdAt} /> },
   { title: 'Event', cell: ({ type }) => type },
   {
     title: 'Data',
@@ -110,10 +110,10 @@ const HISTORY: Column<JobWithEvents['events'][number]>[] = [
   },
 ];
 
-/** Events that are shown at first. */
+/** Number of events to show at first. */
 const EVENTS_SHOWN = 50;
 
-/** The events of a job, newest first. */
+/** Show the events of a job, newest first. */
 export function History({ events }: { events: JobWithEvents['events'] }) {
   const isWhole = useSignal(false);
   const shown = isWhole.value ? events : events.slice(-EVENTS_SHOWN);

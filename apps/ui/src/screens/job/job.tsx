@@ -16,26 +16,26 @@ import { AttemptTimeline } from './attempt-timeline.js';
 import { Data, Facts, History } from './data.js';
 import { Logs } from './logs.js';
 
-/** An ended job has no stream, but callbacks, and it may be requeued. So it is read again now and then. */
+/** Interval between reads of a job that has ended: it has no stream, but may get callbacks or be requeued. */
 const ENDED_EVERY_MS = 3000;
 
-/** Most events that a page keeps, as many as the service does by default; and those of one call. */
+/** Maximum number of events to keep, the default of the service; and to read in one call. */
 const EVENTS_MAX = 1000;
 const EVENTS_AT_ONCE = 100;
 
-/** One job, live. */
+/** Show one job, live. */
 export function JobScreen({ jobId }: { jobId: string }) {
   const load = async (signal: AbortSignal): Promise<JobWithEvents> => {
     const known = value.value?.events ?? [];
     const loaded = await readJob(jobId, known, signal);
-    // Events that were known before the request are gone, as after the restoration of a backup.
+    // Known events are gone, for example after a restore from a backup.
     if (seqOf(loaded.events) < seqOf(known)) return loaded;
-    // The stream may have brought events that are newer than what was read.
+    // The stream may have delivered newer events in the meantime.
     return seqOf(loaded.events) < seqOf(value.value?.events) ? load(signal) : loaded;
   };
   const isEnded = useSignal(false);
   const { value, error, reload } = useLoaded(jobId, load, isEnded.value ? ENDED_EVERY_MS : undefined);
-  /** How often the logs may have changed. */
+  /** Increases whenever the log may have changed. */
   const logChanges = useSignal(0);
   const job = value.value;
   useEffect(() => {
@@ -49,9 +49,9 @@ export function JobScreen({ jobId }: { jobId: string }) {
       if (changed !== null && isEvent(message)) changed = withEvent(changed, message);
     }
     value.value = changed;
-    // Appends before `init`, or after a break, are not reported.
+    // The stream doesn't report appends from before `init` or during a lost connection.
     if (messages.some(({ type }) => CHANGES_LOGS.has(type))) logChanges.value++;
-    // Fields that events do not have, such as the times after a requeue.
+    // Read fields that events lack, such as the times after a requeue.
     if (messages.some(({ type }) => RELOADED.has(type))) reload();
   };
   const stream = {
@@ -60,8 +60,8 @@ export function JobScreen({ jobId }: { jobId: string }) {
     query: () => ({ since: seqOf(value.value?.events) }),
     onMessages,
   };
-  // The stream goes on after the history, so the history comes first.
-  // A stream ends with its job, and a requeued job has another one.
+  // The stream continues after the history, so load the history first.
+  // A stream ends with its job, and a requeued job needs a new one.
   useStream(`${jobId} ${isEnded.value}`, job === null ? null : stream);
   if (job === null) return <ErrorNotice>{error.value?.message}</ErrorNotice>;
   return (
@@ -76,7 +76,7 @@ export function JobScreen({ jobId }: { jobId: string }) {
       </div>
       <ErrorNotice>{error.value?.message}</ErrorNotice>
       <p>
-        <Copyable text={job.id} label="Id" />
+        <Copyable text={job.id} label="ID" />
       </p>
       <Actions job={job} />
       <Why job={job} />
@@ -98,28 +98,28 @@ export function JobScreen({ jobId }: { jobId: string }) {
   );
 }
 
-/** Types of events after which the job is read again. */
+/** Types of events after which to reload the job. */
 const RELOADED: ReadonlySet<string> = new Set([
   ...['delivered', 'completed', 'dead', 'killed', 'requeued', 'replaced', 'rescheduled'],
 ]);
 
-/** Types of messages after which there may be further log entries. */
+/** Types of messages after which there may be new log entries. */
 const CHANGES_LOGS: ReadonlySet<string> = new Set(['init', 'logs_appended', 'completed', 'dead', 'killed']);
 
 type Events = JobWithEvents['events'];
 
-/** The seq of the newest event of a job; 0 before it is loaded. Events have the id `<jobId>.<seq>`. */
+/** Return the seq of the newest event; 0 before the job is loaded. Event IDs have the form `<jobId>.<seq>`. */
 const seqOf = (events: Events = []) => Number(events.at(-1)?.id.split('.').at(-1) ?? 0);
 
-/** Return the first event, `created`, and the newest. */
+/** Return the first event, `created`, and the newest events. */
 const newestOf = ([first, ...others]: Events): Events => (first ? [first, ...others.slice(1 - EVENTS_MAX)] : []);
 
-/** Read a job, and of its history only what is not known yet. */
+/** Read a job, with only the unknown part of its history. */
 async function readJob(jobId: string, known: Events, signal: AbortSignal): Promise<JobWithEvents> {
   let events = known;
   for (;;) {
     const last = events.at(-1);
-    // The last one is read again, to find out whether the history is still the same.
+    // Read the last known event again, to check that the history is still the same.
     const query = { eventsAfter: Math.max(0, seqOf(events) - 1), eventsLimit: EVENTS_AT_ONCE };
     const job = await call<JobWithEvents>('GET', `jobs/${segment(jobId)}`, { query, signal });
     const [first, ...newer] = job.events;
@@ -130,17 +130,17 @@ async function readJob(jobId: string, known: Events, signal: AbortSignal): Promi
   }
 }
 
-/** Return a job with an event of its stream added to its history. */
+/** Return a job after an event of its stream, which is added to its history. */
 function withEvent(job: JobWithEvents, message: Parameters<typeof applyMessage>[1]): JobWithEvents {
   const { type, jobId, data, timestamp, seq } = message as typeof message & { seq?: number };
-  // Ephemeral events and appended logs are not part of the history.
+  // Ephemeral events and log appends are not part of the history.
   if (seq === undefined || type === 'logs_appended' || seq <= seqOf(job.events)) return job;
   const changed = applyMessage(job, message);
   const event = { id: `${jobId}.${seq}`, jobId, spaceId: job.spaceId, type, data, createdAt: timestamp };
   return { ...changed, events: newestOf([...job.events, event as Events[number]]) };
 }
 
-/** Say why a job ended, or why an attempt failed. */
+/** Show why a job ended or why an attempt failed. */
 function Why({ job: { status, error, events } }: { job: JobWithEvents }) {
   if (status === 'killed') {
     const kill = events.findLast(({ type }) => type === 'killed');

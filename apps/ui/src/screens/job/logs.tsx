@@ -10,11 +10,11 @@ import { ErrorNotice } from '../../parts/notice.js';
 
 interface LogsProps {
   jobId: string;
-  /** Grows when there may be further entries. */
+  /** Increases when there may be new entries. */
   changes: Signal<number>;
 }
 
-/** The logs of a job, with search; the newest at the end. */
+/** Show the log of a job, newest entries last, with search. */
 export function Logs({ jobId, changes }: LogsProps) {
   const level = useSignal<LogLevel>('trace');
   const q = useSignal('');
@@ -91,34 +91,34 @@ function Entry({ entry: { level, message, source, metadata, loggedAt } }: { entr
 
 const PAGE = 200;
 
-/** Most entries on the page; those above are dropped while it follows, and can be loaded again. */
+/** Maximum number of entries on the page. While following, older ones are dropped and can be loaded again. */
 const ENTRIES_MAX = 2000;
 
-/** The logs of a job that pass a filter: the newest first, then those before and after them. */
+/** The log entries of a job that match a filter: it loads the newest first, then older and newer ones. */
 class LogList {
-  /** In the order of the job; null before the first page. */
+  /** Entries in the order of the log; null before the first page. */
   readonly entries = signal<LogEntry[] | null>(null);
   readonly hasOlder = signal(false);
   readonly error = signal<Error | null>(null);
   readonly #path: string;
   readonly #filter: { level: string; q: string };
   readonly #controller = new AbortController();
-  /** Seqs up to which the logs were read in both directions. */
+  /** Seqs up to which the log was read in both directions. */
   #newest = 0;
   #oldest = 0;
-  /** Whether a load of newer entries waits already. */
+  /** Whether a load of newer entries is already queued. */
   #isNewerQueued = false;
-  /** The latest load. There is one at a time, so that entries stay in their order. */
+  /** The latest load. Loads run one at a time, so that entries stay in order. */
   #last: Promise<void> = Promise.resolve();
   #retry: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param level the lowest level that is shown */
+  /** @param level the lowest level to show */
   constructor(jobId: string, level: LogLevel, q: string) {
     this.#path = `jobs/${segment(jobId)}/logs`;
     this.#filter = { level: LOG_LEVELS.slice(LOG_LEVELS.indexOf(level)).join(), q };
   }
 
-  /** Load the newest page, or all entries after those that are there. */
+  /** Load the newest page or, after the first time, all newer entries. */
   loadNewer(): void {
     if (this.#isNewerQueued) return;
     this.#isNewerQueued = true;
@@ -133,7 +133,7 @@ class LogList {
         return;
       }
       for (let hasMore = true; hasMore; ) {
-        // A page may be empty and have a next one: a search reads a bounded part of the logs.
+        // Even an empty page can have a next one: a search reads only part of the log at a time.
         const { logs, cursor } = await this.#read({ after: this.#newest });
         this.#newest = cursor.newestSeq;
         hasMore = cursor.hasMore;
@@ -142,7 +142,7 @@ class LogList {
     }, this.#loadAgain);
   }
 
-  /** Load the page before those that are there. */
+  /** Load the next older page. */
   loadOlder(): void {
     this.#load(async () => {
       const { logs, cursor } = await this.#read({ before: this.#oldest });
@@ -152,19 +152,19 @@ class LogList {
     });
   }
 
-  /** Load the newer entries later, unless a load is queued then. */
+  /** Retry the load of newer entries later. */
   #loadAgain = (): void => {
     clearTimeout(this.#retry);
     this.#retry = setTimeout(isPaused.value || document.hidden ? this.#loadAgain : () => this.loadNewer(), RETRY_MS);
   };
 
-  /** End all loads. */
+  /** Abort all loads. */
   dispose(): void {
     clearTimeout(this.#retry);
     this.#controller.abort();
   }
 
-  /** Show entries; the oldest are dropped, and can be loaded again. */
+  /** Show entries up to the maximum; older ones are dropped and can be loaded again. */
   #show(entries: LogEntry[]): void {
     if (entries.length > ENTRIES_MAX) {
       this.hasOlder.value = true;

@@ -13,22 +13,22 @@ import { BULK_ACTIONS, type BulkAction, confirmForAll, type Filter } from '../bu
 import { type JobsFilter, listQuery, operationFilter } from './filter.js';
 import type { JobList } from './list.js';
 
-/** Most jobs of an export, so that the browser can hold them. */
+/** Maximum number of jobs to export, so that they fit into the browser's memory. */
 const EXPORT_MAX = 10_000;
 
 interface BulkBarProps {
   spaceId: string;
   filter: JobsFilter;
   list: JobList;
-  /** Shown at the end of the line. */
+  /** Content to show at the end of the line. */
   children: ComponentChildren;
 }
 
-/** Buttons for the selected jobs, or for all that match the filter. */
+/** Render buttons for the selected jobs, or for all jobs that match the filter. */
 export function BulkBar({ spaceId, filter, list, children }: BulkBarProps) {
   const chosen = (list.rows.value ?? []).filter(({ id }) => list.selected.value.has(id));
   const shown = filter.statuses.length === 0 ? STATUSES : filter.statuses;
-  /** Null when no job can match. */
+  /** Return the filter for an action; null if no job can match. */
   const filterFor = (possible: readonly Status[]): Filter | null => {
     if (chosen.length > 0) {
       const ids = chosen.filter(({ status }) => possible.includes(status)).map(({ id }) => id);
@@ -47,18 +47,18 @@ export function BulkBar({ spaceId, filter, list, children }: BulkBarProps) {
         return (
           <button key={action} type="button" disabled={isEmpty} onClick={() => confirmForAll(spaceId, action, wanted)}>
             {BULK_ACTIONS[action].verb}{' '}
-            {wanted.ids === undefined ? 'all that match' : `${count(wanted.ids.length)} selected`} …
+            {wanted.ids === undefined ? 'all matching jobs' : `${count(wanted.ids.length)} selected`}…
           </button>
         );
       })}
       {can('jobs:read') && (
         <button type="button" onClick={() => exportJobs(spaceId, filter)} disabled={isEmpty}>
-          Export all that match
+          Export all matching jobs
         </button>
       )}
       {can('jobs:create') && (
         <button type="button" onClick={() => showDialog(<CreateForm spaceId={spaceId} />)}>
-          New job …
+          New job…
         </button>
       )}
       {children}
@@ -66,7 +66,7 @@ export function BulkBar({ spaceId, filter, list, children }: BulkBarProps) {
   );
 }
 
-/** Save the jobs that match as a file with one JSON object a line. */
+/** Save the matching jobs as a file with one JSON object per line. */
 async function exportJobs(spaceId: string, filter: JobsFilter): Promise<void> {
   const lines: string[] = [];
   const keyId = ownKey.value?.id;
@@ -77,11 +77,11 @@ async function exportJobs(spaceId: string, filter: JobsFilter): Promise<void> {
       const page: Page<object[]> = await callPage('GET', `spaces/${segment(spaceId)}/jobs`, { query });
       lines.push(...page.body.map((job) => JSON.stringify(job)));
       cursor = page.nextCursor;
-      notify(`${count(lines.length)} jobs read …`);
+      notify(`Read ${count(lines.length)} jobs…`);
     } while (cursor !== null && lines.length < EXPORT_MAX);
   } catch (error) {
-    // Not after a sign-out.
-    if (ownKey.value?.id === keyId) notify(`The export failed: ${(error as Error).message}`, true);
+    // Don't show the error after a sign-out.
+    if (ownKey.value?.id === keyId) notify(`Export failed: ${(error as Error).message}`, true);
     return;
   }
   const link = document.createElement('a');
@@ -89,7 +89,7 @@ async function exportJobs(spaceId: string, filter: JobsFilter): Promise<void> {
   link.download = `${spaceId}.jsonl`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-  notify(cursor === null ? `${count(lines.length)} jobs exported` : `The first ${count(lines.length)} jobs exported`);
+  notify(cursor === null ? `Exported ${count(lines.length)} jobs` : `Exported the newest ${count(lines.length)} jobs`);
 }
 
 function CreateForm({ spaceId }: { spaceId: string }) {
@@ -97,27 +97,27 @@ function CreateForm({ spaceId }: { spaceId: string }) {
   const payload = useSignal('');
   const options = useSignal('');
   const run = async () => {
-    const further = jsonOf(options.value, 'Further fields');
+    const further = jsonOf(options.value, 'More fields');
     if (further !== undefined && (typeof further !== 'object' || further === null || Array.isArray(further)))
-      throw new Error('Further fields must be a JSON object');
+      throw new Error('More fields must be a JSON object');
     const body = { name: name.value, payload: jsonOf(payload.value, 'Payload') ?? null, ...further };
     const created = await callPage<Job>('POST', `spaces/${segment(spaceId)}/jobs`, { body, isStrict: true });
     const { id } = created.body;
     goTo(['jobs', id]);
     if (created.status === 201) return `Created ${id}`;
-    return `No job was created: ${id} has this unique key already${isReplacing(further) ? '. If it waited, it was replaced' : ''}`;
+    return `No job was created: ${id} already holds this unique key${isReplacing(further) ? '. If it was waiting, it was replaced' : ''}`;
   };
   return (
     <ActionForm title={`New job in ${spaceId}`} verb="Create" run={run}>
       <Field label="Name">
         <TextInput required maxLength={128} text={name} />
       </Field>
-      <Field label="Payload" hint="A JSON object, or nothing">
+      <Field label="Payload" hint="A JSON object, or empty">
         <JsonInput rows={6} text={payload.value} onText={(text) => (payload.value = text)} />
       </Field>
       <Field
-        label="Further fields"
-        hint='A JSON object of further fields of the call, such as {"delaySeconds": 60, "tags": ["eu"]}'
+        label="More fields"
+        hint='A JSON object with other fields of the job, such as {"delaySeconds": 60, "tags": ["eu"]}'
       >
         <JsonInput rows={2} text={options.value} onText={(text) => (options.value = text)} />
       </Field>
@@ -125,6 +125,6 @@ function CreateForm({ spaceId }: { spaceId: string }) {
   );
 }
 
-/** Whether fields of a create let it replace a waiting job with the same unique key. */
+/** Whether the fields of a create allow it to replace a waiting job with the same unique key. */
 const isReplacing = (fields: { unique?: { onConflict?: unknown } } | undefined) =>
   fields?.unique?.onConflict === 'replace';

@@ -10,9 +10,9 @@ const CREATED = [
   { since: 1, before: null, title: 'last hour' },
   { since: 24, before: null, title: 'last 24 hours' },
   { since: 168, before: null, title: 'last 7 days' },
-  { since: null, before: 1, title: 'over 1 hour ago' },
-  { since: null, before: 24, title: 'over 24 hours ago' },
-  { since: null, before: 168, title: 'over 7 days ago' },
+  { since: null, before: 1, title: 'more than 1 hour ago' },
+  { since: null, before: 24, title: 'more than 24 hours ago' },
+  { since: null, before: 168, title: 'more than 7 days ago' },
 ];
 
 interface FilterBarProps {
@@ -21,7 +21,7 @@ interface FilterBarProps {
   names: NameStats[];
 }
 
-/** The filter of the list; each control changes the URL. */
+/** Render the filter of the list. Each control changes the URL. */
 export function FilterBar({ filter, counts, names }: FilterBarProps) {
   return (
     <search class="filters">
@@ -88,11 +88,11 @@ function CreatedSelect({ filter: { sinceHours, beforeHours } }: { filter: JobsFi
   );
 }
 
-/** Say a time of creation that the list does not offer, but the URL has. */
+/** Describe a creation time from the URL that is not among the options. */
 const hoursText = (since: number | null, before: number | null) =>
-  [since !== null && `last ${since} h`, before !== null && `over ${before} h ago`].filter(Boolean).join(', ');
+  [since !== null && `last ${since} h`, before !== null && `more than ${before} h ago`].filter(Boolean).join(', ');
 
-/** Value of several names together; no name has a line break. */
+/** Option value for several names. No name contains a line break. */
 const SEVERAL = '\n';
 
 function NameSelect({ filter, names }: { filter: JobsFilter; names: NameStats[] }) {

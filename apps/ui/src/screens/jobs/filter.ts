@@ -4,32 +4,32 @@ import type { Query } from '../../api/client.js';
 import { serviceTime } from '../../live/clock.js';
 import type { Filter } from '../bulk.js';
 
-/** What the list of jobs shows. All of it is in the URL. */
+/** Filter and page of the list of jobs. Both are in the URL. */
 export interface JobsFilter {
-  /** Empty for all. */
+  /** Empty for all statuses. */
   statuses: Status[];
   names: string[];
   tags: string[];
-  /** Hours since the creation; null for any. */
+  /** Maximum hours since creation; null for any. */
   sinceHours: number | null;
-  /** Hours that have passed since the creation at least; null for any. */
+  /** Minimum hours since creation; null for any. */
   beforeHours: number | null;
-  /** Text of payload, result or error; empty for any. */
+  /** Text that the payload, result or error must contain; empty for any. */
   q: string;
-  /** Page; null for the newest jobs. */
+  /** Cursor of the page; null for the newest jobs. */
   cursor: string | null;
 }
 
 export const PAGE_SIZE = 100;
 
-/** Most hours of `since` and `before`: a hundred years, before which there are no jobs. */
+/** Maximum of `since` and `before`, in hours: a hundred years. No job is older. */
 const HOURS_MAX = 876_000;
 
 const isHours = (text: string) => Number(text) > 0 && Number(text) <= HOURS_MAX;
 const isGiven = (text: string) => text !== '';
 const isStatus = (text: string): text is Status => (STATUSES as readonly string[]).includes(text);
 
-/** Which values each parameter may have. */
+/** Check of the values of each parameter. */
 const PARAMETERS: Record<string, (text: string) => boolean> = {
   status: isStatus,
   name: isGiven,
@@ -41,8 +41,8 @@ const PARAMETERS: Record<string, (text: string) => boolean> = {
 };
 
 /**
- * Return the first parameter that the list does not have, or whose value is impossible, such as `status=ded`; undefined without
- * one. A list that ignored it would show all jobs, and its buttons would be about all of them.
+ * Return the first parameter that is unknown or has an invalid value, such as `status=ded`; undefined if there is no such
+ * parameter. If the list ignored it, its buttons would affect all jobs.
  */
 export function unknownFilterIn(query: URLSearchParams): string | undefined {
   const found = [...query].find(([name, value]) => !(Object.hasOwn(PARAMETERS, name) && PARAMETERS[name]?.(value)));
@@ -62,7 +62,7 @@ export function filterOf(query: URLSearchParams): JobsFilter {
   };
 }
 
-/** Return the times between which the jobs were created, as the API takes them. */
+/** Return the range of creation times, as fields of the API. */
 function createdOf({ sinceHours, beforeHours }: JobsFilter): { createdAfter?: string; createdBefore?: string } {
   const ago = (hours: number) => new Date(serviceTime() - hours * 3_600_000).toISOString();
   return {
@@ -71,13 +71,13 @@ function createdOf({ sinceHours, beforeHours }: JobsFilter): { createdAfter?: st
   };
 }
 
-/** Return the query of List Jobs. */
+/** Return the query for a page of jobs. */
 export function listQuery(filter: JobsFilter, limit: number): Query {
   const { statuses, names, tags, q, cursor } = filter;
   return { status: statuses, name: names, tag: tags, q, ...createdOf(filter), cursor, limit };
 }
 
-/** Return the filter of an operation on all jobs of the list with one of these statuses. */
+/** Return the filter of an operation on all jobs in the list that have one of these statuses. */
 export function operationFilter(filter: JobsFilter, status: Status[]): Filter {
   const { names, tags, q } = filter;
   return {

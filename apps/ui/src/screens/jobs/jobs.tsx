@@ -20,7 +20,7 @@ import { JobTable } from './table.js';
 
 const STATS_EVERY_MS = 10_000;
 
-/** The jobs of a space. */
+/** Show the jobs of a space. */
 export function Jobs({ spaceId }: { spaceId: string }) {
   const unknownFilter = unknownFilterIn(route.value.query);
   if (unknownFilter === undefined) return <ListedJobs spaceId={spaceId} />;
@@ -28,8 +28,7 @@ export function Jobs({ spaceId }: { spaceId: string }) {
     <>
       <SpaceHeading spaceId={spaceId} part="jobs" />
       <ErrorNotice>
-        The address has a filter that this page does not know: <bdi>{unknownFilter}</bdi>.{' '}
-        <a href={linkTo(['spaces', spaceId])}>Show all jobs</a>
+        Unknown filter in the URL: <bdi>{unknownFilter}</bdi>. <a href={linkTo(['spaces', spaceId])}>Show all jobs</a>
       </ErrorNotice>
     </>
   );
@@ -47,7 +46,7 @@ function ListedJobs({ spaceId }: { spaceId: string }) {
   useEffect(() => {
     if (actionCount.value === countSeen.current) return;
     countSeen.current = actionCount.value;
-    if (!isPaused.value) return; // The stream brings it.
+    if (!isPaused.value) return; // The stream delivers the change.
     list.counts.value = null;
     list.load();
   }, [actionCount.value]);
@@ -76,19 +75,19 @@ function ListedJobs({ spaceId }: { spaceId: string }) {
   );
 }
 
-/** Say what workers do not get. */
+/** Show what is paused. */
 function Paused({ spaceId, paused }: { spaceId: string; paused: SpaceStats['paused'] }) {
   if (paused === undefined) return null;
   return (
     <p class="notice">
       {paused === true ? 'This space is paused' : 'Paused: '}
-      {paused !== true && <bdi>{paused.join(', ')}</bdi>}. Workers do not get these jobs.{' '}
-      {can('spaces:manage') && <a href={linkTo(['spaces', spaceId, 'settings'])}>Resume in the settings</a>}
+      {paused !== true && <bdi>{paused.join(', ')}</bdi>}. Workers cannot claim these jobs.{' '}
+      {can('spaces:manage') && <a href={linkTo(['spaces', spaceId, 'settings'])}>Resume in Settings</a>}
     </p>
   );
 }
 
-/** Say how many jobs wait to be shown. */
+/** Show how many new jobs are not in the list yet. */
 function Waiting({ list, isVague }: { list: JobList; isVague: boolean }) {
   const size = list.waiting.value.size;
   return (
@@ -100,7 +99,7 @@ function Waiting({ list, isVague }: { list: JobList; isVague: boolean }) {
       )}
       {(isPaused.value || list.error.value !== null) && (
         <button type="button" onClick={() => list.load()}>
-          Load again
+          Reload
         </button>
       )}
     </span>
@@ -109,7 +108,7 @@ function Waiting({ list, isVague }: { list: JobList; isVague: boolean }) {
 
 const GROUPS_SHOWN = 6;
 
-/** The errors of the dead jobs on the page, the most frequent first; each is a link to the jobs with it. */
+/** Link the errors of the dead jobs on the page to the jobs that have them, most frequent first. */
 function ErrorGroups({ list }: { list: JobList }) {
   const groups = errorGroupsOf(list.rows.value ?? []);
   if (groups.length < 2) return null;

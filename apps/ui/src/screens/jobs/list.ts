@@ -4,33 +4,33 @@ import { callPage, type Page, segment } from '../../api/client.js';
 import { applyMessage, type EventMessage, isEvent } from '../../live/apply-message.js';
 import { type JobsFilter, listQuery, PAGE_SIZE } from './filter.js';
 
-/** How often an empty page of a search is followed by the next one, before the person is asked to continue. */
+/** Maximum number of empty search pages to read before the user is asked to continue. */
 const EMPTY_PAGES = 5;
 
-/** Most new jobs that are counted. */
+/** Maximum number of new jobs to count. */
 export const WAITING_MAX = 1000;
 
 /**
- * The jobs of a page. Rows change in place as events come. Jobs that are new in the list wait, so that no row moves
- * while a person points at it.
+ * The jobs of a page. Rows change in place as events arrive. New jobs wait until the user asks for them, so that no row
+ * moves under the pointer.
  */
 export class JobList {
   /** Null until the first response. */
   readonly rows: Signal<ListedJob[] | null> = signal(null);
   readonly nextCursor = signal<string | null>(null);
   readonly error = signal<Error | null>(null);
-  /** Ids of jobs that belong into the list by now. */
+  /** IDs of new jobs that match the filter but aren't shown yet. */
   readonly waiting = signal<ReadonlySet<string>>(new Set());
-  /** How many jobs of the space have each status; null before the stream is open. */
+  /** Number of jobs in the space by status; null before the stream opens. */
   readonly counts = signal<Record<Status, number> | null>(null);
-  /** Ids of the selected jobs. Another page or filter is another list, and begins without any. */
+  /** IDs of the selected jobs. Another page or filter is a new list, which starts without a selection. */
   readonly selected = signal<ReadonlySet<string>>(new Set());
   readonly #spaceId: string;
   readonly #filter: JobsFilter;
-  /** Ends the latest load. Only that one counts. */
+  /** Aborts the latest load, the only one that counts. */
   #controller = new AbortController();
   #isDisposed = false;
-  /** Messages that came during a load: the list may have been read before their events. */
+  /** Messages that arrived during a load, because the list may have been read before their events. */
   #during: StreamMessage[] | null = null;
 
   constructor(spaceId: string, filter: JobsFilter) {
@@ -38,7 +38,7 @@ export class JobList {
     this.#filter = filter;
   }
 
-  /** Load the page, or load it again. */
+  /** Load or reload the page. */
   async load(): Promise<void> {
     if (this.#isDisposed) return;
     this.#controller.abort();
@@ -70,13 +70,13 @@ export class JobList {
     this.selected.value = changed;
   }
 
-  /** End the load, and start no other. */
+  /** Abort the load and prevent others. */
   dispose(): void {
     this.#isDisposed = true;
     this.#controller.abort();
   }
 
-  /** Read the page. An empty page of a search may have a next one, which is read then. */
+  /** Read the page. If a search page is empty and has a next one, read that instead. */
   async #read(signal: AbortSignal): Promise<Page<ListedJob[]>> {
     let { cursor } = this.#filter;
     for (let pages = 1; ; pages++) {
@@ -87,7 +87,7 @@ export class JobList {
     }
   }
 
-  /** Apply messages of the stream of the space. Each `init` follows events that are missing, so the page is loaded again. */
+  /** Apply messages of the space's stream. Events before an `init` may be missing, so reload the page. */
   apply(messages: readonly StreamMessage[]): void {
     if (messages.some(({ type }) => type === 'init')) this.load();
     this.#during?.push(...messages.filter(isEvent));
@@ -109,13 +109,13 @@ export class JobList {
     else if (waiting.size < WAITING_MAX && this.#mayBeNew(message)) waiting.add(message.jobId);
   }
 
-  /** Whether a job may be newer than those on the page. Without a status, only its creation makes it so. */
+  /** Whether a job may be new in the list. Without a status filter, only created jobs are. */
   #mayBeNew({ type }: EventMessage): boolean {
     const { statuses, beforeHours } = this.#filter;
     return beforeHours === null && (statuses.length > 0 || type === 'created');
   }
 
-  /** Whether a job with this status belongs into the list. The stream sends only the names and tags of the list. */
+  /** Whether a job with this status belongs in the list. The stream already filters names and tags. */
   #isListed(status: Status): boolean {
     const { statuses, cursor } = this.#filter;
     return cursor === null && (statuses.length === 0 || statuses.includes(status));

@@ -9,11 +9,11 @@ import { type Column, Table } from '../../parts/table.js';
 import { actionsOf } from '../job/actions.js';
 import type { JobList } from './list.js';
 
-/** Statuses of jobs that wait. The progress of such a job is of an earlier attempt. */
+/** Statuses of waiting jobs, whose progress is from an earlier attempt. */
 const WAITING: readonly Status[] = ['scheduled', 'pending', 'delivered'];
 
 const COLUMNS: Column<ListedJob>[] = [
-  { title: 'Id', cell: ({ id }) => <JobLink id={id} /> },
+  { title: 'ID', cell: ({ id }) => <JobLink id={id} /> },
   { title: 'Name', cell: ({ name }) => <Text>{name}</Text> },
   { title: 'Status', cell: ({ status }) => <StatusMark status={status} /> },
   { title: 'Attempt', isNumber: true, cell: ({ attemptNumber, maxRetries }) => `${attemptNumber}/${maxRetries + 1}` },
@@ -33,13 +33,13 @@ const COLUMNS: Column<ListedJob>[] = [
   { title: '', class: 'actions', cell: (job) => <RowAction job={job} /> },
 ];
 
-/** The jobs of the page as a table. */
+/** Show the jobs of the page as a table. */
 export function JobTable({ list }: { list: JobList }) {
   const rows = list.rows.value;
   if (rows === null) return null;
   if (rows.length === 0) {
     const isWhole = list.nextCursor.value === null;
-    return <p>{isWhole ? 'No job matches.' : 'No match among the newer jobs. Go on with the older ones.'}</p>;
+    return <p>{isWhole ? 'No matching jobs.' : 'No matches among the newer jobs. Continue with “Older”.'}</p>;
   }
   const ids = rows.map(({ id }) => id);
   const isSelected = ({ id }: ListedJob) => list.selected.value.has(id);
@@ -48,7 +48,7 @@ export function JobTable({ list }: { list: JobList }) {
     head: (
       <input
         type="checkbox"
-        aria-label="Select all jobs of the page"
+        aria-label="Select all jobs on this page"
         checked={rows.every(isSelected)}
         onChange={(event) => list.select(ids, event.currentTarget.checked)}
       />
@@ -84,13 +84,13 @@ function RowAction({ job }: { job: ListedJob }) {
 }
 
 /**
- * How long a job has been pending, or waited for its first attempt. A list does not know the other waits; the page of the job
- * shows them all.
+ * Return how long a job has been pending, or waited for its first attempt. Lists don't contain the other waits; the page
+ * of the job shows them all.
  */
 function waitedText({ status, attemptNumber, createdAt, deliveredAt, updatedAt, scheduledFor }: ListedJob): string {
   if (status === 'scheduled' && scheduledFor !== undefined) return `due in ${duration(-secondsBetween(scheduledFor))}`;
   if (status === 'pending') return duration(secondsBetween(updatedAt));
-  // A job without a worker has had one already if it has an attempt.
+  // A job without a worker that has an attempt had a worker before.
   const isFirst = attemptNumber <= (deliveredAt === null ? 0 : 1) && scheduledFor === undefined;
   return isFirst ? duration(secondsBetween(createdAt, deliveredAt ?? updatedAt)) : '–';
 }

@@ -22,21 +22,21 @@ const COLUMNS: Column<ApiKey>[] = [
       </>
     ),
   },
-  { title: 'Id', hint: 'Middle part of ym_<id>_<secret>', cell: ({ id }) => <code>{id}</code> },
+  { title: 'ID', hint: 'Middle part of ym_<id>_<secret>', cell: ({ id }) => <code>{id}</code> },
   { title: 'Scopes', class: 'wraps', cell: ({ scopes }) => scopes.join(', ') },
   {
     title: 'Space',
-    hint: 'The one space the key works in',
+    hint: 'The only space in which the key works',
     cell: ({ spaceId }) => (spaceId === null ? <span class="none">every space</span> : <SpaceLink spaceId={spaceId} />),
   },
   {
     title: 'Limits',
-    hint: 'How many calls it may make, in each process of the API',
+    hint: 'Rate limit in each API process',
     cell: ({ limits }) => (limits ? `${limits.perSecond}/s, burst ${limits.burst}` : <span class="none">none</span>),
   },
   {
     title: 'Last used',
-    hint: 'At most a minute behind',
+    hint: 'Can lag by up to a minute',
     cell: ({ lastUsedAt }) => (lastUsedAt === undefined ? <span class="none">never</span> : <Ago at={lastUsedAt} />),
   },
   {
@@ -53,7 +53,7 @@ const COLUMNS: Column<ApiKey>[] = [
   { title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
   {
     title: 'Created by',
-    hint: 'Id of the key that made it',
+    hint: 'ID of the key with which it was created',
     cell: ({ createdBy }) =>
       createdBy === undefined ? <span class="none">ADMIN_API_KEY</span> : <code>{createdBy}</code>,
   },
@@ -69,7 +69,7 @@ const COLUMNS: Column<ApiKey>[] = [
   },
 ];
 
-/** The API keys that the person may see, newest first. */
+/** Show the API keys, newest first. */
 export function Keys() {
   const cursor = route.value.query.get('cursor');
   const load = (signal: AbortSignal) => callPage<ApiKey[]>('GET', 'keys', { query: { cursor }, signal });
@@ -81,26 +81,26 @@ export function Keys() {
       {can('keys:manage') && (
         <p class="buttons">
           <button type="button" class="primary" onClick={() => showDialog(<NewKey />)}>
-            New …
+            New key…
           </button>
         </p>
       )}
       <ErrorNotice>{error.value?.message}</ErrorNotice>
-      {keys?.length === 0 && <p>No key yet. The key of ADMIN_API_KEY is not listed.</p>}
+      {keys?.length === 0 && <p>No keys yet. ADMIN_API_KEY is not listed.</p>}
       <Table label="API keys" columns={COLUMNS} rows={keys} />
       <Pages of="the list" next={value.value?.nextCursor ?? null} />
     </>
   );
 }
 
-/** The dialog that revokes a key, and those that it made. */
+/** Render the dialog that revokes a key, and all keys created with it. */
 function RevokeKey({ apiKey: { id, name, scopes, spaceId, lastUsedAt } }: { apiKey: ApiKey }) {
   const keepChildren = useSignal(false);
   const isOwn = id === ownKey.value?.id;
   const run = async () => {
     const query = { keepChildren: keepChildren.value ? 'true' : null };
     await call('DELETE', `keys/${segment(id)}`, { query });
-    if (isOwn) signOut('You revoked the key with which you were signed in.');
+    if (isOwn) signOut('You revoked the key that you were signed in with.');
     return `Revoked ${name}`;
   };
   return (
@@ -114,14 +114,14 @@ function RevokeKey({ apiKey: { id, name, scopes, spaceId, lastUsedAt } }: { apiK
       isDestructive
       run={run}
     >
-      {isOwn && <p class="notice bad">This is the key with which you are signed in. You will be signed out.</p>}
+      {isOwn && <p class="notice bad">You are signed in with this key, and will be signed out.</p>}
       <p>
-        Every program that uses the key <code>{id}</code> is refused within seconds, and its streams are closed. This
+        Programs that use the key <code>{id}</code> lose access within seconds, and their streams are closed. This
         cannot be undone.
       </p>
       <p>
-        It works in {spaceId === null ? 'every space' : <Text>{spaceId}</Text>} with {scopes.join(', ')}. Last use:{' '}
-        {lastUsedAt === undefined ? 'none recorded' : <Ago at={lastUsedAt} />}.
+        It works in {spaceId === null ? 'every space' : <Text>{spaceId}</Text>} with {scopes.join(', ')}. Last used:{' '}
+        {lastUsedAt === undefined ? 'never' : <Ago at={lastUsedAt} />}.
       </p>
       {scopes.includes('keys:manage') && (
         <label>
@@ -130,7 +130,8 @@ function RevokeKey({ apiKey: { id, name, scopes, spaceId, lastUsedAt } }: { apiK
             checked={keepChildren.value}
             onChange={(event) => (keepChildren.value = event.currentTarget.checked)}
           />{' '}
-          Keep the keys that it made <small>otherwise they are revoked as well, and those that they made</small>
+          Keep the keys created with it{' '}
+          <small>otherwise, they and all keys created with them are revoked as well</small>
         </label>
       )}
     </ActionForm>

@@ -7,14 +7,14 @@ import { Field, TextInput } from '../../parts/form.js';
 import { mayGive, ScopesField } from './scopes.js';
 import { NewSecret } from './secret.js';
 
-/** The dialog that creates a key, and then shows its secret. */
+/** Render the dialog that creates a key, and then shows its secret. */
 export function NewKey() {
-  /** The key of the person may work in one space only. It creates keys only there. */
+  /** The space of the user's key, if it has one. Such a key creates keys only there. */
   const boundTo = ownKey.value?.spaceId ?? null;
   const name = useSignal('');
   const scopes = useSignal<readonly Scope[]>((['jobs:read'] as const).filter(mayGive));
   const spaceId = useSignal(boundTo ?? '');
-  /** Local time, as the browser writes it: `2027-01-31T09:30`. */
+  /** Local time in the format of the browser: `2027-01-31T09:30`. */
   const expiresAt = useSignal('');
   const perSecond = useSignal('');
   const burst = useSignal('');
@@ -31,7 +31,7 @@ export function NewKey() {
     return '';
   };
 
-  if (created.value !== null) return <NewSecret created={created.value} title="The key is created" />;
+  if (created.value !== null) return <NewSecret created={created.value} title="Key created" />;
   const hasLimits = perSecond.value !== '' || burst.value !== '';
   return (
     <ActionForm title="New API key" verb="Create" isDisabled={scopes.value.length === 0} run={run}>
@@ -42,7 +42,7 @@ export function NewKey() {
       <div class="fields">
         <Field
           label="Space (optional)"
-          hint={boundTo === null ? 'Empty for every space' : 'Your own key works only here'}
+          hint={boundTo === null ? 'Empty for every space' : 'Your key works only in this space'}
         >
           <TextInput
             readOnly={boundTo !== null}
@@ -53,14 +53,14 @@ export function NewKey() {
         </Field>
         <Field
           label="Expires (optional)"
-          hint={`Your local time; empty for ${boundTo === null ? 'never' : 'that of your key'}`}
+          hint={`Local time; empty for ${boundTo === null ? 'never' : 'the expiry of your key'}`}
         >
           <TextInput type="datetime-local" text={expiresAt} />
         </Field>
-        <Field label="Calls per second (optional)" hint="On average, in each process of the API">
+        <Field label="Calls per second (optional)" hint="On average, in each API process">
           <TextInput type="number" min={0.01} max={100_000} step="any" required={hasLimits} text={perSecond} />
         </Field>
-        <Field label="Burst (optional)" hint="Calls that it may make at once after a pause">
+        <Field label="Burst (optional)" hint="Maximum calls at once after a pause">
           <TextInput type="number" min={1} max={100_000} required={hasLimits} text={burst} />
         </Field>
       </div>

@@ -1,12 +1,12 @@
 import type { Scope } from '@yardmaster/protocol';
 import { can, ownKey } from '../../api/session.js';
 
-/** What each scope is for. The type reports a scope that is missing here. */
+/** Descriptions of all scopes. The type makes sure that none is missing. */
 const SCOPES: Record<Scope, string> = {
-  'jobs:create': 'create and reschedule jobs, send callbacks again',
-  'jobs:read': 'see jobs, logs and statistics, and watch them',
-  'jobs:read:progress': 'see only the progress of jobs',
-  'jobs:worker': 'all that a worker needs, with jobs:read',
+  'jobs:create': 'create and reschedule jobs, resend callbacks',
+  'jobs:read': 'view and watch jobs, logs and statistics',
+  'jobs:read:progress': 'view only the progress of jobs',
+  'jobs:worker': 'everything that a worker needs, including jobs:read',
   'jobs:poll': 'claim jobs',
   'jobs:ack': 'ack jobs',
   'jobs:progress': 'report progress',
@@ -15,9 +15,9 @@ const SCOPES: Record<Scope, string> = {
   'jobs:complete': 'complete jobs',
   'jobs:fail': 'fail and release jobs',
   'jobs:kill': 'kill jobs',
-  'jobs:manage': 'requeue and delete jobs, also many at once',
-  'spaces:manage': 'change settings of spaces, pause and resume',
-  'keys:manage': 'manage keys, see the audit and callback secrets',
+  'jobs:manage': 'requeue and delete jobs, one or many at once',
+  'spaces:manage': 'change settings, pause and resume spaces',
+  'keys:manage': 'manage keys, view the audit log and callback secrets',
 };
 
 const PRESETS: readonly { title: string; scopes: readonly Scope[] }[] = [
@@ -32,7 +32,7 @@ interface ScopesFieldProps {
   onChange: (scopes: readonly Scope[]) => void;
 }
 
-/** Checkboxes of the scopes, and buttons that check those of a role. */
+/** Render a checkbox for each scope, and buttons that select the scopes of a role. */
 export function ScopesField({ value, onChange }: ScopesFieldProps) {
   const toggle = (scope: Scope) =>
     onChange(value.includes(scope) ? value.filter((one) => one !== scope) : [...value, scope]);
@@ -41,7 +41,7 @@ export function ScopesField({ value, onChange }: ScopesFieldProps) {
     <>
       {presets.length > 0 && (
         <p class="buttons">
-          Scopes of a
+          Presets:
           {presets.map(({ title, scopes }) => (
             <button key={title} type="button" aria-pressed={areSame(value, scopes)} onClick={() => onChange(scopes)}>
               {title}
@@ -64,7 +64,7 @@ export function ScopesField({ value, onChange }: ScopesFieldProps) {
   );
 }
 
-/** Whether the person may create a key with a scope: one whose key works in one space gives only scopes that it has. */
+/** Whether the user may create a key with a scope. A key bound to a space can grant only its own scopes. */
 export const mayGive = (scope: Scope) => ownKey.value?.spaceId == null || can(scope);
 
 function areSame(some: readonly Scope[], others: readonly Scope[]): boolean {

@@ -9,13 +9,13 @@ import { ErrorNotice } from '../../parts/notice.js';
 import { Copyable, Text } from '../../parts/show.js';
 
 const OVERLAPS = [
-  { seconds: 0, title: 'none: refuse the present secret now' },
+  { seconds: 0, title: 'none: the old secret stops working now' },
   { seconds: 3600, title: '1 hour' },
   { seconds: 86_400, title: '1 day' },
   { seconds: 604_800, title: '7 days' },
 ];
 
-/** The dialog that gives a key another secret, and then shows it. */
+/** Render the dialog that gives a key a new secret, and then shows it. */
 export function RotateKey({ apiKey: { id, name } }: { apiKey: ApiKey }) {
   const overlapSeconds = useSignal(86_400);
   const rotated = useSignal<CreatedApiKey | null>(null);
@@ -26,7 +26,7 @@ export function RotateKey({ apiKey: { id, name } }: { apiKey: ApiKey }) {
     const body = { overlapSeconds: overlapSeconds.value };
     const created = await call<CreatedApiKey>('POST', `keys/${segment(id)}/rotate`, { body });
     rotated.value = created;
-    // The secret is on the screen already, so an error here must not look like one of the rotation.
+    // The rotation has succeeded, so an error here must not look like a failed rotation.
     if (isOwn) {
       await signIn(created.key).catch((error: Error) => {
         signInError.value = error.message;
@@ -37,10 +37,12 @@ export function RotateKey({ apiKey: { id, name } }: { apiKey: ApiKey }) {
 
   if (rotated.value !== null) {
     return (
-      <NewSecret created={rotated.value} title="The key has a new secret">
+      <NewSecret created={rotated.value} title="New secret">
         {isOwn && signInError.value === '' && <p>You are signed in with the new secret.</p>}
         {signInError.value !== '' && (
-          <ErrorNotice>Sign in with the new secret, because this page could not: {signInError.value}</ErrorNotice>
+          <ErrorNotice>
+            This page could not sign in with the new secret, so sign in yourself: {signInError.value}
+          </ErrorNotice>
         )}
       </NewSecret>
     );
@@ -57,18 +59,17 @@ export function RotateKey({ apiKey: { id, name } }: { apiKey: ApiKey }) {
       run={run}
     >
       <p>
-        The key keeps its id, its scopes and its limits, and gets a new secret. Give it to every program that uses the
-        key, before the overlap is over. A secret from before an earlier rotation is refused at once.
+        The key gets a new secret, and keeps its ID, scopes and limits. Give the new secret to every program that uses
+        the key before the overlap ends. If an earlier rotation still overlaps, its old secret stops working
+        immediately.
       </p>
-      <Field label="Overlap" hint="How long the present secret is accepted beside the new one">
+      <Field label="Overlap" hint="How long the old secret keeps working">
         <SecondsSelect seconds={overlapSeconds} options={OVERLAPS} />
       </Field>
       {overlapSeconds.value === 0 && (
-        <p class="notice bad">
-          Programs with the present secret are refused within seconds, and their streams are closed.
-        </p>
+        <p class="notice bad">Programs with the old secret lose access within seconds, and their streams are closed.</p>
       )}
-      {isOwn && <p class="notice">This is the key with which you are signed in. This page goes on with the new one.</p>}
+      {isOwn && <p class="notice">You are signed in with this key. This page continues with the new secret.</p>}
     </ActionForm>
   );
 }
@@ -79,12 +80,12 @@ interface NewSecretProps {
   children?: ComponentChildren;
 }
 
-/** The inside of a dialog that shows a new secret. The service stores only its hash, so nothing can show it again. */
+/** Render a dialog that shows a new secret. It can't be shown again, because the service stores only a hash. */
 export function NewSecret({ created, title, children }: NewSecretProps) {
   return (
     <Shown title={title}>
       <p>
-        <Text>{created.name}</Text>: <Copyable text={created.key} label="The key" />
+        <Text>{created.name}</Text>: <Copyable text={created.key} label="key" />
       </p>
       <p class="notice">Copy the key now. It is never shown again.</p>
       {children}

@@ -18,13 +18,13 @@ import { SpaceRow } from './space-row.js';
 const HEADS: Head[] = [
   { title: 'Space' },
   { title: 'Pending', isNumber: true },
-  { title: 'Oldest', isNumber: true, hint: 'How long the next job has been pending' },
+  { title: 'Oldest', isNumber: true, hint: 'How long the oldest pending job has waited' },
   { title: 'Running', isNumber: true },
-  { title: 'Done/min', isNumber: true, hint: 'Completed per minute, over the last five minutes' },
-  { title: 'Dead', isNumber: true, hint: 'Dead jobs that still exist' },
+  { title: 'Done/min', isNumber: true, hint: 'Completed jobs per minute, over the last five minutes' },
+  { title: 'Dead', isNumber: true, hint: 'Dead jobs that are still stored' },
   { title: 'Dead 24 h', isNumber: true, hint: 'Jobs that died in the last 24 hours' },
-  { title: 'Median wait', isNumber: true, hint: 'Median time from claimable to claimed, last hour' },
-  { title: 'Last hour', hint: 'Jobs that ended in each minute' },
+  { title: 'Median wait', isNumber: true, hint: 'Median time from claimable to claimed in the last hour' },
+  { title: 'Last hour', hint: 'Jobs that ended, by minute' },
   { title: '' },
 ];
 
@@ -34,11 +34,11 @@ export function Overview() {
   const spaces = useLoaded('spaces', loadSpaces, SPACES_EVERY_MS);
   const list = spaces.value.value;
   const isFirstRun = useSignal(false);
-  // It stays when its first job is there, until the person leaves it.
+  // Keep it open after the first job, until the user leaves it.
   useEffect(() => {
     if (list?.length === 0) isFirstRun.value = true;
   }, [list]);
-  if (!can('jobs:read')) return <p class="notice bad">This key lacks the scope jobs:read, so it sees no jobs.</p>;
+  if (!can('jobs:read')) return <p class="notice bad">This key lacks the scope jobs:read, so you cannot see jobs.</p>;
   if (list === null) return <ErrorNotice>{spaces.error.value?.message}</ErrorNotice>;
   if (isFirstRun.value) return <FirstRun {...(list.length > 0 && { onLeave: () => (isFirstRun.value = false) })} />;
   return (
@@ -52,31 +52,31 @@ export function Overview() {
         ))}
       </TableFrame>
       {list.length >= SPACES_MAX && (
-        <p class="hint">There are more than {count(SPACES_MAX)} spaces. Find one by its name.</p>
+        <p class="hint">Only {count(SPACES_MAX)} spaces are listed. Open any other by its URL.</p>
       )}
     </>
   );
 }
 
-/** Dead jobs that are looked at in each space, the newest. */
+/** Number of dead jobs to read in each space, newest first. */
 const LOOKED_AT = 100;
 
-/** Dead jobs of a space that have the same error. */
+/** Dead jobs of a space with the same error. */
 interface DeadGroup extends ErrorGroup {
   spaceId: string;
-  /** Whether all dead jobs of the space were looked at. */
+  /** Whether all dead jobs of the space were read. */
   isWhole: boolean;
 }
 
-/** Spaces whose dead jobs are grouped: those with most of them. */
+/** Number of spaces whose dead jobs are grouped: those with the most dead jobs. */
 const GROUPED_SPACES = 5;
 
-/** Most groups that are shown. */
+/** Maximum number of groups to show. */
 const GROUPS = 6;
 
 const DEAD_EVERY_MS = 10_000;
 
-/** The errors of dead jobs, and how many jobs each has. */
+/** Show the errors of dead jobs, with the number of jobs that have each. */
 function DeadByError({ spaces }: { spaces: Space[] }) {
   const worst = spaces
     .filter(({ jobs }) => jobs.dead > 0)
@@ -103,21 +103,21 @@ function DeadByError({ spaces }: { spaces: Space[] }) {
 }
 
 function DeadGroupItem({ spaceId, error, text, ids, isWhole }: DeadGroup) {
-  // Without all ids, a search by the text finds the others, and also jobs that have it in their payload.
+  // If not all dead jobs were read, search by the error. This also finds jobs with that text in their payload.
   const filter: Filter = { status: ['dead'], ...(isWhole ? { ids } : { q: inJson(error) }) };
   return (
     <li>
       <SpaceLink spaceId={spaceId} />
       <a href={linkTo(['spaces', spaceId], { status: 'dead', q: inJson(error) })}>
-        {jobs(ids.length)} dead by <Text max={120}>{text}</Text>
+        {jobs(ids.length)} failed with <Text max={120}>{text}</Text>
       </a>{' '}
       {can('jobs:manage') && (
         <button
           type="button"
-          aria-label={`Requeue all of these … ${spaceId}: ${text.slice(0, 120)}`}
+          aria-label={`Requeue all… ${spaceId}: ${text.slice(0, 120)}`}
           onClick={() => confirmForAll(spaceId, 'requeue', filter)}
         >
-          Requeue all of these …
+          Requeue all…
         </button>
       )}
     </li>

@@ -15,7 +15,7 @@ import { pauseEffect } from '../settings/pause.js';
 
 const EVERY_MS = 10_000;
 
-/** Age of the oldest pending job above which a space without delivered or running jobs has no workers. */
+/** Age of the oldest pending job, in seconds, from which a space without claimed jobs is marked as unclaimed. */
 const UNCLAIMED_AFTER_SECONDS = 60;
 
 export function SpaceRow({ space }: { space: Space }) {
@@ -30,7 +30,7 @@ export function SpaceRow({ space }: { space: Space }) {
       <th scope="row">
         <SpaceLink spaceId={spaceId} /> <Trouble space={space} stats={stats} />
         {activity && activity.deliveryTimeouts > 0 && (
-          <span class="tag" title="Deliveries of the last hour that no worker acked in time">
+          <span class="tag" title="Deliveries in the last hour that no worker acked in time">
             {count(activity.deliveryTimeouts)} never acked
           </span>
         )}
@@ -68,7 +68,7 @@ function medianText(activity: Activity | undefined): string {
   return Number.isFinite(seconds) ? `≤ ${duration(seconds)}` : '> 1 d';
 }
 
-/** Say that a space is paused, or that no worker takes its jobs. */
+/** Show that a space is paused, or that no worker claims its jobs. */
 function Trouble({ space, stats }: { space: Space; stats: SpaceStats | undefined }) {
   const { pending, delivered, running } = space.jobs;
   const oldest = space.oldestPendingAgeSeconds ?? 0;
@@ -94,7 +94,7 @@ function PauseButton({ spaceId, stats }: { spaceId: string; stats: SpaceStats | 
       verb,
       children: (
         <p>
-          {pauseEffect(verb, null)} Pending now: {jobs(stats.jobs.pending)}.
+          {pauseEffect(verb, null)} Pending: {jobs(stats.jobs.pending)}.
         </p>
       ),
       run: async () => {
@@ -109,7 +109,7 @@ function PauseButton({ spaceId, stats }: { spaceId: string; stats: SpaceStats | 
   );
 }
 
-/** Say whether an element can be seen without scrolling. It must be there from the first render on. */
+/** Return whether an element is in the viewport. It must exist from the first render. */
 function useVisible(element: RefObject<Element | null>): Signal<boolean> {
   const isVisible = useSignal(false);
   useEffect(() => {

@@ -5,7 +5,7 @@ import { useLoaded } from '../../live/use-loaded.js';
 import { Field, JsonInput, jsonOf, useSubmit } from '../../parts/form.js';
 import { ErrorNotice, notify } from '../../parts/notice.js';
 
-/** The form of the settings. It sends only what the person has changed, so that it undoes no change of another one. */
+/** Render the form of the settings. It sends only changed fields, so that it doesn't revert the changes of other users. */
 export function SettingsForm({ spaceId }: { spaceId: string }) {
   const path = `spaces/${segment(spaceId)}/settings`;
   const { value, error } = useLoaded(spaceId, (signal) => call<SpaceSettings>('GET', path, { signal }));
@@ -15,7 +15,7 @@ export function SettingsForm({ spaceId }: { spaceId: string }) {
   const saving = useSubmit(async () => {
     value.value = await call<SpaceSettings>('PATCH', path, { body: changeOf(changed, draft.value) });
     draft.value = {};
-    notify('The settings are saved');
+    notify('Settings saved');
   });
   if (settings === null) return <ErrorNotice>{error.value?.message}</ErrorNotice>;
   return (
@@ -79,22 +79,22 @@ function Control({ kind, text, onText }: ControlProps) {
   );
 }
 
-/** A setting of a space, as a form shows it. */
+/** A setting of a space in the form. */
 interface SettingField {
-  /** Path of the setting in the body: `retention.deadSeconds`. */
+  /** Path of the setting in the body, such as `retention.deadSeconds`. */
   path: string;
   label: string;
   hint: string;
   kind: 'seconds' | 'integer' | 'json' | 'boolean';
 }
 
-/** Texts of the fields that a person has edited, by path. */
+/** Texts of edited fields, by path. */
 type Draft = Readonly<Record<string, string>>;
 
 const kept = (status: string): SettingField => ({
   ...{ path: `retention.${status}Seconds`, kind: 'seconds' },
-  label: `Keep ${status} jobs, seconds`,
-  hint: '0 keeps them for ever; empty: as the service is set',
+  label: `Keep ${status} jobs (seconds)`,
+  hint: '0 keeps them forever; empty for the default of the service',
 });
 
 const inDefaults = (name: string, kind: SettingField['kind'], hint: string): SettingField => ({
@@ -106,17 +106,17 @@ const inDefaults = (name: string, kind: SettingField['kind'], hint: string): Set
 
 /** The settings by section of the form. */
 const SECTIONS: readonly { title: string; fields: readonly SettingField[] }[] = [
-  { title: 'Retention of jobs that end from now on', fields: ['completed', 'dead', 'killed'].map(kept) },
+  { title: 'Retention, for jobs that end from now on', fields: ['completed', 'dead', 'killed'].map(kept) },
   {
-    title: 'Fields of new jobs whose creation leaves them out',
+    title: 'Defaults of new jobs',
     fields: [
-      inDefaults('maxRetries', 'integer', '0 to 100; empty: 3'),
-      inDefaults('timeoutSeconds', 'seconds', 'Longest time between two heartbeats; empty: 300'),
-      inDefaults('maxRunSeconds', 'seconds', 'Longest time of an attempt; empty: no limit'),
+      inDefaults('maxRetries', 'integer', '0 to 100; empty for 3'),
+      inDefaults('timeoutSeconds', 'seconds', 'Maximum time without a heartbeat, in seconds; empty for 300'),
+      inDefaults('maxRunSeconds', 'seconds', 'Maximum time of an attempt, in seconds; empty for no limit'),
       inDefaults(
         'retry',
         'json',
-        'Delays before further attempts, as JSON: {"delaySeconds": 10, "factor": 2}; empty: no delay',
+        'Delays before retries, as JSON such as {"delaySeconds": 10, "factor": 2}; empty for no delay',
       ),
     ],
   },
@@ -124,26 +124,26 @@ const SECTIONS: readonly { title: string; fields: readonly SettingField[] }[] = 
     title: 'Access and limits',
     fields: [
       {
-        ...{ path: 'maxPending', label: 'Most pending jobs', kind: 'integer' },
-        hint: 'Create is refused at this many pending jobs; empty: no limit',
+        ...{ path: 'maxPending', label: 'Maximum pending jobs', kind: 'integer' },
+        hint: 'More jobs are refused; empty for no limit',
       },
       {
-        ...{ path: 'maxBytes', label: 'Most bytes', kind: 'integer' },
-        hint: 'Create and logs are refused once jobs take this much memory of Redis; empty: no limit',
+        ...{ path: 'maxBytes', label: 'Maximum bytes', kind: 'integer' },
+        hint: 'New jobs and logs are refused once jobs use this much Redis memory; empty for no limit',
       },
       {
         ...{ path: 'anonymousStreams', label: 'Job streams without a token', kind: 'boolean' },
-        hint: 'Anyone who knows the id of a job may watch its progress; not set: as the service is set',
+        hint: 'Anyone who knows the ID of a job can watch its progress; not set: the default of the service',
       },
       {
-        ...{ path: 'requireDeliveryToken', label: 'Delivery token required', kind: 'boolean' },
-        hint: 'With yes, workers that send no delivery token are refused at once; not set: no',
+        ...{ path: 'requireDeliveryToken', label: 'Require delivery tokens', kind: 'boolean' },
+        hint: 'Refuse workers that send no delivery token; not set: no',
       },
     ],
   },
 ];
 
-/** Return the text of a stored setting; empty when it is not set. */
+/** Return the text of a stored setting; empty if it is not set. */
 function textOf(settings: SpaceSettings, { path, kind }: SettingField): string {
   const value = path
     .split('.')
@@ -152,16 +152,16 @@ function textOf(settings: SpaceSettings, { path, kind }: SettingField): string {
   return kind === 'json' ? JSON.stringify(value) : String(value);
 }
 
-/** Return the fields whose text is another one than that of the stored setting. */
+/** Return the fields whose text differs from the stored setting. */
 function changedFields(settings: SpaceSettings, draft: Draft): SettingField[] {
   const fields = SECTIONS.flatMap((section) => section.fields);
   return fields.filter((field) => (draft[field.path] ?? textOf(settings, field)) !== textOf(settings, field));
 }
 
 /**
- * Return the body that changes these fields and no others. An emptied field is null, which sets it back.
+ * Return the body that changes only these fields. An empty field becomes null, which restores its default.
  *
- * @throws Error that names a field whose text is not JSON
+ * @throws Error that names a field with invalid JSON
  */
 function changeOf(fields: readonly SettingField[], draft: Draft): SettingsChange {
   const change: Record<string, unknown> = {};

@@ -12,25 +12,25 @@ import { type Column, RowButton, Table } from '../../parts/table.js';
 
 const EVERY_MS = 10_000;
 
-/** Say what follows from a pause or its end; without names it is about the whole space. */
+/** Describe the effect of a pause or resume; names of null mean the whole space. */
 export function pauseEffect(verb: 'Pause' | 'Resume', names: string[] | null): string {
-  if (verb === 'Pause') return 'Workers get none of these jobs. They can be created, and those that run go on.';
+  if (verb === 'Pause') return 'Workers cannot claim these jobs. You can still create them, and running jobs continue.';
   return names === null
-    ? 'Workers get jobs again. This also ends the pauses of single names.'
-    : 'Workers get these jobs again.';
+    ? 'Workers can claim jobs again. This also resumes all paused names.'
+    : 'Workers can claim these jobs again.';
 }
 
-/** What is paused in a space, and buttons that change it. */
+/** Show what is paused in a space, with buttons to pause and resume. */
 export function Pauses({ spaceId }: { spaceId: string }) {
   const space = `spaces/${segment(spaceId)}`;
-  // Both responses have `paused`; statistics need a scope that an operator may lack.
+  // Both responses contain `paused`, but statistics require a scope that the user may lack.
   const source = can('jobs:read') ? 'stats' : 'settings';
   const load = (signal: AbortSignal) => call<PauseState>('GET', `${space}/${source}`, { signal });
   const { value, error } = useLoaded(spaceId, load, EVERY_MS);
   const state = value.value;
 
   const confirmPause: ConfirmPause = (verb, names) => {
-    const subject = names === null ? `the space ${spaceId}` : `jobs with the name ${names.join(', ')}`;
+    const subject = names === null ? `the space ${spaceId}` : `jobs named ${names.join(', ')}`;
     confirm({
       title: (
         <>
@@ -62,17 +62,17 @@ function WholeSpace({ paused, confirmPause }: { paused: Paused; confirmPause: Co
       <p>
         {isPaused && 'The whole space is paused.'}
         {paused === undefined && 'Nothing is paused.'}
-        {Array.isArray(paused) && `Jobs of ${paused.length === 1 ? '1 name' : `${paused.length} names`} are paused.`}
+        {Array.isArray(paused) && `${paused.length === 1 ? '1 job name is' : `${paused.length} job names are`} paused.`}
       </p>
       <p class="buttons">
         {!isPaused && (
           <button type="button" onClick={() => confirmPause('Pause', null)}>
-            Pause the space …
+            Pause space…
           </button>
         )}
         {paused !== undefined && (
           <button type="button" onClick={() => confirmPause('Resume', null)}>
-            Resume the space …
+            Resume space…
           </button>
         )}
       </p>
@@ -80,26 +80,26 @@ function WholeSpace({ paused, confirmPause }: { paused: Paused; confirmPause: Co
   );
 }
 
-/** What is paused, with the names of the jobs as far as the key may see them. */
+/** What is paused, with job names if the key may see them. */
 interface PauseState {
   paused?: Paused;
   names?: NameStats[];
-  /** Names with jobs that are not among `names`. */
+  /** Number of job names that are missing in `names`. */
   namesLeftOut?: number;
 }
 
-/** Ask before a pause or its end. Names are null for the whole space. */
+/** Asks the user to confirm a pause or resume. Names of null mean the whole space. */
 type ConfirmPause = (verb: 'Pause' | 'Resume', names: string[] | null) => void;
 
-/** The names of jobs of a space, each with a button that pauses or resumes it. */
+/** Show the job names of a space, each with a button to pause or resume it. */
 function Names({ state, confirmPause }: { state: PauseState; confirmPause: ConfirmPause }) {
   const paused = Array.isArray(state.paused) ? state.paused : [];
   const pending = new Map(state.names?.map((one) => [one.name, one.pending]));
-  // A paused name may have no jobs, or too few to be among the names.
+  // A paused name may have no jobs, or too few to be listed.
   const names = [...new Set([...paused, ...pending.keys()])];
   const rows = names.map((name) => ({ id: name, pending: pending.get(name), isPaused: paused.includes(name) }));
   const columns: Column<(typeof rows)[number]>[] = [
-    { title: 'Name of jobs', isRowHeader: true, cell: ({ id }) => <Text>{id}</Text> },
+    { title: 'Job name', isRowHeader: true, cell: ({ id }) => <Text>{id}</Text> },
     {
       title: 'Pending',
       isNumber: true,
@@ -121,14 +121,14 @@ function Names({ state, confirmPause }: { state: PauseState; confirmPause: Confi
   const leftOut = state.namesLeftOut ?? 0;
   return (
     <>
-      <Table label="Names of jobs" columns={columns} rows={rows} />
+      <Table label="Job names" columns={columns} rows={rows} />
       {leftOut > 0 && <p>{count(leftOut)} other names with fewer jobs are not listed.</p>}
       <AnotherName confirmPause={confirmPause} />
     </>
   );
 }
 
-/** A name can be paused before it has jobs. */
+/** Render a form that pauses a name that isn't listed, for example because it has no jobs yet. */
 function AnotherName({ confirmPause }: { confirmPause: ConfirmPause }) {
   const name = useSignal('');
   const submit = (event: Event) => {
@@ -137,11 +137,11 @@ function AnotherName({ confirmPause }: { confirmPause: ConfirmPause }) {
   };
   return (
     <form onSubmit={submit} aria-label="Pause another name">
-      <Field label="Another name of jobs">
+      <Field label="Another job name">
         <TextInput required maxLength={128} text={name} />
       </Field>
       <p class="buttons">
-        <button type="submit">Pause this name …</button>
+        <button type="submit">Pause name…</button>
       </p>
     </form>
   );

@@ -8,7 +8,7 @@ import { SpaceHeading } from '../space-heading.js';
 import { SettingsForm } from './form.js';
 import { Pauses } from './pause.js';
 
-/** The settings of a space, what is paused in it, and its callback secret. */
+/** Show the settings of a space, what is paused in it, and its callback secret. */
 export function Settings({ spaceId }: { spaceId: string }) {
   return (
     <>
@@ -19,24 +19,22 @@ export function Settings({ spaceId }: { spaceId: string }) {
           <SettingsForm spaceId={spaceId} />
         </>
       ) : (
-        <p class="notice">
-          This key lacks the scope spaces:manage, so that it can neither see nor change the settings.
-        </p>
+        <p class="notice">This key lacks the scope spaces:manage, so you cannot see or change the settings.</p>
       )}
       {can('keys:manage') && <CallbackSecret spaceId={spaceId} />}
     </>
   );
 }
 
-/** The button that shows the secret with which receivers verify callbacks of a space. */
+/** Render the button that shows the callback secret of a space. */
 function CallbackSecret({ spaceId }: { spaceId: string }) {
   return (
     <section aria-labelledby="callback-secret-title">
       <h2 id="callback-secret-title">Callback secret</h2>
-      <p>Receivers of callbacks verify with it that a callback comes from this service.</p>
+      <p>Receivers use it to verify that a callback comes from this service.</p>
       <p class="buttons">
         <button type="button" onClick={() => showDialog(<SecretDialog spaceId={spaceId} />)}>
-          Show callback secret …
+          Show callback secret…
         </button>
       </p>
     </section>
@@ -53,9 +51,7 @@ function SecretDialog({ spaceId }: { spaceId: string }) {
   if (secrets.value === null) {
     return (
       <ActionForm title={`Show the callback secret of ${spaceId}?`} verb="Show" run={run}>
-        <p>
-          Everyone who sees it can forge callbacks of this space. It will be on your screen until you close the dialog.
-        </p>
+        <p>Anyone who sees it can forge callbacks of this space. It stays on your screen until you close the dialog.</p>
       </ActionForm>
     );
   }
@@ -65,11 +61,11 @@ function SecretDialog({ spaceId }: { spaceId: string }) {
         <p>The service does not sign callbacks, because CALLBACK_SIGNING_SECRET is not set.</p>
       )}
       {secrets.value.length > 1 && (
-        <p>There are several, because CALLBACK_SIGNING_SECRET is being changed. The newest is first.</p>
+        <p>There are several secrets, because CALLBACK_SIGNING_SECRET is being changed. The newest is first.</p>
       )}
       {secrets.value.map((secret) => (
         <p key={secret}>
-          <Copyable text={secret} label="The secret" />
+          <Copyable text={secret} label="secret" />
         </p>
       ))}
     </Shown>
