@@ -90,7 +90,7 @@ it('fsck --repair exits with 1 when a fault is left', async () => {
   await service.redis.set(key, 'x');
   const { code, lines } = await fsck(['--repair']);
   expect([code, lines.at(-1)]).toEqual([1, 'Faults: 1 repaired, 1 left.']);
-  expect(lines).toContain(`1 × ${group('key_unknown', 'left as it is')}`);
+  expect(lines).toContain(`1 × ${group('key_unknown', 'left as is')}`);
   expect(lines).toContain('  ym:ofstrangers: it is a string');
   await service.redis.del(key);
 });

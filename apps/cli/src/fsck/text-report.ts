@@ -81,7 +81,7 @@ function lineOf({ jobId, key, detail, repair }: Fault): string {
 
 function resultOf(name: FaultKind, { left, repaired }: Kind, isRepairing: boolean): string {
   const { repair } = FAULTS[name];
-  if (repair === null) return 'left as it is';
+  if (repair === null) return 'left as is';
   if (!isRepairing) return `with --repair: ${repair}`;
   return left === 0 ? repair : `${number(repaired)} ${repair}, ${number(left)} not repaired`;
 }
