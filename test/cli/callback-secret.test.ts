@@ -17,7 +17,7 @@ const secretsHere = (from: { url: string }, key?: string, spaceId = 'shop') =>
   yardmasterHere(['callback-secret', spaceId], env(from, key)).end();
 const refused = (sentence: string) => [1, [], `yardmaster: ${sentence}\n`];
 
-it('prints the callback secrets of a space, one per line and newest first', async () => {
+it('prints the callback secrets of a space, one per line, newest first', async () => {
   const run = yardmaster(['callback-secret', 'shop'], env(signing));
   expect([await run.exit(), run.out(), run.err()]).toEqual([
     0,
@@ -27,7 +27,7 @@ it('prints the callback secrets of a space, one per line and newest first', asyn
   expect(await secretsHere(signing, ADMIN_KEY, 'a:b')).toEqual([0, [NEW, OLD].map((of) => secretOf(of, 'a:b')), '']);
 });
 
-it('exits with 1 when the service signs no callbacks, so that no script uses an empty secret', async () => {
+it('exits with 1 when the service does not sign callbacks, so that no script uses an empty secret', async () => {
   const sentence = 'callbacks are not signed: the API has no CALLBACK_SIGNING_SECRET';
   expect(await secretsHere(unsigned)).toEqual(refused(sentence));
 });

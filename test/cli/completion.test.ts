@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { expect, it } from '@jest/globals';
 import { yardmasterHere } from './in-process.js';
 
-/** Return what bash completes a command line with, whose last word is being typed. */
+/** Return the completions of bash for a command line whose last word is being typed. */
 async function completionsOf(line: string): Promise<string[]> {
   const run = yardmasterHere(['completion', 'bash'], {});
   expect(await run.exit()).toBe(0);

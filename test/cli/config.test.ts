@@ -26,7 +26,7 @@ async function saveTwo(url = 'http://prod.example') {
   await config('config use prod');
 }
 
-/** Return what a command line asks of a service, which responds with an empty list. */
+/** Return the request that a command line sends to a service, which responds with an empty list. */
 async function asked(line: string, env: Record<string, string> = {}) {
   const seen: object[] = [];
   const fake = await serve(({ url, headers }, response) => {
@@ -79,7 +79,7 @@ it('keeps profiles below XDG_CONFIG_HOME if that is set', async () => {
   expect(await config('config list')).toEqual([0, [], 'no profiles found\n']);
 });
 
-it('commands use the profile in use, and another one with --profile or YARDMASTER_PROFILE', async () => {
+it('commands use the current profile, or another one with --profile or YARDMASTER_PROFILE', async () => {
   const jobs = { url: '/api/v1/spaces/shop/jobs', key: 'ym_prod' };
   expect(await asked('jobs')).toMatchObject({ code: 0, seen: [jobs] });
   expect(await config('open --print --profile test')).toEqual([0, [expect.stringMatching(/\/test\/ui\/#\/$/)], '']);
@@ -109,7 +109,7 @@ it('options win over variables, and variables over the profile', async () => {
 it.each<[string, Record<string, string>]>([
   ['--url http://127.0.0.1:9', {}],
   ['', { YARDMASTER_URL: 'http://127.0.0.1:9' }],
-])('does not send the key of a profile to another address: jobs %s with the variables %j', async (option, env) => {
+])('does not send the key of a profile to another URL: jobs %s with the variables %j', async (option, env) => {
   await saveTwo();
   const [code, , err] = await config(`jobs ${option}`.trim(), env);
   expect([code, err]).toEqual([2, expect.stringContaining('listing jobs requires an API key')]);
@@ -152,7 +152,7 @@ it.each([
   expect(readFileSync(inHome(), 'utf8')).toBe(before);
 });
 
-it('config set explains that it needs a folder, and that it cannot write there', async () => {
+it('config set explains that it has no folder, or cannot write there', async () => {
   const set = ['config', 'set', 'a', '--url', 'http://a'];
   expect(await yardmasterHere(set, {}).end()).toEqual([
     2,

@@ -9,7 +9,7 @@ import { endAll, hasTerminals, yardmasterOnTerminal } from './yardmaster.js';
 const service = withService();
 afterEach(endAll);
 
-/** Run a command for a person who answers its questions with this text. */
+/** Run a command for a user who answers its questions with this text. */
 async function answer(text: string, ...args: string[]) {
   const questions: string[] = [];
   const ask = async (question: string) => {

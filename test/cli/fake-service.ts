@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Responds to a request, the nth from 0. */
+/** Responds to request n, counted from 0. */
 type Respond = (request: http.IncomingMessage, response: http.ServerResponse, nth: number) => void;
 
 /** Serves a stream. `send` adds the fields that every message of a job has, and sends it with its seq as id. */
@@ -19,7 +19,7 @@ const stops: (() => void)[] = [];
 export async function serve(respond: Respond, onStream?: OnStream) {
   /** The fake service. `requests` counts a stream only if it got a response like other requests. */
   const fake = { url: '', requests: 0, openStreams };
-  // Connections stay open for as long as with some proxies.
+  // Keep connections open as long as some proxies do.
   const server = http.createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     if (onStream === undefined || request.headers.accept !== 'text/event-stream')
       return respond(request, response, fake.requests++);
@@ -49,15 +49,15 @@ export function stopServing(): void {
   for (const stop of stops.splice(0)) stop();
 }
 
-/** Make a log entry as the service sends it, with the fields that the command prints. */
+/** Create a log entry with the fields that the CLI prints. */
 export const entry = (seq: number, message = `entry ${seq}`) => ({ seq, level: 'info', message, loggedAt: TIMESTAMP });
 
-/** Make the response of a service with these entries to a request for the logs after `after`. */
+/** Create the response of a service with these entries to a request for entries after `after`. */
 export function pageOf(entries: { seq: number }[], after = 0): string {
   const logs = entries.filter(({ seq }) => seq > after);
   const newestSeq = logs.at(-1)?.seq ?? after;
   return JSON.stringify({ logs, cursor: { mode: 'after', oldestSeq: 1, newestSeq, hasMore: false } });
 }
 
-/** Return the seq after which a request asks for logs; null when it asks for the newest. */
+/** Return the seq after which a request asks for entries; null if it asks for the newest. */
 export const afterIn = ({ url }: http.IncomingMessage) => new URL(`http://x${url}`).searchParams.get('after');

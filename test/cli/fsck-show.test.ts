@@ -20,7 +20,7 @@ const running = async () => {
   return { id, key, state: await readState(service.redis, key), fields };
 };
 
-it('fsck show prints the parts of the state, and then the other fields with long values cut', async () => {
+it('fsck show prints the parts of the state, then the other fields, and cuts long values', async () => {
   const { id, state, fields } = await running();
   expect([state.status, state.attempt, state.flags]).toEqual(['running', '1', '-p']);
   const { payload: whole = '', ...short } = fields;
@@ -35,7 +35,7 @@ it('fsck show prints the parts of the state, and then the other fields with long
   );
 });
 
-it('fsck show --json prints the record with whole values as one object', async () => {
+it('fsck show --json prints the record as one object, and cuts nothing', async () => {
   const { id, state, fields } = await running();
   const [code, lines, err] = await show(id, ['--json']);
   expect([code, lines.map((line) => JSON.parse(line)), err]).toEqual([0, [{ state, fields }], '']);
@@ -54,7 +54,7 @@ it('fsck show prints what is left of a damaged record, without escapes', async (
   await service.redis.hset(key, whole); // A shared installation must be left without faults.
 });
 
-it('fsck show exits with 1 when there is no such job, and never reads another key', async () => {
+it('fsck show exits with 1 when the job does not exist, and never reads another key', async () => {
   const killed = await jobIn(service, 'killed', 'shown');
   for (const id of [newJobId('shown'), 'job', `${killed}:events`]) {
     expect(await show(id)).toEqual([1, [], `yardmaster: job ${id} does not exist\n`]);

@@ -23,7 +23,7 @@ afterEach(endAll);
 
 const env = () => ({ REDIS_URL: redis.url, KEY_PREFIX: service.prefix });
 
-/** Return exit code, output and errors of a check, with `ym` for the prefix and `T` for the time it took. */
+/** Return exit code, output and errors of a check, with `ym` for the prefix and `T` for the duration. */
 async function endOf(run: Run) {
   const [code, lines, err] = await run.end();
   return {
@@ -55,7 +55,7 @@ it('fsck exits with 0 and counts what it checked when it finds no fault', async 
   await jobIn(service, 'running', 'cli');
   await service.key(['jobs:read']);
   // The job's record, three indexes, one index of names, the list of spaces, API keys, their index and the partitions. The
-  // history of the space comes within seconds.
+  // history of the space follows within seconds.
   const checked = expect.stringMatching(
     /^Checked (9|10|11|12) keys: 1 jobs, 4 index entries, 1 spaces, 1 API keys, in T s\.$/,
   );
@@ -114,7 +114,7 @@ it('fsck --json prints a JSON line for each fault, and a summary', async () => {
   ]);
 });
 
-it('fsck stops between two steps on Ctrl-C, and reports what it has done', async () => {
+it('fsck stops between two steps on Ctrl-C, and reports its progress', async () => {
   await damage(1_500);
   const run = yardmaster(['fsck', '--repair', '--verbose'], env());
   // The reader is slower than the check, so the check is not over yet.
@@ -186,7 +186,7 @@ it('fsck exits with 2 and the reason when it cannot connect to Redis', async () 
   it('fsck on a terminal shows its progress in one line, and then the faults in color', async () => {
     const run = yardmasterOnTerminal('fsck', env());
     expect(await run.exit()).toBe(1);
-    // Each drawing begins by clearing the line, and so does the output after the last drawing.
+    // Each drawing starts by clearing the line, and so does the output after the last drawing.
     const [before, ...drawn] = run.out().split('\r\u001b[2K');
     const rest = drawn.pop();
     expect(before).toBe('');

@@ -1,10 +1,10 @@
 import { type Io, runProgram } from '@yardmaster/cli';
 import { keepOutput, type Run } from './yardmaster.js';
 
-/** A run that a failed test leaves behind ends after this time, because there is no process to kill. */
+/** Limit of a run that a failed test leaves behind, because there is no process to kill. */
 const TIMEOUT_SECONDS = 25;
 
-/** What a command has that gets neither signals nor input. */
+/** Parts of Io for a command that gets neither signals nor input. */
 export const NO_INPUT: Pick<Io, 'stopSignals' | 'readInput' | 'ask'> = {
   stopSignals: () => ({ first: new AbortController().signal, second: new AbortController().signal }),
   readInput: async () => '',
@@ -12,7 +12,7 @@ export const NO_INPUT: Pick<Io, 'stopSignals' | 'readInput' | 'ask'> = {
 };
 
 /**
- * Run the command as if its output was a pipe, but in this process, so that it is quick enough for a table of cases.
+ * Run the CLI in this process as if its output were a pipe, which is fast enough for a table of cases.
  *
  * @param others parts of Io; by default the reader takes everything at once, and the input is empty
  */

@@ -11,13 +11,13 @@ import { BIN, endAll, runCommand, yardmaster } from './yardmaster.js';
 const service = withService();
 afterEach(endAll);
 
-/** Run a command in this process, as admin and in a space. */
+/** Run a command in this process, in a space and with the admin key. */
 const here = (spaceId: string, ...args: string[]) =>
   yardmasterHere(args, { ...asAdmin(service), YARDMASTER_SPACE: spaceId });
 
 const jobsOf = async (spaceId: string) => (await service.call('GET', `/spaces/${spaceId}/jobs`)).body;
 
-it('creates a job with all options of create, and prints its id', async () => {
+it('creates a job with all options of create, and prints its ID', async () => {
   const run = here(
     'options',
     ...['create', 'resize', '{"image":"a.png"}', '--delay', '60', '--max-retries', '7', '--timeout', '20'],
@@ -60,7 +60,7 @@ it.each([
   expect(JSON.parse(run.out())).toMatchObject(fields);
 });
 
-it('reads the payload of create from the standard input', async () => {
+it('reads the payload of create from standard input', async () => {
   const run = yardmaster(['create', 'resize', '-', '--space', 'stdin', '--json'], asAdmin(service));
   run.child.stdin?.end('{"from": "stdin"}\n');
   expect(await run.exit()).toBe(0);
@@ -98,7 +98,7 @@ it.each([
   },
 );
 
-it('create --wait exits with 124 and the job id when the job has not ended in time', async () => {
+it('create --wait exits with 124 and the job ID when the job has not ended in time', async () => {
   const [code, lines, err] = await here('jobs-late', 'create', 'a', '--wait', '0.05').end();
   const [{ id }] = await jobsOf('jobs-late');
   expect([code, lines, err]).toEqual([124, [], `yardmaster: job ${id} is still pending after 0.05 s\n`]);
@@ -254,7 +254,7 @@ it('releases a running job, with and without a delay', async () => {
   expect(await read(service, id)).toMatchObject({ status: 'scheduled' });
 });
 
-it('release refuses to release a job that another delivery has', async () => {
+it('release does not release a job that another delivery holds', async () => {
   const { id } = await createJob(service, 'jobs-ends');
   const first = await service.call('POST', `/jobs/${id}/claim`);
   await step(service, id, 'release');
@@ -279,7 +279,7 @@ it('requeues a dead job, at once or after a delay', async () => {
   ]);
 });
 
-it('copy prints the id of the new job', async () => {
+it('copy prints the ID of the new job', async () => {
   const id = await jobIn(service, 'completed', 'jobs-again', { payload: { image: 'a.png' } });
   const [code, [same = '']] = await here('jobs-again', 'copy', id).end();
   expect([code, await read(service, same)]).toMatchObject([0, { copyOf: id, payload: { image: 'a.png' } }]);

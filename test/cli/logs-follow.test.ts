@@ -176,7 +176,7 @@ describe('the requests of logs --follow', () => {
       take = resolve;
     });
     let prints = 0;
-    // The second page is the one after the init.
+    // The second page is read after the init.
     const run = logsHere(proxy, [id, '--follow'], () => (++prints === 2 ? taken : null));
     await until(() => prints === 2);
     for (let i = 3; i <= 40; i++) await append(service, id, numbered(1, i));
@@ -230,7 +230,7 @@ describe('logs --follow that loses its connection', () => {
     },
   );
 
-  it('logs --follow waits for a service behind a proxy that accepts connections and closes them at once', async () => {
+  it('logs --follow waits for a service behind a proxy that accepts connections and closes them immediately', async () => {
     const id = await jobIn(service, 'completed', 'away');
     await append(service, id, numbered(2));
     proxy.cut();
@@ -254,7 +254,7 @@ describe('logs --follow that loses its connection', () => {
     });
     for (let times = 0; times < 3; times++) {
       proxy.cut();
-      // The loss is reported once for each outage, but the stream may not be back yet when the next outage begins.
+      // Each outage is reported once, but the stream may not be back yet when the next outage starts.
       await until(() => run.err().includes('connection lost'));
       const last = await newest();
       proxy.restore();
@@ -314,7 +314,7 @@ describe('logs --follow that loses its connection', () => {
       (request, response) => {
         const after = afterIn(request);
         response.end(pageOf(kept, Number(after)));
-        // Another entry comes once the command has seen that some are gone.
+        // Add another entry once the CLI has noticed that some are gone.
         if (after === null) kept.push(entry(2, 'another two'));
         if (after === '1') end();
       },

@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(endAll);
 afterEach(stopServing);
 
-/** Return what `readHere` returns for a command that has printed these lines and nothing else. */
+/** Return the result of `readHere` for a run that printed these lines and nothing else. */
 const found = (lines: string[]) => [0, lines, ''];
 
 describe('logs of more entries than a page has', () => {
@@ -50,7 +50,7 @@ describe('logs of more entries than a page has', () => {
   });
 
   it('logs exits with 141 and without a message when `head -1` reads its output', async () => {
-    // This is more than fits into a pipe, so that the command still writes when `head` ends.
+    // More than fits into a pipe, so that the CLI is still writing when `head` ends.
     const line = `{ "${process.execPath}" "${BIN}" logs ${large}; echo "exit $?" >&2; } | head -1`;
     const run = runCommand('sh', ['-c', line], asAdmin(service));
     expect(await run.end()).toEqual([0, infos(LARGE.slice(0, 1)), 'exit 141\n']);
@@ -313,7 +313,7 @@ describe('printed logs', () => {
 });
 
 describe('logs that the service refuses', () => {
-  /** Id of a job that has two entries and has completed. */
+  /** ID of a completed job with two entries. */
   let id: string;
   beforeAll(async () => {
     id = await jobIn(service, 'completed', 'own');
@@ -359,7 +359,7 @@ describe('logs that the service refuses', () => {
 });
 
 describe('logs of a service with unusual responses', () => {
-  it('logs resends a request after a temporary failure, and reports the outage once', async () => {
+  it('logs retries after a temporary failure, and reports the outage once', async () => {
     const three = [entry(1), entry(2), entry(3)];
     const { url } = await serve((_request, response, nth) => {
       if (nth === 0) response.writeHead(503).end('{"error":"Storage is unavailable","code":"UNAVAILABLE"}');
@@ -374,9 +374,9 @@ describe('logs of a service with unusual responses', () => {
     expect(await readHere({ url }, 'job')).toEqual([0, infos(numbered(3)), err]);
   });
 
-  it('logs resends no request before the service allows it, and gives up after --timeout', async () => {
+  it('logs does not retry before the service allows it, and gives up after --timeout', async () => {
     const fake = await serve((_request, response) => response.writeHead(503, { 'retry-after': '3600' }).end());
-    // Without Retry-After the command would send the request again within half a second.
+    // Without Retry-After, the CLI would retry within half a second.
     const err = /^cannot connect to \S+ \(Status 503 without JSON.*\), .*\nyardmaster: timed out after 1 s\n$/;
     expect(await readHere(fake, 'job', '--timeout', '1')).toEqual([124, [], expect.stringMatching(err)]);
     expect(fake.requests).toBe(1);
@@ -407,7 +407,7 @@ describe('logs of a service with unusual responses', () => {
     expect(fake.requests).toBe(1);
   });
 
-  it('logs sends the request again when a server switches protocols', async () => {
+  it('logs retries when a server switches protocols', async () => {
     const sockets: net.Socket[] = [];
     const server = net.createServer((socket) => {
       sockets.push(socket.on('error', () => undefined));

@@ -7,17 +7,17 @@ import { until } from '../support/until.js';
 import { yardmasterHere } from './in-process.js';
 import { type ProcessRun, type Run, yardmaster } from './yardmaster.js';
 
-/** Return the variables for the address of a service, or of a proxy before it, and for the admin key. */
+/** Return the variables for the URL of a service, or of a proxy in front of it, and for the admin key. */
 export const asAdmin = ({ url }: { url: string }) => ({ YARDMASTER_URL: url, YARDMASTER_API_KEY: ADMIN_KEY });
 
-/** Run `yardmaster logs` as a process and as admin. */
+/** Run `yardmaster logs` as a process, with the admin key. */
 export const logs = (at: { url: string }, ...args: string[]): ProcessRun => yardmaster(['logs', ...args], asAdmin(at));
 
-/** Run `yardmaster logs` in this process, as admin. */
+/** Run `yardmaster logs` in this process, with the admin key. */
 export const logsHere = (at: { url: string }, args: string[], waitForDrain: Io['waitForDrain'] = () => null): Run =>
   yardmasterHere(['logs', ...args], asAdmin(at), { waitForDrain });
 
-/** Run `yardmaster logs` in this process, as admin, to its end. */
+/** Run `yardmaster logs` in this process, with the admin key, to its end. */
 export const readHere = (at: { url: string }, ...args: string[]) => logsHere(at, args).end();
 
 /** Append a batch, as the job's worker does. */

@@ -36,7 +36,7 @@ const isLinux = process.platform === 'linux';
   expect(readFileSync(opened, 'utf8')).toBe(`${URL_OF_JOB}\n`);
 });
 
-(isLinux ? it : it.skip)('open prints the URL when there is no program that opens it', async () => {
+(isLinux ? it : it.skip)('open prints the URL when no program can open it', async () => {
   const env = { PATH: '/nowhere', DISPLAY: ':0', YARDMASTER_URL: 'http://127.0.0.1:9' };
   expect(await yardmaster(['open', 'job'], env).end()).toEqual([0, [URL_OF_JOB], '']);
 });

@@ -45,14 +45,14 @@ it('draws name, status, time and a bar of a job, and a bar for each stage', () =
   ]);
 });
 
-it('colors parts of a drawn job, and ends each color', () => {
+it('colors parts of a drawn job, and resets each color', () => {
   expect(screenOf({ ...view, progress: null }, size)).toEqual([
     '\u001b[1mresize\u001b[0m  4ck0job  \u001b[36mrunning\u001b[0m  \u001b[2m1:07\u001b[0m',
     `\u001b[36m${'░'.repeat(20)}\u001b[0m\u001b[2m no progress yet\u001b[0m`,
   ]);
 });
 
-it('draws until when a job is scheduled, with the date unless that is today', () => {
+it('draws when a scheduled job is due, with the date unless it is today', () => {
   const untilOf = (at: Date) =>
     drawn({ ...view, status: 'scheduled', progress: null, scheduledFor: at.toISOString() })[1];
   const today = new Date();
@@ -61,7 +61,7 @@ it('draws until when a job is scheduled, with the date unless that is today', ()
   expect(untilOf(new Date(2096, 1, 29, 7, 5, 9))).toBe(`${'░'.repeat(20)} until 2096-02-29 07:05:09`);
 });
 
-it('leaves unknown fields of a job out of the drawing', () => {
+it('omits unknown fields of a job from the drawing', () => {
   expect(drawn(unseen('4ck0job'))).toEqual(['4ck0job  1:07', `${'░'.repeat(20)} no progress yet`]);
 });
 
@@ -107,7 +107,7 @@ describe('viewAfter', () => {
     }, unseen('j'));
   const progress = { percent: 5, message: 'Begun' };
 
-  it('viewAfter takes over the fields of each message', () => {
+  it('viewAfter adopts the fields of each message', () => {
     expect(known({ type: 'init', status: 'pending' })).toEqual({ ...unseen('j'), status: 'pending' });
     expect(known({ type: 'init', progress })).toEqual({ ...unseen('j'), progress });
     const running = { jobName: 'resize', status: 'running' };
@@ -123,7 +123,7 @@ describe('viewAfter', () => {
     expect(known({ type: 'init', progress }, retried)).toMatchObject({ status: 'pending', progress: null });
   });
 
-  it('viewAfter knows the scheduled time of a job until the job is pending', () => {
+  it('viewAfter keeps the scheduled time of a job until the job is pending', () => {
     const scheduledFor = '2096-02-29T12:00:00.000Z';
     const retried = { type: 'retried', status: 'scheduled', data: { error: 'x', attemptNumber: 1, scheduledFor } };
     expect(known({ type: 'init', status: 'scheduled' })).toMatchObject({ status: 'scheduled', scheduledFor: null });
@@ -136,12 +136,12 @@ describe('viewAfter', () => {
     });
   });
 
-  it('viewAfter sets the status of a completion that names no status', () => {
+  it('viewAfter sets the status after a completion without a status', () => {
     expect(known({ type: 'init', progress }, { type: 'completed' })).toMatchObject({ status: 'completed', progress });
   });
 });
 
-it('a region draws over its last lines in single writes, below lines that scroll away', () => {
+it('a region redraws its last lines in single writes, below lines that scroll away', () => {
   const writes: string[] = [];
   const terminal = { columns: 10, rows: 5, write: (text: string) => writes.push(text) };
   const region = new Region(terminal);
@@ -245,7 +245,7 @@ it('printable keeps words and emoji of all languages unchanged', () => {
   expect(printable(text)).toBe(text);
 });
 
-it('printable removes every control character, in whatever order they come', () => {
+it('printable removes every control character, in any order', () => {
   const alphabet = ['\u001b', '[', ']', 'P', '\u009b', '\u009d', '\u0007', '\\', 'm', '0', ';', '\n', '\u202e', 'a'];
   let seed = 1;
   const next = () => {

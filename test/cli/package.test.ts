@@ -15,7 +15,7 @@ afterEach(endAll);
 const script = fileURLToPath(new URL('../../scripts/cli/pack.mjs', import.meta.url));
 let folder = '';
 
-/** Run the command of the installed package, outside the clone. */
+/** Run the CLI of the installed package, outside the clone. */
 const installed = (...args: string[]) =>
   runCommand(process.execPath, [join(folder, 'node_modules/yardmaster/bin/yardmaster.mjs'), ...args], {
     ...asAdmin(service),
@@ -26,7 +26,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'yardmaster-package-'));
   execFileSync(process.execPath, [script, folder], { stdio: 'pipe' });
   const [tarball = ''] = readdirSync(folder).filter((file) => file.endsWith('.tgz'));
-  // Without a network, because the package has no dependencies.
+  // Works offline, because the package has no dependencies.
   execFileSync('npm', ['install', '--offline', '--no-audit', '--no-fund', join(folder, tarball)], { cwd: folder });
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -42,7 +42,7 @@ it('the npm package is small, has no dependencies, and contains the licenses of 
   for (const name of ['commander', 'zod']) expect(licences).toMatch(new RegExp(`^${name} \\d.*\\(MIT\\)$`, 'm'));
 });
 
-it('the installed command works outside a clone: it shows the service, works on a job, and watches it', async () => {
+it('the installed CLI works outside a clone: it shows the service, runs a job, and watches it', async () => {
   const info = installed('info');
   expect([await info.exit(), info.err()]).toEqual([0, '']);
   const worker = installed('work', '--exec', '/bin/cat');
@@ -58,11 +58,8 @@ it('the installed command works outside a clone: it shows the service, works on 
   expect(await worker.exit()).toBe(0);
 });
 
-it.each(['fsck', 'fsck show job'])(
-  'the installed command prints where to run %s, which needs Redis',
-  async (command) => {
-    const [code, lines, err] = await installed(...command.split(' ')).end();
-    expect([code, lines]).toEqual([2, []]);
-    expect(err).toContain('fsck needs Redis, so this package does not include it; run it where');
-  },
-);
+it.each(['fsck', 'fsck show job'])('the installed CLI prints where to run %s, which needs Redis', async (command) => {
+  const [code, lines, err] = await installed(...command.split(' ')).end();
+  expect([code, lines]).toEqual([2, []]);
+  expect(err).toContain('fsck needs Redis, so this package does not include it; run it where');
+});

@@ -9,7 +9,7 @@ type Env = Record<string, string>;
 
 const KEY: Env = { YARDMASTER_API_KEY: 'k' };
 
-/** Run a command line. Its command only keeps the request, and ends with this code and sentence. */
+/** Run a command line whose command only records the request, and ends with this code and sentence. */
 async function run(args: string[], env = KEY, code = 7, sentence: string | null = null) {
   let [out, err, name] = ['', '', ''];
   let request: unknown = null;
@@ -35,7 +35,7 @@ const at = (url: string, token: string | null) => ({ service: new Service(new UR
 const atHome = { ...at('http://127.0.0.1:8080', null), timeoutSeconds: null, format: 'auto' };
 const withKey = at('http://127.0.0.1:8080', 'k');
 const IN_SPACE: Env = { ...KEY, YARDMASTER_SPACE: 's' };
-/** What every command has that calls the service with a key. */
+/** Part of the request of every command that calls the service with a key. */
 const called = { ...withKey, isJson: false };
 const inSpace = { ...called, spaceId: 's' };
 const ofJob = { subject: { kind: 'job', jobId: 'job' } };
@@ -120,7 +120,7 @@ it.each([
   },
 );
 
-it('prints the sentence that a command returns to the standard error', async () => {
+it('prints the sentence that a command returns to standard error', async () => {
   const { code, out, err } = await run(['watch', 'job'], {}, 9, 'because');
   expect([code, out, err]).toEqual([9, '', 'yardmaster: because\n']);
 });
@@ -258,7 +258,7 @@ it.each([
   for (const text of texts) expect(out).toContain(text);
 });
 
-/** Return the commands that a command of the help has, in one or two words, and the command itself if it is one. */
+/** Return all commands below a command of the help, and the command itself unless it only has subcommands. */
 async function commandsIn(path: string[]): Promise<string[]> {
   const { out } = await run([...path, '--help'], {});
   const own = out.includes('\nExample:\n') ? [path.join(' ')] : [];
@@ -458,7 +458,7 @@ it.each([
   },
 );
 
-/** Return what a source and everything that it imports statically import from packages. */
+/** Return the packages that a source imports statically, directly or through other sources. */
 function packagesOf(file: URL, visited = new Set<string>()): Set<string> {
   const packages = new Set<string>();
   if (visited.has(file.href)) return packages;

@@ -9,13 +9,13 @@ export interface Proxy {
   requests: string[];
   /** Queries of the requests that got a response so far, without streams. */
   responded: string[];
-  /** Break every connection, and each new one at once until `restore`. */
+  /** Break every connection, and every new one immediately, until `restore`. */
   cut: () => void;
   restore: () => void;
   stop: () => Promise<void>;
 }
 
-/** Have a proxy between client and service that can fail and that records requests. */
+/** Set up a proxy between client and service that records requests and can fail. */
 export const withProxy = (service: { readonly url: string }) =>
   during(
     () => startProxy(service.url),

@@ -8,7 +8,7 @@ import { endAll, yardmaster } from './yardmaster.js';
 const service = withService();
 afterEach(endAll);
 
-// What the API refuses, no way of the command turns into something that the API accepts.
+// If the API refuses a value, no command turns it into something that the API accepts.
 
 const nested = (levels: number) => `{"v":${'['.repeat(levels)}${']'.repeat(levels)}}`;
 
@@ -26,7 +26,7 @@ const inBody = (name: string, value: Buffer) =>
   Buffer.concat([Buffer.from(`{"name":"n","${name}":`), value, Buffer.from('}')]);
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-it.each(CORPUS)('%s is refused by the API, and by every way of the command', async (what, value) => {
+it.each(CORPUS)('%s is refused by the API, and by every command that sends it', async (what, value) => {
   const spaceId = what.replaceAll(' ', '-');
   const job = await jobIn(service, 'running', spaceId);
   const path = `/spaces/${spaceId}/jobs`;

@@ -43,11 +43,11 @@ it.each([
   ['--set maxPending=1 --set maxPending=2', 'maxPending may be given only once, with --set or --unset'],
   ['--set defaults.maxRetries=1 --unset defaults', 'defaults.maxRetries and defaults cannot be combined'],
   ['--set defaults={} --set defaults.maxRetries=1', 'defaults.maxRetries and defaults cannot be combined'],
-])('refuses options that name one setting twice: %s', async (flags, error) => {
+])('refuses options that give one setting twice: %s', async (flags, error) => {
   expect(await here('settings', 'cli-twice', ...flags.split(' '))).toEqual([2, [], expect.stringContaining(error)]);
 });
 
-it('pauses and resumes a space or some of its names, and shows in the statistics what is paused', async () => {
+it('pauses and resumes a space or some of its names, and shows what is paused in the statistics', async () => {
   await createJob(service, 'cli-pause', { name: 'resize' });
   const claimable = async () => (await service.call('POST', '/spaces/cli-pause/jobs/poll')).body.jobs.length;
   expect(await here('pause', 'cli-pause', '--name', 'resize', '--name', 'crop')).toEqual([
@@ -83,7 +83,7 @@ it('operations start requeues dead jobs, waits for the end, and prints the count
   expect(statuses).toEqual(['pending', 'dead']);
 });
 
-it('operations starts an operation, shows it, lists it and cancels it', async () => {
+it('operations starts, shows, lists and cancels an operation', async () => {
   await jobIn(service, 'dead', 'cli-op-list');
   const [code, [id = '']] = await operations('cli-op-list', 'start', 'delete', '--status', 'dead', '--dry-run').end();
   expect(code).toBe(0);
@@ -104,7 +104,7 @@ it('operations start prints why the service refuses an operation', async () => {
 
 afterEach(stopServing);
 
-/** Run a command in this process, as admin unless other variables are given. */
+/** Run a command in this process, with the admin key unless other variables are given. */
 const run = (args: string[], env: Record<string, string> = {}) =>
   yardmasterHere(args, { ...asAdmin(service), ...env }).end();
 
@@ -126,7 +126,7 @@ it('creates a key that works, lists it, and revokes it', async () => {
   expect(await run(jobs)).toEqual([1, [], 'yardmaster: A valid API key is required\n']);
 });
 
-it('lists the keys of more than one page, says when there are more, and revokes one without those that it made', async () => {
+it('lists several pages of keys, reports when there are more, and revokes one without those created with it', async () => {
   const { id, key } = await service.key(['keys:manage', 'jobs:read'], { spaceId: 'many' });
   const body = { name: 'made', scopes: ['jobs:read'] };
   const made = await Promise.all(Array.from({ length: 104 }, () => service.call('POST', '/keys', { key, body })));
@@ -150,7 +150,7 @@ it('lists the keys of more than one page, says when there are more, and revokes 
   expect(await self()).toContain(`id         ${child}`);
 });
 
-it('rotates a key, and both secrets work until the overlap is over', async () => {
+it('rotates a key, and both secrets work until the overlap ends', async () => {
   const { id, key } = await service.key(['jobs:read'], { spaceId: 'shop' });
   const jobs = (text: string) => run(['jobs', '--space', 'shop', '--token', text]);
   const [code, [next = ''], err] = await run(['keys', 'rotate', id, '--overlap', '60']);
@@ -228,13 +228,13 @@ it('refuses an unknown scope of a key by its field', async () => {
   expect([code, err]).toEqual([1, expect.stringMatching(/^yardmaster: scopes\[0\] must be one of jobs:create/)]);
 });
 
-it('sends the creation of a key only once when its outcome is unknown, so that no second key remains', async () => {
+it('does not retry the creation of a key when its outcome is unknown', async () => {
   const fake = await serve((_request, response) => response.writeHead(503).end('{"error":"x","code":"UNAVAILABLE"}'));
   const [code, , err] = await run(['keys', 'create', '--scope', 'jobs:read'], { YARDMASTER_URL: fake.url });
   expect([code, err, fake.requests]).toEqual([6, 'yardmaster: the service is unavailable: x\n', 1]);
 });
 
-it('info shows both versions, and that address and key work', async () => {
+it('info shows both versions, and that the URL and the key work', async () => {
   const [code, lines, err] = await run(['info', '--space', 'shop']);
   expect([code, err]).toEqual([0, '']);
   expect(lines).toEqual([
@@ -265,7 +265,7 @@ it.each([
     'the API key is unknown, revoked or expired; set YARDMASTER_API_KEY',
   ],
   [
-    'a port where nothing listens',
+    'a port without a listener',
     { YARDMASTER_URL: 'http://127.0.0.1:1' },
     6,
     'cannot connect to http://127.0.0.1:1 (connection refused); is YARDMASTER_URL correct?',

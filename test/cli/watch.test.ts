@@ -15,10 +15,10 @@ beforeEach(() => proxy.restore());
 afterEach(endAll);
 afterEach(stopServing);
 
-/** Watch as admin, in a process of its own. */
+/** Run `watch` as a process, with the admin key. */
 const watch = (...args: string[]) => yardmaster(['watch', ...args], asAdmin(service));
 
-/** Watch in this process, as admin unless a key is given; null for no key. */
+/** Run `watch` in this process, with the admin key or the given one; null for no key. */
 function watchHere(at: { url: string }, args: string[], key?: string | null): Run {
   const { YARDMASTER_URL, YARDMASTER_API_KEY } = asAdmin(at);
   const token = key === undefined ? YARDMASTER_API_KEY : (key ?? '');
@@ -71,7 +71,7 @@ it('watch prints every message as a line, and exits with 0 when the job complete
   expect(run.err()).toBe('');
 });
 
-it('watch prints when a job is scheduled for, and waits for its end', async () => {
+it('watch prints when a scheduled job is due, and waits for its end', async () => {
   const { id } = await createJob(service, 'waits', { name: 'resize', delaySeconds: 3_600, unique: { key: 'k' } });
   const create = { name: 'resize', unique: { key: 'k', onConflict: 'replace' } };
   const scheduledFor = '2096-02-29T12:00:00.000Z';
@@ -129,16 +129,19 @@ it.each([
   ['dead', undefined, 3, ['init          dead']],
   ['killed', undefined, 4, ['init          killed']],
   ['completed', NO_KEY, 0, ['init          no progress yet', 'completed']],
-] as const)('watch exits at once for a job that is %s already, with the key %j', async (status, key, code, lines) => {
-  const run = watchHere(service, [await jobIn(service, status, 'already')], key);
-  expect(await run.end()).toEqual([code, lines, '']);
-});
+] as const)(
+  'watch exits immediately for a job that is already %s, with the key %j',
+  async (status, key, code, lines) => {
+    const run = watchHere(service, [await jobIn(service, status, 'already')], key);
+    expect(await run.end()).toEqual([code, lines, '']);
+  },
+);
 
 it('watch --json prints each message as it arrived', async () => {
   const id = await jobIn(service, 'running', 'json', { name: 'resize' });
   const run = watch(id, '--json');
   await run.shows('init');
-  // U+009B begins a terminal sequence, and JSON may contain it as it is.
+  // U+009B starts a terminal sequence, and JSON may contain it unescaped.
   await step(service, id, 'complete', { result: { text: 'a\n\u009b31mb' } });
   expect(await run.exit()).toBe(0);
   const data = { text: 'a\n\u009b31mb' };
@@ -243,7 +246,7 @@ it('watch exits with 1 when its key is revoked', async () => {
   ]);
 });
 
-it('watch ends its process at once, even if a proxy keeps the connection open', async () => {
+it('watch exits immediately, even if a proxy keeps the connection open', async () => {
   const { url } = await serve((_request, response) =>
     response.writeHead(404).end('{"error":"Job not found","code":"JOB_NOT_FOUND"}'),
   );
@@ -437,7 +440,7 @@ it('watch reconnects while the service is down, and reports that once', async ()
 
 it('watch does not reconnect before the service allows it', async () => {
   const fake = await serve((_request, response) => response.writeHead(503, { 'retry-after': '3600' }).end());
-  // Without Retry-After the command would connect again within half a second.
+  // Without Retry-After, the CLI would reconnect within half a second.
   const run = watchHere(fake, ['job', '--timeout', '1']);
   expect([await run.exit(), fake.requests]).toEqual([124, 1]);
 });
@@ -473,7 +476,7 @@ it('watch does not reconnect before the service allows it', async () => {
     expect(new Set(run.out().match(/\[\?\d+[hl]/g))).toEqual(new Set(['[?7l', '[?7h']));
   });
 
-  it('watch on a terminal draws until when a job is scheduled, even if the time was set before', async () => {
+  it('watch on a terminal draws when a scheduled job is due, even if the time was set before', async () => {
     const scheduledFor = new Date(2096, 1, 29, 7, 5, 9).toISOString();
     const run = onTerminal(await jobIn(service, 'scheduled', 'later', { delaySeconds: undefined, scheduledFor }));
     await run.shows('until 2096-02-29 07:05:09');

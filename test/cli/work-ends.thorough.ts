@@ -9,7 +9,7 @@ import { endAll, hasTerminals, type ProcessRun, yardmasterOnTerminal } from './y
 const service = withService();
 afterEach(endAll);
 
-/** A program that survives the end of its terminal and of its outputs, with a process of its own that does, too. */
+/** A program that survives the loss of its terminal and outputs, with a child process that does the same. */
 const LOOP = 'while :; do echo working >&2; sleep 0.1; done';
 const PROGRAM = `trap '' HUP PIPE; (${LOOP}) & echo "child $! pid $$" >&2; ${LOOP}`;
 
@@ -22,7 +22,7 @@ const send =
     for (const name of names) signal(worker, name);
   };
 
-/** What ends a worker whose program does not end, and its exit code. */
+/** What ends a worker whose program keeps running, and the exit code. */
 const ENDS: [how: string, code: number | null, end: (worker: ProcessRun) => Promise<unknown>][] = [
   ['SIGTERM', 0, send('SIGTERM')],
   ['SIGINT', 0, send('SIGINT')],
@@ -44,7 +44,7 @@ async function twice(worker: ProcessRun, name: NodeJS.Signals): Promise<void> {
 
 let spaces = 0;
 
-/** Start a worker whose program runs. */
+/** Start a worker with a running program. */
 async function startProgram({ drain = '0' } = {}) {
   const spaceId = `work-ends-${spaces++}`;
   const { id } = await createJob(service, spaceId, { maxRetries: 0 });

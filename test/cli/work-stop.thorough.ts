@@ -8,10 +8,10 @@ import { endAll } from './yardmaster.js';
 const service = withService();
 afterEach(endAll);
 
-/** A program that runs until SIGTERM, and shows when it has come. */
+/** A program that runs until SIGTERM, and prints when it arrives. */
 const UNTIL_TERM = `trap 'echo "got SIGTERM" >&2; exit 9' TERM; echo "pid $$" >&2; while :; do sleep 0.05; done`;
 
-/** A program that only SIGKILL ends. */
+/** A program that only SIGKILL can end. */
 const STUBBORN = `trap '' TERM; echo "pid $$" >&2; while :; do sleep 0.05; done`;
 
 it('work ends the program of a killed job with SIGTERM, and claims the next job', async () => {
@@ -39,7 +39,7 @@ it('work ends a program that ignores SIGTERM with SIGKILL', async () => {
   expect(isAlive(pid)).toBe(false);
 });
 
-it('work ends the program of a job that another worker has, and changes nothing about the job', async () => {
+it('work ends the program of a job that another worker holds, and does not change the job', async () => {
   const { id } = await createJob(service, 'work-loses');
   // It ends after SIGTERM, but not before SIGUSR1. Until then the worker has no room to claim the job again.
   const traps = `trap 'told=1' TERM; trap 'free=1' USR1; echo "pid $$" >&2`;
@@ -112,7 +112,7 @@ it('work completes the job of a program that finishes on SIGTERM', async () => {
   expect(await read(service, id)).toMatchObject({ status: 'completed', result: 3 });
 });
 
-it('work ends programs at once and releases their jobs on the second signal', async () => {
+it('work ends programs immediately and releases their jobs on the second signal', async () => {
   const ids = [await createJob(service, 'work-twice'), await createJob(service, 'work-twice')].map(({ id }) => id);
   const options = ['--drain', '600', '--concurrency', '2'];
   const worker = startWorker(service, { spaceId: 'work-twice', script: STUBBORN, options });
@@ -124,13 +124,13 @@ it('work ends programs at once and releases their jobs on the second signal', as
   for (const id of ids) expect(await whenIn(service, 'pending', id)).toMatchObject({ attemptNumber: 0 });
 });
 
-it('work exits while idle, and its poll takes no job with it', async () => {
+it('work exits while idle, and its poll claims no more jobs', async () => {
   const worker = startWorker(service, { spaceId: 'work-idle', script: 'echo 1' });
   const { id } = await createJob(service, 'work-idle');
   await whenIn(service, 'completed', id);
   signal(worker, 'SIGTERM');
   expect(await worker.exit()).toBe(0);
-  // The service may give the job to the poll that has just ended, and then takes it back.
+  // The service may claim the job for the poll that just ended, and then release it.
   const { id: next } = await createJob(service, 'work-idle');
   expect(await whenIn(service, 'pending', next)).toMatchObject({ attemptNumber: 0 });
 });

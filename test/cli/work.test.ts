@@ -9,7 +9,7 @@ import { endAll, type ProcessRun, yardmaster } from './yardmaster.js';
 
 const service = withService();
 
-/** Create a job whose name is the script that is run for it. */
+/** Create a job whose name is the script to run. */
 const createScript = (script: string, fields: object = {}) =>
   createJob(service, 'work-scripts', { name: script, maxRetries: 0, ...fields });
 
@@ -37,13 +37,13 @@ describe('how a program ends', () => {
     expect(await whenIn(service, 'completed', id)).toMatchObject({ result, attemptNumber: 1 });
   });
 
-  it('work completes a job with the first 32 KB of a long text, and cuts no character', async () => {
+  it('work completes a job with the first 32 KB of a long text, without splitting a character', async () => {
     const { id } = await createScript(`printf x; yes é | head -c 300000 | tr -d '\\n'`);
     const { result } = await whenIn(service, 'completed', id);
     expect(result).toEqual({ output: `x${'é'.repeat(16_383)}`, truncated: true });
   });
 
-  it('work passes the id of the job to its program', async () => {
+  it('work passes the ID of the job to its program', async () => {
     const { id } = await createScript(`echo "\\"$YARDMASTER_JOB_ID\\""`);
     expect((await whenIn(service, 'completed', id)).result).toBe(id);
   });
@@ -100,7 +100,7 @@ describe('how a program ends', () => {
 describe('what a program reports', () => {
   afterEach(endAll);
 
-  it('work reports lines of file descriptor 3 in their order', async () => {
+  it('work reports lines of file descriptor 3 in order', async () => {
     const lines = [
       'progress 12.5% Reading',
       'checkpoint {"page": 7}',
@@ -159,7 +159,7 @@ describe('a worker and its service', () => {
   const proxy = withProxy(service);
   afterEach(endAll);
 
-  it('work claims only jobs of its names, and sends its worker id', async () => {
+  it('work claims only jobs with its names, and sends its worker ID', async () => {
     const { id: other } = await createJob(service, 'work-names', { name: 'crop' });
     const { id } = await createJob(service, 'work-names', { name: 'resize' });
     const options = ['--name', 'resize', '--worker-id', 'w-1'];
@@ -173,7 +173,7 @@ describe('a worker and its service', () => {
     expect(await worker.exit()).toBe(130);
   });
 
-  it('work reports the end of a program after an outage of the service', async () => {
+  it('work reports the outcome of a program after an outage of the service', async () => {
     const { id } = await createJob(service, 'work-away');
     const worker = startWorker(proxy, { spaceId: 'work-away', script: UNTIL_USR1 });
     const pid = await pidOf(worker);

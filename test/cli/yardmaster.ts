@@ -4,10 +4,10 @@ import { killOnExit } from '../support/kill-on-exit.js';
 import { mainOf } from '../support/process.js';
 import { until } from '../support/until.js';
 
-/** The file that runs the command. */
+/** The file that runs the CLI. */
 export const BIN = mainOf('cli');
 
-/** What a run of the command has written so far, and how it ends. */
+/** The output of a run of the CLI so far, and how it ends. */
 export interface Run {
   out: () => string;
   err: () => string;
@@ -15,9 +15,9 @@ export interface Run {
   lines: () => string[];
   /** Wait until `out` contains a text. */
   shows: (text: string) => Promise<void>;
-  /** Wait until the command ends, and return its exit code. All its output has come by then. */
+  /** Wait until the run ends and all output has arrived; return the exit code. */
   exit: () => Promise<number | null>;
-  /** Wait until the command ends, and return its exit code, its lines, and `err`. */
+  /** Wait until the run ends; return the exit code, the lines and `err`. */
   end: () => Promise<[code: number | null, lines: string[], err: string]>;
 }
 
@@ -27,22 +27,22 @@ export interface ProcessRun extends Run {
 
 const running = new Set<ChildProcess>();
 
-/** Run the command as a process, with just these variables; its output is a pipe. */
+/** Run the CLI as a process, with only these variables; its output is a pipe. */
 export function yardmaster(args: string[], env: Record<string, string> = {}): ProcessRun {
   return runCommand(process.execPath, [BIN, ...args], env);
 }
 
-/** Whether `script` can run a command on a terminal of its own: only that of util-linux takes the command with -c. */
+/** Whether `script` can run a command on its own terminal: only that of util-linux accepts -c. */
 export const hasTerminals =
   spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false;
 
-/** Run the command on a terminal of 60 columns and 20 rows. */
+/** Run the CLI on a terminal of 60 columns and 20 rows. */
 export function yardmasterOnTerminal(args: string, env: Record<string, string>): ProcessRun {
   const command = `stty cols 60 rows 20; exec "${process.execPath}" "${BIN}" ${args}`;
   return runCommand('script', ['-qec', command, '/dev/null'], { TERM: 'xterm', ...env });
 }
 
-/** Run a program with just these variables, and PATH; its output is a pipe. It leads a process group of its own. */
+/** Run a program in its own process group, with only these variables and PATH; its output is a pipe. */
 export function runCommand(command: string, args: string[], env: Record<string, string>): ProcessRun {
   const child = spawn(command, args, { detached: true, env: { PATH: process.env.PATH as string, ...env } });
   running.add(child);
@@ -59,13 +59,13 @@ export function runCommand(command: string, args: string[], env: Record<string, 
   return { ...run(() => closed), child };
 }
 
-/** Kill the processes that a failed test left running, with all that they have started. */
+/** Kill the processes that a failed test left running, with all of their children. */
 export function endAll(): void {
   for (const child of running) if (isGroupAlive(child)) process.kill(-(child.pid as number), 'SIGKILL');
   running.clear();
 }
 
-/** Whether the process, or one that it has started, is alive. */
+/** Whether the process or one of its children is alive. */
 export function isGroupAlive({ pid }: ChildProcess): boolean {
   try {
     return pid !== undefined && process.kill(-pid, 0);
@@ -74,7 +74,7 @@ export function isGroupAlive({ pid }: ChildProcess): boolean {
   }
 }
 
-/** Keep what a run writes to its two outputs. */
+/** Collect what a run writes to its two outputs. */
 export function keepOutput() {
   let out = '';
   let err = '';

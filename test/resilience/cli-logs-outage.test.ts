@@ -41,7 +41,7 @@ it('yardmaster logs waits for a service that is down, when it starts and later, 
 
   expect(run.lines()).toEqual(infos(numbered(5)));
   expect(run.err()).toBe(
-    `cannot connect to ${url} (ECONNREFUSED), reconnecting\n` + 'connection lost (server is stopping), reconnecting\n',
+    `cannot connect to ${url} (ECONNREFUSED), reconnecting\nconnection lost (server is stopping), reconnecting\n`,
   );
 });
 

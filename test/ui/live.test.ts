@@ -6,7 +6,7 @@ import { type HistoryEvent, stretchesOf } from '../../apps/ui/src/screens/job/at
 
 const job = (id: string, status: string, error?: unknown) => ({ id, status, error }) as ListedJob;
 
-it('groups dead jobs by the text of their error, the largest group first', () => {
+it('groups dead jobs by the text of their error, largest group first', () => {
   const disk = { message: 'disk full', code: 28 };
   const jobs = [
     job('a', 'dead', 'timeout'),
@@ -20,7 +20,7 @@ it('groups dead jobs by the text of their error, the largest group first', () =>
   ]);
 });
 
-const ran = {
+const running = {
   ...{ id: 'j', spaceId: 'demo', name: 'resize', payload: null, status: 'running', maxRetries: 3, attemptNumber: 1 },
   ...{ timeoutSeconds: 300, deliveredAt: '2026-01-31T09:30:01.000Z', startedAt: '2026-01-31T09:30:02.000Z' },
   ...{ completedAt: null, result: null, createdAt: '2026-01-31T09:30:00.000Z', updatedAt: '2026-01-31T09:30:05.000Z' },
@@ -29,75 +29,75 @@ const ran = {
 const message = (fields: object) =>
   ({ jobId: 'j', jobName: 'resize', data: null, timestamp: '2026-01-31T09:30:09.000Z', ...fields }) as EventMessage;
 
-it('completes a ran with its result and time', () => {
-  const changed = applyMessage(ran, message({ type: 'completed', status: 'completed', data: { width: 320 } }));
+it('completes a job with its result and time', () => {
+  const changed = applyMessage(running, message({ type: 'completed', status: 'completed', data: { width: 320 } }));
   const timestamp = '2026-01-31T09:30:09.000Z';
   expect(changed).toEqual({
-    ...ran,
+    ...running,
     ...{ status: 'completed', result: { width: 320 }, completedAt: timestamp, updatedAt: timestamp },
   });
 });
 
 it('shows the error of a failed attempt, and no worker', () => {
   const data = { error: 'disk full', attemptNumber: 1 };
-  expect(applyMessage(ran, message({ type: 'retried', status: 'pending', data }))).toMatchObject({
+  expect(applyMessage(running, message({ type: 'retried', status: 'pending', data }))).toMatchObject({
     ...{ status: 'pending', error: 'disk full', attemptNumber: 1, deliveredAt: null, startedAt: null },
   });
 });
 
-it('counts an attempt of a ran when it is acked', () => {
-  const delivered = { ...ran, status: 'delivered' as const, startedAt: null };
+it('counts an attempt when the job is acked', () => {
+  const delivered = { ...running, status: 'delivered' as const, startedAt: null };
   const acked = applyMessage(delivered, message({ type: 'acked', status: 'running' }));
   expect(acked).toMatchObject({ status: 'running', attemptNumber: 2, startedAt: '2026-01-31T09:30:09.000Z' });
 });
 
-it('removes the time to start when a ran is rescheduled to now', () => {
-  const scheduled = { ...ran, status: 'scheduled' as const, scheduledFor: '2026-01-31T10:00:00.000Z' };
+it('clears the due time when a job is rescheduled to now', () => {
+  const scheduled = { ...running, status: 'scheduled' as const, scheduledFor: '2026-01-31T10:00:00.000Z' };
   const data = { scheduledFor: null };
   const changed = applyMessage(scheduled, message({ type: 'rescheduled', status: 'pending', data }));
   expect(changed.scheduledFor).toBeUndefined();
 });
 
-it('resets attempts and progress of a ran after a requeue', () => {
-  const dead = { ...ran, status: 'dead' as const, error: 'disk full', attemptNumber: 4 };
+it('resets attempts and progress after a requeue', () => {
+  const dead = { ...running, status: 'dead' as const, error: 'disk full', attemptNumber: 4 };
   const requeued = applyMessage(dead, message({ type: 'requeued', status: 'pending' }));
   expect(requeued).toMatchObject({ status: 'pending', attemptNumber: 0, startedAt: null });
   expect(requeued.error).toBeUndefined();
 });
 
-it('ignores an event that the list of jobs contains already', () => {
+it('ignores an event that the list of jobs already reflects', () => {
   const old = message({ type: 'progress', status: 'running', timestamp: '2026-01-31T09:30:04.999Z' });
-  expect(applyMessage(ran, old)).toBe(ran);
+  expect(applyMessage(running, old)).toBe(running);
 });
 
-it('ignores appended logs, which do not change a ran', () => {
-  expect(applyMessage(ran, message({ type: 'logs_appended', status: 'running' }))).toBe(ran);
+it('ignores appended logs, which do not change the job', () => {
+  expect(applyMessage(running, message({ type: 'logs_appended', status: 'running' }))).toBe(running);
 });
 
-it('counts an ack once that the list of jobs contains already', () => {
-  const acked = message({ type: 'acked', status: 'running', timestamp: ran.startedAt });
-  expect(applyMessage({ ...ran, updatedAt: ran.startedAt as string }, acked).attemptNumber).toBe(1);
+it('counts an ack only once if the list of jobs already reflects it', () => {
+  const acked = message({ type: 'acked', status: 'running', timestamp: running.startedAt });
+  expect(applyMessage({ ...running, updatedAt: running.startedAt as string }, acked).attemptNumber).toBe(1);
 });
 
-it('takes back the attempt of a released ran, and shows until when it waits', () => {
+it('does not count the attempt of a released job, and shows when it is due', () => {
   const scheduledFor = '2026-01-31T10:00:00.000Z';
   const released = message({ type: 'released', status: 'scheduled', data: { reason: null, scheduledFor } });
-  expect(applyMessage(ran, released)).toMatchObject({ attemptNumber: 0, startedAt: null, scheduledFor });
+  expect(applyMessage(running, released)).toMatchObject({ attemptNumber: 0, startedAt: null, scheduledFor });
 });
 
-/** Make a history with an event each second. */
+/** Create a history with one event per second. */
 const history = (...types: HistoryEvent['type'][]): HistoryEvent[] =>
   types.map((type, second) => ({ type, data: null, createdAt: at(second) }));
 
 const at = (second: number) => `2026-01-31T09:30:0${second}.000Z`;
 
-/** Show a stretch as `running 2: 3–5 completed`. */
+/** Format periods as `running 2: 3–5 completed`. */
 const shown = (events: HistoryEvent[]) =>
   stretchesOf(events).map(
     ({ kind, attempt, from, to, end }) => `${kind} ${attempt}: ${from.slice(18, 19)}–${to?.slice(18, 19) ?? ''} ${end}`,
   );
 
-it('divides a job into its waits, deliveries and attempts', () => {
+it('divides the history of a job into waits, deliveries and attempts', () => {
   expect(
     shown(history('created', 'delivered', 'acked', 'retried', 'delivered', 'acked', 'progress', 'completed')),
   ).toEqual([
@@ -110,7 +110,7 @@ it('divides a job into its waits, deliveries and attempts', () => {
   ]);
 });
 
-it('leaves the last stretch of a running job open', () => {
+it('leaves the last period of a running job open', () => {
   expect(shown(history('created', 'delivered', 'acked'))).toEqual([
     'waiting 0: 0–1 delivered',
     'delivered 0: 1–2 acked',
@@ -136,7 +136,7 @@ it('counts attempts from 1 after a requeue, and omits the time before it', () =>
   ]);
 });
 
-it('marks reports and checkpoints on their attempt', () => {
+it('marks progress reports and checkpoints on their attempt', () => {
   const events = history('created', 'delivered', 'acked', 'progress', 'checkpoint', 'completed');
   expect(stretchesOf(events).map(({ ticks }) => ticks)).toEqual([
     [],
@@ -148,7 +148,7 @@ it('marks reports and checkpoints on their attempt', () => {
   ]);
 });
 
-it('gives a released attempt back', () => {
+it('does not count a released attempt', () => {
   expect(shown(history('created', 'delivered', 'acked', 'released', 'delivered', 'acked')).slice(2)).toEqual([
     'running 1: 2–3 released',
     'waiting 0: 3–4 delivered',

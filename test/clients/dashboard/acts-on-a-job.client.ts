@@ -45,7 +45,7 @@ it('keeps the dialog open and shows why a job is not created', async () => {
   expect(await dashboard.names('dialog')).toEqual(['New job in act-create']);
 });
 
-it('shows that no job is created when another one has the unique key', async () => {
+it('shows that no job is created when another one holds the unique key', async () => {
   const { id } = await createJob(service, 'act-unique', { unique: { key: 'one' } });
   const dashboard = await open('#/spaces/act-unique');
   await dashboard.click('New job…');
@@ -66,7 +66,7 @@ it('kills a running job with a reason', async () => {
   expect(events.at(-1)).toMatchObject({ type: 'killed', data: { reason: 'not needed' } });
 });
 
-it('changes nothing when a dialog is canceled or left by Escape', async () => {
+it('changes nothing when a dialog is canceled or closed with Escape', async () => {
   const id = await jobIn(service, 'running', 'act-cancel');
   const dashboard = await open(`#/jobs/${id}`);
   await dashboard.click('Kill…');
@@ -117,7 +117,7 @@ it('reschedules a scheduled job to now', async () => {
   expect(await statusOf(id)).toBe('pending');
 });
 
-it('copies a job with another payload', async () => {
+it('copies a job with a different payload', async () => {
   const id = await jobIn(service, 'completed', 'act-copy', { payload: { page: 1 }, tags: ['eu'] });
   const dashboard = await open(`#/jobs/${id}`);
   await dashboard.click('Copy as new job…');

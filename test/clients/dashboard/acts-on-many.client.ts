@@ -10,7 +10,7 @@ import { withDashboards } from './with-dashboards.js';
 const service = withService();
 const open = withDashboards(service);
 
-/** Create jobs of each given status, and return a function that reads their statuses by now. */
+/** Create a job in each given status, and return a function that reads their current statuses. */
 async function jobsIn(spaceId: string, ...wanted: [Parameters<typeof jobIn>[1], object?][]) {
   const ids: string[] = [];
   for (const [status, fields] of wanted) ids.push(await jobIn(service, status, spaceId, { ...fields }));
@@ -21,7 +21,7 @@ async function jobsIn(spaceId: string, ...wanted: [Parameters<typeof jobIn>[1], 
   return { ids, statuses };
 }
 
-/** Wait until the newest operation has ended, and return its row. */
+/** Wait until the newest operation ends, and return its row. */
 async function endOfOperation(dashboard: Dashboard): Promise<string> {
   const row = async () => (await dashboard.texts('main tbody tr'))[0] ?? '';
   await until(async () => / done /.test(await row()));
@@ -45,7 +45,7 @@ it.each([
   expect(await statuses()).toEqual(after);
 });
 
-it('selects all jobs of the page, offers each action for the jobs that it can change, and unselects all', async () => {
+it('selects all jobs on the page, offers each action for the jobs that it can change, and clears the selection', async () => {
   await jobsIn('many-all', ['dead'], ['pending'], ['running']);
   const dashboard = await open('#/spaces/many-all');
   await dashboard.click('Select all jobs on this page');
@@ -96,7 +96,7 @@ it('requeues all jobs that died of the same error from the overview', async () =
 });
 
 it('requeues a group of the overview without a job that only mentions its error', async () => {
-  // So many that the group is among those that the page shows.
+  // Enough for the group to be among those that the page shows.
   const mentioning = { maxRetries: 0, payload: { note: 'cage locked' } };
   const others = Array(8).fill(['running', { maxRetries: 0 }]);
   const { ids, statuses } = await jobsIn('many-mention', ['running', mentioning], ...others);
@@ -129,7 +129,7 @@ it('disables an operation that would change no jobs', async () => {
   await expect(dashboard.page.evaluate(`document.querySelector('dialog [type=submit]').disabled`)).resolves.toBe(true);
 });
 
-describe('with an API that has no scheduler, so that a long operation stops on its way', () => {
+describe('with an API without a scheduler, so that a long operation does not finish', () => {
   const api = withService({}, { app: 'api' });
   const openThere = withDashboards(api);
 

@@ -47,7 +47,7 @@ it('pauses and resumes a name of a space, and a name without jobs', async () => 
   expect(await pausedIn('spaces-names')).toBeUndefined();
 });
 
-it('changes only the edited settings of a space, and resets emptied ones to their defaults', async () => {
+it('changes only the edited settings of a space, and restores the defaults of emptied ones', async () => {
   const space = 'spaces-settings';
   await service.call('PATCH', `/spaces/${space}/settings`, { body: { maxPending: 10, defaults: { maxRetries: 7 } } });
   const dashboard = await open(`#/spaces/${space}/settings`);

@@ -3,7 +3,7 @@ import { jobIn } from '../../support/jobs.js';
 import { withService } from '../../support/service.js';
 import { withDashboards } from './with-dashboards.js';
 
-// Filters that the address of the page has, and its controls do not offer.
+// Filters that are in the URL, but that the controls don't offer.
 
 const service = withService();
 const open = withDashboards(service);
@@ -30,7 +30,7 @@ it.each([
   await dashboard.find('Kill all matching jobs…');
 });
 
-it('shows a filter with several names and with a time that is not in the list', async () => {
+it('shows a filter with several names and a time that the controls do not offer', async () => {
   for (const name of ['cut', 'glue', 'sew']) await jobIn(service, 'pending', 'filters-shown', { name });
   const dashboard = await open('#/spaces/filters-shown?name=cut&name=sew&since=5');
   await dashboard.waitForTexts('tbody td:nth-child(3)', ['sew', 'cut']);
@@ -38,7 +38,7 @@ it('shows a filter with several names and with a time that is not in the list', 
   expect(await dashboard.page.evaluate(chosen('created'))).toBe('last 5 h');
 });
 
-it('isolates each part of a filter in the dialog, so that right-to-left text moves no other part', async () => {
+it('isolates each part of a filter in the dialog, so that right-to-left text does not move the others', async () => {
   const tag = '\u202eevil';
   await jobIn(service, 'pending', 'filters-direction', { tags: [tag], payload: { note: 'abc' } });
   const dashboard = await open(`#/spaces/filters-direction?q=abc&tag=${encodeURIComponent(tag)}`);

@@ -5,7 +5,7 @@ import { until } from '../../support/until.js';
 import type { Dashboard } from './dashboard.js';
 import { withDashboards } from './with-dashboards.js';
 
-// Texts of users and workers are shown as they are: nothing in them runs, and nothing in them breaks the page.
+// Untrusted texts are shown unchanged: nothing in them runs, and nothing breaks the page.
 
 const service = withService();
 const open = withDashboards(service);
@@ -21,11 +21,11 @@ const TEXTS = {
 } as const;
 
 const SPACE = 'hostile';
-/** Ids of a dead and of a killed job for each kind of text. */
+/** IDs of a dead and a killed job for each kind of text. */
 const ids: Record<string, string> = {};
 const killed: Record<string, string> = {};
 
-/** Create a job that has the text wherever it may be, and let it fail with it. */
+/** Create a job that has the text wherever possible, and let it fail with that text. */
 async function hostileJob(text: string): Promise<string> {
   const short = text.slice(0, 128);
   const { id } = await createJob(service, SPACE, {
@@ -64,7 +64,7 @@ beforeAll(async () => {
   }
 });
 
-/** What texts must not change: scripts that ran, elements in the page, and what is wider than the window. */
+/** What texts must not cause: scripts that run, elements in the page, or content wider than the window. */
 async function expectHarmless(dashboard: Dashboard): Promise<void> {
   const found = await dashboard.page.evaluate(`({
     ran: window.__ran ?? null,
@@ -113,7 +113,7 @@ describe.each([1400, 420])('in a window of %i px', (width) => {
   );
 });
 
-it('shows markup as plain text, and every kind of text on the live page of a job', async () => {
+it('shows markup as plain text on the live page of a job', async () => {
   const { id } = await createJob(service, SPACE);
   await step(service, id, 'claim');
   await step(service, id, 'ack');
@@ -131,7 +131,7 @@ it('shows markup as plain text, and every kind of text on the live page of a job
   }
 });
 
-it('shows hostile progress safely to a person with a shared link', async () => {
+it('shows hostile progress safely on a shared page', async () => {
   const { id } = await createJob(service, SPACE);
   await step(service, id, 'claim');
   await step(service, id, 'ack');

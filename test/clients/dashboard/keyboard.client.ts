@@ -29,7 +29,7 @@ it('signs in, opens a space, filters it, opens a job, requeues it and goes back 
   await dashboard.press('Enter');
   await dashboard.find('Sign out');
   await dashboard.waitFor('Median wait');
-  // The same link is among what needs a person.
+  // The same link also appears among the dead jobs.
   for (let i = 0; i < 60 && (await dashboard.focused())?.name !== 'keyboard-requeue'; i++) await dashboard.press('Tab');
   await dashboard.press('Enter');
   await dashboard.waitForTexts('tbody td:nth-child(4)', ['pending', 'dead']);
@@ -110,7 +110,7 @@ it.each([
       await dashboard.press('Enter');
     },
   ],
-])('the focus returns to its previous element when a dialog is closed by %s', async (_, close) => {
+])('restores the focus when a dialog is closed with %s', async (_, close) => {
   const id = await jobIn(service, 'running', 'keyboard-focus');
   const dashboard = await open(`#/jobs/${id}`);
   for (const [openIt, title] of [
@@ -127,7 +127,7 @@ it.each([
   expect(await statusOf(id)).toBe('running');
 });
 
-it('a dialog stays open when it opens right after another one has closed', async () => {
+it('keeps a dialog open that opens right after another one closed', async () => {
   const dashboard = await open('#/');
   await dashboard.press('Control+k');
   await dashboard.waitForDialog(/^Find/);
@@ -146,7 +146,7 @@ it('a dialog stays open when it opens right after another one has closed', async
   await dashboard.waitForDialog(/^Keyboard shortcuts/);
 });
 
-it('j and k reach each row of the spaces and of the audit that has a link', async () => {
+it('j and k reach each row with a link in Spaces and Audit', async () => {
   for (const space of ['keyboard-a', 'keyboard-b', 'keyboard-c']) {
     await jobIn(service, 'dead', space);
     await jobIn(service, 'killed', space);

@@ -9,7 +9,7 @@ const service = withService();
 const open = withDashboards(service);
 const SPACE = 'live-job';
 
-/** The timeline of attempts, without its durations. */
+/** Return the timeline of attempts, without durations. */
 const timelineOf = async (dashboard: Dashboard) =>
   (await dashboard.texts('.timeline li')).map((text) => text.replace(/ [\d.]+ (ms|s|min)/, '').trim());
 
@@ -58,7 +58,7 @@ it('shows attempts, progress, stages, checkpoint and result of a job live', asyn
   await dashboard.waitForTexts('[aria-label=History] td:nth-child(2)', types);
 });
 
-it('shows the whole of a long history, and continues it', async () => {
+it('shows all of a long history, and appends new events', async () => {
   const { id } = await createJob(service, SPACE);
   for (const verb of ['claim', 'ack']) await step(service, id, verb);
   for (let n = 4; n <= 230; n++) await step(service, id, 'event', n);
@@ -85,7 +85,7 @@ it('shows the new job after a job is deleted and created again with the same id'
   await dashboard.waitFor('work pending');
 });
 
-it('follows the logs of a job until the person stops it', async () => {
+it('follows the log of a job until the user stops it', async () => {
   const { id } = await createJob(service, SPACE);
   await step(service, id, 'claim');
   await step(service, id, 'ack');
@@ -120,7 +120,7 @@ it('filters the logs of a job by level and by text', async () => {
   await until(async () => (await logsOf(dashboard)).join() === 'entry 5,entry 50');
 });
 
-it('loads older logs of a job, each once and in order', async () => {
+it('loads older log entries of a job once and in order', async () => {
   const { id } = await createJob(service, SPACE);
   await step(service, id, 'claim');
   await log(id, 1, 100);

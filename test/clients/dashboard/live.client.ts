@@ -14,7 +14,7 @@ const STATUS = 'tbody td:nth-child(4)';
 const shownIds = (dashboard: Dashboard): Promise<string[]> =>
   dashboard.page.evaluate(`[...document.querySelectorAll('tbody a.id')].map(({ title }) => title)`);
 
-it('the counts of a space are loaded only when its row is in sight', async () => {
+it('loads the counts of a space only while its row is visible', async () => {
   const spaces = Array.from({ length: 40 }, (_, n) => `zz-live-row-${10 + n}`);
   await Promise.all(spaces.map((space) => createJob(service, space)));
   const dashboard = await open();
@@ -27,7 +27,7 @@ it('the counts of a space are loaded only when its row is in sight', async () =>
   await until(() => hasAsked('zz-live-row-49'));
 });
 
-it('rows and counts of a space change in place while a worker works', async () => {
+it('updates rows and counts of a space in place while a worker runs jobs', async () => {
   const { id: other } = await createJob(service, 'live-rows');
   const { id } = await createJob(service, 'live-rows', { maxRetries: 0 });
   const dashboard = await open('#/spaces/live-rows');
@@ -51,7 +51,7 @@ it('rows and counts of a space change in place while a worker works', async () =
   expect(await shownIds(dashboard)).toEqual([id, other]);
 });
 
-it('new jobs wait behind a button, and no row moves', async () => {
+it('holds new jobs behind a button, so that no row moves', async () => {
   const { id: first } = await createJob(service, 'live-new');
   const dashboard = await open('#/spaces/live-new');
   await dashboard.waitForTexts(STATUS, ['pending']);
@@ -67,7 +67,7 @@ it('new jobs wait behind a button, and no row moves', async () => {
   await dashboard.waitForNo(/\d new /);
 });
 
-it('only new jobs that match the filter are counted', async () => {
+it('counts only new jobs that match the filter', async () => {
   await createJob(service, 'live-filter', { name: 'shown' });
   const dashboard = await open('#/spaces/live-filter?name=shown&status=pending');
   await dashboard.waitForTexts(STATUS, ['pending']);
@@ -78,7 +78,7 @@ it('only new jobs that match the filter are counted', async () => {
   await dashboard.find(/^(up to )?1 new$/);
 });
 
-it('older jobs on the next page are not counted as new', async () => {
+it('does not count older jobs on the next page as new', async () => {
   const { id } = await createJob(service, 'live-older');
   const body = Array(100).fill({ name: 'work' });
   await service.call('POST', '/spaces/live-older/jobs', { body });
@@ -102,7 +102,7 @@ describe('paused updates', () => {
     await dashboard.waitFor(/killed 1/);
   });
 
-  // The periods of the page in a fraction of their time, and how many have passed.
+  // Run the timers of the page faster, and count them.
   const FAST = `
     window.periods = 0;
     for (const name of ['setTimeout', 'setInterval']) {
@@ -127,7 +127,7 @@ describe('paused updates', () => {
     await dashboard.click('Pause updates');
     await dashboard.waitFor('paused');
     const periods = () => dashboard.page.evaluate('window.periods');
-    // Requests from before the pause may have led to others.
+    // Requests from before the pause may still trigger others.
     const pass = async (count: number) => {
       const end = (await periods()) + count;
       await until(async () => (await periods()) >= end);
@@ -140,7 +140,7 @@ describe('paused updates', () => {
     expect(dashboard.seen.requests.slice(before)).toEqual([]);
   });
 
-  it('the list catches up when paused updates go live again', async () => {
+  it('catches up when paused updates resume', async () => {
     const id = await jobIn(service, 'running', 'live-catch-up');
     const dashboard = await open('#/spaces/live-catch-up');
     await dashboard.waitForTexts(STATUS, ['running']);

@@ -4,7 +4,7 @@ import { ADMIN_KEY, withService } from '../../support/service.js';
 import { until } from '../../support/until.js';
 import { withDashboards } from './with-dashboards.js';
 
-// Calls that fail for a while. The page itself fails them, so that it fails no others.
+// Calls that fail for a while. The page itself makes them fail, so that no others do.
 
 const service = withService();
 const open = withDashboards(service);
@@ -21,7 +21,7 @@ const failing = (calls: RegExp) => `
 const BEGIN = `sessionStorage.setItem('away', '')`;
 const END = `sessionStorage.removeItem('away')`;
 
-it('loads the logs of an ended job after a failure is over', async () => {
+it('loads the log of an ended job after a failure', async () => {
   const id = await jobIn(service, 'running', 'outage-logs');
   await step(service, id, 'logs', { logs: [{ level: 'info', message: 'an entry' }] });
   await step(service, id, 'complete');
@@ -30,14 +30,14 @@ it('loads the logs of an ended job after a failure is over', async () => {
   await dashboard.go(`#/jobs/${id}`);
   await dashboard.waitFor('Logs');
   await dashboard.waitFor('The service is not responding');
-  // More often than by the page and its stream.
+  // More often than the page and its stream retry.
   await until(() => dashboard.page.evaluate('window.failures > 3'));
   expect(await dashboard.texts('.entry')).toEqual([]);
   await dashboard.page.evaluate(END);
   await dashboard.waitFor('an entry');
 });
 
-it('notices that the service is back on a page that does not refresh', async () => {
+it('notices on a page without periodic loads that the service is back', async () => {
   const dashboard = await open('#/keys', { before: failing(/./) });
   await dashboard.waitFor('API keys');
   await dashboard.page.evaluate(BEGIN);
@@ -61,7 +61,7 @@ it('stays signed in with the key of the tab when the service is back after a rel
   expect(await dashboard.hash()).toBe('#/spaces/outage-reload');
 });
 
-it('reports that a key is invalid when it contains a character that no key has', async () => {
+it('rejects a key with an invalid character', async () => {
   const dashboard = await open('', { key: null });
   await dashboard.fill('API key', `${ADMIN_KEY}\u200b`);
   await dashboard.click('Sign in');

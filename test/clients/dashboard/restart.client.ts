@@ -9,7 +9,7 @@ import { ADMIN_KEY, LONG_REDIS_TIMEOUT } from '../../support/shared-service.js';
 import type { Dashboard } from './dashboard.js';
 import { withDashboards } from './with-dashboards.js';
 
-// Pages stay open while the service stops, and starts again on the same port with the same Redis.
+// Pages stay open while the service restarts on the same port with the same Redis.
 
 const redis = withRedis();
 let port: number;
@@ -42,7 +42,7 @@ const open = withDashboards({
   },
 });
 
-/** Restart the service, and wait until the page has said so and has found it again, without a reload. */
+/** Restart the service, and wait until the page reports the outage and recovers, without a reload. */
 async function restart(dashboard: Dashboard): Promise<void> {
   await dashboard.page.evaluate('void (window.isSamePage = true)');
   await running.stop();
@@ -53,7 +53,7 @@ async function restart(dashboard: Dashboard): Promise<void> {
 
 const isSamePage = (dashboard: Dashboard) => dashboard.page.evaluate('window.isSamePage === true');
 
-it('the list of jobs recovers from a restart of the service with correct rows', async () => {
+it('shows correct rows in the list of jobs after a restart of the service', async () => {
   const worked = await jobIn(service, 'running', 'restart-jobs');
   const left = await jobIn(service, 'pending', 'restart-jobs');
   const dashboard = await open('#/spaces/restart-jobs');
@@ -68,7 +68,7 @@ it('the list of jobs recovers from a restart of the service with correct rows', 
   expect(await isSamePage(dashboard)).toBe(true);
 });
 
-it('the page of a job recovers from a restart of the service, and its history has each event once', async () => {
+it('shows each event once on the page of a job after a restart of the service', async () => {
   const id = await jobIn(service, 'running', 'restart-job');
   await step(service, id, 'progress', { percent: 10, message: 'begun' });
   const dashboard = await open(`#/jobs/${id}`);
@@ -85,7 +85,7 @@ it('the page of a job recovers from a restart of the service, and its history ha
   expect(await isSamePage(dashboard)).toBe(true);
 });
 
-it('the list of spaces recovers from a restart of the service', async () => {
+it('updates the list of spaces after a restart of the service', async () => {
   const id = await jobIn(service, 'running', 'restart-spaces');
   const dashboard = await open();
   await dashboard.find('restart-spaces');

@@ -36,7 +36,7 @@ beforeAll(async () => {
   progressLink = `#/progress/${job}?token=${token.body.token}`;
 });
 
-/** Expect that axe finds nothing serious or critical, in light and in dark. */
+/** Expect that axe finds nothing serious or critical, in light and dark mode. */
 async function expectAccessible({ page }: Dashboard): Promise<void> {
   await page.evaluate(`${AXE}; void 0`);
   for (const value of ['light', 'dark']) {
@@ -52,7 +52,7 @@ async function expectAccessible({ page }: Dashboard): Promise<void> {
 
 interface Screen {
   hash: () => string;
-  /** Text that it shows once it is complete. */
+  /** Text that appears once the screen is complete. */
   shown: string;
   isGuest?: boolean;
   isEmpty?: boolean;
@@ -80,10 +80,10 @@ async function show({ hash, shown, isGuest, isEmpty }: Screen): Promise<Dashboar
   return dashboard;
 }
 
-it.each(Object.entries(SCREENS))('the screen of %s is accessible, and unchanged after a reload', async (_, screen) => {
+it.each(Object.entries(SCREENS))('the screen of %s is accessible, and the same after a reload', async (_, screen) => {
   const dashboard = await show(screen);
   await expectAccessible(dashboard);
-  // Counts come later than their links.
+  // Counts appear later than their links.
   const controls = async () => (await dashboard.names('link')).map((name) => name.replace(/ \d+$/, ''));
   const before = await controls();
   await dashboard.reload();

@@ -23,7 +23,7 @@ const open = withDashboards({
   },
 });
 
-it('the dashboard works below a path of another site', async () => {
+it('works below a path of another site', async () => {
   const id = await jobIn(api, 'running', 'below');
   const dashboard = await open();
   await dashboard.click('below');
