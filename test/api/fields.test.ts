@@ -66,7 +66,7 @@ const BEYOND = 'must not contain a number beyond the range of a double';
 const DEEP = 'must not nest deeper than 64 levels';
 const MAX_RETRIES = 'must be an integer between 0 and 100';
 const TIMEOUT = 'must be a number above 0 and at most 86400';
-const CALLBACK_URL = 'must be an http or https URL without user name and password';
+const CALLBACK_URL = 'must be an http or https URL without a username or password';
 const COUNT = 'must be an integer of at least 1';
 const WAIT = 'must be a number of at least 0, in decimal notation';
 const FILTER = 'must be a string or an array of strings';
@@ -87,8 +87,8 @@ const PRIORITY = 'must be an integer between -604800 and 604800';
 const ONE_OF = 'exactly one of jobIds, tag, spaceId is required';
 const TOKEN = { scope: 'jobs:read', tag: 'a' };
 const NO_JOB = `00${'a'.repeat(26)}`;
-const NOT_BOTH = 'delaySeconds must not be given together with scheduledFor';
-const ENDS = 'must be a list of completed, dead, killed, with at least one of them';
+const NOT_BOTH = 'delaySeconds cannot be combined with scheduledFor';
+const ENDS = 'must be a list of at least one of completed, dead, killed';
 /** Integers beyond 2^53. Each is one fault. */
 const HUGE = [1e30, -1e30];
 const NOT_TIMES = ['', 'tomorrow', '2030-01-01', '2030-01-01T00:00:00', '2030-02-30T00:00:00Z', 1_900_000_000, [], {}];
@@ -116,7 +116,7 @@ const UNIQUE_FAULTS: [unique: object, error: string][] = [
 
 /** Faults that the document describes in sentences, because JSON Schema cannot express them. */
 const IN_SENTENCES =
-  /well-formed|required with until|2030-02-30|nest deeper|beyond the range|bytes in all|is repeated|in the future|__proto__|:99999|control characters|exactly one of|with action|goes with action|"(Host|Content-Length|TRANSFER-ENCODING)":|"count":1e400|01 00:00/;
+  /well-formed|required with until|2030-02-30|nest deeper|beyond the range|bytes in total|is repeated|in the future|__proto__|:99999|control characters|exactly one of|with action|goes with action|"(Host|Content-Length|TRANSFER-ENCODING)":|"count":1e400|01 00:00/;
 
 const OUTCOMES = 'must be an array of objects';
 
@@ -183,10 +183,10 @@ const REFUSED: Record<string, Fault[]> = {
     ...values('callbackUrl', 'must be at most 2048 characters', [`http://example.com/${'a'.repeat(2030)}`], work),
     ...values('callbackHeaders', OBJECT, [[], 'x: y', 5, true], work),
     ...values('callbackHeaders', 'must have at most 20 headers', [numbered(21, 'v')], work),
-    ...values('callbackHeaders', 'must be at most 4096 bytes in all', [{ x: 'v'.repeat(4096) }], work),
-    ...values('callbackHeaders', 'must be at most 4096 bytes in all', [numbered(16, 'v'.repeat(254))], work),
+    ...values('callbackHeaders', 'must be at most 4096 bytes in total', [{ x: 'v'.repeat(4096) }], work),
+    ...values('callbackHeaders', 'must be at most 4096 bytes in total', [numbered(16, 'v'.repeat(254))], work),
     ...FORBIDDEN_HEADERS.map((name) =>
-      fault(header(name, 'v'), `callbackHeaders.${name} is a header that callers cannot set`),
+      fault(header(name, 'v'), `callbackHeaders.${name} is a header that you cannot set`),
     ),
     ...['', 'a b', 'a:b', 'a\r\nb', 'é', 'a\0'].map((name) =>
       fault(header(name, 'v'), `callbackHeaders.${name} is not a valid header name`),
@@ -196,7 +196,7 @@ const REFUSED: Record<string, Fault[]> = {
     fault('{"name":"x","callbackHeaders":{"a":{"toString":1}}}', `callbackHeaders.a ${STRING}`),
     fault(`{"name":"x","callbackHeaders":{"a":${levels(200_000)}}}`, `callbackHeaders.a ${STRING}`),
     ...['a\r\nhost: b', 'a\nb', 'a\rb', 'a\0b', '\x7f', '€'].map((value) =>
-      fault(header('x-a', value), 'callbackHeaders.x-a has a character that a header cannot carry'),
+      fault(header('x-a', value), 'callbackHeaders.x-a contains a character that is not allowed in a header'),
     ),
     fault({ ...work, callbackHeaders: { 'x-a': 'v', 'X-A': 'v' } }, 'callbackHeaders.X-A is repeated'),
     ...values('unique', OBJECT, ['k', 5, [], true], work),
@@ -224,7 +224,7 @@ const REFUSED: Record<string, Fault[]> = {
       retryFault({ delaySeconds: 1, factor }, 'factor must be a number between 1 and 10'),
     ),
     ...[1, 2].map((factor) =>
-      retryFault({ delaySeconds: [1], factor }, 'factor must not be given with a list of delays'),
+      retryFault({ delaySeconds: [1], factor }, 'factor cannot be combined with a list of delays'),
     ),
     ...[-1, 604_801, '9'].map((maxDelaySeconds) =>
       retryFault({ delaySeconds: 1, maxDelaySeconds }, `maxDelaySeconds ${RETRY_DELAY}`),
@@ -239,7 +239,7 @@ const REFUSED: Record<string, Fault[]> = {
       `maxRetries ${MAX_RETRIES}`,
       `timeoutSeconds ${TIMEOUT}`,
       `callbackUrl ${CALLBACK_URL}`,
-      'callbackHeaders.te is a header that callers cannot set',
+      'callbackHeaders.te is a header that you cannot set',
       `callbackHeaders.a ${STRING}`,
     ),
   ],
@@ -365,7 +365,7 @@ const REFUSED: Record<string, Fault[]> = {
     ),
     fault(
       { ...requeue, action: 'delete', delaySeconds: 0 },
-      'delaySeconds goes with action requeue or reschedule only',
+      'delaySeconds is allowed only with action requeue or reschedule',
     ),
   ],
   'Copy Job': values('payload', OBJECT, ['x', 5, []]),
@@ -768,7 +768,7 @@ describe('queries', () => {
   const LIMIT = 'limit must be an integer of at least 1';
   const OFFSET = 'offset must be an integer of at least 0';
   const STATUS = 'status must be one of scheduled, pending, delivered, running, completed, dead, killed';
-  const CURSOR = 'cursor must be one that a response returned';
+  const CURSOR = 'cursor must be a cursor from an earlier response';
   const TIME = 'must be an ISO 8601 timestamp with a time zone';
   const NUMBERS = ['1.5', 'abc', '', '1e2', '0x1', '%2B1', '%201', '1%00', '%EF%BC%91', 'null', '-1'];
   const each = (path: string, wrong: string[], error: string) => wrong.map((value) => [`${path}${value}`, error]);

@@ -82,7 +82,7 @@ it.each([
   const { status, body: refusal } = await create(space, 'k', body);
   expect([status, refusal]).toEqual([
     422,
-    { error: 'Idempotency-Key was used with another body', code: 'IDEMPOTENCY_MISMATCH' },
+    { error: 'Idempotency-Key was already used with a different body', code: 'IDEMPOTENCY_MISMATCH' },
   ]);
   expect((await create(space, 'k')).body).toEqual(first);
 });

@@ -244,13 +244,13 @@ it.each([
 it.each([
   ['without options', {}],
   ['with options', { delaySeconds: 60 }],
-])('stops at the job whose idempotency key was used with another body, in a list %s', async (_, fields) => {
+])('stops at the job whose idempotency key was already used with a different body, in a list %s', async (_, fields) => {
   const space = newSpace();
   const list = Array.from({ length: 150 }, (_, n) => ({ name: 'work', payload: { n }, ...fields }));
   const first = await create(space, list.slice(0, 121), 'mixed');
   list[120] = { name: 'work', payload: { n: -1 }, ...fields };
   const { status, body } = await create(space, list, 'mixed');
-  const error = 'Idempotency-Key was used with another body';
+  const error = 'Idempotency-Key was already used with a different body';
   expect([status, body]).toEqual([422, { error, code: 'IDEMPOTENCY_MISMATCH', stored: 120 }]);
   list[0] = { name: 'other', payload: { n: 0 }, ...fields };
   expect((await create(space, list, 'mixed')).body).toEqual({ error, code: 'IDEMPOTENCY_MISMATCH' });

@@ -65,7 +65,7 @@ it('continues the list of keys after a page whose last key was revoked, without 
   expect([idsOf(body), last['x-next-cursor']]).toEqual([[third, first], undefined]);
 });
 
-const FULL = { code: 'TOO_MANY_KEYS', error: 'Space has as many API keys as the service allows; revoke some first' };
+const FULL = { code: 'TOO_MANY_KEYS', error: 'Space has reached its limit of API keys; revoke some first' };
 
 it('refuses a key of a space that has KEYS_PER_SPACE keys, whoever makes it, until one is revoked', async () => {
   const manager = await managerOf('full');

@@ -64,7 +64,7 @@ it('refuses further requests of any key, serves probes and heartbeats, and then 
     return refused.status === 503;
   });
   expect(refused.body).toEqual({
-    error: 'Server is busy; nothing was done, send the request again',
+    error: 'Server is busy; nothing was done, retry the request',
     code: 'OVERLOADED',
   });
   expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);

@@ -108,7 +108,7 @@ it('COMPAT=emit takes a job back after its timeoutSeconds, and explains that to 
 
 it('COMPAT=emit names the delivery window in the OpenAPI document', async () => {
   const { info } = (await emit.call('GET', '/openapi.json')).body;
-  expect(info.description).toContain('must be acked | the `timeoutSeconds` of the job |');
+  expect(info.description).toContain('must be acked | `timeoutSeconds` of the job |');
 });
 
 describe('realtimeUrl', () => {

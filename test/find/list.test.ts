@@ -122,7 +122,7 @@ describe('with CORS', () => {
 });
 
 describe('a query of List Jobs that is refused', () => {
-  const OFFSET = 'offset must not be given together with cursor, order or a filter other than one status; use cursor';
+  const OFFSET = 'offset cannot be combined with cursor, order or a filter other than a single status; use cursor';
   const TIME = 'must be an ISO 8601 timestamp with a time zone';
   it.each([
     ['?status=open', 'status must be one of scheduled, pending, delivered, running, completed, dead, killed'],
@@ -141,9 +141,9 @@ describe('a query of List Jobs that is refused', () => {
     ['?createdBefore=2026-01-01T00:00:00', `createdBefore ${TIME}`],
     ['?createdBefore=2026-01-01T00:00:00+01:00', `createdBefore ${TIME}`],
     ['?order=up', 'order must be one of asc, desc'],
-    ['?cursor=', 'cursor must be one that a response returned'],
-    ['?cursor=-1', 'cursor must be one that a response returned'],
-    ['?cursor=9999999999999999', 'cursor must be one that a response returned'],
+    ['?cursor=', 'cursor must be a cursor from an earlier response'],
+    ['?cursor=-1', 'cursor must be a cursor from an earlier response'],
+    ['?cursor=9999999999999999', 'cursor must be a cursor from an earlier response'],
     ['?cursor=5&offset=1', OFFSET],
     ['?order=asc&offset=1', OFFSET],
     ['?status=dead&status=killed&offset=1', OFFSET],

@@ -89,7 +89,7 @@ it('settings of a space are kept when it has no jobs', async () => {
 describe.each(['maxPending', 'maxBytes'])('%s', (name) => {
   const FORBIDDEN = {
     status: 403,
-    body: { code: 'FORBIDDEN', error: `${name} was set with a key for every space: this key may only lower it` },
+    body: { code: 'FORBIDDEN', error: `${name} was set with a key for every space; this key may only lower it` },
   };
   const ofTenant = async () => {
     const { key } = await service.key(['spaces:manage'], { spaceId: space });

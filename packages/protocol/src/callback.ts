@@ -4,11 +4,11 @@ import { LIMITS } from './limits.js';
 import { describeAs } from './schema/describe.js';
 import { isJsonObject } from './schema/fields.js';
 
-const URL_RULE = 'must be an http or https URL without user name and password';
+const URL_RULE = 'must be an http or https URL without a username or password';
 
 /**
- * Scheme and host in full, and no blanks, because the URL parser would repair `http:a` and ` http://a`, and drop the @
- * of `http://@a`.
+ * Require the scheme and host in full and no whitespace: the URL parser would repair `http:a` and ` http://a`, and drop
+ * the @ of `http://@a`.
  */
 const FORM = /^https?:\/\/[^\s/?#\\@]+([/?#]\S*)?$/i;
 
@@ -16,17 +16,17 @@ const FORM = /^https?:\/\/[^\s/?#\\@]+([/?#]\S*)?$/i;
 const SHOWN_FORM = FORM.source.replace('https?', '[Hh][Tt][Tt][Pp][Ss]?');
 
 /**
- * URL of the callback. Only its form is checked here. The address behind a name may be another one by the time the job
+ * URL of the callback. Only its syntax is checked here. A hostname may resolve to another address by the time the job
  * ends, so the sender checks addresses when it connects.
  */
 export const callbackUrl = z
   .string({ error: 'must be a string' })
   .max(LIMITS.callbackUrlCharacters, { error: `must be at most ${LIMITS.callbackUrlCharacters} characters` })
-  // A lone surrogate cannot be stored as UTF-8: the job would show another URL than the given one.
+  // A lone surrogate cannot be stored as UTF-8: the job would show a different URL.
   .refine((text) => FORM.test(text) && text.isWellFormed() && URL.canParse(text), { error: URL_RULE })
-  .meta({ format: 'uri', pattern: SHOWN_FORM, description: 'http or https, without user name and password' });
+  .meta({ format: 'uri', pattern: SHOWN_FORM, description: 'An http or https URL without a username or password' });
 
-/** Headers that belong to the connection and not to the message. A caller who could set them could smuggle requests. */
+/** Headers that belong to the connection, not the message. A caller who could set them could smuggle requests. */
 const FORBIDDEN = new Set([
   'host',
   'content-length',
@@ -40,12 +40,10 @@ const FORBIDDEN = new Set([
   'trailer',
   'upgrade',
   'expect',
-  '__proto__', // This is not a header of the connection, but objects of libraries on the way lose this name.
+  '__proto__', // Not a connection header, but libraries along the way drop a property with this name.
 ]);
 
-/**
- * Only the service sends headers that sign. Otherwise callers could replace a signature, or add one where none is made.
- */
+/** Signature headers. Only the service sets them; a caller could otherwise replace a signature, or forge one. */
 const OF_SIGNATURE = /^webhook-/i;
 
 /** `OF_SIGNATURE` without its flag, because JSON Schema has no flags. */
@@ -57,9 +55,9 @@ const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 function headerFault(header: string, value: unknown): string | null {
   if (!TOKEN.test(header)) return 'is not a valid header name';
-  if (FORBIDDEN.has(header.toLowerCase()) || OF_SIGNATURE.test(header)) return 'is a header that callers cannot set';
+  if (FORBIDDEN.has(header.toLowerCase()) || OF_SIGNATURE.test(header)) return 'is a header that you cannot set';
   if (typeof value !== 'string') return 'must be a string';
-  if (!FIELD_VALUE.test(value)) return 'has a character that a header cannot carry';
+  if (!FIELD_VALUE.test(value)) return 'contains a character that is not allowed in a header';
   return null;
 }
 
@@ -81,13 +79,13 @@ const checkedHeaders = z
       bytes += header.length + (typeof value === 'string' ? value.length : 0);
     }
     if (bytes > LIMITS.callbackHeadersBytes) {
-      ctx.addIssue({ code: 'custom', message: `must be at most ${LIMITS.callbackHeadersBytes} bytes in all` });
+      ctx.addIssue({ code: 'custom', message: `must be at most ${LIMITS.callbackHeadersBytes} bytes in total` });
     }
   });
 
 /**
- * Headers to merge into the callback request: strings by name, at most 20 and 4 KB; headers that control the
- * connection, or sign, are refused.
+ * Headers to merge into the callback request: strings by name, at most 20 headers and 4 KB. Connection and signature
+ * headers are refused.
  */
 export const callbackHeaders = describeAs(
   checkedHeaders,
@@ -101,16 +99,16 @@ export const callbackHeaders = describeAs(
     )
     .meta({
       maxProperties: LIMITS.callbackHeaders,
-      description: `Headers to send along, ${LIMITS.callbackHeadersBytes} bytes in all; no repeated name, none that controls the connection, none that begins with webhook-, in any case of letters`,
+      description: `Headers to add to the callback, at most ${LIMITS.callbackHeadersBytes} bytes in total. Names must be unique and, in any case, must not be connection headers or start with \`webhook-\``,
     }),
 );
 
 /**
  * Read a `Retry-After` header: seconds, or a date.
  *
- * @param nowMs the time from which a date counts, epoch milliseconds
- * @param longestMs longest wait that is accepted; a longer one is cut to it
- * @returns milliseconds to wait; 0 when there is no header, or an invalid one
+ * @param nowMs time to which a date is relative, epoch milliseconds
+ * @param longestMs maximum wait; longer ones are capped
+ * @returns milliseconds to wait; 0 without a header or with an invalid one
  * @see RFC 9110 §10.2.3
  */
 export function retryAfterMs(header: string | undefined, nowMs: number, longestMs: number): number {
@@ -120,8 +118,8 @@ export function retryAfterMs(header: string | undefined, nowMs: number, longestM
 }
 
 /**
- * Derive the keys that sign the callbacks of a space: HMAC-SHA256(master, "callback:" + spaceId). With one key for all
- * spaces, a producer could have any body signed for the receiver of another tenant.
+ * Derive the keys that sign the callbacks of a space: HMAC-SHA256(master, "callback:" + spaceId). With a single key for
+ * all spaces, a producer could have any body signed for another tenant's receiver.
  *
  * @param masters the keys of CALLBACK_SIGNING_SECRET, newest first
  * @returns 32 bytes for each master, in the same order
@@ -130,7 +128,7 @@ export function callbackKeys(masters: readonly Buffer[], spaceId: string): Buffe
   return masters.map((master) => createHmac('sha256', master).update(`callback:${spaceId}`).digest());
 }
 
-/** Write the keys of a space in the form that its receivers expect: `whsec_` and base64, as in Standard Webhooks. */
+/** Format the signing keys of a space as its receivers expect them: `whsec_` and base64, as in Standard Webhooks. */
 export function callbackSecrets(masters: readonly Buffer[], spaceId: string): string[] {
   return callbackKeys(masters, spaceId).map((key) => `whsec_${key.toString('base64')}`);
 }
@@ -140,7 +138,7 @@ export const callbackSecretList = z
   .object({
     secrets: z
       .array(z.string())
-      .describe('`whsec_` and base64, newest first; empty when the service does not sign callbacks'),
+      .describe('Secrets in the form `whsec_<base64>`, newest first; empty if the service does not sign callbacks'),
   })
   .meta({ id: 'CallbackSecretList' });
 export type CallbackSecretList = z.output<typeof callbackSecretList>;

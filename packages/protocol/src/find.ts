@@ -15,7 +15,7 @@ import {
   timestampMs,
 } from './schema/fields.js';
 
-/** Which jobs of a space a call is about. The parts are combined with AND. */
+/** Selects jobs of a space. The parts are combined with AND. */
 export interface JobFilter {
   /** Statuses to match; empty matches any. */
   statuses: readonly Status[];
@@ -23,20 +23,20 @@ export interface JobFilter {
   names: readonly string[];
   /** Tags that the job must all have; empty matches any. */
   tags: readonly string[];
-  /** Earliest time of creation, epoch milliseconds; null for no limit. */
+  /** Earliest creation time (inclusive), epoch milliseconds; null for no limit. */
   createdAfter: number | null;
-  /** Time before which the job was created, epoch milliseconds; null for no limit. */
+  /** Latest creation time (exclusive), epoch milliseconds; null for no limit. */
   createdBefore: number | null;
-  /** Text that the payload, result or error contains; null matches any. */
+  /** Text that the payload, result or error must contain; null matches any. */
   q: string | null;
 }
 
 /**
- * Make a schema of a list of values to look for. Duplicates are dropped. An empty list is refused, because it would stand
- * for every job.
+ * Make the schema of a list of values to match. Duplicates are dropped. An empty list is refused, because it would match
+ * every job.
  *
- * @param max most values
- * @param what noun of the values, for errors
+ * @param max maximum number of values
+ * @param what plural noun for the values, for errors
  */
 function listOf<T extends z.ZodType<string, string>>(
   value: T,
@@ -51,7 +51,7 @@ function listOf<T extends z.ZodType<string, string>>(
   );
 }
 
-/** Make a schema of one value to look for or several, as a query has them. */
+/** Make the schema of one or several values to match in a query string. */
 function oneOrMoreOf<T extends z.ZodType<string, string>>(value: T, max: number, what: string) {
   const list = listOf(value, max, what, 'must be a string or an array of strings');
   return describeAs(oneOrMore(list), z.array(value).min(1).max(max));
@@ -59,7 +59,7 @@ function oneOrMoreOf<T extends z.ZodType<string, string>>(value: T, max: number,
 
 const status = z.enum(STATUSES, { error: `must be one of ${STATUSES.join(', ')}` });
 
-/** Statuses to look for: one or several. */
+/** One or several statuses to match. */
 export const statusFilter = oneOrMoreOf(status, LIMITS.filterStatuses, 'statuses').describe(
   'Only jobs with one of these statuses',
 );
@@ -67,7 +67,7 @@ export const statusFilter = oneOrMoreOf(status, LIMITS.filterStatuses, 'statuses
 const NAMES = [nameFilter, LIMITS.pollNames, 'names'] as const;
 const TAGS = [tag, LIMITS.tags, 'tags'] as const;
 
-/** Id of a job to look for, which need not exist. One that no job can have is refused: it is a mistake of the caller. */
+/** ID of a job to match. The job need not exist, but text that cannot be a job ID is refused as a caller's mistake. */
 export const jobIdFilter = z
   .string({ error: 'must be a string' })
   .regex(new RegExp(JOB_ID), { error: 'must be the id of a job' });
@@ -76,12 +76,12 @@ const TEXT = boundedText(LIMITS.searchCharacters);
 const DESCRIPTION = {
   names: 'Only jobs with one of these names',
   tags: 'Only jobs with all of these tags',
-  createdAfter: 'Only jobs created at this time or later, ISO 8601 with a time zone',
-  createdBefore: 'Only jobs created before this time, ISO 8601 with a time zone',
-  q: 'Only jobs whose payload, result or error, as JSON without blanks, contains this text in upper or lower case',
+  createdAfter: 'Only jobs created at or after this time (ISO 8601 with a time zone)',
+  createdBefore: 'Only jobs created before this time (ISO 8601 with a time zone)',
+  q: 'Only jobs whose payload, result or error, written as compact JSON, contains this text (case-insensitive)',
 };
 
-/** The parts of a filter other than the status, as a query has them. */
+/** The parts of a filter other than the status, in a query string. */
 export const queryFilter = {
   name: oneOrMoreOf(...NAMES)
     .optional()
@@ -94,7 +94,7 @@ export const queryFilter = {
   q: once(TEXT).optional().describe(DESCRIPTION.q),
 };
 
-/** The parts of a filter other than the status, as a body has them. */
+/** The parts of a filter other than the status, in a body. */
 export const bodyFilter = {
   names: listOf(...NAMES)
     .optional()
@@ -108,7 +108,7 @@ export const bodyFilter = {
   q: TEXT.optional().describe(DESCRIPTION.q),
 };
 
-/** Parts of a filter; undefined for those that a request leaves out. */
+/** Parts of a filter; undefined for those that a request omits. */
 interface FilterParts {
   names?: string[] | undefined;
   tags?: string[] | undefined;
@@ -126,7 +126,7 @@ export const filterOf = (statuses: readonly Status[] | undefined, parts: FilterP
   q: parts.q ?? null,
 });
 
-/** Form of a cursor: below 2^53, which orders reach in the year 2248. */
+/** Format of a cursor: an order below 2^53, which orders reach in the year 2248. */
 const CURSOR = /^[0-8]?[0-9]{1,15}$/;
 
 const cursor = describeAs(queryCursor(CURSOR).transform(Number), z.string().regex(CURSOR));
@@ -140,25 +140,25 @@ export const listJobsQuery = z
     ...queryFilter,
     order: once(z.enum(ORDERS, { error: `must be one of ${ORDERS.join(', ')}` }))
       .default('desc')
-      .describe('By creation: `desc` begins with the newest job, `asc` with the oldest; default `desc`'),
-    cursor: cursor.optional().describe('`x-next-cursor` of the response before: the page that follows it'),
+      .describe('Order by creation: `desc` lists the newest job first, `asc` the oldest'),
+    cursor: cursor.optional().describe('The `x-next-cursor` of the previous page'),
     limit: queryInteger(1, LIMITS.listMax)
       .default(LIMITS.listDefault)
-      .describe(`Jobs in a page; above ${LIMITS.listMax} is served as ${LIMITS.listMax}`),
+      .describe(`Maximum number of jobs per page; values above ${LIMITS.listMax} are capped at ${LIMITS.listMax}`),
     offset: queryInteger(0, Number.MAX_SAFE_INTEGER)
       .default(0)
-      .describe('Jobs to skip, from the newest; only together with `limit` and one `status`'),
+      .describe('Number of newest jobs to skip; can be combined only with `limit` and a single `status`'),
   })
   .superRefine(({ offset, status = [], order, limit: _, ...others }, ctx) => {
     const isAlone = status.length <= 1 && order === 'desc' && Object.values(others).every((one) => one === undefined);
     if (offset === 0 || isAlone) return;
-    const message = 'must not be given together with cursor, order or a filter other than one status; use cursor';
+    const message = 'cannot be combined with cursor, order or a filter other than a single status; use cursor';
     ctx.addIssue({ code: 'custom', message, path: ['offset'] });
   })
   .transform(({ status, name, tag, limit, offset, order, cursor = null, ...parts }) => ({
     filter: filterOf(status, { ...parts, names: name, tags: tag }),
     order,
-    /** Place in the space after which the page begins; null for the first page. */
+    /** Order of the job after which the page starts; null for the first page. */
     cursor,
     limit,
     offset,

@@ -23,17 +23,14 @@ const keyScopes = boundedArray(scope, {
   ...{ min: 1, max: LIMITS.keyScopes, what: 'scopes', error: 'must be an array of scopes' },
 }).transform(scopesOf);
 
-/** How many calls a key may make, in each process of the API: a bucket of `burst` calls that is refilled all the time. */
+/** Rate limit of a key in each API process: a token bucket of `burst` calls that refills at `perSecond`. */
 const keyLimits = exactObject({
-  perSecond: numberBetween(LIMITS.keyPerSecondMin, LIMITS.keyPerSecondMax).describe('Calls per second, on average'),
-  burst: integerBetween(1, LIMITS.keyBurstMax).describe('Calls that it may make at once after a pause'),
+  perSecond: numberBetween(LIMITS.keyPerSecondMin, LIMITS.keyPerSecondMax).describe('Average calls per second'),
+  burst: integerBetween(1, LIMITS.keyBurstMax).describe('Maximum number of calls at once, after a quiet period'),
 }).meta({ id: 'KeyLimits' });
 export type KeyLimits = z.output<typeof keyLimits>;
 
-/**
- * Body of Create Key. Unlike elsewhere, an unknown field is refused, because a misspelt
- * `spaceId` would create a key for every space.
- */
+/** Body of Create Key. Unknown fields are refused, because a misspelled `spaceId` would create a key for every space. */
 export const createKeyRequest = exactObject({
   name,
   scopes: describeAs(
@@ -43,62 +40,60 @@ export const createKeyRequest = exactObject({
       .min(1)
       .max(LIMITS.keyScopes)
       .describe(
-        '`jobs:write` stands for jobs:ack, jobs:progress, jobs:event, jobs:complete and jobs:fail, which the key has then',
+        'Scopes of the key. `jobs:write` is shorthand for `jobs:ack`, `jobs:progress`, `jobs:event`, `jobs:complete` and `jobs:fail`',
       ),
   ),
   spaceId: spaceId
     .nullable()
     .default(null)
     .describe(
-      'The one space the key works in; null for every space, or for that of the caller, if its key is bound to one',
+      'Space to bind the key to; null for every space, or for the space of the caller if its own key is bound to one',
     ),
-  expiresAt: timestamp
-    .nullable()
-    .default(null)
-    .describe('Time from which the key is refused; must be in the future; null for never'),
-  limits: keyLimits.nullable().default(null).describe('How many calls it may make; null for no limit'),
+  expiresAt: timestamp.nullable().default(null).describe('When the key expires, a time in the future; null for never'),
+  limits: keyLimits.nullable().default(null).describe('Rate limit of the key; null for no limit'),
 }).meta({ id: 'CreateKey' });
 export type CreateKeyRequest = z.output<typeof createKeyRequest>;
 
-/** Form of the id of an API key. */
+/** Format of the ID of an API key, as a regular expression. */
 export const KEY_ID_FORM = '[a-z0-9]{1,32}';
 
 /** Query of List Keys. */
 export const listKeysQuery = z.object({
   limit: queryInteger(1, LIMITS.listMax)
     .default(LIMITS.listDefault)
-    .describe(`Keys in a page; above ${LIMITS.listMax} is served as ${LIMITS.listMax}`),
+    .describe(`Maximum number of keys per page; values above ${LIMITS.listMax} are capped at ${LIMITS.listMax}`),
   cursor: queryCursor(new RegExp(`^${KEY_ID_FORM}$`))
     .optional()
-    .describe('`x-next-cursor` of the response before: the page that follows it'),
+    .describe('The `x-next-cursor` of the previous page'),
 });
 export type ListKeysQuery = z.output<typeof listKeysQuery>;
 
 /** Query of Revoke Key. */
 export const revokeKeyQuery = z.object({
-  keepChildren: queryFlag.default(false).describe('Whether the keys that it made stay valid'),
+  keepChildren: queryFlag.default(false).describe('Whether the keys that were created with it stay valid'),
 });
 
-/** Body of Rotate Key. An unknown field is refused, because a misspelt `overlapSeconds` would keep a leaked secret valid. */
+/** Body of Rotate Key. Unknown fields are refused: a misspelled `overlapSeconds` would keep a leaked secret valid. */
 export const rotateKeyRequest = exactObject({
   overlapSeconds: withDefault(numberBetween(0, LIMITS.overlapSecondsMax), LIMITS.overlapSecondsDefault).describe(
-    'How long the present secret is accepted beside the new one; 86 400 by default; 0 refuses it at once',
+    'Number of seconds that the old secret keeps working; 0 revokes it immediately',
   ),
 }).meta({ id: 'RotateKey' });
 export type RotateKeyRequest = z.output<typeof rotateKeyRequest>;
 
 const created = {
-  id: z.string().describe('Middle part of `ym_<id>_<secret>`'),
+  id: z.string().describe('ID of the key, which is also the middle part of `ym_<id>_<secret>`'),
   name: z.string(),
   scopes: z.array(z.enum(SCOPES)),
-  spaceId: z.string().nullable().describe('The one space the key works in; null for every space'),
-  expiresAt: instant.nullable().describe('Null when it never expires'),
+  spaceId: z.string().nullable().describe('Space the key is bound to; null for every space'),
+  expiresAt: instant.nullable().describe('When the key expires; null for never'),
   createdAt: instant,
-  limits: keyLimits.optional().describe('How many calls it may make; absent without a limit'),
-  createdBy: z.string().optional().describe('Id of the key that made it; absent for `ADMIN_API_KEY`'),
+  limits: keyLimits.optional().describe('Rate limit of the key; absent without one'),
+  createdBy: z.string().optional().describe('ID of the key that created this one; absent if that was `ADMIN_API_KEY`'),
 };
 
-const lastUsedAt = instant.optional().describe('Time of its last use, at most 60 s behind; absent before the first');
+const LAST_USED = 'When the key was last used, up to 60 seconds behind; absent before the first use';
+const lastUsedAt = instant.optional().describe(LAST_USED);
 
 /** An API key without its secret. */
 export const apiKey = z.object({ ...created, lastUsedAt }).meta({ id: 'ApiKey' });
@@ -107,23 +102,23 @@ export type ApiKey = z.output<typeof apiKey>;
 /** Response of List Keys. */
 export const apiKeyList = z.array(apiKey).meta({ id: 'ApiKeyList' });
 
-/** Response of Get Own Key. ADMIN_API_KEY is not stored, so it has no times. */
+/** Response of Get Own Key. ADMIN_API_KEY isn't stored, so it has no timestamps. */
 export const ownApiKey = z
   .object({
     ...created,
-    createdAt: instant.nullable().describe('Null for the key of `ADMIN_API_KEY`, whose id is `admin`'),
-    lastUsedAt: lastUsedAt.describe(
-      'Time of its last use, at most 60 s behind; absent before the first, and always for the key of `ADMIN_API_KEY`',
-    ),
+    createdAt: instant.nullable().describe('Null for `ADMIN_API_KEY`, whose ID is `admin`'),
+    lastUsedAt: lastUsedAt.describe(`${LAST_USED}, and always for \`ADMIN_API_KEY\``),
   })
   .meta({ id: 'OwnApiKey' });
 export type OwnApiKey = z.output<typeof ownApiKey>;
 
-/** Response of Create Key and of Rotate Key: the only responses that contain the key itself. */
+/** Response of Create Key and Rotate Key, the only responses that contain the key itself. */
 export const createdApiKey = z
   .object({
     ...created,
-    key: z.string().describe('`ym_<id>_<secret>`, with a secret of 256 random bits; no other response contains it'),
+    key: z
+      .string()
+      .describe('The key itself, `ym_<id>_<secret>` with a secret of 256 random bits. No other response contains it'),
   })
   .meta({ id: 'CreatedApiKey' });
 export type CreatedApiKey = z.output<typeof createdApiKey>;

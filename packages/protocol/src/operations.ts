@@ -9,31 +9,31 @@ import { count, instant, jobStatus } from './schema/response-fields.js';
 
 const ACTIONS = Object.keys(OPERATION_ACTIONS) as [OperationAction, ...OperationAction[]];
 
-/** Which jobs an operation is about. An unknown field is refused, because a misspelt filter must not match all jobs. */
+/** Selects the jobs of an operation. Unknown fields are refused, because a misspelled filter must not match every job. */
 const operationFilter = exactObject({
   status: describeAs(
     statusFilter.describe(''),
     z.union([jobStatus, z.array(jobStatus).min(1).max(LIMITS.filterStatuses)]),
-  ).describe('Only jobs with one of these statuses, in each of which the action must be possible'),
+  ).describe('Only jobs with one of these statuses. The action must be possible in each of them'),
   ...bodyFilter,
 }).meta({ id: 'OperationFilterRequest' });
 
-/** Body of Start Operation. An unknown field is refused, because a misspelt `dryRun` must change nothing. */
+/** Body of Start Operation. Unknown fields are refused, because a misspelled `dryRun` must not change anything. */
 export const operationRequest = exactObject({
   action: z.enum(ACTIONS, { error: `must be one of ${ACTIONS.join(', ')}` }),
   filter: operationFilter,
   limit: integerBetween(1, Number.MAX_SAFE_INTEGER)
     .nullable()
     .default(null)
-    .describe('Maximum number of jobs to change; default: all'),
+    .describe('Maximum number of jobs to change; null for all'),
   dryRun: withDefault(z.boolean({ error: 'must be a boolean' }), false).describe(
-    'Only count, in `changed`, the jobs that it would change',
+    'Whether to only count, in `changed`, the jobs that the operation would change',
   ),
   reason: boundedText(LIMITS.operationReasonCharacters)
     .nullable()
     .default(null)
-    .describe('Reason, shown with the operation; of a kill also in the history of each job'),
-  delaySeconds: delaySeconds.describe('When the jobs become claimable; for requeue and reschedule'),
+    .describe('Reason, shown with the operation; for a kill, also in the history of each job'),
+  delaySeconds: delaySeconds.describe('Seconds until the jobs become claimable; only for `requeue` and `reschedule`'),
 })
   .superRefine(({ action, filter, delaySeconds }, ctx) => {
     const fault = (path: string[], message: string) => ctx.addIssue({ code: 'custom', path, message });
@@ -41,7 +41,7 @@ export const operationRequest = exactObject({
     const wrong = filter.status.find((one) => !possible.includes(one));
     if (wrong !== undefined) fault(['filter', 'status'], `must be of ${possible.join(', ')} with action ${action}`);
     const isTimed = action === 'requeue' || action === 'reschedule';
-    if (!isTimed && delaySeconds !== null) fault(['delaySeconds'], 'goes with action requeue or reschedule only');
+    if (!isTimed && delaySeconds !== null) fault(['delaySeconds'], 'is allowed only with action requeue or reschedule');
     if (action === 'reschedule' && delaySeconds === null) fault(['delaySeconds'], 'is required with action reschedule');
   })
   .meta({ id: 'OperationRequest' });
@@ -50,7 +50,7 @@ export type OperationRequest = z.output<typeof operationRequest>;
 export const OPERATION_STATUSES = ['running', 'done', 'cancelled'] as const;
 export type OperationStatus = (typeof OPERATION_STATUSES)[number];
 
-/** An operation, as it is now. Fields that are null by default in the request are left out when they are. */
+/** The current state of an operation. Request fields that are null are omitted. */
 export const operation = z
   .object({
     id: z.string(),
@@ -66,21 +66,21 @@ export const operation = z
         q: z.string().optional(),
         ids: z.array(z.string()).optional(),
       })
-      .meta({ id: 'OperationFilter', description: 'As in the request' }),
+      .meta({ id: 'OperationFilter', description: 'Filter of the operation, as in the request' }),
     limit: count.optional(),
-    dryRun: z.boolean().optional().describe('Only when true'),
+    dryRun: z.boolean().optional().describe('Absent if false'),
     reason: z.string().optional(),
     delaySeconds: z.number().optional(),
     status: z.enum(OPERATION_STATUSES),
-    looked: count.describe('Jobs that were examined'),
-    changed: count.describe('Jobs that were changed; with `dryRun`, that would be'),
-    skipped: count.describe('Jobs that matched, but were no longer in that status, or whose unique key is taken'),
-    left: count.describe('Jobs that are not examined yet'),
+    looked: count.describe('Number of jobs examined'),
+    changed: count.describe('Number of jobs changed; with `dryRun`, the number that would be'),
+    skipped: count.describe('Number of matching jobs whose status had changed, or whose unique key was taken'),
+    left: count.describe('Number of jobs not examined yet'),
     startedAt: instant,
     finishedAt: instant.nullable(),
   })
   .meta({ id: 'Operation' });
 export type Operation = z.output<typeof operation>;
 
-/** Response of List Operations: newest first. */
+/** Response of List Operations, newest first. */
 export const operationList = z.object({ operations: z.array(operation) }).meta({ id: 'OperationList' });

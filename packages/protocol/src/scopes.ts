@@ -1,5 +1,9 @@
-/** Every scope. `keys:manage` is for API keys, `jobs:manage` for jobs that have ended, `spaces:manage` for the settings
- * of spaces and their pause. @see docs/api-keys.md#scopes */
+/**
+ * Every scope. `keys:manage` covers API keys, `jobs:manage` jobs that have ended, and `spaces:manage` the settings and
+ * pause of spaces.
+ *
+ * @see docs/api-keys.md#scopes
+ */
 export const SCOPES = [
   'jobs:create',
   'jobs:read',
@@ -20,7 +24,7 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number];
 
-/** Scopes that include others. `jobs:worker` leaves out jobs:create, jobs:kill and jobs:manage on purpose. */
+/** Scopes that include others. `jobs:worker` deliberately omits jobs:create, jobs:kill and jobs:manage. */
 const COVERS: Partial<Record<Scope, readonly Scope[]>> = {
   'jobs:read': ['jobs:read:progress'],
   'jobs:worker': [
@@ -36,18 +40,18 @@ const COVERS: Partial<Record<Scope, readonly Scope[]>> = {
   ],
 };
 
-/** Scopes for which `jobs:write` stands in a request for a key, as clients of emit.run know it. */
+/** Scopes that `jobs:write` expands to when a key is created. Clients of emit.run use it. */
 const WRITE: readonly Scope[] = ['jobs:ack', 'jobs:progress', 'jobs:event', 'jobs:complete', 'jobs:fail'];
 
-/** What a request for a key may have among its scopes. */
+/** Scopes that may be requested for a key. */
 export const REQUESTED_SCOPES = [...SCOPES, 'jobs:write'] as const;
 
-/** Return the scopes that a key gets, each once. `jobs:write` is not one of them, but a shorthand for some. */
+/** Return the scopes that a key gets, without duplicates. `jobs:write` isn't a scope, but shorthand for several. */
 export function scopesOf(requested: readonly (typeof REQUESTED_SCOPES)[number][]): Scope[] {
   return [...new Set(requested.flatMap((scope) => (scope === 'jobs:write' ? WRITE : [scope])))];
 }
 
-/** Return all scopes that a list of scopes grants, including the covered ones. */
+/** Return all scopes that a list of scopes grants, including those they cover. */
 export function grantsOf(scopes: readonly Scope[]): ReadonlySet<Scope> {
   return new Set(scopes.flatMap((scope) => [scope, ...(COVERS[scope] ?? [])]));
 }

@@ -8,72 +8,77 @@ import "encoding/json"
 // AppendedLogs is a value of the API.
 type AppendedLogs struct {
 	// Always true
-	Success  bool `json:"success"`
-	Inserted int  `json:"inserted"`
-	// Seq of the first entry of the batch
+	Success bool `json:"success"`
+	// Number of entries stored
+	Inserted int `json:"inserted"`
+	// `seq` of the first entry of the batch
 	FromSeq int `json:"fromSeq"`
-	// Seq of its last entry
+	// `seq` of the last entry of the batch
 	ToSeq int `json:"toSeq"`
 }
 
 // ClaimedJob is a value of the API.
 type ClaimedJob struct {
-	// 28 characters; not guessable
+	// Unguessable ID of 28 characters
 	ID      string          `json:"id"`
 	Name    string          `json:"name"`
 	Payload json.RawMessage `json:"payload"`
-	// Execution window: how long an attempt may take between two heartbeats
+	// Execution window: maximum number of seconds between two heartbeats
 	TimeoutSeconds float64 `json:"timeoutSeconds"`
 	MaxRetries     int     `json:"maxRetries"`
-	// Attempts before this one
+	// Number of earlier attempts
 	AttemptNumber int       `json:"attemptNumber"`
 	CreatedAt     Timestamp `json:"createdAt"`
-	// Data of the latest checkpoint of any earlier attempt, or null
+	// Data of the latest checkpoint of any earlier attempt; null if there is none
 	Checkpoint json.RawMessage `json:"checkpoint"`
-	// Number of the attempt that an ack starts, from 1
+	// Number of this attempt, starting at 1
 	Attempt int `json:"attempt"`
-	// Opaque; sent back as `x-delivery-token`, it makes calls of a worker that lost the job change nothing
+	// Opaque token of this delivery. Calls that send it as `x-delivery-token` have no effect once the
+	// worker has lost the job
 	DeliveryToken string `json:"deliveryToken"`
 }
 
 // Copy is a value of the API.
 type Copy struct {
-	// Another payload; default that of the job
+	// Payload of the copy. Default: that of the job
 	Payload json.RawMessage `json:"payload,omitempty"`
 }
 
 // CreateJob is a value of the API.
 type CreateJob struct {
-	// Well-formed Unicode
+	// Kind of work, such as `resize`; workers poll for names
 	Name string `json:"name"`
 	// Data for the worker. Default: `null`
 	Payload json.RawMessage `json:"payload,omitempty"`
-	// Attempts after the first; each failure or timeout of an attempt uses one. Default: `3`
+	// Number of retries after the first attempt; each failed or timed-out attempt uses one. Default: `3`
 	MaxRetries *int `json:"maxRetries,omitempty"`
-	// Execution window: how long an attempt may take between two heartbeats. Default: `300`
+	// Execution window: maximum number of seconds between two heartbeats. Default: `300`
 	TimeoutSeconds *float64 `json:"timeoutSeconds,omitempty"`
+	// URL to send a POST request to when the job ends; http or https, without a username or password.
 	// Default: `null`
 	CallbackURL *string `json:"callbackUrl,omitempty"`
-	// Default: `null`
+	// Headers to add to the callback. Default: `null`
 	CallbackHeaders map[string]string `json:"callbackHeaders,omitempty"`
-	// Default: `null`
+	// Outcomes that trigger the callback; null for `completed` and `dead`. Default: `null`
 	CallbackOn []CreateJobCallbackOn `json:"callbackOn,omitempty"`
-	// Default: `null`
+	// Unique key: create the job only if no other job holds it. Default: `null`
 	Unique *UniqueRequest `json:"unique,omitempty"`
-	// Words by which jobs are found; no tag twice. Default: `null`
+	// Labels to find and filter jobs by; duplicates are refused. Default: `null`
 	Tags []string `json:"tags,omitempty"`
-	// Not before this time, ISO 8601 with a time zone; a time in the past means now. Default: `null`
+	// Earliest time to run the job (ISO 8601 with a time zone); a time in the past means now. Default:
+	// `null`
 	ScheduledFor *string `json:"scheduledFor,omitempty"`
-	// The same, in seconds from now; not together with `scheduledFor`. Default: `null`
+	// Minimum number of seconds until the job becomes claimable; cannot be combined with `scheduledFor`.
+	// Default: `null`
 	DelaySeconds *float64 `json:"delaySeconds,omitempty"`
-	// Default: `null`
+	// Delays between attempts; null to retry without a delay. Default: `null`
 	Retry *RetryRequest `json:"retry,omitempty"`
-	// How long one attempt may take; heartbeats do not extend it. Default: `null`
+	// Maximum duration of an attempt in seconds; heartbeats do not extend it. Default: `null`
 	MaxRunSeconds *float64 `json:"maxRunSeconds,omitempty"`
-	// How long the job may wait for its first ack, from the moment it can be claimed; then it is dead.
-	// Default: `null`
+	// Maximum number of seconds from when the job becomes claimable to its first ack; if exceeded, the job
+	// is dead. Default: `null`
 	StartWithinSeconds *float64 `json:"startWithinSeconds,omitempty"`
-	// Head start in seconds: the job stands in the queue as if it had been created so much earlier.
+	// Head start in the queue in seconds: the job is treated as if it had been created this much earlier.
 	// Default: `0`
 	Priority *int `json:"priority,omitempty"`
 }
@@ -90,19 +95,19 @@ const (
 
 // ErrorBody is a value of the API.
 type ErrorBody struct {
-	// Message for people
+	// Human-readable message; may change
 	Error string `json:"error"`
-	// Code for programs
+	// Stable code to branch on
 	Code ErrorCode `json:"code"`
-	// Status the job has now; on every 409
+	// Current status of the job; on every 409
 	JobStatus *JobStatus `json:"jobStatus,omitempty"`
-	// What happened before, when that is known; on a 409 of an ack
+	// What happened to the job earlier, if known; on a 409 of an ack
 	Hint *string `json:"hint,omitempty"`
-	// Job that has the unique key; only with `JOB_NOT_UNIQUE`
+	// Job that holds the unique key; only with `JOB_NOT_UNIQUE`
 	JobID *string `json:"jobId,omitempty"`
-	// Jobs of a list that were created or found before it was refused; absent for 0
+	// Number of jobs, from the start of the list, that were created or found before the error; absent if 0
 	Stored *int `json:"stored,omitempty"`
-	// Only when several fields are wrong, or a field of a job in a list
+	// All faults, if several fields are invalid or the field belongs to a job in a list
 	Details []FaultDetail `json:"details,omitempty"`
 }
 
@@ -149,76 +154,77 @@ const (
 
 // FaultDetail is a value of the API.
 type FaultDetail struct {
-	// Path into the request, e.g. `subProgress.build.percent`
+	// Path of the field in the request, such as `subProgress.build.percent`
 	Path string `json:"path"`
-	// Full sentence that starts with the path
+	// What is wrong, as a sentence that starts with the path
 	Message string `json:"message"`
 }
 
 // Job is a value of the API.
 type Job struct {
-	// 28 characters; not guessable
+	// Unguessable ID of 28 characters
 	ID         string          `json:"id"`
 	SpaceID    string          `json:"spaceId"`
 	Name       string          `json:"name"`
 	Payload    json.RawMessage `json:"payload"`
 	Status     JobStatus       `json:"status"`
 	MaxRetries int             `json:"maxRetries"`
-	// Attempts that have started: 0 at creation, one more at each ack, one less at the release of a
-	// running job
+	// Number of attempts started: 0 at creation, plus 1 at each ack, minus 1 when a running job is
+	// released
 	AttemptNumber int `json:"attemptNumber"`
-	// Execution window: how long an attempt may take between two heartbeats
+	// Execution window: maximum number of seconds between two heartbeats
 	TimeoutSeconds float64 `json:"timeoutSeconds"`
-	// Null while pending, also between two attempts. ISO 8601, UTC, milliseconds
+	// When the job was last claimed; null while it is pending or scheduled. ISO 8601 timestamp in UTC,
+	// with milliseconds
 	DeliveredAt *string `json:"deliveredAt"`
-	// Null until the attempt is acked. ISO 8601, UTC, milliseconds
+	// When the current attempt was acked; null until then. ISO 8601 timestamp in UTC, with milliseconds
 	StartedAt *string `json:"startedAt"`
-	// Null unless the status is completed. ISO 8601, UTC, milliseconds
+	// When the job was completed; null in any other status. ISO 8601 timestamp in UTC, with milliseconds
 	CompletedAt *string `json:"completedAt"`
-	// Result of the worker; null until completion
+	// Result reported by the worker; null until the job is completed
 	Result json.RawMessage `json:"result"`
-	// Error of the latest attempt that failed; absent without one
+	// Error of the latest failed attempt; absent if none failed
 	Error json.RawMessage `json:"error,omitempty"`
-	// Latest report of any attempt; absent before the first
+	// Latest progress report of any attempt; absent before the first
 	Progress *Progress `json:"progress,omitempty"`
-	// Last time for which the job waits or waited; absent for one that never had to
+	// Time that the job is, or was last, scheduled for; absent if it never was
 	ScheduledFor *Timestamp `json:"scheduledFor,omitempty"`
-	// Delays between attempts; absent without any
+	// Delays between attempts; absent if there are none
 	Retry *Retry `json:"retry,omitempty"`
-	// How long one attempt may take; absent without a limit
+	// Maximum duration of an attempt in seconds; absent without a limit
 	MaxRunSeconds *float64 `json:"maxRunSeconds,omitempty"`
-	// How long the job may wait for its first ack; absent without a limit
+	// Maximum number of seconds until the first ack; absent without a limit
 	StartWithinSeconds *float64 `json:"startWithinSeconds,omitempty"`
-	// Head start in seconds; absent without one
+	// Head start in the queue in seconds; absent if it is 0
 	Priority *int `json:"priority,omitempty"`
-	// Of the worker that has the job, when its poll named it
+	// ID of the worker that has the job; absent unless its poll gave one
 	WorkerID *string `json:"workerId,omitempty"`
-	// Job of which this one is a copy; absent for one that is none
+	// ID of the job that this one is a copy of; absent if it is not a copy
 	CopyOf *string `json:"copyOf,omitempty"`
-	// Absent for a job without a unique key
+	// Unique key of the job; absent without one
 	Unique *Unique `json:"unique,omitempty"`
-	// Absent for a job without tags
+	// Tags of the job; absent without tags
 	Tags      []string  `json:"tags,omitempty"`
 	CreatedAt Timestamp `json:"createdAt"`
-	// Time of the latest event or keepalive; it does not change after the job has ended
+	// Time of the latest event or heartbeat; does not change after the job has ended
 	UpdatedAt       Timestamp         `json:"updatedAt"`
 	CallbackURL     *string           `json:"callbackUrl"`
 	CallbackHeaders map[string]string `json:"callbackHeaders"`
-	// Ends after which the callback is sent; absent for completed and dead
+	// Outcomes that trigger the callback; absent for the default, `completed` and `dead`
 	CallbackOn []CreateJobCallbackOn `json:"callbackOn,omitempty"`
-	// URL of the stream of the job; only in the response to its creation, and only with `COMPAT=emit`
+	// URL of the job stream; only in create responses, and only if the service runs with `COMPAT=emit`
 	RealtimeURL *string `json:"realtimeUrl,omitempty"`
 }
 
 // JobEvent is a value of the API.
 type JobEvent struct {
-	// `<jobId>.<seq>`; seq is dense, from 1, per job
+	// `<jobId>.<seq>`; `seq` counts the events of the job from 1, without gaps
 	ID string `json:"id"`
-	// 28 characters; not guessable
+	// Unguessable ID of 28 characters
 	JobID   string       `json:"jobId"`
 	SpaceID string       `json:"spaceId"`
 	Type    JobEventType `json:"type"`
-	// Data of the event; null for an event without data
+	// Data of the event; null if it has none
 	Data      json.RawMessage `json:"data"`
 	CreatedAt Timestamp       `json:"createdAt"`
 }
@@ -264,146 +270,149 @@ const (
 
 // JobSummary is a value of the API.
 type JobSummary struct {
-	// 28 characters; not guessable
+	// Unguessable ID of 28 characters
 	ID        string    `json:"id"`
 	SpaceID   string    `json:"spaceId"`
 	Name      string    `json:"name"`
 	Status    JobStatus `json:"status"`
 	CreatedAt Timestamp `json:"createdAt"`
-	// URL of the stream of the job; only in the response to its creation, and only with `COMPAT=emit`
+	// URL of the job stream; only in create responses, and only if the service runs with `COMPAT=emit`
 	RealtimeURL *string `json:"realtimeUrl,omitempty"`
 }
 
 // JobWithEvents is a value of the API.
 type JobWithEvents struct {
-	// 28 characters; not guessable
+	// Unguessable ID of 28 characters
 	ID         string          `json:"id"`
 	SpaceID    string          `json:"spaceId"`
 	Name       string          `json:"name"`
 	Payload    json.RawMessage `json:"payload"`
 	Status     JobStatus       `json:"status"`
 	MaxRetries int             `json:"maxRetries"`
-	// Attempts that have started: 0 at creation, one more at each ack, one less at the release of a
-	// running job
+	// Number of attempts started: 0 at creation, plus 1 at each ack, minus 1 when a running job is
+	// released
 	AttemptNumber int `json:"attemptNumber"`
-	// Execution window: how long an attempt may take between two heartbeats
+	// Execution window: maximum number of seconds between two heartbeats
 	TimeoutSeconds float64 `json:"timeoutSeconds"`
-	// Null while pending, also between two attempts. ISO 8601, UTC, milliseconds
+	// When the job was last claimed; null while it is pending or scheduled. ISO 8601 timestamp in UTC,
+	// with milliseconds
 	DeliveredAt *string `json:"deliveredAt"`
-	// Null until the attempt is acked. ISO 8601, UTC, milliseconds
+	// When the current attempt was acked; null until then. ISO 8601 timestamp in UTC, with milliseconds
 	StartedAt *string `json:"startedAt"`
-	// Null unless the status is completed. ISO 8601, UTC, milliseconds
+	// When the job was completed; null in any other status. ISO 8601 timestamp in UTC, with milliseconds
 	CompletedAt *string `json:"completedAt"`
-	// Result of the worker; null until completion
+	// Result reported by the worker; null until the job is completed
 	Result json.RawMessage `json:"result"`
-	// Error of the latest attempt that failed; absent without one
+	// Error of the latest failed attempt; absent if none failed
 	Error json.RawMessage `json:"error,omitempty"`
-	// Latest report of any attempt; absent before the first
+	// Latest progress report of any attempt; absent before the first
 	Progress *Progress `json:"progress,omitempty"`
-	// Last time for which the job waits or waited; absent for one that never had to
+	// Time that the job is, or was last, scheduled for; absent if it never was
 	ScheduledFor *Timestamp `json:"scheduledFor,omitempty"`
-	// Delays between attempts; absent without any
+	// Delays between attempts; absent if there are none
 	Retry *Retry `json:"retry,omitempty"`
-	// How long one attempt may take; absent without a limit
+	// Maximum duration of an attempt in seconds; absent without a limit
 	MaxRunSeconds *float64 `json:"maxRunSeconds,omitempty"`
-	// How long the job may wait for its first ack; absent without a limit
+	// Maximum number of seconds until the first ack; absent without a limit
 	StartWithinSeconds *float64 `json:"startWithinSeconds,omitempty"`
-	// Head start in seconds; absent without one
+	// Head start in the queue in seconds; absent if it is 0
 	Priority *int `json:"priority,omitempty"`
-	// Of the worker that has the job, when its poll named it
+	// ID of the worker that has the job; absent unless its poll gave one
 	WorkerID *string `json:"workerId,omitempty"`
-	// Job of which this one is a copy; absent for one that is none
+	// ID of the job that this one is a copy of; absent if it is not a copy
 	CopyOf *string `json:"copyOf,omitempty"`
-	// Absent for a job without a unique key
+	// Unique key of the job; absent without one
 	Unique *Unique `json:"unique,omitempty"`
-	// Absent for a job without tags
+	// Tags of the job; absent without tags
 	Tags      []string  `json:"tags,omitempty"`
 	CreatedAt Timestamp `json:"createdAt"`
-	// Time of the latest event or keepalive; it does not change after the job has ended
+	// Time of the latest event or heartbeat; does not change after the job has ended
 	UpdatedAt       Timestamp         `json:"updatedAt"`
 	CallbackURL     *string           `json:"callbackUrl"`
 	CallbackHeaders map[string]string `json:"callbackHeaders"`
-	// Ends after which the callback is sent; absent for completed and dead
+	// Outcomes that trigger the callback; absent for the default, `completed` and `dead`
 	CallbackOn []CreateJobCallbackOn `json:"callbackOn,omitempty"`
-	// URL of the stream of the job; only in the response to its creation, and only with `COMPAT=emit`
+	// URL of the job stream; only in create responses, and only if the service runs with `COMPAT=emit`
 	RealtimeURL *string `json:"realtimeUrl,omitempty"`
-	// Oldest first. A whole history begins with `created`; absent with `events=0`
+	// History of the job, oldest event first, starting with `created`; absent with `events=0`
 	Events []JobEvent `json:"events"`
 }
 
 // Kill is a value of the API.
 type Kill struct {
-	// Reason, for the history. Default: `null`
+	// Reason, recorded in the history. Default: `null`
 	Reason *string `json:"reason,omitempty"`
 }
 
 // KnownJob is a value of the API.
 type KnownJob struct {
-	// 28 characters; not guessable
+	// Unguessable ID of 28 characters
 	ID        string    `json:"id"`
 	Name      string    `json:"name"`
 	Status    JobStatus `json:"status"`
 	CreatedAt Timestamp `json:"createdAt"`
-	// URL of the stream of the job; only in the response to its creation, and only with `COMPAT=emit`
+	// URL of the job stream; only in create responses, and only if the service runs with `COMPAT=emit`
 	RealtimeURL *string `json:"realtimeUrl,omitempty"`
 }
 
 // LatestProgress is a value of the API.
 type LatestProgress struct {
-	// 28 characters; not guessable
+	// Unguessable ID of 28 characters
 	JobID string `json:"jobId"`
-	// Null before the first report
+	// Latest progress report; null before the first
 	Progress *Progress `json:"progress"`
-	// When it was reported; null before the first report. ISO 8601, UTC, milliseconds
+	// When the progress was reported; null before the first report. ISO 8601 timestamp in UTC, with
+	// milliseconds
 	Timestamp *string `json:"timestamp"`
 }
 
 // ListedJob is a value of the API.
 type ListedJob struct {
-	// 28 characters; not guessable
+	// Unguessable ID of 28 characters
 	ID         string          `json:"id"`
 	SpaceID    string          `json:"spaceId"`
 	Name       string          `json:"name"`
 	Payload    json.RawMessage `json:"payload"`
 	Status     JobStatus       `json:"status"`
 	MaxRetries int             `json:"maxRetries"`
-	// Attempts that have started: 0 at creation, one more at each ack, one less at the release of a
-	// running job
+	// Number of attempts started: 0 at creation, plus 1 at each ack, minus 1 when a running job is
+	// released
 	AttemptNumber int `json:"attemptNumber"`
-	// Execution window: how long an attempt may take between two heartbeats
+	// Execution window: maximum number of seconds between two heartbeats
 	TimeoutSeconds float64 `json:"timeoutSeconds"`
-	// Null while pending, also between two attempts. ISO 8601, UTC, milliseconds
+	// When the job was last claimed; null while it is pending or scheduled. ISO 8601 timestamp in UTC,
+	// with milliseconds
 	DeliveredAt *string `json:"deliveredAt"`
-	// Null until the attempt is acked. ISO 8601, UTC, milliseconds
+	// When the current attempt was acked; null until then. ISO 8601 timestamp in UTC, with milliseconds
 	StartedAt *string `json:"startedAt"`
-	// Null unless the status is completed. ISO 8601, UTC, milliseconds
+	// When the job was completed; null in any other status. ISO 8601 timestamp in UTC, with milliseconds
 	CompletedAt *string `json:"completedAt"`
-	// Result of the worker; null until completion
+	// Result reported by the worker; null until the job is completed
 	Result json.RawMessage `json:"result"`
-	// Error of the latest attempt that failed; absent without one
+	// Error of the latest failed attempt; absent if none failed
 	Error json.RawMessage `json:"error,omitempty"`
-	// Latest report of any attempt; absent before the first
+	// Latest progress report of any attempt; absent before the first
 	Progress *Progress `json:"progress,omitempty"`
-	// Last time for which the job waits or waited; absent for one that never had to
+	// Time that the job is, or was last, scheduled for; absent if it never was
 	ScheduledFor *Timestamp `json:"scheduledFor,omitempty"`
-	// Delays between attempts; absent without any
+	// Delays between attempts; absent if there are none
 	Retry *Retry `json:"retry,omitempty"`
-	// How long one attempt may take; absent without a limit
+	// Maximum duration of an attempt in seconds; absent without a limit
 	MaxRunSeconds *float64 `json:"maxRunSeconds,omitempty"`
-	// How long the job may wait for its first ack; absent without a limit
+	// Maximum number of seconds until the first ack; absent without a limit
 	StartWithinSeconds *float64 `json:"startWithinSeconds,omitempty"`
-	// Head start in seconds; absent without one
+	// Head start in the queue in seconds; absent if it is 0
 	Priority *int `json:"priority,omitempty"`
-	// Of the worker that has the job, when its poll named it
+	// ID of the worker that has the job; absent unless its poll gave one
 	WorkerID *string `json:"workerId,omitempty"`
-	// Job of which this one is a copy; absent for one that is none
+	// ID of the job that this one is a copy of; absent if it is not a copy
 	CopyOf *string `json:"copyOf,omitempty"`
-	// Absent for a job without a unique key
+	// Unique key of the job; absent without one
 	Unique *Unique `json:"unique,omitempty"`
-	// Absent for a job without tags
+	// Tags of the job; absent without tags
 	Tags      []string  `json:"tags,omitempty"`
 	CreatedAt Timestamp `json:"createdAt"`
-	// Time of the latest event or keepalive; it does not change after the job has ended
+	// Time of the latest event or heartbeat; does not change after the job has ended
 	UpdatedAt Timestamp `json:"updatedAt"`
 }
 
@@ -411,28 +420,28 @@ type ListedJob struct {
 type LogEntry struct {
 	// `<jobId>.<seq>`
 	ID string `json:"id"`
-	// Dense, from 1, per job; never used again when an entry is dropped
+	// Number of the entry within the job, from 1 without gaps; never reused
 	Seq     int           `json:"seq"`
 	Level   LogEntryLevel `json:"level"`
 	Message string        `json:"message"`
-	// Part of the worker that wrote it, as the worker names it
+	// Component of the worker that wrote the entry
 	Source string `json:"source"`
-	// Further data of the worker
+	// Structured data from the worker
 	Metadata json.RawMessage `json:"metadata"`
-	// Time at which it happened, by the clock of the worker
+	// When the entry was written, by the clock of the worker
 	LoggedAt Timestamp `json:"loggedAt"`
-	// Time of storage
+	// When the entry was stored
 	CreatedAt Timestamp `json:"createdAt"`
 }
 
 // LogEntryFields is a value of the API.
 type LogEntryFields struct {
 	Message string `json:"message"`
-	// Default: `info`. `warning` is stored as `warn`, `critical` as `fatal`. Case-insensitive
+	// Level, in any case; `warning` is stored as `warn`, `critical` as `fatal`. Default: `info`
 	Level *LogEntryFieldsLevel `json:"level,omitempty"`
-	// Time at which it happened, with a `T` or a blank. Default: the time of storage
+	// When the entry was written (ISO 8601, with a `T` or a space). Default: when it is stored
 	Timestamp *string `json:"timestamp,omitempty"`
-	// Part of the worker that wrote it. Default: `worker`
+	// Component of the worker that wrote the entry. Default: `worker`
 	Source   *string         `json:"source,omitempty"`
 	Metadata json.RawMessage `json:"metadata,omitempty"`
 }
@@ -467,7 +476,7 @@ const (
 
 // LogsPage is a value of the API.
 type LogsPage struct {
-	// Ascending by seq
+	// Entries, in ascending order of `seq`
 	Logs   []LogEntry     `json:"logs"`
 	Cursor LogsPageCursor `json:"cursor"`
 }
@@ -475,12 +484,12 @@ type LogsPage struct {
 // LogsPageCursor is a value of the API.
 type LogsPageCursor struct {
 	Mode LogsPageCursorMode `json:"mode"`
-	// Seq of the first entry of the page; on an empty page the requested bound, or 0 for `latest`
+	// `seq` of the first entry of the page; on an empty page, the requested bound, or 0 for `latest`
 	OldestSeq int `json:"oldestSeq"`
-	// Seq of the last entry of the page; on an empty page as `oldestSeq`
+	// `seq` of the last entry of the page; on an empty page, the same as `oldestSeq`
 	NewestSeq int `json:"newestSeq"`
-	// Whether more matching entries exist in the direction of paging, or may exist: a search that stopped
-	// early has read up to the bound in that direction
+	// Whether the direction of paging has, or may have, more matching entries. A search may stop early, so
+	// keep paging while this is true
 	HasMore bool `json:"hasMore"`
 }
 
@@ -497,10 +506,10 @@ const (
 // NameStats is a value of the API.
 type NameStats struct {
 	Name string `json:"name"`
-	// Jobs of any status
+	// Number of jobs in any status
 	Total   int `json:"total"`
 	Pending int `json:"pending"`
-	// How long its next job has been pending, with milliseconds; null without a pending job
+	// Seconds that the next job in the queue has been pending; null if no job is pending
 	OldestPendingAgeSeconds *float64 `json:"oldestPendingAgeSeconds"`
 }
 
@@ -511,25 +520,25 @@ type Operation struct {
 	Action  OperationRequestAction `json:"action"`
 	Filter  OperationFilter        `json:"filter"`
 	Limit   *int                   `json:"limit,omitempty"`
-	// Only when true
+	// Absent if false
 	DryRun       *bool           `json:"dryRun,omitempty"`
 	Reason       *string         `json:"reason,omitempty"`
 	DelaySeconds *float64        `json:"delaySeconds,omitempty"`
 	Status       OperationStatus `json:"status"`
-	// Jobs that were examined
+	// Number of jobs examined
 	Looked int `json:"looked"`
-	// Jobs that were changed; with `dryRun`, that would be
+	// Number of jobs changed; with `dryRun`, the number that would be
 	Changed int `json:"changed"`
-	// Jobs that matched, but were no longer in that status, or whose unique key is taken
+	// Number of matching jobs whose status had changed, or whose unique key was taken
 	Skipped int `json:"skipped"`
-	// Jobs that are not examined yet
+	// Number of jobs not examined yet
 	Left      int       `json:"left"`
 	StartedAt Timestamp `json:"startedAt"`
-	// ISO 8601, UTC, milliseconds
+	// ISO 8601 timestamp in UTC, with milliseconds
 	FinishedAt *string `json:"finishedAt"`
 }
 
-// OperationFilter: As in the request
+// OperationFilter: Filter of the operation, as in the request
 type OperationFilter struct {
 	Status        []JobStatus `json:"status"`
 	Names         []string    `json:"names,omitempty"`
@@ -542,7 +551,7 @@ type OperationFilter struct {
 
 // OperationFilterRequest is a value of the API.
 type OperationFilterRequest struct {
-	// Only jobs with one of these statuses, in each of which the action must be possible
+	// Only jobs with one of these statuses. The action must be possible in each of them
 	Status json.RawMessage `json:"status"`
 	// Only jobs with one of these names
 	Names []string `json:"names,omitempty"`
@@ -550,12 +559,12 @@ type OperationFilterRequest struct {
 	Tags []string `json:"tags,omitempty"`
 	// Only these jobs
 	Ids []string `json:"ids,omitempty"`
-	// Only jobs created at this time or later, ISO 8601 with a time zone
+	// Only jobs created at or after this time (ISO 8601 with a time zone)
 	CreatedAfter *string `json:"createdAfter,omitempty"`
-	// Only jobs created before this time, ISO 8601 with a time zone
+	// Only jobs created before this time (ISO 8601 with a time zone)
 	CreatedBefore *string `json:"createdBefore,omitempty"`
-	// Only jobs whose payload, result or error, as JSON without blanks, contains this text in upper or
-	// lower case
+	// Only jobs whose payload, result or error, written as compact JSON, contains this text
+	// (case-insensitive)
 	Q *string `json:"q,omitempty"`
 }
 
@@ -563,13 +572,13 @@ type OperationFilterRequest struct {
 type OperationRequest struct {
 	Action OperationRequestAction `json:"action"`
 	Filter OperationFilterRequest `json:"filter"`
-	// Maximum number of jobs to change; default: all. Default: `null`
+	// Maximum number of jobs to change; null for all. Default: `null`
 	Limit *int `json:"limit,omitempty"`
-	// Only count, in `changed`, the jobs that it would change. Default: `false`
+	// Whether to only count, in `changed`, the jobs that the operation would change. Default: `false`
 	DryRun *bool `json:"dryRun,omitempty"`
-	// Reason, shown with the operation; of a kill also in the history of each job. Default: `null`
+	// Reason, shown with the operation; for a kill, also in the history of each job. Default: `null`
 	Reason *string `json:"reason,omitempty"`
-	// When the jobs become claimable; for requeue and reschedule. Default: `null`
+	// Seconds until the jobs become claimable; only for `requeue` and `reschedule`. Default: `null`
 	DelaySeconds *float64 `json:"delaySeconds,omitempty"`
 }
 
@@ -597,7 +606,7 @@ const (
 // Outcome is a value of the API.
 type Outcome struct {
 	JobID string `json:"jobId"`
-	// As the header `x-delivery-token` of the other calls. Default: `null`
+	// Delivery token of the claimed job; works like the header `x-delivery-token`. Default: `null`
 	DeliveryToken *string                                    `json:"deliveryToken,omitempty"`
 	Action        string                                     `json:"action"`
 	Percent       *float64                                   `json:"percent,omitempty"`
@@ -607,54 +616,57 @@ type Outcome struct {
 	Data json.RawMessage `json:"data,omitempty"`
 	// Any JSON value. Default: `null`
 	Result json.RawMessage `json:"result,omitempty"`
-	// Reason of the failure, for people or for programs
+	// Why the attempt failed: a message, or an object
 	Error json.RawMessage `json:"error,omitempty"`
-	// false ends the job: it is dead, whatever retries it has left. Default: `true`
+	// Whether the job may be retried; with `false` it is dead, even if it has retries left. Default:
+	// `true`
 	Retryable *bool `json:"retryable,omitempty"`
-	// Delay before the next attempt, instead of that of `retry`. Default: `null`
+	// Seconds to wait before the next attempt, instead of the delay in `retry`. Default: `null`
 	RetryAfterSeconds *float64 `json:"retryAfterSeconds,omitempty"`
-	// Reason, for the history. Default: `null`
+	// Reason, recorded in the history. Default: `null`
 	Reason *string `json:"reason,omitempty"`
-	// Minimum seconds to wait first. Default: `null`
+	// Minimum number of seconds until the job becomes claimable. Default: `null`
 	DelaySeconds *float64 `json:"delaySeconds,omitempty"`
 }
 
 // Pause is a value of the API.
 type Pause struct {
-	// Names of jobs; without them, the whole space. Default: `null`
+	// Names of jobs; null for the whole space. Default: `null`
 	Names []string `json:"names,omitempty"`
 }
 
 // Poll is a value of the API.
 type Poll struct {
-	// Jobs to claim; above 50 is served as 50. Default: `1`
+	// Maximum number of jobs to claim; values above 50 are capped at 50. Default: `1`
 	Count *int `json:"count,omitempty"`
-	// Names of jobs to claim; an empty list means any name
+	// Names of the jobs to claim; an empty list means any name
 	Types []string `json:"types,omitempty"`
-	// Used only without `types`
+	// Alias of `types`; ignored if `types` is present
 	Type json.RawMessage `json:"type,omitempty"`
-	// Used only without `types` and `type`
+	// Alias of `types`; ignored if `types` or `type` is present
 	Names []string `json:"names,omitempty"`
-	// Used only without the other three fields
+	// Alias of `types`; ignored if any of the other three is present
 	Name json.RawMessage `json:"name,omitempty"`
-	// How long to wait for the first job while none is pending; above 20 is served as 20. Default: `0`
+	// Maximum number of seconds to wait for the first job if none is pending; values above 20 are capped
+	// at 20. Default: `0`
 	WaitSeconds *float64 `json:"waitSeconds,omitempty"`
-	// Outcomes of other jobs of the space, settled first
+	// Outcomes of other jobs in the space, to settle before claiming
 	Settle []Outcome `json:"settle,omitempty"`
-	// Ack the jobs at once: their attempts start, without a delivery window. Needs the scope jobs:ack.
-	// Default: `false`
+	// Whether to ack the jobs as they are claimed: their attempts start without a delivery window.
+	// Requires the scope `jobs:ack`. Default: `false`
 	AutoAck *bool `json:"autoAck,omitempty"`
-	// Delivery window of the jobs of this poll; default that of the service. Default: `null`
+	// Delivery window, in seconds, of the jobs claimed by this poll; null for that of the service.
+	// Default: `null`
 	AckWithinSeconds *int `json:"ackWithinSeconds,omitempty"`
-	// Shown on the jobs while their attempts last. Default: `null`
+	// ID of the worker, shown on its jobs during their attempts. Default: `null`
 	WorkerID *string `json:"workerId,omitempty"`
 }
 
 // PolledJobs is a value of the API.
 type PolledJobs struct {
-	// Oldest first; empty without a pending job
+	// Claimed jobs, oldest first; empty if none was pending
 	Jobs []ClaimedJob `json:"jobs"`
-	// In the order of `settle`; absent without it
+	// Results in the order of `settle`; absent without `settle`
 	Settled []Settled `json:"settled,omitempty"`
 }
 
@@ -680,25 +692,27 @@ type ProgressSubProgressValue struct {
 
 // Release is a value of the API.
 type Release struct {
-	// Reason, for the history. Default: `null`
+	// Reason, recorded in the history. Default: `null`
 	Reason *string `json:"reason,omitempty"`
-	// Minimum seconds to wait first. Default: `null`
+	// Minimum number of seconds until the job becomes claimable. Default: `null`
 	DelaySeconds *float64 `json:"delaySeconds,omitempty"`
 }
 
 // Requeue is a value of the API.
 type Requeue struct {
-	// Minimum seconds to wait first. Default: `null`
+	// Minimum number of seconds until the job becomes claimable. Default: `null`
 	DelaySeconds *float64 `json:"delaySeconds,omitempty"`
 }
 
 // Reschedule is a value of the API.
 type Reschedule struct {
-	// Not before this time, ISO 8601 with a time zone; a time in the past means now. Default: `null`
+	// Earliest time to run the job (ISO 8601 with a time zone); a time in the past means now. Default:
+	// `null`
 	ScheduledFor *string `json:"scheduledFor,omitempty"`
-	// The same, in seconds from now; not together with `scheduledFor`. Default: `null`
+	// Minimum number of seconds until the job becomes claimable; cannot be combined with `scheduledFor`.
+	// Default: `null`
 	DelaySeconds *float64 `json:"delaySeconds,omitempty"`
-	// Another head start, in seconds. Default: `null`
+	// New head start in seconds; null keeps it. Default: `null`
 	Priority *int `json:"priority,omitempty"`
 }
 
@@ -712,14 +726,15 @@ type Retry struct {
 
 // RetryRequest is a value of the API.
 type RetryRequest struct {
-	// Delay before each further attempt, or a delay for each, of which the last repeats; 0 for none
+	// Delay in seconds before each retry; or a list with one delay per retry, the last of which repeats
 	DelaySeconds json.RawMessage `json:"delaySeconds"`
-	// Factor by which each delay is longer than the previous one; default 1; not with a list of delays.
+	// Multiplier applied to the delay after each retry; null means 1. Not allowed with a list of delays.
 	// Default: `null`
 	Factor *float64 `json:"factor,omitempty"`
-	// Longest delay, after factor and jitter; default 604800. Default: `null`
+	// Maximum delay in seconds, after factor and jitter; null means 604800. Default: `null`
 	MaxDelaySeconds *float64 `json:"maxDelaySeconds,omitempty"`
-	// Share of a delay by which it is shortened or lengthened at random. Default: `0.2`
+	// Random variation of each delay, as a fraction: `0.2` varies it by up to 20% in either direction.
+	// Default: `0.2`
 	Jitter *float64 `json:"jitter,omitempty"`
 }
 
@@ -735,19 +750,19 @@ type SettleResults struct {
 
 // Settled is a value of the API.
 type Settled struct {
-	// Message for people
+	// Human-readable message; may change
 	Error *string `json:"error,omitempty"`
-	// Code for programs
+	// Stable code to branch on
 	Code *ErrorCode `json:"code,omitempty"`
-	// Status the job has now; on every 409
+	// Current status of the job; on every 409
 	JobStatus *JobStatus `json:"jobStatus,omitempty"`
-	// What happened before, when that is known; on a 409 of an ack
+	// What happened to the job earlier, if known; on a 409 of an ack
 	Hint *string `json:"hint,omitempty"`
-	// Jobs of a list that were created or found before it was refused; absent for 0
+	// Number of jobs, from the start of the list, that were created or found before the error; absent if 0
 	Stored *int `json:"stored,omitempty"`
-	// 28 characters; not guessable
+	// Unguessable ID of 28 characters
 	JobID string `json:"jobId"`
-	// Without success, the fields of an error follow
+	// Whether the outcome was accepted; if not, `error` and `code` tell why
 	Success bool `json:"success"`
 }
 
@@ -755,13 +770,13 @@ type Settled struct {
 type Space struct {
 	SpaceID string    `json:"spaceId"`
 	Jobs    SpaceJobs `json:"jobs"`
-	// As in `names`, over all names
+	// Seconds that the next job in the queue has been pending; null if no job is pending
 	OldestPendingAgeSeconds *float64 `json:"oldestPendingAgeSeconds"`
 }
 
 // SpaceJobs is a value of the API.
 type SpaceJobs struct {
-	// Absent when it is 0
+	// Absent if 0
 	Scheduled *int `json:"scheduled,omitempty"`
 	Pending   int  `json:"pending"`
 	Delivered int  `json:"delivered"`
@@ -774,31 +789,31 @@ type SpaceJobs struct {
 
 // SpaceList is a value of the API.
 type SpaceList struct {
-	// Spaces that have jobs, in an order that stays
+	// Spaces that have jobs, in a stable order
 	Spaces []Space `json:"spaces"`
-	// For the next page; null when this is the last
+	// Cursor of the next page; null on the last page
 	NextCursor *string `json:"nextCursor"`
 }
 
 // SpaceStats is a value of the API.
 type SpaceStats struct {
 	SpaceID string `json:"spaceId"`
-	// Moment of the count
+	// When the jobs were counted
 	Timestamp Timestamp      `json:"timestamp"`
 	Jobs      SpaceStatsJobs `json:"jobs"`
-	// As in `names`, over all names
+	// Seconds that the next job in the queue has been pending; null if no job is pending
 	OldestPendingAgeSeconds *float64 `json:"oldestPendingAgeSeconds"`
-	// true for the whole space, or the names whose jobs are paused; absent when nothing is
+	// `true` if the whole space is paused, or the paused names; absent if nothing is paused
 	Paused json.RawMessage `json:"paused,omitempty"`
-	// The requested names, in that order; otherwise the names with the most jobs, the largest first
+	// The requested names, in that order; otherwise the names with the most jobs, in descending order
 	Names []NameStats `json:"names"`
-	// Names with jobs that are not in `names`
+	// Number of names with jobs that are not in `names`
 	NamesLeftOut int `json:"namesLeftOut"`
 }
 
 // SpaceStatsJobs is a value of the API.
 type SpaceStatsJobs struct {
-	// Absent when it is 0
+	// Absent if 0
 	Scheduled *int `json:"scheduled,omitempty"`
 	Pending   int  `json:"pending"`
 	Delivered int  `json:"delivered"`
@@ -811,23 +826,24 @@ type SpaceStatsJobs struct {
 
 // StreamToken is a value of the API.
 type StreamToken struct {
-	// To be sent as `?token=` of a stream
+	// The token; send it in the query parameter `token` of a stream
 	Token string `json:"token"`
-	// When it expires: at the latest when the API key does
+	// When the token expires, no later than the API key
 	ExpiresAt Timestamp `json:"expiresAt"`
 }
 
 // StreamTokenRequest: Exactly one of `jobIds`, `tag` and `spaceId` is required
 type StreamTokenRequest struct {
-	// `jobs:read:progress` shows only the progress of jobs
+	// What the token shows: everything (`jobs:read`) or only the progress of jobs (`jobs:read:progress`)
 	Scope StreamTokenRequestScope `json:"scope"`
-	// Jobs whose streams it opens. Default: `null`
+	// IDs of the jobs whose streams the token opens. Default: `null`
 	JobIds []string `json:"jobIds,omitempty"`
-	// It opens the streams of jobs with this tag, and those of spaces for these jobs. Default: `null`
+	// Tag of the jobs whose streams the token opens; it also opens space streams, limited to these jobs.
+	// Default: `null`
 	Tag *string `json:"tag,omitempty"`
-	// Space whose stream it opens, and the streams of whose jobs. Default: `null`
+	// Space whose stream the token opens, along with the streams of its jobs. Default: `null`
 	SpaceID *string `json:"spaceId,omitempty"`
-	// How long it is valid; default 900. Default: `900`
+	// Number of seconds the token is valid. Default: `900`
 	ExpiresInSeconds *int `json:"expiresInSeconds,omitempty"`
 }
 
@@ -840,7 +856,7 @@ const (
 	StreamTokenRequestScopeJobsReadProgress StreamTokenRequestScope = "jobs:read:progress"
 )
 
-// Timestamp: ISO 8601, UTC, milliseconds
+// Timestamp: ISO 8601 timestamp in UTC, with milliseconds
 type Timestamp = string
 
 // Unique is a value of the API.
@@ -853,15 +869,16 @@ type Unique struct {
 
 // UniqueRequest is a value of the API.
 type UniqueRequest struct {
-	// Compared among the jobs of this name in the space
+	// Unique key of the job, among the jobs with the same name in the space
 	Key string `json:"key"`
-	// When the key is free again: when the job has ended, when it was acked, or after `ttlSeconds`.
-	// Default: `"ended"`
+	// When the job frees the key: when it has ended, when it is acked (`started`), or after `ttlSeconds`
+	// (`expired`). Default: `"ended"`
 	Until *UniqueRequestUntil `json:"until,omitempty"`
-	// Return the other job, refuse with `JOB_NOT_UNIQUE`, or replace the other job while it is pending.
-	// Default: `"return"`
+	// What to do if another job holds the key: return that job, reject the call with `JOB_NOT_UNIQUE`, or
+	// replace that job while it is still pending or scheduled. Default: `"return"`
 	OnConflict *UniqueRequestOnConflict `json:"onConflict,omitempty"`
-	// With `until: expired`: how long the key is occupied, from the creation of the job. Default: `null`
+	// Number of seconds, from creation, that the job holds the key; only with `until: expired`. Default:
+	// `null`
 	TtlSeconds *int `json:"ttlSeconds,omitempty"`
 }
 

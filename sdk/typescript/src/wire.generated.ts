@@ -2,7 +2,7 @@
 
 export interface AckOutcome {
   jobId: string;
-  /** As the header `x-delivery-token` of the other calls. Default: `null` */
+  /** Delivery token of the claimed job; works like the header `x-delivery-token`. Default: `null` */
   deliveryToken?: string | null;
   action: 'ack';
 }
@@ -10,16 +10,17 @@ export interface AckOutcome {
 export interface AppendedLogs {
   /** Always true */
   success: boolean;
+  /** Number of entries stored */
   inserted: number;
-  /** Seq of the first entry of the batch */
+  /** `seq` of the first entry of the batch */
   fromSeq: number;
-  /** Seq of its last entry */
+  /** `seq` of the last entry of the batch */
   toSeq: number;
 }
 
 export interface CheckpointOutcome {
   jobId: string;
-  /** As the header `x-delivery-token` of the other calls. Default: `null` */
+  /** Delivery token of the claimed job; works like the header `x-delivery-token`. Default: `null` */
   deliveryToken?: string | null;
   action: 'checkpoint';
   /** Any JSON value. Default: `null` */
@@ -27,27 +28,30 @@ export interface CheckpointOutcome {
 }
 
 export interface ClaimedJob {
-  /** 28 characters; not guessable */
+  /** Unguessable ID of 28 characters */
   id: string;
   name: string;
   payload: Record<string, unknown> | null;
-  /** Execution window: how long an attempt may take between two heartbeats */
+  /** Execution window: maximum number of seconds between two heartbeats */
   timeoutSeconds: number;
   maxRetries: number;
-  /** Attempts before this one */
+  /** Number of earlier attempts */
   attemptNumber: number;
   createdAt: Timestamp;
-  /** Data of the latest checkpoint of any earlier attempt, or null */
+  /** Data of the latest checkpoint of any earlier attempt; null if there is none */
   checkpoint: unknown;
-  /** Number of the attempt that an ack starts, from 1 */
+  /** Number of this attempt, starting at 1 */
   attempt: number;
-  /** Opaque; sent back as `x-delivery-token`, it makes calls of a worker that lost the job change nothing */
+  /**
+   * Opaque token of this delivery. Calls that send it as `x-delivery-token` have no effect once the
+   * worker has lost the job
+   */
   deliveryToken: string;
 }
 
 export interface CompleteOutcome {
   jobId: string;
-  /** As the header `x-delivery-token` of the other calls. Default: `null` */
+  /** Delivery token of the claimed job; works like the header `x-delivery-token`. Default: `null` */
   deliveryToken?: string | null;
   action: 'complete';
   /** Any JSON value. Default: `null` */
@@ -55,44 +59,53 @@ export interface CompleteOutcome {
 }
 
 export interface Copy {
-  /** Another payload; default that of the job */
+  /** Payload of the copy. Default: that of the job */
   payload?: Record<string, unknown> | null;
 }
 
 export interface CreateJob {
-  /** Well-formed Unicode */
+  /** Kind of work, such as `resize`; workers poll for names */
   name: string;
   /** Data for the worker. Default: `null` */
   payload?: Record<string, unknown> | null;
-  /** Attempts after the first; each failure or timeout of an attempt uses one. Default: `3` */
+  /** Number of retries after the first attempt; each failed or timed-out attempt uses one. Default: `3` */
   maxRetries?: number | null;
-  /** Execution window: how long an attempt may take between two heartbeats. Default: `300` */
+  /** Execution window: maximum number of seconds between two heartbeats. Default: `300` */
   timeoutSeconds?: number | null;
-  /** Default: `null` */
+  /**
+   * URL to send a POST request to when the job ends; http or https, without a username or password.
+   * Default: `null`
+   */
   callbackUrl?: string | null;
-  /** Default: `null` */
+  /** Headers to add to the callback. Default: `null` */
   callbackHeaders?: Record<string, string> | null;
-  /** Default: `null` */
+  /** Outcomes that trigger the callback; null for `completed` and `dead`. Default: `null` */
   callbackOn?: CreateJobCallbackOn[] | null;
-  /** Default: `null` */
+  /** Unique key: create the job only if no other job holds it. Default: `null` */
   unique?: UniqueRequest | null;
-  /** Words by which jobs are found; no tag twice. Default: `null` */
+  /** Labels to find and filter jobs by; duplicates are refused. Default: `null` */
   tags?: string[] | null;
-  /** Not before this time, ISO 8601 with a time zone; a time in the past means now. Default: `null` */
+  /**
+   * Earliest time to run the job (ISO 8601 with a time zone); a time in the past means now. Default:
+   * `null`
+   */
   scheduledFor?: string | null;
-  /** The same, in seconds from now; not together with `scheduledFor`. Default: `null` */
+  /**
+   * Minimum number of seconds until the job becomes claimable; cannot be combined with `scheduledFor`.
+   * Default: `null`
+   */
   delaySeconds?: number | null;
-  /** Default: `null` */
+  /** Delays between attempts; null to retry without a delay. Default: `null` */
   retry?: RetryRequest | null;
-  /** How long one attempt may take; heartbeats do not extend it. Default: `null` */
+  /** Maximum duration of an attempt in seconds; heartbeats do not extend it. Default: `null` */
   maxRunSeconds?: number | null;
   /**
-   * How long the job may wait for its first ack, from the moment it can be claimed; then it is dead.
-   * Default: `null`
+   * Maximum number of seconds from when the job becomes claimable to its first ack; if exceeded, the job
+   * is dead. Default: `null`
    */
   startWithinSeconds?: number | null;
   /**
-   * Head start in seconds: the job stands in the queue as if it had been created so much earlier.
+   * Head start in the queue in seconds: the job is treated as if it had been created this much earlier.
    * Default: `0`
    */
   priority?: number | null;
@@ -101,19 +114,19 @@ export interface CreateJob {
 export type CreateJobCallbackOn = 'completed' | 'dead' | 'killed';
 
 export interface ErrorBody {
-  /** Message for people */
+  /** Human-readable message; may change */
   error: string;
-  /** Code for programs */
+  /** Stable code to branch on */
   code: ErrorCode;
-  /** Status the job has now; on every 409 */
+  /** Current status of the job; on every 409 */
   jobStatus?: JobStatus;
-  /** What happened before, when that is known; on a 409 of an ack */
+  /** What happened to the job earlier, if known; on a 409 of an ack */
   hint?: string;
-  /** Job that has the unique key; only with `JOB_NOT_UNIQUE` */
+  /** Job that holds the unique key; only with `JOB_NOT_UNIQUE` */
   jobId?: string;
-  /** Jobs of a list that were created or found before it was refused; absent for 0 */
+  /** Number of jobs, from the start of the list, that were created or found before the error; absent if 0 */
   stored?: number;
-  /** Only when several fields are wrong, or a field of a job in a list */
+  /** All faults, if several fields are invalid or the field belongs to a job in a list */
   details?: FaultDetail[];
 }
 
@@ -121,7 +134,7 @@ export type ErrorCode = 'INVALID_REQUEST' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'J
 
 export interface EventOutcome {
   jobId: string;
-  /** As the header `x-delivery-token` of the other calls. Default: `null` */
+  /** Delivery token of the claimed job; works like the header `x-delivery-token`. Default: `null` */
   deliveryToken?: string | null;
   action: 'event';
   /** Any JSON value. Default: `null` */
@@ -130,26 +143,29 @@ export interface EventOutcome {
 
 export interface FailOutcome {
   jobId: string;
-  /** As the header `x-delivery-token` of the other calls. Default: `null` */
+  /** Delivery token of the claimed job; works like the header `x-delivery-token`. Default: `null` */
   deliveryToken?: string | null;
   action: 'fail';
-  /** Reason of the failure, for people or for programs */
+  /** Why the attempt failed: a message, or an object */
   error: string | Record<string, unknown>;
-  /** false ends the job: it is dead, whatever retries it has left. Default: `true` */
+  /**
+   * Whether the job may be retried; with `false` it is dead, even if it has retries left. Default:
+   * `true`
+   */
   retryable?: boolean | null;
-  /** Delay before the next attempt, instead of that of `retry`. Default: `null` */
+  /** Seconds to wait before the next attempt, instead of the delay in `retry`. Default: `null` */
   retryAfterSeconds?: number | null;
 }
 
 export interface FaultDetail {
-  /** Path into the request, e.g. `subProgress.build.percent` */
+  /** Path of the field in the request, such as `subProgress.build.percent` */
   path: string;
-  /** Full sentence that starts with the path */
+  /** What is wrong, as a sentence that starts with the path */
   message: string;
 }
 
 export interface Job {
-  /** 28 characters; not guessable */
+  /** Unguessable ID of 28 characters */
   id: string;
   spaceId: string;
   name: string;
@@ -157,61 +173,64 @@ export interface Job {
   status: JobStatus;
   maxRetries: number;
   /**
-   * Attempts that have started: 0 at creation, one more at each ack, one less at the release of a
-   * running job
+   * Number of attempts started: 0 at creation, plus 1 at each ack, minus 1 when a running job is
+   * released
    */
   attemptNumber: number;
-  /** Execution window: how long an attempt may take between two heartbeats */
+  /** Execution window: maximum number of seconds between two heartbeats */
   timeoutSeconds: number;
-  /** Null while pending, also between two attempts. ISO 8601, UTC, milliseconds */
+  /**
+   * When the job was last claimed; null while it is pending or scheduled. ISO 8601 timestamp in UTC,
+   * with milliseconds
+   */
   deliveredAt: string | null;
-  /** Null until the attempt is acked. ISO 8601, UTC, milliseconds */
+  /** When the current attempt was acked; null until then. ISO 8601 timestamp in UTC, with milliseconds */
   startedAt: string | null;
-  /** Null unless the status is completed. ISO 8601, UTC, milliseconds */
+  /** When the job was completed; null in any other status. ISO 8601 timestamp in UTC, with milliseconds */
   completedAt: string | null;
-  /** Result of the worker; null until completion */
+  /** Result reported by the worker; null until the job is completed */
   result: unknown;
-  /** Error of the latest attempt that failed; absent without one */
+  /** Error of the latest failed attempt; absent if none failed */
   error?: string | Record<string, unknown>;
-  /** Latest report of any attempt; absent before the first */
+  /** Latest progress report of any attempt; absent before the first */
   progress?: Progress;
-  /** Last time for which the job waits or waited; absent for one that never had to */
+  /** Time that the job is, or was last, scheduled for; absent if it never was */
   scheduledFor?: Timestamp;
-  /** Delays between attempts; absent without any */
+  /** Delays between attempts; absent if there are none */
   retry?: Retry;
-  /** How long one attempt may take; absent without a limit */
+  /** Maximum duration of an attempt in seconds; absent without a limit */
   maxRunSeconds?: number;
-  /** How long the job may wait for its first ack; absent without a limit */
+  /** Maximum number of seconds until the first ack; absent without a limit */
   startWithinSeconds?: number;
-  /** Head start in seconds; absent without one */
+  /** Head start in the queue in seconds; absent if it is 0 */
   priority?: number;
-  /** Of the worker that has the job, when its poll named it */
+  /** ID of the worker that has the job; absent unless its poll gave one */
   workerId?: string;
-  /** Job of which this one is a copy; absent for one that is none */
+  /** ID of the job that this one is a copy of; absent if it is not a copy */
   copyOf?: string;
-  /** Absent for a job without a unique key */
+  /** Unique key of the job; absent without one */
   unique?: Unique;
-  /** Absent for a job without tags */
+  /** Tags of the job; absent without tags */
   tags?: string[];
   createdAt: Timestamp;
-  /** Time of the latest event or keepalive; it does not change after the job has ended */
+  /** Time of the latest event or heartbeat; does not change after the job has ended */
   updatedAt: Timestamp;
   callbackUrl: string | null;
   callbackHeaders: Record<string, string> | null;
-  /** Ends after which the callback is sent; absent for completed and dead */
+  /** Outcomes that trigger the callback; absent for the default, `completed` and `dead` */
   callbackOn?: CreateJobCallbackOn[];
-  /** URL of the stream of the job; only in the response to its creation, and only with `COMPAT=emit` */
+  /** URL of the job stream; only in create responses, and only if the service runs with `COMPAT=emit` */
   realtimeUrl?: string;
 }
 
 export interface JobEvent {
-  /** `<jobId>.<seq>`; seq is dense, from 1, per job */
+  /** `<jobId>.<seq>`; `seq` counts the events of the job from 1, without gaps */
   id: string;
-  /** 28 characters; not guessable */
+  /** Unguessable ID of 28 characters */
   jobId: string;
   spaceId: string;
   type: JobEventType;
-  /** Data of the event; null for an event without data */
+  /** Data of the event; null if it has none */
   data: unknown;
   createdAt: Timestamp;
 }
@@ -222,18 +241,18 @@ export type JobEventType = 'created' | 'delivered' | 'acked' | 'progress' | 'che
 export type JobStatus = 'scheduled' | 'pending' | 'delivered' | 'running' | 'completed' | 'dead' | 'killed';
 
 export interface JobSummary {
-  /** 28 characters; not guessable */
+  /** Unguessable ID of 28 characters */
   id: string;
   spaceId: string;
   name: string;
   status: JobStatus;
   createdAt: Timestamp;
-  /** URL of the stream of the job; only in the response to its creation, and only with `COMPAT=emit` */
+  /** URL of the job stream; only in create responses, and only if the service runs with `COMPAT=emit` */
   realtimeUrl?: string;
 }
 
 export interface JobWithEvents {
-  /** 28 characters; not guessable */
+  /** Unguessable ID of 28 characters */
   id: string;
   spaceId: string;
   name: string;
@@ -241,88 +260,94 @@ export interface JobWithEvents {
   status: JobStatus;
   maxRetries: number;
   /**
-   * Attempts that have started: 0 at creation, one more at each ack, one less at the release of a
-   * running job
+   * Number of attempts started: 0 at creation, plus 1 at each ack, minus 1 when a running job is
+   * released
    */
   attemptNumber: number;
-  /** Execution window: how long an attempt may take between two heartbeats */
+  /** Execution window: maximum number of seconds between two heartbeats */
   timeoutSeconds: number;
-  /** Null while pending, also between two attempts. ISO 8601, UTC, milliseconds */
+  /**
+   * When the job was last claimed; null while it is pending or scheduled. ISO 8601 timestamp in UTC,
+   * with milliseconds
+   */
   deliveredAt: string | null;
-  /** Null until the attempt is acked. ISO 8601, UTC, milliseconds */
+  /** When the current attempt was acked; null until then. ISO 8601 timestamp in UTC, with milliseconds */
   startedAt: string | null;
-  /** Null unless the status is completed. ISO 8601, UTC, milliseconds */
+  /** When the job was completed; null in any other status. ISO 8601 timestamp in UTC, with milliseconds */
   completedAt: string | null;
-  /** Result of the worker; null until completion */
+  /** Result reported by the worker; null until the job is completed */
   result: unknown;
-  /** Error of the latest attempt that failed; absent without one */
+  /** Error of the latest failed attempt; absent if none failed */
   error?: string | Record<string, unknown>;
-  /** Latest report of any attempt; absent before the first */
+  /** Latest progress report of any attempt; absent before the first */
   progress?: Progress;
-  /** Last time for which the job waits or waited; absent for one that never had to */
+  /** Time that the job is, or was last, scheduled for; absent if it never was */
   scheduledFor?: Timestamp;
-  /** Delays between attempts; absent without any */
+  /** Delays between attempts; absent if there are none */
   retry?: Retry;
-  /** How long one attempt may take; absent without a limit */
+  /** Maximum duration of an attempt in seconds; absent without a limit */
   maxRunSeconds?: number;
-  /** How long the job may wait for its first ack; absent without a limit */
+  /** Maximum number of seconds until the first ack; absent without a limit */
   startWithinSeconds?: number;
-  /** Head start in seconds; absent without one */
+  /** Head start in the queue in seconds; absent if it is 0 */
   priority?: number;
-  /** Of the worker that has the job, when its poll named it */
+  /** ID of the worker that has the job; absent unless its poll gave one */
   workerId?: string;
-  /** Job of which this one is a copy; absent for one that is none */
+  /** ID of the job that this one is a copy of; absent if it is not a copy */
   copyOf?: string;
-  /** Absent for a job without a unique key */
+  /** Unique key of the job; absent without one */
   unique?: Unique;
-  /** Absent for a job without tags */
+  /** Tags of the job; absent without tags */
   tags?: string[];
   createdAt: Timestamp;
-  /** Time of the latest event or keepalive; it does not change after the job has ended */
+  /** Time of the latest event or heartbeat; does not change after the job has ended */
   updatedAt: Timestamp;
   callbackUrl: string | null;
   callbackHeaders: Record<string, string> | null;
-  /** Ends after which the callback is sent; absent for completed and dead */
+  /** Outcomes that trigger the callback; absent for the default, `completed` and `dead` */
   callbackOn?: CreateJobCallbackOn[];
-  /** URL of the stream of the job; only in the response to its creation, and only with `COMPAT=emit` */
+  /** URL of the job stream; only in create responses, and only if the service runs with `COMPAT=emit` */
   realtimeUrl?: string;
-  /** Oldest first. A whole history begins with `created`; absent with `events=0` */
+  /** History of the job, oldest event first, starting with `created`; absent with `events=0` */
   events: JobEvent[];
 }
 
 export interface KeepaliveOutcome {
   jobId: string;
-  /** As the header `x-delivery-token` of the other calls. Default: `null` */
+  /** Delivery token of the claimed job; works like the header `x-delivery-token`. Default: `null` */
   deliveryToken?: string | null;
   action: 'keepalive';
 }
 
 export interface Kill {
-  /** Reason, for the history. Default: `null` */
+  /** Reason, recorded in the history. Default: `null` */
   reason?: string | null;
 }
 
 export interface KnownJob {
-  /** 28 characters; not guessable */
+  /** Unguessable ID of 28 characters */
   id: string;
   name: string;
   status: JobStatus;
   createdAt: Timestamp;
-  /** URL of the stream of the job; only in the response to its creation, and only with `COMPAT=emit` */
+  /** URL of the job stream; only in create responses, and only if the service runs with `COMPAT=emit` */
   realtimeUrl?: string;
 }
 
 export interface LatestProgress {
-  /** 28 characters; not guessable */
+  /** Unguessable ID of 28 characters */
   jobId: string;
-  /** Null before the first report */
+  /** Latest progress report; null before the first */
   progress: Progress | null;
-  /** When it was reported; null before the first report. ISO 8601, UTC, milliseconds */
+  /**
+   * When the progress was reported; null before the first report. ISO 8601 timestamp in UTC, with
+   * milliseconds
+   */
   timestamp: string | null;
 }
 
 export interface ListedJob {
-  /** 28 characters; not guessable */
+  /** Unguessable ID of 28 characters */
   id: string;
   spaceId: string;
   name: string;
@@ -330,71 +355,74 @@ export interface ListedJob {
   status: JobStatus;
   maxRetries: number;
   /**
-   * Attempts that have started: 0 at creation, one more at each ack, one less at the release of a
-   * running job
+   * Number of attempts started: 0 at creation, plus 1 at each ack, minus 1 when a running job is
+   * released
    */
   attemptNumber: number;
-  /** Execution window: how long an attempt may take between two heartbeats */
+  /** Execution window: maximum number of seconds between two heartbeats */
   timeoutSeconds: number;
-  /** Null while pending, also between two attempts. ISO 8601, UTC, milliseconds */
+  /**
+   * When the job was last claimed; null while it is pending or scheduled. ISO 8601 timestamp in UTC,
+   * with milliseconds
+   */
   deliveredAt: string | null;
-  /** Null until the attempt is acked. ISO 8601, UTC, milliseconds */
+  /** When the current attempt was acked; null until then. ISO 8601 timestamp in UTC, with milliseconds */
   startedAt: string | null;
-  /** Null unless the status is completed. ISO 8601, UTC, milliseconds */
+  /** When the job was completed; null in any other status. ISO 8601 timestamp in UTC, with milliseconds */
   completedAt: string | null;
-  /** Result of the worker; null until completion */
+  /** Result reported by the worker; null until the job is completed */
   result: unknown;
-  /** Error of the latest attempt that failed; absent without one */
+  /** Error of the latest failed attempt; absent if none failed */
   error?: string | Record<string, unknown>;
-  /** Latest report of any attempt; absent before the first */
+  /** Latest progress report of any attempt; absent before the first */
   progress?: Progress;
-  /** Last time for which the job waits or waited; absent for one that never had to */
+  /** Time that the job is, or was last, scheduled for; absent if it never was */
   scheduledFor?: Timestamp;
-  /** Delays between attempts; absent without any */
+  /** Delays between attempts; absent if there are none */
   retry?: Retry;
-  /** How long one attempt may take; absent without a limit */
+  /** Maximum duration of an attempt in seconds; absent without a limit */
   maxRunSeconds?: number;
-  /** How long the job may wait for its first ack; absent without a limit */
+  /** Maximum number of seconds until the first ack; absent without a limit */
   startWithinSeconds?: number;
-  /** Head start in seconds; absent without one */
+  /** Head start in the queue in seconds; absent if it is 0 */
   priority?: number;
-  /** Of the worker that has the job, when its poll named it */
+  /** ID of the worker that has the job; absent unless its poll gave one */
   workerId?: string;
-  /** Job of which this one is a copy; absent for one that is none */
+  /** ID of the job that this one is a copy of; absent if it is not a copy */
   copyOf?: string;
-  /** Absent for a job without a unique key */
+  /** Unique key of the job; absent without one */
   unique?: Unique;
-  /** Absent for a job without tags */
+  /** Tags of the job; absent without tags */
   tags?: string[];
   createdAt: Timestamp;
-  /** Time of the latest event or keepalive; it does not change after the job has ended */
+  /** Time of the latest event or heartbeat; does not change after the job has ended */
   updatedAt: Timestamp;
 }
 
 export interface LogEntry {
   /** `<jobId>.<seq>` */
   id: string;
-  /** Dense, from 1, per job; never used again when an entry is dropped */
+  /** Number of the entry within the job, from 1 without gaps; never reused */
   seq: number;
   level: LogEntryLevel;
   message: string;
-  /** Part of the worker that wrote it, as the worker names it */
+  /** Component of the worker that wrote the entry */
   source: string;
-  /** Further data of the worker */
+  /** Structured data from the worker */
   metadata: Record<string, unknown>;
-  /** Time at which it happened, by the clock of the worker */
+  /** When the entry was written, by the clock of the worker */
   loggedAt: Timestamp;
-  /** Time of storage */
+  /** When the entry was stored */
   createdAt: Timestamp;
 }
 
 export interface LogEntryFields {
   message: string;
-  /** Default: `info`. `warning` is stored as `warn`, `critical` as `fatal`. Case-insensitive */
+  /** Level, in any case; `warning` is stored as `warn`, `critical` as `fatal`. Default: `info` */
   level?: LogEntryFieldsLevel | null;
-  /** Time at which it happened, with a `T` or a blank. Default: the time of storage */
+  /** When the entry was written (ISO 8601, with a `T` or a space). Default: when it is stored */
   timestamp?: string | null;
-  /** Part of the worker that wrote it. Default: `worker` */
+  /** Component of the worker that wrote the entry. Default: `worker` */
   source?: string | null;
   metadata?: Record<string, unknown> | null;
 }
@@ -404,20 +432,20 @@ export type LogEntryFieldsLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' 
 export type LogEntryLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
 export interface LogsPage {
-  /** Ascending by seq */
+  /** Entries, in ascending order of `seq` */
   logs: LogEntry[];
   cursor: LogsPageCursor;
 }
 
 export interface LogsPageCursor {
   mode: LogsPageCursorMode;
-  /** Seq of the first entry of the page; on an empty page the requested bound, or 0 for `latest` */
+  /** `seq` of the first entry of the page; on an empty page, the requested bound, or 0 for `latest` */
   oldestSeq: number;
-  /** Seq of the last entry of the page; on an empty page as `oldestSeq` */
+  /** `seq` of the last entry of the page; on an empty page, the same as `oldestSeq` */
   newestSeq: number;
   /**
-   * Whether more matching entries exist in the direction of paging, or may exist: a search that stopped
-   * early has read up to the bound in that direction
+   * Whether the direction of paging has, or may have, more matching entries. A search may stop early, so
+   * keep paging while this is true
    */
   hasMore: boolean;
 }
@@ -426,10 +454,10 @@ export type LogsPageCursorMode = 'after' | 'before' | 'latest';
 
 export interface NameStats {
   name: string;
-  /** Jobs of any status */
+  /** Number of jobs in any status */
   total: number;
   pending: number;
-  /** How long its next job has been pending, with milliseconds; null without a pending job */
+  /** Seconds that the next job in the queue has been pending; null if no job is pending */
   oldestPendingAgeSeconds: number | null;
 }
 
@@ -439,25 +467,25 @@ export interface Operation {
   action: OperationRequestAction;
   filter: OperationFilter;
   limit?: number;
-  /** Only when true */
+  /** Absent if false */
   dryRun?: boolean;
   reason?: string;
   delaySeconds?: number;
   status: OperationStatus;
-  /** Jobs that were examined */
+  /** Number of jobs examined */
   looked: number;
-  /** Jobs that were changed; with `dryRun`, that would be */
+  /** Number of jobs changed; with `dryRun`, the number that would be */
   changed: number;
-  /** Jobs that matched, but were no longer in that status, or whose unique key is taken */
+  /** Number of matching jobs whose status had changed, or whose unique key was taken */
   skipped: number;
-  /** Jobs that are not examined yet */
+  /** Number of jobs not examined yet */
   left: number;
   startedAt: Timestamp;
-  /** ISO 8601, UTC, milliseconds */
+  /** ISO 8601 timestamp in UTC, with milliseconds */
   finishedAt: string | null;
 }
 
-/** As in the request */
+/** Filter of the operation, as in the request */
 export interface OperationFilter {
   status: JobStatus[];
   names?: string[];
@@ -469,7 +497,7 @@ export interface OperationFilter {
 }
 
 export interface OperationFilterRequest {
-  /** Only jobs with one of these statuses, in each of which the action must be possible */
+  /** Only jobs with one of these statuses. The action must be possible in each of them */
   status: JobStatus | JobStatus[];
   /** Only jobs with one of these names */
   names?: string[];
@@ -477,13 +505,13 @@ export interface OperationFilterRequest {
   tags?: string[];
   /** Only these jobs */
   ids?: string[];
-  /** Only jobs created at this time or later, ISO 8601 with a time zone */
+  /** Only jobs created at or after this time (ISO 8601 with a time zone) */
   createdAfter?: string;
-  /** Only jobs created before this time, ISO 8601 with a time zone */
+  /** Only jobs created before this time (ISO 8601 with a time zone) */
   createdBefore?: string;
   /**
-   * Only jobs whose payload, result or error, as JSON without blanks, contains this text in upper or
-   * lower case
+   * Only jobs whose payload, result or error, written as compact JSON, contains this text
+   * (case-insensitive)
    */
   q?: string;
 }
@@ -491,13 +519,13 @@ export interface OperationFilterRequest {
 export interface OperationRequest {
   action: OperationRequestAction;
   filter: OperationFilterRequest;
-  /** Maximum number of jobs to change; default: all. Default: `null` */
+  /** Maximum number of jobs to change; null for all. Default: `null` */
   limit?: number | null;
-  /** Only count, in `changed`, the jobs that it would change. Default: `false` */
+  /** Whether to only count, in `changed`, the jobs that the operation would change. Default: `false` */
   dryRun?: boolean | null;
-  /** Reason, shown with the operation; of a kill also in the history of each job. Default: `null` */
+  /** Reason, shown with the operation; for a kill, also in the history of each job. Default: `null` */
   reason?: string | null;
-  /** When the jobs become claimable; for requeue and reschedule. Default: `null` */
+  /** Seconds until the jobs become claimable; only for `requeue` and `reschedule`. Default: `null` */
   delaySeconds?: number | null;
 }
 
@@ -508,40 +536,46 @@ export type OperationStatus = 'running' | 'done' | 'cancelled';
 export type Outcome = AckOutcome | KeepaliveOutcome | ProgressOutcome | CheckpointOutcome | EventOutcome | CompleteOutcome | FailOutcome | ReleaseOutcome;
 
 export interface Pause {
-  /** Names of jobs; without them, the whole space. Default: `null` */
+  /** Names of jobs; null for the whole space. Default: `null` */
   names?: string[] | null;
 }
 
 export interface Poll {
-  /** Jobs to claim; above 50 is served as 50. Default: `1` */
+  /** Maximum number of jobs to claim; values above 50 are capped at 50. Default: `1` */
   count?: number | null;
-  /** Names of jobs to claim; an empty list means any name */
+  /** Names of the jobs to claim; an empty list means any name */
   types?: string[] | null;
-  /** Used only without `types` */
+  /** Alias of `types`; ignored if `types` is present */
   type?: string | string[] | null;
-  /** Used only without `types` and `type` */
+  /** Alias of `types`; ignored if `types` or `type` is present */
   names?: string[] | null;
-  /** Used only without the other three fields */
+  /** Alias of `types`; ignored if any of the other three is present */
   name?: string | string[] | null;
-  /** How long to wait for the first job while none is pending; above 20 is served as 20. Default: `0` */
+  /**
+   * Maximum number of seconds to wait for the first job if none is pending; values above 20 are capped
+   * at 20. Default: `0`
+   */
   waitSeconds?: number | null;
-  /** Outcomes of other jobs of the space, settled first */
+  /** Outcomes of other jobs in the space, to settle before claiming */
   settle?: Outcome[] | null;
   /**
-   * Ack the jobs at once: their attempts start, without a delivery window. Needs the scope jobs:ack.
-   * Default: `false`
+   * Whether to ack the jobs as they are claimed: their attempts start without a delivery window.
+   * Requires the scope `jobs:ack`. Default: `false`
    */
   autoAck?: boolean | null;
-  /** Delivery window of the jobs of this poll; default that of the service. Default: `null` */
+  /**
+   * Delivery window, in seconds, of the jobs claimed by this poll; null for that of the service.
+   * Default: `null`
+   */
   ackWithinSeconds?: number | null;
-  /** Shown on the jobs while their attempts last. Default: `null` */
+  /** ID of the worker, shown on its jobs during their attempts. Default: `null` */
   workerId?: string | null;
 }
 
 export interface PolledJobs {
-  /** Oldest first; empty without a pending job */
+  /** Claimed jobs, oldest first; empty if none was pending */
   jobs: ClaimedJob[];
-  /** In the order of `settle`; absent without it */
+  /** Results in the order of `settle`; absent without `settle` */
   settled?: Settled[];
 }
 
@@ -554,7 +588,7 @@ export interface Progress {
 
 export interface ProgressOutcome {
   jobId: string;
-  /** As the header `x-delivery-token` of the other calls. Default: `null` */
+  /** Delivery token of the claimed job; works like the header `x-delivery-token`. Default: `null` */
   deliveryToken?: string | null;
   action: 'progress';
   percent: number;
@@ -573,34 +607,40 @@ export interface ProgressSubProgressValue {
 }
 
 export interface Release {
-  /** Reason, for the history. Default: `null` */
+  /** Reason, recorded in the history. Default: `null` */
   reason?: string | null;
-  /** Minimum seconds to wait first. Default: `null` */
+  /** Minimum number of seconds until the job becomes claimable. Default: `null` */
   delaySeconds?: number | null;
 }
 
 export interface ReleaseOutcome {
   jobId: string;
-  /** As the header `x-delivery-token` of the other calls. Default: `null` */
+  /** Delivery token of the claimed job; works like the header `x-delivery-token`. Default: `null` */
   deliveryToken?: string | null;
   action: 'release';
-  /** Reason, for the history. Default: `null` */
+  /** Reason, recorded in the history. Default: `null` */
   reason?: string | null;
-  /** Minimum seconds to wait first. Default: `null` */
+  /** Minimum number of seconds until the job becomes claimable. Default: `null` */
   delaySeconds?: number | null;
 }
 
 export interface Requeue {
-  /** Minimum seconds to wait first. Default: `null` */
+  /** Minimum number of seconds until the job becomes claimable. Default: `null` */
   delaySeconds?: number | null;
 }
 
 export interface Reschedule {
-  /** Not before this time, ISO 8601 with a time zone; a time in the past means now. Default: `null` */
+  /**
+   * Earliest time to run the job (ISO 8601 with a time zone); a time in the past means now. Default:
+   * `null`
+   */
   scheduledFor?: string | null;
-  /** The same, in seconds from now; not together with `scheduledFor`. Default: `null` */
+  /**
+   * Minimum number of seconds until the job becomes claimable; cannot be combined with `scheduledFor`.
+   * Default: `null`
+   */
   delaySeconds?: number | null;
-  /** Another head start, in seconds. Default: `null` */
+  /** New head start in seconds; null keeps it. Default: `null` */
   priority?: number | null;
 }
 
@@ -612,16 +652,19 @@ export interface Retry {
 }
 
 export interface RetryRequest {
-  /** Delay before each further attempt, or a delay for each, of which the last repeats; 0 for none */
+  /** Delay in seconds before each retry; or a list with one delay per retry, the last of which repeats */
   delaySeconds: number | number[];
   /**
-   * Factor by which each delay is longer than the previous one; default 1; not with a list of delays.
+   * Multiplier applied to the delay after each retry; null means 1. Not allowed with a list of delays.
    * Default: `null`
    */
   factor?: number | null;
-  /** Longest delay, after factor and jitter; default 604800. Default: `null` */
+  /** Maximum delay in seconds, after factor and jitter; null means 604800. Default: `null` */
   maxDelaySeconds?: number | null;
-  /** Share of a delay by which it is shortened or lengthened at random. Default: `0.2` */
+  /**
+   * Random variation of each delay, as a fraction: `0.2` varies it by up to 20% in either direction.
+   * Default: `0.2`
+   */
   jitter?: number | null;
 }
 
@@ -634,31 +677,31 @@ export interface SettleResults {
 }
 
 export interface Settled {
-  /** Message for people */
+  /** Human-readable message; may change */
   error?: string;
-  /** Code for programs */
+  /** Stable code to branch on */
   code?: ErrorCode;
-  /** Status the job has now; on every 409 */
+  /** Current status of the job; on every 409 */
   jobStatus?: JobStatus;
-  /** What happened before, when that is known; on a 409 of an ack */
+  /** What happened to the job earlier, if known; on a 409 of an ack */
   hint?: string;
-  /** Jobs of a list that were created or found before it was refused; absent for 0 */
+  /** Number of jobs, from the start of the list, that were created or found before the error; absent if 0 */
   stored?: number;
-  /** 28 characters; not guessable */
+  /** Unguessable ID of 28 characters */
   jobId: string;
-  /** Without success, the fields of an error follow */
+  /** Whether the outcome was accepted; if not, `error` and `code` tell why */
   success: boolean;
 }
 
 export interface Space {
   spaceId: string;
   jobs: SpaceJobs;
-  /** As in `names`, over all names */
+  /** Seconds that the next job in the queue has been pending; null if no job is pending */
   oldestPendingAgeSeconds: number | null;
 }
 
 export interface SpaceJobs {
-  /** Absent when it is 0 */
+  /** Absent if 0 */
   scheduled?: number;
   pending: number;
   delivered: number;
@@ -670,29 +713,29 @@ export interface SpaceJobs {
 }
 
 export interface SpaceList {
-  /** Spaces that have jobs, in an order that stays */
+  /** Spaces that have jobs, in a stable order */
   spaces: Space[];
-  /** For the next page; null when this is the last */
+  /** Cursor of the next page; null on the last page */
   nextCursor: string | null;
 }
 
 export interface SpaceStats {
   spaceId: string;
-  /** Moment of the count */
+  /** When the jobs were counted */
   timestamp: Timestamp;
   jobs: SpaceStatsJobs;
-  /** As in `names`, over all names */
+  /** Seconds that the next job in the queue has been pending; null if no job is pending */
   oldestPendingAgeSeconds: number | null;
-  /** true for the whole space, or the names whose jobs are paused; absent when nothing is */
+  /** `true` if the whole space is paused, or the paused names; absent if nothing is paused */
   paused?: boolean | string[];
-  /** The requested names, in that order; otherwise the names with the most jobs, the largest first */
+  /** The requested names, in that order; otherwise the names with the most jobs, in descending order */
   names: NameStats[];
-  /** Names with jobs that are not in `names` */
+  /** Number of names with jobs that are not in `names` */
   namesLeftOut: number;
 }
 
 export interface SpaceStatsJobs {
-  /** Absent when it is 0 */
+  /** Absent if 0 */
   scheduled?: number;
   pending: number;
   delivered: number;
@@ -704,29 +747,32 @@ export interface SpaceStatsJobs {
 }
 
 export interface StreamToken {
-  /** To be sent as `?token=` of a stream */
+  /** The token; send it in the query parameter `token` of a stream */
   token: string;
-  /** When it expires: at the latest when the API key does */
+  /** When the token expires, no later than the API key */
   expiresAt: Timestamp;
 }
 
 /** Exactly one of `jobIds`, `tag` and `spaceId` is required */
 export interface StreamTokenRequest {
-  /** `jobs:read:progress` shows only the progress of jobs */
+  /** What the token shows: everything (`jobs:read`) or only the progress of jobs (`jobs:read:progress`) */
   scope: StreamTokenRequestScope;
-  /** Jobs whose streams it opens. Default: `null` */
+  /** IDs of the jobs whose streams the token opens. Default: `null` */
   jobIds?: string[] | null;
-  /** It opens the streams of jobs with this tag, and those of spaces for these jobs. Default: `null` */
+  /**
+   * Tag of the jobs whose streams the token opens; it also opens space streams, limited to these jobs.
+   * Default: `null`
+   */
   tag?: string | null;
-  /** Space whose stream it opens, and the streams of whose jobs. Default: `null` */
+  /** Space whose stream the token opens, along with the streams of its jobs. Default: `null` */
   spaceId?: string | null;
-  /** How long it is valid; default 900. Default: `900` */
+  /** Number of seconds the token is valid. Default: `900` */
   expiresInSeconds?: number | null;
 }
 
 export type StreamTokenRequestScope = 'jobs:read' | 'jobs:read:progress';
 
-/** ISO 8601, UTC, milliseconds */
+/** ISO 8601 timestamp in UTC, with milliseconds */
 export type Timestamp = string;
 
 export interface Unique {
@@ -737,19 +783,22 @@ export interface Unique {
 }
 
 export interface UniqueRequest {
-  /** Compared among the jobs of this name in the space */
+  /** Unique key of the job, among the jobs with the same name in the space */
   key: string;
   /**
-   * When the key is free again: when the job has ended, when it was acked, or after `ttlSeconds`.
-   * Default: `"ended"`
+   * When the job frees the key: when it has ended, when it is acked (`started`), or after `ttlSeconds`
+   * (`expired`). Default: `"ended"`
    */
   until?: UniqueRequestUntil | null;
   /**
-   * Return the other job, refuse with `JOB_NOT_UNIQUE`, or replace the other job while it is pending.
-   * Default: `"return"`
+   * What to do if another job holds the key: return that job, reject the call with `JOB_NOT_UNIQUE`, or
+   * replace that job while it is still pending or scheduled. Default: `"return"`
    */
   onConflict?: UniqueRequestOnConflict | null;
-  /** With `until: expired`: how long the key is occupied, from the creation of the job. Default: `null` */
+  /**
+   * Number of seconds, from creation, that the job holds the key; only with `until: expired`. Default:
+   * `null`
+   */
   ttlSeconds?: number | null;
 }
 

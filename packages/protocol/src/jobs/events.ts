@@ -5,7 +5,7 @@ import { instant, jobIdField } from '../schema/response-fields.js';
 import type { Status } from './statuses.js';
 
 /**
- * Types of the records in a job's history (`events` of Get Job). The first is always `created`.
+ * Types of the events in a job's history (`events` of Get Job). The first event is always `created`.
  *
  * @see docs/api/job.md#events
  */
@@ -32,14 +32,14 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** One record of a job's history. */
+/** One event of a job's history. */
 export const jobEvent = z
   .object({
-    id: z.string().describe('`<jobId>.<seq>`; seq is dense, from 1, per job'),
+    id: z.string().describe('`<jobId>.<seq>`; `seq` counts the events of the job from 1, without gaps'),
     jobId: jobIdField,
     spaceId: z.string(),
     type: z.enum(EVENT_TYPES),
-    data: jsonValue.describe('Data of the event; null for an event without data'),
+    data: jsonValue.describe('Data of the event; null if it has none'),
     createdAt: instant,
   })
   .meta({ id: 'JobEvent' });
@@ -51,36 +51,33 @@ interface Published {
   spaceId: string;
   /** Status of the job after the event. */
   status: Status;
-  /** Epoch milliseconds, Redis clock. */
+  /** Epoch milliseconds, by Redis's clock. */
   at: number;
   /** Tags of the job; absent without tags. */
   tags?: readonly string[];
 }
 
-/** An event of the history, as the script that causes it publishes it to the channels of its job and of its space. */
+/** An event of the history, in the form in which the script publishes it to the channels of the job and its space. */
 export interface PublishedEvent extends Published {
-  /** Place in the job's history. A reader that has seen this seq ignores everything up to it. */
+  /** Position in the job's history. A reader that has seen this seq ignores everything up to it. */
   seq: number;
   type: EventType;
   data: JsonValue;
 }
 
-/**
- * An append of logs, published in the same way. It is not in the history: log seqs show which entries a reader has
- * missed.
- */
+/** A published append of logs. It isn't in the history: a reader tells from the log seqs which entries it missed. */
 export interface PublishedAppend extends Published {
   seq: null;
   type: 'logs_appended';
   data: LogsAppended;
 }
 
-/** An event that is published in the same way, and stored nowhere. */
+/** An event that is published but not stored. */
 export interface EphemeralEvent extends Published {
   seq: null;
   type: 'event';
   data: JsonValue;
 }
 
-/** A message on a channel of a job or of a space, as JSON. The gateway makes the messages of its streams from it. */
+/** A message on the channel of a job or space, sent as JSON. The gateway turns it into messages of its streams. */
 export type PublishedMessage = PublishedEvent | PublishedAppend | EphemeralEvent;

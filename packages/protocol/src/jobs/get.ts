@@ -3,11 +3,11 @@ import { LIMITS } from '../limits.js';
 import { once, queryInteger } from '../schema/fields.js';
 import { waitQuery } from './poll.js';
 
-/** Which events of a job's history to read, oldest first. */
+/** Selects events of a job's history, oldest first. */
 export interface EventRange {
-  /** Seq after which they begin. `created` has the seq 1. */
+  /** Seq after which the range starts. `created` has seq 1. */
   after: number;
-  /** Most events, `created` counted. */
+  /** Maximum number of events, including `created`. */
   limit: number;
 }
 
@@ -20,14 +20,14 @@ export const getJobQuery = z
     ...waitQuery.shape,
     events: once(z.enum(['0', '1'], { error: 'must be 0 or 1' }))
       .default('1')
-      .describe('0 leaves the history out'),
+      .describe('Whether to include the history; `0` omits it'),
     eventsAfter: queryInteger(0, Number.MAX_SAFE_INTEGER)
       .optional()
-      .describe('Only events with a seq above this, the oldest of them'),
+      .describe('Return the oldest events with a `seq` above this value'),
     eventsLimit: queryInteger(1, LIMITS.eventsMax)
       .optional()
       .describe(
-        `Only so many events, the oldest; above ${LIMITS.eventsMax} is served as ${LIMITS.eventsMax}, which is also the default with \`eventsAfter\``,
+        `Maximum number of events to return, the oldest first; values above ${LIMITS.eventsMax} are capped at ${LIMITS.eventsMax}. Default: ${LIMITS.eventsMax} with \`eventsAfter\`, otherwise all`,
       ),
   })
   .superRefine(({ events, eventsAfter, eventsLimit }, ctx) => {

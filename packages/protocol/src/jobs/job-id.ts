@@ -1,8 +1,8 @@
-/** Form of a job id, and of that of an operation: a partition, then 26 characters of base 32. Clients treat it as opaque. */
+/** Format of the ID of a job or operation: a partition, then 26 base-32 characters. Clients treat IDs as opaque. */
 export const JOB_ID = '^[0-3][0-9a-f][a-z2-7]{26}$';
 const FORM = new RegExp(JOB_ID);
 
-/** Check whether a text can be the id of a job. A text that cannot is never put into a Redis key. */
+/** Return whether text can be a job ID. Text that cannot is never used in a Redis key. */
 export function isJobId(text: string): boolean {
   return FORM.test(text);
 }

@@ -16,34 +16,36 @@ const listed = {
   status: jobStatus,
   maxRetries: count,
   attemptNumber: count.describe(
-    'Attempts that have started: 0 at creation, one more at each ack, one less at the release of a running job',
+    'Number of attempts started: 0 at creation, plus 1 at each ack, minus 1 when a running job is released',
   ),
-  timeoutSeconds: z.number().describe('Execution window: how long an attempt may take between two heartbeats'),
-  deliveredAt: instant.nullable().describe('Null while pending, also between two attempts'),
-  startedAt: instant.nullable().describe('Null until the attempt is acked'),
-  completedAt: instant.nullable().describe('Null unless the status is completed'),
-  result: jsonValue.describe('Result of the worker; null until completion'),
-  error: failRequest.shape.error.optional().describe('Error of the latest attempt that failed; absent without one'),
-  progress: progress.optional().describe('Latest report of any attempt; absent before the first'),
-  scheduledFor: instant
-    .optional()
-    .describe('Last time for which the job waits or waited; absent for one that never had to'),
-  retry: retry.optional().describe('Delays between attempts; absent without any'),
-  maxRunSeconds: z.number().optional().describe('How long one attempt may take; absent without a limit'),
+  timeoutSeconds: z.number().describe('Execution window: maximum number of seconds between two heartbeats'),
+  deliveredAt: instant.nullable().describe('When the job was last claimed; null while it is pending or scheduled'),
+  startedAt: instant.nullable().describe('When the current attempt was acked; null until then'),
+  completedAt: instant.nullable().describe('When the job was completed; null in any other status'),
+  result: jsonValue.describe('Result reported by the worker; null until the job is completed'),
+  error: failRequest.shape.error.optional().describe('Error of the latest failed attempt; absent if none failed'),
+  progress: progress.optional().describe('Latest progress report of any attempt; absent before the first'),
+  scheduledFor: instant.optional().describe('Time that the job is, or was last, scheduled for; absent if it never was'),
+  retry: retry.optional().describe('Delays between attempts; absent if there are none'),
+  maxRunSeconds: z.number().optional().describe('Maximum duration of an attempt in seconds; absent without a limit'),
   startWithinSeconds: z
     .number()
     .optional()
-    .describe('How long the job may wait for its first ack; absent without a limit'),
-  priority: z.number().meta({ type: 'integer' }).optional().describe('Head start in seconds; absent without one'),
-  workerId: z.string().optional().describe('Of the worker that has the job, when its poll named it'),
-  copyOf: jobIdField.optional().describe('Job of which this one is a copy; absent for one that is none'),
-  unique: unique.optional().describe('Absent for a job without a unique key'),
-  tags: z.array(z.string()).optional().describe('Absent for a job without tags'),
+    .describe('Maximum number of seconds until the first ack; absent without a limit'),
+  priority: z
+    .number()
+    .meta({ type: 'integer' })
+    .optional()
+    .describe('Head start in the queue in seconds; absent if it is 0'),
+  workerId: z.string().optional().describe('ID of the worker that has the job; absent unless its poll gave one'),
+  copyOf: jobIdField.optional().describe('ID of the job that this one is a copy of; absent if it is not a copy'),
+  unique: unique.optional().describe('Unique key of the job; absent without one'),
+  tags: z.array(z.string()).optional().describe('Tags of the job; absent without tags'),
   createdAt: instant,
-  updatedAt: instant.describe('Time of the latest event or keepalive; it does not change after the job has ended'),
+  updatedAt: instant.describe('Time of the latest event or heartbeat; does not change after the job has ended'),
 };
 
-/** A job in the response of List Jobs: without its callback and its history. */
+/** A job in the response of List Jobs, without its callback and history. */
 export const listedJob = z.object(listed).meta({ id: 'ListedJob' });
 export type ListedJob = z.output<typeof listedJob>;
 
@@ -53,7 +55,7 @@ export const jobList = z.array(listedJob).meta({ id: 'JobList' });
 const realtimeUrl = z
   .string()
   .optional()
-  .describe('URL of the stream of the job; only in the response to its creation, and only with `COMPAT=emit`');
+  .describe('URL of the job stream; only in create responses, and only if the service runs with `COMPAT=emit`');
 
 /** A job with its callback. */
 export const job = z
@@ -64,19 +66,19 @@ export const job = z
     callbackOn: z
       .array(z.enum(TERMINAL_STATUSES))
       .optional()
-      .describe('Ends after which the callback is sent; absent for completed and dead'),
+      .describe('Outcomes that trigger the callback; absent for the default, `completed` and `dead`'),
     realtimeUrl,
   })
   .meta({ id: 'Job' });
 export type Job = z.output<typeof job>;
 
-/** The job that occupies a unique key, for a caller without the scope jobs:read. */
+/** The job that holds a unique key, as shown to a caller without the scope jobs:read. */
 export const knownJob = z
   .object({ id: jobIdField, name: z.string(), status: jobStatus, createdAt: instant, realtimeUrl })
   .meta({ id: 'KnownJob' });
 export type KnownJob = z.output<typeof knownJob>;
 
-/** A job in the response to the creation of several. */
+/** A job in the response to a create of several jobs. */
 export const jobSummary = z
   .object({
     id: jobIdField,
@@ -92,25 +94,25 @@ export type JobSummary = z.output<typeof jobSummary>;
 /** Response of Create Job to a list of jobs. */
 export const createdJobs = z
   .array(jobSummary)
-  .describe('The jobs in the order of the request; one that occupies a unique key stands for the job that has it')
+  .describe('The jobs, in the order of the request. For a unique key that was already held, the job that holds it')
   .meta({ id: 'CreatedJobs' });
 
 /** Response of Create Job. */
 export const createdJob = z.union([job, knownJob]).meta({ id: 'CreatedJob' });
 
-/** A job in the response of Get Job: with its history, unless the query leaves it out. */
+/** A job in the response of Get Job, with its history unless the query omits it. */
 export const jobWithEvents = z
   .object({
     ...job.shape,
     events: z
       .array(jobEvent)
       .optional()
-      .describe('Oldest first. A whole history begins with `created`; absent with `events=0`'),
+      .describe('History of the job, oldest event first, starting with `created`; absent with `events=0`'),
   })
   .meta({ id: 'JobWithEvents' });
 export type JobWithEvents = Job & { events: JobEvent[] };
 
-/** Form of a delivery token, as a regular expression. Clients treat a token as opaque. */
+/** Format of a delivery token, as a regular expression. Clients treat tokens as opaque. */
 export const DELIVERY_TOKEN = '^[0-9]{1,9}[.][0-9]{1,9}([.][0-9a-z]{1,11})?$';
 
 /** A job in the responses of poll and claim. */
@@ -121,13 +123,15 @@ export const claimedJob = z
     payload: jsonObject.nullable(),
     timeoutSeconds: listed.timeoutSeconds,
     maxRetries: count,
-    attemptNumber: count.describe('Attempts before this one'),
+    attemptNumber: count.describe('Number of earlier attempts'),
     createdAt: instant,
-    checkpoint: jsonValue.describe('Data of the latest checkpoint of any earlier attempt, or null'),
-    attempt: count.describe('Number of the attempt that an ack starts, from 1'),
+    checkpoint: jsonValue.describe('Data of the latest checkpoint of any earlier attempt; null if there is none'),
+    attempt: count.describe('Number of this attempt, starting at 1'),
     deliveryToken: z
       .string()
-      .describe('Opaque; sent back as `x-delivery-token`, it makes calls of a worker that lost the job change nothing'),
+      .describe(
+        'Opaque token of this delivery. Calls that send it as `x-delivery-token` have no effect once the worker has lost the job',
+      ),
   })
   .meta({ id: 'ClaimedJob' });
 export type ClaimedJob = z.output<typeof claimedJob>;
@@ -147,8 +151,8 @@ export type ClaimOutcome = z.output<typeof claimOutcome>;
 export const latestProgress = z
   .object({
     jobId: jobIdField,
-    progress: progress.nullable().describe('Null before the first report'),
-    timestamp: instant.nullable().describe('When it was reported; null before the first report'),
+    progress: progress.nullable().describe('Latest progress report; null before the first'),
+    timestamp: instant.nullable().describe('When the progress was reported; null before the first report'),
   })
   .meta({ id: 'LatestProgress' });
 export type LatestProgress = z.output<typeof latestProgress>;

@@ -4,7 +4,7 @@ import { describeAs } from '../schema/describe.js';
 import { anObject, isJsonObject, optional, required } from '../schema/fields.js';
 
 const PERCENT = 'must be between 0 and 100';
-// 1e400 is read as Infinity: a number, and out of range.
+// 1e400 is parsed as Infinity, which is a number, but out of range.
 const percentRule = (issue: { input?: unknown }) => {
   if (issue.input === undefined) return 'is required';
   return typeof issue.input === 'number' ? PERCENT : 'must be a number';
@@ -15,7 +15,7 @@ const stage = z.object({ percent, message: optional(z.string({ error: 'must be a
 
 type Stage = { percent: number; message?: string | undefined };
 
-/** Stages by name. The object is built entry by entry, because zod's record would drop a stage named "__proto__". */
+/** Check stages by name, entry by entry, because zod's record would drop a stage named "__proto__". */
 function checkStages(stages: object, ctx: z.RefinementCtx): Record<string, Stage> {
   const entries = Object.entries(stages);
   if (entries.length > LIMITS.subProgressStages) {
@@ -39,8 +39,7 @@ const stagesOf = (described: z.ZodType) =>
   );
 
 /**
- * A progress report: percent 0 to 100 with decimals, a message for people, and optional stages.
- * Fields beyond these are dropped.
+ * A progress report: percent from 0 to 100, a human-readable message, and optional stages. Other fields are dropped.
  *
  * @see docs/api/workers.md#heartbeats
  */
@@ -55,7 +54,7 @@ export const progressRequest = z
   )
   .meta({ id: 'ProgressRequest' });
 
-/** A progress report as it is shown. */
+/** A progress report in a response. */
 export const progress = z
   .object({
     percent,

@@ -27,7 +27,7 @@ import { TERMINAL_STATUSES } from './statuses.js';
 import { delaySeconds, timing, withSchedule } from './timing.js';
 import { uniqueRequest } from './unique.js';
 
-/** Make a schema of a list of names to look for. */
+/** Make the schema of a list of names to match. */
 export const filterNames = (error = 'must be an array of strings') =>
   boundedArray(nameFilter, { max: LIMITS.pollNames, what: 'names', error });
 
@@ -37,13 +37,13 @@ export const nameOrNames = describeAs(
   z.union([nameFilter, z.array(nameFilter).max(LIMITS.pollNames)]),
 );
 
-// Request bodies and queries, one schema each. Unknown fields are ignored everywhere. The output of a schema is the
-// input of the store's verbs.
+// Request bodies and queries, one schema each. Unknown fields are ignored. The output of a schema is the input of the
+// store's verbs.
 
-const ENDS_RULE = `must be a list of ${TERMINAL_STATUSES.join(', ')}, with at least one of them`;
+const ENDS_RULE = `must be a list of at least one of ${TERMINAL_STATUSES.join(', ')}`;
 const END_RULE = `must be one of ${TERMINAL_STATUSES.join(', ')}`;
 
-/** Ends of a job after which its callback is sent, in one order; null for the default. */
+/** Outcomes that trigger the callback, in canonical order; null for the default. */
 const callbackOn = describeAs(
   z
     .array(z.enum(TERMINAL_STATUSES, { error: END_RULE }), { error: ENDS_RULE })
@@ -54,26 +54,35 @@ const callbackOn = describeAs(
     .array(z.enum(TERMINAL_STATUSES))
     .min(1)
     .max(LIMITS.callbackEnds)
-    .describe('Ends after which the callback is sent; default completed and dead'),
+    .describe('Outcomes that trigger the callback; null for `completed` and `dead`'),
 );
 
 /** Body of Create Job. */
 export const createJobRequest = withSchedule(
   z.object(
     {
-      name,
+      name: name.describe('Kind of work, such as `resize`; workers poll for names'),
       payload: jsonObject.nullable().default(null).describe('Data for the worker'),
       maxRetries: optional(integerBetween(0, LIMITS.maxRetriesMax))
-        .describe('Attempts after the first; each failure or timeout of an attempt uses one')
+        .describe('Number of retries after the first attempt; each failed or timed-out attempt uses one')
         .meta({ default: LIMITS.maxRetriesDefault }),
       timeoutSeconds: optional(secondsUpTo(LIMITS.timeoutSecondsMax))
-        .describe('Execution window: how long an attempt may take between two heartbeats')
+        .describe('Execution window: maximum number of seconds between two heartbeats')
         .meta({ default: LIMITS.timeoutSecondsDefault }),
-      callbackUrl: callbackUrl.nullable().default(null),
-      callbackHeaders: callbackHeaders.nullable().default(null),
-      callbackOn: callbackOn.nullable().default(null),
-      unique: uniqueRequest.nullable().default(null),
-      tags: tagsRequest.nullable().default(null).describe('Words by which jobs are found; no tag twice'),
+      callbackUrl: callbackUrl
+        .nullable()
+        .default(null)
+        .describe('URL to send a POST request to when the job ends; http or https, without a username or password'),
+      callbackHeaders: callbackHeaders.nullable().default(null).describe('Headers to add to the callback'),
+      callbackOn: callbackOn
+        .nullable()
+        .default(null)
+        .describe('Outcomes that trigger the callback; null for `completed` and `dead`'),
+      unique: uniqueRequest
+        .nullable()
+        .default(null)
+        .describe('Unique key: create the job only if no other job holds it'),
+      tags: tagsRequest.nullable().default(null).describe('Labels to find and filter jobs by; duplicates are refused'),
       ...timing,
     },
     anObject,
@@ -81,15 +90,15 @@ export const createJobRequest = withSchedule(
 ).meta({ id: 'CreateJob' });
 export type CreateJobRequest = z.output<typeof createJobRequest>;
 
-/** Body of Create Job for several jobs. It only describes: each job is checked on its own. */
+/** Body of Create Job for several jobs. Only the OpenAPI document uses it; each job is checked on its own. */
 export const createJobsRequest = z
   .array(createJobRequest)
   .min(1)
   .max(LIMITS.createMax)
-  .describe('Jobs to create, in this order; `unique.onConflict` must not be `reject`')
+  .describe('Jobs to create, in this order. None may have `unique.onConflict` set to `reject`')
   .meta({ id: 'CreateJobs' });
 
-/** Body of Checkpoint and of Custom Event: any JSON; an absent body is null. */
+/** Body of Checkpoint and Custom Event: any JSON value; an absent body is null. */
 export const dataRequest = jsonValue;
 
 /** Query of Record an Event. */
@@ -97,7 +106,7 @@ export const eventOptions = z.object({
   ephemeral: queryFlag
     .default(false)
     .describe(
-      'Whether only open streams get the event: the history does not, and a stream that is interrupted misses it',
+      'Whether to send the event only to open streams, without storing it in the history. Interrupted streams miss it',
     ),
 });
 
@@ -118,34 +127,38 @@ export const failRequest = z
         .transform(wellFormed)
         .meta({
           anyOf: [{ type: 'string' }, { type: 'object', additionalProperties: true }],
-          description: 'Reason of the failure, for people or for programs',
+          description: 'Why the attempt failed: a message, or an object',
         }),
       retryable: withDefault(z.boolean({ error: 'must be a boolean' }), true).describe(
-        'false ends the job: it is dead, whatever retries it has left',
+        'Whether the job may be retried; with `false` it is dead, even if it has retries left',
       ),
       retryAfterSeconds: numberBetween(0, LIMITS.retryDelaySecondsMax)
         .nullable()
         .default(null)
-        .describe('Delay before the next attempt, instead of that of `retry`'),
+        .describe('Seconds to wait before the next attempt, instead of the delay in `retry`'),
     },
     anObject,
   )
   .meta({ id: 'Failure' });
 export type FailRequest = z.output<typeof failRequest>;
 
-const reason = z.string({ error: 'must be a string' }).nullable().default(null).describe('Reason, for the history');
+const reason = z
+  .string({ error: 'must be a string' })
+  .nullable()
+  .default(null)
+  .describe('Reason, recorded in the history');
 
 /** Body of Release Job; an absent body or reason is null. */
 export const releaseRequest = z.object({ reason, delaySeconds }, anObject).meta({ id: 'Release' });
 export type ReleaseRequest = z.output<typeof releaseRequest>;
 
-/** Body of Requeue Job; an absent body means now. */
+/** Body of Requeue Job; an absent body means without a delay. */
 export const requeueRequest = z.object({ delaySeconds }, anObject).meta({ id: 'Requeue' });
 export type RequeueRequest = z.output<typeof requeueRequest>;
 
-/** Body of Copy Job; an absent body copies the payload too. */
+/** Body of Copy Job; an absent body keeps the payload. */
 export const copyRequest = z
-  .object({ payload: optional(jsonObject).describe('Another payload; default that of the job') }, anObject)
+  .object({ payload: optional(jsonObject).describe('Payload of the copy. Default: that of the job') }, anObject)
   .meta({ id: 'Copy' });
 export type CopyRequest = z.output<typeof copyRequest>;
 

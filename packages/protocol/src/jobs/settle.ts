@@ -8,7 +8,7 @@ import { DELIVERY_TOKEN } from './job.js';
 import { progressRequest } from './progress.js';
 import { completeRequest, failRequest, releaseRequest } from './requests.js';
 
-/** What a worker can report about a job, each with the scope that it needs. */
+/** Actions that a worker can report on a job, with the scope that each requires. */
 export const ACTION_SCOPES = {
   ack: 'jobs:ack',
   keepalive: 'jobs:keepalive',
@@ -32,11 +32,11 @@ const about = <A extends Action>(action: A) => ({
     .regex(new RegExp(DELIVERY_TOKEN), { error: 'must be the deliveryToken of a claimed job' })
     .nullable()
     .default(null)
-    .describe('As the header `x-delivery-token` of the other calls'),
+    .describe('Delivery token of the claimed job; works like the header `x-delivery-token`'),
   action: z.literal(action),
 });
 
-/** What became of one job: an action, with the fields of its endpoint. */
+/** The outcome of one job: an action, with the fields of its endpoint. */
 export const outcome = z
   .discriminatedUnion(
     'action',
@@ -57,17 +57,20 @@ export type Outcome = z.output<typeof outcome>;
 
 const LIST_RULE = 'must be an array of objects';
 
-/** Make a schema of a list of outcomes. */
+/** Make the schema of a list of outcomes. */
 export const settleList = (max: number) => boundedArray(outcome, { max, what: 'outcomes', error: LIST_RULE });
 
 /** Body of Settle Jobs. */
 export const settleRequest = z.object({ outcomes: settleList(LIMITS.settleMax) }, anObject).meta({ id: 'Settle' });
 
-/** What a call did with one outcome: the response of the endpoint of its action. */
+/** Result of one outcome: the response of the endpoint of its action. */
 export const settled = errorResponse
   .omit({ details: true, jobId: true })
   .partial()
-  .extend({ jobId: jobIdField, success: z.boolean().describe('Without success, the fields of an error follow') })
+  .extend({
+    jobId: jobIdField,
+    success: z.boolean().describe('Whether the outcome was accepted; if not, `error` and `code` tell why'),
+  })
   .meta({ id: 'Settled' });
 export type Settled = z.output<typeof settled>;
 

@@ -1,4 +1,4 @@
-/** Every status a job can have, in the order of its life. */
+/** Every status a job can have, in the order of a job's life. */
 export const STATUSES = ['scheduled', 'pending', 'delivered', 'running', 'completed', 'dead', 'killed'] as const;
 
 export type Status = (typeof STATUSES)[number];
@@ -8,19 +8,15 @@ export const TERMINAL_STATUSES = ['completed', 'dead', 'killed'] as const satisf
 
 export type TerminalStatus = (typeof TERMINAL_STATUSES)[number];
 
-/** Ends after which the callback of a job is sent, unless its producer asks for others. */
+/** Outcomes that trigger a job's callback by default. */
 export const CALLBACK_ENDS = ['completed', 'dead'] as const satisfies readonly TerminalStatus[];
 
-/**
- * Return whether a job with this status has ended.
- *
- * It is also right for the type of an event: the event that ends a job is named after the status that follows it.
- */
+/** Return whether a status is terminal. Works on event types as well: a job's last event is named after its status. */
 export function isTerminal(status: string | null): status is TerminalStatus {
   return (TERMINAL_STATUSES as readonly (string | null)[]).includes(status);
 }
 
-/** What an operation does with each job that matches, and the statuses in which it can do it. */
+/** Actions of an operation, each with the statuses in which it is possible. */
 export const OPERATION_ACTIONS = {
   requeue: ['dead', 'killed'],
   kill: ['scheduled', 'pending', 'delivered', 'running'],

@@ -12,32 +12,34 @@ import {
 } from '../schema/fields.js';
 import { instant } from '../schema/response-fields.js';
 
-// Fields of requests that say when, how often and for how long a job may run.
+// Request fields that control when, how often and for how long a job may run.
 
-/** A delay, for which a request may give the time itself instead. */
+/** Delay until a job becomes claimable. */
 export const delaySeconds = numberBetween(0, LIMITS.delaySecondsMax)
   .nullable()
   .default(null)
-  .describe('Minimum seconds to wait first');
+  .describe('Minimum number of seconds until the job becomes claimable');
 
 const schedule = {
   scheduledFor: timestampMs
     .nullable()
     .default(null)
-    .describe('Not before this time, ISO 8601 with a time zone; a time in the past means now'),
-  delaySeconds: delaySeconds.describe('The same, in seconds from now; not together with `scheduledFor`'),
+    .describe('Earliest time to run the job (ISO 8601 with a time zone); a time in the past means now'),
+  delaySeconds: delaySeconds.describe(
+    'Minimum number of seconds until the job becomes claimable; cannot be combined with `scheduledFor`',
+  ),
 };
 
-/** Time at which a job becomes claimable, as a request has it: at most one of the two is not null. */
+/** When a job becomes claimable, as requested: at most one of the two fields is set. */
 export interface Schedule {
   /** Epoch milliseconds. */
   scheduledFor: number | null;
   delaySeconds: number | null;
 }
 
-/** Rule of the two fields of a schedule, as `refine` takes it. */
+/** Return whether at most one of the two fields is set. */
 const notBoth = ({ scheduledFor, delaySeconds }: Schedule) => scheduledFor === null || delaySeconds === null;
-const NOT_BOTH = { path: ['delaySeconds'], error: 'must not be given together with scheduledFor' };
+const NOT_BOTH = { path: ['delaySeconds'], error: 'cannot be combined with scheduledFor' };
 /** The same rule for the OpenAPI document. */
 const SHOWN_NOT_BOTH = {
   not: {
@@ -61,10 +63,10 @@ const checkedDelays = z.unknown().transform((value, ctx): number | number[] => {
   return z.NEVER;
 });
 
-/** Default of `jitter`: each delay is multiplied by 0.8 to 1.2. */
+/** Default of `jitter`: each delay is multiplied by a random factor of 0.8 to 1.2. */
 export const JITTER_DEFAULT = 0.2;
 
-/** Make a schema of `retry`: how long to wait before each further attempt. */
+/** Make the schema of `retry`: how long to wait before each retry. */
 export const retrySchema = (meta: { id: string; additionalProperties?: false }) =>
   z
     .object(
@@ -72,24 +74,26 @@ export const retrySchema = (meta: { id: string; additionalProperties?: false }) 
         delaySeconds: describeAs(
           checkedDelays,
           z.union([retryDelay, z.array(retryDelay).min(1).max(LIMITS.retryDelays)]),
-        ).describe('Delay before each further attempt, or a delay for each, of which the last repeats; 0 for none'),
+        ).describe('Delay in seconds before each retry; or a list with one delay per retry, the last of which repeats'),
         factor: numberBetween(1, LIMITS.retryFactorMax)
           .nullable()
           .default(null)
-          .describe('Factor by which each delay is longer than the previous one; default 1; not with a list of delays'),
+          .describe(
+            'Multiplier applied to the delay after each retry; null means 1. Not allowed with a list of delays',
+          ),
         maxDelaySeconds: numberBetween(0, LIMITS.retryDelaySecondsMax)
           .nullable()
           .default(null)
-          .describe(`Longest delay, after factor and jitter; default ${LIMITS.retryDelaySecondsMax}`),
+          .describe(`Maximum delay in seconds, after factor and jitter; null means ${LIMITS.retryDelaySecondsMax}`),
         jitter: withDefault(numberBetween(0, 1), JITTER_DEFAULT).describe(
-          'Share of a delay by which it is shortened or lengthened at random',
+          'Random variation of each delay, as a fraction: `0.2` varies it by up to 20% in either direction',
         ),
       },
       anObject,
     )
     .refine(({ delaySeconds, factor }) => typeof delaySeconds === 'number' || factor === null, {
       path: ['factor'],
-      error: 'must not be given with a list of delays',
+      error: 'cannot be combined with a list of delays',
     })
     .meta({
       if: { properties: { delaySeconds: { type: 'array' } } },
@@ -102,7 +106,7 @@ export const retrySchema = (meta: { id: string; additionalProperties?: false }) 
 export const retryRequest = retrySchema({ id: 'RetryRequest' });
 export type RetryRequest = z.output<typeof retryRequest>;
 
-/** Field `retry` of a job: the members that are not at their defaults. */
+/** Field `retry` of a job, without members that are at their defaults. */
 export const retry = z
   .object({
     delaySeconds: z.union([z.number(), z.array(z.number())]),
@@ -114,8 +118,8 @@ export const retry = z
 export type Retry = z.output<typeof retry>;
 
 /**
- * Return the retry policy of a job as the job shows it, without the members that are at their defaults. A list of one
- * delay is shown as that delay, because the record does not distinguish them.
+ * Format a retry policy for a response, without members that are at their defaults. A list of one delay is shown as that
+ * delay, because the record does not distinguish them.
  */
 export function retryOf({ delaySeconds, factor, maxDelaySeconds, jitter }: RetryRequest): Retry {
   const [first, ...others] = [delaySeconds].flat();
@@ -132,21 +136,23 @@ const priority = integerBetween(-LIMITS.prioritySecondsMax, LIMITS.prioritySecon
 /** Fields of Create Job. */
 export const timing = {
   ...schedule,
-  retry: retryRequest.nullable().default(null),
+  retry: retryRequest.nullable().default(null).describe('Delays between attempts; null to retry without a delay'),
   maxRunSeconds: secondsUpTo(LIMITS.maxRunSecondsMax)
     .nullable()
     .default(null)
-    .describe('How long one attempt may take; heartbeats do not extend it'),
+    .describe('Maximum duration of an attempt in seconds; heartbeats do not extend it'),
   startWithinSeconds: secondsUpTo(LIMITS.startWithinSecondsMax)
     .nullable()
     .default(null)
-    .describe('How long the job may wait for its first ack, from the moment it can be claimed; then it is dead'),
+    .describe(
+      'Maximum number of seconds from when the job becomes claimable to its first ack; if exceeded, the job is dead',
+    ),
   priority: withDefault(priority, 0).describe(
-    'Head start in seconds: the job stands in the queue as if it had been created so much earlier',
+    'Head start in the queue in seconds: the job is treated as if it had been created this much earlier',
   ),
 };
 
-/** Add the rule of the two fields of a schedule to a schema of an object that has them. */
+/** Refuse both schedule fields at once in the schema of an object that has them. */
 export const withSchedule = <T extends z.ZodType<Schedule>>(schema: T) =>
   schema.refine(notBoth, NOT_BOTH).meta(SHOWN_NOT_BOTH);
 
@@ -155,7 +161,7 @@ const SCHEDULE_RULE = 'or delaySeconds is required';
 /** Body of Reschedule Job. */
 export const rescheduleRequest = withSchedule(
   z.object(
-    { ...schedule, priority: priority.nullable().default(null).describe('Another head start, in seconds') },
+    { ...schedule, priority: priority.nullable().default(null).describe('New head start in seconds; null keeps it') },
     anObject,
   ),
 )
@@ -172,8 +178,8 @@ export const rescheduleRequest = withSchedule(
   .meta({ id: 'Reschedule' });
 export type RescheduleRequest = z.output<typeof rescheduleRequest>;
 
-/** Body of `POST /test/clock`. With 0 it only reads the clock. */
+/** Body of `POST /test/clock`; 0 only reads the clock. */
 export const advanceClockRequest = z.object({ advanceSeconds: numberBetween(0, LIMITS.delaySecondsMax) });
 
-/** What the clock shows then. */
+/** Response of `POST /test/clock`: the new time. */
 export const clockResponse = z.object({ now: instant });

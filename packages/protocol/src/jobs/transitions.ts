@@ -3,7 +3,7 @@ import type { JsonValue } from '../schema/fields.js';
 import type { EventType } from './events.js';
 import type { Status } from './statuses.js';
 
-/** Trigger that can move a job. Timeouts are triggers like any call; the clock causes them. */
+/** What can move a job: a call, or a timeout. */
 export type Trigger =
   | 'poll'
   | 'claim'
@@ -25,8 +25,8 @@ export type Trigger =
   | 'execution_timeout';
 
 /**
- * On what the outcome of a trigger depends: on the retries left, on the deliveries left (`MAX_DELIVERIES`), on a delay,
- * or on the time limit for the start (`startWithinSeconds`).
+ * What the outcome of a trigger depends on: the retries left, the deliveries left (`MAX_DELIVERIES`), a delay, or the
+ * start limit (`startWithinSeconds`).
  */
 type Condition =
   | 'retries remain'
@@ -40,22 +40,22 @@ type Condition =
 
 export interface Transition {
   trigger: Trigger;
-  /** Only for triggers with more than one outcome. */
+  /** Present only for triggers with more than one outcome. */
   when?: Condition;
   from: readonly Status[];
   to: Status;
-  /** Event that is recorded and published, or null when the move leaves no trace. */
+  /** Event that is recorded and published; null if the transition leaves no trace. */
   event: EventType | null;
 }
 
-/** Outcomes of an attempt that has failed, for whatever reason. */
+/** List the outcomes of a failed attempt. */
 const failedAttempt = (trigger: 'fail' | 'execution_timeout'): Transition[] => [
   { trigger, when: 'retries remain', from: ['running'], to: 'pending', event: 'retried' },
   { trigger, when: 'retries remain, with a delay', from: ['running'], to: 'scheduled', event: 'retried' },
   { trigger, when: 'no retries remain', from: ['running'], to: 'dead', event: 'dead' },
 ];
 
-/** Outcomes for a delivery that has ended without an ack. */
+/** Make a transition of a delivery that was not acked in time. */
 const deliveryTimeout = (when: Condition, to: Status, event: EventType): Transition => ({
   trigger: 'delivery_timeout',
   when,
@@ -64,7 +64,7 @@ const deliveryTimeout = (when: Condition, to: Status, event: EventType): Transit
   event,
 });
 
-/** Outcomes of a call that gives a job another time. */
+/** List the outcomes of a call that reschedules a job. */
 const newTime = (
   trigger: 'replace' | 'reschedule' | 'requeue',
   event: EventType,
@@ -75,8 +75,8 @@ const newTime = (
 ];
 
 /**
- * The complete life of a job. A trigger without a row here is refused (see `refusalOf`).
- * A job begins as pending or, with a time in the future, as scheduled, with the event `created`.
+ * The complete life cycle of a job. A trigger without a row here is refused (see `refusalOf`). A job is created as
+ * pending or, if its time is in the future, as scheduled, with the event `created`.
  *
  * @see docs/api/job.md#statuses
  */
@@ -107,8 +107,8 @@ export const TRANSITIONS: readonly Transition[] = [
 ];
 
 /**
- * Return the status that a job has after an event; null for an event that no transition has. Of an event that can lead
- * to two statuses, the data shows whether the job is scheduled.
+ * Return the status of a job after an event; null if no transition has this event. If the event can lead to two statuses,
+ * its data tells whether the job is scheduled.
  */
 export function statusAfter({ type, data }: { type: EventType; data: JsonValue }): Status | null {
   const to = TRANSITIONS.filter(({ event }) => event === type).map((transition) => transition.to);
@@ -117,26 +117,26 @@ export function statusAfter({ type, data }: { type: EventType; data: JsonValue }
   return isScheduled ? 'scheduled' : (to[0] ?? null);
 }
 
-/** Return the types of the events by which a job leaves its worker for one of these statuses. */
+/** Return the types of the events that take a job from its worker and put it into one of these statuses. */
 const leavingTo = (...statuses: Status[]): ReadonlySet<string> => {
   const isLeaving = ({ from, to }: Transition) =>
     (from.includes('delivered') || from.includes('running')) && statuses.includes(to);
   return new Set(TRANSITIONS.filter(isLeaving).flatMap(({ event }) => event ?? []));
 };
 
-/** Types of events after which a job waits for another worker: `retried`, `released` and `delivery_timeout`. */
+/** Types of events that return a job from its worker to the queue: `retried`, `released` and `delivery_timeout`. */
 export const WAITS_AGAIN_EVENTS = leavingTo('pending', 'scheduled');
 
-/** Types of events that tell a worker that it no longer has its job: those above, `dead` and `killed`. */
+/** Types of events that tell a worker that it has lost its job: those above, `dead` and `killed`. */
 export const JOB_LOST_EVENTS = leavingTo('pending', 'scheduled', 'dead', 'killed');
 
 const HEARTBEATS: readonly Trigger[] = ['progress', 'checkpoint', 'event', 'keepalive'];
 
 /**
- * Return how a trigger without a row in `TRANSITIONS` is refused.
+ * Return the error with which a trigger without a row in `TRANSITIONS` is refused.
  *
- * @returns the code of the error, or null when the trigger does nothing: a poll or a claim does not return the job,
- *   a create that may replace the job leaves it as it is, and a timer ignores a job that has moved on
+ * @returns the code of the error, or null if the trigger does nothing: a poll or claim doesn't return the job, a create
+ *   that may replace the job leaves it unchanged, and a timer ignores a job that has moved on
  * @see docs/api/job.md#statuses
  */
 export function refusalOf(trigger: Trigger, status: Status): ErrorCode | null {

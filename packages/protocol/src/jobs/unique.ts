@@ -3,32 +3,36 @@ import { LIMITS } from '../limits.js';
 import { anObject, boundedText, integerBetween, withDefault } from '../schema/fields.js';
 import { count } from '../schema/response-fields.js';
 
-/** Until when a job occupies its unique key. */
+/** How long a job holds its unique key. */
 const UNTIL = ['ended', 'started', 'expired'] as const;
 
-/** What create does when another job occupies the key. */
+/** What create does if another job holds the key. */
 const ON_CONFLICT = ['return', 'reject', 'replace'] as const;
 
 const TTL_RULE = 'is required with until: expired, and refused otherwise';
 
-const key = boundedText(LIMITS.uniqueKeyCharacters).describe('Compared among the jobs of this name in the space');
+const key = boundedText(LIMITS.uniqueKeyCharacters).describe(
+  'Unique key of the job, among the jobs with the same name in the space',
+);
 
-/** Field `unique` of Create Job: create the job only if no other job occupies this key. */
+/** Field `unique` of Create Job: create the job only if no other job holds this key. */
 export const uniqueRequest = z
   .object(
     {
       key,
       until: withDefault(z.enum(UNTIL, { error: `must be one of ${UNTIL.join(', ')}` }), 'ended').describe(
-        'When the key is free again: when the job has ended, when it was acked, or after `ttlSeconds`',
+        'When the job frees the key: when it has ended, when it is acked (`started`), or after `ttlSeconds` (`expired`)',
       ),
       onConflict: withDefault(
         z.enum(ON_CONFLICT, { error: `must be one of ${ON_CONFLICT.join(', ')}` }),
         'return',
-      ).describe('Return the other job, refuse with `JOB_NOT_UNIQUE`, or replace the other job while it is pending'),
+      ).describe(
+        'What to do if another job holds the key: return that job, reject the call with `JOB_NOT_UNIQUE`, or replace that job while it is still pending or scheduled',
+      ),
       ttlSeconds: integerBetween(1, LIMITS.uniqueTtlSecondsMax)
         .nullable()
         .default(null)
-        .describe('With `until: expired`: how long the key is occupied, from the creation of the job'),
+        .describe('Number of seconds, from creation, that the job holds the key; only with `until: expired`'),
     },
     anObject,
   )
@@ -45,7 +49,7 @@ export const uniqueRequest = z
   .meta({ id: 'UniqueRequest' });
 export type UniqueRequest = z.output<typeof uniqueRequest>;
 
-/** Field `unique` of a job: the key, and the other members that are not at their defaults. */
+/** Field `unique` of a job: the key, and the members that are not at their defaults. */
 export const unique = z
   .object({
     key: z.string(),
@@ -56,7 +60,7 @@ export const unique = z
   .meta({ id: 'Unique' });
 export type Unique = z.output<typeof unique>;
 
-/** Return the key of a job as the job shows it, without the members that are at their defaults. */
+/** Format a unique key for a response, without members that are at their defaults. */
 export function uniqueOf({ key, until, onConflict, ttlSeconds }: UniqueRequest): Unique {
   return {
     key,

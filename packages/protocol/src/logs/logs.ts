@@ -7,30 +7,30 @@ import { count, instant, success } from '../schema/response-fields.js';
 import { faultsOf, findUnknownFields, knownFieldsOf, type UnknownName } from '../schema/validate.js';
 import { LOG_LEVELS, type LogLevel } from './levels.js';
 
-/** Levels by each name under which they may be sent or asked for. A program's own name is stored as ours. */
+/** Levels by all names that requests may use, including those of common logging libraries. */
 const LEVELS_BY_NAME = new Map<string, LogLevel>([
   ...LOG_LEVELS.map((level) => [level, level] as const),
   ['warning', 'warn'],
   ['critical', 'fatal'],
 ]);
 
-/** Return the level of this name, in upper or lower case, or undefined. */
+/** Return the level with this name, ignoring case; undefined if there is none. */
 export const levelNamed = (name: string): LogLevel | undefined => LEVELS_BY_NAME.get(name.toLowerCase());
 
-/** Values for fields that a worker leaves out of a log entry. `loggedAt` is then the time of storage. */
+/** Defaults of fields that a worker omits from a log entry. `loggedAt` defaults to the time of storage. */
 export const LOG_DEFAULTS = { level: 'info', source: 'worker' } as const;
 
-/** One log entry as it is read. */
+/** A log entry in a response. */
 export const logEntry = z
   .object({
     id: z.string().describe('`<jobId>.<seq>`'),
-    seq: count.describe('Dense, from 1, per job; never used again when an entry is dropped'),
+    seq: count.describe('Number of the entry within the job, from 1 without gaps; never reused'),
     level: z.enum(LOG_LEVELS),
     message: z.string(),
-    source: z.string().describe('Part of the worker that wrote it, as the worker names it'),
-    metadata: jsonObject.describe('Further data of the worker'),
-    loggedAt: instant.describe('Time at which it happened, by the clock of the worker'),
-    createdAt: instant.describe('Time of storage'),
+    source: z.string().describe('Component of the worker that wrote the entry'),
+    metadata: jsonObject.describe('Structured data from the worker'),
+    loggedAt: instant.describe('When the entry was written, by the clock of the worker'),
+    createdAt: instant.describe('When the entry was stored'),
   })
   .meta({ id: 'LogEntry' });
 export type LogEntry = z.output<typeof logEntry>;
@@ -40,13 +40,13 @@ export const LEVEL_RULE = `must be one of ${LOG_LEVELS.join(', ')}`;
 /** Name of a level in a request. */
 export const levelName = z.enum([...LEVELS_BY_NAME.keys()] as [string], { error: LEVEL_RULE });
 
-/** A timestamp, in which many programs write a blank instead of the T. */
+/** A timestamp. Many programs write a space instead of the T. */
 const loggedAt = z.preprocess(
   (given) => (typeof given === 'string' ? given.replace(/^([\d-]{8,10}) (?=\d)/, '$1T') : given),
   timestampMs,
 );
 
-/** A log entry in the form of an object, as workers send it. */
+/** A log entry that a worker sends as an object. */
 const fullLog = z
   .object(
     {
@@ -55,12 +55,12 @@ const fullLog = z
         z
           .preprocess((given) => (typeof given === 'string' ? given.toLowerCase() : given), levelName)
           .transform((given) => levelNamed(given) as LogLevel),
-      ).describe('Default: `info`. `warning` is stored as `warn`, `critical` as `fatal`. Case-insensitive'),
+      ).describe('Level, in any case; `warning` is stored as `warn`, `critical` as `fatal`. Default: `info`'),
       timestamp: optional(loggedAt).describe(
-        'Time at which it happened, with a `T` or a blank. Default: the time of storage',
+        'When the entry was written (ISO 8601, with a `T` or a space). Default: when it is stored',
       ),
       source: optional(z.string({ error: 'must be a string' }).transform(wellFormed)).describe(
-        'Part of the worker that wrote it. Default: `worker`',
+        'Component of the worker that wrote the entry. Default: `worker`',
       ),
       metadata: optional(jsonObject),
     },
@@ -68,36 +68,33 @@ const fullLog = z
   )
   .meta({ id: 'LogEntryFields' });
 
-/**
- * A log entry as workers send it: a message, or an object. Only the OpenAPI document uses it; `checkLog` checks
- * entries.
- */
+/** A log entry that a worker sends: a message or an object. Only the OpenAPI document uses it; see `checkLog`. */
 export const logEntryInput = z.union([z.string(), fullLog]).meta({ id: 'LogEntryInput' });
 
 /** A list of log entries. Only the OpenAPI document uses it, because a batch is split before it is parsed. */
 export const logEntryInputs = z
   .array(logEntryInput)
   .min(1)
-  .describe('All entries are stored, or none')
+  .describe('Either all entries are stored, or none')
   .meta({ id: 'LogLines' });
 
-/** A batch of log entries as JSON: a list, or an object with a list. */
+/** A batch of log entries in JSON: a list, or an object that contains one. */
 export const logBatch = z
   .union([logEntryInputs, z.object({ logs: logEntryInputs }).meta({ id: 'LogLinesObject' })])
   .meta({ id: 'LogBatch' });
 
-/** An entry that is about to be stored. */
+/** A checked entry, ready to be stored. */
 export type NewLog = z.output<typeof fullLog>;
 
-/** Returns the name that a field of one entry has in an error: by the entry's place, or by its line. */
+/** Returns the name of an entry's field in errors, by the entry's index or its line. */
 export type NameOfEntry = (field: string) => string;
 
 const LOG_FIELDS = knownFieldsOf(fullLog);
 
 /**
- * Check one entry of a batch: a message, or an object.
+ * Check one entry of a batch: a message or an object.
  *
- * @param unknown gets its unknown fields
+ * @param unknown list to add the entry's unknown fields to
  * @returns the entry, or its faults
  * @see docs/logs.md#append
  */
@@ -117,14 +114,14 @@ export function checkLog(value: unknown, nameOf: NameOfEntry, unknown: UnknownNa
 export const appendedLogs = z
   .object({
     success,
-    inserted: count,
-    fromSeq: count.describe('Seq of the first entry of the batch'),
-    toSeq: count.describe('Seq of its last entry'),
+    inserted: count.describe('Number of entries stored'),
+    fromSeq: count.describe('`seq` of the first entry of the batch'),
+    toSeq: count.describe('`seq` of the last entry of the batch'),
   })
   .meta({ id: 'AppendedLogs' });
 export type AppendedLogs = z.output<typeof appendedLogs>;
 
-/** Data of `logs_appended`: the seqs of the first and last new entry, and the number of new entries. */
+/** Data of `logs_appended`: the seqs of the first and last new entries, and the number of new entries. */
 export const logsAppended = z.object({ fromSeq: count, toSeq: count, count });
 export type LogsAppended = z.output<typeof logsAppended>;
 
@@ -135,17 +132,17 @@ export type LogsMode = (typeof LOGS_MODES)[number];
 /** Response of Get Job Logs. */
 export const logsPage = z
   .object({
-    logs: z.array(logEntry).describe('Ascending by seq'),
+    logs: z.array(logEntry).describe('Entries, in ascending order of `seq`'),
     cursor: z.object({
       mode: z.enum(LOGS_MODES),
       oldestSeq: count.describe(
-        'Seq of the first entry of the page; on an empty page the requested bound, or 0 for `latest`',
+        '`seq` of the first entry of the page; on an empty page, the requested bound, or 0 for `latest`',
       ),
-      newestSeq: count.describe('Seq of the last entry of the page; on an empty page as `oldestSeq`'),
+      newestSeq: count.describe('`seq` of the last entry of the page; on an empty page, the same as `oldestSeq`'),
       hasMore: z
         .boolean()
         .describe(
-          'Whether more matching entries exist in the direction of paging, or may exist: a search that stopped early has read up to the bound in that direction',
+          'Whether the direction of paging has, or may have, more matching entries. A search may stop early, so keep paging while this is true',
         ),
     }),
   })
@@ -176,14 +173,14 @@ export const logsQuery = z
   .object({
     limit: queryInteger(1, LIMITS.logsMax)
       .default(LIMITS.logsDefault)
-      .describe(`Entries in a page; above ${LIMITS.logsMax} is served as ${LIMITS.logsMax}`),
-    after: bound.describe('The oldest entries with a seq above this; not together with `before`'),
-    before: bound.describe('The newest entries with a seq below this; not together with `after`'),
-    level: levels.optional().describe('Only entries of these levels; a list with commas is accepted'),
+      .describe(`Maximum number of entries per page; values above ${LIMITS.logsMax} are capped at ${LIMITS.logsMax}`),
+    after: bound.describe('Return the oldest entries with a `seq` above this value; cannot be combined with `before`'),
+    before: bound.describe('Return the newest entries with a `seq` below this value; cannot be combined with `after`'),
+    level: levels.optional().describe('Only entries with these levels; repeat it, or separate levels with commas'),
     q: terms
       .default([])
       .describe(
-        `Only messages that contain each of these words, at most ${LIMITS.searchTerms}; \`"quoted words"\` count as one`,
+        `Only entries whose message contains all of these words, at most ${LIMITS.searchTerms}; put a phrase in double quotes`,
       ),
   })
   .refine(({ after, before }) => after === undefined || before === undefined, {
@@ -192,7 +189,7 @@ export const logsQuery = z
   })
   .transform(({ limit, after, before, level, q }) => ({
     mode: (after !== undefined ? 'after' : before !== undefined ? 'before' : 'latest') as LogsMode,
-    /** Seq above or below which the page lies; null for the newest entries. */
+    /** Seq that the page starts after or ends before; null for the newest entries. */
     bound: after ?? before ?? null,
     limit,
     /** Null for all levels. */
@@ -201,7 +198,7 @@ export const logsQuery = z
   }));
 export type LogsQuery = z.output<typeof logsQuery>;
 
-/** Words between blanks. A word that begins with a quote continues to the next quote, or to the end. */
+/** Words separated by whitespace. A word that starts with a quote extends to the next quote, or to the end. */
 const TERM = /"([^"]*)"?|(\S+)/g;
 
 /**
@@ -214,12 +211,12 @@ export function searchTermsOf(query: string): string[] {
 }
 
 /**
- * Return a text in which upper and lower case are the same, beyond ASCII too. It converts in both directions, because
- * σ, ς and Σ share only the upper case, and K and the sign for kelvin only the lower case.
+ * Fold the case of text, including non-ASCII text. Converts in both directions, because σ, ς and Σ share only an
+ * uppercase form, and K and the kelvin sign only a lowercase form.
  */
 export const foldCase = (text: string) => text.toLowerCase().toUpperCase();
 
-/** Create a function that returns whether a text contains every term, in any case. Terms are texts, never patterns. */
+/** Create a function that tells whether text contains every term, ignoring case. Terms are never patterns. */
 export function containsAll(terms: readonly string[]): (text: string) => boolean {
   const folded = terms.map(foldCase);
   return (text) => {

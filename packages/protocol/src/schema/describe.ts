@@ -3,10 +3,10 @@ import type { z } from 'zod';
 const DESCRIPTIONS = new WeakMap<z.core.$ZodType, z.ZodType>();
 
 /**
- * Set how the OpenAPI document describes a schema that zod cannot describe. Such a schema checks by a function, or its
- * output has another type than the input of callers.
+ * Set how the OpenAPI document describes a schema that zod cannot describe, because it checks with a function or its
+ * output type differs from its input type.
  *
- * @param described schema that accepts the same input; it only describes and never checks
+ * @param described schema that accepts the same input; only describes, never checks
  * @returns the schema itself
  */
 export function describeAs<T extends z.ZodType>(schema: T, described: z.ZodType): T {
@@ -14,7 +14,7 @@ export function describeAs<T extends z.ZodType>(schema: T, described: z.ZodType)
   return schema;
 }
 
-/** Return the description of a schema, or null when zod can derive it. A refined schema has that of its original. */
+/** Return the schema that describes another; null if zod can derive it. A refined schema inherits its original's. */
 export function openApiSchemaOf(schema: z.core.$ZodType): z.ZodType | null {
   for (let one: z.core.$ZodType | undefined = schema; one !== undefined; one = one._zod.parent) {
     const described = DESCRIPTIONS.get(one);

@@ -9,7 +9,7 @@ export interface JsonObject {
   [key: string]: JsonValue;
 }
 
-/** Whether a parsed JSON value is an object, and not an array or null. */
+/** Return whether a parsed JSON value is an object, not an array or null. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -17,16 +17,16 @@ export function isJsonObject(value: unknown): value is JsonObject {
 /**
  * Find why a parsed JSON value cannot be stored and returned unchanged.
  *
- * @param levels how deep arrays and objects may nest; a scalar is 0 deep, `{}` is 1
- * @returns the missing half of a sentence that starts with the field's name, or null when there is no fault
+ * @param levels maximum nesting depth; a scalar has depth 0, `{}` depth 1
+ * @returns the end of a sentence that starts with the field's name; null if there is no fault
  */
 function jsonFault(value: unknown, levels: number = LIMITS.jsonDepth): string | null {
-  // JSON.parse reads 1e400 as Infinity, which JSON.stringify would turn into null without an error.
+  // JSON.parse reads 1e400 as Infinity, which JSON.stringify would silently turn into null.
   if (typeof value === 'number' && !Number.isFinite(value))
     return 'must not contain a number beyond the range of a double';
   if (typeof value !== 'object' || value === null) return null;
   if (levels === 0) return `must not nest deeper than ${LIMITS.jsonDepth} levels`;
-  // Object.values also lists an own "__proto__" key, which JSON.parse creates.
+  // Object.values includes an own "__proto__" key, which JSON.parse creates.
   for (const item of Array.isArray(value) ? value : Object.values(value)) {
     const fault = jsonFault(item, levels - 1);
     if (fault !== null) return fault;
@@ -34,19 +34,19 @@ function jsonFault(value: unknown, levels: number = LIMITS.jsonDepth): string | 
   return null;
 }
 
-// Each message below is the end of a sentence; `faultsOf` puts the path of the field in front of it.
+// Each message below is the end of a sentence; `faultsOf` prepends the path of the field.
 
-/** Return the error of a field: `is required` when it is missing, otherwise the rule that it breaks. */
+/** Return the error of a field: `is required` if it is missing, otherwise the rule that it breaks. */
 export function required(mustBe: string) {
   return { error: (issue: { input?: unknown }) => (issue.input === undefined ? 'is required' : mustBe) };
 }
 
-/** Error of what must be an object. */
+/** Error of a value that must be an object. */
 export const anObject = { error: 'must be an object' };
 
 const UNICODE_RULE = 'must be well-formed Unicode';
 const lengthRule = (max: number) => `must be 1 to ${max} characters`;
-// The first test avoids counting the characters of a megabyte: a character is at most two code units.
+// The length check comes first so that a megabyte is not split into characters; a character is at most two code units.
 const fits = (max: number) => (text: string) => text.length >= 1 && text.length <= 2 * max && [...text].length <= max;
 
 const bounded = (text: z.ZodString, max: number) =>
@@ -55,7 +55,7 @@ const bounded = (text: z.ZodString, max: number) =>
     .refine((given) => given.isWellFormed(), { error: UNICODE_RULE })
     .meta({ minLength: 1, maxLength: max, description: 'Well-formed Unicode' });
 
-/** Make a schema of a text of 1 to `max` characters that can be stored as UTF-8. */
+/** Make the schema of text of 1 to `max` characters that can be stored as UTF-8. */
 export const boundedText = (max: number) => bounded(z.string(required('must be a string')), max);
 
 const givenName = z
@@ -64,16 +64,13 @@ const givenName = z
   })
   .refine((text) => text !== '', { error: 'is required', abort: true });
 
-/** A job or key name: 1 to 128 characters. Lone surrogates are refused, because they cannot be stored as UTF-8. */
+/** Name of a job or key: 1 to 128 characters. Lone surrogates are refused, because they cannot be stored as UTF-8. */
 export const name = bounded(givenName, LIMITS.nameCharacters);
 
-/** A name in a filter. A name that no job can have is refused, because it is a mistake of the caller. */
+/** A name in a filter. A name that no job can have is refused as a caller's mistake. */
 export const nameFilter = bounded(z.string({ error: 'must be a string' }), LIMITS.nameCharacters);
 
-/**
- * Make a schema of an array that checks its length before its entries, because a million wrong entries must not become
- * a million faults.
- */
+/** Make the schema of an array whose length is checked first, so that a million wrong entries don't make a million faults. */
 export function boundedArray<T extends z.ZodType>(
   entry: T,
   { min = 0, max, what, error }: { min?: number; max: number; what: string; error: string },
@@ -86,10 +83,7 @@ export function boundedArray<T extends z.ZodType>(
   return describeAs(bounded, z.array(entry).min(min).max(max));
 }
 
-/**
- * Make a schema that takes one text or a list of texts. It is written by hand, because a union would hide which entry of
- * the list is wrong.
- */
+/** Make a schema that accepts a string or a list of strings. A union would hide which entry of the list is wrong. */
 export function oneOrMore<T>(list: z.ZodType<T[]>) {
   return z.unknown().transform((given, ctx): T[] => {
     const outcome = list.safeParse(typeof given === 'string' ? [given] : given);
@@ -102,8 +96,8 @@ export function oneOrMore<T>(list: z.ZodType<T[]>) {
 }
 
 /**
- * Make a schema of an object with these fields and no others. An unknown field is refused, and the error suggests the
- * closest known field. The message is a JSON array with the closest known field, or null, for each unknown one.
+ * Make the schema of an object that refuses unknown fields. Its error message is a JSON array with the closest known
+ * field, or null, for each unknown one; `faultsOf` turns it into sentences.
  */
 export function exactObject<T extends z.core.$ZodLooseShape>(shape: T) {
   const known = Object.keys(shape);
@@ -115,12 +109,12 @@ export function exactObject<T extends z.core.$ZodLooseShape>(shape: T) {
   });
 }
 
-/** Identifier of a space. A space exists as soon as a job is created in it. */
+/** ID of a space. A space exists as soon as a job is created in it. */
 export const spaceId = z.string(required('must be a string')).regex(/^[A-Za-z0-9._:-]{1,128}$/, {
   error: `must be 1 to ${LIMITS.spaceIdCharacters} characters of A-Z a-z 0-9 . _ : -`,
 });
 
-/** Replace lone surrogates in the texts of a JSON value by U+FFFD, because many JSON parsers refuse them. */
+/** Replace lone surrogates in the strings of a JSON value with U+FFFD, because many JSON parsers refuse them. */
 export function wellFormed<T extends JsonValue>(value: T): T;
 export function wellFormed(value: JsonValue): JsonValue {
   if (typeof value === 'string') return value.toWellFormed();
@@ -139,72 +133,70 @@ export function refuseJsonFaults(value: unknown, ctx: z.RefinementCtx): void {
 export const jsonValue = z
   .custom<JsonValue>()
   .superRefine(refuseJsonFaults)
-  .describe(`Any JSON value, of at most ${LIMITS.jsonDepth} levels`);
+  .describe(`Any JSON value, at most ${LIMITS.jsonDepth} levels deep`);
 
-/**
- * Any JSON object that can be stored and returned unchanged. zod's own object and record types would drop "__proto__".
- */
+/** Any JSON object that can be stored and returned unchanged. zod's object and record types would drop "__proto__". */
 export const jsonObject = z
   .custom<JsonObject>(isJsonObject, { ...required('must be an object'), abort: true })
   .superRefine(refuseJsonFaults)
   .meta({
     type: 'object',
     additionalProperties: true,
-    description: `Any JSON object, of at most ${LIMITS.jsonDepth} levels`,
+    description: `Any JSON object, at most ${LIMITS.jsonDepth} levels deep`,
   });
 
-/** Make a schema of an integer within bounds; a wrong type and a wrong value have the same error. */
+/** Make the schema of an integer within bounds; a wrong type and a wrong value have the same error. */
 export function integerBetween(min: number, max: number) {
   const error = `must be an integer between ${min} and ${max}`;
-  // An integer above 2^53 would be refused twice, with one sentence, by `.int()` and by `.max()`.
+  // `abort`: otherwise `.int()` and `.max()` would both report an integer above 2^53, with the same sentence.
   return z.number({ error }).int({ error, abort: true }).min(min, { error }).max(max, { error });
 }
 
-/** Make a schema of a number within bounds; a wrong type and a wrong value have the same error. */
+/** Make the schema of a number within bounds; a wrong type and a wrong value have the same error. */
 export function numberBetween(min: number, max: number) {
   const error = `must be a number between ${min} and ${max}`;
   return z.number({ error }).min(min, { error }).max(max, { error });
 }
 
-/** Make a schema of a length of time above 0, in seconds. */
+/** Make the schema of a duration in seconds, above 0. */
 export function secondsUpTo(max: number) {
   const error = `must be a number above 0 and at most ${max}`;
   return z.number({ error }).positive({ error }).max(max, { error });
 }
 
-/** Make a field of a body optional. Null counts as absent, because many serializers write null for what is not set. */
+/** Make a field of a body optional. Null counts as absent, because many serializers write null for unset fields. */
 export const optional = <T extends z.ZodType>(schema: T) =>
   schema
     .nullable()
     .transform((given) => given ?? undefined)
     .optional();
 
-/** Make a field of a body optional, with a default. */
+/** Make a field of a body optional, with a default. Null counts as absent. */
 export const withDefault = <Output, Input>(schema: z.ZodType<Output, Input>, value: NonNullable<Output>) =>
   schema
     .nullable()
     .transform((given) => given ?? value)
     .default(value as never);
 
-/** Text of a query parameter that must not be repeated. A repeated parameter is an array. */
+/** Text of a query parameter that must not be repeated. A repeated parameter is parsed as an array. */
 export const queryText = z.string({ error: 'must appear exactly once' });
 
-/** Make a schema of a query parameter that must not be repeated, from that of its text. */
+/** Make the schema of a query parameter that must not be repeated, from the schema of its text. */
 export function once<T extends z.ZodType<unknown, string>>(text: T) {
   return describeAs(queryText.pipe(text), text);
 }
 
-/** True or false in a query string. */
+/** `true` or `false` in a query string. */
 export const queryFlag = describeAs(
   once(z.enum(['true', 'false'], { error: 'must be true or false' })).transform((text) => text === 'true'),
   z.boolean(),
 );
 
-/** Make a schema of a cursor in a query string, of this form. Clients treat it as opaque. */
+/** Make the schema of a cursor in a query string, of this format. Clients treat cursors as opaque. */
 export const queryCursor = (form: RegExp) =>
-  once(z.string().regex(form, { error: 'must be one that a response returned' }));
+  once(z.string().regex(form, { error: 'must be a cursor from an earlier response' }));
 
-/** Make a schema of an integer in a query string: below `min` it is refused, above `max` it counts as `max`. */
+/** Make the schema of an integer in a query string: below `min` it is refused, above `max` it is capped. */
 export function queryInteger(min: number, max: number) {
   const error = `must be an integer of at least ${min}`;
   const capped = queryText
@@ -215,17 +207,17 @@ export function queryInteger(min: number, max: number) {
   return describeAs(capped, z.number().min(min).meta({ type: 'integer' }));
 }
 
-/** Years 0000 to 9999, because with a far offset the year 9999 becomes +010000, which is another format. */
+/** Years 0000 to 9999: with a time zone offset, the year 9999 can become +010000, which has another format. */
 const FIRST_MS = Date.parse('0000-01-01T00:00:00.000Z');
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
 const TIMESTAMP_RULE = 'must be an ISO 8601 timestamp with a time zone';
 
-/** A date and a time of ISO 8601, extended or basic, with a zone: 2026-01-31T09:30:00.768Z, 20260131T1030+0100. */
+/** An ISO 8601 date and time with a zone, extended or basic: 2026-01-31T09:30:00.768Z, 20260131T1030+0100. */
 const TIMESTAMP =
   /^(\d{4})(-?)(\d\d)\2(\d\d)[Tt](\d\d)(:?)(\d\d)(?:\6(\d\d)(?:[.,](\d+))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)$/;
 
-/** Return the epoch milliseconds of a timestamp; NaN when it is not one. */
+/** Parse a timestamp to epoch milliseconds; NaN if it is invalid. */
 function parseTimestamp(text: string): number {
   const [
     ,
@@ -244,7 +236,7 @@ function parseTimestamp(text: string): number {
   ] = TIMESTAMP.exec(text) ?? [];
   const [h, m, s] = [Number(hour), Number(minute), Number(second)];
   const date = new Date(`${year}-${month}-${day}T00:00:00Z`);
-  const isDate = date.getUTCDate() === Number(day); // Otherwise the 30th of February is a day of March.
+  const isDate = date.getUTCDate() === Number(day); // Otherwise February 30 would become a day in March.
   // A leap second counts as the first second of the next minute, and 24:00 as the next day.
   const isTime = (h < 24 && m < 60 && s <= 60) || (h === 24 && m + s === 0 && !/[1-9]/.test(fraction));
   const isOffset = Number(offsetHours) < 24 && Number(offsetMinutes) < 60;
@@ -253,25 +245,25 @@ function parseTimestamp(text: string): number {
   return date.getTime() + ((h * 60 + m - minutesAhead) * 60 + s) * 1_000 + Number(fraction.slice(0, 3).padEnd(3, '0'));
 }
 
-/** A point in time with its offset, as epoch milliseconds. */
+/** A timestamp with its offset, parsed to epoch milliseconds. */
 export const timestampMs = z
   .string({ error: TIMESTAMP_RULE })
   .transform(parseTimestamp)
   .refine((ms) => !Number.isNaN(ms), { error: TIMESTAMP_RULE, abort: true })
   .refine((ms) => ms >= FIRST_MS && ms <= LAST_MS, { error: 'must be within the years 0000 to 9999' });
 
-/** A point in time with its offset, returned in UTC with milliseconds. */
+/** A timestamp with its offset, converted to UTC with milliseconds. */
 export const timestamp = timestampMs.transform((ms) => new Date(ms).toISOString());
 
 const zonedMoment = z.string().meta({ format: 'date-time' });
 describeAs(timestampMs, zonedMoment);
 describeAs(timestamp, zonedMoment);
 
-/** Records contain the tags of a job with a newline in between, so a tag must not contain one. */
+/** Records store the tags of a job separated by newlines, so a tag must not contain one. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it refuses them
 const WITHOUT_CONTROL = /^[^\u0000-\u001f\u007f-\u009f]*$/;
 
-/** A tag of a job, or one to look for. */
+/** A tag of a job, or a tag to match. */
 export const tag = boundedText(LIMITS.tagCharacters)
   .regex(WITHOUT_CONTROL, { error: 'must not contain control characters' })
   .meta({

@@ -4,7 +4,7 @@ import { type FaultDetail, YardmasterError } from '../errors.js';
 import { LIMITS } from '../limits.js';
 import { openApiSchemaOf } from './describe.js';
 
-/** Write a path as a caller would write it: `subProgress.build.percent`, `types[3]`; '' for the whole. */
+/** Format a path as a caller would write it: `subProgress.build.percent`, `types[3]`; '' for the whole input. */
 function pathOf(path: readonly PropertyKey[]): string {
   return path
     .map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i > 0 ? '.' : ''}${String(step)}`))
@@ -14,15 +14,15 @@ function pathOf(path: readonly PropertyKey[]): string {
 
 type UnknownFields = Pick<z.core.$ZodIssueUnrecognizedKeys, 'keys'>;
 
-/** Return the fault of a name that is not known. @param similar the known name that is closest; null for none */
+/** Return the fault of an unknown name. @param similar the closest known name; null if none is close */
 function unknownFault(what: 'field' | 'query parameter', path: string, similar: string | null): FaultDetail {
   return { path, message: `unknown ${what} ${path || '""'}${similar === null ? '' : `, did you mean ${similar}?`}` };
 }
 
 /**
- * Return the faults that zod has found, each as a sentence.
+ * Convert zod's issues to faults, each with a full sentence.
  *
- * @param nameOf returns the name of a field; it gets '' for the input as a whole
+ * @param nameOf returns the name of a field; gets '' for the input as a whole
  */
 export function faultsOf(issues: readonly z.core.$ZodIssue[], nameOf: (field: string) => string): FaultDetail[] {
   return issues.slice(0, LIMITS.faultDetails).flatMap(({ code, path, message, ...issue }) => {
@@ -37,9 +37,9 @@ export function faultsOf(issues: readonly z.core.$ZodIssue[], nameOf: (field: st
 }
 
 /**
- * Create the refusal of a request with faults: one sentence for the first, and `details` when there are several.
+ * Create the error for an invalid request: its message is the first fault, and `details` lists several.
  *
- * @param isListed whether `details` lists a single fault as well
+ * @param isListed whether `details` is present for a single fault as well
  */
 export function invalidRequest(faults: readonly FaultDetail[], { isListed = false } = {}): YardmasterError {
   const details = faults.slice(0, LIMITS.faultDetails);
@@ -48,11 +48,11 @@ export function invalidRequest(faults: readonly FaultDetail[], { isListed = fals
 }
 
 /**
- * Check a request part against its schema.
+ * Validate part of a request against its schema.
  *
- * @param whole name of the part when no field of it is wrong: `body`
+ * @param whole name of the part in errors about it as a whole
  * @returns the schema's output
- * @throws INVALID_REQUEST with one sentence that names the first wrong field, and `details` when several are wrong
+ * @throws INVALID_REQUEST with a message that names the first invalid field, and `details` if there are several
  */
 export function validate<T extends z.ZodType>(schema: T, input: unknown, whole = 'body'): z.output<T> {
   const outcome = schema.safeParse(input);
@@ -61,13 +61,14 @@ export function validate<T extends z.ZodType>(schema: T, input: unknown, whole =
 }
 
 /**
- * The fields that a JSON value may have: of an object, by name; of an array or an object with free keys, those of each
- * value; of an object of one of several kinds, those of the kind that a field names. Null for a value in which every field is allowed, or whose schema refuses unknown fields.
+ * The fields that a JSON value may have. For an object, by name; for an array or an object with free keys, the fields of
+ * each value; for an object of several kinds, the fields of the kind that a field (`by`) names. Null if every field is
+ * allowed, or if the schema itself refuses unknown fields.
  */
 export type KnownFields = FieldsOfOneKind | { by: string; kinds: Map<unknown, FieldsOfOneKind> };
 type FieldsOfOneKind = Map<string, KnownFields> | { each: KnownFields } | null;
 
-/** Read the known fields from a schema. Do it once for each schema, because it visits all of the schema. */
+/** Read the known fields from a schema. Do this once per schema: it visits the whole schema. */
 export function knownFieldsOf(schema: z.core.$ZodType): KnownFields {
   const { def } = ((openApiSchemaOf(schema) ?? schema) as z.core.$ZodTypes)._zod;
   switch (def.type) {
@@ -86,7 +87,7 @@ export function knownFieldsOf(schema: z.core.$ZodType): KnownFields {
       return knownFieldsOf(def.in) ?? knownFieldsOf(def.out);
     case 'union': {
       if ('discriminator' in def) return byKind(def as z.core.$ZodDiscriminatedUnionDef);
-      // A string or an object. Between two kinds of objects, it is unclear which one a client means.
+      // A string or an object. With two kinds of objects, it would be unclear which one a client meant.
       const [known = null, ...others] = def.options.map(knownFieldsOf).filter((one) => one !== null);
       return others.length === 0 ? known : null;
     }
@@ -109,17 +110,17 @@ function eachOf(schema: z.core.$ZodType): KnownFields {
 
 /** A name that a client sent and the service does not know. */
 export interface UnknownName {
-  /** Where it is, as errors write it. */
+  /** Path of the field, as errors show it. */
   path: string;
   name: string;
-  /** Names that are known there, to be read once. A body may have a hundred thousand unknown names. */
+  /** Names known there. Can be iterated once: a body may have a hundred thousand unknown names. */
   known: Iterable<string>;
 }
 
 /**
- * Add the unknown fields of a parsed JSON value to `found`. It runs for every call, before the value is validated.
+ * Add the unknown fields of a parsed JSON value to `found`. Runs on every call, before the value is validated.
  *
- * @param at path of the value; '' for the whole
+ * @param at path of the value; '' for the whole body
  */
 export function findUnknownFields(fields: KnownFields, value: unknown, found: UnknownName[], at = ''): void {
   if (typeof value !== 'object' || value === null) return;
@@ -138,31 +139,31 @@ export function findUnknownFields(fields: KnownFields, value: unknown, found: Un
   }
 }
 
-/** Return the known fields of a value by its kind, when values of several kinds can stand there. */
+/** Return the known fields of a value, which may depend on its kind. */
 function fieldsOf(known: KnownFields, value: object): FieldsOfOneKind {
   if (known === null || !('by' in known)) return known;
   return known.kinds.get(value[known.by as never]) ?? null;
 }
 
-/** Add an unknown name to `found`, unless it has as many as a response lists. */
+/** Add an unknown name to `found`, up to the number that a response lists. */
 export function addUnknown(found: UnknownName[], unknown: UnknownName): void {
   if (found.length < LIMITS.faultDetails) found.push(unknown);
 }
 
-/** Return the path of a field, or as much of it as errors quote. */
+/** Return the path of a field, truncated to what errors quote. */
 const pathTo = (at: string, name: string) => (at === '' ? name : `${at}.${name}`).slice(0, LIMITS.faultPathCharacters);
 
-/** Most characters by which an unknown name may differ from the one that it suggests. */
+/** Maximum edit distance between an unknown name and a suggestion. */
 const MAX_DISTANCE = 2;
-/** Characters of a name after which one that begins in the same way is meant. */
+/** Length above which an unknown name suggests a known name that starts with it. */
 const MIN_START = 5;
 
-/** Return the faults of unknown names, where they are refused. Each suggests the closest known name. */
+/** Return the faults of unknown names, each with the closest known name as a suggestion. */
 export function unknownFaults(what: 'field' | 'query parameter', found: readonly UnknownName[]): FaultDetail[] {
   return found.map(({ path, name, known }) => unknownFault(what, path, similarTo(name, [...known])));
 }
 
-/** Return the known name that is closest to an unknown one; null when none is close. */
+/** Return the known name that is closest to an unknown one; null if none is close. */
 export function similarTo(name: string, known: readonly string[]): string | null {
   // Compare only the part of the name that a path quotes, because a longer name is not a spelling mistake.
   const unknown = name.slice(0, LIMITS.faultPathCharacters);
@@ -175,7 +176,7 @@ export function similarTo(name: string, known: readonly string[]): string | null
 }
 
 /**
- * Refuse unknown parameters of a query. They are never ignored, because a misspelt filter would find everything.
+ * Refuse unknown query parameters. They are never ignored, because a misspelled filter would match everything.
  *
  * @throws INVALID_REQUEST
  */

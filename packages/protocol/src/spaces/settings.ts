@@ -5,18 +5,18 @@ import { LIMITS } from '../limits.js';
 import { anObject, boundedArray, integerBetween, nameFilter, numberBetween, secondsUpTo } from '../schema/fields.js';
 import { count, success } from '../schema/response-fields.js';
 
-// Settings of a space, and its pause. All settings of a space that has never had any are absent.
+// Settings of a space, and its pause. Settings that were never set are absent.
 
-/** For the OpenAPI document: the rows of these bodies refuse unknown fields, as no other body does. */
+/** Marks a body in the OpenAPI document whose row refuses unknown fields. */
 const EXACT = { additionalProperties: false } as const;
 
-/** Make a schema of a setting that a change may leave as it is, or set back with null. */
+/** Make the schema of a setting: absent leaves it unchanged, null resets it. */
 const setting = <T extends z.ZodType>(schema: T, description: string) =>
-  schema.nullable().optional().describe(`${description}; null sets it back`);
+  schema.nullable().optional().describe(`${description}; null resets it`);
 
 const aBoolean = z.boolean({ error: 'must be a boolean' });
 const kept = (status: string) =>
-  setting(numberBetween(0, LIMITS.retentionSecondsMax), `How long a ${status} job stays; 0 keeps it forever`);
+  setting(numberBetween(0, LIMITS.retentionSecondsMax), `Seconds to keep a ${status} job, 0 for forever`);
 
 /** Body of Change Space Settings; an absent body changes nothing. Its row refuses unknown fields. */
 export const settingsChange = z
@@ -29,15 +29,15 @@ export const settingsChange = z
             anObject,
           )
           .meta({ id: 'RetentionChange', ...EXACT }),
-        'For jobs that end from now on, instead of `RETENTION_SECONDS`',
+        'How long to keep jobs that end from now on; overrides `RETENTION_SECONDS`',
       ),
       maxPending: setting(
         integerBetween(0, LIMITS.maxPendingMax),
-        'Pending jobs from which on the creation of another is refused',
+        'Maximum number of pending jobs; beyond it, creates are refused',
       ),
       maxBytes: setting(
         integerBetween(0, LIMITS.maxBytesMax),
-        "Bytes of Redis's memory from which on the creation of jobs and the appending of logs are refused",
+        'Maximum number of bytes in the memory of Redis; beyond it, creates and log appends are refused',
       ),
       defaults: setting(
         z
@@ -45,48 +45,48 @@ export const settingsChange = z
             {
               maxRetries: setting(integerBetween(0, LIMITS.maxRetriesMax), 'As in Create Job'),
               timeoutSeconds: setting(secondsUpTo(LIMITS.timeoutSecondsMax), 'As in Create Job'),
-              retry: setting(retrySchema({ id: 'RetryDefaults', ...EXACT }), 'As in Create Job, as a whole'),
+              retry: setting(retrySchema({ id: 'RetryDefaults', ...EXACT }), 'As in Create Job; replaced as a whole'),
               maxRunSeconds: setting(secondsUpTo(LIMITS.maxRunSecondsMax), 'As in Create Job'),
             },
             anObject,
           )
           .meta({ id: 'JobDefaultsChange', ...EXACT }),
-        'Fields of jobs whose creation leaves them out',
+        'Defaults for fields that a create omits',
       ),
       anonymousStreams: setting(
         aBoolean,
-        'Whether job streams may be opened without a token, instead of `ANONYMOUS_STREAMS`',
+        'Whether job streams can be opened without a token; overrides `ANONYMOUS_STREAMS`',
       ),
-      requireDeliveryToken: setting(aBoolean, 'Whether calls of workers need a delivery token; default false'),
+      requireDeliveryToken: setting(aBoolean, 'Whether worker calls must send a delivery token, false by default'),
     },
     anObject,
   )
   .meta({ id: 'SpaceSettingsChange', ...EXACT });
 export type SettingsChange = z.output<typeof settingsChange>;
 
-/** What is set, of a group of settings or of all of them. */
+/** Settings that are set: those of a group, or all. */
 type WhatIsSet<T> = { [K in keyof T]?: Exclude<T[K], null | undefined> };
 
-/** The settings of a space as they are stored: only those that are set. */
+/** Settings of a space as stored: only those that are set. */
 export type SpaceSettings = WhatIsSet<Omit<SettingsChange, 'retention' | 'defaults'>> & {
   retention?: WhatIsSet<NonNullable<SettingsChange['retention']>>;
   defaults?: JobDefaults;
-  /** Limits that a key for every space has set. Not shown. */
+  /** Limits set with a key for every space. Not shown. */
   operatorLimits?: SpaceLimit[];
 };
 
-/** Settings that a key of one space may only lower, once a key for every space has set them. */
+/** Limits that a space-bound key may only lower once a key for every space has set them. */
 const SPACE_LIMITS = ['maxPending', 'maxBytes'] as const;
 type SpaceLimit = (typeof SPACE_LIMITS)[number];
 
-/** Fields of new jobs, for requests that leave them out. */
+/** Defaults for fields that a create omits. */
 export type JobDefaults = WhatIsSet<NonNullable<SettingsChange['defaults']>>;
 
 /**
- * Return settings after a change. A group is merged setting by setting; `retry` is one setting.
+ * Apply a change to settings. Groups are merged setting by setting; `retry` counts as one setting.
  *
  * @param isOperator whether the caller's key is for every space
- * @throws FORBIDDEN for a limit of an operator that another caller would raise or set back
+ * @throws FORBIDDEN if another caller would raise or reset a limit set by an operator
  */
 export function changedSettings(
   { operatorLimits = [], ...settings }: SpaceSettings,
@@ -96,7 +96,7 @@ export function changedSettings(
   const after: SpaceSettings = merged(settings, change, ['retention', 'defaults']);
   const raised = operatorLimits.find((name) => (after[name] ?? Number.POSITIVE_INFINITY) > (settings[name] as number));
   if (raised !== undefined && !isOperator) {
-    throw new YardmasterError('FORBIDDEN', `${raised} was set with a key for every space: this key may only lower it`);
+    throw new YardmasterError('FORBIDDEN', `${raised} was set with a key for every space; this key may only lower it`);
   }
   const isOfOperator = (name: SpaceLimit) =>
     after[name] !== undefined && (operatorLimits.includes(name) || (isOperator && change[name] !== undefined));
@@ -116,21 +116,21 @@ function merged(settings: object, change: object, groups: readonly string[]): ob
   return result;
 }
 
-/** What is paused in a space: all of it, or jobs of these names; absent when nothing is. */
+/** What is paused in a space: true for the whole space, or a list of names; absent if nothing is. */
 export const paused = z.union([success, z.array(z.string())]).optional();
 export type Paused = z.output<typeof paused>;
 
 const seconds = z.number().optional();
 
-/** Response of Get Space Settings and Change Space Settings: only what is set. */
+/** Response of Get Space Settings and Change Space Settings: only settings that are set. */
 export const spaceSettings = z
   .object({
     retention: z
       .object({ completedSeconds: seconds, deadSeconds: seconds, killedSeconds: seconds })
       .optional()
-      .describe('Absent where `RETENTION_SECONDS` of the service decides'),
-    maxPending: count.optional().describe('Absent without a limit'),
-    maxBytes: count.optional().describe('Absent without a limit'),
+      .describe('How long jobs are kept after their end; absent if only `RETENTION_SECONDS` applies'),
+    maxPending: count.optional().describe('Maximum number of pending jobs; absent without a limit'),
+    maxBytes: count.optional().describe('Maximum number of bytes in the memory of Redis; absent without a limit'),
     defaults: z
       .object({
         maxRetries: count.optional(),
@@ -139,13 +139,16 @@ export const spaceSettings = z
         maxRunSeconds: seconds,
       })
       .optional(),
-    anonymousStreams: z.boolean().optional().describe('Absent where `ANONYMOUS_STREAMS` of the service decides'),
-    requireDeliveryToken: z.boolean().optional(),
-    paused: paused.describe('true for the whole space, or the paused names; absent when nothing is paused'),
+    anonymousStreams: z
+      .boolean()
+      .optional()
+      .describe('Whether job streams can be opened without a token; absent if `ANONYMOUS_STREAMS` applies'),
+    requireDeliveryToken: z.boolean().optional().describe('Whether worker calls must send a delivery token'),
+    paused: paused.describe('`true` if the whole space is paused, or the paused names; absent if nothing is paused'),
   })
   .meta({ id: 'SpaceSettings' });
 
-/** Return settings as responses show them. */
+/** Format settings for a response. */
 export function shownSettings(
   { defaults, operatorLimits: _, ...settings }: SpaceSettings,
   isPaused: Paused,
@@ -158,7 +161,7 @@ export function shownSettings(
   };
 }
 
-/** Body of Pause Space and Resume Space; an absent body, or one without names, is about the whole space. */
+/** Body of Pause Space and Resume Space; an absent body, or one without names, applies to the whole space. */
 export const pauseRequest = z
   .object(
     {
@@ -170,7 +173,7 @@ export const pauseRequest = z
       })
         .nullable()
         .default(null)
-        .describe('Names of jobs; without them, the whole space'),
+        .describe('Names of jobs; null for the whole space'),
     },
     anObject,
   )

@@ -7,34 +7,31 @@ import { once, queryInteger, spaceId, timestampMs } from '../schema/fields.js';
 import { count, instant } from '../schema/response-fields.js';
 import { paused } from './settings.js';
 
-/**
- * Query of Get Space Statistics (our addition). `name` may be repeated. There is no list with commas, because a name
- * may contain a comma.
- */
+/** Query of Get Space Statistics (our addition). `name` may be repeated, but not comma-separated: names may contain commas. */
 export const statsQuery = z
   .object({
     limit: queryInteger(1, LIMITS.statsNamesMax)
       .default(LIMITS.statsNamesDefault)
-      .describe(`Names in the response; above ${LIMITS.statsNamesMax} is served as ${LIMITS.statsNamesMax}`),
-    name: nameOrNames.optional().describe('Only these names'),
+      .describe(`Maximum number of names; values above ${LIMITS.statsNamesMax} are capped at ${LIMITS.statsNamesMax}`),
+    name: nameOrNames.optional().describe('Only jobs with one of these names'),
   })
   .transform(({ limit, name }) => ({
     limit,
-    /** Empty for the names with most jobs. */
+    /** Empty selects the names with the most jobs. */
     names: [...new Set(name ?? [])],
   }));
 export type StatsQuery = z.output<typeof statsQuery>;
 
-/** Statistics of the jobs of one name. */
+/** Statistics of the jobs with one name. */
 export const nameStats = z
   .object({
     name: z.string(),
-    total: count.describe('Jobs of any status'),
+    total: count.describe('Number of jobs in any status'),
     pending: count,
     oldestPendingAgeSeconds: z
       .number()
       .nullable()
-      .describe('How long its next job has been pending, with milliseconds; null without a pending job'),
+      .describe('Seconds that the next job in the queue has been pending; null if no job is pending'),
   })
   .meta({ id: 'NameStats' });
 export type NameStats = z.output<typeof nameStats>;
@@ -44,18 +41,18 @@ const counts = Object.fromEntries([...STATUSES, 'total'].map((status) => [status
   typeof count
 >;
 
-/** Response of Get Space Statistics: the jobs of a space, counted at one moment. */
+/** Response of Get Space Statistics: a snapshot of the jobs of a space. */
 export const spaceStats = z
   .object({
     spaceId: z.string(),
-    timestamp: instant.describe('Moment of the count'),
-    jobs: z.object({ ...counts, scheduled: count.optional().describe('Absent when it is 0') }),
-    oldestPendingAgeSeconds: nameStats.shape.oldestPendingAgeSeconds.describe('As in `names`, over all names'),
-    paused: paused.describe('true for the whole space, or the names whose jobs are paused; absent when nothing is'),
+    timestamp: instant.describe('When the jobs were counted'),
+    jobs: z.object({ ...counts, scheduled: count.optional().describe('Absent if 0') }),
+    oldestPendingAgeSeconds: nameStats.shape.oldestPendingAgeSeconds,
+    paused: paused.describe('`true` if the whole space is paused, or the paused names; absent if nothing is paused'),
     names: z
       .array(nameStats)
-      .describe('The requested names, in that order; otherwise the names with the most jobs, the largest first'),
-    namesLeftOut: count.describe('Names with jobs that are not in `names`'),
+      .describe('The requested names, in that order; otherwise the names with the most jobs, in descending order'),
+    namesLeftOut: count.describe('Number of names with jobs that are not in `names`'),
   })
   .meta({ id: 'SpaceStats' });
 export type SpaceStats = z.output<typeof spaceStats>;
@@ -64,11 +61,11 @@ export type SpaceStats = z.output<typeof spaceStats>;
 export const spacesQuery = z.object({
   limit: queryInteger(1, LIMITS.spacesMax)
     .default(LIMITS.spacesDefault)
-    .describe(`Spaces in the response; above ${LIMITS.spacesMax} is served as ${LIMITS.spacesMax}`),
+    .describe(`Maximum number of spaces per page; values above ${LIMITS.spacesMax} are capped at ${LIMITS.spacesMax}`),
   cursor: once(spaceId)
     .optional()
     .transform((text) => text ?? null)
-    .describe('`nextCursor` of the page before'),
+    .describe('The `nextCursor` of the previous page'),
 });
 export type SpacesQuery = z.output<typeof spacesQuery>;
 
@@ -77,13 +74,13 @@ export const spaceList = z
   .object({
     spaces: z
       .array(spaceStats.pick({ spaceId: true, jobs: true, oldestPendingAgeSeconds: true }).meta({ id: 'Space' }))
-      .describe('Spaces that have jobs, in an order that stays'),
-    nextCursor: z.string().nullable().describe('For the next page; null when this is the last'),
+      .describe('Spaces that have jobs, in a stable order'),
+    nextCursor: z.string().nullable().describe('Cursor of the next page; null on the last page'),
   })
   .meta({ id: 'SpaceList' });
 export type SpaceList = z.output<typeof spaceList>;
 
-/** Name under which a history counts the names beyond its first 100. */
+/** Name that stands for all names beyond the first 100 of a history. */
 export const OTHER_NAMES = '*';
 
 /** Seconds from one point of a history to the next. */
@@ -99,41 +96,41 @@ export const historyQuery = z.object({
   from: once(timestampMs)
     .optional()
     .transform((ms) => ms ?? null)
-    .describe('Default: 1 hour of minutes or 24 of hours'),
+    .describe('Start of the history. Default: 1 hour ago for minutes, 24 hours ago for hours'),
   to: once(timestampMs)
     .optional()
     .transform((ms) => ms ?? null)
-    .describe('Default: now'),
+    .describe('End of the history. Default: now'),
   step: step
     .default(60)
-    .describe('Seconds from one point to the next: minutes are kept for 48 hours, hours for 35 days'),
+    .describe('Seconds between points: 60 for minutes, kept for 48 hours; 3600 for hours, kept for 35 days'),
 });
 export type HistoryQuery = z.output<typeof historyQuery>;
 
 const duration = z
   .object({
-    count: count.describe('How often it was measured'),
-    sum: z.number().describe('All of them together, in seconds'),
+    count: count.describe('Number of measurements'),
+    sum: z.number().describe('Sum of the measurements, in seconds'),
     buckets: z
       .record(z.string(), count)
       .describe(
-        'Non-cumulative histogram keyed by upper bound in seconds, `more` for more than a day; empty buckets are left out',
+        'Non-cumulative histogram keyed by upper bound in seconds, or `more` for more than a day. Empty buckets are omitted',
       ),
   })
   .meta({ id: 'Duration' });
 
-/** What happened to the jobs of one name in the time of one point. */
+/** What happened to the jobs with one name during one minute or hour. */
 export const nameHistory = z
   .object({
     created: count,
     completed: count,
-    retried: count.describe('Attempts that failed or timed out, with another one to follow'),
+    retried: count.describe('Number of attempts that failed or timed out and were retried'),
     dead: count,
     killed: count,
-    deliveryTimeouts: count.describe('Deliveries without an ack in time, after which the job was pending again'),
-    runTimeouts: count.describe('Attempts without a heartbeat in time, or longer than `maxRunSeconds`'),
-    waitSeconds: duration.describe('From when a job became pending, or was changed while pending, to its delivery'),
-    runSeconds: duration.describe('From the ack to the end of an attempt that completed, failed or timed out'),
+    deliveryTimeouts: count.describe('Number of jobs that were not acked in time and returned to the queue'),
+    runTimeouts: count.describe('Number of attempts that missed a heartbeat or exceeded `maxRunSeconds`'),
+    waitSeconds: duration.describe('Time from becoming pending, or being changed while pending, to delivery'),
+    runSeconds: duration.describe('Time from the ack to the end of an attempt that completed, failed or timed out'),
   })
   .meta({ id: 'NameHistory' });
 export type NameHistory = z.output<typeof nameHistory>;
@@ -146,13 +143,13 @@ export const spaceHistory = z
     points: z
       .array(
         z.object({
-          at: instant.describe('Beginning of the minute or the hour'),
+          at: instant.describe('Start of the minute or hour'),
           names: z
             .record(z.string(), nameHistory)
-            .describe('By name; `*` for names beyond the first 100 of this minute or hour'),
+            .describe('Counts by name; `*` sums up the names beyond the first 100 of this minute or hour'),
         }),
       )
-      .describe('Oldest first; those in which nothing happened are left out'),
+      .describe('Points in chronological order; those in which nothing happened are omitted'),
   })
   .meta({ id: 'SpaceHistory' });
 export type SpaceHistory = z.output<typeof spaceHistory>;

@@ -5,15 +5,15 @@ import { logsAppended } from '../logs/logs.js';
 import { jsonValue } from '../schema/fields.js';
 import { count, instant, jobIdField, jobStatus } from '../schema/response-fields.js';
 
-/** How a type of message is sent on a progress-scope stream; `withheld` means that it is not sent. */
+/** How a type of message is sent on a progress-scope stream; `withheld` messages are not sent. */
 type InProgressScope = 'with data' | 'without data' | 'withheld';
 
-/** Types of events that job streams do not send: a job has no stream before it is created, and callbacks come after its end. */
+/** Events that job streams never send: no stream exists before the job is created, and callbacks follow its end. */
 type NotSent = 'created' | 'callback_sent' | 'callback_failed';
 
 /**
- * Every type of message that a job stream sends, in addition to `init`. A type without a row here, such as one that a
- * later release may record, is never sent.
+ * Every type of message that a job stream sends besides `init`. A type without a row here, such as one recorded by a
+ * newer release, is never sent.
  *
  * @see docs/streams.md#messages
  */
@@ -38,35 +38,35 @@ export const STREAM_TYPES = {
 
 export type StreamType = keyof typeof STREAM_TYPES;
 
-/** Whether events of a type are sent on job streams. Space streams send `created` in addition to these. */
+/** Return whether job streams send events of this type. Space streams also send `created`. */
 export function isStreamType(type: string): type is StreamType {
   return Object.hasOwn(STREAM_TYPES, type);
 }
 
-/** When the message of an event is sent, as the AsyncAPI document says it. */
+/** What each message reports, for the AsyncAPI document. */
 export const SENT_WHEN: Record<StreamType | 'created', string> = {
   created: 'The job was created',
   progress: 'The worker reported progress',
-  delivered: 'A worker has claimed the job',
-  acked: 'The worker has begun; the job is running',
+  delivered: 'A worker claimed the job',
+  acked: 'The worker acked the job, which is now running',
   checkpoint: 'The worker stored a checkpoint',
   event: 'The worker sent an event',
   logs_appended: 'Log entries were appended',
-  completed: 'The job is completed',
-  retried: 'An attempt failed and another follows; the job is pending, or scheduled until then',
-  released: 'A worker gave the job back; it is pending or scheduled',
+  completed: 'The job was completed',
+  retried: 'An attempt failed and will be retried; the job is now pending or scheduled',
+  released: 'A worker released the job, which is now pending or scheduled',
   dead: 'The last attempt failed, or no worker acked the job in time',
   killed: 'The job was killed',
-  delivery_timeout: 'A claimed job was not acked in time; it is pending',
-  replaced: 'The payload and the options of the waiting job were replaced',
-  ready: 'The time of a scheduled job has come; it is pending',
-  requeued: 'The dead or killed job waits again; it is pending or scheduled',
-  rescheduled: 'The job was given another time; it is pending or scheduled',
+  delivery_timeout: 'The job was claimed but not acked in time, and is now pending',
+  replaced: 'The payload and options of the pending or scheduled job were replaced',
+  ready: 'The scheduled job became due, and is now pending',
+  requeued: 'The dead or killed job was requeued, and is now pending or scheduled',
+  rescheduled: 'The job was rescheduled, and is now pending or scheduled',
 };
 
-/** When an event happened, or the moment that an `init` describes. */
+/** Time of an event, or of the state in an `init`. */
 export const timestamp = instant.describe(
-  'When the event happened, or the moment that `init` describes, by the clock of Redis',
+  "When the event happened, or the time of the state in `init`, by Redis's clock",
 );
 const scheduledFor = instant.describe('When the job becomes claimable');
 const error = jsonValue.describe('Error that the worker reported');
@@ -74,7 +74,7 @@ const error = jsonValue.describe('Error that the worker reported');
 /**
  * Make the schemas of the messages that report events.
  *
- * @param more fields of the stream in addition to those of every full-scope message
+ * @param more fields that this kind of stream adds to every full-scope message
  */
 export function eventMessages<More extends z.ZodRawShape>(more: More) {
   const message = <Type extends StreamType | 'created', Data extends z.ZodType>(type: Type, data: Data) =>

@@ -4,7 +4,7 @@ import { LIMITS } from '../limits.js';
 import { boundedArray, exactObject, integerBetween, spaceId, tag, withDefault } from '../schema/fields.js';
 import { instant } from '../schema/response-fields.js';
 
-/** The first characters of every stream token, and of no API key. */
+/** Prefix of every stream token. No API key has it. */
 export const STREAM_TOKEN_PREFIX = 'ymst_';
 
 /** Scopes that a stream token may have. */
@@ -13,26 +13,26 @@ const STREAM_SCOPES = ['jobs:read', 'jobs:read:progress'] as const;
 const SUBJECTS = ['jobIds', 'tag', 'spaceId'] as const;
 const ONE_SUBJECT = `exactly one of ${SUBJECTS.join(', ')} is required`;
 
-/**
- * Body of Create Stream Token. An unknown field is refused, because a misspelt one may have been meant to
- * restrict the token.
- */
+/** Body of Create Stream Token. Unknown fields are refused, because a misspelled one may be meant to restrict the token. */
 export const streamTokenRequest = exactObject({
   scope: z
     .enum(STREAM_SCOPES, { error: `must be one of ${STREAM_SCOPES.join(', ')}` })
-    .describe('`jobs:read:progress` shows only the progress of jobs'),
+    .describe('What the token shows: everything (`jobs:read`) or only the progress of jobs (`jobs:read:progress`)'),
   jobIds: boundedArray(jobIdFilter, {
     ...{ min: 1, max: LIMITS.streamTokenJobs, what: 'jobIds', error: 'must be an array of strings' },
   })
     .nullable()
     .default(null)
-    .describe('Jobs whose streams it opens'),
+    .describe('IDs of the jobs whose streams the token opens'),
   tag: tag
     .nullable()
     .default(null)
-    .describe('It opens the streams of jobs with this tag, and those of spaces for these jobs'),
-  spaceId: spaceId.nullable().default(null).describe('Space whose stream it opens, and the streams of whose jobs'),
-  expiresInSeconds: withDefault(integerBetween(60, 86_400), 900).describe('How long it is valid; default 900'),
+    .describe('Tag of the jobs whose streams the token opens; it also opens space streams, limited to these jobs'),
+  spaceId: spaceId
+    .nullable()
+    .default(null)
+    .describe('Space whose stream the token opens, along with the streams of its jobs'),
+  expiresInSeconds: withDefault(integerBetween(60, 86_400), 900).describe('Number of seconds the token is valid'),
 })
   .superRefine((request, ctx) => {
     const given = SUBJECTS.filter((name) => request[name] !== null);
@@ -44,8 +44,8 @@ export type StreamTokenRequest = z.output<typeof streamTokenRequest>;
 /** Response of Create Stream Token. */
 export const streamToken = z
   .object({
-    token: z.string().describe('To be sent as `?token=` of a stream'),
-    expiresAt: instant.describe('When it expires: at the latest when the API key does'),
+    token: z.string().describe('The token; send it in the query parameter `token` of a stream'),
+    expiresAt: instant.describe('When the token expires, no later than the API key'),
   })
   .meta({ id: 'StreamToken' });
 export type StreamToken = z.output<typeof streamToken>;

@@ -9,17 +9,19 @@ class _AckOutcomeRequired(TypedDict):
 
 
 class AckOutcome(_AckOutcomeRequired, total=False):
-    # As the header `x-delivery-token` of the other calls. Default: `null`
+    # Delivery token of the claimed job; works like the header `x-delivery-token`. Default:
+    # `null`
     deliveryToken: Optional[str]
 
 
 class AppendedLogs(TypedDict):
     # Always true
     success: bool
+    # Number of entries stored
     inserted: int
-    # Seq of the first entry of the batch
+    # `seq` of the first entry of the batch
     fromSeq: int
-    # Seq of its last entry
+    # `seq` of the last entry of the batch
     toSeq: int
 
 
@@ -29,29 +31,30 @@ class _CheckpointOutcomeRequired(TypedDict):
 
 
 class CheckpointOutcome(_CheckpointOutcomeRequired, total=False):
-    # As the header `x-delivery-token` of the other calls. Default: `null`
+    # Delivery token of the claimed job; works like the header `x-delivery-token`. Default:
+    # `null`
     deliveryToken: Optional[str]
     # Any JSON value. Default: `null`
     data: Any
 
 
 class ClaimedJob(TypedDict):
-    # 28 characters; not guessable
+    # Unguessable ID of 28 characters
     id: str
     name: str
     payload: Optional[Dict[str, Any]]
-    # Execution window: how long an attempt may take between two heartbeats
+    # Execution window: maximum number of seconds between two heartbeats
     timeoutSeconds: float
     maxRetries: int
-    # Attempts before this one
+    # Number of earlier attempts
     attemptNumber: int
     createdAt: "Timestamp"
-    # Data of the latest checkpoint of any earlier attempt, or null
+    # Data of the latest checkpoint of any earlier attempt; null if there is none
     checkpoint: Any
-    # Number of the attempt that an ack starts, from 1
+    # Number of this attempt, starting at 1
     attempt: int
-    # Opaque; sent back as `x-delivery-token`, it makes calls of a worker that lost the job
-    # change nothing
+    # Opaque token of this delivery. Calls that send it as `x-delivery-token` have no effect
+    # once the worker has lost the job
     deliveryToken: str
 
 
@@ -61,73 +64,78 @@ class _CompleteOutcomeRequired(TypedDict):
 
 
 class CompleteOutcome(_CompleteOutcomeRequired, total=False):
-    # As the header `x-delivery-token` of the other calls. Default: `null`
+    # Delivery token of the claimed job; works like the header `x-delivery-token`. Default:
+    # `null`
     deliveryToken: Optional[str]
     # Any JSON value. Default: `null`
     result: Any
 
 
 class Copy(TypedDict, total=False):
-    # Another payload; default that of the job
+    # Payload of the copy. Default: that of the job
     payload: Optional[Dict[str, Any]]
 
 
 class _CreateJobRequired(TypedDict):
-    # Well-formed Unicode
+    # Kind of work, such as `resize`; workers poll for names
     name: str
 
 
 class CreateJob(_CreateJobRequired, total=False):
     # Data for the worker. Default: `null`
     payload: Optional[Dict[str, Any]]
-    # Attempts after the first; each failure or timeout of an attempt uses one. Default: `3`
+    # Number of retries after the first attempt; each failed or timed-out attempt uses one.
+    # Default: `3`
     maxRetries: Optional[int]
-    # Execution window: how long an attempt may take between two heartbeats. Default: `300`
+    # Execution window: maximum number of seconds between two heartbeats. Default: `300`
     timeoutSeconds: Optional[float]
-    # Default: `null`
+    # URL to send a POST request to when the job ends; http or https, without a username or
+    # password. Default: `null`
     callbackUrl: Optional[str]
-    # Default: `null`
+    # Headers to add to the callback. Default: `null`
     callbackHeaders: Optional[Dict[str, str]]
-    # Default: `null`
+    # Outcomes that trigger the callback; null for `completed` and `dead`. Default: `null`
     callbackOn: Optional[List["CreateJobCallbackOn"]]
-    # Default: `null`
+    # Unique key: create the job only if no other job holds it. Default: `null`
     unique: Optional["UniqueRequest"]
-    # Words by which jobs are found; no tag twice. Default: `null`
+    # Labels to find and filter jobs by; duplicates are refused. Default: `null`
     tags: Optional[List[str]]
-    # Not before this time, ISO 8601 with a time zone; a time in the past means now. Default:
-    # `null`
-    scheduledFor: Optional[str]
-    # The same, in seconds from now; not together with `scheduledFor`. Default: `null`
-    delaySeconds: Optional[float]
+    # Earliest time to run the job (ISO 8601 with a time zone); a time in the past means now.
     # Default: `null`
+    scheduledFor: Optional[str]
+    # Minimum number of seconds until the job becomes claimable; cannot be combined with
+    # `scheduledFor`. Default: `null`
+    delaySeconds: Optional[float]
+    # Delays between attempts; null to retry without a delay. Default: `null`
     retry: Optional["RetryRequest"]
-    # How long one attempt may take; heartbeats do not extend it. Default: `null`
+    # Maximum duration of an attempt in seconds; heartbeats do not extend it. Default: `null`
     maxRunSeconds: Optional[float]
-    # How long the job may wait for its first ack, from the moment it can be claimed; then it is
-    # dead. Default: `null`
+    # Maximum number of seconds from when the job becomes claimable to its first ack; if
+    # exceeded, the job is dead. Default: `null`
     startWithinSeconds: Optional[float]
-    # Head start in seconds: the job stands in the queue as if it had been created so much
+    # Head start in the queue in seconds: the job is treated as if it had been created this much
     # earlier. Default: `0`
     priority: Optional[int]
 
 
 class _ErrorBodyRequired(TypedDict):
-    # Message for people
+    # Human-readable message; may change
     error: str
-    # Code for programs
+    # Stable code to branch on
     code: "ErrorCode"
 
 
 class ErrorBody(_ErrorBodyRequired, total=False):
-    # Status the job has now; on every 409
+    # Current status of the job; on every 409
     jobStatus: "JobStatus"
-    # What happened before, when that is known; on a 409 of an ack
+    # What happened to the job earlier, if known; on a 409 of an ack
     hint: str
-    # Job that has the unique key; only with `JOB_NOT_UNIQUE`
+    # Job that holds the unique key; only with `JOB_NOT_UNIQUE`
     jobId: str
-    # Jobs of a list that were created or found before it was refused; absent for 0
+    # Number of jobs, from the start of the list, that were created or found before the error;
+    # absent if 0
     stored: int
-    # Only when several fields are wrong, or a field of a job in a list
+    # All faults, if several fields are invalid or the field belongs to a job in a list
     details: List["FaultDetail"]
 
 
@@ -137,7 +145,8 @@ class _EventOutcomeRequired(TypedDict):
 
 
 class EventOutcome(_EventOutcomeRequired, total=False):
-    # As the header `x-delivery-token` of the other calls. Default: `null`
+    # Delivery token of the claimed job; works like the header `x-delivery-token`. Default:
+    # `null`
     deliveryToken: Optional[str]
     # Any JSON value. Default: `null`
     data: Any
@@ -146,98 +155,103 @@ class EventOutcome(_EventOutcomeRequired, total=False):
 class _FailOutcomeRequired(TypedDict):
     jobId: str
     action: Literal["fail"]
-    # Reason of the failure, for people or for programs
+    # Why the attempt failed: a message, or an object
     error: Union[str, Dict[str, Any]]
 
 
 class FailOutcome(_FailOutcomeRequired, total=False):
-    # As the header `x-delivery-token` of the other calls. Default: `null`
+    # Delivery token of the claimed job; works like the header `x-delivery-token`. Default:
+    # `null`
     deliveryToken: Optional[str]
-    # false ends the job: it is dead, whatever retries it has left. Default: `true`
+    # Whether the job may be retried; with `false` it is dead, even if it has retries left.
+    # Default: `true`
     retryable: Optional[bool]
-    # Delay before the next attempt, instead of that of `retry`. Default: `null`
+    # Seconds to wait before the next attempt, instead of the delay in `retry`. Default: `null`
     retryAfterSeconds: Optional[float]
 
 
 class FaultDetail(TypedDict):
-    # Path into the request, e.g. `subProgress.build.percent`
+    # Path of the field in the request, such as `subProgress.build.percent`
     path: str
-    # Full sentence that starts with the path
+    # What is wrong, as a sentence that starts with the path
     message: str
 
 
 class _JobRequired(TypedDict):
-    # 28 characters; not guessable
+    # Unguessable ID of 28 characters
     id: str
     spaceId: str
     name: str
     payload: Optional[Dict[str, Any]]
     status: "JobStatus"
     maxRetries: int
-    # Attempts that have started: 0 at creation, one more at each ack, one less at the release
-    # of a running job
+    # Number of attempts started: 0 at creation, plus 1 at each ack, minus 1 when a running job
+    # is released
     attemptNumber: int
-    # Execution window: how long an attempt may take between two heartbeats
+    # Execution window: maximum number of seconds between two heartbeats
     timeoutSeconds: float
-    # Null while pending, also between two attempts. ISO 8601, UTC, milliseconds
+    # When the job was last claimed; null while it is pending or scheduled. ISO 8601 timestamp
+    # in UTC, with milliseconds
     deliveredAt: Optional[str]
-    # Null until the attempt is acked. ISO 8601, UTC, milliseconds
+    # When the current attempt was acked; null until then. ISO 8601 timestamp in UTC, with
+    # milliseconds
     startedAt: Optional[str]
-    # Null unless the status is completed. ISO 8601, UTC, milliseconds
+    # When the job was completed; null in any other status. ISO 8601 timestamp in UTC, with
+    # milliseconds
     completedAt: Optional[str]
-    # Result of the worker; null until completion
+    # Result reported by the worker; null until the job is completed
     result: Any
     createdAt: "Timestamp"
-    # Time of the latest event or keepalive; it does not change after the job has ended
+    # Time of the latest event or heartbeat; does not change after the job has ended
     updatedAt: "Timestamp"
     callbackUrl: Optional[str]
     callbackHeaders: Optional[Dict[str, str]]
 
 
 class Job(_JobRequired, total=False):
-    # Error of the latest attempt that failed; absent without one
+    # Error of the latest failed attempt; absent if none failed
     error: Union[str, Dict[str, Any]]
-    # Latest report of any attempt; absent before the first
+    # Latest progress report of any attempt; absent before the first
     progress: "Progress"
-    # Last time for which the job waits or waited; absent for one that never had to
+    # Time that the job is, or was last, scheduled for; absent if it never was
     scheduledFor: "Timestamp"
-    # Delays between attempts; absent without any
+    # Delays between attempts; absent if there are none
     retry: "Retry"
-    # How long one attempt may take; absent without a limit
+    # Maximum duration of an attempt in seconds; absent without a limit
     maxRunSeconds: float
-    # How long the job may wait for its first ack; absent without a limit
+    # Maximum number of seconds until the first ack; absent without a limit
     startWithinSeconds: float
-    # Head start in seconds; absent without one
+    # Head start in the queue in seconds; absent if it is 0
     priority: int
-    # Of the worker that has the job, when its poll named it
+    # ID of the worker that has the job; absent unless its poll gave one
     workerId: str
-    # Job of which this one is a copy; absent for one that is none
+    # ID of the job that this one is a copy of; absent if it is not a copy
     copyOf: str
-    # Absent for a job without a unique key
+    # Unique key of the job; absent without one
     unique: "Unique"
-    # Absent for a job without tags
+    # Tags of the job; absent without tags
     tags: List[str]
-    # Ends after which the callback is sent; absent for completed and dead
+    # Outcomes that trigger the callback; absent for the default, `completed` and `dead`
     callbackOn: List["CreateJobCallbackOn"]
-    # URL of the stream of the job; only in the response to its creation, and only with
+    # URL of the job stream; only in create responses, and only if the service runs with
     # `COMPAT=emit`
     realtimeUrl: str
 
 
 class JobEvent(TypedDict):
-    # `<jobId>.<seq>`; seq is dense, from 1, per job
+    # `<jobId>.<seq>`; `seq` counts the events of the job from 1, without gaps
     id: str
-    # 28 characters; not guessable
+    # Unguessable ID of 28 characters
     jobId: str
     spaceId: str
     type: "JobEventType"
-    # Data of the event; null for an event without data
+    # Data of the event; null if it has none
     data: Any
     createdAt: "Timestamp"
 
 
 class _JobSummaryRequired(TypedDict):
-    # 28 characters; not guessable
+    # Unguessable ID of 28 characters
     id: str
     spaceId: str
     name: str
@@ -246,67 +260,70 @@ class _JobSummaryRequired(TypedDict):
 
 
 class JobSummary(_JobSummaryRequired, total=False):
-    # URL of the stream of the job; only in the response to its creation, and only with
+    # URL of the job stream; only in create responses, and only if the service runs with
     # `COMPAT=emit`
     realtimeUrl: str
 
 
 class _JobWithEventsRequired(TypedDict):
-    # 28 characters; not guessable
+    # Unguessable ID of 28 characters
     id: str
     spaceId: str
     name: str
     payload: Optional[Dict[str, Any]]
     status: "JobStatus"
     maxRetries: int
-    # Attempts that have started: 0 at creation, one more at each ack, one less at the release
-    # of a running job
+    # Number of attempts started: 0 at creation, plus 1 at each ack, minus 1 when a running job
+    # is released
     attemptNumber: int
-    # Execution window: how long an attempt may take between two heartbeats
+    # Execution window: maximum number of seconds between two heartbeats
     timeoutSeconds: float
-    # Null while pending, also between two attempts. ISO 8601, UTC, milliseconds
+    # When the job was last claimed; null while it is pending or scheduled. ISO 8601 timestamp
+    # in UTC, with milliseconds
     deliveredAt: Optional[str]
-    # Null until the attempt is acked. ISO 8601, UTC, milliseconds
+    # When the current attempt was acked; null until then. ISO 8601 timestamp in UTC, with
+    # milliseconds
     startedAt: Optional[str]
-    # Null unless the status is completed. ISO 8601, UTC, milliseconds
+    # When the job was completed; null in any other status. ISO 8601 timestamp in UTC, with
+    # milliseconds
     completedAt: Optional[str]
-    # Result of the worker; null until completion
+    # Result reported by the worker; null until the job is completed
     result: Any
     createdAt: "Timestamp"
-    # Time of the latest event or keepalive; it does not change after the job has ended
+    # Time of the latest event or heartbeat; does not change after the job has ended
     updatedAt: "Timestamp"
     callbackUrl: Optional[str]
     callbackHeaders: Optional[Dict[str, str]]
-    # Oldest first. A whole history begins with `created`; absent with `events=0`
+    # History of the job, oldest event first, starting with `created`; absent with `events=0`
     events: List["JobEvent"]
 
 
 class JobWithEvents(_JobWithEventsRequired, total=False):
-    # Error of the latest attempt that failed; absent without one
+    # Error of the latest failed attempt; absent if none failed
     error: Union[str, Dict[str, Any]]
-    # Latest report of any attempt; absent before the first
+    # Latest progress report of any attempt; absent before the first
     progress: "Progress"
-    # Last time for which the job waits or waited; absent for one that never had to
+    # Time that the job is, or was last, scheduled for; absent if it never was
     scheduledFor: "Timestamp"
-    # Delays between attempts; absent without any
+    # Delays between attempts; absent if there are none
     retry: "Retry"
-    # How long one attempt may take; absent without a limit
+    # Maximum duration of an attempt in seconds; absent without a limit
     maxRunSeconds: float
-    # How long the job may wait for its first ack; absent without a limit
+    # Maximum number of seconds until the first ack; absent without a limit
     startWithinSeconds: float
-    # Head start in seconds; absent without one
+    # Head start in the queue in seconds; absent if it is 0
     priority: int
-    # Of the worker that has the job, when its poll named it
+    # ID of the worker that has the job; absent unless its poll gave one
     workerId: str
-    # Job of which this one is a copy; absent for one that is none
+    # ID of the job that this one is a copy of; absent if it is not a copy
     copyOf: str
-    # Absent for a job without a unique key
+    # Unique key of the job; absent without one
     unique: "Unique"
-    # Absent for a job without tags
+    # Tags of the job; absent without tags
     tags: List[str]
-    # Ends after which the callback is sent; absent for completed and dead
+    # Outcomes that trigger the callback; absent for the default, `completed` and `dead`
     callbackOn: List["CreateJobCallbackOn"]
-    # URL of the stream of the job; only in the response to its creation, and only with
+    # URL of the job stream; only in create responses, and only if the service runs with
     # `COMPAT=emit`
     realtimeUrl: str
 
@@ -317,17 +334,18 @@ class _KeepaliveOutcomeRequired(TypedDict):
 
 
 class KeepaliveOutcome(_KeepaliveOutcomeRequired, total=False):
-    # As the header `x-delivery-token` of the other calls. Default: `null`
+    # Delivery token of the claimed job; works like the header `x-delivery-token`. Default:
+    # `null`
     deliveryToken: Optional[str]
 
 
 class Kill(TypedDict, total=False):
-    # Reason, for the history. Default: `null`
+    # Reason, recorded in the history. Default: `null`
     reason: Optional[str]
 
 
 class _KnownJobRequired(TypedDict):
-    # 28 characters; not guessable
+    # Unguessable ID of 28 characters
     id: str
     name: str
     status: "JobStatus"
@@ -335,85 +353,89 @@ class _KnownJobRequired(TypedDict):
 
 
 class KnownJob(_KnownJobRequired, total=False):
-    # URL of the stream of the job; only in the response to its creation, and only with
+    # URL of the job stream; only in create responses, and only if the service runs with
     # `COMPAT=emit`
     realtimeUrl: str
 
 
 class LatestProgress(TypedDict):
-    # 28 characters; not guessable
+    # Unguessable ID of 28 characters
     jobId: str
-    # Null before the first report
+    # Latest progress report; null before the first
     progress: Optional["Progress"]
-    # When it was reported; null before the first report. ISO 8601, UTC, milliseconds
+    # When the progress was reported; null before the first report. ISO 8601 timestamp in UTC,
+    # with milliseconds
     timestamp: Optional[str]
 
 
 class _ListedJobRequired(TypedDict):
-    # 28 characters; not guessable
+    # Unguessable ID of 28 characters
     id: str
     spaceId: str
     name: str
     payload: Optional[Dict[str, Any]]
     status: "JobStatus"
     maxRetries: int
-    # Attempts that have started: 0 at creation, one more at each ack, one less at the release
-    # of a running job
+    # Number of attempts started: 0 at creation, plus 1 at each ack, minus 1 when a running job
+    # is released
     attemptNumber: int
-    # Execution window: how long an attempt may take between two heartbeats
+    # Execution window: maximum number of seconds between two heartbeats
     timeoutSeconds: float
-    # Null while pending, also between two attempts. ISO 8601, UTC, milliseconds
+    # When the job was last claimed; null while it is pending or scheduled. ISO 8601 timestamp
+    # in UTC, with milliseconds
     deliveredAt: Optional[str]
-    # Null until the attempt is acked. ISO 8601, UTC, milliseconds
+    # When the current attempt was acked; null until then. ISO 8601 timestamp in UTC, with
+    # milliseconds
     startedAt: Optional[str]
-    # Null unless the status is completed. ISO 8601, UTC, milliseconds
+    # When the job was completed; null in any other status. ISO 8601 timestamp in UTC, with
+    # milliseconds
     completedAt: Optional[str]
-    # Result of the worker; null until completion
+    # Result reported by the worker; null until the job is completed
     result: Any
     createdAt: "Timestamp"
-    # Time of the latest event or keepalive; it does not change after the job has ended
+    # Time of the latest event or heartbeat; does not change after the job has ended
     updatedAt: "Timestamp"
 
 
 class ListedJob(_ListedJobRequired, total=False):
-    # Error of the latest attempt that failed; absent without one
+    # Error of the latest failed attempt; absent if none failed
     error: Union[str, Dict[str, Any]]
-    # Latest report of any attempt; absent before the first
+    # Latest progress report of any attempt; absent before the first
     progress: "Progress"
-    # Last time for which the job waits or waited; absent for one that never had to
+    # Time that the job is, or was last, scheduled for; absent if it never was
     scheduledFor: "Timestamp"
-    # Delays between attempts; absent without any
+    # Delays between attempts; absent if there are none
     retry: "Retry"
-    # How long one attempt may take; absent without a limit
+    # Maximum duration of an attempt in seconds; absent without a limit
     maxRunSeconds: float
-    # How long the job may wait for its first ack; absent without a limit
+    # Maximum number of seconds until the first ack; absent without a limit
     startWithinSeconds: float
-    # Head start in seconds; absent without one
+    # Head start in the queue in seconds; absent if it is 0
     priority: int
-    # Of the worker that has the job, when its poll named it
+    # ID of the worker that has the job; absent unless its poll gave one
     workerId: str
-    # Job of which this one is a copy; absent for one that is none
+    # ID of the job that this one is a copy of; absent if it is not a copy
     copyOf: str
-    # Absent for a job without a unique key
+    # Unique key of the job; absent without one
     unique: "Unique"
-    # Absent for a job without tags
+    # Tags of the job; absent without tags
     tags: List[str]
 
 
 class LogEntry(TypedDict):
     # `<jobId>.<seq>`
     id: str
-    # Dense, from 1, per job; never used again when an entry is dropped
+    # Number of the entry within the job, from 1 without gaps; never reused
     seq: int
     level: "LogEntryLevel"
     message: str
-    # Part of the worker that wrote it, as the worker names it
+    # Component of the worker that wrote the entry
     source: str
-    # Further data of the worker
+    # Structured data from the worker
     metadata: Dict[str, Any]
-    # Time at which it happened, by the clock of the worker
+    # When the entry was written, by the clock of the worker
     loggedAt: "Timestamp"
-    # Time of storage
+    # When the entry was stored
     createdAt: "Timestamp"
 
 
@@ -422,39 +444,39 @@ class _LogEntryFieldsRequired(TypedDict):
 
 
 class LogEntryFields(_LogEntryFieldsRequired, total=False):
-    # Default: `info`. `warning` is stored as `warn`, `critical` as `fatal`. Case-insensitive
+    # Level, in any case; `warning` is stored as `warn`, `critical` as `fatal`. Default: `info`
     level: Optional["LogEntryFieldsLevel"]
-    # Time at which it happened, with a `T` or a blank. Default: the time of storage
+    # When the entry was written (ISO 8601, with a `T` or a space). Default: when it is stored
     timestamp: Optional[str]
-    # Part of the worker that wrote it. Default: `worker`
+    # Component of the worker that wrote the entry. Default: `worker`
     source: Optional[str]
     metadata: Optional[Dict[str, Any]]
 
 
 class LogsPage(TypedDict):
-    # Ascending by seq
+    # Entries, in ascending order of `seq`
     logs: List["LogEntry"]
     cursor: "LogsPageCursor"
 
 
 class LogsPageCursor(TypedDict):
     mode: "LogsPageCursorMode"
-    # Seq of the first entry of the page; on an empty page the requested bound, or 0 for
+    # `seq` of the first entry of the page; on an empty page, the requested bound, or 0 for
     # `latest`
     oldestSeq: int
-    # Seq of the last entry of the page; on an empty page as `oldestSeq`
+    # `seq` of the last entry of the page; on an empty page, the same as `oldestSeq`
     newestSeq: int
-    # Whether more matching entries exist in the direction of paging, or may exist: a search
-    # that stopped early has read up to the bound in that direction
+    # Whether the direction of paging has, or may have, more matching entries. A search may stop
+    # early, so keep paging while this is true
     hasMore: bool
 
 
 class NameStats(TypedDict):
     name: str
-    # Jobs of any status
+    # Number of jobs in any status
     total: int
     pending: int
-    # How long its next job has been pending, with milliseconds; null without a pending job
+    # Seconds that the next job in the queue has been pending; null if no job is pending
     oldestPendingAgeSeconds: Optional[float]
 
 
@@ -464,22 +486,22 @@ class _OperationRequired(TypedDict):
     action: "OperationRequestAction"
     filter: "OperationFilter"
     status: "OperationStatus"
-    # Jobs that were examined
+    # Number of jobs examined
     looked: int
-    # Jobs that were changed; with `dryRun`, that would be
+    # Number of jobs changed; with `dryRun`, the number that would be
     changed: int
-    # Jobs that matched, but were no longer in that status, or whose unique key is taken
+    # Number of matching jobs whose status had changed, or whose unique key was taken
     skipped: int
-    # Jobs that are not examined yet
+    # Number of jobs not examined yet
     left: int
     startedAt: "Timestamp"
-    # ISO 8601, UTC, milliseconds
+    # ISO 8601 timestamp in UTC, with milliseconds
     finishedAt: Optional[str]
 
 
 class Operation(_OperationRequired, total=False):
     limit: int
-    # Only when true
+    # Absent if false
     dryRun: bool
     reason: str
     delaySeconds: float
@@ -489,7 +511,7 @@ class _OperationFilterRequired(TypedDict):
     status: List["JobStatus"]
 
 
-# As in the request
+# Filter of the operation, as in the request
 class OperationFilter(_OperationFilterRequired, total=False):
     names: List[str]
     tags: List[str]
@@ -500,7 +522,7 @@ class OperationFilter(_OperationFilterRequired, total=False):
 
 
 class _OperationFilterRequestRequired(TypedDict):
-    # Only jobs with one of these statuses, in each of which the action must be possible
+    # Only jobs with one of these statuses. The action must be possible in each of them
     status: Union["JobStatus", List["JobStatus"]]
 
 
@@ -511,12 +533,12 @@ class OperationFilterRequest(_OperationFilterRequestRequired, total=False):
     tags: List[str]
     # Only these jobs
     ids: List[str]
-    # Only jobs created at this time or later, ISO 8601 with a time zone
+    # Only jobs created at or after this time (ISO 8601 with a time zone)
     createdAfter: str
-    # Only jobs created before this time, ISO 8601 with a time zone
+    # Only jobs created before this time (ISO 8601 with a time zone)
     createdBefore: str
-    # Only jobs whose payload, result or error, as JSON without blanks, contains this text in
-    # upper or lower case
+    # Only jobs whose payload, result or error, written as compact JSON, contains this text
+    # (case-insensitive)
     q: str
 
 
@@ -526,54 +548,57 @@ class _OperationRequestRequired(TypedDict):
 
 
 class OperationRequest(_OperationRequestRequired, total=False):
-    # Maximum number of jobs to change; default: all. Default: `null`
+    # Maximum number of jobs to change; null for all. Default: `null`
     limit: Optional[int]
-    # Only count, in `changed`, the jobs that it would change. Default: `false`
+    # Whether to only count, in `changed`, the jobs that the operation would change. Default:
+    # `false`
     dryRun: Optional[bool]
-    # Reason, shown with the operation; of a kill also in the history of each job. Default:
+    # Reason, shown with the operation; for a kill, also in the history of each job. Default:
     # `null`
     reason: Optional[str]
-    # When the jobs become claimable; for requeue and reschedule. Default: `null`
+    # Seconds until the jobs become claimable; only for `requeue` and `reschedule`. Default:
+    # `null`
     delaySeconds: Optional[float]
 
 
 class Pause(TypedDict, total=False):
-    # Names of jobs; without them, the whole space. Default: `null`
+    # Names of jobs; null for the whole space. Default: `null`
     names: Optional[List[str]]
 
 
 class Poll(TypedDict, total=False):
-    # Jobs to claim; above 50 is served as 50. Default: `1`
+    # Maximum number of jobs to claim; values above 50 are capped at 50. Default: `1`
     count: Optional[int]
-    # Names of jobs to claim; an empty list means any name
+    # Names of the jobs to claim; an empty list means any name
     types: Optional[List[str]]
-    # Used only without `types`
+    # Alias of `types`; ignored if `types` is present
     type: Optional[Union[str, List[str]]]
-    # Used only without `types` and `type`
+    # Alias of `types`; ignored if `types` or `type` is present
     names: Optional[List[str]]
-    # Used only without the other three fields
+    # Alias of `types`; ignored if any of the other three is present
     name: Optional[Union[str, List[str]]]
-    # How long to wait for the first job while none is pending; above 20 is served as 20.
-    # Default: `0`
+    # Maximum number of seconds to wait for the first job if none is pending; values above 20
+    # are capped at 20. Default: `0`
     waitSeconds: Optional[float]
-    # Outcomes of other jobs of the space, settled first
+    # Outcomes of other jobs in the space, to settle before claiming
     settle: Optional[List["Outcome"]]
-    # Ack the jobs at once: their attempts start, without a delivery window. Needs the scope
-    # jobs:ack. Default: `false`
+    # Whether to ack the jobs as they are claimed: their attempts start without a delivery
+    # window. Requires the scope `jobs:ack`. Default: `false`
     autoAck: Optional[bool]
-    # Delivery window of the jobs of this poll; default that of the service. Default: `null`
+    # Delivery window, in seconds, of the jobs claimed by this poll; null for that of the
+    # service. Default: `null`
     ackWithinSeconds: Optional[int]
-    # Shown on the jobs while their attempts last. Default: `null`
+    # ID of the worker, shown on its jobs during their attempts. Default: `null`
     workerId: Optional[str]
 
 
 class _PolledJobsRequired(TypedDict):
-    # Oldest first; empty without a pending job
+    # Claimed jobs, oldest first; empty if none was pending
     jobs: List["ClaimedJob"]
 
 
 class PolledJobs(_PolledJobsRequired, total=False):
-    # In the order of `settle`; absent without it
+    # Results in the order of `settle`; absent without `settle`
     settled: List["Settled"]
 
 
@@ -595,7 +620,8 @@ class _ProgressOutcomeRequired(TypedDict):
 
 
 class ProgressOutcome(_ProgressOutcomeRequired, total=False):
-    # As the header `x-delivery-token` of the other calls. Default: `null`
+    # Delivery token of the claimed job; works like the header `x-delivery-token`. Default:
+    # `null`
     deliveryToken: Optional[str]
     subProgress: Optional[Dict[str, "ProgressOutcomeSubProgressValue"]]
 
@@ -617,9 +643,9 @@ class ProgressSubProgressValue(_ProgressSubProgressValueRequired, total=False):
 
 
 class Release(TypedDict, total=False):
-    # Reason, for the history. Default: `null`
+    # Reason, recorded in the history. Default: `null`
     reason: Optional[str]
-    # Minimum seconds to wait first. Default: `null`
+    # Minimum number of seconds until the job becomes claimable. Default: `null`
     delaySeconds: Optional[float]
 
 
@@ -629,26 +655,28 @@ class _ReleaseOutcomeRequired(TypedDict):
 
 
 class ReleaseOutcome(_ReleaseOutcomeRequired, total=False):
-    # As the header `x-delivery-token` of the other calls. Default: `null`
+    # Delivery token of the claimed job; works like the header `x-delivery-token`. Default:
+    # `null`
     deliveryToken: Optional[str]
-    # Reason, for the history. Default: `null`
+    # Reason, recorded in the history. Default: `null`
     reason: Optional[str]
-    # Minimum seconds to wait first. Default: `null`
+    # Minimum number of seconds until the job becomes claimable. Default: `null`
     delaySeconds: Optional[float]
 
 
 class Requeue(TypedDict, total=False):
-    # Minimum seconds to wait first. Default: `null`
+    # Minimum number of seconds until the job becomes claimable. Default: `null`
     delaySeconds: Optional[float]
 
 
 class Reschedule(TypedDict, total=False):
-    # Not before this time, ISO 8601 with a time zone; a time in the past means now. Default:
-    # `null`
+    # Earliest time to run the job (ISO 8601 with a time zone); a time in the past means now.
+    # Default: `null`
     scheduledFor: Optional[str]
-    # The same, in seconds from now; not together with `scheduledFor`. Default: `null`
+    # Minimum number of seconds until the job becomes claimable; cannot be combined with
+    # `scheduledFor`. Default: `null`
     delaySeconds: Optional[float]
-    # Another head start, in seconds. Default: `null`
+    # New head start in seconds; null keeps it. Default: `null`
     priority: Optional[int]
 
 
@@ -663,18 +691,19 @@ class Retry(_RetryRequired, total=False):
 
 
 class _RetryRequestRequired(TypedDict):
-    # Delay before each further attempt, or a delay for each, of which the last repeats; 0 for
-    # none
+    # Delay in seconds before each retry; or a list with one delay per retry, the last of which
+    # repeats
     delaySeconds: Union[float, List[float]]
 
 
 class RetryRequest(_RetryRequestRequired, total=False):
-    # Factor by which each delay is longer than the previous one; default 1; not with a list of
+    # Multiplier applied to the delay after each retry; null means 1. Not allowed with a list of
     # delays. Default: `null`
     factor: Optional[float]
-    # Longest delay, after factor and jitter; default 604800. Default: `null`
+    # Maximum delay in seconds, after factor and jitter; null means 604800. Default: `null`
     maxDelaySeconds: Optional[float]
-    # Share of a delay by which it is shortened or lengthened at random. Default: `0.2`
+    # Random variation of each delay, as a fraction: `0.2` varies it by up to 20% in either
+    # direction. Default: `0.2`
     jitter: Optional[float]
 
 
@@ -687,29 +716,30 @@ class SettleResults(TypedDict):
 
 
 class _SettledRequired(TypedDict):
-    # 28 characters; not guessable
+    # Unguessable ID of 28 characters
     jobId: str
-    # Without success, the fields of an error follow
+    # Whether the outcome was accepted; if not, `error` and `code` tell why
     success: bool
 
 
 class Settled(_SettledRequired, total=False):
-    # Message for people
+    # Human-readable message; may change
     error: str
-    # Code for programs
+    # Stable code to branch on
     code: "ErrorCode"
-    # Status the job has now; on every 409
+    # Current status of the job; on every 409
     jobStatus: "JobStatus"
-    # What happened before, when that is known; on a 409 of an ack
+    # What happened to the job earlier, if known; on a 409 of an ack
     hint: str
-    # Jobs of a list that were created or found before it was refused; absent for 0
+    # Number of jobs, from the start of the list, that were created or found before the error;
+    # absent if 0
     stored: int
 
 
 class Space(TypedDict):
     spaceId: str
     jobs: "SpaceJobs"
-    # As in `names`, over all names
+    # Seconds that the next job in the queue has been pending; null if no job is pending
     oldestPendingAgeSeconds: Optional[float]
 
 
@@ -724,33 +754,33 @@ class _SpaceJobsRequired(TypedDict):
 
 
 class SpaceJobs(_SpaceJobsRequired, total=False):
-    # Absent when it is 0
+    # Absent if 0
     scheduled: int
 
 
 class SpaceList(TypedDict):
-    # Spaces that have jobs, in an order that stays
+    # Spaces that have jobs, in a stable order
     spaces: List["Space"]
-    # For the next page; null when this is the last
+    # Cursor of the next page; null on the last page
     nextCursor: Optional[str]
 
 
 class _SpaceStatsRequired(TypedDict):
     spaceId: str
-    # Moment of the count
+    # When the jobs were counted
     timestamp: "Timestamp"
     jobs: "SpaceStatsJobs"
-    # As in `names`, over all names
+    # Seconds that the next job in the queue has been pending; null if no job is pending
     oldestPendingAgeSeconds: Optional[float]
-    # The requested names, in that order; otherwise the names with the most jobs, the largest
-    # first
+    # The requested names, in that order; otherwise the names with the most jobs, in descending
+    # order
     names: List["NameStats"]
-    # Names with jobs that are not in `names`
+    # Number of names with jobs that are not in `names`
     namesLeftOut: int
 
 
 class SpaceStats(_SpaceStatsRequired, total=False):
-    # true for the whole space, or the names whose jobs are paused; absent when nothing is
+    # `true` if the whole space is paused, or the paused names; absent if nothing is paused
     paused: Union[bool, List[str]]
 
 
@@ -765,32 +795,33 @@ class _SpaceStatsJobsRequired(TypedDict):
 
 
 class SpaceStatsJobs(_SpaceStatsJobsRequired, total=False):
-    # Absent when it is 0
+    # Absent if 0
     scheduled: int
 
 
 class StreamToken(TypedDict):
-    # To be sent as `?token=` of a stream
+    # The token; send it in the query parameter `token` of a stream
     token: str
-    # When it expires: at the latest when the API key does
+    # When the token expires, no later than the API key
     expiresAt: "Timestamp"
 
 
 class _StreamTokenRequestRequired(TypedDict):
-    # `jobs:read:progress` shows only the progress of jobs
+    # What the token shows: everything (`jobs:read`) or only the progress of jobs
+    # (`jobs:read:progress`)
     scope: "StreamTokenRequestScope"
 
 
 # Exactly one of `jobIds`, `tag` and `spaceId` is required
 class StreamTokenRequest(_StreamTokenRequestRequired, total=False):
-    # Jobs whose streams it opens. Default: `null`
+    # IDs of the jobs whose streams the token opens. Default: `null`
     jobIds: Optional[List[str]]
-    # It opens the streams of jobs with this tag, and those of spaces for these jobs. Default:
-    # `null`
+    # Tag of the jobs whose streams the token opens; it also opens space streams, limited to
+    # these jobs. Default: `null`
     tag: Optional[str]
-    # Space whose stream it opens, and the streams of whose jobs. Default: `null`
+    # Space whose stream the token opens, along with the streams of its jobs. Default: `null`
     spaceId: Optional[str]
-    # How long it is valid; default 900. Default: `900`
+    # Number of seconds the token is valid. Default: `900`
     expiresInSeconds: Optional[int]
 
 
@@ -805,18 +836,19 @@ class Unique(_UniqueRequired, total=False):
 
 
 class _UniqueRequestRequired(TypedDict):
-    # Compared among the jobs of this name in the space
+    # Unique key of the job, among the jobs with the same name in the space
     key: str
 
 
 class UniqueRequest(_UniqueRequestRequired, total=False):
-    # When the key is free again: when the job has ended, when it was acked, or after
-    # `ttlSeconds`. Default: `"ended"`
+    # When the job frees the key: when it has ended, when it is acked (`started`), or after
+    # `ttlSeconds` (`expired`). Default: `"ended"`
     until: Optional["UniqueRequestUntil"]
-    # Return the other job, refuse with `JOB_NOT_UNIQUE`, or replace the other job while it is
-    # pending. Default: `"return"`
+    # What to do if another job holds the key: return that job, reject the call with
+    # `JOB_NOT_UNIQUE`, or replace that job while it is still pending or scheduled. Default:
+    # `"return"`
     onConflict: Optional["UniqueRequestOnConflict"]
-    # With `until: expired`: how long the key is occupied, from the creation of the job.
+    # Number of seconds, from creation, that the job holds the key; only with `until: expired`.
     # Default: `null`
     ttlSeconds: Optional[int]
 
@@ -855,7 +887,7 @@ Outcome = Union["AckOutcome", "KeepaliveOutcome", "ProgressOutcome", "Checkpoint
 StreamTokenRequestScope = Literal["jobs:read", "jobs:read:progress"]
 
 
-# ISO 8601, UTC, milliseconds
+# ISO 8601 timestamp in UTC, with milliseconds
 Timestamp = str
 
 
