@@ -26,10 +26,10 @@ export function asyncApiDocument(): Record<string, unknown> {
     },
     operations: {
       sendJobEvents: operationOf('jobStream', full, { ...SECURED, summary: 'Every event of a job' }),
-      sendJobProgress: operationOf('jobStream', progress, { summary: 'The progress of a job, and its completion' }),
+      sendJobProgress: operationOf('jobStream', progress, { summary: 'Progress and completion of a job' }),
       sendSpaceEvents: operationOf('spaceStream', space, {
         ...SECURED,
-        summary: 'Every event of every job of a space',
+        summary: 'Every event of every job in a space',
       }),
     },
     components: {
@@ -47,7 +47,7 @@ export function asyncApiDocument(): Record<string, unknown> {
           name: 'token',
           in: 'query',
           description:
-            'For pages, which cannot set headers: a stream token with the scope `jobs:read`. An API key works, too, but other programs may log it, because it is part of the URL',
+            'A stream token with the scope `jobs:read`, for web pages, which cannot set headers. An API key also works, but as part of the URL it may end up in logs',
         },
       },
     },
@@ -61,8 +61,8 @@ interface Message {
 }
 
 /**
- * Return the messages of a kind of stream. Each has a payload of its own, so that generators name it. The schemas describe
- * when a message is sent.
+ * Return the messages of a kind of stream. Each has its own named payload, for code generators. Its summary is the
+ * description of its schema.
  */
 function messagesOf(kind: 'Full' | 'Progress' | 'Space'): Message[] {
   const { oneOf } = namedSchemas()[`${kind}Message`] as {
@@ -87,12 +87,12 @@ const serverOf = (protocol: 'ws' | 'wss') => ({
   variables: { host: { default: '127.0.0.1:8080', description: 'Host and port of the service' } },
 });
 
-const TOKEN: JsonSchema = { type: 'string', description: 'A stream token or an API key, unless it is in a header' };
+const TOKEN: JsonSchema = { type: 'string', description: 'A stream token or an API key, if not sent in a header' };
 
-/** Parameters of the query of a space stream, beside the token. */
+/** Query parameters of a space stream besides the token. */
 const FILTERS: Record<string, JsonSchema> = {
-  name: { type: 'string', description: 'Name of the jobs to show. It may repeat' },
-  type: { type: 'string', enum: spaceStreamType.options, description: 'Type of the events to show. It may repeat' },
+  name: { type: 'string', description: 'Only events of jobs with this name; may be repeated' },
+  type: { type: 'string', enum: spaceStreamType.options, description: 'Only events of this type; may be repeated' },
 };
 
 interface Channel {
@@ -105,13 +105,13 @@ const JOB_CHANNEL: Channel = {
   parameter: 'jobId',
   query: { token: TOKEN },
   description:
-    'One job. With a token of the scope `jobs:read` it shows every event; with `jobs:read:progress`, or without a token, only the progress',
+    'Stream of one job. With the scope `jobs:read` it sends every event; with `jobs:read:progress`, or without a token, only progress and completion',
 };
 
 const SPACE_CHANNEL: Channel = {
   parameter: 'spaceId',
   query: { token: TOKEN, ...FILTERS },
-  description: 'All jobs of a space, with a token of the scope `jobs:read`',
+  description: 'Stream of all jobs in a space. Requires the scope `jobs:read`',
 };
 
 function channelOf(address: string, { parameter, description, query }: Channel, messages: readonly Message[]) {
@@ -130,7 +130,7 @@ const SECURED = {
   security: [{ $ref: '#/components/securitySchemes/apiKey' }, { $ref: '#/components/securitySchemes/token' }],
 };
 
-/** Return an operation. In AsyncAPI it is what the service does: it sends. */
+/** Return an operation. AsyncAPI describes it from the side of the service, which sends. */
 function operationOf(channel: string, messages: readonly Message[], more: { summary: string }) {
   return {
     action: 'send',
@@ -140,22 +140,22 @@ function operationOf(channel: string, messages: readonly Message[], more: { summ
   };
 }
 
-/** What a client does after each close. */
+/** What each close code means, and what to do about it. */
 const CLOSES: Record<keyof typeof CLOSE_CODES, string> = {
-  ended: 'the job has ended; stop',
-  goingAway: 'this process is stopping; connect again',
-  keyRevoked: 'the key was revoked or has expired, or no longer allows this stream; get another key, or stop',
-  tooBig: 'the client sent a message of more than 1 KB; fix the client',
-  interrupted: 'messages may be missing; connect again',
-  tooSlow: 'the client reads too slowly; connect again, and read faster or watch less',
-  tokenExpired: 'the stream token has expired; get another one',
+  ended: 'The job has ended. Stop.',
+  goingAway: 'This process is shutting down. Reconnect.',
+  keyRevoked: 'The key was revoked or has expired, or no longer allows this stream. Get another key, or stop.',
+  tooBig: 'The client sent a message of more than 1 KB. Fix the client.',
+  interrupted: 'Messages may be missing. Reconnect.',
+  tooSlow: 'The client reads too slowly. Reconnect, and read faster or watch less.',
+  tokenExpired: 'The stream token has expired. Get a new one.',
 };
 
-const ABOUT = `A stream sends the events of jobs over a WebSocket as they happen, as JSON objects in text frames. The first message is \`init\`, with the current state. Every later event follows exactly once and in order. Ignore messages of a type that is not listed here, because later releases may add types and fields.
+const ABOUT = `A stream sends the events of jobs over a WebSocket as they happen, as JSON objects in text frames. The first message is \`init\`, with the current state. Every later event follows exactly once and in order. Ignore messages of any type not listed here, because later releases may add types and fields.
 
-A GET of the same URL with \`accept: text/event-stream\` opens the same stream as server-sent events, which browsers read with \`EventSource\`. This document describes the WebSocket.
+To receive the same stream as server-sent events, which browsers read with \`EventSource\`, send a GET of the same URL with \`Accept: text/event-stream\`. This document describes the WebSocket.
 
-A stream is refused before the upgrade, with an HTTP status and the body \`{error, code}\`. The service ignores messages of clients.
+If a stream is refused, you get an HTTP status and the body \`{error, code}\` instead of an upgrade. The service ignores messages from clients.
 
 | Close code | Meaning |
 |---|---|

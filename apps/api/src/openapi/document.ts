@@ -21,10 +21,7 @@ import { JSON_TYPE, type JsonSchema, jsonSchemaOf, namedExamples, schemasIn } fr
 const KEY = 'apiKey';
 const BEARER = 'bearer';
 
-/**
- * Create the OpenAPI 3.1 document of a table of routes from the rows, their schemas, the catalog of errors and the
- * transitions of a job.
- */
+/** Create the OpenAPI 3.1 document from a table of routes, their schemas, the error catalog and the job transitions. */
 export function openApiDocument(routes: readonly Route[], limits: Limits): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
@@ -54,12 +51,12 @@ export function openApiDocument(routes: readonly Route[], limits: Limits): Recor
           type: 'apiKey',
           in: 'header',
           name: 'x-api-key',
-          description: 'An API key. Each operation lists the scopes of which the key needs one',
+          description: 'An API key. Each operation lists the scopes it requires',
         },
         [BEARER]: {
           type: 'http',
           scheme: 'bearer',
-          description: 'The same API key. It counts only without `x-api-key`',
+          description: 'The same API key. If you send both, `x-api-key` wins',
         },
       },
     },
@@ -85,11 +82,11 @@ function operationOf(route: Route, routes: readonly Route[], sizes: SizeLimits):
   };
 }
 
-/** Return the lists of scopes of which a key needs one, whole. */
+/** Return the alternatives of scopes: a key needs all scopes of one list. */
 const alternativesOf = ({ scopes }: Route): readonly (readonly string[])[] =>
   scopes === ANY_KEY ? [] : scopes.map((one) => (typeof one === 'string' ? [one] : one));
 
-/** Return the responses to requests that are not refused. */
+/** Return the responses to successful requests. */
 function successes(route: Route, routes: readonly Route[]): Record<string, unknown> {
   const { success, input, header } = route;
   const { status = 200, schema, examples, else200, link, isPaged } = success;
@@ -111,19 +108,19 @@ function successes(route: Route, routes: readonly Route[]): Record<string, unkno
   if (else200 === undefined) return { [status]: usual };
   const content = contentOf(jsonSchemaOf(else200.schema), else200.examples);
   return {
-    200: { ...usual, description: 'Another one existed', headers, content },
+    200: { ...usual, description: 'Already exists', headers, content },
     [status]: usual,
   };
 }
 
-/** Return links to the operations whose path has the parameter. */
+/** Return links to the operations whose path contains the parameter. */
 function linksTo({ parameter, from }: NonNullable<Route['success']['link']>, routes: readonly Route[]) {
   const next = routes.filter(({ path }) => path.includes(`:${parameter}`));
   const parameters = { [parameter]: `$response.body#${from}` };
   return Object.fromEntries(next.map(({ operation }) => [operation, { operationId: operation, parameters }]));
 }
 
-/** Limits of this process: what callers may send, and how much of it the process keeps and for how long. */
+/** Limits of this process: what callers may send, and what is kept and for how long. */
 export interface Limits {
   sizes: SizeLimits;
   kept: Pick<
@@ -136,36 +133,38 @@ export interface Limits {
 /** Return the description of the whole document. */
 export function descriptionOf({ sizes, kept }: Limits): string {
   const rows = [
-    ['a body, on the wire and inflated', `${sizes.bodyBytes} bytes`],
-    ['a list of jobs to create, on the wire and inflated', `${sizes.batchBytes} bytes`],
+    ['Request body, on the wire and decompressed', `${sizes.bodyBytes} bytes`],
+    ['List of jobs to create, on the wire and decompressed', `${sizes.batchBytes} bytes`],
     ['`payload`, `result`', `${sizes.payloadBytes} bytes of JSON`],
-    ['progress, checkpoint, event, `error`, `reason`', `${sizes.eventBytes} bytes of JSON`],
-    ['a batch of logs on the wire', `${sizes.logWireBytes} bytes`],
-    ['a batch of logs inflated', `${sizes.logBatchBytes} bytes`],
-    ['entries of a batch of logs', `${sizes.logEntries}`],
-    ['an entry of a log', `${sizes.logEntryBytes} bytes of JSON`],
+    ['Progress, checkpoint, event, `error`, `reason`', `${sizes.eventBytes} bytes of JSON`],
+    ['Batch of logs, on the wire', `${sizes.logWireBytes} bytes`],
+    ['Batch of logs, decompressed', `${sizes.logBatchBytes} bytes`],
+    ['Entries per batch of logs', `${sizes.logEntries}`],
+    ['Log entry', `${sizes.logEntryBytes} bytes of JSON`],
     [
-      'delivery window, in which a claimed job must be acked',
-      kept.deliveryTimeoutMs === 0 ? 'the `timeoutSeconds` of the job' : `${kept.deliveryTimeoutMs / 1000} s`,
+      'Delivery window, in which a claimed job must be acked',
+      kept.deliveryTimeoutMs === 0 ? '`timeoutSeconds` of the job' : `${kept.deliveryTimeoutMs / 1000} seconds`,
     ],
-    ['delivery timeouts in a row after which a job is dead', `${kept.maxDeliveries}`],
-    ['retention of an ended job', kept.retentionMs === 0 ? 'for ever' : `${kept.retentionMs / 1000} s`],
-    ['events kept of a job, the newest', `${kept.eventsPerJob}, in ${kept.eventBytesPerJob} bytes of memory`],
-    ['log entries kept of a job, the newest', `${kept.logsPerJob}, in ${kept.logBytesPerJob} bytes of memory`],
+    ['Consecutive delivery timeouts until a job is dead', `${kept.maxDeliveries}`],
+    ['Retention of ended jobs', kept.retentionMs === 0 ? 'forever' : `${kept.retentionMs / 1000} seconds`],
+    ['Newest events kept per job', `${kept.eventsPerJob}, in ${kept.eventBytesPerJob} bytes of memory`],
+    ['Newest log entries kept per job', `${kept.logsPerJob}, in ${kept.logBytesPerJob} bytes of memory`],
   ];
-  const table = ['| Limit of this process | |', '|---|---|', ...rows.map(([what, most]) => `| ${what} | ${most} |`)];
+  const table = ['| Limit of this server | |', '|---|---|', ...rows.map(([what, most]) => `| ${what} | ${most} |`)];
   return `${ABOUT}\n\n${table.join('\n')}`;
 }
 
-/** Scopes on jobs that `jobs:worker` does not include. */
+/** Job scopes that `jobs:worker` does not include. */
 const NOT_FOR_WORKERS = SCOPES.filter((scope) => scope.startsWith('jobs:') && !grantsOf(['jobs:worker']).has(scope));
 
 const ABOUT = `Producers submit jobs to a space. Workers claim jobs, report progress, and complete or fail them.
 
-Every operation needs an API key in the header \`x-api-key\`, or as \`Authorization: Bearer\`, with one of the scopes that the operation names. \`jobs:worker\` includes all scopes on jobs except ${new Intl.ListFormat('en').format(NOT_FOR_WORKERS.map((scope) => `\`${scope}\``))}; \`jobs:read\` includes \`jobs:read:progress\`. A key that is bound to a space is refused with 403 in every other space.
+**Authentication.** Send an API key in the header \`x-api-key\`, or as \`Authorization: Bearer\`. The key needs one of the scopes that the operation lists. \`jobs:worker\` includes all job scopes except ${new Intl.ListFormat('en').format(NOT_FOR_WORKERS.map((scope) => `\`${scope}\``))}; \`jobs:read\` includes \`jobs:read:progress\`. A key that is bound to a space gets a 403 in every other space.
 
-Every error is \`{error, code}\`: a message for people and a code for programs. Requests are checked in this order: path, key, scope, body, job. An unknown path is 404 \`NOT_FOUND\`. After a 503 \`UNAVAILABLE\` it is unknown whether the call took effect.
+**Errors.** Every error is \`{error, code}\`: a human-readable message and a stable code to branch on. Requests are checked in this order: path, key, scope, body, job. An unknown path is 404 \`NOT_FOUND\`. After a 503 \`UNAVAILABLE\`, the call may or may not have taken effect.
 
-Unknown fields of a body are ignored, and the response lists their paths in the header \`x-ignored-fields\`. A request with \`Prefer: handling=strict\` is refused with 400 instead. An unknown parameter of a query is always 400. Later releases may add fields to responses. \`HEAD\` works where \`GET\` does, and the response to \`OPTIONS\` is 204 with \`Allow\`. An \`x-request-id\` of up to 128 printable characters is sent back.
+**Unknown fields.** Unknown body fields are ignored, and the response lists their paths in the header \`x-ignored-fields\`. To have such a request refused with 400 instead, send \`Prefer: handling=strict\`. Unknown query parameters are always refused with 400. Later releases may add fields to responses.
 
-\`GET /api/v1/info\` returns \`{service, version, features}\` without a key. Every process also serves \`GET /livez\`, \`/readyz\` and \`/metrics\` without a key: whether it works, whether it can serve requests, and its metrics for Prometheus. \`GET /api/v1/realtime/:jobId\` and \`GET /api/v1/realtime/spaces/:spaceId\` are streams over WebSocket, or server-sent events if you send \`Accept: text/event-stream\`. Put the API key in the usual headers, or a stream token in the query parameter \`token\`. The first message, \`init\`, has the current state; then every event follows. A GET that asks for neither is refused with 426 \`UPGRADE_REQUIRED\`, and one beyond the limit of open streams with 429 \`TOO_MANY_STREAMS\`. \`GET /api/v1/asyncapi.json\` describes the streams and needs no key.`;
+**Streams.** \`GET /api/v1/realtime/:jobId\` and \`GET /api/v1/realtime/spaces/:spaceId\` are streams over WebSocket, or server-sent events if you send \`Accept: text/event-stream\`. Send an API key in the usual headers, or a stream token in the query parameter \`token\`. The first message, \`init\`, has the current state; every later event follows. A GET that asks for neither protocol is refused with 426 \`UPGRADE_REQUIRED\`; beyond the limit of open streams, you get 429 \`TOO_MANY_STREAMS\`. \`GET /api/v1/asyncapi.json\` describes the streams and needs no key.
+
+**Other endpoints.** These need no key: \`GET /api/v1/info\` returns \`{service, version, features}\`. \`GET /livez\` tells whether a process works, \`/readyz\` whether it can serve requests, and \`/metrics\` returns metrics for Prometheus. \`HEAD\` works wherever \`GET\` does, and \`OPTIONS\` returns 204 with \`Allow\`. An \`x-request-id\` of up to 128 printable characters is echoed in the response.`;

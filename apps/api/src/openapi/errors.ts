@@ -14,46 +14,50 @@ import { JSON_TYPE, namedExamples, refTo } from './schemas.js';
 /** The `components.headers`. */
 export const HEADERS = {
   RequestId: {
-    description: 'The `x-request-id` of the request if it has 1 to 128 printable characters; otherwise a new id',
+    description: 'The `x-request-id` of the request if it has 1 to 128 printable characters; otherwise a new ID',
     required: true,
     schema: { type: 'string', minLength: 1, maxLength: 128 },
   },
-  RetryAfter: { description: 'Seconds until the next try', required: true, schema: { type: 'integer', minimum: 1 } },
+  RetryAfter: {
+    description: 'Number of seconds to wait before retrying',
+    required: true,
+    schema: { type: 'integer', minimum: 1 },
+  },
   RateLimit: {
     description:
-      '`"key";r=<calls left>;t=<seconds until all are back>`, for a key with limits; absent for others, and with an error that comes before the key is known',
+      '`"key";r=<calls left>;t=<seconds until the limit resets>`, for keys with limits. Absent for other keys, and if the request fails before its key is checked',
     schema: { type: 'string' },
   },
   RateLimitPolicy: {
-    description: '`"key";q=<burst>;w=<seconds in which an empty burst is back>`, as RateLimit',
+    description: '`"key";q=<burst>;w=<seconds until a used-up burst is refilled>`; present whenever `ratelimit` is',
     schema: { type: 'string' },
   },
   IgnoredFields: {
     description:
-      'Paths of unknown fields of the body, at most 20, percent-encoded and separated by `, `; absent without one',
+      'Paths of up to 20 unknown body fields, percent-encoded and separated by `, `; absent if there are none',
     schema: { type: 'string' },
   },
   NextCursor: { description: 'The `cursor` of the next page; absent on the last one', schema: { type: 'string' } },
   Link: {
     description:
-      'URL of the next page, relative to that of this one: `<?cursor=…>; rel="next"`; absent if it is very long',
+      'URL of the next page, relative to this one: `<?cursor=…>; rel="next"`; absent if it would be very long',
     schema: { type: 'string' },
   },
   Help: {
-    description: 'The explanation of the code: `<https://…#code>; rel="help"`',
+    description: 'Documentation of the error code: `<https://…#code>; rel="help"`',
     required: true,
     schema: { type: 'string' },
   },
   PreferenceApplied: {
-    description: '`handling=strict`, when the request has `Prefer: handling=strict`; otherwise absent',
+    description: '`handling=strict` if the request has `Prefer: handling=strict`; otherwise absent',
     schema: { type: 'string' },
   },
   IdempotentReplayed: {
     description:
-      'Sent when an earlier call with this `Idempotency-Key` created the job, all jobs of the list, or the operation',
+      'Present if an earlier call with this `Idempotency-Key` created the job, all jobs of the list, or the operation',
     schema: { type: 'string', enum: ['true'] },
   },
-  Allow: { description: 'Methods that the path allows', required: true, schema: { type: 'string' } },
+  Allow: { description: 'Methods that the path supports', required: true, schema: { type: 'string' } },
 };
 
 /** Headers that every response may have. */
@@ -63,7 +67,7 @@ export const COMMON_HEADERS = {
   'ratelimit-policy': refTo('headers', 'RateLimitPolicy'),
 };
 
-/** Headers of a success of an operation that reads a body. */
+/** Headers of a successful response of an operation that reads a body. */
 export const STRICTNESS_HEADERS = {
   'x-ignored-fields': refTo('headers', 'IgnoredFields'),
   'preference-applied': refTo('headers', 'PreferenceApplied'),
@@ -72,10 +76,10 @@ export const STRICTNESS_HEADERS = {
 /** Headers of a page, see next-page.ts. */
 export const PAGE_HEADERS = { 'x-next-cursor': refTo('headers', 'NextCursor'), link: refTo('headers', 'Link') };
 
-/** Header of a response to a request that may be a repetition. */
+/** Header of a response to a request that may be a repeat. */
 export const REPLAYED_HEADER = { 'idempotent-replayed': refTo('headers', 'IdempotentReplayed') };
 
-/** Codes with which any operation may respond. */
+/** Codes that any operation may return. */
 const ANYWHERE: readonly ErrorCode[] = [
   'INVALID_REQUEST',
   'UNAUTHENTICATED',
@@ -102,7 +106,7 @@ export function refusalsOf(route: Route): ErrorCode[] {
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
 }
 
-/** Return how a trigger is refused in the statuses that have no row for it. */
+/** Return the codes with which a trigger is refused in statuses that have no row for it. */
 function refusedTransitions(trigger: Trigger): ErrorCode[] {
   const allowed = TRANSITIONS.filter((row) => row.trigger === trigger).flatMap(({ from }) => from);
   return STATUSES.filter((status) => !allowed.includes(status))
@@ -110,10 +114,10 @@ function refusedTransitions(trigger: Trigger): ErrorCode[] {
     .filter((code) => code !== null);
 }
 
-/** Response to headers that Node refuses before any row is known. */
+/** Response to headers that Node refuses before a row is known. */
 const HEADERS_TOO_LARGE = 'HeadersTooLarge';
 
-/** Fields of an example of an error that differ from the catalog. */
+/** Fields of error examples that differ from the catalog. */
 const EXAMPLES: Partial<Record<ErrorCode, { error?: string } & ErrorExtras>> = {
   INVALID_REQUEST: {
     error: 'name is required',
@@ -158,7 +162,7 @@ export function errorResponses(codes: readonly ErrorCode[]): Record<string, unkn
   return Object.fromEntries([...responses, [431, refTo('responses', HEADERS_TOO_LARGE)]]);
 }
 
-/** Return the `components.responses` to which the operations refer. */
+/** Return the `components.responses` that the operations refer to. */
 export function namedErrorResponses(operations: readonly (readonly ErrorCode[])[]): Record<string, unknown> {
   const named = new Map<string, unknown>();
   for (const codes of operations) {
@@ -167,7 +171,7 @@ export function namedErrorResponses(operations: readonly (readonly ErrorCode[])[
   const tooLarge = { error: 'headers must be at most 16 KB', code: 'INVALID_REQUEST' };
   named.set(HEADERS_TOO_LARGE, {
     ...errorResponse(['INVALID_REQUEST'], { [tooLarge.error]: tooLarge }),
-    description: 'The headers of the request are over 16 KB',
+    description: 'The request headers are larger than 16 KB',
   });
   return Object.fromEntries([...named].sort(([a], [b]) => a.localeCompare(b)));
 }
@@ -176,7 +180,7 @@ function errorResponse(codes: readonly ErrorCode[], examples?: Record<string, un
   const status = statusOf(codes);
   const shown = examples ?? Object.fromEntries(codes.map((code) => [ERRORS[code].message, exampleOf(code)]));
   return {
-    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join('. Or '),
+    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join('. '),
     headers: { ...COMMON_HEADERS, link: refTo('headers', 'Help'), ...headersOfStatus(status) },
     content: { [JSON_TYPE]: { schema: refTo('schemas', 'Error'), examples: namedExamples(shown) } },
   };

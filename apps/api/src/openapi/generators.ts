@@ -4,13 +4,13 @@ import type { z } from 'zod';
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 /**
- * Rewrite a schema so that code generators understand it, also inside. It says the same in other words:
+ * Rewrite a schema and the schemas inside it so that code generators understand them, without changing the meaning:
  *
- * - A default becomes a sentence of the description. Generated clients would send it with every call.
- * - A list of types becomes `anyOf`, because oapi-codegen refuses such a list.
- * - A time has no pattern beside its format, because openapi-generator's Python types it as a date and then fails.
- * - A constant true or false has no type beside it. With one, openapi-generator's Python compares it with a text.
- * - A time that may be null is written in place, as the only list of types, because generators know it in this form.
+ * - A default becomes part of the description, because generated clients would send it with every call.
+ * - A list of types becomes `anyOf`, because oapi-codegen refuses such lists.
+ * - A time loses its pattern, because openapi-generator's Python types it as a date and then fails to match it.
+ * - A constant true or false loses its type, because openapi-generator's Python would compare it with a string.
+ * - A nullable time is inlined, with a list of types: the one form that generators understand.
  */
 export function forGenerators(schema: JsonSchema): JsonSchema {
   const { default: value, ...rest } = inner(schema);
@@ -23,7 +23,7 @@ export function forGenerators(schema: JsonSchema): JsonSchema {
 const WITH_SCHEMA = ['items', 'additionalProperties', 'propertyNames', 'not', 'if', 'then'] as const;
 const WITH_SCHEMAS = ['anyOf', 'oneOf', 'allOf'] as const;
 
-/** Rewrite the schemas that a schema contains. */
+/** Rewrite the schemas inside a schema. */
 function inner(schema: JsonSchema): JsonSchema {
   const copy: JsonSchema = { ...schema };
   for (const key of WITH_SCHEMA) if (isSchema(copy[key])) copy[key] = forGenerators(copy[key]);
@@ -42,11 +42,11 @@ const defaultOf = (value: unknown) => `Default: \`${JSON.stringify(value)}\``;
 
 const sentences = (...parts: (string | undefined)[]) => parts.filter((part) => part !== undefined).join('. ');
 
-/** Schemas of a time that is not null: the one with a name, and the ones in requests. */
+/** Schemas of a non-null time: in requests, and the named one of responses. */
 const TIME = { type: 'string', format: 'date-time' };
 const INSTANT = { $ref: `#/components/schemas/${instant.meta()?.id}`, description: instant.meta()?.description };
 
-/** Return the schema of a time that may be null, written in place; null for another schema. */
+/** Return the inlined schema of a nullable time; null for any other schema. */
 function nullableTime({ anyOf, description, ...rest }: JsonSchema): JsonSchema | null {
   const [time, empty, ...more] = (anyOf ?? []) as JsonSchema[];
   if (time === undefined || empty?.type !== 'null' || more.length > 0) return null;
@@ -56,7 +56,7 @@ function nullableTime({ anyOf, description, ...rest }: JsonSchema): JsonSchema |
   return { ...rest, ...TIME, type: ['string', 'null'] as never, description: text };
 }
 
-/** Return a schema in which `anyOf` replaces a list of types. */
+/** Replace a list of types with `anyOf`. */
 function withoutTypeList({ type, ...rest }: JsonSchema): JsonSchema {
   if (!Array.isArray(type) || rest.format === TIME.format) return type === undefined ? rest : { type, ...rest };
   return { ...rest, anyOf: type.map((one) => ({ type: one })) };

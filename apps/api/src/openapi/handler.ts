@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { endResponse, requestIdOfResponse, sendText } from '@yardmaster/server';
 
-/** Five minutes: the document changes with a release or a variable, and its ETag identifies each version. */
+/** Five minutes: the document changes only with a release or a variable, and its ETag identifies each version. */
 const CACHED = 'public, max-age=300';
 
 /**
- * Create a handler that responds with a JSON document that clients may cache. The document is created once, at its
- * first request: the OpenAPI document takes some 20 ms.
+ * Create a handler that serves a cacheable JSON document. The document is created once, at the first request: the OpenAPI
+ * document takes about 20 ms.
  */
 export function createDocumentHandler(create: () => unknown): (req: IncomingMessage, res: ServerResponse) => void {
   let written: Written | null = null;
@@ -15,7 +15,7 @@ export function createDocumentHandler(create: () => unknown): (req: IncomingMess
     written ??= write(create());
     const { text, bytes, etag } = written;
     const headers = { 'cache-control': CACHED, etag };
-    // A proxy that compresses changes the ETag into a weak one, `W/"…"`.
+    // A compressing proxy turns the ETag into a weak one, `W/"…"`.
     if (req.headers['if-none-match']?.includes(etag)) sendNotModified(res, headers);
     else sendText(res, 200, { text, bytes, headers });
   };

@@ -23,39 +23,39 @@ const inHeader = (header: HeaderName, name: string, description: string) => ({
   schema: { type: 'string', pattern: REQUEST_HEADERS[header].pattern.source },
 });
 
-/** Parameters in headers, by the names of the headers. */
+/** Header parameters, by header name. */
 const HEADER_PARAMETERS = {
   'idempotency-key': inHeader(
     'idempotency-key',
     'Idempotency-Key',
-    'A new random text for each job, list of jobs or operation: the same key and body create no second one, as long as the first is kept',
+    'Unique random text for each job, list of jobs or operation. A retry with the same key and body returns the first one instead of creating another, for as long as the first one is kept',
   ),
   'x-delivery-token': {
     ...inHeader(
       'x-delivery-token',
       'x-delivery-token',
-      'The `deliveryToken` of the claimed job: when another worker has the job by now, the call changes nothing',
+      'The `deliveryToken` of the claimed job. If another worker has taken over the job, the call changes nothing',
     ),
     example: '0.0.i3v6g6rsa8',
   },
 } satisfies Record<HeaderName, unknown>;
 
-/** The `components.parameters`: those of paths and headers. */
+/** The `components.parameters`: path and header parameters. */
 export const PARAMETERS = {
-  spaceId: inPath('spaceId', 'A space. Avoid `.` and `..`, which many clients remove from a path', {
+  spaceId: inPath('spaceId', 'ID of a space. Avoid `.` and `..`, which many clients remove from paths', {
     schema: spaceId,
     example: SPACE_ID,
   }),
-  jobId: inPath('jobId', 'The `id` of a job', { example: JOB_ID }),
-  keyId: inPath('keyId', 'The `id` of an API key', { example: KEY_ID }),
-  operationId: inPath('operationId', 'The `id` of an operation', { example: OPERATION_ID }),
+  jobId: inPath('jobId', 'ID of a job', { example: JOB_ID }),
+  keyId: inPath('keyId', 'ID of an API key', { example: KEY_ID }),
+  operationId: inPath('operationId', 'ID of an operation', { example: OPERATION_ID }),
   ...HEADER_PARAMETERS,
 };
 
-/** Return a path as OpenAPI writes it. */
+/** Convert a path to OpenAPI's template syntax. */
 export const templateOf = (path: string) => path.replace(/:(\w+)/g, '{$1}');
 
-/** Return the `parameters` of an operation: those of its path, its query and its headers. */
+/** Return the `parameters` of an operation: path, query and headers. */
 export function parametersOf({ path, input, header }: Route): unknown[] {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
   return [
@@ -64,7 +64,7 @@ export function parametersOf({ path, input, header }: Route): unknown[] {
   ];
 }
 
-/** Return the parameters of a query. A repeated parameter is a list, which is OpenAPI's default. */
+/** Return query parameters. A list means a repeated parameter, which is OpenAPI's default. */
 function queryParameters({ properties = {}, required = [] }: JsonSchema): unknown[] {
   return Object.entries(properties).map(([name, schema]) => {
     const { description, ...rest } = schema as JsonSchema;
@@ -72,7 +72,7 @@ function queryParameters({ properties = {}, required = [] }: JsonSchema): unknow
   });
 }
 
-/** Return the `requestBody` of an operation; null for one that reads no body. */
+/** Return the `requestBody` of an operation; null if it reads no body. */
 export function requestBodyOf({ input }: Route, limits: SizeLimits): Record<string, unknown> | null {
   if (!input?.body) return null;
   const { content, list, isOptional, sizes } = input.body;
@@ -83,7 +83,7 @@ export function requestBodyOf({ input }: Route, limits: SizeLimits): Record<stri
   return { description: sizes(limits), required: !isOptional, content: Object.fromEntries(described) };
 }
 
-/** Return the schema of a value, or of that value or a list. */
+/** Return the schema of a value, or, if the list has a schema, of either the value or a list. */
 export function oneOrListOf(one: z.ZodType, list: z.ZodType | undefined): JsonSchema {
   return list === undefined ? jsonSchemaOf(one) : { oneOf: [jsonSchemaOf(one), jsonSchemaOf(list)] };
 }

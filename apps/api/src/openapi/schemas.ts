@@ -2,15 +2,12 @@ import { openApiSchemaOf } from '@yardmaster/protocol';
 import { z } from 'zod';
 import { forGenerators } from './generators.js';
 
-/** A schema in the form of JSON Schema 2020-12, which OpenAPI 3.1 also uses. */
+/** A JSON Schema (2020-12), as used by OpenAPI 3.1. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 export const JSON_TYPE = 'application/json';
 
-/**
- * Return the `components.schemas` of the document: all schemas of the protocol with an id. Wherever one of them occurs,
- * the document refers to it.
- */
+/** Return all schemas of the protocol that have an ID. The document refers to them instead of repeating them. */
 export function namedSchemas(): Record<string, JsonSchema> {
   const { schemas } = z.toJSONSchema(z.globalRegistry, { ...OPTIONS, uri: (id) => refTo('schemas', id).$ref });
   return Object.fromEntries(
@@ -18,7 +15,7 @@ export function namedSchemas(): Record<string, JsonSchema> {
   );
 }
 
-/** Return the schemas to which parts of the document refer, also through other schemas. The protocol has further ones. */
+/** Return the named schemas that parts of the document refer to, directly or through other schemas. */
 export function schemasIn(parts: unknown): Record<string, JsonSchema> {
   const all = namedSchemas();
   const found: Record<string, JsonSchema> = {};
@@ -33,22 +30,22 @@ export function schemasIn(parts: unknown): Record<string, JsonSchema> {
   return found;
 }
 
-/** Return a reference to a schema that has an id, and any other schema in full. */
+/** Return a reference to a schema that has an ID, or else the schema itself. */
 export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   const id = schema.meta()?.id;
   if (id !== undefined) return refTo('schemas', id);
   const { $schema: _, $defs: __, ...json } = z.toJSONSchema(schema, OPTIONS);
-  // Schemas with an id, of which it consists, are in the document already.
+  // Schemas inside it that have an ID are already in the document.
   const { $ref } = refTo('schemas', '');
   return forGenerators(JSON.parse(JSON.stringify(json).replaceAll('"#/$defs/', `"${$ref}`)));
 }
 
-/** Return a reference into the document's own components. */
+/** Return a reference to one of the document's components. */
 export const refTo = (kind: 'schemas' | 'responses' | 'headers' | 'parameters', name: string) => ({
   $ref: `#/components/${kind}/${name}`,
 });
 
-/** Return the `examples` of a body, from values under the sentence that describes each. */
+/** Return the `examples` of a body from values keyed by their summaries. */
 export function namedExamples(values: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(values).map(([summary, value], i) => [`example${i + 1}`, { summary, value }]),
@@ -57,11 +54,11 @@ export function namedExamples(values: Record<string, unknown>): Record<string, u
 
 type Override = NonNullable<z.core.ToJSONSchemaParams['override']>;
 
-/** Describe in JSON Schema what zod cannot derive. */
+/** Add to a JSON Schema what zod cannot derive. */
 const override: Override = ({ zodSchema, jsonSchema }) => {
   const described = openApiSchemaOf(zodSchema);
   if (described !== null) replace(jsonSchema, { ...jsonSchemaOf(described), ...descriptionOf(jsonSchema) });
-  // zod leaves a default out when the value is transformed; a scalar stays what it is.
+  // zod omits the default of a transformed value; add it if it is a scalar, which the transforms leave unchanged.
   const { def } = zodSchema._zod;
   const value = def.type === 'default' ? def.defaultValue : z.globalRegistry.get(zodSchema)?.default;
   if (value !== undefined && (value === null || typeof value !== 'object')) jsonSchema.default = value;
@@ -74,6 +71,6 @@ function replace(target: JsonSchema, source: JsonSchema): void {
   Object.assign(target, source);
 }
 
-// A check that zod cannot express becomes `{}`; a test finds schemas that are still `{}`. Input: what callers send, in
-// which unknown fields are ignored. Responses have no other output, and later releases may add fields to them.
+// A check that zod cannot express becomes `{}`; a test finds schemas that are still `{}`. `input` describes what callers
+// send, and allows unknown fields. It suits responses as well: their output is the same, and later releases may add fields.
 const OPTIONS = { io: 'input', unrepresentable: 'any', override } as const;

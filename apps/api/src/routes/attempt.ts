@@ -27,8 +27,8 @@ import { COMPLETED, PROGRESS } from './examples.js';
 import { DONE, type Route, route } from './route.js';
 
 /**
- * Return the handler of a call of a worker on its job. The row has the header `x-delivery-token`, and a space with the
- * setting `requireDeliveryToken` refuses calls without it.
+ * Return the handler of a worker's call on its job. Its row has the header `x-delivery-token`, without which a space with
+ * the setting `requireDeliveryToken` refuses the call.
  */
 export const ofWorker =
   <B>(run: (store: Store, worker: Worker, jobId: string, input: B) => Promise<void>) =>
@@ -39,13 +39,13 @@ export const ofWorker =
     return { success: true };
   };
 
-/** Whether a call has no token, and its job may be in a space that requires one. It costs no call to Redis. */
+/** Return whether a call lacks a token that its space may require. Costs no call to Redis. */
 const mayLackToken = ({ store, header, id }: Call) =>
   header === null && store.known.spaces.isOnIn(partitionOfJob(id), 'requireDeliveryToken') && isJobId(id);
 
 /**
- * Refuse a call without a token on a job whose space requires one. Callers that may not touch the job learn nothing
- * here: the call itself refuses them.
+ * Refuse a call without a token on a job whose space requires one. Callers that aren't allowed to touch the job learn
+ * nothing here: the call itself refuses them.
  *
  * @throws INVALID_REQUEST, UNAVAILABLE
  */
@@ -72,8 +72,8 @@ export function requireTokens(
 }
 
 /**
- * Endpoints with which workers start, report on and end the attempt of a job. A full Redis refuses the data of a heartbeat
- * with STORAGE_FULL; the execution window still opens again.
+ * Endpoints for workers to start, report on and end an attempt. If Redis is full, a heartbeat's data is refused with
+ * STORAGE_FULL, but the execution window still restarts.
  */
 export const ATTEMPTS: readonly Route[] = [
   route({
@@ -83,7 +83,7 @@ export const ATTEMPTS: readonly Route[] = [
     scopes: ['jobs:ack'],
     tag: 'Work',
     summary: 'Acknowledge a job',
-    description: 'Starts the attempt, and its execution window. A body is not read.',
+    description: 'Starts an attempt and its execution window. Takes no body.',
     header: 'x-delivery-token',
     slot: 'urgent',
     success: DONE,
@@ -98,7 +98,7 @@ export const ATTEMPTS: readonly Route[] = [
     scopes: ['jobs:complete'],
     tag: 'Work',
     summary: 'Complete a job',
-    description: 'Ends the job with its result; its callback is then sent. The body may be absent.',
+    description: 'Ends the job with a result and triggers its callback. The body is optional.',
     input: json(completeRequest, {
       examples: { 'With a result': { result: COMPLETED.result }, 'Without a result': {} },
       sizes: payloadSize('result'),
@@ -116,15 +116,15 @@ export const ATTEMPTS: readonly Route[] = [
     path: '/api/v1/jobs/:jobId/fail',
     scopes: ['jobs:fail'],
     tag: 'Work',
-    summary: 'Fail the attempt of a job',
+    summary: 'Fail an attempt',
     description:
-      'While retries remain, the job is pending again, at the end of the queue, or scheduled when its `retry` or `retryAfterSeconds` has a delay. Otherwise it is dead, and its callback is sent.',
+      'If retries remain, the job returns to the end of the queue, or is scheduled if `retry` or `retryAfterSeconds` sets a delay. Otherwise the job is dead, and its callback is sent.',
     input: json(failRequest, {
       examples: {
-        'A sentence': { error: 'cat.png is not an image' },
-        'An object': { error: { message: 'cat.png is not an image', code: 'EBADIMAGE' } },
-        'No retry can help': { error: 'cat.png is not an image', retryable: false },
-        'Not before a minute has passed': { error: 'the store of images is busy', retryAfterSeconds: 60 },
+        'With a message': { error: 'cat.png is not an image' },
+        'With an object': { error: { message: 'cat.png is not an image', code: 'EBADIMAGE' } },
+        'Without a retry': { error: 'cat.png is not an image', retryable: false },
+        'Retry after a minute': { error: 'image storage is busy', retryAfterSeconds: 60 },
       },
       sizes: eventSize('error'),
     }),
@@ -143,12 +143,12 @@ export const ATTEMPTS: readonly Route[] = [
     tag: 'Work',
     summary: 'Release a job',
     description:
-      'Gives a claimed job back, for example before the worker stops. The job is pending again, at its place by creation, or scheduled with `delaySeconds`, and no attempt is counted. The body may be absent.',
+      'Returns a claimed job to the queue without using an attempt, for example when the worker shuts down. The job keeps its place by creation time, or is scheduled if you set `delaySeconds`. The body is optional.',
     input: json(releaseRequest, {
       examples: {
-        'With a reason': { reason: 'worker stops' },
+        'With a reason': { reason: 'worker is shutting down' },
         'Without a reason': {},
-        'For later': { reason: 'the receiver is busy', delaySeconds: 30 },
+        'With a delay': { reason: 'receiver is busy', delaySeconds: 30 },
       },
       sizes: eventSize('reason'),
     }),
@@ -166,9 +166,9 @@ export const ATTEMPTS: readonly Route[] = [
     scopes: ['jobs:progress'],
     tag: 'Work',
     summary: 'Report progress',
-    description: 'Opens the execution window again.',
+    description: 'Counts as a heartbeat: restarts the execution window.',
     input: json(progressRequest, {
-      examples: { 'With stages': PROGRESS, 'Without stages': { percent: 99.5, message: 'Nearly done' } },
+      examples: { 'With stages': PROGRESS, 'Without stages': { percent: 99.5, message: 'Almost done' } },
       sizes: eventSize(null),
     }),
     header: 'x-delivery-token',
@@ -186,9 +186,9 @@ export const ATTEMPTS: readonly Route[] = [
     tag: 'Work',
     summary: 'Store a checkpoint',
     description:
-      'Any JSON value. The worker of the next attempt gets it with the job. Opens the execution window again. An absent body is null.',
+      'Stores any JSON value, which the worker of the next attempt receives with the job. Counts as a heartbeat: restarts the execution window. An absent body is stored as null.',
     input: json(dataRequest, {
-      examples: { 'How far the work is': { row: 4_200 } },
+      examples: { 'A position': { row: 4_200 } },
       sizes: eventSize(null),
       absent: null,
     }),
@@ -207,7 +207,7 @@ export const ATTEMPTS: readonly Route[] = [
     tag: 'Work',
     summary: 'Record an event',
     description:
-      'Any JSON value, for the history and the streams. Opens the execution window again. An absent body is null.',
+      'Adds any JSON value to the history and the streams. Counts as a heartbeat: restarts the execution window. An absent body is recorded as null.',
     input: withQuery(
       query(eventOptions),
       json(dataRequest, {
@@ -232,7 +232,7 @@ export const ATTEMPTS: readonly Route[] = [
     scopes: ['jobs:keepalive'],
     tag: 'Work',
     summary: 'Keep a job alive',
-    description: 'Opens the execution window again, without an event in the history. A body is not read.',
+    description: 'Sends a heartbeat: restarts the execution window, without an event in the history. Takes no body.',
     header: 'x-delivery-token',
     slot: 'urgent',
     success: DONE,

@@ -23,14 +23,14 @@ import { LongPoll } from '../waiting/long-poll.js';
 import { PENDING, SUMMARIES } from './examples.js';
 import type { Slot } from './route.js';
 
-/** Query and body of a create: one job, or what is kept of a list. */
+/** Query and body of a create: one job, or the packed jobs of a list. */
 export interface CreateInput<B> {
   query: { waitSeconds: number };
   body: B;
 }
 export type Created = Job | KnownJob;
 
-/** Each step of a list takes a slot of its own, so that other calls come between the steps. */
+/** Each step of a list takes its own slot, so that other calls can run between the steps. */
 export const slotOfCreate = ({ body }: CreateInput<unknown>): Slot => (body instanceof Items ? 'none' : 'normal');
 
 /** Create a job or a list of jobs; with COMPAT=emit, the response has the URLs of their streams. */
@@ -53,7 +53,7 @@ async function createOne(call: Call, request: CreateJobRequest, waitSeconds: num
   const isShown = outcome === 'created' || outcome === 'replayed' || caller.grants.has('jobs:read');
   const act = outcome === 'replaced' ? { jobId: id } : null;
   const reply = new Reply(withStreamUrl(call, isShown ? job : { id, name, status, createdAt }), { ...more, act });
-  // When others have taken the last room in the meantime, it gets the job at once: a refusal would say that nothing was done.
+  // If other calls have since taken the last room, return the job right away: a refusal would claim that nothing was done.
   if (!waits?.hasRoom) return reply;
   return new Reply(reply.body, {
     ...more,
@@ -66,19 +66,19 @@ async function createOne(call: Call, request: CreateJobRequest, waitSeconds: num
   });
 }
 
-/** Check that a call may wait for the end of a job: it needs the scope jobs:read, because the response shows what became of it. */
+/** Check that a caller may wait for a job to end. Requires the scope jobs:read, because the response shows the outcome. */
 export function mayWait({ waitSeconds }: { waitSeconds: number }, { caller }: Call): void {
   if (waitSeconds > 0) authorize(caller, ['jobs:read']);
 }
 
-/** Return a request with the defaults of its space, and with COMPAT=emit with those of emit.run. */
+/** Apply the defaults of the space to a request, and with COMPAT=emit those of emit.run. */
 function withDefaults(request: CreateJobRequest, { store, spaceId, deps }: Call): CreateJobRequest {
   const { defaults } = store.known.spaces.of(spaceId) ?? {};
   const ofSpace = defaults === undefined ? request : withSpaceDefaults(request, defaults);
   return deps.isEmit ? withEmitDefaults(ofSpace) : ofSpace;
 }
 
-/** Return a request in which fields that it leaves out, or that are null, are those of its space. */
+/** Apply the defaults of a space to fields that are absent or null. */
 const withSpaceDefaults = (request: CreateJobRequest, defaults: JobDefaults): CreateJobRequest => ({
   ...request,
   maxRetries: request.maxRetries ?? defaults.maxRetries,
@@ -87,22 +87,22 @@ const withSpaceDefaults = (request: CreateJobRequest, defaults: JobDefaults): Cr
   maxRunSeconds: request.maxRunSeconds ?? defaults.maxRunSeconds ?? null,
 });
 
-/** Headers of the response to a call that repeats an earlier one. */
+/** Headers of the response to a repeated call. */
 export const REPLAYED = { 'idempotent-replayed': 'true' };
 
-/** How Create Job serves a list of jobs. */
+/** How Create Job handles a list of jobs. */
 export const JOB_LIST: ListOptions<CreateJobRequest, PackedJob> = {
   max: LIMITS.createMax,
   what: 'job',
   schema: createJobsRequest,
   examples: { 'Several jobs': [{ name: 'resize', payload: PENDING.payload }, { name: 'crop' }] },
   response: createdJobs,
-  responses: { 'The jobs': SUMMARIES },
+  responses: { 'Created jobs': SUMMARIES },
   faultsOf,
   pack,
 };
 
-/** A call that creates several jobs cannot be refused for one of them, because those before it exist by then. */
+/** Refuse `reject` in a list: a call can't be rejected for one of its jobs, because earlier ones already exist. */
 function faultsOf({ unique }: CreateJobRequest): FaultDetail[] {
   if (unique?.onConflict !== 'reject') return [];
   return [{ path: 'unique.onConflict', message: 'must be return or replace in a list of jobs' }];
@@ -112,7 +112,7 @@ function pack(request: CreateJobRequest, call: Call): PackedJob {
   return packJob(call.spaceId, withDefaults(request, call), call.header === null ? null : request);
 }
 
-/** How many times longer than another call one with a list may take; none of its steps may take longer than a call. */
+/** How much longer than other calls a call with a list may take. Each of its steps has the time of one call. */
 const LIST_TIMES = 5;
 
 const unitsOf = ({ tags, characters }: PackedJob) => PER_JOB.created + PER_TAG * tags + PER_BYTE * characters;
@@ -132,18 +132,18 @@ async function createMany(call: Call, jobs: PackedJob[], waitSeconds: number): P
   return new Reply(body, { ...(created.isReplay && { headers: REPLAYED }), act });
 }
 
-// What a create does with COMPAT=emit, for clients of emit.run.
+// COMPAT=emit, for clients of emit.run.
 
-/** A host as URLs have it: a name or an address, and a port. Node accepts other texts as well. */
+/** A host as in URLs: a name or an address, with an optional port. Node accepts other text as well. */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i;
 
-/** Return a job with the URL of its stream, if the mode is COMPAT=emit. */
+/** Add the URL of its stream to a job with COMPAT=emit. */
 export const withStreamUrl = <J extends { id: string }>({ deps, req }: Call, job: J): J =>
   deps.isEmit ? { ...job, realtimeUrl: streamUrlFor(req.headers, job.id) } : job;
 
 /**
- * Return the URL at which the client of a request can open the stream of a job: at the host that it called, with `wss`
- * if a proxy says in X-Forwarded-Proto that the client uses TLS. Without a host it is only a path.
+ * Return the URL of a job's stream for the client of a request: at the host that it called, with `wss` if
+ * X-Forwarded-Proto indicates TLS. Without a host, return only the path.
  */
 function streamUrlFor({ host, 'x-forwarded-proto': proto }: IncomingHttpHeaders, jobId: string): string {
   const path = `/api/v1/realtime/${jobId}`;
@@ -153,7 +153,7 @@ function streamUrlFor({ host, 'x-forwarded-proto': proto }: IncomingHttpHeaders,
   return `${isSecure ? 'wss' : 'ws'}://${host}${path}`;
 }
 
-/** Return a request with the default of emit.run: a callback follows each end of the job. */
+/** Apply the default of emit.run: every outcome triggers the callback. */
 export const withEmitDefaults = (request: CreateJobRequest): CreateJobRequest => ({
   ...request,
   callbackOn: request.callbackOn ?? [...TERMINAL_STATUSES],

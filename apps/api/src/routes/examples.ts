@@ -14,7 +14,7 @@ import type {
   SpaceStats,
 } from '@yardmaster/protocol';
 
-// Values for the examples of the OpenAPI document: one job of one space, from its creation to its end.
+// Examples for the OpenAPI document: one job in one space, from its creation to its end.
 
 export const SPACE_ID = 'demo';
 export const JOB_ID = '36o7twzxdv24fxfunb5lk3gei7b2';
@@ -183,7 +183,7 @@ export const SPACE_HISTORY: SpaceHistory = {
   ],
 };
 
-/** Callback secret of the space above, from the master in docs/callbacks.md. */
+/** Callback secret of the space above, derived from the master in docs/callbacks.md. */
 export const CALLBACK_SECRET = 'whsec_BwO4YrmUZgTw3u+np14W7ah6WRcmaQFeXn9Njcen+OQ=';
 
 export const API_KEY: ApiKey = {
@@ -195,7 +195,7 @@ export const API_KEY: ApiKey = {
   createdAt: CREATED,
 };
 
-/** Secrets of that key before and after a rotation. */
+/** Secrets of that key, before and after a rotation. */
 export const SECRET = '0'.repeat(64);
 export const NEXT_SECRET = '1'.repeat(64);
 

@@ -38,7 +38,7 @@ export const JOBS: readonly Route[] = [
     tag: 'Jobs',
     summary: 'Create a job',
     description:
-      'Puts a job at the end of the queue of its space. A space exists as soon as a job is created in it. With the header `Idempotency-Key` the call can be sent again without a second job. With `unique` the job is created only if no other job occupies that key. With `scheduledFor` or `delaySeconds` the job becomes claimable later. With `waitSeconds`, the call waits for the end of the job, and needs the scope `jobs:read` too. A list creates its jobs in order; an error half-way has `stored`, how many exist then.',
+      "Adds a job to the end of its space's queue. You don't need to create the space first.\n\nSend an `Idempotency-Key` to make retries safe. Use `unique` to create the job only if no other job holds the same key, `scheduledFor` or `delaySeconds` to run it later, and `waitSeconds` to wait for it to end, which also requires the scope `jobs:read`.\n\nTo create several jobs in one call, send a list. The jobs are created in order; if an error occurs partway, its `stored` tells how many exist.",
     input: withQuery(
       query(waitQuery, mayWait),
       oneOrMany(createJobRequest, {
@@ -52,13 +52,13 @@ export const JOBS: readonly Route[] = [
             callbackUrl: PENDING.callbackUrl,
             callbackHeaders: PENDING.callbackHeaders,
           },
-          'With tags, by which lists find it': { name: 'resize', payload: PENDING.payload, tags: ['eu', 'customer-7'] },
-          'Unless a job for this image waits already': {
+          'With tags to filter by': { name: 'resize', payload: PENDING.payload, tags: ['eu', 'customer-7'] },
+          'Unless a job for this image is already waiting': {
             name: 'resize',
             payload: PENDING.payload,
             unique: { key: 'cat.png', until: 'started', onConflict: 'replace' },
           },
-          'In an hour, with longer and longer delays between attempts': {
+          'In an hour, with exponential backoff': {
             name: 'resize',
             payload: PENDING.payload,
             delaySeconds: 3600,
@@ -77,10 +77,10 @@ export const JOBS: readonly Route[] = [
     success: {
       status: 201,
       schema: job,
-      examples: { 'The job': PENDING },
+      examples: { 'Created job': PENDING },
       else200: {
         schema: createdJob,
-        examples: { 'The job that occupies the unique key': { ...PENDING, unique: { key: 'cat.png' } } },
+        examples: { 'The job that holds the unique key': { ...PENDING, unique: { key: 'cat.png' } } },
       },
       link: { parameter: 'jobId', from: '/id' },
     },
@@ -95,9 +95,10 @@ export const JOBS: readonly Route[] = [
     audit: 'job.kill',
     tag: 'Jobs',
     summary: 'Kill a job',
-    description: 'Ends a job that has not ended, also while a worker works on it. Killing a killed job again succeeds.',
+    description:
+      'Stops a job for good, even while a worker is running it. Killing a job that is already killed succeeds.',
     input: json(killRequest, {
-      examples: { 'With a reason': { reason: 'The customer has cancelled' }, 'Without a reason': {} },
+      examples: { 'With a reason': { reason: 'The customer canceled' }, 'Without a reason': {} },
       sizes: eventSize('reason'),
     }),
     slot: 'urgent',
@@ -114,12 +115,12 @@ export const JOBS: readonly Route[] = [
     tag: 'Jobs',
     summary: 'Reschedule a job',
     description:
-      'Gives a scheduled or pending job another time. With a time in the past, or a delay of 0, it is pending at the end of the queue.',
+      'Changes when a scheduled or pending job becomes claimable. With a time in the past or a delay of 0, it moves to the end of the queue.',
     input: json(rescheduleRequest, {
       examples: {
         'In an hour': { delaySeconds: 3600 },
-        'At a time': { scheduledFor: '2026-12-24T18:00:00Z' },
-        'Now, before jobs of the last ten minutes': { delaySeconds: 0, priority: 600 },
+        'At a certain time': { scheduledFor: '2026-12-24T18:00:00Z' },
+        'Now, ahead of jobs from the last ten minutes': { delaySeconds: 0, priority: 600 },
       },
     }),
     success: DONE,
@@ -133,9 +134,9 @@ export const JOBS: readonly Route[] = [
     scopes: ['jobs:create'],
     audit: 'job.redeliver',
     tag: 'Jobs',
-    summary: 'Send the callback of a job again',
+    summary: "Redeliver a job's callback",
     description:
-      'The job must have ended in one of the ways of its `callbackOn`. The callback is sent at once, with all its retries.',
+      'Sends the callback immediately, with a full set of retries. The job must have ended with an outcome listed in its `callbackOn`.',
     success: DONE,
     refusals: ['JOB_NOT_ENDED', 'NO_CALLBACK', 'STORAGE_FULL'],
     handler: ({ store, caller, id: jobId }) => done(redeliverCallback(store, caller, jobId)),
@@ -149,7 +150,7 @@ export const JOBS: readonly Route[] = [
     tag: 'Jobs',
     summary: 'Requeue a dead or killed job',
     description:
-      'The job waits again, with all of its attempts ahead: at the end of the queue, or for `delaySeconds`. Its error is cleared, and a callback that is still owed is dropped.',
+      'Puts a dead or killed job at the end of the queue, or schedules it if you set `delaySeconds`. The job gets all of its attempts back, its error is cleared, and a callback not yet delivered is dropped.',
     input: json(requeueRequest, { examples: { Now: {}, 'In an hour': { delaySeconds: 3600 } } }),
     success: DONE,
     trigger: 'requeue',
@@ -165,9 +166,9 @@ export const JOBS: readonly Route[] = [
     tag: 'Jobs',
     summary: 'Copy a job',
     description:
-      'Creates a pending job with the name, the payload and the options of a job of any status, but without its unique key and its schedule.',
+      'Creates a pending job with the name, payload and options of an existing job in any status. The unique key and the schedule are not copied.',
     input: json(copyRequest, {
-      examples: { 'As it is': {}, 'With another payload': { payload: { image: 'dog.png', width: 320 } } },
+      examples: { 'With the same payload': {}, 'With a new payload': { payload: { image: 'dog.png', width: 320 } } },
       sizes: payloadSize('payload'),
     }),
     success: { status: 201, schema: job, examples: { 'The copy': COPY }, link: { parameter: 'jobId', from: '/id' } },
@@ -185,7 +186,8 @@ export const JOBS: readonly Route[] = [
     audit: 'job.delete',
     tag: 'Jobs',
     summary: 'Delete a job',
-    description: 'Removes a job that has ended, with its history and logs. A callback that is still owed is not sent.',
+    description:
+      'Deletes a job that has ended, along with its history and logs. A callback not yet delivered is dropped.',
     success: DONE,
     refusals: ['JOB_NOT_ENDED'],
     handler: ({ store, caller, id: jobId }) => done(deleteJob(store, caller, jobId)),

@@ -20,13 +20,13 @@ import { ACT, API_KEY, CALLBACK_SECRET, NEXT_SECRET, SECRET, SPACE_ID } from './
 import { nextPageHeaders } from './next-page.js';
 import { ANY_KEY, DONE, type Route, route } from './route.js';
 
-/** Return the fields of a key that the caller has. ADMIN_API_KEY is not stored. */
+/** Return the fields of the caller's key. ADMIN_API_KEY isn't stored. */
 const ownKeyOf = (store: Store, { keyId, name }: Principal): Promise<OwnApiKey> | OwnApiKey =>
   keyId === ADMIN_KEY_ID
     ? { id: keyId, name, scopes: [...SCOPES], spaceId: null, expiresAt: null, createdAt: null }
     : readOwnKey(store, keyId);
 
-/** Endpoints for the administration of API keys and callback secrets, and for the audit. */
+/** Endpoints of administrators: API keys, callback secrets and the audit. */
 export const KEYS: readonly Route[] = [
   route({
     operation: 'createKey',
@@ -37,11 +37,11 @@ export const KEYS: readonly Route[] = [
     tag: 'Keys',
     summary: 'Create an API key',
     description:
-      'Only this response shows the key; the service stores only a hash of it. A caller whose key is bound to a space creates keys only there, with scopes, an expiry and limits that do not exceed its own. The calls of a key also count against the limits of the key that made it.',
+      "The key is shown only in this response; the service stores just a hash. If your own key is bound to a space, you can create keys only for that space, with scopes, an expiry and limits that don't exceed your own. Calls of a key also count against the limits of the key that created it.",
     input: json(createKeyRequest, {
       examples: {
         'For the workers of a space': { name: 'resizers', scopes: ['jobs:worker'], spaceId: SPACE_ID },
-        'For a producer, with an expiry': {
+        'For a producer, with an expiration': {
           name: 'shop',
           scopes: ['jobs:create', 'jobs:read'],
           expiresAt: '2027-01-01T00:00:00+01:00',
@@ -72,7 +72,7 @@ export const KEYS: readonly Route[] = [
     tag: 'Keys',
     summary: 'List the API keys',
     description:
-      'Newest first, without their secrets. A caller whose key is bound to a space gets the keys of that space. While there are more keys, the response has the headers `x-next-cursor` and `Link`, as the list of jobs.',
+      'Newest first, without secrets. If your own key is bound to a space, you get only the keys of that space. If there are more keys, the response has the headers `x-next-cursor` and `Link`.',
     input: query(listKeysQuery),
     success: { schema: apiKeyList, examples: { 'One key': [API_KEY] }, isPaged: true },
     async handler({ store, caller, input }) {
@@ -86,8 +86,8 @@ export const KEYS: readonly Route[] = [
     path: '/api/v1/keys/self',
     scopes: ANY_KEY,
     tag: 'Keys',
-    summary: 'Get the API key of the caller',
-    description: 'Without its secret.',
+    summary: 'Get your own API key',
+    description: 'Returns the API key that makes the call, without its secret.',
     success: { schema: ownApiKey, examples: { 'A key': API_KEY } },
     handler: async ({ store, caller }) => ownKeyOf(store, caller),
   }),
@@ -98,13 +98,13 @@ export const KEYS: readonly Route[] = [
     scopes: ['keys:manage'],
     audit: 'key.rotate',
     tag: 'Keys',
-    summary: 'Give an API key a new secret',
+    summary: 'Rotate an API key',
     description:
-      'The key keeps its id and its fields. Only this response shows the new key. The present secret is accepted until the overlap is over; then its streams are closed. A secret from before an earlier rotation is refused at once.',
+      'Gives a key a new secret. Its ID and fields stay the same, and the new key is shown only in this response. The old secret keeps working until the overlap ends; then streams opened with it are closed. Secrets from before an earlier rotation stop working immediately.',
     input: json(rotateKeyRequest, {
       examples: {
-        'Both secrets for an hour': { overlapSeconds: 3600 },
-        'A secret that has leaked': { overlapSeconds: 0 },
+        'Accept both secrets for an hour': { overlapSeconds: 3600 },
+        'Replace a leaked secret': { overlapSeconds: 0 },
       },
     }),
     success: { schema: createdApiKey, examples: { 'The key': { ...API_KEY, key: `ym_${API_KEY.id}_${NEXT_SECRET}` } } },
@@ -123,7 +123,7 @@ export const KEYS: readonly Route[] = [
     tag: 'Keys',
     summary: 'Revoke an API key',
     description:
-      'Every process refuses the key within a second, and its streams are closed. The same happens to the keys that it made, and to those that these made, unless `keepChildren` is true.',
+      'Within a second, every process refuses the key, and its streams are closed. The keys that were created with it, directly or indirectly, are revoked as well unless you set `keepChildren`.',
     input: query(revokeKeyQuery),
     success: DONE,
     async handler({ deps, caller, id: keyId, input: { keepChildren } }) {
@@ -140,9 +140,9 @@ export const KEYS: readonly Route[] = [
     path: '/api/v1/audit',
     scopes: ['keys:manage'],
     tag: 'Keys',
-    summary: 'List what was done',
+    summary: 'List the audit entries',
     description:
-      'Acts of administrators and operators, and refused access, newest first. Acts that clients repeat are counted. A caller whose key is bound to a space gets those in that space, and a page of these may be short.',
+      'Operations of administrators and operators, and refused access, newest first. Repeated operations are combined into one entry with a count. If your key is bound to a space, you get only the entries of that space, and pages may be short.',
     input: query(auditQuery),
     success: { schema: auditPage, examples: { 'One entry': { entries: [ACT], nextCursor: null } } },
     handler: ({ store, caller, input }) => listActs(store, caller, input),
@@ -156,7 +156,7 @@ export const KEYS: readonly Route[] = [
     tag: 'Keys',
     summary: 'Get the callback secrets of a space',
     description:
-      'Receivers verify the callbacks of the space with them, by Standard Webhooks. Any one of them is enough. There are several while `CALLBACK_SIGNING_SECRET` is being changed.',
+      'Receivers use these secrets to verify callbacks of the space, as in Standard Webhooks. A valid signature with any of them is enough; there are several only while `CALLBACK_SIGNING_SECRET` is being rotated.',
     slot: 'none',
     success: {
       schema: callbackSecretList,

@@ -5,7 +5,7 @@ import { logs } from '../input/logs/batch.js';
 import { LOG, LOG_LINES, NEW_LOGS, REPORTED } from './examples.js';
 import { type Route, route } from './route.js';
 
-/** Endpoints of the log of a job. */
+/** Endpoints for the log of a job. */
 export const LOGS: readonly Route[] = [
   route({
     operation: 'appendLogs',
@@ -15,7 +15,7 @@ export const LOGS: readonly Route[] = [
     tag: 'Logs',
     summary: 'Append a batch of log entries',
     description:
-      'The job may have any status. Logs are no heartbeat: the execution window stays as it is. The body is JSON, or NDJSON with one entry per line; blank lines are skipped.',
+      'Works in any status of the job. The body is JSON, or NDJSON with one entry per line; blank lines are skipped. Logs do not count as a heartbeat: the execution window keeps running.',
     input: logs(
       {
         'A list': NEW_LOGS,
@@ -38,7 +38,7 @@ export const LOGS: readonly Route[] = [
     tag: 'Logs',
     summary: 'Read a page of log entries',
     description:
-      'The newest entries, or those next to a seq, in the order of seq. Continue with `after=<newestSeq>` or `before=<oldestSeq>`. `after` together with `before` is 400.',
+      'Returns the newest entries, or those after or before a `seq`, in ascending order. Continue with `after=<newestSeq>` or `before=<oldestSeq>`.',
     input: query(logsQuery),
     slot: 'long',
     success: {

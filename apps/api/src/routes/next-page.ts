@@ -1,14 +1,13 @@
 import { LIMITS, type ListJobsQuery } from '@yardmaster/protocol';
 
-/** Characters of a `Link` beyond which it is left out, because proxies refuse long headers. */
+/** Maximum length of a `Link`. A longer one is omitted, because proxies refuse long headers. */
 const MAX_LINK = 2_000;
 
 /**
- * Return the headers that say where the next page of a list is. The URL is only a query, so that it is right behind any
- * proxy.
+ * Return the headers that point to the next page of a list. The URL is only a query, so that it works behind any proxy.
  *
- * @param limit of the page
- * @param parameters others, which the next page has as well
+ * @param limit page size
+ * @param parameters other parameters to carry over to the next page
  */
 export function nextPageHeaders(
   nextCursor: string,
@@ -21,7 +20,7 @@ export function nextPageHeaders(
   return { 'x-next-cursor': nextCursor, ...(link.length <= MAX_LINK && { link }) };
 }
 
-/** Write the parameters of a list of jobs. A cursor takes the place of an offset. */
+/** Serialize the parameters of a list of jobs, without `offset`, which the cursor replaces. */
 export function listParameters({ filter, order }: ListJobsQuery): URLSearchParams {
   const { statuses, names, tags, createdAfter, createdBefore, q } = filter;
   const parameters = new URLSearchParams();

@@ -7,10 +7,10 @@ import { REPLAYED } from './create.js';
 import { JOB_ID, OPERATIONS_SHOWN } from './examples.js';
 import { DONE, type Route, route } from './route.js';
 
-/** What the audit shows of an operation: not the text that it searches for, which may be data of a job. */
+/** Return what the audit records of an operation. It omits the search text, which may be data of a job. */
 const actOf = ({ id, action, filter: { status } }: Operation) => ({ operationId: id, action, status });
 
-/** Endpoints of operations on many jobs of a space. */
+/** Endpoints for operations on many jobs of a space. */
 export const OPERATIONS: readonly Route[] = [
   route({
     operation: 'startOperation',
@@ -19,16 +19,16 @@ export const OPERATIONS: readonly Route[] = [
     scopes: ['jobs:manage'],
     audit: 'operation.start',
     tag: 'Operations',
-    summary: 'Change all jobs that match a filter',
+    summary: 'Start an operation',
     description:
-      'Starts to requeue, kill, delete or reschedule the jobs of a space that match. The schedulers carry it out, at most a hundred jobs at a time. Jobs created after its start are not part of it. Action `kill` also needs the scope `jobs:kill`. Unknown fields are refused.',
+      'Requeues, kills, deletes or reschedules all jobs of a space that match a filter. Schedulers run the operation in the background, up to 100 jobs at a time. Jobs created after its start are not affected. The action `kill` also requires the scope `jobs:kill`. Unknown fields are refused.',
     input: json(operationRequest, {
       examples: {
-        'Requeue all jobs that died for one reason': {
+        'Requeue all jobs that failed with the same error': {
           action: 'requeue',
           filter: { status: 'dead', names: ['resize'], q: 'out of memory' },
         },
-        'Count what is older than a month': {
+        'Count jobs older than a month': {
           action: 'delete',
           filter: { status: ['completed', 'dead', 'killed'], createdBefore: '2026-10-24T00:00:00Z' },
           dryRun: true,
@@ -36,7 +36,7 @@ export const OPERATIONS: readonly Route[] = [
         'Kill a job, unless it has ended': {
           action: 'kill',
           filter: { status: ['scheduled', 'pending', 'delivered', 'running'], ids: [JOB_ID] },
-          reason: 'The customer has cancelled',
+          reason: 'The customer canceled',
         },
       },
     }),
@@ -62,8 +62,7 @@ export const OPERATIONS: readonly Route[] = [
     scopes: ['jobs:manage', 'jobs:read'],
     tag: 'Operations',
     summary: 'List the operations of a space',
-    description:
-      'Newest first: those that are running, and up to 100 that have ended. An operation is kept for 30 days.',
+    description: 'Newest first: all that are running, and up to 100 that have ended. Operations are kept for 30 days.',
     success: { schema: operationList, examples: { 'One operation': { operations: [OPERATIONS_SHOWN.done] } } },
     async handler({ store, spaceId }) {
       return { operations: await listOperations(store, spaceId) };
@@ -87,7 +86,7 @@ export const OPERATIONS: readonly Route[] = [
     audit: 'operation.cancel',
     tag: 'Operations',
     summary: 'Cancel an operation',
-    description: 'What it has changed stays changed. An operation that has ended stays as it is.',
+    description: 'Jobs that were already changed stay changed. Canceling an operation that has ended has no effect.',
     success: DONE,
     async handler({ store, caller, id: operationId }) {
       const { spaceId, wasRunning } = await cancelOperation(store, caller, operationId);

@@ -13,7 +13,7 @@ import { type Call, Reply } from '../call.js';
 import { LongPoll } from '../waiting/long-poll.js';
 import { requireTokens } from './attempt.js';
 
-/** Settle outcomes if the call has any, claim jobs, and wait for the first job if nothing can be claimed. */
+/** Settle outcomes if the call has any, claim jobs, and wait for the first job if none can be claimed. */
 export async function poll(call: Call<PollRequest>): Promise<PolledJobs | Reply<PolledJobs>> {
   const { input, req } = call;
   const { waitSeconds, autoAck, ackWithinSeconds, settle } = input;
@@ -22,12 +22,12 @@ export async function poll(call: Call<PollRequest>): Promise<PolledJobs | Reply<
   const waits = isPlain ? null : new LongPoll(call, waitSeconds);
   const { isMore, ...first } = await pollOnce(call, waits);
   const claims = waits ?? (isMore || req.socket.destroyed ? new LongPoll(call, 0) : null);
-  // A plain poll looks at its connection only now, because listening costs CPU. Other polls listen, because a job that
-  // their worker never gets may be held for longer than the usual delivery window.
+  // A plain poll checks its connection only now, because listening costs CPU. Other polls listen, because a job that never
+  // reaches its worker may be held for longer than the usual delivery window.
   return claims === null ? first : new Reply(first, { wait: waitOf(input, { first, isMore, waits: claims, call }) });
 }
 
-/** Settle outcomes, and poll for the first time. */
+/** Settle outcomes and poll for the first time. */
 async function pollOnce(call: Call<PollRequest>, waits: LongPoll | null): Promise<PolledJobs & { isMore: boolean }> {
   const { store, spaceId, input } = call;
   const { settle } = input;
@@ -47,7 +47,7 @@ interface FirstPoll {
   call: Call;
 }
 
-/** Return what a poll does after its first poll. */
+/** Return what to do after the first poll. */
 function waitOf({ settle: _done, ...request }: PollRequest, { first, isMore, waits, call }: FirstPoll) {
   const { spaceId } = call;
   const { names, count, autoAck } = request;
@@ -56,16 +56,16 @@ function waitOf({ settle: _done, ...request }: PollRequest, { first, isMore, wai
     if (first.jobs.length > 0) waits.releaseUnlessSent(first.jobs);
     if (!waits.mayWait || first.jobs.length > 0 || first.settled?.some(({ success }) => !success)) return first;
     const hasSettled = first.settled !== undefined && first.settled.length > 0;
-    if (hasSettled && !waits.hasRoom) return first; // A refusal would say that nothing was done.
+    if (hasSettled && !waits.hasRoom) return first; // A refusal would claim that nothing was done.
     const again = (store: Store) => pollJobs(store, spaceId, request);
     return { ...first, jobs: await waits.forJobs({ spaceId, names, count, autoAck, poll: again }) };
   };
 }
 
-/** How long a poll that does not wait continues behind paused jobs, milliseconds. */
+/** How long a poll that does not wait keeps looking behind paused jobs, milliseconds. */
 const CONTINUE_MS = 1_000;
 
-/** Poll again and again, each time in turn with other calls, until there are no jobs behind the paused ones. */
+/** Keep polling, alternating with other calls, until there are no jobs left behind the paused ones. */
 async function continuePoll(
   request: Omit<PollRequest, 'settle'>,
   { first, waits, spaceId }: Pick<FirstPoll, 'first' | 'waits'> & { spaceId: string },
@@ -74,7 +74,7 @@ async function continuePoll(
   const endsAt = performance.now() + CONTINUE_MS;
   for (let isMore = true; isMore && performance.now() < endsAt; ) {
     const rest = { ...request, count: request.count - jobs.length };
-    // A failure ends it, because what was done and claimed until now must be returned.
+    // On failure, stop and return what was settled and claimed so far.
     const next = await waits.atRedis((store) => pollJobs(store, spaceId, rest)).catch(() => null);
     jobs.push(...(next?.jobs ?? []));
     isMore = next?.isMore === true;
@@ -83,7 +83,7 @@ async function continuePoll(
   return { ...first, jobs };
 }
 
-/** Return a function that checks an outcome: its action needs a scope. */
+/** Return a function that checks whether the caller has the scope for an outcome's action. */
 function refusalFor({ caller }: Call): (outcome: Outcome) => YardmasterError | null {
   return ({ action }) => {
     try {
@@ -95,7 +95,7 @@ function refusalFor({ caller }: Call): (outcome: Outcome) => YardmasterError | n
   };
 }
 
-/** Scopes of which a call to settle needs one. */
+/** Scopes for a settle call, which needs at least one of them. */
 export const SETTLE_SCOPES = [...new Set(Object.values(ACTION_SCOPES))] as [Scope, ...Scope[]];
 
 /** Settle outcomes. */

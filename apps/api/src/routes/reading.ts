@@ -50,7 +50,7 @@ import {
 import { listParameters, nextPageHeaders } from './next-page.js';
 import { type Route, route } from './route.js';
 
-/** Endpoints of clients that read jobs and spaces, and of those that let pages watch. */
+/** Endpoints for clients that read jobs and spaces, or that issue stream tokens. */
 export const READING: readonly Route[] = [
   route({
     operation: 'getJob',
@@ -58,9 +58,9 @@ export const READING: readonly Route[] = [
     path: '/api/v1/jobs/:jobId',
     scopes: ['jobs:read'],
     tag: 'Reading',
-    summary: 'Get a job with its history',
+    summary: 'Get a job',
     description:
-      'With `waitSeconds`, the call waits for the end of a job that has not ended. A client that needs no history leaves it out with `events=0`. `eventsAfter` and `eventsLimit` return a page of it; read on after the seq of its last event, until a page is empty.',
+      "Returns a job with its history. With `waitSeconds`, the call first waits for the job to end. If you don't need the history, omit it with `events=0`. To page through it, use `eventsAfter` and `eventsLimit`: continue after the `seq` of the last event until a page is empty.",
     input: query(getJobQuery, mayWait),
     slot: 'long',
     success: {
@@ -86,12 +86,12 @@ export const READING: readonly Route[] = [
     scopes: ['jobs:read:progress', 'jobs:read'],
     tag: 'Reading',
     summary: 'Get the progress of a job',
-    description: 'The latest report of any attempt, and no other field of the job.',
+    description: 'Returns the latest progress report of any attempt, and nothing else about the job.',
     success: {
       schema: latestProgress,
       examples: {
-        Reported: { jobId: JOB_ID, progress: PROGRESS, timestamp: REPORTED },
-        'Not reported yet': { jobId: JOB_ID, progress: null, timestamp: null },
+        'With progress': { jobId: JOB_ID, progress: PROGRESS, timestamp: REPORTED },
+        'Before the first report': { jobId: JOB_ID, progress: null, timestamp: null },
       },
     },
     handler: ({ store, caller, id: jobId }) => getProgress(store, caller, jobId),
@@ -104,7 +104,7 @@ export const READING: readonly Route[] = [
     tag: 'Reading',
     summary: 'List the jobs of a space',
     description:
-      'Newest first, without callbacks and histories. Empty for a space without jobs. While there are more jobs, the response has the headers `x-next-cursor` and `Link`; the next page begins where this one ended, whatever jobs come and go in between. A page of `name`, `tag` or `q` may be short or empty and still have a next one.',
+      'Newest first, without callbacks and histories; empty for a space without jobs. Filters are combined with AND. If there are more jobs, the response has the headers `x-next-cursor` and `Link`. The next page continues exactly where this one ended, even if jobs are created or deleted in between. Pages filtered by `name`, `tag` or `q` can be short or even empty; keep going until there is no next cursor.',
     input: query(listJobsQuery),
     slot: 'long',
     units: { before: ({ filter, limit }) => (isSearch(filter) ? SEARCH : 0) + PER_JOB.listed * limit },
@@ -123,10 +123,10 @@ export const READING: readonly Route[] = [
     tag: 'Reading',
     summary: 'List the spaces',
     description:
-      'Spaces that have jobs, and how many. A key that is bound to a space gets only that one. The order does not change while jobs come and go.',
+      'Returns the spaces that have jobs, with counts by status, in a stable order. If your key is bound to a space, you get only that space.',
     input: query(spacesQuery),
     slot: 'long',
-    success: { schema: spaceList, examples: { 'Two spaces, and more of them': SPACES } },
+    success: { schema: spaceList, examples: { 'Two spaces, with more to come': SPACES } },
     handler: ({ store, caller, input }) => listSpaces(store, caller, input),
   }),
   route({
@@ -135,9 +135,9 @@ export const READING: readonly Route[] = [
     path: '/api/v1/spaces/:spaceId/stats',
     scopes: ['jobs:read'],
     tag: 'Reading',
-    summary: 'Count the jobs of a space',
+    summary: 'Get the statistics of a space',
     description:
-      'By status and by name, at one moment; names after the first 100 are counted milliseconds later. All counts are zero for a space without jobs.',
+      'Counts the jobs of a space by status and by name, at one moment; names beyond the first 100 are counted milliseconds later. All counts are 0 for a space without jobs.',
     input: query(statsQuery),
     slot: 'long',
     units: {
@@ -152,9 +152,9 @@ export const READING: readonly Route[] = [
     path: '/api/v1/spaces/:spaceId/stats/history',
     scopes: ['jobs:read'],
     tag: 'Reading',
-    summary: 'Get what happened in a space',
+    summary: 'Get the history of a space',
     description:
-      'How many jobs were created, completed, retried and so on, and how long they waited and ran, by minute or by hour and by name. Processes add their counts every 5 seconds, so the newest are missing.',
+      'Counts by name how many jobs were created, completed, retried and so on, and how long they waited and ran, in each minute or hour. Processes flush their counts every 5 seconds, so the most recent ones are missing.',
     input: query(historyQuery),
     slot: 'long',
     success: { schema: spaceHistory, examples: { 'One minute': SPACE_HISTORY } },
@@ -169,15 +169,15 @@ export const READING: readonly Route[] = [
     tag: 'Reading',
     summary: 'Create a stream token',
     description:
-      'A token for a page or another client that must not have an API key: it opens some streams, for a short time, and nothing else. It is valid as long as the API key and its secret are. Unknown fields are refused.',
+      'Creates a short-lived token for web pages and other clients that must not have an API key. It opens certain streams and nothing else, and stops working early if the API key or its secret does. Unknown fields are refused.',
     input: json(streamTokenRequest, {
       examples: {
-        'The progress of a job': { scope: 'jobs:read:progress', jobIds: [JOB_ID] },
+        'The progress of one job': { scope: 'jobs:read:progress', jobIds: [JOB_ID] },
         'Everything in a space, for a day': { scope: 'jobs:read', spaceId: SPACE_ID, expiresInSeconds: 86_400 },
         'The jobs of a customer': { scope: 'jobs:read:progress', tag: 'customer-7' },
       },
     }),
-    success: { status: 201, schema: streamToken, examples: { 'The token': STREAM_TOKEN } },
+    success: { status: 201, schema: streamToken, examples: { 'Stream token': STREAM_TOKEN } },
     async handler({ store, deps, caller, input }) {
       const { expiresInSeconds, ...asked } = input;
       authorize(caller, [asked.scope], asked.spaceId ?? undefined);

@@ -6,36 +6,36 @@ import type { HeaderName, Input } from '../input/input.js';
 
 /** Groups of operations in the OpenAPI document, in the order in which a newcomer needs them. */
 export const TAGS = {
-  Jobs: 'For producers and operators: create, kill, requeue, copy and delete jobs, and send their callbacks again.',
+  Jobs: 'For producers and operators: create, kill, requeue, copy and delete jobs, and redeliver their callbacks.',
   Operations: 'For operators: requeue, kill, delete or reschedule many jobs at once.',
   Work: 'For workers: claim jobs, report progress, and complete or fail them.',
-  Reading: 'For clients that read jobs. To receive events instead of polling, open a stream.',
-  Logs: 'For workers that write logs, and for clients that read them.',
-  Spaces: 'For operators: settings of a space, and its pause.',
-  Keys: 'For administrators: API keys, callback secrets, and the audit of what was done with the keys.',
+  Reading: 'For clients that read jobs. To receive events as they happen instead of polling, open a stream.',
+  Logs: 'For workers that write logs and clients that read them.',
+  Spaces: 'For operators: change the settings of a space, pause it and resume it.',
+  Keys: 'For administrators: API keys, callback secrets and the audit.',
 } as const;
 
-/** Instead of scopes: any valid key may make the call, because it shows nothing that its caller does not have. */
+/** Used instead of scopes: any valid key may make the call, which reveals nothing beyond the key itself. */
 export const ANY_KEY = 'any key';
 
 /**
- * How a call goes to Redis: `urgent` calls go first, because running jobs depend on them; a `long` read waits for a read
- * slot as well; `none` takes no slot, because it needs no Redis or takes a slot for each of its steps.
+ * How a call is admitted to Redis: `urgent` calls go first, because running jobs depend on them; a `long` read also needs
+ * a read slot; `none` takes no slot, because the call doesn't use Redis or takes a slot for each step.
  */
 export type Slot = 'urgent' | 'normal' | 'long' | 'none';
 
-/** The response to a request that is not refused. */
+/** The response to a successful request. */
 export interface Success<A> {
   /** Default 200. */
   status?: 201 | 202;
-  /** Schema of the body. The handler does not compile when it returns another type. */
+  /** Schema of the body. A handler that returns another type doesn't compile. */
   schema: z.ZodType<A>;
   examples: Examples;
-  /** Response with status 200 of a row with another status. */
+  /** Alternative response with status 200, if `status` is another. */
   else200?: { schema: z.ZodType<A>; examples: Examples };
   /** Field of the body that is a path parameter of other operations. */
   link?: { parameter: 'jobId' | 'keyId' | 'operationId'; from: string };
-  /** Whether it has headers for the next page. Default false. */
+  /** Whether the response has headers for the next page. Default false. */
   isPaged?: true;
 }
 
@@ -46,8 +46,8 @@ export interface Row<B, A> {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
   /**
-   * Scopes of which a key needs one; inside a list, all. No row compiles without a scope, so that none can be forgotten; a
-   * row for every valid key says so with ANY_KEY.
+   * Scopes of which the key needs one; of an inner list, all. Required, so that none can be forgotten: a row that accepts
+   * any valid key says so with ANY_KEY.
    */
   scopes: AcceptedScopes | typeof ANY_KEY;
   /** Group in the OpenAPI document. */
@@ -56,20 +56,20 @@ export interface Row<B, A> {
   description?: string;
   /** Reads the query or the body. Without it, neither is read. */
   input?: Input<B>;
-  /** Request header that its handler needs, besides the API key. */
+  /** Request header that the handler needs, besides the API key. */
   header?: HeaderName;
-  /** How it goes to Redis, where necessary by its input. Default `normal`. */
+  /** How the call is admitted to Redis; may depend on its input. Default `normal`. */
   slot?: Slot | ((input: B) => Slot);
-  /** Units of its work at Redis, beyond those of every call: known by its input, or by its response. */
+  /** Units of work in Redis on top of those of every call, derived from the input or the response. */
   units?: { before?(input: B): number; after?(body: A): number };
   success: Success<A>;
-  /** Transition that it triggers. The statuses in which it is refused follow from the table of transitions. */
+  /** Transition that the call triggers. The table of transitions tells in which statuses it is refused. */
   trigger?: Trigger;
-  /** Error codes of its verb that do not follow from the path, the input or the trigger. */
+  /** Error codes of the verb that don't follow from the path, the input or the trigger. */
   refusals?: readonly ErrorCode[];
   /**
-   * Name of the act that the audit records when a call succeeds. Its handler may return what is recorded, and returns null
-   * when the call has changed nothing.
+   * Name of the act that the audit records if the call succeeds. The handler may return details to record, or null if the
+   * call has changed nothing.
    */
   audit?: `${string}.${string}`;
   /** @returns the body of the response, or a Reply */
@@ -78,18 +78,19 @@ export interface Row<B, A> {
 
 export type Route = Row<unknown, unknown>;
 
-/** Tie a row's handler to its schemas; the table can then contain rows of all kinds. */
+/** Check a row's handler against its schemas, and return it as an entry of the table, which has rows of all types. */
 export const route = <B, A>(row: Row<B, A>): Route => row as unknown as Route;
-/** Success of operations that report only that the request is done. */
+
+/** Response of operations that report only that the request is done. */
 export const DONE: Success<{ success: true }> = { schema: doneResponse, examples: { Done: { success: true } } };
 
-/** Return the body of that success. */
+/** Wait for work, and return the body of `DONE`. */
 export const done = async (work: Promise<void>) => {
   await work;
   return { success: true } as const;
 };
 
-/** The same for work that returns whether it has changed something; otherwise the audit records nothing. */
+/** Wait for work that returns whether it has changed anything, and return `DONE`, with an act to audit only if it has. */
 export const doneIf = async (work: Promise<boolean>, act: Act = {}) => {
   const isChanged = await work;
   return new Reply({ success: true as const }, { act: isChanged ? act : null });

@@ -18,9 +18,9 @@ const SETTINGS = {
   defaults: { maxRetries: 5, retry: { delaySeconds: 10, factor: 2 } },
   requireDeliveryToken: true,
 };
-const PAUSE = { 'The whole space': {}, 'Jobs of two names': { names: ['resize', 'crop'] } };
+const PAUSE = { 'The whole space': {}, 'Jobs with two names': { names: ['resize', 'crop'] } };
 
-/** Return settings as responses show them, with what is paused at the moment. */
+/** Format settings for a response, with what is currently paused. */
 async function shown(store: Store, spaceId: string, settings: SpaceSettings) {
   return shownSettings(settings, await readPaused(store, spaceId));
 }
@@ -34,10 +34,10 @@ export const SPACES: readonly Route[] = [
     scopes: ['spaces:manage'],
     tag: 'Spaces',
     summary: 'Get the settings of a space',
-    description: 'Only what is set, and what is paused.',
+    description: 'Returns only the settings that are set, and what is paused.',
     success: {
       schema: spaceSettings,
-      examples: { 'Some are set': SETTINGS, 'None is set': {}, Paused: { paused: ['resize'] } },
+      examples: { 'Some settings': SETTINGS, 'No settings': {}, Paused: { paused: ['resize'] } },
     },
     handler: async ({ store, spaceId }) => shown(store, spaceId, await readSettings(store, spaceId)),
   }),
@@ -48,14 +48,14 @@ export const SPACES: readonly Route[] = [
     scopes: ['spaces:manage'],
     audit: 'space.settings',
     tag: 'Spaces',
-    summary: 'Change settings of a space',
+    summary: 'Change the settings of a space',
     description:
-      'Changes what the body has, and keeps the rest; null sets a setting back. Every process knows the change within 5 s. `maxPending` and `maxBytes` that a key for every space has set can only be lowered with a key of the space. An unknown field is refused. The space need not have jobs.',
+      "Changes the settings in the body and keeps the others; null resets a setting. All processes apply the change within 5 seconds. Once a key for every space has set `maxPending` or `maxBytes`, a space-bound key can only lower it. The space doesn't need to have jobs. Unknown fields are refused.",
     input: json(settingsChange, {
-      examples: { 'Some settings': SETTINGS, 'Without a limit again': { maxPending: null } },
+      examples: { 'Some settings': SETTINGS, 'Remove a limit': { maxPending: null } },
       isStrict: true,
     }),
-    success: { schema: spaceSettings, examples: { 'What is set now': SETTINGS } },
+    success: { schema: spaceSettings, examples: { 'All settings': SETTINGS } },
     async handler({ store, caller, spaceId, input }) {
       const { settings, isChanged } = await changeSettings(store, caller, spaceId, input);
       const act = isChanged ? { details: { ...input } as JsonObject } : null;
@@ -71,7 +71,7 @@ export const SPACES: readonly Route[] = [
     tag: 'Spaces',
     summary: 'Pause a space',
     description:
-      'From now on no job of the space, or of these names, is claimed. Jobs can be created, and jobs that are delivered or running go on.',
+      'Stops claims in a space, or for certain names in it. You can keep creating jobs, and jobs that are delivered or running continue.',
     input: json(pauseRequest, { examples: PAUSE, isStrict: true }),
     success: DONE,
     handler: ({ store, spaceId, input }) =>
@@ -86,7 +86,7 @@ export const SPACES: readonly Route[] = [
     tag: 'Spaces',
     summary: 'Resume a space',
     description:
-      'Without names it ends every pause of the space, also those of single names. With names it ends only theirs: while the whole space is paused, their jobs stay paused.',
+      'Without `names`, resumes the space and all of its names. With `names`, resumes only these; if the whole space is paused, they stay paused.',
     input: json(pauseRequest, { examples: PAUSE, isStrict: true }),
     success: DONE,
     handler: ({ store, spaceId, input }) =>

@@ -3,10 +3,7 @@ import { advanceClock } from '@yardmaster/store';
 import { json } from '../input/input.js';
 import { type Route, route } from './route.js';
 
-/**
- * The endpoint that only a service with a manual clock has. It is not part of the API: neither ROUTES nor the OpenAPI
- * document contains it.
- */
+/** Endpoint of services with a manual clock. Not part of the API: neither in ROUTES nor in the OpenAPI document. */
 export const TEST_CLOCK: Route = route({
   operation: 'advanceClock',
   method: 'POST',
@@ -17,7 +14,7 @@ export const TEST_CLOCK: Route = route({
   input: json(advanceClockRequest, { examples: {} }),
   success: { schema: clockResponse, examples: { 'An hour later': { now: '2026-01-31T10:30:00.000Z' } } },
   handler: async ({ store, caller, input }) => {
-    // The clock is that of all spaces.
+    // All spaces share the clock.
     if (caller.spaceId !== null) throw new YardmasterError('FORBIDDEN');
     return { now: await advanceClock(store, input.advanceSeconds) };
   },

@@ -7,7 +7,7 @@ import { CLAIMED, OUTCOME, PENDING, TURN } from './examples.js';
 import { poll, SETTLE_SCOPES, settle } from './poll.js';
 import { type Route, route } from './route.js';
 
-/** Endpoints with which workers claim and settle jobs. */
+/** Endpoints for workers to claim and settle jobs. */
 export const WORK: readonly Route[] = [
   route({
     operation: 'pollJobs',
@@ -17,14 +17,14 @@ export const WORK: readonly Route[] = [
     tag: 'Work',
     summary: 'Poll for jobs',
     description:
-      'Claims pending jobs of a space, the oldest first, each for this caller only. The caller must ack them within the delivery window. With `waitSeconds`, the call waits for the first job when none is pending. With `settle`, it first does what the calls for these actions do, in order, and in the same step. The body may be absent.',
+      'Claims pending jobs of a space, oldest first. No other worker gets them; ack them within the delivery window. With `waitSeconds`, the call waits for a job if none is pending. With `settle`, it first reports the outcomes of other jobs, in order and in the same atomic step. The body is optional.',
     input: json(pollRequest, {
       examples: {
-        'One job of any name': {},
-        'Up to ten jobs of two names': { count: 10, types: ['resize', 'crop'] },
-        'In the older spelling': { name: 'resize' },
+        'One job with any name': {},
+        'Up to ten jobs with two names': { count: 10, types: ['resize', 'crop'] },
+        'With the older field': { name: 'resize' },
         'Wait for a job': { types: ['resize'], waitSeconds: 20 },
-        'Complete a job, and get the next one': TURN,
+        'Complete a job and get the next': TURN,
       },
       check: outcomesIn('settle'),
     }),
@@ -38,7 +38,7 @@ export const WORK: readonly Route[] = [
       examples: {
         'A job': { jobs: [CLAIMED] },
         'No pending job': { jobs: [] },
-        'A job was completed': { jobs: [], settled: [{ jobId: CLAIMED.id, success: true }] },
+        'A completed job, and no pending one': { jobs: [], settled: [{ jobId: CLAIMED.id, success: true }] },
       },
     },
     trigger: 'poll',
@@ -53,7 +53,7 @@ export const WORK: readonly Route[] = [
     tag: 'Work',
     summary: 'Settle jobs',
     description:
-      'Does what the calls for these actions do, in order, in one step. Each outcome needs the scope of its action. One that is refused does not affect the others; an invalid one refuses the whole call, and nothing is done.',
+      "Reports the outcomes of several jobs in one call: the same actions as the single calls, in order and in one atomic step. Each outcome requires the scope of its action. An outcome that is refused doesn't affect the others. If an outcome is invalid, the whole call is refused and nothing is done.",
     input: outcomes(settleRequest, {
       examples: { 'Two jobs': { outcomes: [OUTCOME, { jobId: PENDING.id, action: 'keepalive' }] } },
     }),
@@ -62,7 +62,7 @@ export const WORK: readonly Route[] = [
     success: {
       schema: settleResponse,
       examples: {
-        'One was refused': {
+        'One refused outcome': {
           results: [
             { jobId: CLAIMED.id, success: true },
             {
@@ -84,8 +84,8 @@ export const WORK: readonly Route[] = [
     path: '/api/v1/jobs/:jobId/claim',
     scopes: ['jobs:poll'],
     tag: 'Work',
-    summary: 'Claim a job by its id',
-    description: 'Claims this job if it is pending and not paused. A body is not read.',
+    summary: 'Claim a job by ID',
+    description: 'Claims this job if it is pending and not paused. Takes no body.',
     success: {
       schema: claimOutcome,
       examples: {
