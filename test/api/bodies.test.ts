@@ -62,7 +62,7 @@ describe('unreadable bodies', () => {
   const broken = invalid('body must be valid gzip');
   const notUtf8 = invalid('body must be valid UTF-8');
   const over = tooLarge('body must be at most 1048576 bytes');
-  const overInflated = tooLarge('body must be at most 1048576 bytes inflated');
+  const overInflated = tooLarge('body must be at most 1048576 bytes decompressed');
 
   const FAULTS: [what: string, options: CallOptions, refusal: Refusal][] = [
     ['JSON that stops', { raw: '{"name":"work"' }, malformed],

@@ -246,7 +246,7 @@ describe('files of the dashboard', () => {
 
   it('refuses to start without the built dashboard, and explains how to build it', () => {
     expect(readFolder).toThrow(ConfigError);
-    expect(readFolder).toThrow('UI must be false, because the dashboard is not built: run npm run build');
+    expect(readFolder).toThrow('UI is true, but the dashboard is not built: run npm run build, or set UI=false');
   });
 
   it('sends dashboard files uncompressed that gzip would enlarge', () => {
@@ -261,6 +261,6 @@ describe('files of the dashboard', () => {
   it('refuses a dashboard file of unknown content type', () => {
     writeFileSync(join(folder, 'index.html'), '');
     writeFileSync(join(folder, 'assets/font.ttf'), '');
-    expect(readFolder).toThrow('assets/font.ttf of the dashboard has an extension without a content type');
+    expect(readFolder).toThrow('no content type is known for assets/font.ttf of the dashboard');
   });
 });

@@ -114,11 +114,11 @@ const BODY_OVER = 'body must be at most 1048576 bytes';
 it.each([
   ['a list of more than 5 MB', listOf(OVER), {}, `${BODY_OVER}, or 5242880 bytes for a list`],
   ['a chunked list of more than 5 MB', listOf(OVER), chunked, LIST_OVER],
-  ['a list that inflates to more than 5 MB', gzipSync(listOf(OVER)), gzip, `${LIST_OVER} inflated`],
+  ['a list that inflates to more than 5 MB', gzipSync(listOf(OVER)), gzip, `${LIST_OVER} decompressed`],
   ['an object of more than 1 MB', object(1_048_577), {}, BODY_OVER],
   ['a chunked object of more than 1 MB', object(1_048_577), chunked, BODY_OVER],
-  ['an object that inflates to more than 1 MB', gzipSync(object(1_048_577)), gzip, `${BODY_OVER} inflated`],
-  ['an object that inflates to more than 5 MB', gzipSync(object(OVER)), gzip, `${BODY_OVER} inflated`],
+  ['an object that inflates to more than 1 MB', gzipSync(object(1_048_577)), gzip, `${BODY_OVER} decompressed`],
+  ['an object that inflates to more than 5 MB', gzipSync(object(OVER)), gzip, `${BODY_OVER} decompressed`],
   ['a compressed object of more than 1 MB', gzipSync(object(2_000_000), { level: 0 }), gzip, BODY_OVER],
   ['more than 1 MB of blanks', `${' '.repeat(1_048_577)}[]`, {}, BODY_OVER],
   [

@@ -50,7 +50,7 @@ describe('batch of logs', () => {
   const WIRE = 1_048_576;
   const INFLATED = 5_242_880;
   const OVER_WIRE = tooLarge(`body must be at most ${WIRE} bytes`);
-  const OVER_INFLATED = tooLarge(`body must be at most ${INFLATED} bytes inflated`);
+  const OVER_INFLATED = tooLarge(`body must be at most ${INFLATED} bytes decompressed`);
   const OVER_COUNT = tooLarge('logs must have at most 1000 entries');
 
   /** 1,000 messages of just under 5 MB together; the padding sets the exact size. */
@@ -207,8 +207,8 @@ describe('service with its own limits', () => {
       [written('an array', entriesOf(4)), 'logs must have at most 3 entries'],
       [written('NDJSON', entriesOf(4)), 'logs must have at most 3 entries'],
       [padding(4_001), 'body must be at most 4000 bytes'],
-      [padding(3_001), 'body must be at most 3000 bytes inflated'],
-      [gzipped(padding(3_001)), 'body must be at most 3000 bytes inflated'],
+      [padding(3_001), 'body must be at most 3000 bytes decompressed'],
+      [gzipped(padding(3_001)), 'body must be at most 3000 bytes decompressed'],
       [written('an array', ['a', 'x'.repeat(1_501)]), 'logs[1] must be at most 1500 bytes of JSON'],
     ];
     for (const [batch, error] of refused) await expectRefused(own, job, batch, tooLarge(error));

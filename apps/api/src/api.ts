@@ -25,9 +25,9 @@ import { readSite } from './ui/site.js';
 import { createLongPolling } from './waiting/long-polling.js';
 
 /**
- * How long the API trusts a cached key, milliseconds. A revoked key must be useless after 5 s, also when the announcement
- * of its revocation was lost. The time is longer than the store's default, which streams need, because a thousand workers
- * with a key each may poll once a second.
+ * How long the API trusts a cached key, milliseconds. A revoked key must stop working within 5 s, even if the announcement
+ * of its revocation was lost. Longer than the store's default, which streams need, because a thousand workers, each with
+ * its own key, may poll once a second.
  */
 const KEY_CACHE_MS = 4_500;
 
@@ -60,14 +60,14 @@ export interface ApiServerOptions {
   log: Logger;
   /** Streams on the same port. Without them, their paths are unknown. */
   streams?: Streams | undefined;
-  /** Whether the background work of the process is alive. Default: always. */
+  /** Returns whether the background work of the process is alive. Default: always true. */
   isLive?: () => boolean;
 }
 
 /**
  * Create the HTTP server of the API on a server context.
  *
- * @throws ConfigError when UI is true, but the dashboard is not built
+ * @throws ConfigError if UI is true but the dashboard is not built
  */
 export function createApiServer({ context, config, log, streams, isLive = () => true }: ApiServerOptions) {
   const { authenticator, addressOf, audit, reportRejectedKey, isEmit, subscriptions, stopping } = context;
@@ -108,9 +108,9 @@ const sizesOf = (config: ApiConfig): SizeLimits => ({
 });
 
 /**
- * Create the HTTP API as a process of its own.
+ * Create the HTTP API as a separate process.
  *
- * `start` throws a ConfigError when no client could ever authenticate, because there is no ADMIN_API_KEY and no key.
+ * `start` throws a ConfigError if no client could ever authenticate, because there is neither ADMIN_API_KEY nor a key.
  */
 export function createApi(config: ApiConfig & { REDIS_URL: string }, log: Logger): HttpService {
   const context = createServerContext(config, log, { refuseWithoutKeys: true, keyCacheMs: KEY_CACHE_MS });

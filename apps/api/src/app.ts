@@ -27,15 +27,15 @@ import { FEATURES, VERSION } from './version.js';
 
 export interface AppOptions {
   endpoints: readonly Endpoint[];
-  /** Responds with a thrown error. */
+  /** Turns a thrown error into a response. */
   respondWithError: HttpDispatcher['respondWithError'];
-  /** Origins whose pages may call, or `['*']`; undefined: no CORS headers at all. */
+  /** Origins whose pages may call, or `['*']`; undefined for no CORS headers at all. */
   corsOrigins: readonly string[] | undefined;
   /** Streams on the same port. Without them, their paths are unknown. */
   streams?: Streams | undefined;
 }
 
-/** Build the Express app: CORS, Host check, the router of all endpoints, streams, then 404, and one error handler for all. */
+/** Create the Express app: CORS, framing check, router, streams, 404, and a single error handler. */
 export function createApp({ endpoints, respondWithError, corsOrigins, streams }: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -68,11 +68,11 @@ export interface EndpointOptions {
   health: Health;
   /** Limits of this process, for the OpenAPI document. */
   limits: Limits;
-  /** Files of the dashboard; empty when it is off. */
+  /** Files of the dashboard; empty if it is off. */
   site: readonly SiteFile[];
 }
 
-/** Return all endpoints: the rows, those without a key, and the dashboard. */
+/** Return all endpoints: the rows, those that need no key, and the dashboard. */
 export function endpointsOf({ routes, serve, health, limits, site }: EndpointOptions): Endpoint[] {
   const rows = routes.map((route): Endpoint => {
     return { method: route.method, path: route.path, respond: (_req, res, params) => serve(route, params, res) };
@@ -85,7 +85,7 @@ const ASYNCAPI_PATH = '/api/v1/asyncapi.json';
 const INFO_PATH = '/api/v1/info';
 const STREAMS_PATH = '/api/v1/streams.schema.json';
 
-/** Return the first page for people who open the URL of the service. */
+/** Return the start page for people who open the URL of the service. */
 const startPage = (hasUi: boolean) => ({
   name: 'yardmaster',
   version: VERSION,
@@ -103,7 +103,7 @@ const startPage = (hasUi: boolean) => ({
 
 const INFO = { service: 'yardmaster', version: VERSION, features: FEATURES };
 
-/** Return the endpoints without a key: they contain nothing of a space or a job, and proxies have no key to send. */
+/** Return the endpoints that need no key. They reveal nothing about spaces or jobs, and proxies have no key to send. */
 function openEndpoints(health: Health, limits: Limits, start: object): Endpoint[] {
   const probes = PROBES.map((path): Endpoint => {
     return { method: 'GET', path, respond: (_req, res) => respondToCheck(res, path, health) };
@@ -134,13 +134,13 @@ export interface HttpServerOptions extends http.ServerOptions {
 }
 
 /**
- * Create an HTTP server for an Express app whose requests and responses have Express' methods from the start.
+ * Create an HTTP server for an Express app whose requests and responses have Express's methods from the start.
  *
- * Express gives each request and response its own prototype on arrival. V8 then drops its optimizations for that
- * object, which took four fifths of the time of a small request. Here the classes from which Node makes them have
- * Express' properties already, and the app's prototypes are those of the classes, so that the change has no effect.
- * Plain subclasses are fast; instances made with a foreign prototype (Reflect.construct) are slower than unchanged
- * Express. Delete this function when Express no longer changes prototypes; test/api/parts.test.ts then fails.
+ * Express replaces the prototype of each request and response on arrival. V8 then drops its optimizations for the object,
+ * which cost four fifths of the time of a small request. Here, the classes that Node instantiates already have Express's
+ * properties, and the app's prototypes are those of the classes, so that the replacement has no effect. Plain subclasses
+ * are fast; instances with a foreign prototype (Reflect.construct) are slower than plain Express. Delete this function
+ * when Express no longer replaces prototypes; test/api/parts.test.ts then fails.
  */
 export function createHttpServer(app: Express, options: HttpServerOptions): http.Server {
   const { streams, ...serverOptions } = options;
@@ -152,7 +152,7 @@ export function createHttpServer(app: Express, options: HttpServerOptions): http
   for (const { prototype } of [ExpressRequest, ExpressResponse]) {
     Object.defineProperty(prototype, 'app', { configurable: true, enumerable: true, writable: true, value: app });
   }
-  // The types require Express' own interfaces; by the lines above, these classes have every property of them.
+  // The types require Express's own interfaces; the lines above give these classes all of their properties.
   app.request = ExpressRequest.prototype as unknown as Express['request'];
   app.response = ExpressResponse.prototype as unknown as Express['response'];
 

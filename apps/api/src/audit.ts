@@ -5,23 +5,23 @@ import type { Act, Call } from './call.js';
 /** Spaces of the jobs on which calls act; null for an unknown job. */
 const spacesOfJobs = new WeakMap<Call, Promise<string | null>>();
 
-/** Whether an act is one on the job in the path. */
+/** Return whether an act is about the job in the path. */
 const isOnJob = (action: string) => action.startsWith('job.');
 
 /**
- * Find out the space of an act before its handler runs: afterwards, the job may be gone. The read is sent to Redis together
- * with the handler's first command, so the call needs no other round trip.
+ * Look up the space of an act before its handler runs, because the job may be gone afterwards. The read is sent to Redis
+ * together with the handler's first command, so it costs no extra round trip.
  */
 export function beginAct(action: string, call: Call): void {
-  // The handler refuses jobs of other spaces than the caller's.
+  // The handler refuses jobs outside the caller's space.
   if (!isOnJob(action) || call.id === '' || call.caller.spaceId !== null) return;
   const reading = readSpaceOf(call.store, call.id).catch(() => null);
   spacesOfJobs.set(call, reading);
 }
 
 /**
- * Log an act that succeeded, and add it to the audit. If this process ends in between, neither exists; if Redis fails, only
- * the log line does.
+ * Log an act that succeeded and add it to the audit. If this process dies first, neither exists; if Redis fails, only the
+ * log line does.
  */
 export async function recordAct(action: string, call: Call, { spaceId, jobId, details = {} }: Act = {}): Promise<void> {
   const { req, res, caller, deps } = call;

@@ -9,33 +9,33 @@ import type { Place, Places } from './limits/places.js';
 import type { RedisQueue } from './limits/redis-queue.js';
 import type { LongPolling } from './waiting/long-polling.js';
 
-/** Size limits, which operators may change. */
+/** Size limits, which operators can change. */
 export interface SizeLimits {
-  /** Whole body, on the wire and inflated. */
+  /** Whole body, on the wire and decompressed. */
   bodyBytes: number;
-  /** Body that is a list of jobs, on the wire and inflated. */
+  /** Body that is a list of jobs, on the wire and decompressed. */
   batchBytes: number;
   /** `payload` and `result`, as JSON text. */
   payloadBytes: number;
   /** Progress, checkpoint, event and error, as JSON text. */
   eventBytes: number;
-  /** A batch of logs, on the wire. */
+  /** Batch of logs, on the wire. */
   logWireBytes: number;
-  /** A batch of logs, inflated. */
+  /** Batch of logs, decompressed. */
   logBatchBytes: number;
-  /** One log entry, as JSON text. */
+  /** Log entry, as JSON text. */
   logEntryBytes: number;
-  /** Entries of a batch. */
+  /** Number of entries per batch of logs. */
   logEntries: number;
 }
 
-/** What all calls of a process share. */
+/** State and services that all calls of a process share. */
 export interface Dependencies extends KeyCheck {
   store: Store;
   log: Logger;
-  /** Return the master secrets of the callback secrets of all spaces, newest first; none when callbacks are not signed. */
+  /** Return the master secrets for signing callbacks, newest first; empty if callbacks are not signed. */
   callbackMasters(): readonly Buffer[];
-  /** Whether the mode is COMPAT=emit. */
+  /** Whether COMPAT=emit is set. */
   isEmit: boolean;
   sizes: SizeLimits;
   inflateBudget: InflateBudget;
@@ -43,42 +43,42 @@ export interface Dependencies extends KeyCheck {
   /** Return the address of a request's client. */
   addressOf(req: Request): string;
   audit: Audit;
-  /** How long Redis may take over one request, milliseconds. */
+  /** How long Redis may take for one request, milliseconds. */
   budgetMs: number;
   redisQueue: RedisQueue;
-  /** Places of requests whose body has not arrived, and of requests that are served. */
+  /** Places for requests whose body is still arriving, and for requests that are being served. */
   places: { arriving: Places; inFlight: Places };
   keyLimiter: KeyLimiter;
   waiting: LongPolling;
 }
 
-/** What a path names. */
+/** IDs in a path. */
 export interface Params {
-  /** Space in the path; '' where the path has none. */
+  /** ID of the space in the path; '' if it has none. */
   spaceId: string;
-  /** Job, API key or operation in the path; '' where the path has none. */
+  /** ID of the job, API key or operation in the path; '' if it has none. */
   id: string;
 }
 
-/** One request after its checks: key, scope, path and input are valid. */
+/** A request that has passed its checks: path, key, scope and input are valid. */
 export interface Call<B = unknown> extends Params {
   deps: Dependencies;
   store: Store;
   req: Request;
   res: Response;
   caller: Principal;
-  /** Tenant whose share of the service the call uses, see tenantOf. */
+  /** Tenant whose share of the service the call uses; see tenantOf. */
   tenant: string;
   place: Place;
-  /** Bytes of the body, inflated. */
+  /** Size of the decompressed body in bytes. */
   bytes: number;
   /** Output of the row's `input`. */
   input: B;
-  /** Value of the row's request header; null without it. */
+  /** Value of the row's request header; null if absent. */
   header: string | null;
 }
 
-/** The body of a response, and what is special about the response. */
+/** The body of a response, and how the response differs from the row's default. */
 export class Reply<A> {
   constructor(
     readonly body: A,
@@ -90,15 +90,15 @@ interface ReplyMore<A> {
   /** Default: that of the row. */
   status?: number;
   headers?: Record<string, string>;
-  /** What the audit records, for a row with `audit`. Nothing secret, and no data of jobs. Null when the call has changed nothing. */
+  /** What the audit records, for rows with `audit`; never secrets or data of jobs. Null if the call has changed nothing. */
   act?: Act | null;
-  /** Waits without a slot at Redis, and returns the body to send instead. It must not keep the input of the call. */
+  /** Wait without a Redis slot and return the body to send instead. Must not retain the input of the call. */
   wait?: () => Promise<A>;
 }
 
 const NOTHING_MORE = {};
 
-/** What the audit records of a call, besides what every call has. */
+/** What the audit records of a call, in addition to the fields of every act. */
 export interface Act {
   /** Default: the space of the path, of the caller's key, or of the job. */
   spaceId?: string | null;
@@ -107,5 +107,5 @@ export interface Act {
   details?: JsonObject;
 }
 
-/** Examples for the OpenAPI document: each value under a sentence that describes it. */
+/** Examples for the OpenAPI document, by summary. */
 export type Examples = Record<string, unknown>;

@@ -22,28 +22,28 @@ export interface DispatcherOptions
   extends Omit<Dependencies, 'inflateBudget' | 'batchBudget' | 'budgetMs' | 'keyLimiter' | 'places'> {
   /** Counts the requests that are being served. */
   requests: Pick<RequestMetrics, 'inFlight'>;
-  /** Most requests that are served at once, and most whose body has not arrived; more are refused. */
+  /** Maximum number of requests served at once, and of requests whose body is still arriving; more are refused. */
   maxInFlight: number;
-  /** Called for each request that is refused as OVERLOADED. */
+  /** Called for each request refused as OVERLOADED. */
   onOverloaded: () => void;
 }
 
 /** Responds to requests for rows. */
 export interface HttpDispatcher {
-  /** Respond to a request for a row. @throws YardmasterError; any other error is a bug */
+  /** Serve a request for a row. @throws YardmasterError; any other error is a bug */
   serve(route: Route, params: Params, res: Response): Promise<void>;
-  /** Respond with the thrown error, and log it. */
+  /** Respond with the thrown error and log it. */
   respondWithError(thrown: unknown, req: Request, res: Response): void;
 }
 
-/** Bytes in memory at once: of batches of logs, and of lists of jobs that are larger than other bodies. */
+/** Maximum bytes in memory: of log batches, and of lists of jobs that are larger than other bodies. */
 const MAX_LOG_BYTES = 16 * 1_048_576;
 const MAX_BATCHED_BYTES = 32 * 1_048_576;
 
 /** Share of `maxInFlight` that is reserved for urgent calls: a running job must not time out because creates wait. */
 const RESERVED = 0.1;
 
-/** Create the functions that respond to requests, with their shared budgets. */
+/** Create the dispatcher of a process, with its shared budgets. */
 export function createDispatcher({
   log,
   requests,
@@ -57,7 +57,7 @@ export function createDispatcher({
   const all = { max: maxInFlight, reserved: RESERVED };
   const places = {
     inFlight: new Places({ ...all, counter: requests }),
-    // Bodies may take their time, so others could not wait until a tenant has no more than half.
+    // Bodies may arrive slowly, so other tenants could not wait for a large one to shrink to half.
     arriving: new Places({ ...all, isHalfAlways: true }),
   };
   const inflateBudget = new InflateBudget({
@@ -86,19 +86,19 @@ export function createDispatcher({
       const requestId = requestIdOfResponse(res);
       const error = thrown instanceof YardmasterError ? thrown : internalError(requestId);
       const line = { requestId, method: req.method, path: req.path, code: error.code };
-      // A client that has left gets no refusal; it is counted with status 499.
+      // A client that has disconnected gets no refusal; it is counted with status 499.
       if (error.code === 'OVERLOADED' && !res.closed) onOverloaded();
       if (error !== thrown) log.error({ ...line, err: thrown }, 'request failed');
       else if (error.status >= 500) logOutage(error, line);
       else log.debug(line, 'request refused');
-      // A half-written response can only be cut off.
+      // A partly written response can only be cut off.
       if (res.headersSent) res.destroy();
       else sendError(res, error);
     },
   };
 }
 
-/** Log each request of a server after its response, at level debug. At other levels it costs nothing. */
+/** Log each request of a server after its response, at level debug. Costs nothing at other levels. */
 export function logRequests(server: Server, log: Logger): void {
   if (!log.isLevelEnabled('debug')) return;
   server.prependListener('request', (req, res) => {

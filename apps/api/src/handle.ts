@@ -20,10 +20,10 @@ import { PER_BYTE } from './limits/units.js';
 import { ANY_KEY, type Route } from './routes/route.js';
 
 /**
- * Serve one request for one endpoint. The contract sets the order of the checks: path, key, scope, body, job. The limits of
- * the key come before its scopes, so that a refused call costs nothing more.
+ * Serve a request for an endpoint. The contract sets the order of the checks: path, key, scope, body, job. The limits of
+ * the key are checked before its scopes, so that a rate-limited call costs nothing more.
  *
- * @param place where the request is counted while it is served
+ * @param at.place where the request is counted while it is served
  * @throws YardmasterError; any other error is a bug
  */
 export async function handle(
@@ -42,7 +42,7 @@ export async function handle(
   }
 }
 
-/** @param at.access gets who calls, as soon as that is known */
+/** @param at.access receives the caller as soon as it is known */
 async function serve(
   route: Route,
   { spaceId, id }: Params,
@@ -64,12 +64,12 @@ async function serve(
   access.caller = caller;
   const tenant = tenantOf(caller, spaceId);
   setTenant(req.socket, tenant, route.slot === 'urgent');
-  // Once more when the body has arrived; but a body that is not read costs nothing.
+  // Checked again once the body has arrived, but refusing now saves reading it.
   deps.places.inFlight.check(tenant, mayBeUrgent(route));
   deps.keyLimiter.take(caller, res);
   if (route.scopes !== ANY_KEY) authorize(caller, route.scopes, spaceId);
 
-  // An act takes effect before a replica confirms it, so it is recorded first.
+  // An act takes effect before a replica confirms it, so record it before waiting for the confirmation.
   const unconfirmed = route.audit === undefined || deps.store.replicated === null ? null : [];
   const store = unconfirmed === null ? deps.store : { ...deps.store, unconfirmed };
   const header = route.header === undefined ? null : requestHeader(req, route.header);
@@ -84,23 +84,23 @@ async function serve(
   if (route.audit !== undefined && act !== null) await recordAct(route.audit, call, act);
   if (unconfirmed !== null) await Promise.all(unconfirmed);
   if (reply.more.wait === undefined) return reply;
-  call.input = undefined; // Thousands of calls may wait, and each of these may be large.
+  call.input = undefined; // Thousands of calls may be waiting, each with a large input.
   return new Reply(await reply.more.wait(), reply.more);
 }
 
 const IN_SPACE = '/api/v1/spaces/:';
 
-/** Whether a call may be urgent, as far as is known before its body has arrived: a poll may have outcomes. */
+/** Return whether a call may be urgent, before its body is known: a poll may have outcomes. */
 const mayBeUrgent = ({ slot, trigger }: Route) => slot === 'urgent' || trigger === 'poll';
 
-/** Find out who calls, with a slot at Redis. @throws UNAUTHENTICATED, UNAVAILABLE, OVERLOADED */
+/** Authenticate the caller in a Redis slot. @throws UNAUTHENTICATED, UNAVAILABLE, OVERLOADED */
 function identify(
   route: Route,
   apiKey: unknown,
   { res: { req }, place }: { res: Response; place: Place },
   deps: Dependencies,
 ): Promise<Principal> {
-  // The tenant is not known yet. A client that sends wrong keys shares with others of its address.
+  // The tenant is not known yet. Clients with wrong keys share one tenant per address.
   const tenant = tenantAt(deps.addressOf(req));
   const isUrgent = mayBeUrgent(route);
   place.moveTo(deps.places.inFlight, tenant, isUrgent);
@@ -111,18 +111,18 @@ function identify(
 async function readAndRun(input: Input<unknown>, route: Route, call: Call, withinMs: number): Promise<unknown> {
   const held = new Held();
   try {
-    // A request counts once its body has arrived: otherwise clients that send slowly would take all places.
+    // A request takes a place only once its body has arrived; otherwise slow clients would take all places.
     if (input.body !== null && !hasNoBody(call.req))
       call.place.moveTo(call.deps.places.arriving, call.tenant, mayBeUrgent(route));
     call.input = await input.read(call, held);
     return await run(route, call, withinMs);
   } finally {
-    // Not when the response closes: a response behind another one never closes after a disconnect.
+    // Not on the response's `close`: a response queued behind another one never closes after a disconnect.
     held.done();
   }
 }
 
-/** Run the handler, with a slot at Redis where it needs one. */
+/** Run the handler, in a Redis slot if it needs one. */
 function run({ slot = 'normal', units, audit, handler }: Route, call: Call, withinMs: number): Promise<unknown> {
   const { deps, tenant, place, bytes, input } = call;
   const kind = typeof slot === 'function' ? slot(input) : slot;

@@ -5,11 +5,11 @@ import type { Params } from './call.js';
 
 /** One method of one path. */
 export interface Endpoint {
-  /** GET serves HEAD as well. */
+  /** GET also serves HEAD. */
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Path with at most one parameter, directly below its collection: `/api/v1/jobs/:jobId/ack`. */
+  /** Path with at most one parameter, right after its collection: `/api/v1/jobs/:jobId/ack`. */
   path: string;
-  /** Route in the metrics. Default: the path. */
+  /** Route label in the metrics. Default: the path. */
   route?: string;
   respond(req: Request, res: Response, params: Params): void | Promise<void>;
 }
@@ -18,21 +18,21 @@ interface Entry {
   route: string;
   paramsOf: (id: string) => Params;
   methods: Map<string, Endpoint['respond']>;
-  /** Methods of the path, as the `Allow` header lists them. */
+  /** Methods of the path, formatted for the `Allow` header. */
   allow: string;
-  /** Entries of paths with this word in place of the id: `/api/v1/keys/self`. */
+  /** Entries of paths with a fixed word in place of the ID, by that word: `/api/v1/keys/self`. */
   words: Map<string, Entry> | null;
 }
 
-/** Collection, id, and the rest of a path. */
+/** The collection, the ID and the rest of a path. */
 const WITH_ID = /^(\/api\/v1\/[a-z]+\/)([^/]+)(.*)$/;
 
 /**
- * Create a router that finds an endpoint by one expression and one look-up. It responds to other methods of a known
- * path with 405, and to OPTIONS with the methods; an unknown path goes to the next handler.
+ * Create a router that finds an endpoint with one regular expression and one lookup. On a known path, it answers OPTIONS
+ * with the allowed methods and refuses other methods with 405; it passes unknown paths to the next handler.
  *
- * Express' own routes would be tried one after the other, which costs a job 10% more CPU (docs/performance/profile.md). As
- * there, a slash at the end is ignored, and upper and lower case differ.
+ * Express tries its routes one by one, which costs 10% more CPU per job (docs/performance/profile.md). As in Express, a
+ * trailing slash is ignored and paths are case-sensitive.
  */
 export function createRouter(endpoints: readonly Endpoint[]): RequestHandler {
   const table = tableOf(endpoints);
@@ -51,9 +51,9 @@ export function createRouter(endpoints: readonly Endpoint[]): RequestHandler {
   };
 }
 
-/** Return the path without a slash at its end; undefined for an invalid URL. */
+/** Return the path without a trailing slash; undefined for an invalid URL. */
 function pathOf(req: Request): string | undefined {
-  // Usual URLs are paths already; Express would parse them.
+  // Most URLs are plain paths, which need no parsing.
   const path = USUAL_PATH.test(req.url) ? req.url : parsedPathOf(req);
   return path?.endsWith('/') ? path.slice(0, -1) : path;
 }
@@ -68,7 +68,7 @@ function parsedPathOf(req: Request): string | undefined {
   }
 }
 
-/** Return what an id in a path means, by the name of the parameter; a path without one ignores the id. */
+/** Return a function that assigns the ID in a path to its parameter; a path without a parameter ignores the ID. */
 function paramsBy(parameter: string): (id: string) => Params {
   if (parameter === '') return () => NO_PARAMS;
   return parameter === ':spaceId' ? (spaceId) => ({ spaceId, id: '' }) : (id) => ({ spaceId: '', id });
@@ -80,7 +80,7 @@ const keyOf = ([, collection, , rest]: RegExpExecArray) => `${collection}:${rest
 
 function tableOf(endpoints: readonly Endpoint[]): Map<string, Entry> {
   const table = new Map<string, Entry>();
-  // A path with a word in place of the id belongs to the entry of the path with the id, which is made first.
+  // A path with a word in place of the ID belongs to the entry of the path with the ID, which must exist first.
   const wordLast = [...endpoints].sort((a, b) => Number(hasWord(a.path)) - Number(hasWord(b.path)));
   for (const { method, path, route = path, respond } of wordLast) {
     const entry = entryOf(table, path, route);
@@ -92,7 +92,7 @@ function tableOf(endpoints: readonly Endpoint[]): Map<string, Entry> {
   return table;
 }
 
-/** Return the entry of a path, which is made when it is not there yet. */
+/** Return the entry of a path, creating it if needed. */
 function entryOf(table: Map<string, Entry>, path: string, route: string): Entry {
   const match = WITH_ID.exec(path);
   if (match === null) return entryIn(table, path.replace(/\/$/, ''), route);
@@ -114,7 +114,7 @@ function entryIn(entries: Map<string, Entry>, key: string, route: string, parame
   return entry;
 }
 
-/** Whether a path has a word in place of an id. */
+/** Return whether a path has a word in place of an ID. */
 const hasWord = (path: string) => WITH_ID.exec(path)?.[2]?.startsWith(':') === false;
 
 function decoded(id: string): string {

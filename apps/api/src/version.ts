@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** Version of this release, as the package has it. */
+/** Version of this release, from package.json. */
 export const VERSION: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
 
-/** Optional parts of the API. A client that must also work with other versions checks here before it relies on one. */
+/** Features of this version. Clients that must work with other versions check here before relying on one. */
 export const FEATURES = [
   'idempotency',
   'unique',

@@ -15,18 +15,18 @@ import type { z } from 'zod';
 import type { Call, Examples, SizeLimits } from '../call.js';
 import { readJson } from './body.js';
 
-/** What a row reads of a request. */
+/** What a row reads from a request. */
 export interface Input<B> {
   /** Schemas of the query. */
   queries: readonly z.ZodType[];
-  /** Names of the parameters of the query; others are refused. */
+  /** Names of the query parameters; others are refused. */
   parameters: readonly string[];
-  /** The body, as the OpenAPI document describes it; null when it is not read. */
+  /** Description of the body for the OpenAPI document; null if it is not read. */
   body: BodyDescription | null;
   /**
-   * Read and check it.
+   * Read and validate the input.
    *
-   * @param held keeps what a large body has reserved, until the request is done
+   * @param held holds what a large body has reserved until the request is done
    * @throws INVALID_REQUEST, TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, FORBIDDEN, OVERLOADED
    */
   read(call: Call, held: Held): B | Promise<B>;
@@ -36,19 +36,19 @@ export interface Input<B> {
 export interface BodyDescription {
   /** Schema and examples by content type. */
   content: Record<string, { schema: z.ZodType; examples: Examples }>;
-  /** For a body that may be a list, too. */
+  /** Present if the body may also be a list. */
   list?: { schema: z.ZodType; examples: Examples; response: z.ZodType; responses: Examples };
   isOptional: boolean;
-  /** Return how large it may be, in sentences. */
+  /** Describe the size limits in sentences. */
   sizes(limits: SizeLimits): string;
 }
 
-/** Keeps what a request has reserved until it is done. Its client may disconnect while it waits for a reservation. */
+/** Holds what a request has reserved until it is done. The client may disconnect while the reservation is pending. */
 export class Held {
   #release: () => void = () => undefined;
   #isDone = false;
 
-  /** Set the function to be called when the request is done, however it ends. */
+  /** Set the function to call once the request is done; call it immediately if it already is. */
   hold(release: () => void): void {
     if (this.#isDone) release();
     else this.#release = release;
@@ -61,9 +61,9 @@ export class Held {
 }
 
 /**
- * Input from the query alone.
+ * Create an input that reads only the query.
  *
- * @param check refuses a caller that may not ask for this
+ * @param check refuses callers that aren't allowed to make this request
  */
 export function query<Q>(schema: z.ZodType<Q>, check?: (query: Q, call: Call) => void): Input<Q> {
   const fields = knownFieldsOf(schema);
@@ -73,7 +73,7 @@ export function query<Q>(schema: z.ZodType<Q>, check?: (query: Q, call: Call) =>
     parameters: fields instanceof Map ? [...fields.keys()] : [],
     body: null,
     read(call) {
-      // Express would parse the URL of every request.
+      // Checked first, because `req.query` parses the URL.
       const isNone = ofNone.success && !call.req.url.includes('?');
       if (!isNone) checkPercentEncoding(call.req.url);
       const input = isNone ? ofNone.data : validate(schema, call.req.query, 'query');
@@ -83,7 +83,7 @@ export function query<Q>(schema: z.ZodType<Q>, check?: (query: Q, call: Call) =>
   };
 }
 
-/** Refuse a query that Express would read with U+FFFD in the place of what is malformed. @throws INVALID_REQUEST */
+/** Refuse malformed percent-encoding in a query, which Express would replace with U+FFFD. @throws INVALID_REQUEST */
 function checkPercentEncoding(url: string): void {
   try {
     decodeURIComponent(url.slice(url.indexOf('?') + 1));
@@ -92,7 +92,7 @@ function checkPercentEncoding(url: string): void {
   }
 }
 
-/** Input from the query and from a body. */
+/** Create an input that reads both the query and a body. */
 export const withQuery = <Q, B>(ofQuery: Input<Q>, ofBody: Input<B>): Input<{ query: Q; body: B }> => ({
   ...ofQuery,
   body: ofBody.body,
@@ -107,15 +107,15 @@ export const JSON_TYPE = 'application/json';
 export interface JsonOptions {
   examples: Examples;
   sizes?: readonly SizeRule[];
-  /** Whether unknown fields are always refused, because an ignored one would leave its caller in a wrong belief. */
+  /** Whether unknown fields are always refused, because ignoring one would mislead the caller. */
   isStrict?: true;
   /** Value of an absent body. Default `{}`; the schema then reports its missing fields. */
   absent?: null;
-  /** Check the sizes of further parts. @throws TOO_LARGE */
+  /** Check the sizes of other parts. @throws TOO_LARGE */
   check?: (measured: Measured, limits: SizeLimits) => void;
 }
 
-/** The values of a JSON body: what they are checked for. */
+/** How to validate a JSON body. */
 export interface JsonValue<B> extends JsonOptions {
   schema: z.ZodType<B>;
   fields: KnownFields;
@@ -127,7 +127,7 @@ export const jsonValue = <B>(schema: z.ZodType<B>, options: JsonOptions): JsonVa
   fields: knownFieldsOf(schema),
 });
 
-/** Input from a JSON body. */
+/** Create an input that reads a JSON body. */
 export function json<B>(schema: z.ZodType<B>, options: JsonOptions): Input<B> {
   const value = jsonValue(schema, options);
   return {
@@ -144,7 +144,7 @@ export function json<B>(schema: z.ZodType<B>, options: JsonOptions): Input<B> {
   };
 }
 
-/** Check a parsed body. @throws INVALID_REQUEST, TOO_LARGE */
+/** Validate a parsed body. @throws INVALID_REQUEST, TOO_LARGE */
 export function checkJson<B>(
   { schema, fields, isStrict, absent, sizes, check }: JsonValue<B>,
   { value = absent === null ? null : {}, bytes }: { value: unknown; bytes: number },
@@ -161,18 +161,18 @@ export function checkJson<B>(
   return input;
 }
 
-/** Whether a body may be absent: its schema accepts the value that then replaces it. */
+/** Return whether a body may be absent: its schema accepts the value that replaces it. */
 export const isOptional = ({ schema, absent }: JsonValue<unknown>) =>
   schema.safeParse(absent === null ? null : {}).success;
 
-export const wholeOf = (bytes: number) => `At most ${bytes} bytes, on the wire and inflated.`;
+export const wholeOf = (bytes: number) => `At most ${bytes} bytes, on the wire and decompressed.`;
 
 export const partsOf = ({ sizes = [] }: JsonOptions, limits: SizeLimits) =>
   sizes.map((rule) => sentenceOf(rule, limits));
 
-export const MAY_BE_GZIP = 'It may be compressed, with `content-encoding: gzip`.';
+export const MAY_BE_GZIP = 'The body can be compressed with `Content-Encoding: gzip`.';
 
-/** A valid value, and the size of the JSON text from which it was parsed. */
+/** A valid value, and the size of the JSON text that it was parsed from. */
 export interface Measured {
   input: unknown;
   bytes: number;
@@ -184,21 +184,21 @@ export interface SizeRule {
   limit: 'payloadBytes' | 'eventBytes';
 }
 
-/** Size rule of data that an event contains. */
+/** Size rule of the data of an event. */
 export const eventSize = (path: string | null): readonly SizeRule[] => [{ path, limit: 'eventBytes' }];
 
-/** Size rule of a payload or a result. */
+/** Size rule of a payload or result. */
 export const payloadSize = (path: string): readonly SizeRule[] => [{ path, limit: 'payloadBytes' }];
 
-/** Return a rule as a sentence. */
+/** Format a rule as a sentence. */
 export const sentenceOf = ({ path, limit }: SizeRule, limits: SizeLimits) =>
-  `${path === null ? 'The value' : `\`${path}\``} is at most ${limits[limit]} bytes of JSON.`;
+  `${path === null ? 'The value' : `\`${path}\``} is limited to ${limits[limit]} bytes of JSON.`;
 
-/** How many times longer JSON text may be than the text from which it was parsed: `1e20` is written as 21 digits. */
+/** How many times longer JSON can get when it is parsed and serialized again: `1e20` becomes 21 digits. */
 const GROWTH = 6;
 
 /**
- * Refuse an input of which a part is over its limit, as JSON text.
+ * Refuse an input if one of its parts, as JSON text, is over its limit.
  *
  * @param at path of the input in the body; '' for the whole body
  * @throws TOO_LARGE
@@ -220,10 +220,10 @@ export function checkSizes(
 }
 
 /**
- * Refuse the unknown fields of a body if the client prefers that; otherwise list them in a header of the response, which
- * may be an error.
+ * Refuse the unknown fields of a body if the client prefers that; otherwise list them in a header of the response, even if
+ * the response is an error.
  *
- * @param isStrict whether the endpoint refuses them in any case
+ * @param isStrict whether the endpoint always refuses them
  * @throws INVALID_REQUEST
  */
 export function reportUnknownFields(
@@ -238,11 +238,11 @@ export function reportUnknownFields(
   else if (found.length > 0) res.setHeader('x-ignored-fields', listOf(found));
 }
 
-/** One preference of a list, in which quoted commas do not separate. */
+/** One preference of a list. Commas inside quotes don't separate preferences. */
 const PREFERENCE = /(?:"[^"]*"|[^",])+/g;
 const HANDLING = /^\s*handling\s*=\s*("?)(\w+)\1\s*(?:;|$)/i;
 
-/** Whether the first preference about handling is `handling=strict`. @see RFC 7240 §2, §4.4 */
+/** Return whether the first `handling` preference is `strict`. @see RFC 7240 §2, §4.4 */
 function prefersStrict(prefer: string | string[] | undefined): boolean {
   if (prefer === undefined) return false;
   for (const preference of String(prefer).match(PREFERENCE) ?? []) {
@@ -252,10 +252,10 @@ function prefersStrict(prefer: string | string[] | undefined): boolean {
   return false;
 }
 
-/** Most characters of the list: proxies refuse responses whose headers have more than 4 KB. */
+/** Maximum length of the list: proxies refuse responses with more than 4 KB of headers. */
 const LIST_CHARACTERS = 2_048;
 
-/** Write the paths of fields as a list in ASCII, from which `decodeURIComponent` gets each path back. */
+/** Format the paths of fields as an ASCII list; `decodeURIComponent` restores each path. */
 function listOf(found: readonly UnknownName[]): string {
   let list = '';
   for (const { path } of found) {
@@ -268,7 +268,7 @@ function listOf(found: readonly UnknownName[]): string {
 
 const MAX = LIMITS.idempotencyKeyCharacters;
 
-/** Request headers of endpoints, by name: the pattern of their values, and what a value must be. */
+/** Request headers of endpoints by name, with the pattern that values must match and its description for errors. */
 export const REQUEST_HEADERS = {
   'idempotency-key': {
     pattern: new RegExp(`^[ -~]{1,${MAX}}$`),
@@ -279,7 +279,7 @@ export const REQUEST_HEADERS = {
 export type HeaderName = keyof typeof REQUEST_HEADERS;
 
 /**
- * Return the value of a request header; null without the header.
+ * Return the value of a request header; null if it is absent.
  *
  * @throws INVALID_REQUEST
  * @see docs/idempotency.md
@@ -287,7 +287,7 @@ export type HeaderName = keyof typeof REQUEST_HEADERS;
 export function requestHeader({ headers, rawHeaders }: IncomingMessage, name: HeaderName): string | null {
   const value = headers[name];
   if (value === undefined) return null;
-  // Node joins the values of a header that appears twice.
+  // Node joins the values of a repeated header.
   const isRepeated = rawHeaders.filter((raw, i) => i % 2 === 0 && raw.toLowerCase() === name).length > 1;
   if (isRepeated) throw new YardmasterError('INVALID_REQUEST', `${name} must appear at most once`);
   const { pattern, rule } = REQUEST_HEADERS[name];

@@ -41,29 +41,29 @@ import {
 } from './input.js';
 import { partsOf, skipBlanks, textOf } from './logs/json-parts.js';
 
-/** A list in place of one value. Each item is checked, packed and dropped before the next one is parsed. */
+/** How to read a list in place of a single value. Each item is validated, packed and dropped before the next is parsed. */
 export interface ListOptions<B, P> {
-  /** Most items. */
+  /** Maximum number of items. */
   max: number;
-  /** Noun of the items, for errors. */
+  /** Singular noun for the items, for errors. */
   what: string;
   /** Schemas that describe the body and the response, with examples of both. */
   schema: z.ZodType;
   examples: Examples;
   response: z.ZodType;
   responses: Examples;
-  /** Return the faults that an item has in a list only. */
+  /** Return the faults of an item that would be valid outside a list. */
   faultsOf(item: B): FaultDetail[];
-  /** Return what is kept of a valid item. */
+  /** Convert a valid item to the form that is kept. */
   pack(item: B, call: Call): P;
 }
 
-/** What is kept of the items of a list. */
+/** The packed items of a list. */
 export class Items<P> {
   constructor(readonly items: P[]) {}
 }
 
-/** Input from a JSON body that is one value or a list of such values. */
+/** Create an input that reads a JSON body with a single value or a list of values. */
 export function oneOrMany<B, P>(
   schema: z.ZodType<B>,
   { list, ...options }: JsonOptions & { list: ListOptions<B, P> },
@@ -79,7 +79,7 @@ export function oneOrMany<B, P>(
       sizes: (limits) =>
         [
           wholeOf(limits.bodyBytes),
-          `A list: at most ${limits.batchBytes} bytes, and ${list.max} ${list.what}s.`,
+          `A list is limited to ${limits.batchBytes} bytes and ${list.max} ${list.what}s.`,
           ...partSizes(options, limits),
           MAY_BE_GZIP,
         ].join(' '),
@@ -100,22 +100,22 @@ export function oneOrMany<B, P>(
 
 const invalid = (sentence: string) => new YardmasterError('INVALID_REQUEST', sentence);
 
-/** Bytes of JSON that are parsed before other requests run, see logs/batch.ts. */
+/** Bytes of JSON to parse before other requests get a turn; see logs/batch.ts. */
 const MAX_BYTES_PER_TURN = 256 * 1_024;
 
 interface Packing<B, P> {
   value: JsonValue<B>;
   list: ListOptions<B, P>;
   call: Call;
-  /** Gets the unknown fields. */
+  /** Receives the unknown fields. */
   unknown: UnknownName[];
 }
 
 /**
- * Check and pack the items of a list, one by one: parsed at once, they could take forty times the memory of their text.
+ * Validate and pack the items of a list one by one. Parsed all at once, they could take 40 times the memory of their text.
  *
- * @returns what is kept of them
- * @throws TOO_LARGE, INVALID_REQUEST with `details`, whose paths begin with the place of the item: `[3].name`
+ * @returns the packed items
+ * @throws TOO_LARGE, INVALID_REQUEST with `details` whose paths start with the index of the item: `[3].name`
  */
 async function packItems<B, P>(text: Buffer, { value, list, call, unknown }: Packing<B, P>): Promise<P[]> {
   const { sizes } = call.deps;
@@ -149,7 +149,7 @@ async function packItems<B, P>(text: Buffer, { value, list, call, unknown }: Pac
   return packed;
 }
 
-/** An item that is not checked yet, its size, and its place in the list. */
+/** A parsed item, its size, and its path in the list. */
 interface Item {
   parsed: unknown;
   bytes: number;
@@ -181,24 +181,24 @@ const tooLargeItem = (at: string, limit: number) =>
 
 const OPEN = '['.charCodeAt(0);
 
-/** Whether the text of a body is a list. */
+/** Return whether the text of a body is a list. */
 export const isList = (text: Buffer) => text[skipBlanks(text, 0)] === OPEN;
 
-/** Parse the text of a body. @returns the value and its size; no value without a body. @throws INVALID_REQUEST */
+/** Parse the text of a body. @returns the value and its size; no value if the body is empty. @throws INVALID_REQUEST */
 export const jsonIn = (text: Buffer) =>
   text.length === 0 ? NO_JSON : { value: parseJson(text.toString()), bytes: text.length };
 
-/** Check by the beginning of a body whether it may be as large as a list. */
+/** Decide from the beginning of a body whether it may be as large as a list. */
 type MayBeLarge = (begin: Buffer) => boolean;
 
-/** For an endpoint whose bodies may all be as large as a list. */
+/** Allow every body to be as large as a list. */
 export const ALWAYS: MayBeLarge = () => true;
 
 /**
- * Read the text of a body that may be larger than others. It then needs room in the budget first, until the request is
- * done.
+ * Read the text of a body that may be larger than others. Such a body first needs room in the budget, and holds it until
+ * the request is done.
  *
- * @returns UTF-8; empty without a body
+ * @returns UTF-8 text; empty without a body
  * @throws TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST, OVERLOADED
  */
 export async function readLargeText({ req, deps }: Call, held: Held, mayBeLarge: MayBeLarge): Promise<Buffer> {
@@ -206,7 +206,7 @@ export async function readLargeText({ req, deps }: Call, held: Held, mayBeLarge:
   const reserve = async (bytes: number) => held.hold(await deps.batchBudget.reserve(bytes));
   const isGzip = req.headers['content-encoding'] !== undefined;
   const admit = async (begin: Buffer) => {
-    // A compressed body shows later what it is.
+    // Whether a compressed body is a list is known only later.
     if (!isGzip && !mayBeLarge(begin)) throw tooLarge(bodyBytes);
     const stated = isGzip ? batchBytes : Number(req.headers['content-length'] ?? batchBytes);
     await reserve(stated);
@@ -215,7 +215,7 @@ export async function readLargeText({ req, deps }: Call, held: Held, mayBeLarge:
   const rawBody = hasNoBody(req) ? null : rawBodyOf(req, await readBytes(req, bodyBytes, ofLists), JSON_ONLY);
   if (rawBody === null) return Buffer.alloc(0);
   const most = Math.max(bodyBytes, batchBytes);
-  // Await only what takes time, because each await creates a promise.
+  // Await only when necessary, because each await creates a promise.
   const text = rawBody.isGzip
     ? await inflateText(rawBody, deps.sizes, { mayBeLarge, reserve })
     : checkUtf8(rawBody.bytes, most);
@@ -224,7 +224,7 @@ export async function readLargeText({ req, deps }: Call, held: Held, mayBeLarge:
   return text;
 }
 
-/** Inflate a body. Only its beginning shows that it is a list, when it is larger than other bodies. */
+/** Decompress a body. If it is larger than other bodies, its beginning must show that it is a list. */
 async function inflateText(
   rawBody: RawBody<string>,
   { bodyBytes, batchBytes }: SizeLimits,
@@ -239,7 +239,7 @@ async function inflateText(
     }
   }
   if (!mayBeLarge(await inflateBegin(rawBody.bytes))) throw (isLarge ? tooLarge : tooLargeInflated)(bodyBytes);
-  // A body that is large on the wire has its room already.
+  // A body that is large on the wire already has its reservation.
   if (!isLarge) await reserve(batchBytes);
   return inflateBody(rawBody, batchBytes);
 }

@@ -17,7 +17,7 @@ import {
 } from './input.js';
 import { ALWAYS, jsonIn, readLargeText } from './one-or-many.js';
 
-/** Size rules of each action, which are those of its endpoint. */
+/** Size rules of each action, the same as those of its endpoint. */
 const SIZE_RULES: Partial<Record<Action, readonly SizeRule[]>> = {
   progress: eventSize(null),
   checkpoint: eventSize('data'),
@@ -27,7 +27,7 @@ const SIZE_RULES: Partial<Record<Action, readonly SizeRule[]>> = {
   release: eventSize('reason'),
 };
 
-/** Return a check of the sizes of outcomes, which are in this field of a body. */
+/** Create a check of the sizes of the outcomes in a field of a body. */
 export const outcomesIn =
   <L extends 'outcomes' | 'settle'>(list: L) =>
   ({ input, bytes }: Measured, limits: SizeLimits): void => {
@@ -36,7 +36,7 @@ export const outcomesIn =
       checkSizes(SIZE_RULES[outcome.action], { input: outcome, bytes }, limits, `${list}[${i}]`);
   };
 
-/** Input from a body that is a list of outcomes, which may be as large as a list of jobs. */
+/** Create an input that reads a body with a list of outcomes, which may be as large as a list of jobs. */
 export function outcomes<B>(schema: z.ZodType<B>, options: JsonOptions): Input<B> {
   const value = jsonValue(schema, { ...options, check: outcomesIn('outcomes') });
   return {

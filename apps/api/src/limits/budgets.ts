@@ -5,24 +5,24 @@ import { YardmasterError } from '@yardmaster/protocol';
 import { PerKey } from '@yardmaster/store';
 import pLimit from 'p-limit';
 
-/** Batches inflated at once: Node has this many threads for inflating. */
+/** Batches decompressed at once. Node has this many threads for it. */
 const MAX_PARALLEL = 4;
 
-/** What a budget is for, and its size. */
+/** Purpose and size of a budget. */
 export interface BudgetOptions {
-  /** Most bytes of inflated batches on their way to Redis; memory contains each batch several times. */
+  /** Maximum bytes of decompressed batches on their way to Redis; each batch is in memory several times. */
   maxBytes: number;
-  /** How long a batch waits for the budget. */
+  /** How long a batch waits for the budget, milliseconds. */
   maxWaitMs: number;
-  /** What the batches contain, for the refusal. */
+  /** What the batches contain, for the error. */
   what: string;
   /** Called for each batch that waited too long. */
   onRefused?: () => void;
 }
 
 /**
- * Byte budget of batches that are not stored yet: of logs, or of jobs. Gzip inflates a megabyte from the connection, or
- * only a few kilobytes, to five megabytes in memory. While the budget is used up, the next batches wait as they were sent.
+ * Byte budget for batches of logs or jobs that are not stored yet. With gzip, a megabyte or just a few kilobytes on the
+ * wire can become 5 MB in memory. While the budget is used up, further batches wait in compressed form.
  */
 export class InflateBudget {
   readonly #semaphore = pLimit(MAX_PARALLEL);
@@ -32,13 +32,13 @@ export class InflateBudget {
 
   constructor(options: BudgetOptions) {
     this.#options = options;
-    this.#releases.setMaxListeners(0); // One for each batch that waits.
+    this.#releases.setMaxListeners(0); // One for each waiting batch.
   }
 
   /**
-   * Inflate a batch once the budget allows it, and count it until `release` is called.
+   * Decompress a batch as soon as the budget allows it, and count it until `release` is called.
    *
-   * @throws OVERLOADED when the batch waited too long; any error of `inflate`
+   * @throws OVERLOADED if the batch waited too long; any error of `inflate`
    */
   acquire(inflate: () => Promise<Buffer>): Promise<{ batch: Buffer; release: () => void }> {
     const deadline = this.#deadline();
@@ -50,9 +50,9 @@ export class InflateBudget {
   }
 
   /**
-   * Count bytes of a batch before they arrive, until the returned function is called.
+   * Count the bytes of a batch before they arrive, until the returned function is called.
    *
-   * @throws OVERLOADED when there was no room for them in time
+   * @throws OVERLOADED if no room became available in time
    */
   async reserve(bytes: number): Promise<() => void> {
     const deadline = this.#deadline();
@@ -84,21 +84,21 @@ export class InflateBudget {
   }
 }
 
-/** Responses smaller than this are not counted. A client may have some hundred of them unread on each connection. */
+/** Responses smaller than this are not counted. A client can have about a hundred of them unread on each connection. */
 const COUNTED_BYTES = 4_096;
 
 /** Responses of at least this size are refused first. */
 const LARGE_BYTES = 262_144;
 
-/** Most unread bytes before large responses are refused; other responses are refused at twice that. */
+/** Unread bytes beyond which large responses are refused; other responses are refused at twice that. */
 const MAX_UNREAD_BYTES = 128 * 1_048_576;
 
-/** Most unread bytes in large responses to one tenant, so that a slow client does not use the budget of others. */
+/** Maximum unread bytes of large responses per tenant, so that a slow client doesn't use up the budget of others. */
 const MAX_BYTES_PER_TENANT = MAX_UNREAD_BYTES / 2;
 
 const refusal = (changesNothing: boolean) =>
   changesNothing
-    ? new YardmasterError('OVERLOADED', 'Server is busy sending large responses; send the request again')
+    ? new YardmasterError('OVERLOADED', 'Server is busy sending large responses; retry the request')
     : new YardmasterError('UNAVAILABLE', 'Server is busy sending large responses; the request was carried out');
 
 /** A response that is about to be written. */
@@ -109,23 +109,22 @@ interface Responding {
 }
 
 /**
- * Byte budget of responses that their clients have not read yet. Without a bound, a few hundred clients that send
- * requests and do not read would take all memory. A client that reads nothing for long is cut off by the server's
- * timeout.
+ * Byte budget for responses that their clients have not read yet. Without it, a few hundred clients that send requests
+ * without reading the responses could use up all memory. The server's timeout cuts off clients that stop reading.
  */
 export class ResponseBudget {
   #bytes = 0;
   readonly #byTenant = new PerKey();
-  /** Releases of the unread responses on each connection. */
+  /** Functions that release the unread responses of each connection. */
   readonly #bySocket = new WeakMap<Socket, Set<() => void>>();
 
   /**
-   * Check a response that is about to be written, and count it until it is sent. There must be no await between this
-   * call and the writing, because responses that come at once must see each other.
+   * Check a response that is about to be written, and count it until it is sent. Don't await between this call and the
+   * writing: simultaneous responses must see each other.
    *
-   * @param response.tenant whose share of the bytes it uses, see tenantOf
-   * @param response.changesNothing whether its request changed nothing, so that the client may send it again
-   * @throws OVERLOADED when the budget is used up; UNAVAILABLE when it is used up and the request changed something
+   * @param response.tenant tenant whose share of the bytes it uses; see tenantOf
+   * @param response.changesNothing whether its request changed nothing, so that the client can retry it
+   * @throws OVERLOADED if the budget is used up; UNAVAILABLE if it is and the request changed something
    */
   acquire(res: ServerResponse, { tenant, bytes, changesNothing }: Responding): void {
     const { socket } = res.req;
@@ -142,7 +141,7 @@ export class ResponseBudget {
 
   #hasRoom(tenant: string, bytes: number): boolean {
     const isLarge = bytes >= LARGE_BYTES;
-    // A response of any size may be sent when no other is unread: otherwise no client could ever get it.
+    // A response of any size may be sent if no other is unread; otherwise nobody could ever get it.
     const hasRoom = (unread: number, most: number) => unread === 0 || unread + bytes <= most;
     const hasRoomInAll = hasRoom(this.#bytes, isLarge ? MAX_UNREAD_BYTES : 2 * MAX_UNREAD_BYTES);
     return hasRoomInAll && (!isLarge || hasRoom(this.#byTenant.get(tenant), MAX_BYTES_PER_TENANT));
@@ -153,7 +152,7 @@ export class ResponseBudget {
     this.#byTenant.add(tenant, bytes);
   }
 
-  /** Return the releases of a connection. They run when it closes, because a response behind another never closes. */
+  /** Return the release functions of a connection. They run when it closes: a response queued behind another never does. */
   #releasesOf(socket: Socket): Set<() => void> {
     const known = this.#bySocket.get(socket);
     if (known) return known;

@@ -2,24 +2,24 @@ import { isCluster } from '@yardmaster/redis';
 import { confirmationOf, isReplicated, type SendCall, type Store, sendCalls, type VerbCall } from '@yardmaster/store';
 import { Quickest } from './redis-queue.js';
 
-/** Most jobs that the calls of one script may touch, and characters of their arguments. A larger call is alone in its script. */
+/** Maximum jobs touched by the calls of one script, and characters of their arguments. A larger call gets its own script. */
 const JOBS = 50;
 const CHARACTERS = 256 * 1_024;
 
-/** Every fourth script takes other calls before urgent ones, so that these don't starve. */
+/** Every fourth script takes non-urgent calls first, so that they don't starve. */
 const OTHERS_FIRST = 4;
 
 /**
- * Scripts in flight at once. Two, so that Redis runs one while we read the replies of the other, plus one for each 2 ms of
- * round trip, up to 20. Calls that fill a script gain nothing by waiting, so up to six scripts may be in flight while a full
- * one waits: some 15 ms of work, so an urgent call doesn't wait long behind them.
+ * Scripts in flight at once: two, so that Redis runs one while we read the replies of the other, plus one for each 2 ms of
+ * round-trip time, up to 20. Calls that fill a script gain nothing by waiting, so up to six scripts may be in flight while
+ * a full one waits: about 15 ms of work, so that an urgent call doesn't wait long behind them.
  */
 const LEAST = 2;
 const MS_FOR_EACH = 2;
 const MOST = 20;
 const FULL = 6;
 
-/** How long calls wait for a Redis that does not reply, milliseconds. Then one more script is sent, before it is too late. */
+/** How long calls wait for a Redis that doesn't reply, milliseconds. Then one more script is sent before it is too late. */
 const WAIT_MS = 100;
 
 interface Waiting {
@@ -36,12 +36,12 @@ const charactersOf = ({ verbs }: VerbCall): number => {
   return sum;
 };
 
-/** Verbs on which no running job depends. All others go first. */
+/** Verbs that no running job depends on. All others go first. */
 const NOT_URGENT = /^(create|poll|claim)$/;
 
 /**
  * Sends calls that wait at the same moment in one script, which costs Redis less than a script for each. While fewer scripts
- * are in flight than allowed, nothing waits: a lone call leaves at the end of the event loop's turn, like any command.
+ * are in flight than allowed, nothing waits: a lone call is sent at the end of the event loop iteration, like any command.
  */
 class GroupCommit {
   readonly #store: Store;
@@ -88,7 +88,7 @@ class GroupCommit {
     else this.#stopTimer();
   }
 
-  /** Send one script more than there may be. More than one would hold up urgent calls, if Redis is only slow. */
+  /** Send one script beyond the limit. More than one would delay urgent calls if Redis is merely slow. */
   #sendOneMore(): void {
     this.#stopTimer();
     void this.#sendGroup();
@@ -100,7 +100,7 @@ class GroupCommit {
     this.#timer = undefined;
   }
 
-  /** Take the calls of the next script: as a rule, those that are urgent first. */
+  /** Take the calls of the next script, usually urgent ones first. */
   #takeGroup(): Waiting[] {
     const group: Waiting[] = [];
     let jobs = 0;
@@ -133,7 +133,7 @@ class GroupCommit {
         group.map(({ call }) => call),
       );
       const now = performance.now();
-      if (others === 0) this.#quickest.reset(now - sentAt); // It has waited for no other.
+      if (others === 0) this.#quickest.reset(now - sentAt); // It didn't wait behind any other.
       this.#quickest.record(now - sentAt, now);
       for (const [i, { store, call, resolve, reject }] of group.entries()) {
         const replies = reply[i] as unknown[][];
@@ -142,7 +142,7 @@ class GroupCommit {
         else confirmation.then(() => resolve(replies), reject);
       }
     } catch (error) {
-      // None is sent again, because each may have been carried out.
+      // Never retried, because each call may have been carried out.
       for (const { reject } of group) reject(error);
     }
     this.#underWay--;
@@ -151,7 +151,7 @@ class GroupCommit {
   }
 }
 
-/** Return a store that sends the calls of verbs in groups. On a cluster, a group has the calls of one partition. */
+/** Return a store that sends verb calls in groups. In a cluster, a group contains calls of a single partition. */
 export function inGroups(store: Store): Store {
   const groups = new Map<string, GroupCommit>();
   const send: SendCall = (caller, call) => {

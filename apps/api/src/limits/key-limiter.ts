@@ -2,26 +2,26 @@ import type { ServerResponse } from 'node:http';
 import { type KeyLimits, YardmasterError } from '@yardmaster/protocol';
 import type { KeyBucket, Principal } from '@yardmaster/store';
 
-/** Buckets kept. Beyond that, the one that was used longest ago is dropped, and its key begins with a full one. */
+/** Buckets to keep. Beyond that, the least recently used one is dropped, and its key restarts with a full one. */
 const MAX_BUCKETS = 10_000;
 
-/** What a bucket has left: calls, and when that was so, by `performance.now()`. */
+/** Calls left in a bucket at a point in time, by `performance.now()`. */
 interface Bucket {
   calls: number;
   at: number;
 }
 
 /**
- * Counts the calls of keys with limits, in this process. Each limited key has a bucket of `burst` calls, which is refilled
- * by `perSecond`, and from which the calls of the keys that it made take as well. Keys without limits cost one comparison.
+ * Limits the call rate of keys in this process. Each limited key has a token bucket of `burst` calls that refills at
+ * `perSecond`; calls of the keys that it created draw from it as well. Keys without limits cost one comparison.
  */
 export class KeyLimiter {
   readonly #buckets = new Map<string, Bucket>();
 
   /**
-   * Take a call from each bucket of a key, and set the headers that report what is left in the emptiest one.
+   * Take one call from each bucket of a key, and set headers that report what is left in the emptiest one.
    *
-   * @throws RATE_LIMITED when a bucket is empty; such a call takes nothing
+   * @throws RATE_LIMITED if a bucket is empty; the call then takes nothing
    */
   take({ buckets }: Pick<Principal, 'buckets'>, res: ServerResponse, now = performance.now()): void {
     if (buckets.length === 0) return;
@@ -36,21 +36,21 @@ export class KeyLimiter {
     throw new YardmasterError('RATE_LIMITED', undefined, {}, { retryAfterSeconds });
   }
 
-  /** Return how many calls a bucket has now. */
+  /** Return the number of calls left in a bucket. */
   #callsIn({ keyId, perSecond, burst }: KeyBucket, now: number): number {
     const { calls, at } = this.#buckets.get(keyId) ?? { calls: burst, at: now };
     return Math.min(burst, calls + ((now - at) / 1_000) * perSecond);
   }
 
   #keep(keyId: string, bucket: Bucket): void {
-    this.#buckets.delete(keyId); // It goes to the end of the order.
+    this.#buckets.delete(keyId); // Moves the bucket to the end of the order.
     this.#buckets.set(keyId, bucket);
     if (this.#buckets.size > MAX_BUCKETS) this.#buckets.delete(this.#buckets.keys().next().value as string);
   }
 }
 
 /**
- * Return the headers for clients: the policy, and how many calls are left until the bucket is full again.
+ * Return the rate limit headers: the policy, the calls left, and the seconds until the bucket is full again.
  *
  * @see draft-ietf-httpapi-ratelimit-headers-11
  */

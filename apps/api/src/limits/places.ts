@@ -1,28 +1,28 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import { PerKey } from '@yardmaster/store';
 
-/** How long each tenant is limited to half of the places after another one has last needed a place, milliseconds. */
+/** How long each tenant is limited to half of the places after another one last needed a place, milliseconds. */
 const NEEDED_MS = 10_000;
 
 export interface PlacesOptions {
   max: number;
-  /** Share that is kept for urgent requests, of all places and of the half of a tenant, from 0 to 1. */
+  /** Share of all places, and of a tenant's half, reserved for urgent requests, from 0 to 1. */
   reserved: number;
-  /** Whether one tenant gets at most half of the places even while no other needs any. Default false. */
+  /** Whether a tenant gets at most half of the places even if no other tenant needs any. Default false. */
   isHalfAlways?: boolean;
-  /** Where the number of places that are taken is kept. Default: here. */
+  /** Holds the number of places taken. Default: an internal counter. */
   counter?: { inFlight: number };
 }
 
 /**
- * Places for requests that a process serves at once. One tenant may have all of them while it is alone. Once another tenant
- * finds none, each is limited to half, until for 10 s no tenant but the largest has asked for a place.
+ * Limits the requests that a process serves at once. A tenant that is alone may take all places. Once another tenant finds
+ * none, each tenant is limited to half, until only the largest one has needed a place for 10 seconds.
  */
 export class Places {
   readonly #options: Required<PlacesOptions>;
   readonly #half: number;
   readonly #byTenant = new PerKey();
-  /** The tenant that had half of the places last. Its requests do not show that others need places. */
+  /** The last tenant to hold half of the places. Its requests don't count as others needing places. */
   #large = '';
   /** Until when each tenant is limited to half, by `performance.now()`. */
   #neededUntil = 0;
@@ -32,7 +32,7 @@ export class Places {
     this.#half = Math.ceil(options.max / 2);
   }
 
-  /** Check that there is a place. @throws OVERLOADED */
+  /** Check that a place is free. @throws OVERLOADED */
   check(tenant: string, isUrgent: boolean): void {
     const { max, reserved, counter, isHalfAlways } = this.#options;
     const shareOf = (places: number) => places - (isUrgent ? 0 : Math.floor(places * reserved));
@@ -45,22 +45,22 @@ export class Places {
     if (isFull || (isLarge && (isHalfAlways || now < this.#neededUntil))) throw new YardmasterError('OVERLOADED');
   }
 
-  /** Take a place, without a check. */
+  /** Take a place without a check. */
   take(tenant: string): void {
     this.#byTenant.add(tenant, 1);
     this.#options.counter.inFlight++;
   }
 
-  /** Give a place back. */
+  /** Release a place. */
   leave(tenant: string): void {
     this.#byTenant.add(tenant, -1);
     this.#options.counter.inFlight--;
   }
 }
 
-/** The place that a request has: one at a time, or none. */
+/** The place of a request: one at a time, or none. */
 export class Place {
-  /** Tenant of the request, or the address of a client whose key is not known yet. */
+  /** Tenant of the request, or the address of its client until the key is known. */
   tenant = '';
   #places: Places | null = null;
   #hasIt = false;
@@ -74,13 +74,13 @@ export class Place {
     this.takeAgain();
   }
 
-  /** Leave the place: the request has ended, or it waits for something that is no work of this process. */
+  /** Release the place: the request has ended, or waits without using this process. */
   leave(): void {
     if (this.#hasIt) this.#places?.leave(this.tenant);
     this.#hasIt = false;
   }
 
-  /** Take the place again, even if there are too many by now: a call that has waited is not refused. */
+  /** Retake the place, even if all are taken: a call that has waited is not refused. */
   takeAgain(): void {
     this.#places?.take(this.tenant);
     this.#hasIt = true;

@@ -3,38 +3,38 @@ import { type QueuedTimeout, TimeoutQueue } from '@yardmaster/redis';
 import { rejectAfter } from '@yardmaster/server';
 import { FairQueue, PerKey, type Store } from '@yardmaster/store';
 
-/** How long a request may wait; then it is refused without having been sent, milliseconds. */
+/** How long a request may wait before it is refused unsent, milliseconds. */
 const WAIT_MS = 500;
 
-/** Urgent requests that go in a row while others wait: a tenant whose workers report without end must not stop the others. */
+/** Urgent requests sent in a row while others wait, so that a tenant with a flood of worker calls can't block the others. */
 const URGENT_TURNS = 3;
 
-/** How long several tenants count as using Redis after the last change from one to another, milliseconds. */
+/** How long Redis counts as shared after the last switch between tenants, milliseconds. */
 const SHARED_MS = 10_000;
 
 /** Return the tenant of a client whose key is not known yet. */
 export const tenantAt = (address: string): string => `@${address}`;
 
-/** Whether a tenant is one for sure: not a client whose key is not known yet, nor the service itself. */
+/** Return whether a tenant is known: neither a client whose key is not known yet, nor the service itself. */
 const isCertain = (tenant: string) => tenant !== '' && !tenant.startsWith('@');
 
-/** Slot of a request at Redis. */
+/** Permission for a request to use Redis. */
 export interface RedisSlot {
   /** When the request ends as UNAVAILABLE, by `performance.now()`. */
   endsAt: number;
-  /** Release the slot; to be called before the request waits for anything except Redis. */
+  /** Release the slot. Call it before the request waits for anything except Redis. */
   release(): void;
 }
 
 /** A request on its way to Redis. */
 export interface RedisRequest<T> {
-  /** Whether it goes before those that are not urgent: a running job must not time out because others are created. */
+  /** Whether it goes before non-urgent ones: a running job must not time out because of a flood of creates. */
   isUrgent: boolean;
-  /** Tenants share the slots fairly, see tenantOf and tenantAt; '' for the service itself. */
+  /** Tenant, because tenants share the slots fairly; see tenantOf and tenantAt. '' for the service itself. */
   tenant: string;
-  /** Its work, see units.ts. Default 1. */
+  /** Amount of work; see units.ts. Default 1. */
   units?: number;
-  /** How long it may take in total, milliseconds. */
+  /** Maximum total duration, milliseconds. */
   withinMs: number;
   run(slot: RedisSlot): Promise<T>;
 }
@@ -45,11 +45,11 @@ interface Waiting {
 }
 
 /**
- * Semaphore of requests at Redis, with a fair queue: it admits as many as Redis can serve soon. The others wait here,
- * because urgent requests can pass them here, but not in Redis.
+ * Semaphore for requests to Redis, with a fair queue. It admits as many requests as Redis can serve soon. The others wait
+ * here, where urgent requests can overtake them, unlike in Redis.
  *
- * While several tenants use Redis, the limit is one of units of work and not of requests, and one tenant gets at most half
- * of it, so that none waits long behind the large requests of another.
+ * While several tenants use Redis, the limit applies to units of work instead of requests, and a tenant gets at most half
+ * of it, so that nobody waits long behind the large requests of another tenant.
  */
 export class RedisQueue {
   readonly #limit = new AdaptiveLimit();
@@ -58,35 +58,35 @@ export class RedisQueue {
   readonly #timeouts = new TimeoutQueue(WAIT_MS);
   readonly #leastMs: number;
   #underWay = 0;
-  /** Units at Redis, of which a request counts at most half of the limit at that time, so that one does not stop others. */
+  /** Units in Redis. A request counts as at most half of the limit, so that a single one doesn't block others. */
   #units = 0;
   readonly #unitsByTenant = new PerKey();
   #lastTenant = '';
   #sharedUntil = 0;
-  /** Turns since the others went first. */
+  /** Turns since non-urgent requests went first. */
   #urgentTurns = 0;
 
-  /** @param leastMs how long Redis may take to carry out a request; with less time left, a request is not sent */
+  /** @param leastMs how long Redis may take for a request; with less time left, a request is not sent */
   constructor(leastMs: number) {
     this.#leastMs = leastMs;
   }
 
-  /** Number of requests at Redis. */
+  /** Number of requests in Redis. */
   get underWay(): number {
     return this.#underWay;
   }
 
-  /** How many requests may be at Redis, or units of them. */
+  /** Maximum number of requests in Redis, or of their units. */
   get limit(): number {
     return this.#limit.value;
   }
 
-  /** Number of requests that wait for a slot. */
+  /** Number of requests waiting for a slot. */
   get waiting(): number {
     return this.#urgent.size + this.#others.size;
   }
 
-  /** Send a request. @throws OVERLOADED when not sent in time; UNAVAILABLE when it took too long; any error of `run` */
+  /** Run a request in a slot. @throws OVERLOADED if not sent in time; UNAVAILABLE if it took too long; any error of `run` */
   withSlot<T>(request: RedisRequest<T>): Promise<T> {
     const now = performance.now();
     if (request.tenant !== this.#lastTenant && isCertain(request.tenant)) {
@@ -103,7 +103,7 @@ export class RedisQueue {
         this.#sendNow(request, sentAt, request.withinMs - (sentAt - now)).then(resolve, reject);
       };
       const timeout = this.#timeouts.begin(() => {
-        // All requests wait equally long, so this is the oldest of its tenant.
+        // All requests have the same timeout, so this is the oldest of its tenant.
         queue.drop(request.tenant);
         reject(new YardmasterError('OVERLOADED'));
       });
@@ -111,7 +111,7 @@ export class RedisQueue {
     });
   }
 
-  /** Charge a tenant for units that were known only once its request was carried out. */
+  /** Charge a tenant for units that became known only after its request was carried out. */
   charge(tenant: string, units: number): void {
     this.#others.charge(tenant, units);
   }
@@ -160,7 +160,7 @@ export class RedisQueue {
     }
   }
 
-  /** Take the next request: as a rule, one that is urgent first. */
+  /** Take the next request, usually an urgent one. */
   #next(isBlocked?: (tenant: string) => boolean): ReturnType<FairQueue<Waiting>['shift']> {
     const isOthersTurn = this.#urgentTurns === URGENT_TURNS;
     const [first, second] = isOthersTurn ? [this.#others, this.#urgent] : [this.#urgent, this.#others];
@@ -170,10 +170,10 @@ export class RedisQueue {
   }
 }
 
-/** How many milliseconds before the limit a long read ends as OVERLOADED, so that it does not end as UNAVAILABLE. */
+/** How many milliseconds before its deadline a long read ends as OVERLOADED, so that it doesn't end as UNAVAILABLE. */
 const RESPOND_BEFORE_MS = 200;
 
-/** Return a store whose long reads release their slot at Redis while they wait for a read slot, and end in time. */
+/** Return a store whose long reads release their Redis slot while they wait for a read slot, and end in time. */
 export const withReadSlots = (store: Store, { release, endsAt }: RedisSlot): Store => {
   const releasing =
     (slot: Store['slots']['read']): Store['slots']['read'] =>
@@ -185,9 +185,9 @@ export const withReadSlots = (store: Store, { release, endsAt }: RedisSlot): Sto
 };
 
 /**
- * Requests at Redis at once, or units of them: the first limit, and the bounds of the limit. With 128, a Redis at a distance
- * of 100 ms serves 1,280 a second. 8 requests are some ms of work, so that an urgent request does not wait long behind
- * them. With 1,000, the same Redis serves 10,000 a second.
+ * Initial, minimum and maximum limit of requests in Redis, or of their units. With 128, a Redis that is 100 ms away serves
+ * 1,280 requests a second; with 1,000, it serves 10,000. 8 requests are a few milliseconds of work, so that an urgent
+ * request doesn't wait long behind them.
  */
 const FIRST = 128;
 const LEAST = 8;
@@ -197,18 +197,18 @@ const MOST = 1_000;
 const WINDOW_MS = 250;
 
 /**
- * A request is slow when it takes so much longer than the quickest of the last 30 to 60 s, because it waited in Redis.
- * A Redis with a CPU limit pauses for the rest of each 100 ms. A request that waits for two such pauses is not slow.
+ * A request that takes this much longer than the fastest of the last 30 to 60 seconds has waited in Redis, and counts as
+ * slow. A Redis with a CPU limit is paused for the rest of each 100 ms; waiting for two such pauses does not count as slow.
  */
 const SLOW_MS = 250;
 
-/** Factors of the limit: when most requests are slow, and when few are slow and the limit was reached. */
+/** Factors applied to the limit: if most requests are slow, and if few are slow and the limit was reached. */
 const LESS = 0.8;
 const MORE = 1.2;
 
 /**
- * Limits how many requests may be at Redis at once, by how long they take. The limit keeps Redis busy, but an urgent
- * request does not wait long behind the others.
+ * Limits the requests in Redis by how long they take: enough to keep Redis busy, but so few that an urgent request doesn't
+ * wait long behind the others.
  */
 export class AdaptiveLimit {
   #value = FIRST;
@@ -231,10 +231,10 @@ export class AdaptiveLimit {
    * Record how many milliseconds a request took.
    *
    * @param now time by `performance.now()`
-   * @param others how many requests were under way when it was sent
+   * @param others number of requests in flight when it was sent
    */
   record(ms: number, now: number, others: number): void {
-    // With so few others it did not wait in Redis, so its time is the current round trip.
+    // With so few others it did not wait in Redis, so its duration is the current round-trip time.
     if (others < LEAST) this.#quickest.reset(ms);
     this.#quickest.record(ms, now);
     this.#measured++;
@@ -251,10 +251,10 @@ export class AdaptiveLimit {
   }
 }
 
-/** How long a time counts at least, milliseconds; it counts up to twice as long. */
+/** Minimum time that a recorded duration counts, milliseconds; it counts for up to twice as long. */
 const COUNTS_MS = 30_000;
 
-/** The shortest of the times that were recorded in the last 30 to 60 s. */
+/** The shortest duration recorded in the last 30 to 60 seconds. */
 export class Quickest {
   #ms = Number.POSITIVE_INFINITY;
   #before = Number.POSITIVE_INFINITY;
@@ -276,7 +276,7 @@ export class Quickest {
     this.#ms = Math.min(this.#ms, ms);
   }
 
-  /** Forget longer times: this one is the shortest that is possible now. */
+  /** Forget all other durations: this is the shortest possible one now. */
   reset(ms: number): void {
     this.#ms = this.#before = ms;
   }

@@ -10,17 +10,17 @@ export interface SiteFile {
   path: string;
   contentType: string;
   plain: Representation;
-  /** Null when it would not be smaller. */
+  /** Null if compression would not make it smaller. */
   gzip: Representation | null;
 }
 
-/** A file as it is sent. Each encoding has an ETag of its own, because their bytes differ (RFC 9110, 8.8.3.3). */
+/** A file in one encoding. Each encoding has its own ETag, because the bytes differ (RFC 9110 §8.8.3.3). */
 export interface Representation {
   bytes: Buffer;
   etag: string;
 }
 
-/** Every kind of file that scripts/ui.mjs makes. */
+/** Every kind of file that scripts/ui.mjs generates. */
 const CONTENT_TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -29,19 +29,19 @@ const CONTENT_TYPES: Record<string, string> = {
 };
 
 /**
- * What scripts/ui.mjs makes. The path is the same from the sources and from the compiled code, in a clone and in the
- * image. An import of the workspace would need its package at run time, where it has no code.
+ * Output folder of scripts/ui.mjs. The path works from the sources and from the compiled code, in a clone and in the image.
+ * An import of the workspace would need its package at runtime, where it has no code.
  */
 const SITE = new URL('../../../ui/dist/site/', import.meta.url);
 
 /**
  * Read and compress all files of the dashboard.
  *
- * Missing files end the start: an API that served no dashboard although UI is true would look like a broken proxy. Only
- * a compiler that was called by hand leaves them out, and the message says what to do then.
+ * Missing files stop the process from starting: an API without the dashboard, although UI is true, would look like a broken
+ * proxy. They are missing only if the compiler was run by hand, and the error says what to do.
  *
- * @param folder of the files; its URL ends with a slash
- * @throws ConfigError when the dashboard is not built
+ * @param folder folder of the files; its URL ends with a slash
+ * @throws ConfigError if the dashboard is not built
  */
 export function readSite(folder = SITE): SiteFile[] {
   try {
@@ -49,13 +49,13 @@ export function readSite(folder = SITE): SiteFile[] {
     return [fileOf(folder, 'index.html', ''), ...assets.map((name) => fileOf(folder, name, name))];
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new ConfigError(['UI must be false, because the dashboard is not built: run npm run build']);
+    throw new ConfigError(['UI is true, but the dashboard is not built: run npm run build, or set UI=false']);
   }
 }
 
 function fileOf(folder: URL, name: string, path: string): SiteFile {
   const contentType = CONTENT_TYPES[extname(name)];
-  if (contentType === undefined) throw new Error(`${name} of the dashboard has an extension without a content type`);
+  if (contentType === undefined) throw new Error(`no content type is known for ${name} of the dashboard`);
   const bytes = readFileSync(new URL(name, folder));
   const zipped = gzipSync(bytes, { level: 9 });
   return {

@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Functions to call when a connection closes. */
+/** Callbacks for the close of a connection. */
 const listeners = new WeakMap<Socket, Set<() => void>>();
 
 /**
- * Call back once a connection has closed. A response does not report that its caller is gone while it waits behind
- * another one, so this listens to the connection: once, however many calls of the connection wait.
+ * Call back once a connection has closed. A response queued behind another doesn't report that its client is gone, so this
+ * listens to the connection, with one listener for all waiting calls of the connection.
  *
- * @returns a function that cancels it
+ * @returns a function that cancels the callback
  */
 export function onConnectionClosed(socket: Socket, then: () => void): () => void {
   const known = listeners.get(socket);
@@ -23,27 +23,27 @@ export function onConnectionClosed(socket: Socket, then: () => void): () => void
   return () => all.delete(then);
 }
 
-/** A response, and what to do if its connection closes before the response is sent. */
+/** A response, and what to do if its connection closes before it is sent. */
 interface Unsent {
   res: ServerResponse;
   then: () => void;
 }
 
 /**
- * Whether the system has all of a response, or had it before its connection failed. Node then takes the socket from the
- * response; one behind another response has no socket yet, and is not finished. Node also calls a response finished whose
- * rest was dropped when the client reset the connection.
+ * Return whether the operating system received the whole response before the connection failed. Node then detaches the
+ * socket from the response. A response queued behind another has no socket yet and isn't finished. Node also marks a
+ * response as finished if the rest of it was dropped because the client reset the connection.
  */
 const isSent = (res: ServerResponse) => res.writableFinished && res.socket === null && res.req.socket.errored === null;
 
 const unsent = new WeakMap<Socket, Set<Unsent>>();
 
 /**
- * Call back if the connection of a response closes before the system has all of the response.
+ * Call back if the connection of a response closes before the operating system has the whole response.
  *
- * It does not listen to the response's `finish`, see metrics/http.ts of the server. A small response is forgotten in the
- * next turn of the event loop, and a large one that was sent with the next response: if the client resets the connection in
- * between, the response counts as not sent.
+ * This doesn't listen to the response's `finish`; see metrics/http.ts of the server. A small response is forgotten in the
+ * next iteration of the event loop, a large one at the next response. If the client resets the connection before that, the
+ * response counts as not sent.
  */
 export function onResponseLost(res: ServerResponse, then: () => void): void {
   const { socket } = res.req;

@@ -1,28 +1,28 @@
 import { isTerminal, type JobWithEvents, type Status } from '@yardmaster/protocol';
 import { isTransient, WakeChannel, type WakeChannelOptions } from './wake-channel.js';
 
-/** A call that waits for the end of a job. */
+/** A call that waits for a job to end. */
 export interface EndWaiter {
   /** Read the job for the caller. */
   read(): Promise<JobWithEvents>;
   resolve(job: JobWithEvents): void;
   reject(error: unknown): void;
-  /** Whether its time is over, so that it gets the job as it is. */
+  /** Whether its wait is over, so that it gets the job in its current state. */
   isOver: boolean;
   isReading: boolean;
-  /** Whether the job may have ended since its read began. */
+  /** Whether the job may have ended since the read started. */
   mustReadAgain: boolean;
 }
 
 export interface JobWakeChannelOptions extends WakeChannelOptions {
-  /** Read the status of the job; null when it does not exist any more. */
+  /** Read the status of the job; null if it no longer exists. */
   readStatus(): Promise<Status | null>;
 }
 
-/** Status of a published event. The name before it cannot contain quotes, see publish.lua, and the data come after it. */
+/** Status in a published event. The name before it contains no quotes (see publish.lua), and the data follow it. */
 const STATUS = /"status":"(\w+)"/;
 
-/** The channel of a job, and the calls that wait for the job's end. */
+/** The channel of a job, and the calls that wait for the job to end. */
 export class JobWakeChannel extends WakeChannel {
   readonly #readStatus: JobWakeChannelOptions['readStatus'];
   readonly #waiters = new Set<EndWaiter>();
@@ -32,13 +32,13 @@ export class JobWakeChannel extends WakeChannel {
     this.#readStatus = options.readStatus;
   }
 
-  /** Make a call wait. The job may have ended since the call has read it. */
+  /** Add a waiting call. The job may have ended since the call read it. */
   add(waiter: EndWaiter): void {
     this.#waiters.add(waiter);
     if (this.isSubscribed) void this.check();
   }
 
-  /** Respond to a call whose time is over with the job as it is. */
+  /** End the wait of a call, which then gets the job in its current state. */
   end(waiter: EndWaiter): void {
     waiter.isOver = true;
     this.#waiters.delete(waiter);
@@ -58,7 +58,7 @@ export class JobWakeChannel extends WakeChannel {
   }
 
   protected async check(): Promise<void> {
-    // When it cannot be read, the next check tries again.
+    // If the read fails, the next check retries it.
     const status = await this.#readStatus().catch(() => undefined);
     if (status === null || (status !== undefined && isTerminal(status))) this.#lookAll();
   }
@@ -70,7 +70,7 @@ export class JobWakeChannel extends WakeChannel {
     }
   }
 
-  /** Read the job for a call, and respond when the job has ended or the call's time is over. */
+  /** Read the job for a call, and respond if the job has ended or the wait is over. */
   async #look(waiter: EndWaiter): Promise<void> {
     waiter.isReading = true;
     try {
@@ -80,7 +80,7 @@ export class JobWakeChannel extends WakeChannel {
         if (isTerminal(job.status) || waiter.isOver) return this.#settle(waiter, () => waiter.resolve(job));
       } while (waiter.mustReadAgain);
     } catch (error) {
-      // Otherwise the next check tries again.
+      // Otherwise, the next check retries.
       if (waiter.isOver || !isTransient(error)) this.#settle(waiter, () => waiter.reject(error));
     } finally {
       waiter.isReading = false;

@@ -8,13 +8,13 @@ import type { EndWaiter } from './job-wake-channel.js';
 import type { PollWaiter } from './poll-queue.js';
 import type { WaitRegistry } from './wait-registry.js';
 
-/** How a job is released whose worker was gone before it got the job. */
+/** Release of a job whose worker disconnected before it got the job. */
 const UNSENT = {
   reason: 'the connection of the worker was closed before the response was sent',
   delaySeconds: null,
 };
 
-/** The poll that a call repeats while it waits. */
+/** A poll that a call repeats while it waits. */
 export interface RepeatedPoll {
   spaceId: string;
   /** Names of jobs to claim; empty for any. */
@@ -24,23 +24,23 @@ export interface RepeatedPoll {
   poll(store: Store): Promise<Polled>;
 }
 
-/** What a single call with `waitSeconds` may wait for, once it has done its work and has its first outcome. */
+/** The wait of a single call with `waitSeconds`, after its work is done and its first outcome is known. */
 export class LongPoll {
   readonly #call: Call;
   readonly #seconds: number;
 
-  /** @param seconds how long the call may wait; 0 for a poll that only continues, or releases what it cannot send */
+  /** @param seconds how long the call may wait; 0 for a poll that only continues, or releases jobs it cannot send */
   constructor(call: Call, seconds: number) {
     this.#call = call;
     this.#seconds = seconds;
   }
 
-  /** Whether the call waits when it has nothing to return. */
+  /** Whether the call waits if it has nothing to return. */
   get mayWait(): boolean {
     return this.#seconds > 0;
   }
 
-  /** Whether the call may wait, or needs no room because the process is about to end. */
+  /** Whether there is room for the call to wait, or it needs none because the process is shutting down. */
   get hasRoom(): boolean {
     return this.#waits.hasRoomFor(this.#call.tenant) || this.#waits.areOver;
   }
@@ -49,13 +49,13 @@ export class LongPoll {
     return this.#call.deps.waiting.waits;
   }
 
-  /** Run a further part of the call at Redis, if the caller's key is still valid. */
+  /** Run a further part of the call in Redis, if the caller's key is still valid. */
   atRedis<T>(work: (store: Store) => Promise<T>): Promise<T> {
     const { deps, req, tenant } = this.#call;
     return deps.redisQueue.withSlot({
       ...{ isUrgent: false, tenant, withinMs: deps.budgetMs },
       async run(slot) {
-        // The key may have been revoked, or have expired, since the call began to wait.
+        // The key may have been revoked or have expired since the call started to wait.
         const apiKey = presentedKey(req);
         if (cachedPrincipal(deps.authenticator, apiKey) === undefined) await authenticate(deps, apiKey);
         return work(withReadSlots(deps.store, slot));
@@ -64,8 +64,8 @@ export class LongPoll {
   }
 
   /**
-   * Whether a poll may wait without a first poll, which would find nothing as far as this process knows. So a fleet whose
-   * workers poll again after each wait asks Redis nothing.
+   * Return whether a poll may skip its first poll, because this process knows of nothing to find. An idle fleet that polls
+   * again after each wait thus makes no calls to Redis.
    */
   needsNoFirstPoll(spaceId: string, names: readonly string[]): boolean {
     const { deps, tenant } = this.#call;
@@ -74,10 +74,10 @@ export class LongPoll {
   }
 
   /**
-   * Wait for the first jobs of a poll that has found none.
+   * Wait for the first jobs of a poll that found none.
    *
-   * @returns the jobs; empty when the wait is over
-   * @throws TOO_MANY_WAITERS, UNAUTHENTICATED; UNAVAILABLE when jobs may be running that this call cannot return
+   * @returns the jobs; empty if the wait is over
+   * @throws TOO_MANY_WAITERS, UNAUTHENTICATED; UNAVAILABLE if jobs may be running that this call cannot return
    */
   async forJobs({ spaceId, poll, ...wanted }: RepeatedPoll): Promise<ClaimedJob[]> {
     const { waiting } = this.#call.deps;
@@ -95,11 +95,11 @@ export class LongPoll {
   }
 
   /**
-   * Wait for the end of a job.
+   * Wait for a job to end.
    *
-   * @param hasEnded whether that is known already
-   * @returns the job with these events, as it is when it has ended or when the wait is over
-   * @throws TOO_MANY_WAITERS, UNAUTHENTICATED, JOB_NOT_FOUND; OVERLOADED, UNAVAILABLE when it cannot be read at the end
+   * @param hasEnded whether the job is already known to have ended
+   * @returns the job with these events, once it has ended or the wait is over
+   * @throws TOO_MANY_WAITERS, UNAUTHENTICATED, JOB_NOT_FOUND; OVERLOADED, UNAVAILABLE if the final read fails
    */
   async forEnd(jobId: string, { range, hasEnded }: { range: EventRange; hasEnded: boolean }): Promise<JobWithEvents> {
     const { deps, caller } = this.#call;
@@ -117,26 +117,26 @@ export class LongPoll {
   }
 
   /**
-   * Release claimed jobs at once when the connection closes before the system has their response. If that fails, they
-   * are pending again after their delivery window.
+   * Release claimed jobs immediately if the connection closes before the operating system has their response. If that
+   * fails, they return to the queue after their delivery window.
    */
   releaseUnlessSent(jobs: readonly ClaimedJob[]): void {
     if (jobs.length === 0) return;
     const { res, spaceId, tenant, deps } = this.#call;
     const action = 'release' as const;
     const settle = jobs.map(({ id: jobId, deliveryToken }) => ({ jobId, deliveryToken, action, ...UNSENT }));
-    // All in one call, because of many some could be refused.
+    // In a single call, because some of many calls could be refused.
     const run = () => settleAndPoll(deps.store, spaceId, { settle, poll: null, refusalOf: () => null });
     const release = () => deps.redisQueue.withSlot({ isUrgent: true, tenant, withinMs: deps.budgetMs, run });
     onResponseLost(res, () => void release().catch(() => undefined));
   }
 
-  /** Whether the call must not begin to wait. */
+  /** Whether the call must not start to wait. */
   get #isOver(): boolean {
     return this.#waits.areOver || this.#call.req.socket.destroyed;
   }
 
-  /** Begin a wait that ends when its promise is settled. */
+  /** Start a wait that ends when its promise is settled. */
   #begin<T>(resolve: (value: T) => void, reject: (error: unknown) => void, onOver: () => void) {
     const { res, tenant, place } = this.#call;
     const end = this.#waits.begin({ res, seconds: this.#seconds, tenant, place }, onOver);

@@ -5,7 +5,7 @@ import { SpaceWakeChannel } from './space-wake-channel.js';
 import { WaitRegistry, type WaitRegistryOptions } from './wait-registry.js';
 import type { WakeChannel } from './wake-channel.js';
 
-/** Runs a part of a call at Redis, with a slot of its own. */
+/** Runs part of a call in Redis, in its own slot. */
 export type AtRedis = <T>(work: (store: Store) => Promise<T>) => Promise<T>;
 
 export interface LongPollingOptions extends WaitRegistryOptions {
@@ -15,7 +15,7 @@ export interface LongPollingOptions extends WaitRegistryOptions {
   atRedis: AtRedis;
 }
 
-/** The calls of this process that wait, and the channels that they wait for. */
+/** The waiting calls of this process, and the channels that they wait for. */
 export interface LongPolling {
   waits: WaitRegistry;
   ofSpace(spaceId: string): SpaceWakeChannel;
@@ -24,7 +24,7 @@ export interface LongPolling {
   ofJob(jobId: string): JobWakeChannel;
 }
 
-/** Create the waiting of a process, without calls. */
+/** Create the long polling of a process. */
 export function createLongPolling({ keys, subscriptions, atRedis, ...options }: LongPollingOptions): LongPolling {
   const spaces = new WakeChannels(
     (spaceId, onUnused) =>
@@ -52,7 +52,7 @@ export function createLongPolling({ keys, subscriptions, atRedis, ...options }: 
   };
 }
 
-/** Wake channels by id; each ends on its own once it is not used. */
+/** Wake channels by ID. Each is removed once it is no longer used. */
 class WakeChannels<W extends WakeChannel> {
   readonly #all = new Map<string, W>();
   readonly #create: (id: string, onUnused: () => void) => W;
@@ -65,7 +65,7 @@ class WakeChannels<W extends WakeChannel> {
     return this.#all.get(id);
   }
 
-  /** Return the channel for an id, starting it first if needed. */
+  /** Return the channel of an ID, starting it first if needed. */
   of(id: string): W {
     const known = this.#all.get(id);
     if (known !== undefined) return known;

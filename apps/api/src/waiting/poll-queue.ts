@@ -5,7 +5,7 @@ import type { Polled } from '@yardmaster/store';
 export interface PollWaiter {
   /** Names of jobs to claim; empty for any. */
   names: readonly string[];
-  /** Most jobs that it may get. */
+  /** Maximum number of jobs to claim. */
   count: number;
   /** Whether jobs start running when they are claimed. */
   autoAck: boolean;
@@ -14,17 +14,17 @@ export interface PollWaiter {
   resolve(jobs: ClaimedJob[]): void;
   reject(error: unknown): void;
   isPolled: boolean;
-  /** Whether its wait is over, so that it gets what the poll under way brings. */
+  /** Whether its wait is over, so that it gets the result of the poll in flight. */
   isOver: boolean;
 }
 
-/** Whether a poll asks for jobs of a name. */
+/** Return whether a poll asks for jobs with a name. */
 export const wants = ({ names }: PollWaiter, name: string) => names.length === 0 || names.includes(name);
 
-/** The polls of a space that wait in this process, in the order in which they came. */
+/** The waiting polls of a space in this process, in order of arrival. */
 export class PollQueue {
   readonly #waiters = new Set<PollWaiter>();
-  /** How many polls ask for each name, so that a message about another name costs one look-up. */
+  /** Number of polls that ask for each name, so that a message about another name costs one lookup. */
   readonly #byName = new Map<string, number>();
   #ofAnyName = 0;
 
@@ -32,17 +32,17 @@ export class PollQueue {
     return this.#waiters.size;
   }
 
-  /** Names that polls ask for; empty when one asks for any. */
+  /** Names that polls ask for; empty if one asks for any. */
   get names(): string[] {
     return this.#ofAnyName > 0 ? [] : [...this.#byName.keys()];
   }
 
-  /** Whether a poll asks for jobs of a name. */
+  /** Return whether any poll asks for jobs with a name. */
   wants(name: string): boolean {
     return this.#ofAnyName > 0 || this.#byName.has(name);
   }
 
-  /** Whether the polls together ask for all of these names, so that a message about any such job has woken one of them. */
+  /** Return whether the polls together ask for all of these names, so that any such job has woken one of them. */
   covers(names: readonly string[]): boolean {
     return this.#ofAnyName > 0 || (names.length > 0 && names.every((name) => this.#byName.has(name)));
   }
@@ -62,7 +62,7 @@ export class PollQueue {
     return null;
   }
 
-  /** Return the first polls that together ask for all that any asks for. */
+  /** Return the first polls that together cover the names of all polls. */
   covering(): PollWaiter[] {
     const ofAny = this.#ofAnyName > 0 ? this.first(({ names }) => names.length === 0) : null;
     if (ofAny !== null) return [ofAny];

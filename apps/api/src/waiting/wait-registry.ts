@@ -4,30 +4,31 @@ import { closeAfter, type RequestMetrics } from '@yardmaster/server';
 import type { Place } from '../limits/places.js';
 import { onConnectionClosed } from './connection-close.js';
 
-/** A call that waits, and how long it may. */
+/** A call that starts to wait. */
 export interface WaitingCall {
   res: ServerResponse;
+  /** How long it may wait. */
   seconds: number;
-  /** Tenant whose share of the waiting calls it uses, see tenantOf. */
+  /** Tenant whose share of the waiting calls it uses; see tenantOf. */
   tenant: string;
-  /** Its place among the requests in flight. A call that waits has none, because it uses nothing but its connection. */
+  /** Its place among the requests in flight. A waiting call holds none, because it uses nothing but its connection. */
   place: Place;
 }
 
 export interface WaitRegistryOptions {
-  /** Most calls that wait at once. */
+  /** Maximum number of waiting calls. */
   max: number;
-  /** Aborted when the process is about to end. */
+  /** Aborted when the process is shutting down. */
   stopping: AbortSignal;
   requests: Pick<RequestMetrics, 'beginWait' | 'endWait'>;
 }
 
 /**
- * The calls of this process that wait. Each wait is over at the end of its time, when its caller is gone, and when the
- * process is about to end.
+ * The waiting calls of this process. A wait ends when its time is up, when its caller disconnects, or when the process
+ * shuts down.
  *
- * A tenant alone may have all places. While others wait, it gets at most half of them: its oldest waits end early when
- * the places are needed.
+ * A tenant that is alone may take all places. While others wait, it gets at most half of them: its oldest waits end early
+ * if their places are needed.
  */
 export class WaitRegistry {
   readonly #options: WaitRegistryOptions;
@@ -42,17 +43,17 @@ export class WaitRegistry {
     });
   }
 
-  /** How many calls wait. */
+  /** Number of waiting calls. */
   get size(): number {
     return this.#size;
   }
 
-  /** Whether the process is about to end, so that no call begins to wait. */
+  /** Whether the process is shutting down, so that no call may start to wait. */
   get areOver(): boolean {
     return this.#options.stopping.aborted;
   }
 
-  /** Whether one more call of a tenant may wait. */
+  /** Return whether one more call of a tenant may wait. */
   hasRoomFor(tenant: string): boolean {
     const own = this.#open.get(tenant)?.size ?? 0;
     if (own === this.#size) return own < this.#options.max;
@@ -63,16 +64,16 @@ export class WaitRegistry {
     return Math.ceil(this.#options.max / 2);
   }
 
-  /** Return the waits of the tenant that has more than half of the places, if one has. */
+  /** Return the waits of the tenant that has more than half of the places, if any. */
   #overHalf(): Set<() => void> | undefined {
     for (const own of this.#open.values()) if (own.size > this.#half) return own;
     return undefined;
   }
 
   /**
-   * Begin a wait.
+   * Start a wait.
    *
-   * @param onOver called once, unless the wait was ended before
+   * @param onOver called once, unless the wait is ended first
    * @returns a function that ends the wait
    * @throws TOO_MANY_WAITERS
    */
@@ -90,7 +91,7 @@ export class WaitRegistry {
       forget();
       requests.endWait(res);
       place.takeAgain();
-      // The next call of this connection must go to another process.
+      // The next call on this connection must go to another process.
       if (stopping.aborted) closeAfter(res);
     };
     const over = () => {
@@ -107,13 +108,13 @@ export class WaitRegistry {
   }
 }
 
-/** Waits of 10 s and more end together, at most a second early. */
+/** Waits of 10 seconds and more end together, up to a second early. */
 const LONG_SECONDS = 10;
 const STEP_MS = 1_000;
 
 /**
- * Return how long a wait lasts. Calls of an idle fleet cost half as much when they come together, because a call that
- * wakes a process that sleeps finds nothing in the processor's caches.
+ * Return how long a wait lasts. The calls of an idle fleet cost half as much if they arrive together, because a call that
+ * wakes up a sleeping process finds cold CPU caches.
  */
 function msOf(seconds: number): number {
   const ms = seconds * 1000;

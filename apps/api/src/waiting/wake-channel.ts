@@ -2,23 +2,19 @@ import { YardmasterError } from '@yardmaster/protocol';
 import type { Listener, SharedSubscriptions } from '@yardmaster/redis';
 import { every, type Service } from '@yardmaster/runtime';
 
-/**
- * Time between two checks, milliseconds. Pub/sub may lose a message; the call that waits for it must not wait more than
- * 5 s longer.
- */
+/** Time between two checks, milliseconds. Pub/sub may lose a message, which must delay a waiting call by at most 5 s. */
 const CHECK_MS = 4_500;
 
 export interface WakeChannelOptions {
   channel: string;
   subscriptions: SharedSubscriptions;
-  /** Called when the channel has ended, because no call waited for a while. */
+  /** Called when the channel has stopped, because no call has waited for a while. */
   onUnused: () => void;
 }
 
 /**
- * A channel whose messages calls wait for. All calls of a process that wait for the same share one subscription and one
- * timer. The subscription outlives the last call until the next check, because the same clients often call again at
- * once.
+ * A channel whose messages calls wait for. All calls of a process that wait on the same channel share one subscription and
+ * one timer. The subscription is kept until the next check after the last call, because clients often call again right away.
  */
 export abstract class WakeChannel implements Listener {
   readonly #options: WakeChannelOptions;
@@ -30,7 +26,7 @@ export abstract class WakeChannel implements Listener {
     this.#checks = every({ name: options.channel, ms: CHECK_MS, run });
   }
 
-  /** Subscribe; to be called once. */
+  /** Subscribe. Call it once. */
   start(): void {
     this.#options.subscriptions.add(this.#options.channel, this);
     void this.#checks.start();
@@ -40,15 +36,15 @@ export abstract class WakeChannel implements Listener {
     return this.#options.subscriptions.isSubscribed(this.#options.channel);
   }
 
-  /** Whether a call waits. */
+  /** Whether any call is waiting. */
   protected abstract get isUsed(): boolean;
 
   abstract message(text: string): void;
 
-  /** Messages may have been missed until now. */
+  /** Handle a new subscription, before which messages may have been missed. */
   abstract subscribed(): void;
 
-  /** Find out whether a message was lost. It must not throw. */
+  /** Check whether a message was lost. Must not throw. */
   protected abstract check(): Promise<void>;
 
   /** Do nothing: `subscribed` follows. */
@@ -61,8 +57,8 @@ export abstract class WakeChannel implements Listener {
   }
 }
 
-/** Whether a waiting call keeps waiting after an error: Redis is away, or the process or Redis is busy. */
+/** Return whether a call keeps waiting after this error: Redis is unavailable, or Redis or the process is busy. */
 export const isTransient = (error: unknown) => error instanceof YardmasterError && error.status === 503;
 
-/** Whether the outcome of a call to Redis is unknown. */
+/** Return whether this error leaves the outcome of a call to Redis unknown. */
 export const isUnknown = (error: unknown) => error instanceof YardmasterError && error.code === 'UNAVAILABLE';

@@ -20,20 +20,20 @@ import { isBlankByte, textOf } from './json-parts.js';
 
 const TYPES = [JSON_TYPE, 'application/x-ndjson', 'application/ndjson'] as const;
 
-/** Input from a batch of log entries, in any of its formats. They are packed for storage. */
+/** Create an input that reads a batch of log entries in any supported format and packs them for storage. */
 export const logs = (examples: Examples, lines: Examples): Input<PackedLog[]> => ({
   queries: [],
   parameters: [],
   body: {
     content: {
       [JSON_TYPE]: { schema: logBatch, examples },
-      // NDJSON is described as the list of the values of its lines, as later releases of OpenAPI recommend.
+      // NDJSON is described as a list of its lines, as later versions of OpenAPI recommend.
       'application/x-ndjson': { schema: logEntryInputs, examples: lines },
       'application/ndjson': { schema: logEntryInputs, examples: lines },
     },
     isOptional: false,
     sizes: ({ logWireBytes, logBatchBytes, logEntries, logEntryBytes }) =>
-      `At most ${logWireBytes} bytes on the wire, ${logBatchBytes} bytes inflated, and ${logEntries} entries of ${logEntryBytes} bytes of JSON each. The batch may be compressed, with \`content-encoding: gzip\`.`,
+      `At most ${logWireBytes} bytes on the wire, ${logBatchBytes} bytes decompressed, and ${logEntries} entries of ${logEntryBytes} bytes of JSON each. The batch can be compressed with \`Content-Encoding: gzip\`.`,
   },
   async read(call, held) {
     const unknown: UnknownName[] = [];
@@ -48,7 +48,7 @@ export const logs = (examples: Examples, lines: Examples): Input<PackedLog[]> =>
 /**
  * Read a batch of log entries.
  *
- * @param unknown gets the unknown fields, also those of entries
+ * @param unknown receives the unknown fields of the batch and its entries
  * @throws TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST, UNAVAILABLE
  * @see docs/logs.md#append
  */
@@ -99,7 +99,7 @@ async function checkAndPack(
   return packed;
 }
 
-/** Parse and check one entry. @returns the entry, or its faults */
+/** Parse and validate one entry. @returns the entry, or its faults */
 function checkJson(json: string, pathForErrors: NameOfEntry, unknown: UnknownName[]): NewLog | FaultDetail[] {
   let value: unknown;
   try {
@@ -110,16 +110,16 @@ function checkJson(json: string, pathForErrors: NameOfEntry, unknown: UnknownNam
   return checkLog(value, pathForErrors, unknown);
 }
 
-/** Characters of JSON that are parsed before other requests run: some 3 ms, or 20 ms with only small objects. */
+/** Characters of JSON to parse before other requests get a turn: about 3 ms, or 20 ms if all objects are small. */
 const MAX_CHARACTERS_PER_TURN = 256 * 1024;
 
-/** Bytes that packing adds to an entry: its level, a comma before and after it, a bracket. */
+/** Bytes that packing adds to an entry: its level, the commas around it, a bracket. */
 const PACKING_BYTES = 4;
 
-/** How many times longer an entry may be unparsed: `\u00e9` is stored as two bytes, and some fields are ignored. */
+/** How many times longer an entry may be before parsing: `\u00e9` is stored as two bytes, and some fields are ignored. */
 const MAX_UNPARSED_RATIO = 4;
 
-/** Most bytes of UTF-8 for one unit of UTF-16. Most entries are short enough by their units and are not counted. */
+/** Maximum bytes of UTF-8 per UTF-16 code unit. Most entries are short enough that their bytes need not be counted. */
 const BYTES_PER_UNIT = 3;
 
 function checkFits(packed: PackedLog, limit: number, pathForErrors: NameOfEntry): void {
@@ -132,7 +132,7 @@ const tooLarge = (limit: number, pathForErrors: NameOfEntry) =>
 
 const LINE_END = 0x0a;
 
-/** Return the entries of NDJSON: one on each line, blank lines skipped. */
+/** Split NDJSON into its entries, one per line, skipping blank lines. */
 export function ndjsonEntriesOf(body: Buffer, { logEntries }: BatchBounds): SentLog[] {
   const entries: SentLog[] = [];
   let lineNumber = 1;
@@ -143,7 +143,7 @@ export function ndjsonEntriesOf(body: Buffer, { logEntries }: BatchBounds): Sent
     const end = body.indexOf(LINE_END, at);
     const to = end === -1 ? body.length : end;
     entries.push({ json: textOf(body, { from: at, to }), pathForErrors: nameOfLine(lineNumber) });
-    at = to - 1; // The line's end is counted like that of a blank line.
+    at = to - 1; // The next iteration counts the line break.
   }
   return entries;
 }

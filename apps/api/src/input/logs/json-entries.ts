@@ -3,30 +3,30 @@ import type { SizeLimits } from '../../call.js';
 import { parseJson } from '../body.js';
 import { endOfString, type Part, partsOf, skipBlanks, textOf } from './json-parts.js';
 
-/** One entry of a batch as the worker sent it. */
+/** One entry of a batch as received. */
 export interface SentLog {
-  /** Its text, not parsed yet. */
+  /** Unparsed JSON text. */
   json: string;
   pathForErrors: NameOfEntry;
 }
 
-/** Limits for reading a batch. Reading stops one entry after the limit. */
+/** Limits for reading a batch. Reading stops one entry past the limit. */
 export interface BatchBounds extends Pick<SizeLimits, 'logEntries' | 'logEntryBytes'> {
-  /** Gets the unknown fields of the batch and its entries. */
+  /** Receives the unknown fields of the batch and its entries. */
   unknown: UnknownName[];
 }
 
-/** Our choice: most fields of a body with its entries in `logs`; all other fields are unknown. */
+/** Our choice: maximum number of fields next to `logs`, all of which are unknown. */
 const FIELDS = 100;
 
 const invalid = (sentence: string) => new YardmasterError('INVALID_REQUEST', sentence);
 const invalidJson = () => invalid('body must be valid JSON');
 
 /**
- * Return the entries of `[…]` or `{"logs": […]}`.
+ * Split `[…]` or `{"logs": […]}` into its entries.
  *
- * The batch is split without being parsed, and its entries are parsed one by one. With one `JSON.parse`, five megabytes
- * of `{}` would become hundreds of megabytes of objects, from a few kilobytes on the wire (docs/upstream.md).
+ * The batch is split without parsing it, and its entries are later parsed one by one. A single `JSON.parse` would turn 5 MB
+ * of `{}`, which take a few kilobytes on the wire, into hundreds of megabytes of objects (docs/upstream.md).
  *
  * @throws INVALID_REQUEST, TOO_LARGE
  */
@@ -41,7 +41,7 @@ export function jsonEntriesOf(body: Buffer, bounds: BatchBounds): SentLog[] {
 
 const isAt = (body: Buffer, at: number, character: string) => body[at] === character.charCodeAt(0);
 
-/** Return the parts between brackets, if only blanks follow the closing bracket. */
+/** Return the parts between brackets. Only whitespace may follow the closing bracket. */
 function partsBetween(body: Buffer, { from, to }: Part, most: number): Part[] {
   const found = partsOf(body, from, most);
   if (found === null || skipBlanks(body, found.end) < to) throw invalidJson();
@@ -86,7 +86,7 @@ function readMember(body: Buffer, { from, to }: Part): Member {
   return { key, value: { from: skipBlanks(body, colon + 1), to } };
 }
 
-/** Check an unknown field: it must be JSON, and no larger than an entry. */
+/** Check that an unknown field is valid JSON and no larger than an entry. */
 function checkUnknown(body: Buffer, { key, value }: Member, { logEntryBytes, unknown }: BatchBounds): void {
   const path = key.slice(0, LIMITS.faultPathCharacters);
   if (value.to - value.from > logEntryBytes) {

@@ -1,4 +1,4 @@
-/** Place of the first byte of a part, and the place after its last byte. */
+/** Range of bytes: the offset of the first byte, and the offset after the last. */
 export interface Part {
   from: number;
   to: number;
@@ -9,15 +9,15 @@ const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 
 /**
- * Find the elements of an array or the members of an object in JSON text, without parsing them. This takes a third of
- * the time of parsing and nearly no memory. A part may be invalid JSON, because a bracket of the other kind may close it;
- * only the parser finds that.
+ * Find the elements of an array or the members of an object in JSON text without parsing them. This takes a third of the
+ * time of parsing and almost no memory. A part may be invalid JSON, for example because mismatched brackets close it; only
+ * parsing reveals that.
  *
  * @param json UTF-8, in which brackets, quotes and commas are never part of another character
- * @param open place of the opening bracket
+ * @param open offset of the opening bracket
  * @param most number of parts after which the scan stops
- * @returns the parts, at most `most` + 1, and the place after the closing bracket if the scan reached it. Null when the
- *   text ends earlier, the closing bracket is of the other kind, or a part is missing next to a comma
+ * @returns up to `most` + 1 parts, and the offset after the closing bracket if the scan reached it. Null if the text ends
+ *   early, the closing bracket doesn't match the opening one, or a part is missing next to a comma
  */
 export function partsOf(json: Buffer, open: number, most: number): Found | null {
   const parts: Part[] = [];
@@ -37,39 +37,39 @@ export function partsOf(json: Buffer, open: number, most: number): Found | null 
   return null;
 }
 
-/** Return the change of depth by a byte: 1 for `[` and `{`, -1 for `]` and `}`. Digits, blanks and colons are below. */
+/** Return how a byte changes the depth: 1 for `[` and `{`, -1 for `]` and `}`. */
 function depthOf(byte: number): number {
-  if (byte < 0x5b) return 0;
+  if (byte < 0x5b) return 0; // Digits, blanks, colons.
   if (byte === 0x5b || byte === 0x7b) return 1;
   return byte === 0x5d || byte === 0x7d ? -1 : 0;
 }
 
 type Found = { parts: Part[]; end: number };
 
-/** Check the end: empty brackets have no part; an empty part after a comma, or a wrong bracket, is a fault. */
+/** Check the closing bracket. Empty brackets have no parts; an empty part after a comma or a wrong bracket is invalid. */
 function closed(json: Buffer, open: number, { parts, last }: { parts: Part[]; last: Part }): Found | null {
-  // `]` and `}` come two places after `[` and `{`.
+  // The codes of `]` and `}` are two above those of `[` and `{`.
   if (json[last.to] !== (json[open] as number) + 2) return null;
   if (!isBlank(json, last)) parts.push(last);
   else if (parts.length > 0) return null;
   return { parts, end: last.to + 1 };
 }
 
-/** Return the place of the quote that ends a string; without such a quote, a place at or after the end of the text. */
+/** Return the offset of the quote that ends a string; without one, an offset at or past the end of the text. */
 export function endOfString(json: Buffer, open: number): number {
   let at = open + 1;
   for (; at < json.length && json[at] !== QUOTE; at++) if (json[at] === BACKSLASH) at++;
   return at;
 }
 
-/** Return the first place at or after `from` that is not a blank. */
+/** Return the offset of the first non-blank byte at or after `from`. */
 export function skipBlanks(json: Buffer, from: number): number {
   let at = from;
   while (isBlankByte(json[at])) at++;
   return at;
 }
 
-/** Return the text of a part, without the blanks around it. */
+/** Return the text of a part without surrounding blanks. */
 export function textOf(json: Buffer, { from, to }: Part): string {
   let end = to;
   while (end > from && isBlankByte(json[end - 1])) end--;
@@ -78,6 +78,6 @@ export function textOf(json: Buffer, { from, to }: Part): string {
 
 const isBlank = (json: Buffer, { from, to }: Part) => skipBlanks(json, from) >= to;
 
-/** Whether a byte is a space, line feed, carriage return or tab: JSON has no other blanks. */
+/** Return whether a byte is a space, line feed, carriage return or tab, the only blanks in JSON. */
 export const isBlankByte = (byte: number | undefined) =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
