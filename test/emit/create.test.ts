@@ -30,7 +30,7 @@ it.each(['api', 'gateway', 'scheduler', 'standalone'])(
     const env = { ADMIN_API_KEY: ADMIN_KEY, REDIS_URL: sharedService().redisUrl, KEY_PREFIX: plain.prefix, PORT: '0' };
     const running = runApp(app, { ...env, COMPAT: 'Emit' });
     expect(await running.ended()).toBe(1);
-    expect(running.output()).toBe('Configuration is not valid:\n  COMPAT must be emit or empty, not Emit\n');
+    expect(running.output()).toBe('Invalid configuration:\n  COMPAT must be emit or empty, not Emit\n');
   },
 );
 

@@ -25,7 +25,7 @@ it.each([
   const gateway = runApp('gateway', { PORT: '0', KEY_PREFIX: api.prefix, ...env });
   expect(await gateway.ended()).toBe(1);
   const [headline, ...rest] = gateway.output().split('\n  ');
-  expect(headline).toBe('Configuration is not valid:');
+  expect(headline).toBe('Invalid configuration:');
   expect(rest.join('\n  ')).toEqual(faults);
 });
 

@@ -164,7 +164,7 @@ withEngine('the image', () => {
     [
       'that cannot write its key names the two variables that help',
       ['-e', 'REDIS_URL=redis://redis', '--read-only'],
-      /^No admin key could be stored \(EROFS.*\): set DATA_DIR .*, or ADMIN_API_KEY .*$/m,
+      /^The admin key could not be stored \(EROFS.*\)\. Set DATA_DIR .*, or set ADMIN_API_KEY\.$/m,
     ],
   ])('a container %s', async (_, options, message) => {
     await expect(docker('run', '--rm', '--network', NETWORK, ...options, IMAGE)).rejects.toThrow(message);

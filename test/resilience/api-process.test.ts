@@ -60,7 +60,7 @@ it.each<[string, Record<string, string>, string[]]>([
 ])('the API refuses to start %s', async (_, env, faults) => {
   const api = run(env);
   expect(await api.ended()).toBe(1);
-  expect(api.output()).toBe(['Configuration is not valid:', ...faults.map((fault) => `  ${fault}`), ''].join('\n'));
+  expect(api.output()).toBe(['Invalid configuration:', ...faults.map((fault) => `  ${fault}`), ''].join('\n'));
 });
 
 it('the API refuses to start while no client could ever authenticate, and starts once a key exists', async () => {

@@ -71,7 +71,7 @@ it.each([
 ])('refuses the REDIS_URL %s', (url, why) => {
   const read = () => readConfig({ REDIS_URL: url }, ['REDIS_URL']);
   expect(read).toThrow(ConfigError);
-  expect(read).toThrow(/^Configuration is not valid:\n {2}REDIS_URL (must|of|with|has)/);
+  expect(read).toThrow(/^Invalid configuration:\n {2}REDIS_URL (must|of|with|has)/);
   expect(read).toThrow(why);
 });
 

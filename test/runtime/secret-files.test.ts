@@ -45,15 +45,15 @@ it.each(['REDIS_URL', 'ADMIN_API_KEY', 'CALLBACK_SIGNING_SECRET'])(
     const variable = `${name}_FILE`;
     const absent = join(folder, 'absent');
     expect(faultsOf({ [variable]: absent })).toEqual([
-      `${variable} names a file that cannot be read: ENOENT: no such file or directory, open '${absent}'`,
+      `${variable} points to a file that cannot be read: ENOENT: no such file or directory, open '${absent}'`,
     ]);
     await mkdir(join(folder, 'folder'));
     expect(faultsOf({ [variable]: join(folder, 'folder') })).toEqual([
-      `${variable} names a file that cannot be read: EISDIR: illegal operation on a directory, read`,
+      `${variable} points to a file that cannot be read: EISDIR: illegal operation on a directory, read`,
     ]);
-    expect(faultsOf({ [variable]: await fileWith(' \n') })).toEqual([`${variable} names an empty file`]);
+    expect(faultsOf({ [variable]: await fileWith(' \n') })).toEqual([`${variable} points to an empty file`]);
     const [fault = ''] = faultsOf({ [variable]: await fileWith('secret text') });
-    expect(fault).toMatch(new RegExp(`^${variable} names a file whose content must `));
+    expect(fault).toMatch(new RegExp(`^${variable} points to a file whose content must `));
     expect(fault).not.toContain('secret text');
   },
 );
@@ -61,7 +61,7 @@ it.each(['REDIS_URL', 'ADMIN_API_KEY', 'CALLBACK_SIGNING_SECRET'])(
 it('refuses a secret that is in a variable and in a file, and lists all faults together', async () => {
   const file = await fileWith(KEY);
   expect(faultsOf({ ADMIN_API_KEY: KEY, ADMIN_API_KEY_FILE: file, LOG_LEVEL: 'loud' })).toEqual([
-    'ADMIN_API_KEY must not be set together with ADMIN_API_KEY_FILE',
+    'ADMIN_API_KEY and ADMIN_API_KEY_FILE must not both be set',
     'LOG_LEVEL must be trace, debug, info, warn, error, fatal or silent',
   ]);
 });
@@ -87,7 +87,9 @@ it('reports each other value of a secret, and none while its file is not valid',
     await until(() => (isValid ? found.at(-1) === text.trim() : lines.length > read));
   }
   await rm(file);
-  await until(() => lines.at(-1)?.startsWith('ADMIN_API_KEY_FILE names a file that cannot be read: ENOENT') === true);
+  await until(
+    () => lines.at(-1)?.startsWith('ADMIN_API_KEY_FILE points to a file that cannot be read: ENOENT') === true,
+  );
   await watch.stop(1_000);
   expect(found).toEqual([`2-${KEY}`, `3-${KEY}`]);
   expect(lines.join()).not.toContain(KEY);

@@ -57,7 +57,7 @@ it('stops a service that is still starting, and starts no other', async () => {
   const starting = composed.start();
   while (!calls.includes('start slow')) await new Promise((resolve) => setImmediate(resolve));
   await composed.stop(1_000);
-  await expect(starting).rejects.toThrow('all was stopped while it started');
+  await expect(starting).rejects.toThrow('all was stopped while it was starting');
   expect(calls).toEqual(['start a', 'start slow', 'stop a', 'stop slow']);
 });
 

@@ -38,7 +38,7 @@ it.each(['scheduler', 'standalone'])(
     expect(await ended()).toBe(1);
     const fault =
       'callbacks could reach 198.18.0.1, 3fff::1: the dependency ipaddr.js is the wrong version; install with npm ci';
-    expect(output()).toBe(`Configuration is not valid:\n  ${fault}\n`);
+    expect(output()).toBe(`Invalid configuration:\n  ${fault}\n`);
   },
 );
 

@@ -138,5 +138,5 @@ it('no process has /test/clock unless its clock is manual', async () => {
 it('a standalone with a manual clock refuses to start on a Redis that others may use', async () => {
   const running = launch({ CLOCK: 'manual', REDIS_URL: sharedService().redisUrl });
   expect(await running.ended()).toBe(1);
-  expect(running.output()).toContain('CLOCK must be redis when REDIS_URL is set');
+  expect(running.output()).toContain('CLOCK must be redis if REDIS_URL is set');
 });

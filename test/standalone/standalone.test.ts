@@ -97,7 +97,9 @@ it('a standalone that cannot store its admin key names the variables that help',
   await mkdir(join(dataDir(), 'admin-key.new'), { recursive: true });
   const { ended, output } = launch({ REDIS_URL: sharedService().redisUrl });
   expect(await ended()).toBe(1);
-  expect(output()).toMatch(/^No admin key could be stored \(EISDIR.*\): set DATA_DIR to .*, or ADMIN_API_KEY to .*$/m);
+  expect(output()).toMatch(
+    /^The admin key could not be stored \(EISDIR.*\)\. Set DATA_DIR to .*, or set ADMIN_API_KEY\.$/m,
+  );
 });
 
 it.each([
@@ -114,7 +116,7 @@ it.each([
   const standalone = await start();
   expect(standalone.key).toMatch(key);
   expect((await readFile(file, 'utf8')).trim()).toBe(standalone.key);
-  expect(standalone.output().includes(`The admin key in ${file} has fewer than 32 characters.`)).toBe(
+  expect(standalone.output().includes(`The admin key in ${file} has fewer than 32 characters,`)).toBe(
     written !== OWN_KEY,
   );
   expect((await standalone.call('GET', '/spaces/x/jobs')).status).toBe(200);

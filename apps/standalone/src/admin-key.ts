@@ -13,13 +13,12 @@ async function readIfThere(file: string): Promise<string> {
 }
 
 /**
- * Return the admin key of a data folder. It is made at the first start, stays the same, and only this user can read it.
- * A key that an operator wrote there and that is shorter than an ADMIN_API_KEY must be is replaced, because it could be
- * guessed.
+ * Return the admin key of a data folder. It is generated at the first start and then kept, readable only by this user. If
+ * the operator wrote a key there that is too short for an ADMIN_API_KEY, it is replaced, because it could be guessed.
  *
- * @param print gets a sentence for the operator
+ * @param print prints a sentence for the operator
  * @returns the key in plain text, and its file
- * @throws Error that names DATA_DIR and ADMIN_API_KEY when the key cannot be stored
+ * @throws Error that mentions DATA_DIR and ADMIN_API_KEY if the key cannot be stored
  */
 export async function adminKeyOf(
   dataDir: string,
@@ -30,18 +29,18 @@ export async function adminKeyOf(
   if (key.length >= ADMIN_KEY_LENGTH) return { key, file };
   if (key !== '') {
     print(
-      `The admin key in ${file} has fewer than ${ADMIN_KEY_LENGTH} characters. A new one replaces it; clients need the new one.`,
+      `The admin key in ${file} has fewer than ${ADMIN_KEY_LENGTH} characters, so a new one replaces it. Clients need the new one.`,
     );
   }
   const newKey = `ym_admin_${randomBytes(32).toString('hex')}`;
   try {
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
-    // Write the whole file or nothing, because a full disk must not leave an empty key forever.
+    // Write the whole file or nothing: a full disk must not leave an empty key behind.
     await writeFile(`${file}.new`, `${newKey}\n`, { mode: 0o600 });
     await rename(`${file}.new`, file);
   } catch (error) {
     throw new Error(
-      `No admin key could be stored (${(error as Error).message}): set DATA_DIR to a folder that can be written, or ADMIN_API_KEY to a key of your own.`,
+      `The admin key could not be stored (${(error as Error).message}). Set DATA_DIR to a writable folder, or set ADMIN_API_KEY.`,
     );
   }
   return { key: newKey, file };

@@ -21,31 +21,31 @@ export type StandaloneConfig = Config<(typeof STANDALONE_VARIABLES)[number]>;
 export interface StandaloneOptions {
   config: StandaloneConfig;
   log: Logger;
-  /** Folder in which a fetched redis-server is kept. */
+  /** Folder that caches a downloaded redis-server. */
   cacheDir: string;
-  /** Prints a line for the person at the terminal; null without a terminal, whose output others may read. */
+  /** Prints a line for the person at the terminal; null without a terminal, when others may read the output. */
   print: ((text: string) => void) | null;
 }
 
-/** Return what tells an operator something: at the terminal, or in the log. */
+/** Return a function that notifies the operator, at the terminal or in the log. */
 const noticeBy = ({ print, log }: StandaloneOptions) => print ?? ((notice: string) => log.info({ notice }, 'notice'));
 
 /**
- * Create the whole service in one process on one port. Without REDIS_URL it runs a redis-server of its own, and keeps
- * that server's data and its admin key in DATA_DIR.
+ * Create the whole service in one process on one port. Without REDIS_URL, it runs a private redis-server, and keeps its data
+ * and the admin key in DATA_DIR.
  *
- * @throws ConfigError for a manual clock on a Redis that other processes may use
+ * @throws ConfigError for a manual clock with a Redis that other processes may use
  */
 export function createStandalone(options: StandaloneOptions): Service {
   const { REDIS_URL, CLOCK } = options.config;
   if (REDIS_URL !== undefined && CLOCK === 'manual') {
     throw new ConfigError([
-      'CLOCK must be redis when REDIS_URL is set, because its other clients follow the clock of Redis',
+      "CLOCK must be redis if REDIS_URL is set, because other processes that use this Redis follow Redis's clock",
     ]);
   }
   if (REDIS_URL !== undefined) return createApp(options, () => REDIS_URL);
   const redis = createRedisService(options);
-  // The key is made after Redis has started, because a data folder that another process uses is refused there.
+  // The key is generated after Redis has started, which refuses a data folder that another process uses.
   return compose('standalone', [[redis], [createApp(options, redis.url)]]);
 }
 
@@ -59,7 +59,7 @@ function createRedisService(options: StandaloneOptions): Service & { url: () => 
       redis = new PrivateRedis({
         binary: await findRedisServer(cacheDir, noticeBy(options)),
         dataDir: join(config.DATA_DIR, 'redis'),
-        onCrash: (output) => log.error({ output }, 'redis-server ended by itself, starting it again'),
+        onCrash: (output) => log.error({ output }, 'redis-server exited unexpectedly, restarting it'),
       });
       await redis.start();
     },
@@ -67,7 +67,7 @@ function createRedisService(options: StandaloneOptions): Service & { url: () => 
   };
 }
 
-/** Create everything except Redis, as a service that says how to use it once it has started. */
+/** Create everything except Redis, as a service that tells how to use it once it has started. */
 function createApp(options: StandaloneOptions, redisUrl: () => string): Service {
   const { config, log, print } = options;
   let httpService: HttpService | undefined;
@@ -87,7 +87,7 @@ function createApp(options: StandaloneOptions, redisUrl: () => string): Service 
   };
 }
 
-/** Create HTTP and streams on one port, with a scheduler, over the same connections to Redis. */
+/** Create the API, streams and scheduler on one port, with shared connections to Redis. */
 function createAllInOne(given: StandaloneConfig & { REDIS_URL: string }, log: Logger): HttpService {
   const config = { ...given, CALLBACK_ALLOW_PRIVATE: given.CALLBACK_ALLOW_PRIVATE ?? isLoopback(given.HOST) };
   const context = createServerContext(config, log, { isClockManual: config.CLOCK === 'manual' });
@@ -97,20 +97,20 @@ function createAllInOne(given: StandaloneConfig & { REDIS_URL: string }, log: Lo
   return createHttpService({ name: 'yardmaster', context, server, streams, background, config, log });
 }
 
-/** Whether a host is a loopback address. Then all clients and all receivers of callbacks are on this machine. */
+/** Return whether a host is a loopback address, so that all clients and callback receivers are on this machine. */
 const isLoopback = (host: string) => /^(localhost|127(\.\d+){3}|::1)$/.test(host);
 
 export interface BannerOptions {
   url: string;
-  /** The key that the standalone made; null for the operator's own key, because that must not be printed. */
+  /** The generated key; null for a key set by the operator, which must not be printed. */
   adminKey: string | null;
-  /** Folder of the standalone's own Redis; null when the operator provides the Redis. */
+  /** Folder of the private Redis; null if the operator provides the Redis. */
   dataDir: string | null;
-  /** Whether it serves the dashboard. */
+  /** Whether the dashboard is served. */
   hasUi: boolean;
 }
 
-/** Return the text for a person once the service serves: its URL, the key, and a command to paste. */
+/** Format the text shown at the terminal once the service is ready: its URL, the key, and a command to paste. */
 export function banner({ url, adminKey, dataDir, hasUi }: BannerOptions): string {
   const header = adminKey === null ? '"x-api-key: $ADMIN_API_KEY"' : `'x-api-key: ${adminKey}'`;
   return `

@@ -11,22 +11,21 @@ export type Config<N extends VariableName> = {
   [K in N]: WithDefault<K> extends true ? ValueOf<K> : ValueOf<K> | undefined;
 };
 
-/** Invalid configuration, with which a process must not start. */
+/** Invalid configuration, which keeps a process from starting. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
-  /** @param faults one sentence each, beginning with the name of the variable if there is one */
+  /** @param faults one sentence each, starting with the name of the variable if there is one */
   constructor(readonly faults: readonly string[]) {
-    super(`Configuration is not valid:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    super(`Invalid configuration:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
   }
 }
 
 /**
- * Read variables from the environment, or secrets from their files. An empty value counts as unset; a name that is given twice
- * is read once.
+ * Read variables from the environment, and secrets from their files. An empty value counts as unset.
  *
- * @param names several parts of a process may read the same variable
- * @throws ConfigError with every fault, not only the first
+ * @param names may contain duplicates, because several parts of a process may read the same variable
+ * @throws ConfigError with all faults, not just the first
  */
 export function readConfig<N extends VariableName>(env: NodeJS.ProcessEnv, names: readonly N[]): Config<N> {
   const faults: string[] = [];
@@ -38,7 +37,7 @@ export function readConfig<N extends VariableName>(env: NodeJS.ProcessEnv, names
       faults.push((error as Error).message);
     }
   }
-  // The schema checks only the text, because the chart checks addresses whose files are elsewhere.
+  // The schema checks only the text, because it also checks values of the chart, whose files are elsewhere.
   try {
     if (typeof values.REDIS_URL === 'string') checkFilesOf(values.REDIS_URL);
   } catch (error) {
@@ -48,10 +47,10 @@ export function readConfig<N extends VariableName>(env: NodeJS.ProcessEnv, names
   return values as Config<N>;
 }
 
-/** Return the value of a variable; undefined without one. @throws Error whose message begins with the name of a variable */
+/** Read a variable; undefined if it has no value. @throws Error whose message starts with the name of the variable */
 function readVariable(env: NodeJS.ProcessEnv, name: VariableName): unknown {
   const file = isSecret(name) && env[`${name}_FILE`];
-  if (file && env[name]) throw new Error(`${name} must not be set together with ${name}_FILE`);
+  if (file && env[name]) throw new Error(`${name} and ${name}_FILE must not both be set`);
   if (file) return readSecret(name, file);
   const { schema, default: byDefault } = VARIABLES[name];
   const text = env[name] || byDefault;

@@ -2,7 +2,7 @@ import { destination, type Logger, type LoggerOptions, pino, stdTimeFunctions } 
 
 export type { Logger };
 
-/** Names under which a secret could be logged; redacted wherever they appear, two levels deep. */
+/** Names of fields that could hold secrets. They are redacted up to two levels deep. */
 const SECRETS = [
   'result',
   'checkpoint',
@@ -23,8 +23,8 @@ const paths = SECRETS.flatMap((name) => {
 });
 
 /**
- * Return the properties of an error that are logged. Others are left out, because ioredis adds the whole command to its
- * errors, with payloads and secrets.
+ * Select the properties of an error to log. Others are omitted, because ioredis attaches the whole command, with payloads
+ * and secrets, to its errors.
  */
 function errorForLog(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
@@ -40,9 +40,9 @@ function errorForLog(error: unknown): unknown {
 }
 
 /**
- * Create a logger: JSON lines on standard output, ISO times, level names, secrets redacted.
+ * Create a logger that writes JSON lines to standard output, with ISO timestamps and redacted secrets.
  *
- * @param app name of the process, in every line
+ * @param app name of the process, added to every line
  */
 export function createLogger(app: string, level: string): Logger {
   const options: LoggerOptions = {
@@ -53,7 +53,7 @@ export function createLogger(app: string, level: string): Logger {
     serializers: { err: errorForLog },
     redact: { paths, censor: '[redacted]' },
   };
-  // Write at once. By default, pino writes later, and at exit it tries forever to write the rest when no process reads
-  // it, as after Ctrl-C on `npm start | tee log`.
+  // Write synchronously. By default, pino buffers, and at exit it tries forever to flush the buffer if nothing reads it, as
+  // after Ctrl-C on `npm start | tee log`.
   return pino(options, destination({ dest: 1, sync: true }));
 }

@@ -6,14 +6,14 @@ import type { Logger } from './logger.js';
 import { every, type Service } from './service.js';
 import { VARIABLES, type VariableName } from './variables.js';
 
-/** Variables whose value may be in a file, whose path is then in the variable with `_FILE` after the name. */
+/** Variables whose value may be in a file. The variable with the suffix `_FILE` then holds its path. */
 const SECRETS = ['REDIS_URL', 'ADMIN_API_KEY', 'CALLBACK_SIGNING_SECRET'] as const;
 type SecretName = (typeof SECRETS)[number];
 type ValueOf<N extends SecretName> = z.output<(typeof VARIABLES)[N]['schema']>;
 
 export const isSecret = (name: VariableName): name is SecretName => SECRETS.some((each) => each === name);
 
-/** Read a secret from its file. @throws Error whose message begins with the name of the variable */
+/** Read a secret from its file. @throws Error whose message starts with the name of the variable */
 export function readSecret<N extends SecretName>(name: N, file: string): ValueOf<N> {
   try {
     return secretIn(name, readFileSync(file, 'utf8'));
@@ -22,36 +22,36 @@ export function readSecret<N extends SecretName>(name: N, file: string): ValueOf
   }
 }
 
-/** @throws Error that quotes nothing of the text */
+/** Validate the content of a secret's file. @throws Error that doesn't quote the content */
 function secretIn<N extends SecretName>(name: N, text: string): ValueOf<N> {
-  if (text.trim() === '') throw new Error('names an empty file');
+  if (text.trim() === '') throw new Error('points to an empty file');
   const outcome = VARIABLES[name].schema.safeParse(text.trim());
-  if (!outcome.success) throw new Error(`names a file whose content ${outcome.error.issues[0]?.message}`);
+  if (!outcome.success) throw new Error(`points to a file whose content ${outcome.error.issues[0]?.message}`);
   return outcome.data as ValueOf<N>;
 }
 
-/** Say what is wrong with the file of a secret. An error with a code is of the system. */
+/** Describe what is wrong with the file of a secret. An error with a code comes from the file system. */
 function faultOf(name: SecretName, error: unknown): Error {
   const { message, code } = error as NodeJS.ErrnoException;
-  return new Error(`${name}_FILE ${code === undefined ? '' : 'names a file that cannot be read: '}${message}`);
+  return new Error(`${name}_FILE ${code === undefined ? '' : 'points to a file that cannot be read: '}${message}`);
 }
 
 export interface SecretWatchOptions<N extends SecretName> {
   name: N;
-  /** Undefined when the secret is in no file: then nothing is read. */
+  /** Path of the file; undefined if the secret is not in a file, which disables the watch. */
   file: string | undefined;
-  /** The value at the start. */
+  /** Initial value. */
   value: ValueOf<N> | undefined;
-  /** Gets each other value. */
+  /** Called with each new value. */
   onChange: (value: ValueOf<N>) => void;
   log: Logger;
-  /** Milliseconds between two reads. */
+  /** Time between two reads, milliseconds. */
   everyMs: number;
 }
 
 /**
- * Read the file of a secret again and again. While it cannot be read, or its content is not valid, the value before stays in
- * use.
+ * Create a service that watches the file of a secret. While the file can't be read or its content is invalid, the previous
+ * value stays in use.
  */
 export function watchSecret<N extends SecretName>(options: SecretWatchOptions<N>): Service {
   const { name, file, onChange, log, everyMs } = options;
@@ -67,7 +67,7 @@ export function watchSecret<N extends SecretName>(options: SecretWatchOptions<N>
       onChange(found);
       log.info({ variable }, 'secret changed');
     } catch (error) {
-      log.warn({ reason: faultOf(name, error).message }, 'secret not read, the one before stays in use');
+      log.warn({ reason: faultOf(name, error).message }, 'secret not read, keeping the previous one');
     }
   }
 

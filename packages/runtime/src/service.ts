@@ -2,10 +2,10 @@
 export interface Service {
   /** Name in the log. */
   readonly name: string;
-  /** Start; resolves when the service does its work. */
+  /** Start the service; resolves once it does its work. */
   start(): Promise<void>;
   /**
-   * Take no new work, finish the open work and release everything. Safe during a start, and after a start that failed.
+   * Take no new work, finish open work and release all resources. Safe during a start and after a failed start.
    *
    * @param withinMs time after which open work is cut off
    */
@@ -13,10 +13,10 @@ export interface Service {
 }
 
 /**
- * Compose services into one. They start in order. They stop in the reverse order, group by group, and the services of a
- * group stop at the same time. A start that fails, or that is stopped, stops the started services, and then throws.
+ * Compose services into one. They start in order and stop in reverse order, group by group; the services of a group stop
+ * concurrently. If a start fails or is stopped, the services already started are stopped, and the start throws.
  *
- * A service whose stop fails does not keep the others from stopping; the stop then throws the first error.
+ * If stopping a service fails, the others are still stopped, and the stop throws the first error.
  */
 export function compose(name: string, groups: readonly (readonly Service[])[]): Service {
   const started: Service[][] = [];
@@ -38,8 +38,8 @@ export function compose(name: string, groups: readonly (readonly Service[])[]): 
       const running: Service[] = [];
       started.push(running);
       for (const service of group) {
-        if (stopped !== undefined) throw new Error(`${name} was stopped while it started`);
-        running.push(service); // Add it before its start, because a stop must also reach a starting service.
+        if (stopped !== undefined) throw new Error(`${name} was stopped while it was starting`);
+        running.push(service); // Before its start, because a stop must also reach a starting service.
         await service.start();
       }
     }
@@ -57,7 +57,7 @@ export function compose(name: string, groups: readonly (readonly Service[])[]): 
       try {
         await startAll();
       } catch (error) {
-        await stop(0).catch(() => undefined); // The error of the start is more useful.
+        await stop(0).catch(() => undefined); // The error of the start matters more.
         throw error;
       }
     },
@@ -69,16 +69,15 @@ export interface EveryOptions {
   name: string;
   /** Time between two runs, milliseconds. */
   ms: number;
-  /** Do the work once. It must not throw: it reports its own failures. */
+  /** Do the work once. Must not throw, but report its own failures. */
   run: () => unknown;
-  /** Work to do once when the service stops, after the open run. It must not throw either. Default: none. */
+  /** Work to do once when the service stops, after the open run. Must not throw either. Default: none. */
   atStop?: () => unknown;
 }
 
 /**
- * Create a service that does its work again and again. While a run takes longer than the time between two, the runs in
- * between are left out. Its stop waits for the open run, for as long as the stop may take. The timer does not keep the
- * process from ending.
+ * Create a service that does its work periodically. Runs that would overlap a slow one are skipped. Stopping waits for the
+ * open run, for at most as long as the stop may take. The timer doesn't keep the process alive.
  */
 export function every({ name, ms, run, atStop }: EveryOptions): Service {
   let timer: NodeJS.Timeout | undefined;

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { parseRedisUrl, type RedisUrlError } from '@yardmaster/redis';
 import { z } from 'zod';
 
-// Schemas of environment variables. Each error message follows the name of the variable.
+// Schemas of environment variables. Each error message is appended to the name of the variable.
 
 export function integer(min: number, max: number) {
   const error = `must be an integer between ${min} and ${max}`;
@@ -33,15 +33,15 @@ export const redisUrl = z.string().superRefine((url, ctx) => {
 });
 
 interface ListRules {
-  /** The whole rule, for the error. */
+  /** The rule as a sentence, for the error. */
   error: string;
-  /** Most entries. Default: any number */
+  /** Maximum number of entries. Default: no limit. */
   max?: number;
-  /** Text that means an empty list. Default: none */
+  /** Text that stands for an empty list. Default: none. */
   empty?: string;
 }
 
-/** Make a schema of a comma-separated list. @param parse returns the value of an entry; null for an invalid one */
+/** Make the schema of a comma-separated list. @param parse returns the value of an entry; null if it is invalid */
 function listOf<T>(parse: (entry: string) => T | null, { error, max = Number.POSITIVE_INFINITY, empty }: ListRules) {
   return z.string().transform((text, ctx) => {
     const list = text === empty ? [] : text.split(',').map((entry) => parse(entry.trim()));
@@ -89,10 +89,10 @@ export const dnsServers = textsThat(
   'must be a comma-separated list of addresses, each with a port if not 53, such as 10.0.0.2 or [fd00::2]:5353',
 );
 
-/** Names whose queues the metrics show at most: each costs a scrape one command. */
+/** Maximum number of names whose queues the metrics show: each costs one command per scrape. */
 const NAME_QUEUES = 100;
 
-/** Read `space/name`, with the name percent-encoded where it must be; null when it is not that. */
+/** Parse `space/name`, where the name may be percent-encoded; null if it is invalid. */
 function nameQueueOf(text: string): { spaceId: string; name: string } | null {
   const [, spaceId = '', encoded = ''] = /^([A-Za-z0-9._:-]{1,128})\/(.+)$/su.exec(text) ?? [];
   try {
@@ -100,7 +100,7 @@ function nameQueueOf(text: string): { spaceId: string; name: string } | null {
     const characters = [...name].length;
     return characters >= 1 && characters <= 128 ? { spaceId, name } : null;
   } catch {
-    return null; // A `%` that is not followed by two hexadecimal digits.
+    return null; // A `%` without two hexadecimal digits.
   }
 }
 
@@ -121,7 +121,7 @@ export const retryDelays = listOf(delayOf, {
   error: 'must be a comma-separated list of seconds, each above 0, or none',
 });
 
-/** Decode a secret of Standard Webhooks: 24 to 64 bytes in base 64, after `whsec_`. */
+/** Decode a Standard Webhooks secret: 24 to 64 bytes in base64, after `whsec_`. */
 function signingKey(secret: string): Buffer | null {
   if (!/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret)) return null;
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
@@ -129,5 +129,5 @@ function signingKey(secret: string): Buffer | null {
 }
 
 export const signingSecrets = listOf(signingKey, {
-  error: 'must be whsec_ and 24 to 64 bytes in base 64, or several of them, comma-separated',
+  error: 'must be whsec_ followed by 24 to 64 bytes in base64, or a comma-separated list of such secrets',
 });
