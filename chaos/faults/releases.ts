@@ -27,7 +27,7 @@ const ROOM_BYTES = 500_000_000;
 
 /** Count the warnings about the policy that a process has printed. */
 const warnings = ({ output }: AppProcess) =>
-  output().split(`maxmemory-policy is ${POLICY}, it must be noeviction`).length - 1;
+  output().split(`maxmemory-policy is ${POLICY} but must be noeviction`).length - 1;
 
 export const faults: Fault[] = [
   {

@@ -58,8 +58,8 @@ async function startApi(env: Record<string, string> = {}) {
 const configure = (name: string, value: string) => strict.service.redis.config('SET', name, value);
 const create = ({ service }: Api) => service.call('POST', '/spaces/watched/jobs', { body: { name: 'work' } });
 const EVICTS = ['error', 'Redis deletes jobs when its memory is full: maxmemory-policy must be noeviction'] as const;
-const WARNS = ['warn', 'Redis may evict jobs: maxmemory-policy is allkeys-lru, it must be noeviction'] as const;
-const SAFE = ['info', 'Redis keeps its jobs again'] as const;
+const WARNS = ['warn', 'Redis may evict jobs: maxmemory-policy is allkeys-lru but must be noeviction'] as const;
+const SAFE = ['info', 'Redis no longer risks losing jobs'] as const;
 const says = async ({ lines }: Api, [level, text]: readonly [string, string]) =>
   until(() => lines.some((line) => line[0] === level && line[1] === text));
 const memoryLimit = async ({ service }: Api) =>
@@ -121,7 +121,7 @@ it('warns about an evicting Redis without a memory limit, and creates jobs', asy
 
 it('warns when the append-only file of Redis is off', async () => {
   await configure('appendonly', 'no');
-  const text = 'Redis keeps no append-only file: jobs created since its last snapshot are lost when it crashes';
+  const text = 'Redis keeps no append-only file: jobs created since its last snapshot are lost if it crashes';
   await says(strict, ['warn', text]);
   expect((await scrape(strict.service)).get('yardmaster_redis_append_only{primary="redis"}')).toBe(0);
 });

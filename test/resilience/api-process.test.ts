@@ -67,7 +67,7 @@ it('the API refuses to start while no client could ever authenticate, and starts
   const env = { REDIS_URL, KEY_PREFIX: newPrefix() };
   const refused = run(env);
   expect(await refused.ended()).toBe(1);
-  expect(refused.output()).toContain('ADMIN_API_KEY is required, because there is no API key yet');
+  expect(refused.output()).toContain('ADMIN_API_KEY is required: no API key exists yet');
 
   const request = { name: 'x', scopes: ['jobs:read' as const], spaceId: null, expiresAt: null };
   const { key } = await createKey(createStore(shared.redis, { keyPrefix: env.KEY_PREFIX }), request);
@@ -112,7 +112,7 @@ it('the API warns about a Redis that may evict jobs or has no append-only file',
   const redis = await ownRedis({ 'maxmemory-policy': 'allkeys-lru', appendonly: 'no' });
   const api = run({ REDIS_URL: redis.url, ADMIN_API_KEY: ADMIN_KEY });
   await urlOf(api);
-  expect(api.output()).toContain('Redis may evict jobs: maxmemory-policy is allkeys-lru, it must be noeviction');
+  expect(api.output()).toContain('Redis may evict jobs: maxmemory-policy is allkeys-lru but must be noeviction');
   expect(api.output()).toContain('Redis keeps no append-only file');
   await api.stop();
 });

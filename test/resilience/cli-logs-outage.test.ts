@@ -41,7 +41,8 @@ it('yardmaster logs waits for a service that is down, when it starts and later, 
 
   expect(run.lines()).toEqual(infos(numbered(5)));
   expect(run.err()).toBe(
-    `cannot connect to ${url} (ECONNREFUSED), reconnecting\nconnection lost (server is stopping), reconnecting\n`,
+    `no connection to ${url} (ECONNREFUSED), connecting again\n` +
+      'connection lost (server is shutting down), connecting again\n',
   );
 });
 

@@ -9,8 +9,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DENIED = 'access.denied';
 
 /**
- * Acts that clients repeat, and the time in which they make at most one entry of a key, a space, an address and a status. It
- * counts those since the one before. The first is an entry at once.
+ * Acts that clients repeat, with the period in which they add at most one entry per key, space, address and status. The
+ * first act is added immediately; each further entry counts the acts since the previous one.
  */
 const COUNTED_MS: Readonly<Record<string, number>> = {
   [DENIED]: MINUTE_MS,
@@ -18,16 +18,16 @@ const COUNTED_MS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Counts of an action at once. Further refusals are counted together, because an attacker may have many addresses; further
- * acts that succeed are an entry each, so that nobody can hide who read a secret.
+ * Maximum number of counts per action. Further refusals are counted together, because an attacker may have many addresses;
+ * further successful acts get an entry each, so that nobody can hide who read a secret.
  */
 const MOST_COUNTED = 1_000;
 const OTHERS = { keyId: '', keyName: '', spaceId: null, jobId: null, address: '*' };
 
-/** How often counts are added whose time has come. */
+/** Time between two checks for counts that are due. */
 const LOOK_EVERY_MS = 5_000;
 
-/** Longer than any address, because a proxy may write anything in its place. */
+/** Maximum length of an address. Longer than any real one, because a proxy may send anything in its place. */
 const ADDRESS_LENGTH = 64;
 
 export interface AuditOptions {
@@ -38,16 +38,16 @@ export interface AuditOptions {
   addressOf(req: IncomingMessage): string;
 }
 
-/** What is known of a request whose act is recorded. */
+/** The request that an act came from. */
 export interface ActSource {
   req: IncomingMessage;
   requestId: string;
 }
 
-/** An act, except what its request says. */
+/** An act without the fields that come from its request. */
 export type ActOf = Omit<Act, 'address' | 'requestId'>;
 
-/** Whose access was denied: the caller, or the text that was presented as an API key and is none. */
+/** Whose access was denied: the caller, or the text that was presented as an API key. */
 export interface Denied {
   caller?: Principal | undefined;
   presented?: unknown;
@@ -61,7 +61,7 @@ interface Counted {
   dueAt: number;
 }
 
-/** Logs acts, and adds them to the audit in Redis. A process that crashes loses the counts of its repeated acts. */
+/** Logs acts and adds them to the audit in Redis. A process that crashes loses its counts of repeated acts. */
 export class Audit implements Service {
   readonly name = 'audit';
   readonly #options: AuditOptions;
@@ -84,14 +84,14 @@ export class Audit implements Service {
     return this.#repeated.stop(withinMs);
   }
 
-  /** Record an act that succeeded, once the returned promise resolves. A repeated one is counted. */
+  /** Record an act that succeeded; repeated acts are only counted. Resolves once the act is recorded. */
   async record(of: ActOf, { req, requestId }: ActSource): Promise<void> {
     const act = { ...of, address: this.#options.addressOf(req).slice(0, ADDRESS_LENGTH), requestId };
     const everyMs = COUNTED_MS[act.action];
     await (everyMs === undefined ? this.#append(act) : this.#count(act, everyMs));
   }
 
-  /** Record that a request was refused, if it was because of its key. */
+  /** Record a refused request if its key was the reason. */
   denied(error: unknown, { caller, presented }: Denied, source: ActSource): void {
     const status = error instanceof YardmasterError ? error.status : 0;
     if (status !== 401 && status !== 403) return;
@@ -121,7 +121,7 @@ export class Audit implements Service {
     return undefined;
   }
 
-  /** Add the counts whose time has come, and forget acts that were not repeated. */
+  /** Add the counts that are due, and forget acts that were not repeated. */
   async #addCounts(now: number): Promise<void> {
     const adding: Promise<void>[] = [];
     for (const counts of this.#counts.values()) {
@@ -136,7 +136,7 @@ export class Audit implements Service {
     await Promise.all(adding);
   }
 
-  /** The act stands even if its entry cannot be written, so a failure is only logged. */
+  /** Log an act and add it to the audit. The act has already taken effect, so a failed write is only logged. */
   async #append(act: Act): Promise<void> {
     const { log, store } = this.#options;
     if (act.action === DENIED) log.warn(act, 'access denied');

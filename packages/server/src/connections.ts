@@ -17,40 +17,37 @@ import {
 import { every, type Logger, type Service } from '@yardmaster/runtime';
 import { presenceChannelOf } from '@yardmaster/store';
 
-/**
- * Connections of a process to Redis, whether Redis is a single server or a cluster. The start makes the first attempt to
- * connect; when it fails, others follow.
- */
+/** Connections of a process to Redis, a single server or a cluster. Starting makes the first attempt to connect. */
 export interface Connections extends Service {
   /** For short commands. */
   redis: RedisClient;
-  /** For data that may be megabytes long. */
+  /** For data that may be several megabytes. */
   bulk: RedisClient;
-  /** For writes that a replica must confirm; null when no writes are confirmed. */
+  /** For writes that a replica must confirm; null if none need confirmation. */
   replicated: ReplicatedConnections | null;
   subscriptions: Subscriptions;
   clock: RedisClock;
-  /** Whether each connection is open now, by its use. */
+  /** Functions that tell whether a connection is open, by use. */
   states: Record<'commands' | 'bulk' | 'subscriber', () => boolean>;
-  /** Return why a call failed, as a text. When there was no connection, return why. */
+  /** Describe why a call failed; if there was no connection, describe why. */
   reasonOf(error: unknown): string;
-  /** Whether Redis replies and published messages are received. */
+  /** Check that Redis replies and that published messages are received. */
   areReady(): Promise<boolean>;
 }
 
-/** Share of the timeout of a command in which a replica must confirm a write. */
+/** Fraction of a command's timeout within which a replica must confirm a write. */
 const REPLICATED_WITHIN = 0.8;
 
-/** Errors that ioredis throws while there is no connection, for any cause. */
+/** Errors that ioredis throws without a connection, whatever the cause. */
 const NOT_CONNECTED = /isn't writeable|isn't ready|Connection is closed/;
 
-/** The part of the connections that receives published messages. */
+/** The connections that receive published messages. */
 interface Receiver {
   subscriptions: Subscriptions;
-  /** Connections to make at the start; those to the nodes of a cluster are made later, by the subscriptions. */
+  /** Clients to connect at startup. In a cluster, the subscriptions connect to the nodes later. */
   clients: RedisClient[];
   isReady(): boolean;
-  /** What it does again and again. */
+  /** Periodic work. */
   repeated: Service[];
   end(): void;
 }
@@ -58,9 +55,9 @@ interface Receiver {
 /**
  * Create the connections of a process.
  *
- * @param url as REDIS_URL
- * @param options.commandTimeoutMs how long one command may take, milliseconds
- * @param options.areWritesReplicated whether there are connections for writes that a replica must confirm
+ * @param url REDIS_URL
+ * @param options.commandTimeoutMs timeout of a command, milliseconds
+ * @param options.areWritesReplicated whether writes must be confirmed by a replica
  */
 export function createConnections(
   url: string,
@@ -88,7 +85,7 @@ export function createConnections(
   ];
   let lastError: Error | null = null;
   redis.on('error', (error: Error & { lastNodeError?: Error }) => {
-    const cause = error.lastNodeError ?? error; // A cluster's own error says only that no node could be used.
+    const cause = error.lastNodeError ?? error; // A cluster's own error only says that no node could be used.
     if (!NOT_CONNECTED.test(cause.message)) lastError = cause;
   });
   return {
@@ -122,8 +119,8 @@ export function createConnections(
 }
 
 /**
- * Make the first attempt to connect, and wait for its end. When a cluster's node fails between two steps of it, ioredis
- * restarts and never settles the promise. Then only the event `close` shows that the attempt has ended.
+ * Make the first attempt to connect, and wait until it ends. If a cluster node fails between two steps of the attempt,
+ * ioredis starts over and never settles the promise; then only the event `close` shows that the attempt has ended.
  */
 async function connectOnce(client: RedisClient): Promise<void> {
   const closed = new Promise<void>((resolve) => client.once('close', resolve));
@@ -137,14 +134,14 @@ function createReceiver(url: string, log: Logger): Receiver {
   return { subscriptions, clients: [redis], repeated: [], isReady, end: () => undefined };
 }
 
-/** @param checks to which it adds its connections */
+/** @param checks receives the connections to check */
 function createClusterReceiver(cluster: Cluster, checks: ConnectionChecks, log: Logger): Receiver {
   const subscriptions = new ClusterSubscriptions(
     cluster,
     (node) => {
       const redis = createNodeSubscriber(node, log);
       checks.add(redis);
-      redis.connect().catch(() => undefined); // It keeps trying.
+      redis.connect().catch(() => undefined); // ioredis keeps trying.
       return {
         redis,
         end() {
@@ -156,7 +153,7 @@ function createClusterReceiver(cluster: Cluster, checks: ConnectionChecks, log: 
     presenceChannelOf,
   );
   const check = every({ name: 'subscription checks', ms: CHECK_SUBSCRIPTIONS_MS, run: () => subscriptions.check() });
-  // While one primary is away, messages of the others still arrive; the subscriptions take care of its own channels.
+  // If one primary is unavailable, messages of the others still arrive; the subscriptions handle its channels.
   const isReady = () => cluster.status === 'ready';
   return { subscriptions, clients: [], repeated: [check], isReady, end: () => subscriptions.end() };
 }

@@ -2,16 +2,13 @@ import { YardmasterError } from '@yardmaster/protocol';
 import { TimeoutQueue } from '@yardmaster/redis';
 import type { Store } from '@yardmaster/store';
 
-/** How much longer a request may take than one command, milliseconds: a request may need several commands. */
+/** How much longer a request may take than a command, milliseconds: a request may need several commands. */
 const MORE_MS = 300;
 
-/** Timeout queues that nearly every request uses, by their length in milliseconds. */
+/** Timeout queues that almost every request uses, by duration in milliseconds. */
 const budgets = new Map<number, TimeoutQueue>();
 
-/**
- * How long Redis may take over one request, milliseconds: 1.8 s by default, so that a client gets its response within 2
- * s.
- */
+/** Return how long Redis may take for a request, milliseconds: 1.8 s by default, so that clients get a response within 2 s. */
 export function redisBudgetMs({ settings }: Store): number {
   const ms = settings.redisTimeoutMs + MORE_MS;
   if (!budgets.has(ms)) budgets.set(ms, new TimeoutQueue(ms));
@@ -28,14 +25,13 @@ function beginTimeout(ms: number, onEnd: () => void): { clear(): void } {
 }
 
 /**
- * Wait for a call of the store for a limited time. One command has a timeout of its own, but a request may need
- * several commands.
+ * Limit how long to wait for a call of the store. Each command has its own timeout, but a request may need several.
  *
  * @param onSettled called when the call itself has ended, in time or not
- * @throws UNAVAILABLE when the time is over; the call may still take effect
+ * @throws UNAVAILABLE if the time is up; the call may still take effect
  */
 export function rejectAfter<T>(ms: number, call: Promise<T>, onSettled: () => void = nothing): Promise<T> {
-  // This is built by hand, because Promise.race inside an async function costs a call three more promises.
+  // Written by hand, because Promise.race in an async function costs three more promises per call.
   return new Promise((resolve, reject) => {
     const timeout = beginTimeout(ms, () => reject(new YardmasterError('UNAVAILABLE')));
     call.then(

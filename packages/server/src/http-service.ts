@@ -8,13 +8,11 @@ import type { ServerContext } from './server-context.js';
 /** Variables that an HTTP service reads. `runApp` reads the last one. */
 export const HTTP_SERVICE_VARIABLES = ['PORT', 'HOST', 'KEEP_ALIVE_SECONDS', 'SHUTDOWN_SECONDS'] as const;
 
-/** Work that a process does on its own, in addition to serving requests. It is started once Redis is reachable. */
+/** Work that a process does besides serving requests. It is started once Redis is reachable. */
 export interface Background extends Service {
-  /** Whether it gets its work done; a process that does not should be restarted. */
+  /** Return whether the work gets done; if not, the process should be restarted. */
   isLive(): boolean;
-  /**
-   * Whether it does all of its work by now; not right after its start. In a rollout another process does it until then.
-   */
+  /** Return whether the work is fully up and running. During a rollout, another process does the work until then. */
   isReady(): boolean;
 }
 
@@ -32,19 +30,19 @@ export interface HttpServiceOptions {
 
 /** An HTTP server and the server context behind it, as one service. */
 export interface HttpService extends Service {
-  /** Return the URL at which it listens once started: `http://127.0.0.1:8080`. */
+  /** Return the URL that the service listens on once started: `http://127.0.0.1:8080`. */
   url(): string;
 }
 
 /**
- * How long a starting process waits for Redis before it listens. A proxy that does not know readiness, such as nginx,
- * sends calls to every process that accepts them. Those calls would get 503 while another process could serve them.
+ * How long a starting process waits for Redis before it listens. A proxy that doesn't check readiness, such as nginx, sends
+ * calls to every process that accepts connections; they would get a 503 while another process could serve them.
  */
 const BEFORE_LISTENING_MS = 2_000;
 
 /**
- * Create an HTTP service. It listens once it can serve, or soon after its start: without Redis it is live, not ready,
- * and responds with 503. To stop, it first stops being ready, then finishes open requests, and then releases Redis.
+ * Create an HTTP service. It listens as soon as it can serve, or shortly after its start: without Redis, it is live but not
+ * ready, and responds with 503. To stop, it first becomes not ready, then finishes open requests, and then releases Redis.
  */
 export function createHttpService(options: HttpServiceOptions): HttpService {
   const { name, context, server, streams, background, config, log } = options;
@@ -54,7 +52,7 @@ export function createHttpService(options: HttpServiceOptions): HttpService {
     name: context.name,
     async start() {
       contextStarted = context.start();
-      contextStarted.catch(() => undefined); // The listener throws it, unless the port makes the start fail first.
+      contextStarted.catch(() => undefined); // The listener rethrows it, unless it fails first because of the port.
       await Promise.race([contextStarted, delay(BEFORE_LISTENING_MS, undefined, { ref: false })]);
     },
     stop: (withinMs) => context.stop(withinMs),
@@ -67,7 +65,7 @@ export function createHttpService(options: HttpServiceOptions): HttpService {
     },
     stop: (withinMs) => drain(server, withinMs),
   };
-  // Streams stop together with the listener, which would wait for their sockets forever.
+  // Streams stop together with the listener, which would otherwise wait forever for their sockets.
   const serving = [listener, streams, background].filter((service) => service !== undefined);
   const service = compose(name, [[connections], serving]);
   return {

@@ -10,7 +10,7 @@ import {
 } from '@yardmaster/runtime';
 import { FormatError } from '@yardmaster/store';
 
-/** Variables that every app reads, whatever else it does. */
+/** Variables that every app reads. */
 type Needed = 'REDIS_URL' | 'LOG_LEVEL' | 'SHUTDOWN_SECONDS';
 
 export interface AppOptions<N extends VariableName> {
@@ -22,10 +22,10 @@ export interface AppOptions<N extends VariableName> {
 }
 
 /**
- * Run an app as this process, with a Redis that the operator provides: the app's whole `main`. Faulty configuration
- * ends the process, with every fault on the standard error.
+ * Run an app as this process, with a Redis that the operator provides. This is the app's entire `main`. If the configuration
+ * is invalid, the process prints every fault to standard error and exits.
  *
- * This does not compile when `variables` lacks one that every app reads.
+ * Doesn't compile if `variables` lacks one that every app reads.
  */
 export async function runApp<N extends VariableName>(
   options: AppOptions<N> & (Needed extends N ? unknown : never),

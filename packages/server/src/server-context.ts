@@ -20,7 +20,7 @@ import { createMetrics, type Metrics } from './metrics/registry.js';
 import { createRedisSettingsWatch } from './redis-settings-watch.js';
 import { watchSpaceSettings } from './space-settings-watch.js';
 
-/** Time between two records of when API keys were used. With the 4.5 s of the API's cache, what is shown is at most 60 s behind. */
+/** Time between two records of API key uses. With the API's cache of 4.5 s, `lastUsedAt` is at most 60 s behind. */
 const RECORD_USES_MS = 55_000;
 
 /** Time between two reads of the files of secrets. */
@@ -46,54 +46,51 @@ export const SERVER_CONTEXT_VARIABLES = [
   'ALLOW_EVICTION',
 ] as const;
 
-/** Variables that the server context reads in processes that sign callbacks, or show the secrets of receivers. */
+/** Variables that the server context reads in processes that sign callbacks or show the secrets for receivers. */
 export const CALLBACK_SECRET_VARIABLES = ['CALLBACK_SIGNING_SECRET', 'CALLBACK_SIGNING_SECRET_FILE'] as const;
 
 export type ServerContextConfig = Config<(typeof SERVER_CONTEXT_VARIABLES)[number]> &
   Partial<Config<(typeof CALLBACK_SECRET_VARIABLES)[number] | 'DURABILITY'>> & { REDIS_URL: string };
 
 export interface ServerContextOptions {
-  /** Refuse to start when no client could ever authenticate: no ADMIN_API_KEY, and no keys. Default false. */
+  /** Whether to refuse to start if no client could ever authenticate: no ADMIN_API_KEY and no keys. Default false. */
   refuseWithoutKeys?: boolean;
-  /**
-   * How long a cached key is trusted when no message about its revocation arrives, milliseconds. Default: that of the
-   * store.
-   */
+  /** How long a cached key is trusted without a message about its revocation, milliseconds. Default: that of the store. */
   keyCacheMs?: number;
-  /** Time between two checks of Redis' settings, milliseconds. Default 30,000. */
+  /** Time between two checks of Redis's settings, milliseconds. Default 2,000. */
   checkRedisEveryMs?: number;
   /** Time between two reads of the files of secrets, milliseconds. Default 60,000. */
   readSecretsEveryMs?: number;
-  /** Whether its calls need the settings of spaces. Scripts read them on their own. Default true. */
+  /** Whether calls of this process need the settings of spaces, which scripts read on their own. Default true. */
   watchesSettings?: boolean;
-  /** Whether jobs follow a clock that is advanced by hand. The Redis must be a private one. Default false. */
+  /** Whether jobs follow a manually advanced clock. Requires a private Redis. Default false. */
   isClockManual?: boolean;
 }
 
-/** A process' connections to Redis with its store, metrics and authenticator, shared by all its services. */
+/** A process's connections to Redis with its store, metrics and authenticator, shared by all its services. */
 export interface ServerContext extends Service, KeyCheck {
   store: Store;
-  /** Whether clients of emit.run get what they know from there: the mode COMPAT=emit. */
+  /** Whether COMPAT=emit is set, for clients of emit.run. */
   isEmit: boolean;
   subscriptions: SharedSubscriptions;
-  /** Return the master secrets of the callback secrets of all spaces, newest first; none when callbacks are not signed. */
+  /** Return the master secrets for signing callbacks, newest first; empty if callbacks are not signed. */
   callbackMasters(): readonly Buffer[];
   /** Return the address of a request's client, behind trusted proxies. */
   addressOf(req: IncomingMessage): string;
   audit: Audit;
-  /** Metrics that the process publishes at /metrics. */
+  /** Metrics that the process serves at /metrics. */
   metrics: Metrics;
-  /** Aborted once the process is about to end: it is no longer ready and starts nothing new. */
+  /** Aborted when the process is shutting down: it is no longer ready and starts nothing new. */
   stopping: AbortSignal;
-  /** Announce the stop, by `stopping`; `stop` then releases the connections. */
+  /** Announce the shutdown by aborting `stopping`; `stop` then releases the connections. */
   announceStop(): void;
-  /** Whether it can do its work: Redis is checked and replies, and published messages are received. */
+  /** Check that the process can do its work: Redis is checked and replies, and published messages are received. */
   isReady(): Promise<boolean>;
 }
 
 /**
- * Create a server context. `start` waits until Redis is reachable, checks it, and throws a ConfigError when it cannot
- * be used.
+ * Create a server context. `start` waits until Redis is reachable, checks it, and throws a ConfigError if it cannot be
+ * used.
  */
 export function createServerContext(
   config: ServerContextConfig,
@@ -110,7 +107,7 @@ export function createServerContext(
   for (const [use, isConnected] of Object.entries(connections.states)) metrics.connected(use, isConnected);
   const settings = {
     keyPrefix: config.KEY_PREFIX,
-    // Round up to whole milliseconds, because a window must not end early. 0 is the job's own timeout.
+    // Round up to whole milliseconds, so that a window never ends early. 0 means the job's own timeout.
     deliveryTimeoutMs: config.COMPAT === 'emit' ? 0 : Math.ceil(config.DELIVERY_TIMEOUT_SECONDS * 1000),
     maxDeliveries: config.MAX_DELIVERIES,
     retentionMs: Math.ceil(config.RETENTION_SECONDS * 1000),
@@ -158,7 +155,7 @@ export function createServerContext(
     }),
   ];
 
-  /** Record when keys were used. What fails is lost: the next use is recorded again. */
+  /** Record when keys were used. If this fails, the uses are lost; the next use is recorded again. */
   async function recordUses(): Promise<void> {
     try {
       await authenticator.recordUses();
@@ -172,7 +169,7 @@ export function createServerContext(
     await settingsWatch.check();
     if (options.refuseWithoutKeys && config.ADMIN_API_KEY === undefined && !(await hasKeys(store))) {
       throw new ConfigError([
-        'ADMIN_API_KEY is required, because there is no API key yet and no client could create one',
+        'ADMIN_API_KEY is required: no API key exists yet, and without it no client could create one',
       ]);
     }
   }

@@ -3,17 +3,17 @@ import { every, type Service } from '@yardmaster/runtime';
 import { loadSettings, PARTITION_TAGS, refreshSettings, type Store } from '@yardmaster/store';
 
 /**
- * How often a process looks for changes whose message was lost, milliseconds. Settings are at most 5 s old in a process
- * whose Redis responds: this, and the time of the command.
+ * Time between two checks for changes whose message was lost, milliseconds. Together with the time of the command, settings
+ * are at most 5 s old as long as Redis responds.
  */
 const EVERY_MS = 4_000;
 
 /**
- * Create the service that keeps the settings of spaces up to date in this process. Its start reads them all; those of a
- * primary that is away follow once it is back. While Redis is away, the process keeps the settings that it knows.
+ * Create the service that keeps the settings of spaces up to date in this process. Starting reads them all, except those of
+ * an unavailable primary, which follow later. While Redis is unavailable, the process keeps the settings that it has.
  */
 export function watchSpaceSettings(store: Store, subscriptions: SharedSubscriptions): Service {
-  // A failed read is made up for by the next refresh.
+  // The next refresh makes up for a failed read.
   const refresh = () => refreshSettings(store).catch(() => undefined);
   const repeated = every({ name: 'space settings', ms: EVERY_MS, run: refresh });
   return {

@@ -1,10 +1,10 @@
 import type { YardmasterError } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
 
-/** Log one line per second and error code, however many requests fail, because an outage must not fill the disk. */
+/** Minimum time between two lines for the same error code, milliseconds, so that an outage doesn't fill the disk. */
 const EVERY_MS = 1_000;
 
-/** Create a function that logs requests with a 503; each line counts the similar ones since the line before. */
+/** Create a function that logs requests with a 503. Each line counts the similar requests since the previous line. */
 export function createOutageLog(log: Logger): (error: YardmasterError, ids: object) => void {
   const last = new Map<string, { at: number; notLogged: number }>();
   return (error, ids) => {

@@ -5,7 +5,7 @@ import { setRoute, UNKNOWN_ROUTE } from '../metrics/http.js';
 import type { ServerContext } from '../server-context.js';
 import { COMMON, checkFraming, endResponse, requestIdOfResponse, sendEmpty, sendError, sendJson } from './exchange.js';
 
-/** Paths at which every process reports its state, by GET and without a key. */
+/** Paths at which every process reports its state, without a key. */
 export const PROBES = ['/livez', '/readyz', '/metrics'] as const;
 
 export type Probe = (typeof PROBES)[number];
@@ -16,16 +16,13 @@ const ALLOW = 'OPTIONS, GET, HEAD';
 
 export interface Health {
   context: ServerContext;
-  /** Whether the process does its work. For a process that only serves requests, a response is proof enough. */
+  /** Returns whether the process does its work. For a process that only serves requests, the response is proof enough. */
   isLive: () => boolean;
-  /** Whether it does all of its work by now. Default: as soon as the server context is ready. */
+  /** Returns whether the process is fully up and running. Default: as soon as the server context is ready. */
   isReady?: () => boolean;
 }
 
-/**
- * Respond to the probes of Kubernetes and Prometheus, for an app that serves nothing else over HTTP. Any other path
- * there does not exist.
- */
+/** Respond to the probes of Kubernetes and Prometheus, in an app that serves no other paths over HTTP. */
 export async function respondToProbe(req: IncomingMessage, res: ServerResponse, health: Health): Promise<void> {
   try {
     checkFraming(req);
@@ -40,11 +37,11 @@ export async function respondToProbe(req: IncomingMessage, res: ServerResponse, 
       await respondToCheck(res, path, health);
     }
   } catch (error) {
-    sendError(res, error as YardmasterError); // Nothing else is thrown here.
+    sendError(res, error as YardmasterError); // No other errors are thrown here.
   }
 }
 
-/** Respond with 200 or 503, depending on whether the process is live or ready; or with its metrics, in any case. */
+/** Respond to a probe: with 200 or 503, or with the metrics. */
 export async function respondToCheck(res: ServerResponse, path: Probe, health: Health): Promise<void> {
   const { context, isLive, isReady = () => true } = health;
   if (path === '/metrics') return respondWithMetrics(res, context.metrics.registry);
@@ -52,7 +49,7 @@ export async function respondToCheck(res: ServerResponse, path: Probe, health: H
   sendJson(res, ok ? 200 : 503, { status: ok ? 'ok' : `not ${path === '/livez' ? 'live' : 'ready'}` });
 }
 
-/** Respond to a scrape, in the text format of Prometheus. */
+/** Respond to a scrape, in the Prometheus text format. */
 async function respondWithMetrics(res: ServerResponse, registry: Registry): Promise<void> {
   const text = await registry.metrics();
   res.writeHead(200, {

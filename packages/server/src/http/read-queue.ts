@@ -10,33 +10,30 @@ import { rawResponse, refuseWhenIdle } from './refusal.js';
 /** How often the load is measured, milliseconds. */
 const TICK_MS = 50;
 
-/** Share of that time in which the event loop worked; above it, the process is busy. */
+/** Utilization of the event loop above which the process is busy, from 0 to 1. */
 const BUSY = 0.9;
 
-/** Requests that a busy process serves at once, apart from those that it began before. */
+/** Requests that a busy process serves at once, not counting those that it started before. */
 const AT_ONCE = 128;
 
-/**
- * Connections that are read at each tick while the process is busy, so that none waits forever behind slow requests.
- */
+/** Connections to read per tick while the process is busy, so that none waits forever behind slow requests. */
 const PER_TICK_BUSY = 16;
 
-/** Connections that are read at each tick once the process is no longer busy. */
+/** Connections to read per tick once the process is no longer busy. */
 const PER_TICK = 512;
 
-/** Every fourth read goes to a connection that is not urgent, if one waits. */
+/** Every fourth read goes to a non-urgent connection, if one is waiting. */
 const NOT_URGENT_EVERY = 4;
 
 /**
- * Make connections of a server wait in a queue to be read while the process is busy.
+ * Queue the connections of a server for reading while the process is busy.
  *
- * A request that is not read costs nothing, but one that is read and refused costs a third of one that is served. At
- * three times its capacity, a process would mostly refuse requests. So a busy process does not read on from a
- * connection after its response until the queue reaches that connection. Connections of running jobs go first, except
- * for one read in four, and tenants share the reads fairly. The first request of a new connection and the requests of
- * probes are read at once.
+ * A request that isn't read costs nothing, but one that is read and refused costs a third of one that is served. At three
+ * times its capacity, a process would mostly refuse requests. So after a response, a busy process doesn't read from the
+ * connection again until its turn in the queue. Connections of running jobs go first, except for one read in four, and
+ * tenants share the reads fairly. The first request of a new connection and the requests of probes are read immediately.
  *
- * @returns a function to be called with each response that has ended
+ * @returns a function to call with each response that has ended
  */
 export function createReadQueue(requests: Pick<RequestMetrics, 'inFlight'>): (res: ServerResponse) => void {
   const urgent = new FairQueue<ReadPause>();
@@ -45,7 +42,7 @@ export function createReadQueue(requests: Pick<RequestMetrics, 'inFlight'>): (re
   let isBusy = false;
   let isTicking = true;
   let hasResponded = false; // Since the last tick.
-  let ended = 0; // Responses that have ended in this turn of the event loop.
+  let ended = 0; // Responses that have ended in this iteration of the event loop.
   let before = performance.eventLoopUtilization();
 
   const readMore = (connections: number) => {
@@ -62,15 +59,13 @@ export function createReadQueue(requests: Pick<RequestMetrics, 'inFlight'>): (re
     isBusy = performance.eventLoopUtilization(now, before).utilization > BUSY;
     before = now;
     readMore(isBusy ? PER_TICK_BUSY : PER_TICK);
-    // An idle process sleeps until its next response.
+    // An idle process stops ticking until its next response.
     isTicking = isBusy || hasResponded || urgent.size + others.size > 0;
     hasResponded = false;
     if (isTicking) timer.refresh();
   }, TICK_MS).unref();
 
-  /**
-   * Read in a later turn of the event loop: a request that is read may end at once, and nothing else would be served.
-   */
+  /** Read in a later iteration of the event loop: requests that end immediately must not starve everything else. */
   function readMoreLater(): void {
     if (ended++ > 0) return;
     setImmediate(() => {
@@ -88,7 +83,7 @@ export function createReadQueue(requests: Pick<RequestMetrics, 'inFlight'>): (re
     }
     if (!isBusy || (requests.inFlight < AT_ONCE && urgent.size + others.size === 0)) return;
     const open = openResponsesOf(req.socket);
-    // A request that has begun must arrive as a whole: a body that is not read would keep its request in the process.
+    // Let a request that has begun arrive completely: an unread body would keep its request in the process.
     if (req.complete && open.size === 0 && !req.socket.destroyed) {
       const pause = readPauseOf(req.socket);
       pause.pause();
@@ -100,13 +95,13 @@ export function createReadQueue(requests: Pick<RequestMetrics, 'inFlight'>): (re
 
 const READ_PAUSE = Symbol('pause of the reading of a connection');
 
-/** Return the pause of a connection; it is created the first time that it is needed. */
+/** Return the read pause of a connection, creating it if needed. */
 export function readPauseOf(socket: Socket & { [READ_PAUSE]?: ReadPause }): ReadPause {
   socket[READ_PAUSE] ??= new ReadPause(socket);
   return socket[READ_PAUSE];
 }
 
-/** Pauses the reading of a connection, independently of Node, which pauses it while its responses are not read. */
+/** Pauses reading from a connection, independently of Node, which pauses it while its responses are not read. */
 class ReadPause {
   readonly #socket: HttpSocket;
   #isPaused = false;
@@ -115,7 +110,7 @@ class ReadPause {
   constructor(socket: Socket) {
     this.#socket = socket as HttpSocket;
     this.#isPausedByNode = this.#socket._paused;
-    // Node continues reading once responses are read, so it must find that the socket is still paused.
+    // Node resumes reading once responses are read, so it must see that the socket is still paused.
     Object.defineProperty(socket, '_paused', {
       get: () => this.#isPausedByNode || this.#isPaused,
       set: (isPaused: boolean) => {
@@ -124,16 +119,16 @@ class ReadPause {
     });
   }
 
-  /** Stop reading. Requests that have been read are still served. */
+  /** Stop reading. Requests that were already read are still served. */
   pause(): void {
     this.#isPaused = true;
     this.#socket.pause();
   }
 
   /**
-   * Continue reading, unless Node has paused the connection.
+   * Resume reading, unless Node has paused the connection.
    *
-   * @returns whether the connection is still there
+   * @returns whether the connection is still open
    */
   resume(): boolean {
     if (this.#socket.destroyed) return false;
@@ -146,16 +141,16 @@ class ReadPause {
   }
 }
 
-/** How long a connection stays open after its refusal, for the client to read it, milliseconds. */
+/** How long a connection stays open after its refusal so that the client can read it, milliseconds. */
 const READ_MS = 1_000;
 
-/** Requests of one connection that may be open, and that may begin in one turn of the event loop. */
+/** Maximum open requests of a connection, and maximum requests that may start in one iteration of the event loop. */
 const OPEN_AT_ONCE = 64;
 
 /**
- * Cut off connections that send too many requests without waiting for their responses (pipelining). Node would begin to
- * serve all that it reads, and one client could take all memory and the whole event loop. The first request too many is
- * refused once those before it have their responses; it and all after it are not served.
+ * Cut off connections that send too many requests without waiting for the responses (pipelining). Node would start to serve
+ * everything it reads, so that one client could use up the memory and the event loop. The first excess request is refused
+ * once the earlier ones have their responses; it and all later ones are not served.
  */
 export function limitPipelines(server: Server, requests: RequestMetrics): void {
   server.on('connection', (socket: HttpSocket) => {
@@ -167,13 +162,13 @@ export function limitPipelines(server: Server, requests: RequestMetrics): void {
     let isCutOff = false;
     parser.onIncoming = (req, keepAlive) => {
       if (isCutOff) return 0;
-      // Refusals are sent at once, so the open responses don't bound them.
+      // Refusals are sent immediately, so the number of open responses doesn't limit them.
       if (begun++ === 0) setImmediate(() => (begun = 0));
       if (begun <= OPEN_AT_ONCE && open.size < OPEN_AT_ONCE) return begin(req, keepAlive);
       isCutOff = true;
       readPauseOf(socket).pause();
       socket.once('finish', () => setTimeout(() => socket.destroy(), READ_MS).unref());
-      const refusal = new YardmasterError('OVERLOADED', `at most ${OPEN_AT_ONCE} requests of a connection may wait`);
+      const refusal = new YardmasterError('OVERLOADED', `a connection may have at most ${OPEN_AT_ONCE} open requests`);
       requests.refused(socket, refusal.status);
       refuseWhenIdle(socket, rawResponse(refusal));
       return 0;

@@ -6,16 +6,16 @@ import type { RequestMetrics } from '../metrics/http.js';
 import { currentResponseOf } from './connection.js';
 import { COMMON, errorBody, headersOf, NEWLINE } from './exchange.js';
 
-/** Refuse input that is not an HTTP request, once for each connection, with a response that says why. */
+/** Refuse input that isn't an HTTP request, once per connection, with a response that says why. */
 export function refuseInvalidInput(server: Server, requests: RequestMetrics): void {
-  /** Sockets whose refusal waits for the responses before it. */
+  /** Sockets that have been refused, possibly after pending responses. */
   const refused = new WeakSet<Duplex>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
     }
-    // All input after an invalid request is invalid as well, and each piece causes this event.
+    // All input after an invalid request is invalid as well, and each chunk emits this event.
     if (refused.has(socket)) return;
     refused.add(socket);
     const { refusal, status } = refusalOf(error.code);
@@ -25,18 +25,18 @@ export function refuseInvalidInput(server: Server, requests: RequestMetrics): vo
 }
 
 /**
- * Refuse input that arrived on a socket after other requests, once those have their responses. If it were written at
- * once, the refusal would be taken for the response to the first of them.
+ * Refuse input on a socket once all earlier requests have their responses. Written immediately, the refusal would be
+ * mistaken for the response to the first of them.
  */
 export function refuseWhenIdle(socket: Duplex, refusal: string): void {
   if (socket.destroyed) return;
   const current = currentResponseOf(socket);
-  // An incomplete request is the broken one, and its response waits for a body that never comes.
+  // An incomplete request is the invalid one, and its response would wait for a body that never arrives.
   if (current?.req.complete) current.once('finish', () => refuseWhenIdle(socket, refusal));
   else socket.end(refusal);
 }
 
-/** Return the refusal of input that could not be parsed as a request. */
+/** Return the error for input that could not be parsed as a request. */
 function refusalOf(code: string | undefined): { refusal: YardmasterError; status: number } {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { refusal: new YardmasterError('REQUEST_TIMEOUT'), status: 408 };
   if (code === 'HPE_HEADER_OVERFLOW')
@@ -45,15 +45,15 @@ function refusalOf(code: string | undefined): { refusal: YardmasterError; status
 }
 
 export interface RawResponseOptions {
-  /** Status line to send instead of the error's own status. */
+  /** Status to send instead of the error's own. */
   status?: number;
   headers?: OutgoingHttpHeaders;
   requestId?: string;
 }
 
 /**
- * Return an error as the text of a whole HTTP response, for sockets that have no response object. These are for input
- * that could not be parsed, and for refused upgrades. The connection ends with it.
+ * Format an error as a complete HTTP response, for sockets without a response object: after input that could not be parsed,
+ * or a refused upgrade. The connection must be closed after it.
  */
 export function rawResponse(error: YardmasterError, options: RawResponseOptions = {}): string {
   const { status = error.status, headers = {}, requestId = randomUUID() } = options;

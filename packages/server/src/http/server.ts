@@ -8,7 +8,7 @@ import { holdBody } from './exchange.js';
 import { createReadQueue, limitPipelines } from './read-queue.js';
 import { refuseInvalidInput } from './refusal.js';
 
-/** Timeouts that keep slow and endless requests from piling up. */
+/** Timeouts that keep slow or endless requests from piling up. */
 export const SERVER_OPTIONS: ServerOptions = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
@@ -16,23 +16,23 @@ export const SERVER_OPTIONS: ServerOptions = {
   requireHostHeader: false, // The app refuses a missing one, with a body that says why.
 };
 
-/** Make a server refuse, or close, connections without a valid request, and observe every request. */
+/** Make a server refuse or close connections without a valid request, and observe every request. */
 export function protectServer(server: Server, requests: RequestMetrics): Server {
   trackConnections(server);
   requests.watch(server, createReadQueue(requests));
   limitPipelines(server, requests);
-  // When the server is closing, the next request of this connection must go to another process.
+  // If the server is closing, the next request on this connection must go to another process.
   server.prependListener('request', (_req, res) => {
     if (!server.listening) res.shouldKeepAlive = false;
   });
-  // No byte was sent or read for so long while a request is open: the client does not read its response. A client that
-  // does not send the rest of its request gets its 408 first: after `requestTimeout` and the time until Node checks it.
+  // Closes connections on which no byte was sent or received for this long while a request is open: the client doesn't read
+  // its response. A client that doesn't finish its request gets a 408 first, after `requestTimeout` and Node's next check.
   server.timeout = 35_000;
   server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
     holdBody(req, res);
     server.emit('request', req, res);
   });
-  // An expectation that we do not know may be ignored; Node's own 417 would have no body.
+  // Unknown expectations may be ignored; Node's own 417 would have no body.
   server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => server.emit('request', req, res));
   refuseInvalidInput(server, requests);
   return server;
@@ -55,13 +55,13 @@ export function urlOf(server: Server): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
-/** Serves the paths of the streams on an HTTP server that another module owns. `stop` closes each socket with 1001. */
+/** Serves the paths of streams on an HTTP server that another module owns. `stop` closes each socket with 1001. */
 export interface Streams extends Service {
-  /** Whether a request is for the streams, upgrade or not. */
+  /** Return whether a request is for a stream, with or without an upgrade. */
   isFor(req: IncomingMessage): boolean;
-  /** Respond to a request that came without an upgrade. */
+  /** Respond to a request without an upgrade. */
   respond(req: IncomingMessage, res: ServerResponse): void;
-  /** Take over a socket whose client asks for WebSocket. */
+  /** Take over a socket whose client requests WebSocket. */
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
@@ -70,9 +70,9 @@ const ASKED = Symbol('the client asks for an upgrade');
 type UpgradableRequest = IncomingMessage & { [ASKED]?: boolean | null };
 
 /**
- * Make a server pass WebSocket handshakes on the streams' paths on to the streams.
+ * Make a server hand WebSocket handshakes on stream paths over to the streams.
  *
- * @param Request class that the server makes its requests from; no other server may use it
+ * @param Request class that the server instantiates for requests; no other server may use it
  */
 export function attachStreams(server: Server, Request: typeof IncomingMessage, streams: Streams): void {
   acceptUpgrades(Request, (req) => asksForWebSocket(req) && streams.isFor(req));
@@ -83,12 +83,12 @@ export function attachStreams(server: Server, Request: typeof IncomingMessage, s
 }
 
 /**
- * Make Node treat as an upgrade only the requests that `isAccepted` accepts. Any other request with an `Upgrade` header
- * is an ordinary one, as HTTP says. Without this, one listener for WebSocket would take the calls of every client that
+ * Make Node treat only the requests that `isAccepted` accepts as upgrades. Any other request with an `Upgrade` header is an
+ * ordinary one, as HTTP specifies. Without this, a listener for WebSocket would swallow the calls of every client that
  * offers HTTP/2 on its first request, as Java's does.
  *
- * Node's parser asks its request whether it is an upgrade once the headers are there; the property below decides that.
- * See docs/upstream.md.
+ * Once the headers have arrived, Node's parser reads the property below to decide whether the request is an upgrade. See
+ * docs/upstream.md.
  */
 function acceptUpgrades(Request: typeof IncomingMessage, isAccepted: (req: IncomingMessage) => boolean): void {
   Object.defineProperty(Request.prototype, 'upgrade', {
@@ -102,7 +102,7 @@ function acceptUpgrades(Request: typeof IncomingMessage, isAccepted: (req: Incom
   });
 }
 
-/** Whether a request asks for WebSocket, which is not possible in HTTP/1.0. */
+/** Return whether a request asks for WebSocket, which is not possible in HTTP/1.0. */
 function asksForWebSocket(req: IncomingMessage): boolean {
   return req.method === 'GET' && req.httpVersion === '1.1' && req.headers.upgrade?.toLowerCase() === 'websocket';
 }

@@ -9,20 +9,16 @@ const QUIET_MS = 1_000;
 /** How long a server waits for one more connection before it stops listening, milliseconds. */
 const ONE_MORE_MS = 100;
 
-/**
- * Most connections that wait, by Node's default. A client that comes after so many came when the queue was short
- * already.
- */
+/** Maximum length of the accept queue, Node's default. Later clients connected when the queue was already shortened. */
 const QUEUED = 511;
 
 /**
- * Accept nothing new, wait for the open requests, and close the connections, but none that has an open request.
+ * Stop accepting connections, wait for open requests, and close all connections without an open request.
  *
- * A proxy that sends a call just as its connection is closed cannot know whether the call was done, and must not send
- * it again. So a connection that is in use ends after its next response, which says so (see protectServer). A
- * connection that is not in use is closed when nothing has arrived on it for a second. Node's `close` and
- * `closeIdleConnections` would close every connection without a request just now, even if its first request is on its
- * way.
+ * A proxy that sends a call just as its connection is closed can't know whether the call was carried out, and must not retry
+ * it. So a connection in use is closed after its next response, which announces it (see protectServer), and an unused one
+ * once nothing has arrived on it for a second. Node's `close` and `closeIdleConnections` would immediately close every
+ * connection without a request, even if its first request is already on its way.
  *
  * @param withinMs time after which connections that are still open are cut off
  */
@@ -36,10 +32,10 @@ export async function drain(server: Server, withinMs: number): Promise<void> {
   await closed;
   await sweep.stop(0);
   clearTimeout(limit);
-  server.close(() => undefined); // The server no longer listens; this ends Node's own timer.
+  server.close(() => undefined); // The server no longer listens; this stops Node's own timer.
 }
 
-/** Create a function that closes quiet connections; call it right after the event loop has read all arrived input. */
+/** Create a function that closes quiet connections. Call it right after the event loop has read all pending input. */
 function quietCloser(server: Server): () => void {
   const seen = new WeakMap<Socket, { bytes: number; since: number }>();
   return () => {
@@ -55,20 +51,20 @@ function quietCloser(server: Server): () => void {
   };
 }
 
-/** Node's own handle of the listening socket; there is no public one. */
+/** Node's private handle of the listening socket. There is no public one. */
 interface Listening {
   _handle?: { listen?(backlog: number): number } | null;
 }
 
 /**
- * Close only the listening socket, unlike `http.Server`, at a moment when no client loses a call.
+ * Close only the listening socket, unlike `http.Server`, and at a moment when no client loses a call.
  *
- * The system accepts connections for us while the event loop is busy. When their socket is closed, it resets those that
- * we have not taken. A proxy may have sent its call by then, and must not send it again. So the queue is made as short
- * as it can be: one connection. The first packets of others are dropped, and their clients try again. Then the queue is
- * emptied, and the socket is closed at the very moment at which one more connection was taken from it.
+ * The operating system accepts connections for us while the event loop is busy. Closing the listening socket resets those
+ * that we have not taken yet, and a proxy may already have sent a call on one, which it must not retry. So the queue is
+ * first shortened to a single connection: the first packets of other clients are dropped, and these clients try again. Then
+ * the queue is emptied, and the socket is closed at the very moment one more connection has been taken from it.
  *
- * @returns when the socket and all connections are closed
+ * @returns a promise that resolves once the socket and all connections are closed
  */
 async function stopListening(server: Server): Promise<void> {
   (server as Server & Listening)._handle?.listen?.(0);
@@ -76,12 +72,12 @@ async function stopListening(server: Server): Promise<void> {
   await closeAtNext(server, ONE_MORE_MS);
 }
 
-/** Wait for a turn of the event loop in which no connection came: each turn takes one. */
+/** Wait for an iteration of the event loop in which no connection arrives; each iteration takes one. */
 async function emptyQueue(server: Server): Promise<void> {
   let came = 0;
   const count = () => came++;
   server.on('connection', count);
-  // A signal is the last thing that a turn handles, so the rest of that turn takes no connection.
+  // Signals are handled last in an iteration, so the rest of the current one takes no connection.
   await nextTurn();
   for (let before = -1; before !== came && came < QUEUED; ) {
     before = came;
@@ -92,7 +88,7 @@ async function emptyQueue(server: Server): Promise<void> {
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Close just as a connection comes, before anything is done with it, or when none has come within a time. */
+/** Close just as a connection arrives, before anything is done with it, or if none arrives in time. */
 function closeAtNext(server: Server, withinMs: number): Promise<void> {
   return new Promise((resolve) => {
     const limit = setTimeout(close, withinMs);

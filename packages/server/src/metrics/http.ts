@@ -3,10 +3,10 @@ import type { Duplex } from 'node:stream';
 import { Counter, type CounterConfiguration, type Metric, type MetricValueWithName, type Registry } from 'prom-client';
 import { currentResponseOf, openResponsesOf } from '../http/connection.js';
 
-/** Seconds. A worker's call takes a few ms, and Redis may take at most 1.8 s of it. */
+/** Bucket bounds in seconds. A worker's call takes a few milliseconds, of which Redis may take at most 1.8 s. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5];
 
-/** Methods with a label value of their own. Others count as one, because clients can send any number of them. */
+/** Methods with their own label value. All others share one, because clients can invent any number of them. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Route of a request that was refused before its route was known. */
@@ -15,13 +15,13 @@ const NO_ROUTE = 'none';
 /** Route of a path that does not exist. */
 export const UNKNOWN_ROUTE = 'unknown';
 
-/** Status of a request whose client went away before its response, as nginx logs it. */
+/** Status of a request whose client disconnected before its response, as in nginx. */
 const NO_RESPONSE = 499;
 
 const ROUTE = Symbol('pattern of the path');
-const STARTED_AT = Symbol('when the head of the request came, by performance.now()');
+const STARTED_AT = Symbol('when the head of the request arrived, by performance.now()');
 
-const WAITS_SINCE = Symbol('since when its call waits, by performance.now(); absent while it does not');
+const WAITS_SINCE = Symbol('when its call started to wait, by performance.now(); undefined if it is not waiting');
 
 type ObservedResponse = ServerResponse & {
   [ROUTE]?: string;
@@ -29,57 +29,56 @@ type ObservedResponse = ServerResponse & {
   [WAITS_SINCE]?: number | undefined;
 };
 
-/** Record which route a response is for: the pattern of the path. The path itself would make a series for each job. */
+/** Record the route of a response: the pattern of the path. The path itself would create a series for each job. */
 export function setRoute(res: ServerResponse, route: string): void {
   (res as ObservedResponse)[ROUTE] = route;
 }
 
-/** Observes requests: how long each took until the system had its response, and with which status. */
+/** Observes requests: their status, and how long they took until the operating system had the response. */
 export interface RequestMetrics {
   /**
-   * Observe every request of a server, whose connections are tracked.
+   * Observe every request of a server, whose connections must be tracked.
    *
-   * @param onEnded called with each response, when it is sent or its client is gone
+   * @param onEnded called with each response once it is sent or its client has disconnected
    */
   watch(server: Server, onEnded: (res: ServerResponse) => void): void;
   /**
-   * Requests that are being served; the code that serves them counts them. Not counted, because any client can have many
-   * of them: requests whose body has not arrived, and those whose client does not read the response.
+   * Number of requests being served; maintained by the code that serves them. Excludes requests whose body has not arrived
+   * and those whose client doesn't read the response, because any client can have many of them.
    */
   inFlight: number;
-  /** Record that a call begins to wait. Its duration does not contain the time that it waits. */
+  /** Record that a call starts to wait. The wait doesn't count towards its duration. */
   beginWait(res: ServerResponse): void;
-  /** Record that it no longer waits. */
+  /** Record that a call has stopped waiting. */
   endWait(res: ServerResponse): void;
-  /** Observe a request now, because its response continues as a stream. Its head is written. */
+  /** Observe a request now, because its response continues as a stream. Its head has been written. */
   responded(res: ServerResponse): void;
-  /** Record that the server, not the app, responded to input on a socket, because the input is no valid request. */
+  /** Record that the server itself responded to input on a socket that isn't a valid request. */
   refused(socket: Duplex, status: number): void;
   /**
-   * Observe an upgrade from now on.
+   * Start observing an upgrade.
    *
-   * @returns a function to be called with its status; when the socket ends before, the client got no response
+   * @returns a function to call with its status; if the socket closes first, the client got no response
    */
   upgrade(req: IncomingMessage, route: string): (status: number) => void;
 }
 
-/** Create the observation of requests. */
+/** Create the metrics of requests. */
 export function createRequestMetrics(registry: Registry): RequestMetrics {
   const durations = new FastHistogram({
     name: 'yardmaster_http_request_duration_seconds',
-    help: 'Time from the head of a request to the end of its response, by route; status 499: the client was gone before.',
+    help: 'Time from the head of a request to the end of its response, by route. Status 499: the client disconnected first.',
     labelNames: ['method', 'route', 'status'],
     buckets: BUCKETS,
     registry,
   });
   function observe(method: string | undefined, route: string, status: number, startedAt: number): void {
-    // Count unsupported methods as `other` to bound label cardinality.
+    // Count unsupported methods as `other` to limit label cardinality.
     const label = status !== 405 && method !== undefined && METHODS.has(method) ? method : 'other';
     seriesOf(label, route, status).observe((performance.now() - startedAt) / 1000);
   }
 
-  // Find the series label by label, because one key of all three would have to be written, hashed and compared each
-  // time.
+  // Look up the series label by label: a combined key would have to be built, hashed and compared each time.
   const series = new Map<string, Map<string, Map<number, Series>>>();
   function seriesOf(method: string, route: string, status: number): Series {
     const found = series.get(route)?.get(method)?.get(status);
@@ -99,11 +98,11 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
     observe(res.req.method, res[ROUTE] ?? NO_ROUTE, status, (res[STARTED_AT] as number) + waitedMs);
   }
 
-  // Do not listen to `finish`, because Node listens to it, too. The array of the two listeners is made where V8 has
-  // seen long-lived arrays made, those of the connections, so V8 makes it in the old space. There, each array keeps its
-  // whole request until all of the heap is collected.
+  // Don't listen to `finish`, to which Node also listens. V8 allocates the array of the two listeners in the old space,
+  // because other arrays from the same place, those of connections, live long. There, each array would keep its whole
+  // request alive until the next full collection.
   function onClose(this: ObservedResponse): void {
-    // Node takes the socket from a response that is sent.
+    // Node detaches the socket from a response that has been sent.
     settle(this, this.socket === null ? this.statusCode : NO_RESPONSE);
   }
 
@@ -118,7 +117,7 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
     },
     watch(server, listener) {
       onEnded = listener;
-      // When a response waits behind another one, Node does not report that its client is gone.
+      // Node doesn't report a disconnected client for a response that is queued behind another.
       server.on('connection', (socket: Duplex) => {
         socket.once('close', () => {
           for (const res of openResponsesOf(socket).all()) settle(res, NO_RESPONSE);
@@ -133,7 +132,7 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
     responded: (res) => settle(res, res.statusCode),
     refused(socket, status) {
       const current = currentResponseOf(socket);
-      // A request whose body is invalid was counted as begun; any other input was not.
+      // A request with an invalid body has been counted as started; any other input has not.
       if (current && !current.req.complete) settle(current, status);
       else observe(undefined, NO_ROUTE, status, performance.now());
     },
@@ -164,7 +163,7 @@ export interface FastHistogramOptions<L extends string> {
 /** One series of a histogram. */
 export class Series {
   readonly labelValues: readonly string[];
-  /** How many observations were within each bucket and not within the one before; the last counts those above all. */
+  /** Observations per bucket (non-cumulative); the last one counts those above all bounds. */
   readonly counts: number[];
   seconds = 0;
   readonly #buckets: readonly number[];
@@ -184,9 +183,9 @@ export class Series {
 }
 
 /**
- * A histogram that costs a call 0.1 µs. prom-client's costs 1 µs, because it makes a text of the sorted labels at each
- * observation. With the counter below, this saves 9% of a call's CPU (docs/upstream.md). A registry of
- * prom-client contains it like any other metric, and a scrape sees no difference.
+ * A histogram that costs 0.1 µs per observation. prom-client's costs 1 µs, because it builds a string of the sorted labels
+ * each time. Together with the counter below, this saves 9% of a call's CPU time (docs/upstream.md). It can be registered
+ * with prom-client like any other metric, and scrapes look the same.
  */
 export class FastHistogram<L extends string> {
   readonly name: string;
@@ -206,9 +205,9 @@ export class FastHistogram<L extends string> {
   }
 
   /**
-   * Make a series. The observing code keeps it, and finds it in the way that suits it best.
+   * Create a series. The caller keeps it, and looks it up in whatever way suits it best.
    *
-   * @param labelValues in the order of `labelNames`; never the same values twice
+   * @param labelValues values in the order of `labelNames`; must be unique
    */
   series(labelValues: readonly string[]): Series {
     const made = new Series(labelValues, this.#buckets);
@@ -244,10 +243,10 @@ export interface CounterSeries {
 }
 
 /**
- * Create a counter whose observing code keeps each series, so that counting costs one addition; prom-client gets the
- * sums at each scrape. Its own `inc` makes a text of the sorted labels each time, which takes 0.7 µs of a call.
+ * Create a counter whose caller keeps each series, so that counting costs just an addition; prom-client gets the sums at
+ * each scrape. Its own `inc` builds a string of the sorted labels each time, which takes 0.7 µs.
  *
- * @returns a function that makes a series, at 0
+ * @returns a function that creates a series, starting at 0
  */
 export function createFastCounter<L extends string>(
   options: CounterConfiguration<L>,

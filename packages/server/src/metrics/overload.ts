@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { RequestMetrics } from './http.js';
 
-/** State of the queue in front of Redis in this process, in requests. */
+/** State of this process's queue in front of Redis, in requests. */
 export interface QueueState {
   readonly underWay: number;
   readonly limit: number;
@@ -9,9 +9,9 @@ export interface QueueState {
 }
 
 /**
- * Show how busy the process is.
+ * Create the metrics of how busy the process is.
  *
- * @returns a function that counts a request that was refused because the process is busy
+ * @returns a function that counts a request refused because the process is busy
  */
 export function overloadMetrics(
   { registry, requests }: { registry: Registry; requests: RequestMetrics },
@@ -28,26 +28,26 @@ export function overloadMetrics(
         this.set(read());
       },
     });
-  gauge('yardmaster_http_requests_in_flight', 'Requests that are being served.', () => requests.inFlight);
-  gauge('yardmaster_redis_requests', 'Requests that are at Redis.', () => queue.underWay);
+  gauge('yardmaster_http_requests_in_flight', 'Requests being served.', () => requests.inFlight);
+  gauge('yardmaster_redis_requests', 'Requests being processed by Redis.', () => queue.underWay);
   gauge(
     'yardmaster_redis_requests_limit',
-    'Requests that may be at Redis at once; while several spaces use Redis, a large one counts as several.',
+    'Maximum number of requests in Redis at once; while several spaces use Redis, a large one counts as several.',
     () => queue.limit,
   );
   gauge(
     'yardmaster_redis_requests_waiting',
-    'Requests that wait because the limit of requests at Redis is reached.',
+    'Requests waiting because the limit of requests in Redis is reached.',
     () => queue.waiting,
   );
   gauge(
     'yardmaster_waiting_calls',
-    'Calls that wait for a job, or for the end of one; they are not counted as being served.',
+    'Calls that wait for a job, or for a job to end; they do not count as in flight.',
     () => waits.size,
   );
   const refused = new Counter({
     name: 'yardmaster_overloaded_total',
-    help: 'Requests that were refused as OVERLOADED; nothing was done.',
+    help: 'Requests refused as OVERLOADED; nothing was done.',
     registers,
   });
   return () => refused.inc();

@@ -2,7 +2,7 @@ import type { Subscriptions } from '@yardmaster/redis';
 import { REDIS_FAULTS, type RedisFault, type RedisSettings } from '@yardmaster/store';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** Adds a connection to the gauge: its use, and a function that returns whether it is open. */
+/** Adds a connection to the gauge, by its use, with a function that tells whether it is open. */
 export type ConnectedGauge = (use: string, isConnected: () => boolean) => void;
 
 /** Create the gauge of connections to Redis. */
@@ -10,7 +10,7 @@ export function connectedGauge(registry: Registry): ConnectedGauge {
   const connections = new Map<string, () => boolean>();
   new Gauge({
     name: 'yardmaster_redis_connected',
-    help: 'Whether a connection to Redis is open (1) or not (0), by its use.',
+    help: 'Whether a connection to Redis is open (1) or not (0), by use.',
     labelNames: ['use'],
     registers: [registry],
     collect() {
@@ -20,12 +20,12 @@ export function connectedGauge(registry: Registry): ConnectedGauge {
   return (use, isConnected) => connections.set(use, isConnected);
 }
 
-/** Wrap subscriptions so that metrics count their channels, and the gaps in the messages on them. */
+/** Wrap subscriptions to count their channels and the gaps in their messages. */
 export function countedSubscriptions(subscriptions: Subscriptions, registry: Registry): Subscriptions {
   const channels = new Set<string>();
   new Gauge({
     name: 'yardmaster_subscriptions',
-    help: 'Channels in Redis that this process subscribes to, also while Redis is away.',
+    help: 'Redis channels that this process subscribes to, even while Redis is unavailable.',
     registers: [registry],
     collect() {
       this.set(channels.size);
@@ -33,7 +33,7 @@ export function countedSubscriptions(subscriptions: Subscriptions, registry: Reg
   });
   const gaps = new Counter({
     name: 'yardmaster_subscription_gaps_total',
-    help: 'Times that messages on a channel may have been missed, counted for each channel.',
+    help: 'Gaps in which messages may have been missed, counted per channel.',
     registers: [registry],
   });
   return {
@@ -62,18 +62,18 @@ export interface CheckedSettings {
   faults: readonly RedisFault[];
 }
 
-/** Shows the last check of Redis' settings, and nothing for a primary that did not reply. */
+/** Shows the last check of Redis's settings, without primaries that did not reply. */
 export interface RedisSettingsMetrics {
   show(all: readonly CheckedSettings[]): void;
 }
 
-/** Create the gauges of Redis' settings. */
+/** Create the gauges of Redis's settings. */
 export function redisSettingsMetrics(registry: Registry): RedisSettingsMetrics {
   const gauge = <L extends string>(name: string, help: string, labelNames: L[]) =>
     new Gauge({ name, help, labelNames, registers: [registry] });
   const unsafe = gauge(
     'yardmaster_redis_unsafe',
-    'Whether a setting or a failure of Redis loses jobs (1) or not (0), by fault.',
+    'Whether Redis is configured, or fails, in a way that loses jobs (1) or not (0), by fault.',
     ['primary', 'fault'],
   );
   const maxMemory = gauge('yardmaster_redis_maxmemory_bytes', 'Memory limit of Redis; 0 for none.', ['primary']);

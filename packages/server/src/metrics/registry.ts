@@ -5,10 +5,7 @@ import { createRequestMetrics, type RequestMetrics } from './http.js';
 import { type ConnectedGauge, connectedGauge } from './redis.js';
 import { storeMetrics } from './store.js';
 
-/**
- * Metrics that a process publishes at `/metrics`. Each app adds its own to the registry; docs/metrics.md lists them
- * all.
- */
+/** Metrics that a process serves at `/metrics`. Each app adds its own to the registry; docs/metrics.md lists them all. */
 export interface Metrics {
   registry: Registry;
   /** Counts the effects of the store's verbs. */
@@ -19,7 +16,7 @@ export interface Metrics {
   connected: ConnectedGauge;
 }
 
-/** Create the metrics that every process has, in a registry of its own: several services may run in one process. */
+/** Create the metrics that every process has, in a separate registry: several services may run in one process. */
 export function createMetrics(): Metrics {
   const registry = createRegistry();
   return {
@@ -30,9 +27,7 @@ export function createMetrics(): Metrics {
   };
 }
 
-/**
- * Metrics of prom-client to leave out: each scrape would list every socket, of which there may be tens of thousands.
- */
+/** Metrics of prom-client to omit: each scrape would list every socket, of which there may be tens of thousands. */
 const COSTLY = ['handles', 'requests', 'resources'].flatMap((what) => [
   `nodejs_active_${what}`,
   `nodejs_active_${what}_total`,
@@ -42,37 +37,34 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
   version: string;
 };
 
-/** How often the lag of the event loop is measured. Every 10 ms, the default, takes 1% of a core of an idle process. */
+/** Time between two measurements of the event loop lag. The default, 10 ms, takes 1% of a core in an idle process. */
 const LAG_EVERY_MS = 50;
 
-/** Create a registry with the metrics of any Node process, and with the release of this one. */
+/** Create a registry with the metrics of any Node process and the running version. */
 function createRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_EVERY_MS });
   for (const name of COSTLY) registry.removeSingleMetric(name);
   new Gauge({
     name: 'yardmaster_build_info',
-    help: 'Always 1; the label is the release that runs.',
+    help: 'Always 1; the label is the running version.',
     labelNames: ['version'],
     registers: [registry],
   }).set({ version }, 1);
   return registry;
 }
 
-/** Two scrapes within this time share one result, milliseconds. */
+/** How long a result is shared between scrapes, milliseconds. */
 const FRESH_MS = 1_000;
 
-/**
- * How long a scrape waits, milliseconds, so that it has its response within two seconds also when Redis does not reply.
- */
+/** How long a scrape waits, milliseconds, so that it gets a response within two seconds even if Redis does not reply. */
 const WITHIN_MS = 1_500;
 
 /**
- * Share the values read from Redis for a scrape: one read at a time, however many clients scrape, and none when one was
- * just made.
+ * Share a value read from Redis between scrapes: only one read at a time, and none if the last one is recent.
  *
- * @returns a function that resolves to the value, or to null when it could not be read, or not in time, because an old
- *   value must not look new
+ * @returns a function that resolves to the value; null if it could not be read in time, because an old value must not look
+ *   current
  */
 export function sharedRead<T>(read: () => Promise<T>): () => Promise<T | null> {
   let last: { value: T; at: number } | null = null;

@@ -3,18 +3,16 @@ import { REDIS_ERROR_CLASSES, type StoreObserver } from '@yardmaster/store';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { createFastCounter, FastHistogram, type Series } from './http.js';
 
-/**
- * Seconds. A script takes Redis some 10 µs, and a call waits 1.5 s at most; above a few ms, a call waits in a queue.
- */
+/** Bucket bounds in seconds. A script takes Redis about 10 µs, and a call times out after 1.5 s; the rest is queueing. */
 const CALL_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];
 
-/** Seconds. The service promises 2 s, and 5 s after a fault. */
+/** Bucket bounds in seconds. The service promises 2 s, and 5 s after a fault. */
 const LAG_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1_800];
 
 const CREATED = { from: 'none', to: 'pending' };
 const SCHEDULED = { from: 'none', to: 'scheduled' };
 
-/** Every pair of statuses between which a job can move, so that each series exists, at 0, before it first happens. */
+/** Every possible move of a job between two statuses, so that each series exists, at 0, before the first move. */
 const MOVES = [
   CREATED,
   SCHEDULED,
@@ -24,9 +22,7 @@ const MOVES = [
   ...TERMINAL_STATUSES.map((from) => ({ from, to: 'none' })),
 ];
 
-/**
- * Create the metrics of the store's verbs. Label values come only from our own lists, so that no client adds a series.
- */
+/** Create the metrics of the store's verbs. Label values come only from our own lists, so that clients can't add series. */
 export function storeMetrics(registry: Registry): StoreObserver {
   const registers = [registry];
   const counter = <T extends string>(name: string, help: string, labelNames: T[]) =>
@@ -35,59 +31,59 @@ export function storeMetrics(registry: Registry): StoreObserver {
 
   const calls = new FastHistogram({
     name: 'yardmaster_redis_request_duration_seconds',
-    help: 'Time until a call to Redis had its reply or was given up, by script or command.',
+    help: 'Time until a Redis call returned or was abandoned, by script or command.',
     labelNames: ['call'],
     buckets: CALL_BUCKETS,
     registry,
   });
-  const errors = counter('yardmaster_redis_errors_total', 'Calls to Redis that failed, by class of error.', ['class']);
+  const errors = counter('yardmaster_redis_errors_total', 'Failed Redis calls, by class of error.', ['class']);
   const move = createFastCounter({
     name: 'yardmaster_job_transitions_total',
-    help: 'Jobs moved by this process from one status to another; from none: created, to none: purged.',
+    help: 'Jobs that this process moved from one status to another; from none: created, to none: purged.',
     labelNames: Object.keys(CREATED) as (keyof typeof CREATED)[],
     registers,
   });
   const claim = createFastCounter({
     name: 'yardmaster_jobs_claimed_total',
-    help: 'Jobs claimed, by poll or by id.',
+    help: 'Jobs claimed, by poll or by ID.',
     labelNames: ['by'],
     registers,
   });
   const poll = createFastCounter({
     name: 'yardmaster_polls_total',
-    help: 'Polls, by whether the response had jobs (claimed) or none (empty).',
+    help: 'Polls that returned jobs (claimed) or none (empty).',
     labelNames: ['outcome'],
     registers,
   });
   const redelivered = plain(
     'yardmaster_jobs_redelivered_total',
-    'Jobs that are pending again because they were not acked in time.',
+    'Jobs that returned to the queue because they were not acked in time.',
   );
-  const released = plain('yardmaster_jobs_released_total', 'Jobs that wait again because a worker gave them back.');
+  const released = plain('yardmaster_jobs_released_total', 'Jobs that workers released.');
   const unfenced = plain(
     'yardmaster_unfenced_calls_total',
-    'Calls of workers without a delivery token that took effect in attempt 2 or later.',
+    'Worker calls without a delivery token that took effect in attempt 2 or later.',
   );
   const lag = new Histogram({
     name: 'yardmaster_deadline_lag_seconds',
-    help: 'Lateness of the oldest deadline in each step of a sweep (at most 100 deadlines of a partition).',
+    help: 'Lag of the oldest deadline in each step of a sweep (up to 100 deadlines of a partition).',
     buckets: LAG_BUCKETS,
     registers,
   });
   const promotionLag = new Histogram({
     name: 'yardmaster_promotion_lag_seconds',
-    help: 'Lateness of the earliest job in each step that makes scheduled jobs pending (at most 50 jobs of a partition).',
+    help: 'Lag of the earliest job in each step that makes scheduled jobs pending (up to 50 jobs of a partition).',
     buckets: LAG_BUCKETS,
     registers,
   });
   const logged = plain('yardmaster_log_entries_total', 'Log entries appended to jobs.');
   const refused = plain(
     'yardmaster_logs_refused_total',
-    'Batches of logs refused for lack of memory, here or in Redis.',
+    'Batches of logs refused for lack of memory, in this process or in Redis.',
   );
   const cutShort = plain(
     'yardmaster_log_searches_cut_short_total',
-    'Searches in logs that stopped before the end of the log, with a cursor to continue from.',
+    'Log searches that stopped early, with a cursor to continue from.',
   );
 
   const byCall = new Map<string, Series>();
