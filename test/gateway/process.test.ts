@@ -99,7 +99,7 @@ async function stopWhileWatched(app: 'gateway' | 'standalone') {
 it('the gateway and the standalone close every stream with 1001 on SIGTERM, refuse new ones, and exit with 0', async () => {
   const outcomes = await Promise.all((['gateway', 'standalone'] as const).map(stopWhileWatched));
   for (const { closes, late, exitCode, silent } of outcomes) {
-    expect(closes).toEqual(Array(4).fill({ code: 1001, reason: 'server is stopping' }));
+    expect(closes).toEqual(Array(4).fill({ code: 1001, reason: 'server is shutting down' }));
     expect(late).toMatchObject({
       status: 503,
       headers: { 'retry-after': expect.stringMatching(/^[1-5]$/) },
@@ -107,6 +107,6 @@ it('the gateway and the standalone close every stream with 1001 on SIGTERM, refu
     });
     expect(exitCode).toBe(0);
     // A close frame with the code in its first two bytes (RFC 6455 §5.5.1).
-    expect(silent).toContain('\x03\xe9server is stopping');
+    expect(silent).toContain('\x03\xe9server is shutting down');
   }
 });

@@ -25,7 +25,7 @@ export const GATEWAY_VARIABLES = [
 
 export type GatewayConfig = Config<(typeof GATEWAY_VARIABLES)[number]>;
 
-/** Make the gateway as a process of its own: the streams, and the probes for Kubernetes. */
+/** Create the gateway as a separate process: the streams, and the probes for Kubernetes. */
 export function createGateway(config: GatewayConfig & { REDIS_URL: string }, log: Logger): HttpService {
   const context = createServerContext(config, log);
   const streams = createStreams({ context, config, log });

@@ -13,19 +13,19 @@ import {
 } from '@yardmaster/protocol';
 import { isoOf, type StatusCounts } from '@yardmaster/store';
 
-/** What a stream may show: the scope of a job stream, or a space stream. */
+/** What a stream shows: a scope of a job stream, or a space stream. */
 export const VISIBILITIES = ['full', 'progress', 'space'] as const satisfies readonly (StreamScope | 'space')[];
 
 export type Visibility = (typeof VISIBILITIES)[number];
 
-/** How a stream writes its messages. Every stream of a form uses one object, which `formOf` returns. */
+/** How a stream encodes its messages. All streams of a form share one object, which `formOf` returns. */
 export interface Form {
   readonly visibility: Visibility;
-  /** Whether messages contain the seq of their event, because the client has asked for it with `since`. */
+  /** Whether messages contain the seq of their event, because the client asked for it with `since`. */
   readonly hasSeq: boolean;
-  /** Whether messages are those of an event stream (`text/event-stream`), and not of a WebSocket. */
+  /** Whether this is an event stream (`text/event-stream`) instead of a WebSocket. */
   readonly isEventStream: boolean;
-  /** Place among all forms. */
+  /** Index among all forms. */
   readonly index: number;
 }
 
@@ -39,11 +39,11 @@ export const formOf = (visibility: Visibility, hasSeq: boolean, isEventStream: b
     (form) => form.visibility === visibility && form.hasSeq === hasSeq && form.isEventStream === isEventStream,
   ) as Form;
 
-/** What the messages of space streams have in addition with COMPAT=emit. */
+/** Additional fields of the messages of space streams with COMPAT=emit. */
 export interface EmitFields {
   /** Number of the message in its channel. */
   seq: number;
-  /** Only when the job has another status now. */
+  /** Present only if the status of the job has changed. */
   counts?: StatusCounts | undefined;
 }
 
@@ -51,17 +51,17 @@ export interface EmitFields {
 export interface ConnectedMessage extends Required<EmitFields> {
   spaceId: string;
   type: 'connected';
-  /** Changes whenever numbering restarts. */
+  /** Changes whenever the numbering restarts. */
   streamInstanceId: string;
-  /** Whether the client may have missed messages since the one that it names. */
+  /** Whether the client may have missed messages since its `since`. */
   missed: boolean;
   counts: StatusCounts;
   timestamp: string;
 }
 
-/** An event, or an append of logs, on its way from a channel to the sockets of any number of streams. */
+/** An event or log append on its way from a channel to the sockets of any number of streams. */
 export class OutgoingMessage {
-  /** Frames by the index of their form; null for a form that does not show the event. */
+  /** Frames by the index of their form; null if the form does not show the event. */
   readonly #frames: (Buffer | null | undefined)[] = [];
 
   constructor(
@@ -69,7 +69,7 @@ export class OutgoingMessage {
     readonly more?: EmitFields,
   ) {}
 
-  /** Return the frame of a form; null when the event is not shown. It is made once per form. */
+  /** Return the frame for a form; null if the event is not shown. Each frame is encoded once. */
   encodedFor(form: Form): Buffer | null {
     let frame = this.#frames[form.index];
     if (frame === undefined) {
@@ -82,17 +82,16 @@ export class OutgoingMessage {
     return frame;
   }
 
-  /** Whether a later message of the same type and job makes this one unnecessary. */
+  /** Whether a later message of the same type and job makes this one obsolete. */
   get isProgress(): boolean {
     return this.event.type === 'progress';
   }
 }
 
 /**
- * Return a message as it is sent, ready for any number of sockets: the content of a text frame, or an event of an event
- * stream.
+ * Encode a message for any number of sockets: as the content of a text frame, or as an event of an event stream.
  *
- * @param id number that a client of an event stream sends as `Last-Event-ID` to continue after the message; null for none
+ * @param id number that an event stream client sends as `Last-Event-ID` to resume after the message; null for none
  */
 export function frameOf(message: object, { isEventStream }: Form, id: number | null = null): Buffer {
   const text = JSON.stringify(message);
@@ -102,11 +101,11 @@ export function frameOf(message: object, { isEventStream }: Form, id: number | n
 /** The messages of a stream that report an event. */
 type ReportOf<Message> = Exclude<Message, InitMessage | CountsMessage>;
 
-/** Their fields. TypeScript cannot see that a type and its data belong together, because both come from one event. */
+/** Fields of these messages. TypeScript can't see that a type and its data match because they come from one event. */
 type FieldsOf<Message> = Pick<ReportOf<Message>, keyof ReportOf<Message>>;
 
-// Each function below names every field that it sends. So a field that events may get one day is not shown to a client
-// by accident. It returns null for an event that this kind of stream does not show.
+// Each function below names every field that it sends, so that a field added to events later is never exposed by accident.
+// It returns null for an event that this kind of stream does not show.
 
 /**
  * Return the full-scope message of an event.
@@ -134,7 +133,7 @@ function progressMessageOf({ jobId, type, data, at }: PublishedMessage): ReportO
 
 export const isOnSpaceStream = (type: string) => type === 'created' || isStreamType(type);
 
-/** Return the full-scope message with its space; also that a job was created, because the job has no stream yet. */
+/** Return the full-scope message of an event with its space. Includes `created`, which job streams never send. */
 function spaceMessageOf(event: PublishedMessage): FieldsOf<SpaceMessage> | null {
   const { jobId, jobName, spaceId, type, status, data, at } = event;
   if (!isOnSpaceStream(type)) return null;
@@ -143,18 +142,18 @@ function spaceMessageOf(event: PublishedMessage): FieldsOf<SpaceMessage> | null 
 
 const SERIALIZERS = { full: fullMessageOf, progress: progressMessageOf, space: spaceMessageOf } as const;
 
-/** Largest number of milliseconds since the epoch that a date can have. */
+/** Maximum epoch milliseconds of a Date. */
 const MAX_TIME = 8.64e15;
 
 const TEXTS = ['jobId', 'jobName', 'spaceId', 'type', 'status'] as const;
 
 /**
- * Read an event as it came over a channel.
+ * Parse an event received on a channel.
  *
- * The scripts publish nothing but events. But any client of Redis can publish anything, and releases run side by side.
- * The check is written by hand, because it runs for each event of each channel.
+ * Scripts publish only events, but any client of Redis can publish anything, and different releases may run side by side.
+ * The check is written by hand, because it runs for every event of every channel.
  *
- * @returns null when the text is not an event
+ * @returns null if the text is not an event
  */
 export function readPublished(text: string): PublishedMessage | null {
   const raw = parse(text);
@@ -166,7 +165,7 @@ export function readPublished(text: string): PublishedMessage | null {
   return { ...(raw as unknown as PublishedMessage), data } as PublishedMessage;
 }
 
-/** An event of a worker without a place in the history, which only open streams get. */
+/** Return whether a message is an ephemeral event, which is not in the history and is sent only to open streams. */
 const isEphemeral = (type: JsonValue | undefined, seq: JsonValue | undefined) => type === 'event' && seq === null;
 
 const isSeq = (value: unknown) => Number.isSafeInteger(value) && Number(value) > 0;

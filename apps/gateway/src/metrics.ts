@@ -3,7 +3,7 @@ import type { Metrics } from '@yardmaster/server';
 import { Counter, Gauge } from 'prom-client';
 import { type Form, VISIBILITIES } from './messages.js';
 
-/** The fields of a session that the metrics read. */
+/** Fields of a session that the metrics read. */
 interface OpenStream {
   form: Form;
   waitingBytes: number;
@@ -11,20 +11,20 @@ interface OpenStream {
 
 /** Counters that sessions increment. */
 export interface StreamMetrics {
-  /** Messages sent since the start. It is a plain number, because it changes more often than anything else here. */
+  /** Messages sent since startup. A plain number, because it changes more often than anything else here. */
   sent: number;
   /** Count a stream that has ended, by the code with which the gateway or the client closed it. */
   closed(code: number): void;
 }
 
-/** Codes of the gateway and of RFC 6455. All other codes of clients count as `other`, to bound label cardinality. */
+/** Codes of the gateway and of RFC 6455. Other codes of clients count as `other`, to limit label cardinality. */
 const KNOWN_CODES = new Set<number>([...Object.values(CLOSE_CODES), 1002, 1003, 1005, 1006, 1007, 1010, 1011]);
 
 export function createStreamMetrics({ registry }: Metrics, sessions: () => Iterable<OpenStream>): StreamMetrics {
   const registers = [registry];
   new Gauge({
     name: 'yardmaster_streams_open',
-    help: 'Streams that are open, by what they show: a job (full), its progress, or a space.',
+    help: 'Open streams, by what they show: a job (full), its progress, or a space.',
     labelNames: ['audience'],
     registers,
     collect() {
@@ -34,7 +34,7 @@ export function createStreamMetrics({ registry }: Metrics, sessions: () => Itera
   });
   new Gauge({
     name: 'yardmaster_stream_buffered_bytes',
-    help: 'Bytes that wait for clients of streams to read them.',
+    help: 'Bytes buffered for stream clients to read.',
     registers,
     collect() {
       let bytes = 0;
@@ -44,7 +44,7 @@ export function createStreamMetrics({ registry }: Metrics, sessions: () => Itera
   });
   const closes = new Counter({
     name: 'yardmaster_stream_closes_total',
-    help: 'Streams that ended, by close code; 1006: no close frame, other: a code that only the client uses.',
+    help: 'Streams that ended, by close code. 1006: no close frame, other: a code that only the client uses.',
     labelNames: ['code'],
     registers,
   });

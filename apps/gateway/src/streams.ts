@@ -34,16 +34,16 @@ export interface StreamsOptions {
   context: ServerContext;
   config: Config<(typeof STREAM_VARIABLES)[number]>;
   log: Logger;
-  /** Milliseconds between two pings of a socket. Default 25,000. */
+  /** Time between two pings of a socket, milliseconds. Default 25,000. */
   pingMs?: number;
-  /** Source of numbers from 0 up to 1, see Session. Default `Math.random`. */
+  /** Source of random numbers from 0 to 1 (exclusive); see Session. Default `Math.random`. */
   random?: () => number;
 }
 
-/** Size limit of a client's message, in bytes. The content of every message is ignored. */
+/** Maximum size of a client's message, in bytes. The content of messages is ignored. */
 const MAX_CLIENT_MESSAGE_BYTES = 1024;
 
-/** Headers of an event stream. nginx keeps the response from its client until it ends, unless the last one tells it not to. */
+/** Headers of an event stream. The last one keeps nginx from buffering the response until it ends. */
 const EVENT_STREAM_HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-store',
@@ -51,11 +51,11 @@ const EVENT_STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 };
 
-/** Longest time for clients to respond to the close when the process ends. */
+/** How long clients may take to respond to the close at shutdown, milliseconds. */
 const CLOSE_WITHIN_MS = 5_000;
 
 /**
- * Create the streams of a process. A request on one of their paths becomes a session, or is refused as HTTP.
+ * Create the streams of a process. A request for a stream becomes a session, or is refused with an HTTP error.
  *
  * @see docs/streams.md
  */
@@ -68,22 +68,22 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
   const admission = createAdmission({ context, channels, config });
   const reportRefusal = createRefusalReport(log, stopping);
   const setCors = createCors(config.CORS_ORIGINS);
-  /** Functions that report the status of the response to the metrics, by upgrade. */
+  /** Functions that report the status of an upgrade's response to the metrics, by request. */
   const upgrades = new WeakMap<IncomingMessage, (status: number) => void>();
   const onClosed = (session: Session) => sessions.remove(session);
   const wss = new WebSocketServer({
     noServer: true,
     clientTracking: false,
-    perMessageDeflate: false, // Compression would raise the memory of a socket from 7 to over 200 KB.
+    perMessageDeflate: false, // Compression would raise the memory per socket from 7 KB to over 200 KB.
     maxPayload: MAX_CLIENT_MESSAGE_BYTES,
-    // ws responds to the pings of clients. It disconnects a client that leaves 60 of these pongs unread.
+    // ws responds to pings of clients, and disconnects a client that leaves 60 of these pongs unread.
   });
   wss.on('headers', (headers, req) => headers.push(`x-request-id: ${requestIdOf(req)}`));
   wss.on('wsClientError', (error, socket, req) => {
     refuse(req, socket, new YardmasterError('INVALID_REQUEST', `WebSocket handshake: ${error.message}`));
   });
 
-  /** Report why a stream is refused. */
+  /** Convert what was thrown into an error for the client, and report the refusal. */
   function refusalOf(req: IncomingMessage, requestId: string, thrown: unknown, access: Denied): YardmasterError {
     audit.denied(thrown, access, { req, requestId });
     return reportRefusal(req, requestId, thrown);
@@ -96,7 +96,7 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
     upgrades.get(req)?.(error.status);
   }
 
-  /** Begin a stream on a connection. Nothing must be awaited between the checks and this, because events would be lost. */
+  /** Start a stream on a connection. Don't await anything between the checks and this, or events would be lost. */
   function begin(transport: Transport, admitted: Admitted, requestId: string): void {
     const { caller, request, filter, attach } = admitted;
     const { subject } = request;
@@ -120,7 +120,7 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
   async function open(req: IncomingMessage, socket: Duplex, head: Buffer, access: Denied, releases: ReleaseStack) {
     const admitted = await rejectAfter(budgetMs, admission.admit(req, access, releases));
     admission.checkAgain(admitted);
-    if (socket.destroyed) return; // Its `close` event has released everything already.
+    if (socket.destroyed) return; // Its `close` event has already released everything.
     wss.handleUpgrade(req, socket, head, (ws) => {
       upgrades.get(req)?.(101);
       begin(new WebSocketTransport(ws, socket), admitted, requestIdOf(req));
@@ -137,7 +137,7 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
       const admitted = await rejectAfter(budgetMs, admission.admit(req, access, releases));
       admission.checkAgain(admitted);
       if (res.destroyed) return;
-      if (admitted.attach === null) return sendEmpty(res, {}); // An EventSource does not connect again after a 204.
+      if (admitted.attach === null) return sendEmpty(res, {}); // An EventSource doesn't reconnect after a 204.
       res.writeHead(200, { ...EVENT_STREAM_HEADERS, 'x-request-id': requestId });
       metrics.requests.responded(res);
       if (req.method === 'HEAD') return void res.end();
@@ -151,7 +151,7 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
   return {
     isFor: (req) => isStreamUrl(req.url),
     upgrade(req, socket, head) {
-      // The response and the log use one id, whatever the response is.
+      // Make the response and the log use the same ID.
       req.headers['x-request-id'] = requestIdOf(req);
       upgrades.set(req, metrics.requests.upgrade(req, routeOfStream(req.url as string)));
       const releases = new ReleaseStack();
@@ -179,7 +179,7 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
 /**
  * Release everything when a connection, or the response of an event stream, closes.
  *
- * It is a function of its own, so that these listeners, which live as long as the connection, do not keep its request.
+ * A separate function, so that these listeners, which live as long as the connection, don't retain the request.
  */
 function releaseAtClose(connection: Writable, releases: ReleaseStack): void {
   connection.on('error', () => undefined); // `close` follows.

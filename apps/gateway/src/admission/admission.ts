@@ -9,7 +9,7 @@ import { ConnectionLimit, type ReleaseStack } from './capacity.js';
 import { type Attach, prepareJobStream, prepareSpaceStream } from './prepare.js';
 import { type Filter, filterOf, parseStreamRequest, type StreamRequest } from './stream-request.js';
 
-/** Variables that decide which streams may be opened. */
+/** Variables that control which streams may be opened. */
 export const STREAM_VARIABLES = [
   'ANONYMOUS_STREAMS',
   'STREAMS_PER_ADDRESS',
@@ -29,9 +29,9 @@ export interface AdmissionOptions {
 export interface Admitted {
   caller: StreamCaller;
   request: StreamRequest;
-  /** Which events of a space the client gets; null for all. */
+  /** Selects the events of a space to send; null for all. */
   filter: Filter | null;
-  /** Null when the client has all messages, and none will come. Only an event stream gets that. */
+  /** Null if the client has all messages and no more will follow, which happens only on event streams. */
   attach: Attach | null;
 }
 
@@ -39,13 +39,13 @@ export interface Admission {
   /**
    * Check a request for a stream, in this order: path, handshake, key, scope, limits, job.
    *
-   * @param access gets what is known of the client, also when it is refused
-   * @param releases gets the release of everything that is acquired on the way
-   * @throws every refusal that a stream can get
+   * @param access receives what is known about the client, even if it is refused
+   * @param releases receives functions that release what has been acquired
+   * @throws any error with which a stream can be refused
    */
   admit(req: IncomingMessage, access: Denied, releases: ReleaseStack): Promise<Admitted>;
   /**
-   * Check the conditions again that may have changed during the calls to Redis.
+   * Check again the conditions that may have changed during the calls to Redis.
    *
    * @throws UNAVAILABLE, UNAUTHENTICATED
    */
@@ -62,11 +62,11 @@ export function createAdmission({ context, channels, config }: AdmissionOptions)
   const perAddress = new ConnectionLimit(config.STREAMS_PER_ADDRESS, 'without a token from this address');
   const perTenant = new ConnectionLimit(config.STREAMS_PER_SPACE, 'for this space');
   const perJob = new ConnectionLimit(config.STREAMS_PER_JOB, 'for this job');
-  // The last tenth is only for keys. Otherwise a client that knows a job's id could lock its operators out.
+  // The last tenth is reserved for keys. Otherwise, anyone who knows a job's ID could lock out its operators.
   const anonymousPerJob = Math.ceil(config.STREAMS_PER_JOB * 0.9);
 
   function checkNotStopping(): void {
-    if (stopping.aborted) throw new YardmasterError('UNAVAILABLE', 'This process is stopping; connect again');
+    if (stopping.aborted) throw new YardmasterError('UNAVAILABLE', 'This process is shutting down; reconnect');
   }
 
   return {
@@ -98,9 +98,7 @@ export function createAdmission({ context, channels, config }: AdmissionOptions)
 const HANDSHAKE_KEY = /^[+/0-9A-Za-z]{22}==$/;
 
 /**
- * Check the headers with which a client opens a WebSocket.
- *
- * The library would refuse invalid headers with a response of its own.
+ * Check the headers of a WebSocket handshake. The library would refuse invalid headers with its own response.
  *
  * @throws UPGRADE_REQUIRED for any version other than 13, INVALID_REQUEST
  * @see RFC 6455 §4.2.1

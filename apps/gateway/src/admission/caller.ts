@@ -3,32 +3,32 @@ import { authenticate, authorize, type Denied, type KeyCheck } from '@yardmaster
 import { type Principal, partitionOfJob, type Store, type StreamGrant, tenantOf } from '@yardmaster/store';
 import type { StreamRequest } from './stream-request.js';
 
-/** The client that requests a stream, and how much of it the client may see. */
+/** The client that requests a stream, and what it may see. */
 export interface StreamCaller {
-  /** Id of the API key; null for an anonymous stream. */
+  /** ID of the API key; null for an anonymous stream. */
   keyId: string | null;
-  /** Tenant whose share of the gateway it uses, see tenantOf. */
+  /** Tenant whose share of the gateway it uses; see tenantOf. */
   tenant: string;
-  /** After how many rotations of the key its secret was made. */
+  /** Number of rotations of the key before its secret was generated. */
   rotation: number;
-  /** The space that the client is bound to; null for a key of every space, and for an anonymous stream. */
+  /** Space that the client is bound to; null for a key for every space, and for an anonymous stream. */
   spaceId: string | null;
   scope: StreamScope;
-  /** How long the stream may be open, milliseconds: until its stream token expires. Infinity for an API key. */
+  /** How long the stream may stay open, milliseconds: until its stream token expires. Infinity for an API key. */
   validMs: number;
-  /** What its stream token lets it watch; null for an API key, and for an anonymous stream. */
+  /** What the stream token allows; null for an API key, and for an anonymous stream. */
   grant: StreamGrant | null;
 }
 
 export interface CallerRules extends KeyCheck {
-  /** Return the time by Redis' clock, epoch milliseconds. */
+  /** Return the time by Redis's clock, epoch milliseconds. */
   now(): Promise<number>;
-  /** Whether a stream of a job of some space in its partition may be opened without a token. */
+  /** Return whether some space in the job's partition allows job streams without a token. */
   mayBeAnonymous(jobId: string): boolean;
 }
 
 const NO_TOKEN = { grant: null, validMs: Number.POSITIVE_INFINITY };
-/** Clients without a key are one tenant. Live streams, whose tenant is '', must not wait for them. */
+/** Clients without a key share one tenant. Live streams, whose tenant is '', must not wait for them. */
 const ANONYMOUS: StreamCaller = {
   keyId: null,
   tenant: 'without a key',
@@ -41,9 +41,9 @@ const ANONYMOUS: StreamCaller = {
 /**
  * Identify the client that requests a stream.
  *
- * An empty token is refused, so that a page whose key is missing gets an error, and not a stream that shows less.
+ * An empty token is refused, so that a page whose token is missing gets an error instead of a stream that shows less.
  *
- * @param access gets what is known of the client, also when it is refused
+ * @param access receives what is known about the client, even if it is refused
  * @throws UNAUTHENTICATED, FORBIDDEN, UNAVAILABLE
  * @see docs/api-keys.md#scopes
  */
@@ -64,11 +64,11 @@ export async function callerOf(
   return { keyId, tenant, rotation, spaceId, scope: grants.has('jobs:read') ? 'full' : 'progress', grant, validMs };
 }
 
-/** Return the refusal of a stream that a stream token does not name. */
+/** Create the error for a stream that the stream token does not allow. */
 export const otherStreams = () => new YardmasterError('FORBIDDEN', 'The stream token is for other streams');
 
 /**
- * Return who presents an API key or a stream token. A token has at most the rights of the API key that made it.
+ * Return the principal of an API key or a stream token. A token has at most the rights of the API key that created it.
  *
  * @throws UNAUTHENTICATED, UNAVAILABLE
  */
@@ -91,15 +91,15 @@ async function principalOf(
   return { ...principal, grants, spaceId: principal.spaceId ?? grant.spaceId, grant, validMs };
 }
 
-/** Decides whether job streams may be opened without a token. The setting of a space wins over that of the process. */
+/** Decides whether job streams may be opened without a token. The setting of a space overrides that of the process. */
 export interface AnonymousRule {
-  /** Whether a job may be in a space that allows it, as far as its id says. */
+  /** Return whether a job may be in a space that allows it, judging by its ID. */
   mayBeAnonymous(jobId: string): boolean;
-  /** Whether a space allows it. */
+  /** Return whether a space allows it. */
   isAllowedIn(spaceId: string): boolean;
   /**
-   * Return the error of a stream without a token that could not be prepared. Where the process allows none, a client
-   * must not learn whether a job exists.
+   * Convert the error of a stream without a token that could not be prepared. If the process doesn't allow such streams, a
+   * client must not learn whether a job exists.
    */
   hidden(error: unknown): unknown;
 }

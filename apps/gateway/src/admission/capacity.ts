@@ -1,14 +1,11 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import { PerKey } from '@yardmaster/store';
 
-/**
- * Functions that release the resources of a stream, such as its channel. Streams use them from the first check to the
- * end of the socket.
- */
+/** Functions that release the resources of a stream, such as its channel, from the first check to the end of the socket. */
 export class ReleaseStack {
   #releases: (() => void)[] | null = [];
 
-  /** Add a function. It is called at once if everything is released already, because the client has disconnected. */
+  /** Add a function. If everything has been released because the client disconnected, call it immediately. */
   add(release: () => void): void {
     if (this.#releases === null) release();
     else this.#releases.push(release);
@@ -22,13 +19,13 @@ export class ReleaseStack {
   }
 }
 
-/** A limit for the streams that one address, key or job may have at once. It counts them from their admission on. */
+/** Limits the open streams per address, tenant or job, counted from their admission. */
 export class ConnectionLimit {
   readonly #streams = new PerKey();
 
   /**
-   * @param limit streams at once for each id
-   * @param streams the counted streams, as the refusal names them: `for this job`
+   * @param limit maximum number of open streams per ID
+   * @param streams phrase for the counted streams, for errors: `for this job`
    */
   constructor(
     readonly limit: number,
@@ -36,10 +33,10 @@ export class ConnectionLimit {
   ) {}
 
   /**
-   * Count one more stream of an id.
+   * Count one more stream of an ID.
    *
-   * @param limit a lower limit, for streams that must not use the last part of the capacity
-   * @returns a function that releases the stream, which must be called only once
+   * @param limit lower limit, for streams that must not use up the last part of the capacity
+   * @returns a function that releases the stream. Call it only once
    * @throws TOO_MANY_STREAMS
    */
   acquire(id: string, limit = this.limit): () => void {

@@ -9,7 +9,7 @@ import { type AnonymousRule, otherStreams, type StreamCaller } from './caller.js
 import type { ReleaseStack } from './capacity.js';
 import type { StreamRequest } from './stream-request.js';
 
-/** Sends a session its init, and attaches it to its channel, so that it gets every later event. */
+/** Sends a session its init and attaches it to its channel, so that it gets every later event. */
 export type Attach = (session: Session) => void;
 
 export interface PrepareOptions {
@@ -18,14 +18,14 @@ export interface PrepareOptions {
   caller: StreamCaller;
   request: StreamRequest;
   anonymous: AnonymousRule;
-  /** Gets the function that releases the channel, which stays subscribed until then. */
+  /** Receives the function that releases the channel, which stays subscribed until then. */
   releases: ReleaseStack;
 }
 
 /**
- * Prepare to stream a job. Subscribe first, and then read the snapshot, so that no event can be lost in between.
+ * Prepare to stream a job: subscribe first, then read the snapshot, so that no event is lost in between.
  *
- * @returns null when nothing is left to be sent to a client that connects again on its own
+ * @returns null if nothing is left to send to a client that reconnects on its own
  * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE; UNAUTHENTICATED without a token in a space that requires one
  * @see docs/streams.md#messages
  */
@@ -33,7 +33,7 @@ export async function prepareJobStream(
   jobId: string,
   { store, channels, caller, request, releases, anonymous }: PrepareOptions,
 ): Promise<Attach | null> {
-  // Check the id before it becomes the name of a channel.
+  // Check the ID before it becomes part of a channel name.
   if (!isJobId(jobId)) throw new YardmasterError('JOB_NOT_FOUND');
   const channel = channels.ofJob(jobId);
   releases.add(channel.retain());
@@ -51,7 +51,7 @@ export async function prepareJobStream(
   const timestamp = isoOf(at);
   const { seq, missed } = beginningOf(snapshot, request.since);
   const shownSeq = caller.scope === 'full' ? seq : shownToProgress(request, seq, snapshot);
-  // The client cannot have seen the end, or Redis returned without the end that it has seen.
+  // The client hasn't seen the end, or Redis came up again without the end that the client has seen.
   const isAtPresent = request.since === null || request.since > snapshot.seq;
   if (request.isEventStream && !isAtPresent && (await isOver(jobId, { store, caller, snapshot, seq }))) return null;
   return (session) => {
@@ -66,8 +66,8 @@ export async function prepareJobStream(
 }
 
 /**
- * Return the seq after which a stream begins, and whether the client has missed events that cannot be sent: the history has
- * dropped them, or Redis returned without events that the client had.
+ * Return the seq after which a stream starts, and whether the client has missed events that can't be sent: the history has
+ * dropped them, or Redis came up again without events that the client has seen.
  */
 function beginningOf({ seq, droppedSeq }: Snapshot, since: number | null): { seq: number; missed?: true } {
   if (since === null) return { seq };
@@ -77,16 +77,16 @@ function beginningOf({ seq, droppedSeq }: Snapshot, since: number | null): { seq
 }
 
 /**
- * Return the seq that the init of a progress-scope stream shows. It must not be that of the job's last event, which moves when
- * the job ends. So a stream that begins at the present returns what the client has sent, and 0 to a client that has sent
- * nothing, for which the whole history is sent after a break.
+ * Return the seq to show in the init of a progress-scope stream. It must not be that of the job's last event, which would
+ * reveal that the job has ended. So a stream that starts at the present echoes the client's `since`. A client without
+ * `since` gets 0, and thus the whole history when it resumes.
  */
 const shownToProgress = ({ since }: StreamRequest, seq: number, snapshot: Snapshot) =>
   since === null ? 0 : since > snapshot.seq ? since : seq;
 
 /**
- * Whether a job has ended, and its client has all messages. A client that must not see the end learns of it only when
- * every other such client has.
+ * Return whether a job has ended and its client has all messages. A client that must not see the end learns of it only
+ * after a delay, like all such clients.
  */
 async function isOver(
   jobId: string,
@@ -100,7 +100,7 @@ async function isOver(
   const since = await store.slots
     .read(caller.tenant, () => readSince(store, jobId, seq + 1))
     .catch((error: unknown) => {
-      // The stream reads it, and tries again, while an EventSource would take a refusal for the end.
+      // The stream itself reads it again, with retries. A refusal would make an EventSource stop.
       if (error instanceof YardmasterError && error.status === 503) return null;
       throw error;
     });
@@ -111,8 +111,8 @@ async function isOver(
 const SECRET = randomBytes(32);
 
 /**
- * Return how long after a hidden end a client learns of it that connects again: one to two minutes, of which it does not know
- * which. The time is always the same for a job, because the first of many random times would show when the job ended.
+ * Return how long after a hidden end a reconnecting client learns of it: one to two minutes, unknown to the client. The
+ * delay is the same for all clients of a job, because the shortest of many random delays would reveal when the job ended.
  */
 function hiddenEndMs(jobId: string): number {
   const fraction = createHmac('sha256', SECRET).update(jobId).digest().readUInt32BE(0) / 2 ** 32;
@@ -120,8 +120,8 @@ function hiddenEndMs(jobId: string): number {
 }
 
 /**
- * Prepare to stream a space. The init contains the time from which the stream is complete, and the counts of the space for a
- * client that asked for them. There is no other state to send, except with COMPAT=emit.
+ * Prepare to stream a space. The init contains the time from which the stream is complete, and the counts of the space if
+ * the client asked for them. There is no other state to send, except with COMPAT=emit.
  *
  * @throws FORBIDDEN, UNAVAILABLE
  */
@@ -130,7 +130,7 @@ export async function prepareSpaceStream(
   { store, channels, caller, request, releases }: PrepareOptions,
 ): Promise<Attach> {
   const channel = channels.ofSpace(spaceId);
-  // Counts are of all jobs of the space, and not only of those with the tag.
+  // Counts would include all jobs of the space, not just those with the tag.
   const isForTag = caller.grant?.tag != null;
   if (isForTag && (request.hasCounts || channel instanceof EmitSpaceChannel)) throw otherStreams();
   releases.add(channel.retain());
@@ -147,9 +147,9 @@ export async function prepareSpaceStream(
   };
 }
 
-/** Return the event that completed a job, for a progress-scope client that came too late for it. */
+/** Create the event that completed a job, for a progress-scope client that connected too late for it. */
 function completionOf(jobId: string, { seq, jobName, spaceId, status, at, updatedAt }: Snapshot): OutgoingMessage {
-  // The data is left out, because such a client sees only that the job completed, and when.
+  // Without data, because such a client sees only that the job was completed, and when.
   const event = { seq, jobId, jobName, spaceId, status, data: null, at: updatedAt ?? at };
   return new OutgoingMessage({ ...event, type: 'completed' });
 }

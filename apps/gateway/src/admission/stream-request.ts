@@ -14,21 +14,21 @@ import { presentedKey, UNKNOWN_ROUTE } from '@yardmaster/server';
 
 const PREFIX = '/api/v1/realtime/';
 
-/** The job or the space that a stream shows. */
+/** The job or space that a stream shows. */
 export type Subject = { kind: 'job'; jobId: string } | { kind: 'space'; spaceId: string };
 
-/** A stream as a URL names it. */
+/** A parsed stream URL. */
 export interface StreamUrl {
   subject: Subject;
   query: URLSearchParams;
 }
 
-/** Whether a URL is below the path of the streams. */
+/** Return whether a URL is below the path of streams. */
 export function isStreamUrl(url: string | undefined): boolean {
   return url?.startsWith(PREFIX) === true;
 }
 
-/** Return the route of a stream's URL as the metrics name it: a pattern, or UNKNOWN_ROUTE for an invalid path. */
+/** Return the route label of a stream's URL for the metrics: a pattern, or UNKNOWN_ROUTE for an invalid path. */
 export function routeOfStream(url: string): string {
   try {
     return parseStreamUrl(url).subject.kind === 'job' ? `${PREFIX}:jobId` : `${PREFIX}spaces/:spaceId`;
@@ -48,7 +48,7 @@ function decode(text: string, name = 'path'): string {
 /**
  * Parse `/api/v1/realtime/:jobId?token=…` and `/api/v1/realtime/spaces/:spaceId?token=…`.
  *
- * @throws NOT_FOUND for another path, INVALID_REQUEST for an invalid space id
+ * @throws NOT_FOUND for any other path, INVALID_REQUEST for an invalid space ID
  * @see docs/streams.md
  */
 export function parseStreamUrl(url: string): StreamUrl {
@@ -59,7 +59,7 @@ export function parseStreamUrl(url: string): StreamUrl {
     .replace(/\/$/, '')
     .split('/')
     .map((part) => decode(part));
-  decode(text, 'query'); // URLSearchParams would put U+FFFD in the place of what is malformed.
+  decode(text, 'query'); // URLSearchParams would replace malformed parts with U+FFFD.
   const query = new URLSearchParams(text);
   if (first === '' || rest.length > 0) throw new YardmasterError('NOT_FOUND');
   if (second === undefined) return { subject: { kind: 'job', jobId: first }, query };
@@ -69,27 +69,27 @@ export function parseStreamUrl(url: string): StreamUrl {
 
 /** A request for a stream. */
 export interface StreamRequest extends StreamUrl {
-  /** The API key or the stream token; undefined without one. */
+  /** The API key or stream token; undefined without one. */
   presented: unknown;
   /** Whether the client asks for the counts of a space. */
   hasCounts: boolean;
-  /** Seq of the last event of the job that the client has; null to begin at the present. */
+  /** Seq of the last event that the client has; null to start at the present. */
   since: number | null;
-  /** Whether the client asks for an event stream, and not for a WebSocket. */
+  /** Whether the client asks for an event stream instead of a WebSocket. */
   isEventStream: boolean;
 }
 
-/** Parameters of the query that filter the stream of a space. Each may repeat. */
+/** Query parameters that filter the stream of a space. Each may be repeated. */
 const FILTERS = ['name', 'type', 'tag'] as const;
 
-/** Parameters that the query of a stream may have. Clients of emit.run send the last two of a space, see EmitSpaceChannel. */
+/** Query parameters of a stream. The last two of a space are for clients of emit.run; see EmitSpaceChannel. */
 const PARAMETERS = {
   job: ['token', 'since'],
   space: ['token', ...FILTERS, 'counts', 'since', 'streamInstanceId'],
 } as const;
 
 /**
- * Parse the URL and the headers of a request for a stream.
+ * Parse the URL and headers of a request for a stream.
  *
  * @throws NOT_FOUND, INVALID_REQUEST
  */
@@ -109,20 +109,20 @@ export function parseStreamRequest(req: IncomingMessage): StreamRequest {
 }
 
 /**
- * Return the API key or the stream token in the headers of a request. Another form of `Authorization` is refused like a wrong
- * key, but not for a WebSocket: a browser sends that of a site with Basic authentication, which a page cannot prevent.
+ * Return the API key or stream token in the headers of a request. Any other kind of `Authorization` is refused like a wrong
+ * key, except for a WebSocket: on a site with Basic authentication, browsers always send the credentials.
  */
 const keyOf = (req: IncomingMessage, isEventStream: boolean) =>
   presentedKey(req) ?? (isEventStream && req.headers.authorization !== undefined ? '' : undefined);
 
-/** Return the value of a parameter; undefined without it. @throws INVALID_REQUEST when there are several */
+/** Return the value of a parameter; undefined if it is absent. @throws INVALID_REQUEST if it is repeated */
 function onceIn(query: URLSearchParams, name: string): string | undefined {
   const [value, ...more] = query.getAll(name);
   if (more.length > 0) throw new YardmasterError('INVALID_REQUEST', `${name} must appear exactly once`);
   return value;
 }
 
-/** Parse whether a query asks for the counts of a space. @throws INVALID_REQUEST */
+/** Return whether a query asks for the counts of a space. @throws INVALID_REQUEST */
 function parseCounts(query: URLSearchParams): boolean {
   const value = onceIn(query, 'counts');
   if (value === undefined || value === '0') return false;
@@ -130,7 +130,7 @@ function parseCounts(query: URLSearchParams): boolean {
   return true;
 }
 
-/** Whether a request without an upgrade asks for an event stream, as the EventSource of a browser does. */
+/** Return whether a request without an upgrade asks for an event stream, like a browser's EventSource. */
 export function acceptsEventStream({ method, headers }: IncomingMessage): boolean {
   const isUpgrade = headers.upgrade?.toLowerCase() === 'websocket';
   if ((method !== 'GET' && method !== 'HEAD') || isUpgrade) return false;
@@ -140,9 +140,9 @@ export function acceptsEventStream({ method, headers }: IncomingMessage): boolea
 }
 
 /**
- * Return the seq after which a stream of a job is to continue; null when the client names none.
+ * Return the seq after which to resume the stream of a job; null if the client sends none.
  *
- * @param lastEventId that of an EventSource that connects again; it is newer than `since` in its URL
+ * @param lastEventId header of a reconnecting EventSource; newer than `since` in the URL
  * @throws INVALID_REQUEST
  */
 function sinceOf(query: URLSearchParams, lastEventId: unknown): number | null {
@@ -156,11 +156,10 @@ const sinceSchema = queryInteger(0, Number.MAX_SAFE_INTEGER);
 export type Filter = (event: PublishedMessage) => boolean;
 
 /**
- * Read which events a stream of a space shows: those of jobs with one of the names and all of the tags, and of one of the
- * types.
+ * Create the filter of a space stream: events with one of the types, of jobs with one of the names and all of the tags.
  *
- * @param tagOfToken another tag that the jobs must have; null for none
- * @returns null without filters, for all events
+ * @param tagOfToken additional tag that the jobs must have; null for none
+ * @returns null if there are no filters
  * @throws INVALID_REQUEST
  * @see docs/streams.md
  */

@@ -13,9 +13,9 @@ export interface ChannelOptions {
   onUnused: () => void;
 }
 
-/** One channel and the sessions that watch it. It is subscribed once, as long as it is retained. */
+/** A channel and the sessions that watch it. It has a single subscription for as long as it is retained. */
 export abstract class Channel<Options extends ChannelOptions = ChannelOptions> implements Listener {
-  /** Functions that `retain` has returned and that were not called yet. */
+  /** Number of functions returned by `retain` that have not been called yet. */
   #retained = 0;
   /** Resolves the promises of `whenSubscribed`. */
   readonly #waiting = new Set<() => void>();
@@ -23,7 +23,7 @@ export abstract class Channel<Options extends ChannelOptions = ChannelOptions> i
 
   constructor(protected readonly options: Options) {}
 
-  /** Keep the channel subscribed until the returned function is called, which must happen only once. */
+  /** Keep the channel subscribed until the returned function is called. Call it only once. */
   retain(): () => void {
     const { channel, subscriptions, onUnused } = this.options;
     if (this.#retained++ === 0) subscriptions.add(channel, this);
@@ -35,10 +35,10 @@ export abstract class Channel<Options extends ChannelOptions = ChannelOptions> i
   }
 
   /**
-   * Wait until the channel is subscribed, so that every message comes.
+   * Wait until the channel is subscribed and receives every message.
    *
-   * The caller must bound the wait. Once `releases` are released, the promise never resolves. A caller that gave up
-   * while Redis was unavailable then does not continue later.
+   * The caller must limit the wait. Once `releases` are released, the promise never resolves, so that a caller that gave up
+   * while Redis was unavailable doesn't continue later.
    */
   whenSubscribed(releases: ReleaseStack): Promise<void> {
     if (this.isSubscribed) return Promise.resolve();
@@ -52,7 +52,7 @@ export abstract class Channel<Options extends ChannelOptions = ChannelOptions> i
     return this.options.subscriptions.isSubscribed(this.options.channel);
   }
 
-  /** Number of subscriptions so far. When it has changed, there was a time without messages in between. */
+  /** Number of subscriptions so far. If it changes, messages may have been missed in between. */
   get subscribedTimes(): number {
     return this.#subscribedTimes;
   }
@@ -61,7 +61,7 @@ export abstract class Channel<Options extends ChannelOptions = ChannelOptions> i
     const { channel, log } = this.options;
     const event = readPublished(text);
     if (event === null) {
-      // An invalid message must not end the process. If an event is missing because of it, the next seq shows that.
+      // An invalid message must not crash the process. If an event is lost because of it, the next seq reveals that.
       log.error({ channel }, 'message on a channel is not an event');
       return;
     }
@@ -84,13 +84,13 @@ export abstract class Channel<Options extends ChannelOptions = ChannelOptions> i
 
   protected abstract sessions(): Iterable<Session>;
 
-  /** Handle an event that came over the channel. */
+  /** Handle an event received on the channel. */
   protected abstract receive(encoded: OutgoingMessage): void;
 
-  /** Continue after a subscription, which may follow a gap. */
+  /** Resume after a subscription, before which messages may have been missed. */
   protected abstract resume(): void;
 
-  /** Close all streams of the channel, because messages may be missing. Their clients connect again. */
+  /** Close all streams of the channel, because messages may be missing. Their clients reconnect. */
   protected interrupt(): void {
     for (const session of this.sessions()) session.close(CLOSE_CODES.interrupted);
   }

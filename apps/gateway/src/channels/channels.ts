@@ -6,7 +6,7 @@ import { SpaceChannel } from './space-channel.js';
 
 type Context = Pick<ServerContext, 'store' | 'subscriptions' | 'isEmit'>;
 
-/** Every channel that this process subscribes to, each once, however many clients watch it. */
+/** All channels that this process subscribes to. Each is subscribed once, for any number of clients. */
 export class Channels {
   readonly #context: Context;
   readonly #log: Logger;
@@ -18,7 +18,7 @@ export class Channels {
     this.#log = log;
   }
 
-  /** Return the channel of a job. The caller must retain it before it awaits anything else. */
+  /** Return the channel of a job. Retain it before awaiting anything else. */
   ofJob(jobId: string): JobChannel {
     return this.#getOrCreate(this.#jobs, jobId, (onUnused) => {
       const { store } = this.#context;
@@ -26,7 +26,7 @@ export class Channels {
     });
   }
 
-  /** Return the channel of a space. The caller must retain it before it awaits anything else. */
+  /** Return the channel of a space. Retain it before awaiting anything else. */
   ofSpace(spaceId: string): SpaceChannel {
     return this.#getOrCreate(this.#spaces, spaceId, (onUnused) => {
       const { store, isEmit } = this.#context;

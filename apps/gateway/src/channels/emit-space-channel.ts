@@ -6,31 +6,31 @@ import { type ConnectedMessage, isOnSpaceStream, OutgoingMessage } from '../mess
 import { SpaceChannel, STATUS_STAYS } from './space-channel.js';
 
 /**
- * The channel of one space with COMPAT=emit: its messages are numbered, and say how many jobs have each status when that
- * changes.
+ * The channel of a space with COMPAT=emit. Its messages are numbered, and contain the counts by status whenever they change.
  *
- * The numbers are those of this channel in this process, from its first subscriber to its last. `streamInstanceId` is
- * another one whenever messages may be missing.
+ * The numbers are local to this channel in this process, from its first subscriber to its last. `streamInstanceId` changes
+ * whenever messages may be missing.
  *
- * A message that needs counts waits until they are read, and later messages wait behind it. What has come in the meantime is
- * sent together, with counts that are read once.
+ * A message that needs counts waits until they have been read, and later messages queue behind it. Everything that arrives
+ * in the meantime is sent together, with counts that are read once.
  */
 export class EmitSpaceChannel extends SpaceChannel {
   #streamInstanceId = randomUUID();
-  /** Number of the last message that was sent. */
+  /** Number of the last message sent. */
   #seq = 0;
-  /** Messages that have come and were not sent yet. */
+  /** Messages received but not sent yet. */
   #waiting: OutgoingMessage[] = [];
   #isSending = false;
 
   /**
-   * Build the message that follows the init of a client, for which a buffer has been started in this same turn.
+   * Build the message that follows a client's init. The client's buffer must have been started in the same event loop
+   * iteration.
    *
-   * @param query of the stream's URL: `since` and `streamInstanceId` of the client's last stream
+   * @param query query of the stream's URL, with `since` and `streamInstanceId` of the client's previous stream
    * @throws UNAVAILABLE
    */
   async connected(query: URLSearchParams): Promise<ConnectedMessage> {
-    // The buffer gets all that is sent from now on. So the seq is read first, and the counts contain all up to it.
+    // The buffer receives everything sent from now on. So read the seq first; the counts include everything up to it.
     const [seq, streamInstanceId] = [this.#seq, this.#streamInstanceId];
     const isKnown = (name: string, value: string) => (query.get(name) ?? value) === value;
     const missed = !isKnown('since', String(seq)) || !isKnown('streamInstanceId', streamInstanceId);
@@ -56,7 +56,7 @@ export class EmitSpaceChannel extends SpaceChannel {
     this.#isSending = true;
     try {
       while (this.#waiting.length > 0) {
-        await nextTurn(); // The messages of one script come in one turn.
+        await nextTurn(); // The messages of one script arrive in the same iteration.
         const streamInstanceId = this.#streamInstanceId;
         await this.#sendTogether(this.#waiting.splice(0)).catch((err) => this.#fail(err, streamInstanceId));
       }
@@ -65,7 +65,7 @@ export class EmitSpaceChannel extends SpaceChannel {
     }
   }
 
-  /** Close the streams whose counts could not be read, unless these are gone already, and others came. */
+  /** Close the streams whose counts could not be read, unless they are already gone and others have taken their place. */
   #fail(err: unknown, streamInstanceId: string): void {
     const { log, spaceId } = this.options;
     if (!(err instanceof YardmasterError)) log.error({ err, spaceId }, 'events not sent');
@@ -77,7 +77,7 @@ export class EmitSpaceChannel extends SpaceChannel {
     const isCounted = ({ event }: OutgoingMessage) => !STATUS_STAYS.has(event.type);
     const streamInstanceId = this.#streamInstanceId;
     const { counts } = messages.some(isCounted) ? await countJobs(store, spaceId) : {};
-    if (streamInstanceId !== this.#streamInstanceId) return; // Its clients are gone, and the next ones came later.
+    if (streamInstanceId !== this.#streamInstanceId) return; // The clients are gone; new ones connected later.
     for (const message of messages) {
       const more = { seq: ++this.#seq, ...(isCounted(message) && { counts }) };
       super.receive(new OutgoingMessage(message.event, more));

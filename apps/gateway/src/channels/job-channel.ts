@@ -6,7 +6,7 @@ import { Channel, type ChannelOptions } from './channel.js';
 import { type Cursor, JobSubscriber, type SendOutcome, sendAppend } from './job-subscriber.js';
 import { replayMissed } from './replay.js';
 
-/** Live events that are kept while the history is read. When more come, the history is read again. */
+/** Maximum number of live events kept while the history is read. If more arrive, the history is read again. */
 const MAX_LIVE = 200;
 
 export interface JobChannelOptions extends ChannelOptions {
@@ -15,38 +15,37 @@ export interface JobChannelOptions extends ChannelOptions {
 }
 
 /**
- * The channel of one job. It sends each event to every subscriber exactly once and in order.
+ * The channel of a job. It sends each event to every subscriber exactly once and in order.
  *
- * The seqs of events have no gaps, and the cursor of each subscriber has the last seq that its client knows. An event
- * at or below that seq is old. An event beyond the next seq means that an event is missing. It happened between
- * snapshot and subscription, or the connection was lost. Missing events are read from the job's history. Events that
- * come live in the meantime wait until that is done.
+ * The seqs of events have no gaps, and each subscriber's cursor holds the last seq that its client knows. An event at or
+ * below it is old. An event beyond the next seq means that events are missing, because they happened between snapshot and
+ * subscription or the connection was lost. They are read from the job's history; live events that arrive in the meantime
+ * wait until that is done.
  *
- * Appends of logs are not in the history. For them, the seqs of log entries have the role that the seqs of events have
- * for events: see sendAppend.
+ * Log appends are not in the history. For them, the seqs of log entries play the role of event seqs; see sendAppend.
  */
 export class JobChannel extends Channel<JobChannelOptions> {
   readonly #subscribers = new Set<JobSubscriber>();
-  /** Highest seq of an event that has come live. */
+  /** Highest seq of an event received live. */
   #newestSeq = 0;
-  /** Highest seq of a log entry that has come live. */
+  /** Highest seq of a log entry received live. */
   #newestLogSeq = 0;
   #isCatchingUp = false;
   #mustReadAgain = false;
-  /** Events that have come live since the replay began. Redis also has them, so some of them may be dropped. */
+  /** Events received live since the replay started. Redis has them as well, so it is fine to drop some. */
   #live: OutgoingMessage[] = [];
   /**
-   * Random fraction for the close of the streams that were open at the end of the job, see Session. They share it,
-   * because the first of many random times would show when the job ended.
+   * Random fraction for closing the streams that were open when the job ended; see Session. They share it, because the
+   * shortest of many random times would reveal when the job ended.
    */
   #endFraction: number | undefined;
 
   /**
    * Attach a session whose init has just been sent.
    *
-   * @param snapshot state that the init contained
-   * @param since seq of the last event that the client has; what came after it is sent first
-   * @param subscribedTimes its value when the snapshot was requested
+   * @param snapshot state sent in the init
+   * @param since seq of the last event that the client has; later events are sent first
+   * @param subscribedTimes value of the property when the snapshot was requested
    * @returns a function that detaches the session
    */
   attach(session: Session, snapshot: Cursor, since: number, subscribedTimes: number): () => void {
@@ -69,7 +68,7 @@ export class JobChannel extends Channel<JobChannelOptions> {
     }
   }
 
-  /** Send a client what came while it was away, before it joins the others, who must not wait for it. */
+  /** Send a client what it missed while disconnected, before it joins the others, which must not wait for it. */
   async #replayAlone(subscriber: JobSubscriber, subscribedTimes: number): Promise<void> {
     const { session } = subscriber;
     try {
@@ -93,7 +92,7 @@ export class JobChannel extends Channel<JobChannelOptions> {
     if (last !== null) this.#endAfter(subscribers, last);
   }
 
-  /** End the streams whose last event is one after which the job has ended. */
+  /** End the streams that have reached the event with which the job ended. */
   #endAfter(subscribers: Iterable<JobSubscriber>, { seq, status }: { seq: number; status: Status }): void {
     if (!isTerminal(status)) return;
     for (const { session, cursor } of subscribers) {
@@ -103,7 +102,7 @@ export class JobChannel extends Channel<JobChannelOptions> {
     }
   }
 
-  /** Do nothing before the connection is back, because the history keeps the missed events. */
+  /** Do nothing until the connection is restored, because the history keeps the missed events. */
   lost(): void {}
 
   protected *sessions(): Iterable<Session> {
@@ -111,8 +110,8 @@ export class JobChannel extends Channel<JobChannelOptions> {
   }
 
   protected receive(encoded: OutgoingMessage): void {
-    // The event came right after Redis confirmed the subscription. The confirmation starts a read of the history, which
-    // contains the event. Sent before that read, it would hide that Redis returned with less than it had.
+    // The event arrived right after Redis confirmed the subscription, which starts a read of the history that contains the
+    // event. Sent before that read, it would hide that Redis came up again with less data.
     if (!this.isSubscribed) return;
     const { event } = encoded;
     if (event.type === 'logs_appended') this.#newestLogSeq = Math.max(this.#newestLogSeq, event.data.toSeq);
@@ -127,7 +126,7 @@ export class JobChannel extends Channel<JobChannelOptions> {
   }
 
   protected resume(): void {
-    // Redis may have returned with less than it had.
+    // Redis may have come up again with less data.
     this.#newestSeq = 0;
     this.#newestLogSeq = 0;
     void this.#catchUp();
@@ -137,7 +136,7 @@ export class JobChannel extends Channel<JobChannelOptions> {
     const { event } = encoded;
     if (event.type === 'logs_appended') return sendAppend(this.#subscribers, event, { isReplay: false });
     if (event.seq === null) {
-      for (const { session } of this.#subscribers) session.send(encoded); // It is stored nowhere, so no client can miss it.
+      for (const { session } of this.#subscribers) session.send(encoded); // Not stored, so no client is ever behind.
       return 'ok';
     }
     const outcome = this.#sendEvent(this.#subscribers, encoded, event.seq);
@@ -150,7 +149,7 @@ export class JobChannel extends Channel<JobChannelOptions> {
     let outcome: SendOutcome = 'ok';
     for (const subscriber of subscribers) {
       const { session, cursor } = subscriber;
-      if (session.isClosing) continue; // The replay leaves it out as well.
+      if (session.isClosing) continue; // The replay skips it as well.
       if (seq > cursor.seq + 1) outcome = 'behind';
       if (seq !== cursor.seq + 1) continue;
       subscriber.sendNext(encoded);
@@ -159,7 +158,7 @@ export class JobChannel extends Channel<JobChannelOptions> {
     return outcome;
   }
 
-  /** Replay the missed events to subscribers, and then send the live events that arrived in the meantime. */
+  /** Replay missed events to subscribers, then send the live events that arrived in the meantime. */
   async #catchUp(): Promise<void> {
     if (this.#isCatchingUp) {
       this.#mustReadAgain = true;

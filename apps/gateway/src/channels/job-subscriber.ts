@@ -2,26 +2,26 @@ import type { PublishedAppend, Status } from '@yardmaster/protocol';
 import { OutgoingMessage } from '../messages.js';
 import type { Session } from '../sockets/session.js';
 
-/** Position of a client in a job's events and logs, from its init and the messages after it. */
+/** Position of a client in a job's events and logs, according to its init and the messages sent since. */
 export interface Cursor {
   /** Seq of the last event. */
   seq: number;
-  /** Time of the event `seq`, or of the init, in epoch milliseconds of Redis' clock. No event up to `seq` is later. */
+  /** Time of that event, or of the init, in epoch milliseconds by Redis's clock. No event up to `seq` is later. */
   at: number;
   /** Seq of the newest log entry; 0 for none. */
   logSeq: number;
   status: Status;
 }
 
-/** `behind` when a client lacks earlier events, which must be read from Redis. */
+/** `behind` if a client lacks earlier events, which must be read from Redis. */
 export type SendOutcome = 'ok' | 'behind';
 
-/** A session of a job stream, and the cursor of its client. Each message that is sent moves the cursor. */
+/** A session of a job stream with the cursor of its client. Each message sent advances the cursor. */
 export class JobSubscriber {
   readonly session: Session;
   readonly #cursor: Cursor;
 
-  /** @param snapshot state that the init contained */
+  /** @param snapshot state sent in the init */
   constructor(session: Session, { seq, at, logSeq, status }: Cursor) {
     this.session = session;
     this.#cursor = { seq, at, logSeq, status };
@@ -39,7 +39,7 @@ export class JobSubscriber {
     this.session.send(encoded);
   }
 
-  /** Send an append of logs that follows the newest known entry. */
+  /** Send a log append that follows the newest known entry. */
   sendAppend(encoded: OutgoingMessage, toSeq: number): void {
     this.#cursor.logSeq = toSeq;
     this.session.send(encoded);
@@ -47,15 +47,15 @@ export class JobSubscriber {
 }
 
 interface AppendOptions {
-  /** Whether it replaces all missed appends. Each client then gets the status that it knows. */
+  /** Whether it replaces all missed appends. Each client then gets the status that it already knows. */
   isReplay: boolean;
 }
 
 /**
- * Report to subscribers that logs were appended. Each client gets only the seqs that it does not know, once and in order.
+ * Report a log append to subscribers. Each client gets only the seqs that it doesn't know yet, once and in order.
  *
- * A client that has missed earlier entries may also have missed events that come before these entries. So a live append
- * is not sent to a client with such a gap.
+ * A client that has missed earlier entries may also have missed events before these entries, so it doesn't get a live
+ * append.
  */
 export function sendAppend(
   subscribers: Iterable<JobSubscriber>,
@@ -64,7 +64,7 @@ export function sendAppend(
 ): SendOutcome {
   const { fromSeq, toSeq } = append.data;
   let outcome: SendOutcome = 'ok';
-  // There is nearly always only one, because all clients know the same seqs.
+  // Almost always just one, because all clients know the same seqs.
   const encodedParts = new Map<string, OutgoingMessage>();
   for (const subscriber of subscribers) {
     if (subscriber.session.isClosing) continue;
@@ -81,7 +81,7 @@ export function sendAppend(
   return outcome;
 }
 
-/** Return the part of an append for clients that know all seqs up to `logSeq`, and none above. */
+/** Return the part of an append that is new to clients that know all seqs up to `logSeq`. */
 function partAfter(append: PublishedAppend, logSeq: number, status: Status): PublishedAppend {
   const { toSeq } = append.data;
   return { ...append, status, data: { fromSeq: logSeq + 1, toSeq, count: toSeq - logSeq } };

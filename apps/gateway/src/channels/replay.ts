@@ -13,32 +13,30 @@ import { COALESCE_BYTES } from '../sockets/send-buffer.js';
 import type { Session } from '../sockets/session.js';
 import { type JobSubscriber, sendAppend } from './job-subscriber.js';
 
-/** How often, and at what interval, the history is read while Redis does not respond. */
+/** Maximum attempts to read the history while Redis does not respond, and the time between them. */
 const ATTEMPTS = 20;
 const ATTEMPT_EVERY_MS = 250;
 
-/** How long one replay waits in total for the slower ones among its clients. */
+/** How long a replay waits in total for its slower clients. */
 const DRAIN_MS = 2_000;
 const DRAIN_STEP_MS = 5;
 
 export interface ReplayOptions {
   jobId: string;
   store: Store;
-  /** Tenant whose share of the read slots it uses, see tenantOf; '' for the live streams of several clients. */
+  /** Tenant whose share of the read slots it uses; see tenantOf. '' for the live streams of several clients. */
   tenant: string;
-  /** Clients of the replay, which may come and go while it runs. */
+  /** Clients of the replay, which may connect and disconnect while it runs. */
   subscribers: ReadonlySet<JobSubscriber>;
   /** Sends an event to each subscriber that needs exactly this one next. */
   sendEvent: (event: OutgoingMessage, seq: number) => void;
 }
 
 /**
- * Read the missed events of a job from its history, and send them to subscribers, with one append for all missed log
- * entries.
+ * Read the missed events of a job from its history and send them to subscribers, with a single append for all missed log
+ * entries, placed among the events by the time of the newest entry.
  *
- * The time of the newest log entry gives the append its place among the events.
- *
- * @returns the seq of the job's last event, and its status then; null when no subscriber was left
+ * @returns the seq of the job's last event and its status then; null if no subscriber was left
  * @throws UNAVAILABLE, JOB_NOT_FOUND
  */
 export async function replayMissed({
@@ -53,12 +51,12 @@ export async function replayMissed({
   for (let isMore = true; isMore; ) {
     const before = [...subscribers].filter(({ session }) => !session.isClosing);
     if (before.length === 0) return null;
-    // The last event that each client knows is read again, because it may have changed.
+    // Read the last event that each client knows as well, because it may have changed.
     const fromSeq = before.reduce((lowest, { cursor }) => Math.min(lowest, cursor.seq), Number.POSITIVE_INFINITY);
     const since = await readWithRetries(() => readSince(store, jobId, fromSeq), { store, subscribers, tenant });
     const { events, lastSeq } = since;
     last = { seq: lastSeq, status: since.status };
-    // Seq of the oldest event that was read; without one, the seq that would come next.
+    // Seq of the oldest event read; if there is none, the next seq.
     const firstSeq = events[0]?.seq ?? lastSeq + 1;
     closeLost(before, since, firstSeq);
     isMore = events.length > 0 && firstSeq + events.length <= lastSeq;
@@ -72,10 +70,10 @@ export async function replayMissed({
 }
 
 /**
- * Close sessions that cannot get the event that they need next.
+ * Close sessions that can't get the next event they need.
  *
- * Either the history has dropped that event, or Redis returned with less than it had, without events that they were
- * sent. Other events may have taken the seqs of those events by now; they are later.
+ * Either the history has dropped that event, or Redis came up again without events that were already sent. Other, later
+ * events may have taken the seqs of those.
  */
 function closeLost(subscribers: readonly JobSubscriber[], since: Since, firstSeq: number): void {
   const { events, lastSeq, newestLog } = since;
@@ -88,10 +86,10 @@ function closeLost(subscribers: readonly JobSubscriber[], since: Since, firstSeq
 }
 
 /**
- * Put the append before the first event that came after it, which may be in a later portion.
+ * Insert the append before the first event that happened after it, which may be in a later portion.
  *
- * It goes before the end of the job in any case, because some of its entries may have come before the end. A client
- * that stops at the end would not learn of those entries.
+ * It always precedes the end of the job, because some of its entries may be older than the end, and a client that stops at
+ * the end would not learn of them.
  */
 function inOrder(
   events: PublishedEvent[],
@@ -103,14 +101,14 @@ function inOrder(
   return [...events.slice(0, place), append, ...events.slice(place)];
 }
 
-/** Return all logs of a job as one append, of which each client gets the part that it has missed. */
+/** Represent all logs of a job as one append, of which each client gets the part that it missed. */
 function appendOf(jobId: string, { jobName, spaceId, status, newestLog }: Since): PublishedAppend {
   const { seq, at } = newestLog;
   const data = { fromSeq: 1, toSeq: seq, count: seq };
   return { seq: null, jobId, jobName, spaceId, type: 'logs_appended', status, data, at };
 }
 
-/** Read a portion of the history. Retry for a while, because a Redis that returns might not respond yet. */
+/** Read a portion of the history. Retry for a while, because a Redis that is coming up may not respond yet. */
 async function readWithRetries(
   read: () => Promise<Since>,
   { store, subscribers, tenant }: Pick<ReplayOptions, 'store' | 'subscribers' | 'tenant'>,
@@ -119,7 +117,7 @@ async function readWithRetries(
     try {
       return await store.slots.read(tenant, read);
     } catch (error) {
-      // Redis does not respond, or too many reads wait.
+      // Redis does not respond, or too many reads are waiting.
       const mayPass = error instanceof YardmasterError && error.status === 503 && attempt < ATTEMPTS;
       if (!mayPass || subscribers.size === 0) throw error;
     }
@@ -128,10 +126,10 @@ async function readWithRetries(
 }
 
 /**
- * Create a function that waits until every client has room for more, so that a replay does not flood clients.
+ * Create a function that waits until every client has room for more, so that a replay doesn't flood clients.
  *
- * A replay reads up to megabytes of a history at once. Without the wait, clients that read as fast as they can would be
- * closed as too slow. But it waits only for DRAIN_MS in total, and never for a client that was slow before the replay.
+ * A replay may read several megabytes of a history at once. Without the wait, even fast clients would be closed as too slow.
+ * It waits for at most DRAIN_MS in total, and never for a client that was already slow before the replay.
  */
 function createAwaitDrain(subscribers: ReadonlySet<JobSubscriber>): () => Promise<void> {
   const slow = new Set([...subscribers].filter(({ session }) => !hasRoom(session)));

@@ -9,20 +9,20 @@ export interface SpaceChannelOptions extends ChannelOptions {
   store: Store;
 }
 
-/** The events of a space for a client whose init is not sent yet. */
+/** Events of a space buffered for a client whose init has not been sent yet. */
 interface EventBuffer {
   events: OutgoingMessage[];
   /** Whether some events may be missing. */
   isInterrupted: boolean;
 }
 
-/** The channel of one space, with the events of all its jobs. */
+/** The channel of a space, with the events of all its jobs. */
 export class SpaceChannel extends Channel<SpaceChannelOptions> {
   readonly #sessions = new Set<Session>();
   readonly #buffers = new Set<EventBuffer>();
   readonly #counts = new SpaceCounts(this.options);
 
-  /** Keep events from now on for a client whose init is not sent yet. */
+  /** Start to buffer events for a client whose init has not been sent yet. */
   startBuffer(): EventBuffer {
     const buffer: EventBuffer = { events: [], isInterrupted: !this.isSubscribed };
     this.#buffers.add(buffer);
@@ -34,16 +34,16 @@ export class SpaceChannel extends Channel<SpaceChannelOptions> {
   }
 
   /**
-   * Attach a session whose init has just been sent. It gets all events of its buffer, and all that follow.
+   * Attach a session whose init has just been sent. It gets the events in its buffer and all that follow.
    *
    * @param hasCounts whether it also gets the counts of the space
-   * @returns a function that detaches it
+   * @returns a function that detaches the session
    */
   attach(session: Session, buffer: EventBuffer, hasCounts: boolean): () => void {
     this.dropBuffer(buffer);
     for (const event of buffer.events) session.send(event);
     if (hasCounts) this.#counts.add(session);
-    if (buffer.events.length > 0) this.#counts.changed(); // Its counts may be those of before these events.
+    if (buffer.events.length > 0) this.#counts.changed(); // The counts in its init may be older than these events.
     this.#sessions.add(session);
     if (buffer.isInterrupted) session.close(CLOSE_CODES.interrupted);
     return () => {
@@ -52,7 +52,7 @@ export class SpaceChannel extends Channel<SpaceChannelOptions> {
     };
   }
 
-  /** Close the sessions, because a space has no history from which to replay. Its clients must start again. */
+  /** Close the sessions, because a space has no history to replay. Its clients must start over. */
   lost(): void {
     for (const buffer of this.#buffers) buffer.isInterrupted = true;
     this.interrupt();
@@ -71,28 +71,28 @@ export class SpaceChannel extends Channel<SpaceChannelOptions> {
   protected resume(): void {}
 }
 
-/** How often the counts are read and sent, at most. */
+/** Minimum time between two reads of the counts. */
 const EVERY_MS = 1_000;
 
-/** How often they are read without a message, because jobs that are deleted or purged cause none. */
+/** Time between two reads without a message, because deleted and purged jobs cause none. */
 const ANYWAY_MS = 5_000;
 
-/** Types of messages after which a job has the status that it had before. */
+/** Types of messages that do not change the status of a job. */
 export const STATUS_STAYS: ReadonlySet<string> = new Set(['progress', 'checkpoint', 'event', 'logs_appended']);
 
-/** Sends how many jobs of a space have each status to the sessions that asked for it, when that may have changed. */
+/** Sends the counts of a space by status to the sessions that asked for them, whenever they may have changed. */
 class SpaceCounts {
   readonly #sessions = new Set<Session>();
   #timer: NodeJS.Timeout | null = null;
   #readAt = Number.NEGATIVE_INFINITY;
   #isReading = false;
   #hasChanged = false;
-  /** The counts that every session has, as JSON; '' when one may have others. */
+  /** Counts that every session has, as JSON; '' if some session may have others. */
   #sent = '';
 
   constructor(private readonly options: SpaceChannelOptions) {}
 
-  /** @param session whose init had the counts of a moment ago */
+  /** Add a session whose init contained recent counts. */
   add(session: Session): void {
     this.#sessions.add(session);
     this.#sent = '';
@@ -107,7 +107,7 @@ class SpaceCounts {
     this.#timer = null;
   }
 
-  /** Send the counts again, because they may be others now. */
+  /** Send the counts again, because they may have changed. */
   changed(): void {
     if (this.#sessions.size === 0 || this.#hasChanged) return;
     this.#hasChanged = true;
@@ -133,7 +133,7 @@ class SpaceCounts {
       this.#sent = text;
     } catch (err) {
       if (!(err instanceof YardmasterError)) log.error({ err, spaceId }, 'counts not sent');
-      this.#hasChanged = this.#sessions.size > 0; // Redis may be back in a second.
+      this.#hasChanged = this.#sessions.size > 0; // Retry in a second.
     } finally {
       this.#isReading = false;
     }

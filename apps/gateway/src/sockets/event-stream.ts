@@ -2,27 +2,27 @@ import type { ServerResponse } from 'node:http';
 import { CLOSE_CODES } from '@yardmaster/protocol';
 import { Transport } from './transport.js';
 
-/** Longest time between two comments, because proxies cut responses that are silent for 30 s and more. */
+/** Maximum time between two comments, milliseconds. Proxies cut off responses that are silent for 30 seconds or more. */
 const COMMENT_MS = 15_000;
 
-/** How soon a browser connects again, milliseconds, and an empty line, so that the head is followed by bytes at once. */
+/** Delay before a browser reconnects, milliseconds. Sent right away, so that bytes follow the head immediately. */
 const RETRY = 'retry: 1000\n\n';
 const COMMENT = ':\n\n';
-/** What a client is told at the end, by close code: to get another token, or that no message will follow. */
+/** Last event by close code: the token has expired, or no message will follow. */
 const LAST_EVENTS = new Map<number, string>([
   [CLOSE_CODES.tokenExpired, 'event: expired\ndata: {}\n\n'],
   [CLOSE_CODES.ended, 'event: ended\ndata: {}\n\n'],
 ]);
 
-/** Code of a close without a close frame, which an event stream has not. */
+/** Code of a close without a close frame, which event streams never have. */
 const NO_CODE = 1006;
 
-/** A stream as a response of the type `text/event-stream`, for the `EventSource` of browsers. */
+/** A stream as a `text/event-stream` response, for a browser's `EventSource`. */
 export class EventStreamTransport extends Transport {
   readonly #res: ServerResponse;
   #wroteAt = performance.now();
 
-  /** @param res a response whose head is written */
+  /** @param res response whose head has been written */
   constructor(res: ServerResponse) {
     super(res);
     this.#res = res;

@@ -1,13 +1,13 @@
 import type { StreamMetrics } from '../metrics.js';
 import type { Transport } from './transport.js';
 
-/** Bytes that may wait for a client before progress reports are coalesced to the latest of each job. */
+/** Unread bytes of a client beyond which progress reports are coalesced to the latest of each job. */
 export const COALESCE_BYTES = 256 * 1024;
 
-/** Bytes that may wait for a client before its stream is closed. */
+/** Unread bytes of a client beyond which its stream is closed. */
 const CLOSE_BYTES = 1024 * 1024;
 
-/** Send buffers whose connection is corked in this turn of the event loop. */
+/** Send buffers whose connection is corked in this iteration of the event loop. */
 let corked: SendBuffer[] = [];
 
 function uncorkAll(): void {
@@ -17,40 +17,40 @@ function uncorkAll(): void {
 }
 
 /**
- * The frames that wait for one client. Their bytes are bounded, however slowly the client reads.
+ * Frames waiting for a client, with a bounded size however slowly the client reads.
  *
- * All frames of one turn of the event loop become one write. The busier the process is, the more frames share a write,
- * and the less each frame costs.
+ * All frames of one event loop iteration are sent in one write. The busier the process, the more frames share a write, and
+ * the less each frame costs.
  */
 export class SendBuffer {
   readonly #transport: Transport;
   readonly #onTooSlow: () => void;
   readonly #metrics: StreamMetrics;
   #isCorked = false;
-  /** Coalesced frames: the latest progress frame of each job while the client is slow; null while it is not. */
+  /** Latest progress frame of each job while the client is slow; null while it isn't. */
   #coalesced: Map<string, Buffer> | null = null;
   #coalescedBytes = 0;
 
-  /** @param onTooSlow called when more bytes wait than allowed; nothing should be sent after that */
+  /** @param onTooSlow called if too many bytes are waiting; nothing should be sent after that */
   constructor(transport: Transport, { onTooSlow, metrics }: { onTooSlow: () => void; metrics: StreamMetrics }) {
     this.#transport = transport;
     this.#onTooSlow = onTooSlow;
     this.#metrics = metrics;
   }
 
-  /** Bytes that the client has not taken yet. */
+  /** Bytes that the client has not read yet. */
   get waitingBytes(): number {
     return this.#transport.waitingBytes + this.#coalescedBytes;
   }
 
   /**
-   * Send a frame, after all earlier frames of its job.
+   * Send a frame after all earlier frames of its job.
    *
-   * @param jobId the job that the frame is about
+   * @param jobId job that the frame is about
    * @param isProgress whether a later progress frame of the same job may replace it while the client is slow
    */
   send(jobId: string, frame: Buffer, { isProgress }: { isProgress: boolean }): void {
-    // Frames that wait only for the end of this turn do not show that the client is slow.
+    // Frames that only wait for the end of this iteration don't mean that the client is slow.
     if (this.#isCorked && this.waitingBytes + frame.length > COALESCE_BYTES) this.uncork();
     const waiting = this.waitingBytes;
     if (waiting + frame.length > CLOSE_BYTES) {
@@ -92,7 +92,7 @@ export class SendBuffer {
       this.#transport.onceDrained(() => this.#releaseAll());
     }
     this.#coalescedBytes += frame.length - (this.#coalesced.get(jobId)?.length ?? 0);
-    // Move the frame to the end, so that the order stays that of the latest reports.
+    // Move the frame to the end, to keep the order of the latest reports.
     this.#coalesced.delete(jobId);
     this.#coalesced.set(jobId, frame);
   }

@@ -5,25 +5,25 @@ import type { StreamMetrics } from '../metrics.js';
 import { SendBuffer } from './send-buffer.js';
 import type { Transport } from './transport.js';
 
-/** How long a client may take to close after the end of its job, and to respond to a close frame. */
+/** How long a client may take to close after its job has ended, and to respond to a close frame, milliseconds. */
 const GRACE_MS = 5_000;
 
 /**
- * Longest time between the end of a job and the close of a stream that must not show how the job ended. The time is
- * random, because a close after a constant time would show when the job failed or was killed.
+ * Maximum time between the end of a job and the close of a stream that must not reveal how the job ended, milliseconds. The
+ * actual time is random, because a constant one would reveal when the job failed or was killed.
  */
 export const HIDDEN_END_MS = 60_000;
 
-/** Whether a stream must not show how, and exactly when, its job ended. */
+/** Return whether a stream must not reveal how and exactly when its job ended. */
 export const isEndHidden = ({ visibility }: Form, status: TerminalStatus) =>
   visibility === 'progress' && status !== 'completed';
 
-/** Longest time between two pings of a socket, because proxies cut sockets that are idle for 60 s. */
+/** Time between two pings of a socket, milliseconds. Proxies cut off sockets that are idle for 60 seconds. */
 export const PING_MS = 25_000;
 
-/** Text of a close frame for each code. The end of a job has none, because the close must not show how it ended. */
+/** Reason in the close frame, by code. The end of a job has none, because the close must not reveal how it ended. */
 const REASONS: Record<number, string> = {
-  [CLOSE_CODES.goingAway]: 'server is stopping',
+  [CLOSE_CODES.goingAway]: 'server is shutting down',
   [CLOSE_CODES.keyRevoked]: 'API key is no longer valid',
   [CLOSE_CODES.interrupted]: 'messages may be missing',
   [CLOSE_CODES.tooSlow]: 'client reads too slowly',
@@ -33,33 +33,33 @@ const REASONS: Record<number, string> = {
 /**
  * Checks whether the client may still watch its job.
  *
- * @param tags of the job now; undefined when they have not changed
+ * @param tags current tags of the job; undefined if they have not changed
  */
 export type StillAllowed = (tags?: readonly string[]) => boolean;
 
 export interface SessionOptions {
   form: Form;
-  /** Id of the API key; null for an anonymous stream. */
+  /** ID of the API key; null for an anonymous stream. */
   keyId: string | null;
-  /** Tenant whose share of the gateway it uses, see tenantOf. Default: one tenant for all sessions without. */
+  /** Tenant whose share of the gateway it uses; see tenantOf. Default: ''. */
   tenant?: string;
-  /** After how many rotations of the key the secret was made with which the stream was opened. Default 0. */
+  /** Number of rotations of the key before the secret that opened the stream was generated. Default 0. */
   rotation?: number;
-  /** Which events the client has asked for; null for all. */
+  /** Selects the events that the client asked for; null for all. */
   filter: Filter | null;
   /** `performance.now()` at which the token of the stream expires. Default: never. */
   expiresAt?: number;
-  /** Called once when the connection of the session has ended. */
+  /** Called once when the connection of the session has closed. */
   onClosed: (session: Session) => void;
   metrics: StreamMetrics;
-  /** Source of numbers from 0 up to 1, for a close at a random time. Default `Math.random`. */
+  /** Source of random numbers from 0 to 1 (exclusive), for a close at a random time. Default `Math.random`. */
   random?: (() => number) | undefined;
 }
 
 /**
- * One open stream: a client, and what it may see. It sends messages and closes; channels decide what is sent.
+ * An open stream: a client, and what it may see. It sends messages and closes; channels decide what to send.
  *
- *   open ──end()──▶ ended: the client has 5 s to close, or a random time of 5 to 60 s when the end is hidden from it.
+ *   open ──end()──▶ ended: the client has 5 s to close, or a random time of 5 to 60 s if the end is hidden from it.
  *     │                    Then the gateway closes with 1000
  *     └──close()──▶ closing: nothing more is sent; cut off after 5 s ──▶ closed
  */
@@ -71,13 +71,13 @@ export class Session {
   readonly #filter: Filter | null;
   readonly #transport: Transport;
   readonly #sendBuffer: SendBuffer;
-  /** Source of numbers from 0 up to 1. */
+  /** Source of random numbers from 0 to 1 (exclusive). */
   readonly random: () => number;
   #timer: NodeJS.Timeout | null = null;
   #isClosing = false;
   /** `performance.now()` at which the token of the stream expires; Infinity for an API key. */
   readonly #expiresAt: number;
-  /** Code with which the gateway has closed the stream; null until then. */
+  /** Code with which the gateway closed the stream; null until then. */
   #closeCode: number | null = null;
   #isStillAllowed: StillAllowed = () => true;
 
@@ -112,7 +112,7 @@ export class Session {
     });
   }
 
-  /** Bytes that the client has not taken yet. */
+  /** Bytes that the client has not read yet. */
   get waitingBytes(): number {
     return this.#sendBuffer.waitingBytes;
   }
@@ -122,7 +122,7 @@ export class Session {
     return this.#isClosing;
   }
 
-  /** Send a message that begins the stream. @param seq of the event after which a job's stream continues */
+  /** Send a message that starts the stream. @param seq seq of the event after which a job stream continues */
   begin(id: string, message: InitMessage | ConnectedMessage, seq: number | null = null): void {
     this.#sendBuffer.send(id, frameOf(message, this.form, seq), { isProgress: false });
   }
@@ -132,17 +132,17 @@ export class Session {
     if (!this.#isClosing) this.#sendBuffer.send(message.spaceId, frameOf(message, this.form), { isProgress: true });
   }
 
-  /** Send an event if this client may see it and has asked for it. On a job stream, the caller must call `end` after the last event. */
+  /** Send an event if this client may see it and asked for it. On a job stream, call `end` after the last event. */
   send(encoded: OutgoingMessage): void {
     if (this.#isClosing) return;
-    // Whether or not the client has asked for this event.
+    // Even if the client didn't ask for this event.
     if (encoded.event.type === 'replaced') this.#check(encoded.event.tags ?? []);
     if (this.#isClosing || this.#filter?.(encoded.event) === false) return;
     const frame = encoded.encodedFor(this.form);
     if (frame !== null) this.#sendBuffer.send(encoded.event.jobId, frame, encoded);
   }
 
-  /** Check from now on, whenever its job is replaced and at intervals, whether the client may still watch it. */
+  /** From now on, check periodically, and whenever the job is replaced, that the client may still watch it. */
   stayWhile(isStillAllowed: StillAllowed): void {
     this.#isStillAllowed = isStillAllowed;
   }
@@ -151,19 +151,19 @@ export class Session {
     if (!this.#isStillAllowed(tags)) this.close(CLOSE_CODES.keyRevoked, 'this stream is no longer allowed');
   }
 
-  /** Close the stream if its key has ended, or the secret with which it was opened. @param oldest secrets that are accepted */
+  /** Close the stream if its key or secret is no longer valid. @param oldest oldest accepted rotation by key ID */
   closeUnless(oldest: ReadonlyMap<string, number>): void {
     if (this.keyId !== null && this.#rotation < (oldest.get(this.keyId) ?? 0)) this.close(CLOSE_CODES.keyRevoked);
   }
 
   /**
-   * Close the stream some time after the end of its job, so that the client can close on its own before. An event stream
-   * ends at once, because its client cannot.
+   * Close the stream some time after the end of its job, so that the client can close it first. An event stream is closed
+   * immediately, because its client can't.
    *
-   * The time is random for a progress-scope client, which must not know that its job is dead or killed.
+   * For a progress-scope client the time is random if the job is dead or killed, which it must not learn.
    *
    * @param status how the job ended
-   * @param fraction of the random time, from 0 up to 1
+   * @param fraction fraction of the random time, from 0 to 1 (exclusive)
    */
   end(status: TerminalStatus, fraction = this.random()): void {
     if (this.#isClosing || this.#timer) return;
@@ -176,14 +176,14 @@ export class Session {
     this.#timer = setTimeout(() => this.close(CLOSE_CODES.ended), GRACE_MS + moreMs);
   }
 
-  /** Stay open, because the job that had ended was requeued. */
+  /** Stay open after all, because the job was requeued. */
   stayOpen(): void {
     if (this.#isClosing || !this.#timer) return;
     clearTimeout(this.#timer);
     this.#timer = null;
   }
 
-  /** Close with a code, and cut off a client that does not respond. Frames that were sent before still reach it. */
+  /** Close with a code, and cut off a client that does not respond. Frames sent earlier still reach it. */
   close(code: number, reason = REASONS[code] ?? ''): void {
     if (this.#isClosing) return;
     this.#beginClosing();
@@ -193,14 +193,14 @@ export class Session {
     this.#timer = setTimeout(() => this.cutOff(), GRACE_MS);
   }
 
-  /** End the connection without a close frame. */
+  /** Terminate the connection without a close frame. */
   cutOff(): void {
     this.#transport.cutOff();
   }
 
   /**
-   * Show that the stream is alive, if it is time for that. Close it when its token has expired or it is no longer allowed, and
-   * cut off a client that no longer responds.
+   * Send a keepalive if one is due. Close the stream if its token has expired or it is no longer allowed, and cut off a client
+   * that no longer responds.
    */
   keepAlive(now: number, pingMs: number): void {
     this.#check();

@@ -3,32 +3,32 @@ import { compose, every, type Logger, type Service } from '@yardmaster/runtime';
 import { type Authenticator, KEY_CACHE_MS } from '@yardmaster/store';
 import { PING_MS, type Session } from './session.js';
 
-/** How often the pings and the unread bytes of all sockets are checked. */
+/** Time between two checks of the pings and unread bytes of all sockets, milliseconds. */
 const TICK_MS = 1_000;
 
 /**
- * How long a stream may stay open after the revocation of its key when the announcement is lost: 5 s. Half a second of
- * that time is for the call to Redis and the close.
+ * How long a stream may stay open after its key was revoked if the announcement is lost, milliseconds: 5 s, minus half a
+ * second for the call to Redis and the close.
  */
 const UNANNOUNCED_MS = 5_000 - 500;
 
 /**
- * How often the keys of open streams are checked. Some streams were opened when their key had been revoked already, so
- * the time for which a key is accepted from the cache is subtracted.
+ * Time between two checks of the keys of open streams. A stream may have been opened with a cached key that was already
+ * revoked, so the lifetime of the cache is subtracted.
  */
 const RECHECK_MS = UNANNOUNCED_MS - KEY_CACHE_MS;
 
-/** Bytes that may wait for all clients together before the slowest clients are closed. */
+/** Unread bytes of all clients together beyond which the slowest clients are closed. */
 const MAX_WAITING_BYTES = 256 * 1024 * 1024;
 
 export interface SessionsOptions {
   authenticator: Authenticator;
   log: Logger;
-  /** Milliseconds between two pings of a socket. Default 25,000. */
+  /** Time between two pings of a socket, milliseconds. Default 25,000. */
   pingMs?: number | undefined;
 }
 
-/** All open streams of this process. It pings them, and closes them when their key or its secret ends, or the process. */
+/** All open streams of this process. Pings them, and closes them at shutdown or once their key or secret is invalid. */
 export class Sessions implements Service {
   readonly name = 'sessions';
   readonly #all = new Set<Session>();
@@ -94,7 +94,7 @@ export class Sessions implements Service {
     if (waiting > MAX_WAITING_BYTES) this.#closeSlowest(waiting);
   }
 
-  /** Close the streams of the slowest clients. A send buffer bounds one slow client; this bounds thousands of them. */
+  /** Close the streams of the slowest clients. A send buffer limits a single slow client; this limits thousands of them. */
   #closeSlowest(waiting: number): void {
     const slowest = [...this.#all].sort((a, b) => b.waitingBytes - a.waitingBytes);
     for (let left = waiting; left > MAX_WAITING_BYTES; ) {
@@ -105,8 +105,8 @@ export class Sessions implements Service {
   }
 
   /**
-   * Close the streams of keys and secrets that are no longer valid, because keys expire, overlaps of rotations end, and an
-   * announcement may be lost.
+   * Close the streams of keys and secrets that are no longer valid: keys expire, rotation overlaps end, and announcements may
+   * be lost.
    */
   async #recheckKeys(): Promise<void> {
     const keyIds = new Set<string>();

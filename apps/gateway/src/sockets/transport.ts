@@ -1,15 +1,15 @@
 import type { Writable } from 'node:stream';
 
-/** The connection below a stream: a WebSocket, or the response of an event stream. */
+/** The connection of a stream: a WebSocket, or the response of an event stream. */
 export abstract class Transport {
   readonly #connection: Writable;
 
-  /** @param connection the TCP socket, or the response */
+  /** @param connection TCP socket, or response */
   constructor(connection: Writable) {
     this.#connection = connection;
   }
 
-  /** Collect what is sent, until `uncork` sends it as one write. */
+  /** Buffer what is sent until `uncork` sends it in one write. */
   cork(): void {
     this.#connection.cork();
   }
@@ -18,26 +18,26 @@ export abstract class Transport {
     this.#connection.uncork();
   }
 
-  /** Call back once the client has taken what was sent. */
+  /** Call back once the client has read what was sent. */
   onceDrained(then: () => void): void {
     this.#connection.once('drain', then);
   }
 
-  /** Bytes that the client has not taken yet. */
+  /** Bytes that the client has not read yet. */
   abstract get waitingBytes(): number;
   abstract send(frame: Buffer): void;
   /**
-   * Show the client and the proxies that the stream is alive, if it is time for that.
+   * Send a keepalive to the client and the proxies in between, if one is due.
    *
-   * @param now by `performance.now()`
-   * @param pingMs longest time between two pings
-   * @returns false when the client no longer responds
+   * @param now time by `performance.now()`
+   * @param pingMs maximum time between two pings, milliseconds
+   * @returns false if the client no longer responds
    */
   abstract keepAlive(now: number, pingMs: number): boolean;
-  /** End the stream, after all that was sent. */
+  /** End the stream after everything that was sent. */
   abstract close(code: number, reason: string): void;
-  /** End the connection at once. */
+  /** Terminate the connection immediately. */
   abstract cutOff(): void;
-  /** Call back once, when the connection has ended, with the code of the close. Without a close frame it is 1006. */
+  /** Call back once the connection has closed, with the close code; 1006 if there was no close frame. */
   abstract onceClosed(then: (code: number) => void): void;
 }

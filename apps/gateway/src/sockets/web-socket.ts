@@ -3,12 +3,12 @@ import { CLOSE_CODES } from '@yardmaster/protocol';
 import type { WebSocket } from 'ws';
 import { Transport } from './transport.js';
 
-/** Pings without a response before a socket is cut off. */
+/** Unanswered pings after which a socket is cut off. */
 const MISSED_PONGS = 2;
 
 const TEXT_FRAME = { binary: false };
 
-/** Close codes of ws for invalid messages, by error code. Every other error of ws is a protocol error. */
+/** Close codes for invalid messages, by error code of ws. Every other error of ws is a protocol error. */
 const ERROR_CLOSE_CODES: Record<string, number> = {
   WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: CLOSE_CODES.tooBig,
   WS_ERR_INVALID_UTF8: 1007,
@@ -21,7 +21,7 @@ function closeCodeOf({ code = '' }: NodeJS.ErrnoException): number | null {
 
 export class WebSocketTransport extends Transport {
   readonly #ws: WebSocket;
-  /** Code of the error of an invalid message; null without one. */
+  /** Close code of an invalid message; null if there was none. */
   #errorCode: number | null = null;
   #pingedAt = performance.now();
   #missedPongs = 0;
@@ -32,7 +32,7 @@ export class WebSocketTransport extends Transport {
     ws.on('pong', () => {
       this.#missedPongs = 0;
     });
-    // The frame is invalid or over 1 KB, or the connection broke; `close` follows.
+    // The frame is invalid or larger than 1 KB, or the connection broke; `close` follows.
     ws.on('error', (error) => {
       this.#errorCode ??= closeCodeOf(error);
     });
