@@ -22,10 +22,10 @@ export const CALLBACK_VARIABLES = [
 /** Time between two sweeps. The first sweep after a deadline processes it. */
 const SWEEP_EVERY_MS = 500;
 
-/** A process without ticks sweeps on its own after this time, because timeouts may be 2 s late at most. */
+/** How long a process goes without ticks before it sweeps on its own, because timeouts may be at most 2 s late. */
 const OWN_SWEEP_AFTER_MS = 1_000;
 
-/** A process is not live once its sweeps have made no progress for this long. */
+/** How long sweeps may make no progress before the process is no longer live. */
 const DEAD_AFTER_MS = 30_000;
 
 export interface BackgroundOptions {
@@ -36,9 +36,9 @@ export interface BackgroundOptions {
 
 /**
  * Create the background work of a scheduler: timeouts, retention, callbacks, and the removal of expired API keys. Any
- * number of processes may run it at once.
+ * number of processes can run it at the same time.
  *
- * @throws ConfigError when callbacks could reach addresses that are not public
+ * @throws ConfigError if callbacks could reach non-public addresses
  */
 export function createBackground({ context, config, log }: BackgroundOptions): Background {
   checkGuard();
@@ -67,7 +67,7 @@ export function createBackground({ context, config, log }: BackgroundOptions): B
       const removed = await removeExpiredKeys(store);
       if (removed > 0) log.info({ removed }, 'expired API keys removed');
     } catch (err) {
-      log.warn({ err }, 'expired API keys not removed'); // The next removal, an hour later, removes them.
+      log.warn({ err }, 'expired API keys not removed'); // The next run, an hour later, removes them.
     }
   }
 
@@ -80,14 +80,16 @@ export function createBackground({ context, config, log }: BackgroundOptions): B
       const bullMq = createBullMq(config.REDIS_URL, context, log);
       const dispatcher = new CallbackDispatcher({ bullMq, attempt, perHost: config.CALLBACKS_PER_HOST, log });
       const relay = createRelay({ store, subscriptions, dispatcher, log });
-      // They start in this order. They stop in the opposite order, those of one line at the same time.
+      // Started in this order, and stopped in reverse order, group by group.
       services = compose('background', [[bullMq], [dispatcher, createTicks(bullMq, works)], [relay]]);
       sweeper.onCallbacksPending(relay.wake);
       await services.start();
     },
     async stop(withinMs) {
-      // The wait is limited, because BullMQ waits for Redis while Redis is unavailable.
-      await services?.stop(withinMs).catch((err) => log.warn({ withinMs, err }, 'background work did not end in time'));
+      // The wait is limited: while Redis is unavailable, BullMQ waits for it.
+      await services
+        ?.stop(withinMs)
+        .catch((err) => log.warn({ withinMs, err }, 'background work did not stop in time'));
     },
   };
 }

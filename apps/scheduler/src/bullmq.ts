@@ -5,26 +5,26 @@ import { rejectAfter, type ServerContext } from '@yardmaster/server';
 import { type Processor, Queue, Worker, type WorkerOptions } from 'bullmq';
 
 /**
- * BullMQ on a connection to Redis and under keys of its own, all of which may be lost: what its jobs say is recorded
- * elsewhere. Each job is removed when it ends.
+ * BullMQ, with its own connection to Redis and its own keys. All of these keys may be lost, because the information in its
+ * jobs is recorded elsewhere. Each job is removed when it ends.
  */
 export interface BullMq extends Service {
-  /** Create a queue. It is closed when BullMQ stops. */
+  /** Create a queue, which is closed when BullMQ stops. */
   queue<T>(name: string): Queue<T>;
-  /** Create a worker, which processes jobs from now on until its creator closes it. */
+  /** Create a worker, which starts to process jobs immediately. The caller must close it. */
   worker<T>(name: string, processor: Processor<T>, options?: Pick<WorkerOptions, 'concurrency'>): Worker<T>;
 }
 
-/** Settings of queues. Few events are kept, because no process reads them; BullMQ's default is 10,000. */
+/** Settings of queues. Few events are kept, because nothing reads them; BullMQ's default is 10,000. */
 const QUEUE = {
   streams: { events: { maxLen: 10 } },
   defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
 };
 
-/** Settings of workers: retry soon after an error, and release the jobs of a dead process after some 10 s. */
+/** Settings of workers: retry soon after an error, and release the jobs of a dead process after about 10 seconds. */
 const WORKER = { lockDuration: 10_000, stalledInterval: 5_000, runRetryDelay: 500, maxStalledCount: 1_000 };
 
-/** Time for which a fault with the same message is not logged again. */
+/** How long a fault with the same message is not logged again. */
 const SAME_FAULT_MS = 60_000;
 
 type Connection = ReturnType<typeof createRedis>;
@@ -39,10 +39,11 @@ export function createBullMq(redisUrl: string, { store, metrics }: ServerContext
   const queues: Queue[] = [];
   const shouldLog = throttleByMessage();
 
-  /** Log the faults of a queue or a worker, except outages of Redis, which are logged elsewhere. */
+  /** Log the faults of a queue or worker, except Redis outages, which are logged elsewhere. */
   function logFaults<T extends Queue | Worker>(part: T): T {
     (part as EventEmitter).on('error', (err: Error) => {
-      if (!isOfConnection(err) && shouldLog(err.message)) log.warn({ err, queue: part.name }, 'bullmq reports a fault');
+      if (!isOfConnection(err) && shouldLog(err.message))
+        log.warn({ err, queue: part.name }, 'bullmq reported a fault');
     });
     return part;
   }
@@ -55,7 +56,7 @@ export function createBullMq(redisUrl: string, { store, metrics }: ServerContext
       return queue;
     },
     worker: (name, processor, options) => logFaults(new Worker(name, processor, { ...common, ...WORKER, ...options })),
-    start: () => checking.start(), // It connects when it is created, because queues use the connection at once.
+    start: () => checking.start(), // The connection is opened on creation, because queues use it immediately.
     async stop(withinMs) {
       try {
         await rejectAfter(withinMs, Promise.all(queues.map((queue) => queue.close())));
@@ -68,8 +69,8 @@ export function createBullMq(redisUrl: string, { store, metrics }: ServerContext
 }
 
 /**
- * Create the checks of a connection and its copies, and hide the eviction policy from them. Each worker blocks on a copy
- * of its own. BullMQ watches a copy only after Redis has replied on it, so it is checked here from the start.
+ * Create the checks of a connection and its copies, and hide the eviction policy on them. Each worker blocks on its own
+ * copy. BullMQ watches a copy only once Redis has replied on it, so it is checked here from the start.
  */
 function checksOf(connection: Connection): ConnectionChecks {
   const checks = new ConnectionChecks();
@@ -86,9 +87,9 @@ function checksOf(connection: Connection): ConnectionChecks {
 }
 
 /**
- * Hide the eviction policy of Redis from BullMQ. BullMQ reads INFO for each of its connections. When Redis may evict
- * keys, BullMQ prints its own text among the JSON lines of the log, each time. The watch of Redis' settings already
- * warns of this. ioredis reads INFO as well, with a callback, and still gets the policy.
+ * Hide the eviction policy of Redis from BullMQ. BullMQ reads INFO on each of its connections, and if Redis may evict keys,
+ * it prints plain text among the JSON lines of the log. The watch of Redis's settings already warns about this. ioredis also
+ * reads INFO, with a callback, and still gets the policy.
  */
 function hideEvictionPolicy(connection: Connection): void {
   const info = connection.info.bind(connection) as (...args: unknown[]) => Promise<string>;
@@ -96,7 +97,7 @@ function hideEvictionPolicy(connection: Connection): void {
   connection.info = ((...args: unknown[]) => (args.length > 0 ? info(...args) : withoutPolicy())) as never;
 }
 
-/** Create a check that lets a message pass once a minute. It forgets all messages after 100. */
+/** Create a function that lets each message pass once a minute. It forgets all messages after 100 different ones. */
 function throttleByMessage(): (message: string) => boolean {
   const loggedAt = new Map<string, number>();
   return (message) => {

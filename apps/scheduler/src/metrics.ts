@@ -4,7 +4,7 @@ import { type Backlog, readBacklog } from '@yardmaster/store';
 import { Counter, Gauge } from 'prom-client';
 import { FAULTS, type PostOutcome } from './callbacks/http-post.js';
 
-/** Metrics that each attempt at a callback updates. */
+/** Metrics that each callback attempt updates. */
 export interface CallbackMetrics {
   began(): void;
   ended(response: PostOutcome): void;
@@ -22,14 +22,14 @@ export function callbackMetrics({ registry }: Metrics): CallbackMetrics {
   const registers = [registry];
   const attempts = new Counter({
     name: 'yardmaster_callback_attempts_total',
-    help: 'Attempts at callbacks, by the class of the response status, or by why there was no response.',
+    help: 'Callback attempts, by the class of the response status, or by why there was no response.',
     labelNames: ['outcome'],
     registers,
   });
   for (const outcome of [...STATUSES, ...FAULTS]) attempts.inc({ outcome }, 0);
   const inFlight = new Gauge({
     name: 'yardmaster_callbacks_in_flight',
-    help: 'Attempts at callbacks that are being made now.',
+    help: 'Callback attempts in flight.',
     registers,
   });
   return {
@@ -45,7 +45,7 @@ export function callbackMetrics({ registry }: Metrics): CallbackMetrics {
 export interface SweepMetrics {
   swept(): void;
   failed(): void;
-  /** A step of Redis' clock was noticed. */
+  /** Count a step of Redis's clock. */
   stepped(direction: 'forward' | 'back'): void;
 }
 
@@ -53,18 +53,18 @@ export function sweepMetrics({ registry }: Metrics, idleMs: () => number): Sweep
   const registers = [registry];
   new Gauge({
     name: 'yardmaster_sweep_age_seconds',
-    help: 'Time since a sweep for deadlines in this process last made progress; from 30 s on, it is not live.',
+    help: 'Time since a sweep in this process last made progress; from 30 s on, the process is not live.',
     registers,
     collect() {
       this.set(idleMs() / 1000);
     },
   });
   const counter = (name: string, help: string) => new Counter({ name, help, registers });
-  const sweeps = counter('yardmaster_sweeps_total', 'Sweeps for deadlines, including those that failed.');
-  const failures = counter('yardmaster_sweep_failures_total', 'Sweeps for deadlines that failed.');
+  const sweeps = counter('yardmaster_sweeps_total', 'Sweeps, including failed ones.');
+  const failures = counter('yardmaster_sweep_failures_total', 'Failed sweeps.');
   const steps = new Counter({
     name: 'yardmaster_redis_clock_steps_total',
-    help: "Steps of Redis' clock of more than 2 s that this process has noticed, forward or back.",
+    help: "Steps of Redis's clock by more than 2 s, forward or back.",
     labelNames: ['direction'],
     registers,
   });
@@ -81,9 +81,9 @@ export const METRICS_VARIABLES = ['METRICS_SPACES', 'QUEUE_DEPTH_NAMES'] as cons
 interface Row {
   name: string;
   help: string;
-  /** Value for each space, null for a space without one. A row without this has one `value` for all spaces. */
+  /** Returns the value of a space, or null if it has none. A row without this has one `value` for all spaces. */
   bySpace?: (space: Backlog['spaces'][number]) => number | null;
-  /** Whether it also has a value for each configured name. */
+  /** Whether the row also has a value for each configured name. */
   isByName?: true;
   value?: (backlog: Backlog) => number;
 }
@@ -91,28 +91,28 @@ interface Row {
 const ROWS: readonly Row[] = [
   {
     name: 'yardmaster_queue_depth',
-    help: 'Pending jobs of a space, see METRICS_SPACES; with a name, those of this name, see QUEUE_DEPTH_NAMES.',
+    help: 'Pending jobs of a space (see METRICS_SPACES), or of a name in a space (see QUEUE_DEPTH_NAMES).',
     bySpace: ({ pending }) => pending,
     isByName: true,
   },
   {
     name: 'yardmaster_queue_scheduled_jobs',
-    help: 'Scheduled jobs of a space, for the spaces that yardmaster_queue_depth shows; they cannot be claimed yet.',
+    help: 'Scheduled jobs, which cannot be claimed yet, of each space that yardmaster_queue_depth shows.',
     bySpace: ({ scheduled }) => scheduled,
   },
   {
     name: 'yardmaster_queue_oldest_age_seconds',
-    help: 'How long the next job to be claimed in a space has been waiting.',
+    help: 'How long the next job in the queue of a space has been waiting.',
     bySpace: ({ oldestAgeSeconds }) => oldestAgeSeconds,
   },
   {
     name: 'yardmaster_space_bytes',
-    help: 'Bytes that the jobs of a space with maxBytes take in Redis, for the spaces that yardmaster_queue_depth shows.',
+    help: 'Bytes that jobs take up in Redis, of each space with maxBytes that yardmaster_queue_depth shows.',
     bySpace: ({ bytes }) => bytes,
   },
   {
     name: 'yardmaster_queue_pending_jobs',
-    help: 'Pending jobs of all spaces that yardmaster_queue_depth shows.',
+    help: 'Pending jobs in all spaces that yardmaster_queue_depth shows.',
     value: ({ spaces }) => spaces.reduce((total, { pending }) => total + pending, 0),
   },
   {
@@ -133,8 +133,8 @@ const ROWS: readonly Row[] = [
 ];
 
 /**
- * Create the gauges of the backlog in Redis. One reading serves a whole scrape, and all scrapes at the same time. When
- * the reading fails, the gauges have no value instead of an old one.
+ * Create the gauges of the backlog in Redis. All gauges of a scrape, and simultaneous scrapes, share one reading. If it
+ * fails, the gauges have no value instead of an old one.
  */
 export function backlogMetrics(
   { store, metrics: { registry } }: ServerContext,
@@ -144,7 +144,7 @@ export function backlogMetrics(
   const registers = [registry];
   new Gauge({
     name: 'yardmaster_backlog_up',
-    help: 'Whether the gauges that are read from Redis could be read (1) or are missing (0).',
+    help: 'Whether the gauges read from Redis are present (1) or missing (0).',
     registers,
     async collect() {
       this.set((await read()) === null ? 0 : 1);
@@ -160,7 +160,7 @@ export function backlogMetrics(
       async collect() {
         const backlog = await read();
         this.reset();
-        if (row.bySpace === undefined) this.remove(); // Remove the value, because `reset` would leave a 0.
+        if (row.bySpace === undefined) this.remove(); // `reset` would leave a 0.
         if (backlog !== null) show(this, row, backlog);
       },
     });

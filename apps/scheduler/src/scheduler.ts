@@ -23,7 +23,7 @@ export const SCHEDULER_VARIABLES = [
 
 export type SchedulerConfig = Config<(typeof SCHEDULER_VARIABLES)[number]>;
 
-/** Create the scheduler as a process of its own: its background work, and the probes for Kubernetes. */
+/** Create the scheduler as a separate process: its background work, and the probes for Kubernetes. */
 export function createScheduler(config: SchedulerConfig & { REDIS_URL: string }, log: Logger): HttpService {
   const context = createServerContext(config, log, { watchesSettings: false });
   const background = createBackground({ context, config, log });

@@ -5,30 +5,30 @@ import type { BullMq } from './bullmq.js';
 
 const QUEUE = 'ticks';
 
-/** Time between two looks whether ticks come, milliseconds. */
+/** Time between two checks that ticks arrive, milliseconds. */
 const LOOK_MS = 500;
 
-/** A process that gets no tick from BullMQ for this long checks whether a schedule has stopped. */
+/** How long a process goes without a tick from BullMQ before it checks for stopped schedules, milliseconds. */
 const REPAIR_AFTER_MS = 3_000;
 
-/** A schedule whose next tick is this late, or this much too far away, has stopped, or was made by a wrong clock. */
+/** A schedule whose next tick is this late, or this much too far ahead, has stopped or was created by a wrong clock. */
 const STOPPED_MS = 1_500;
 
-/** Work that the schedulers of a fleet repeat: at each tick, one of them does it. */
+/** Periodic work of the schedulers: at each tick, one of them does it. */
 export interface RepeatedWork {
-  /** Id of its job scheduler in BullMQ. */
+  /** ID of its job scheduler in BullMQ. */
   name: string;
   everyMs: number;
-  /** Do the work once. It reports its own failures. */
+  /** Do the work once. Reports its own failures. */
   run: () => Promise<void>;
-  /** A process that gets no tick of any work for this long does it nevertheless. Default: never. */
+  /** How long a process goes without any tick before it does the work anyway, milliseconds. Default: never. */
   withoutTicksAfterMs?: number;
 }
 
 /**
- * Create the ticks of repeated work: one BullMQ job scheduler for each, shared by all processes. BullMQ only says when,
- * because all of its keys may be lost, and a full Redis refuses its writes. So a process that gets no ticks does by
- * itself what must not wait, and repairs the schedules that have stopped.
+ * Create the ticks of periodic work, with one BullMQ job scheduler for each, shared by all processes. BullMQ only provides
+ * the timing, because all of its keys may be lost, and a full Redis refuses its writes. So a process that gets no ticks does
+ * urgent work on its own, and repairs schedules that have stopped.
  */
 export function createTicks(bullMq: BullMq, works: readonly RepeatedWork[]): Service {
   const queue = bullMq.queue(QUEUE);
@@ -38,13 +38,13 @@ export function createTicks(bullMq: BullMq, works: readonly RepeatedWork[]): Ser
     for (const { name, everyMs } of works) {
       const { next } = (await queue.getJobScheduler(name)) ?? {};
       const inMs = (next ?? Number.NaN) - Date.now();
-      if (inMs > -STOPPED_MS && inMs < everyMs + STOPPED_MS) continue; // It ticks for other processes.
+      if (inMs > -STOPPED_MS && inMs < everyMs + STOPPED_MS) continue; // Other processes get its ticks.
       await queue.removeJobScheduler(name);
       await queue.upsertJobScheduler(name, { every: everyMs }, { name });
     }
   }
 
-  /** Report that the schedules could not be repaired, because Redis is unavailable. A later look repairs them. */
+  /** Report that the schedules could not be repaired because Redis is unavailable. A later check repairs them. */
   const report = (error: unknown) => void queue.emit('error', error as Error);
 
   async function look(): Promise<void> {

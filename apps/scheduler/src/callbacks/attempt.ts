@@ -15,34 +15,33 @@ import type { CallbackMetrics } from '../metrics.js';
 import { type PostOutcome, post } from './http-post.js';
 import { bodyOf, headersOf } from './signed-request.js';
 
-/** Pause between tries to record an outcome while Redis is unavailable. */
+/** Time between attempts to record an outcome while Redis is unavailable, milliseconds. */
 const RECORD_AGAIN_MS = 250;
 
 export interface AttemptOptions {
   store: Store;
   agents: { http: http.Agent; https: https.Agent };
-  /** Returns the master secrets from which the keys of each space are derived; without any, callbacks are not signed. */
+  /** Returns the master secrets that the keys of each space are derived from; if empty, callbacks are not signed. */
   masterSecrets: () => readonly Buffer[];
-  /** Seconds until each retry. */
+  /** Seconds before each retry. */
   delays: readonly number[];
   metrics: CallbackMetrics;
 }
 
 export interface AttemptResult {
-  /** Milliseconds until the next attempt; null without one, or when another scheduler makes it. */
+  /** Milliseconds until the next attempt; null if there is none, or if another scheduler makes it. */
   againMs: number | null;
-  /** Null when no attempt was made now. */
+  /** Null if no attempt was made. */
   outcome: CallbackOutcome | null;
 }
 
 /**
  * Make the next attempt at a callback, if one is due: begin, POST, record.
  *
- * After a crash between the POST and the record, the attempt is repeated once its lease is over, with the same
- * `webhook-id`.
+ * After a crash between the POST and the record, the attempt is repeated once its lease expires, with the same `webhook-id`.
  *
- * @throws UNAVAILABLE when Redis could not return the pending callback, or could not record the outcome before the
- *   lease was over
+ * @throws UNAVAILABLE if Redis could not return the pending callback, or could not record the outcome before the lease
+ *   expired
  */
 export async function attemptCallback(
   callback: PendingCallback,
@@ -56,8 +55,8 @@ export async function attemptCallback(
   metrics.began();
   const response = await post({ ...message, agents });
   metrics.ended(response);
-  // When a redelivery is requested during an attempt whose outcome is then not recorded, the next attempt counts as the
-  // first of its series.
+  // If a redelivery is requested during an attempt, whose outcome is then not recorded, the next attempt counts as the first
+  // of its series.
   const made = Math.max(attempt - 1 - callback.series, 0);
   const retryMs = retryDelayMs(response, { made, delays, nowMs });
   const willRetry = retryMs !== null;
@@ -68,7 +67,7 @@ export async function attemptCallback(
   return { againMs: isRecorded ? retryMs : null, outcome };
 }
 
-/** Begin the next attempt and build its request; nothing else of the job stays in memory while the receiver works. */
+/** Begin the next attempt and build its request. Nothing else of the job stays in memory while the receiver responds. */
 async function begin(store: Store, callback: PendingCallback, masterSecrets: readonly Buffer[]) {
   const begun = await beginCallback(store, callback);
   if ('waitMs' in begun) return begun;
@@ -88,7 +87,7 @@ function outcomeOf(response: PostOutcome, { url, ...counts }: AttemptedCallback)
     : { type: 'callback_sent', data: { url, statusCode: response.statusCode, ...counts } };
 }
 
-/** Record the outcome through a short outage of Redis, because an attempt that is not recorded is sent again. */
+/** Record the outcome, retrying through a short Redis outage, because an unrecorded attempt is sent again. */
 async function recordUntil(end: number, record: () => Promise<boolean>): Promise<boolean> {
   for (;;) {
     try {
@@ -101,33 +100,30 @@ async function recordUntil(end: number, record: () => Promise<boolean>): Promise
   }
 }
 
-/** Statuses below 500 by which a receiver says that a later attempt may succeed. Every 5xx also says so. */
+/** Statuses below 500 after which a later attempt may succeed, as after any 5xx. */
 const TEMPORARY = [408, 425, 429];
 
-/** Longest delay, however far away `Retry-After` points. */
+/** Maximum delay, whatever `Retry-After` says, milliseconds. */
 const LONGEST_MS = 24 * 3_600_000;
 
-/**
- * Share by which each delay is shorter or longer, by chance, so that receivers that failed together are not called
- * together.
- */
+/** Random variation of each delay, as a fraction, so that callbacks that failed together are not retried together. */
 const JITTER = 0.2;
 
 export interface RetryOptions {
-  /** Retries that were made already. */
+  /** Number of retries made so far. */
   made: number;
-  /** Seconds until each retry. */
+  /** Seconds before each retry. */
   delays: readonly number[];
-  /** Redis' clock, epoch milliseconds. */
+  /** Time by Redis's clock, epoch milliseconds. */
   nowMs: number;
-  /** Random number from 0 up to 1. */
+  /** Random number from 0 to 1 (exclusive). */
   chance?: number;
 }
 
 /**
- * Decide when to try again.
+ * Decide when to retry.
  *
- * @returns milliseconds; null for never
+ * @returns milliseconds until the retry; null for never
  * @see docs/callbacks.md, "Retries"
  */
 export function retryDelayMs(

@@ -9,39 +9,36 @@ import { HostLimiter } from './host-limiter.js';
 
 const QUEUE = 'callbacks';
 
-/** Pending callbacks in one process at once, waiting or being sent: some 10 MB. */
+/** Maximum pending callbacks in a process, waiting or being sent: about 10 MB. */
 const CAPACITY = 10_000;
 
-/**
- * Callbacks being sent at once. Each has its own connection and its body, which is up to 256 KB unless the operator
- * allows more.
- */
+/** Maximum callbacks being sent at once. Each has its own connection and a body, of up to 256 KB by default. */
 const AT_ONCE = 512;
 
-/** A pending callback, and the host and port to which it goes. */
+/** A pending callback, and the host and port to send it to. */
 export interface HostCallback extends PendingCallback {
   host: string;
 }
 
-/** Identifies a callback until its series ends, also in BullMQ, so that it has one retry there at most. */
+/** Return the ID of a callback until its series ends. BullMQ uses it as well, so that it has at most one retry there. */
 const idOf = ({ jobId, series }: HostCallback) => `${jobId}-${series}`;
 
 export interface DispatcherOptions {
   bullMq: BullMq;
-  /** Make the next attempt at a callback if it is due. */
+  /** Makes the next attempt at a callback if it is due. */
   attempt: (callback: PendingCallback) => Promise<AttemptResult>;
-  /** Callbacks sent to one host at once. */
+  /** Maximum callbacks sent to one host at once. */
   perHost: number;
   log: Logger;
 }
 
 /**
- * Dispatcher of pending callbacks, which wait here until their host has a free slot. The relay passes callbacks on for
- * their first attempt. A retry is a delayed job in BullMQ: its processor makes the attempt, and moves the job on to the
+ * Dispatches pending callbacks, which wait here until their host has a free slot. The relay hands over callbacks for their
+ * first attempt. A retry is a delayed job in BullMQ: its processor makes the attempt and moves the job to the time of the
  * next one.
  *
- * The record of a pending callback is in Redis' `callbacks`. So both this process and BullMQ's keys may be lost: the
- * relay finds the callback there 4 s after it was due.
+ * Pending callbacks are recorded in the Redis key `callbacks`. So both this process and BullMQ's keys may be lost: the relay
+ * finds a callback there 4 seconds after it was due.
  */
 export class CallbackDispatcher implements Service {
   readonly name = 'callback dispatcher';
@@ -49,7 +46,7 @@ export class CallbackDispatcher implements Service {
   readonly #hosts: HostLimiter;
   readonly #retries: Queue<HostCallback>;
   #worker: Worker<HostCallback> | undefined;
-  /** Attempts that wait or are being made in this process, by id, because the same callback may come twice. */
+  /** Attempts waiting or being made in this process, by ID, because the same callback may arrive twice. */
   readonly #pending = new Map<string, Promise<number | null>>();
   readonly #dispatched = new Set<Promise<void>>();
   #isStopping = false;
@@ -65,18 +62,18 @@ export class CallbackDispatcher implements Service {
     this.#worker = this.#options.bullMq.worker(QUEUE, retry, { concurrency: AT_ONCE });
   }
 
-  /** Finish the callbacks that are being sent, and leave the waiting ones to other schedulers. */
+  /** Finish callbacks that are being sent, and leave waiting ones to other schedulers. */
   async stop(withinMs: number): Promise<void> {
     this.#isStopping = true;
     await rejectAfter(withinMs, Promise.all([this.#worker?.close(), ...this.#dispatched]));
   }
 
-  /** Whether no callback of any host is accepted now. */
+  /** Return whether there is no room for a callback to any host. */
   isFull(): boolean {
     return this.#isStopping || this.#hosts.isFull();
   }
 
-  /** Handle a pending callback up to the outcome of one attempt. Without room it is dropped, and relayed again later. */
+  /** Make one attempt at a pending callback. Without room it is dropped, and relayed again later. */
   dispatch(callback: HostCallback): void {
     if (this.#isStopping || this.#pending.has(idOf(callback))) return;
     const dispatched = this.#dispatch(callback).finally(() => this.#dispatched.delete(dispatched));
@@ -93,10 +90,10 @@ export class CallbackDispatcher implements Service {
     }
   }
 
-  /** Make a retry, and move its job on to the next one. */
+  /** Make a retry, and move its job to the time of the next one. */
   async #retry(job: Job<HostCallback>, token: string | undefined): Promise<void> {
     const { data } = job;
-    // What must wait for its host waits here, because a host that hangs must not take BullMQ's slots from the others.
+    // Callbacks wait for their host here, because a host that hangs must not use up BullMQ's slots.
     if (!this.#hosts.hasSlot(data.host)) return this.dispatch(data);
     const againMs = this.#pending.has(idOf(data)) ? null : await this.#attempt(data);
     if (againMs === null) return;
@@ -104,7 +101,7 @@ export class CallbackDispatcher implements Service {
     throw new DelayedError();
   }
 
-  /** Make an attempt once the host has a slot, and return the milliseconds until the next one; null for none from here. */
+  /** Make an attempt once the host has a slot. @returns milliseconds until the next one; null if this process makes none */
   #attempt(callback: HostCallback): Promise<number | null> {
     if (!this.#hosts.hasRoom(callback.host)) return Promise.resolve(null);
     const id = idOf(callback);
@@ -124,7 +121,7 @@ export class CallbackDispatcher implements Service {
     return againMs;
   }
 
-  /** Leave a callback to the relay, which finds it in Redis. An outage is logged elsewhere. */
+  /** Leave a callback to the relay, which finds it in Redis. Outages are logged elsewhere. */
   #leave({ jobId }: HostCallback, err: unknown): null {
     this.#options.log[err instanceof YardmasterError ? 'debug' : 'warn']({ jobId, err }, 'callback left to the relay');
     return null;

@@ -8,42 +8,39 @@ export interface Address {
   family: 4 | 6;
 }
 
-/** Finds the addresses of a host by its name; throws an error with a `code` as Node does. */
+/** Resolves a hostname to its addresses. Throws an error with a `code`, like Node. */
 export type Resolve = (hostname: string) => Promise<Address[]>;
 
 /**
- * Threads for each kind of look-up by the system. Such a look-up blocks one of the four threads that a process has for
- * blocking work, for as long as a name server takes. So it is the second choice, and has at most two threads. One is
- * for names that only the system can know, the other for names that DNS does not know.
+ * Threads for each kind of lookup by the operating system. Such a lookup blocks one of a process's four threads for blocking
+ * work for as long as a name server takes. So it is a fallback, with at most two threads: one for names that only the system
+ * can know, and one for names that DNS doesn't know.
  */
 const THREADS = 1;
 
-/** Time for the response of one name server; each is asked twice. */
+/** Timeout for the response of a name server, milliseconds; each is asked twice. */
 const RESPONSE_MS = 2_000;
 
-/** Time for all DNS queries of a name, for any number of name servers. After that, the system is asked. */
+/** Timeout for all DNS queries of a name, milliseconds, for any number of name servers. After that, the system is asked. */
 const DNS_MS = 5_000;
 
-/**
- * How long the addresses of one family wait for the other family. Some name servers drop queries for a family that they
- * do not know.
- */
+/** How long to wait for the second address family, milliseconds. Some name servers drop queries for unknown families. */
 const OTHER_FAMILY_MS = 300;
 
-/** How long a look-up may take. After that, its caller has given up. */
+/** How long a lookup may take, milliseconds. After that, its caller has given up. */
 const LOOKUP_MS = 10_000;
 
-/** A name without a dot is not in the public DNS: the hosts file and the search list define its meaning. */
+/** Return whether a name has no dot. Such names are not in public DNS, but in the hosts file or the search list. */
 const isLocalName = (hostname: string) => !hostname.replace(/\.$/, '').includes('.');
 
 const notFound = () => Object.assign(new Error('no address'), { code: 'ENOTFOUND' });
 
 /**
- * Create a look-up in which a name server that never responds does not delay other names. DNS is asked without a
- * thread. Only names that DNS does not know are looked up by the system, which also reads the hosts file. Callers that
- * wait for the same name share one response. Nothing is cached.
+ * Create a lookup in which a name server that never responds doesn't delay other names. DNS is queried without a thread.
+ * Only names that DNS doesn't know are looked up by the operating system, which also reads the hosts file. Callers that wait
+ * for the same name share one response. Nothing is cached.
  *
- * @param servers `address` or `address:port`; the system's when left out
+ * @param servers `address` or `address:port`; default: those of the system
  * @see docs/decisions/023-dns-look-up.md for why this is not cacheable-lookup
  */
 export function createResolver(servers?: readonly string[]): Resolve {
@@ -74,7 +71,7 @@ export function createResolver(servers?: readonly string[]): Resolve {
   };
 }
 
-/** Look up both address families by DNS; the list is empty when no name server responds in time. */
+/** Query DNS for both address families. The list is empty if no name server responds in time. */
 async function lookupByDns(dns: Resolver, hostname: string): Promise<Address[]> {
   const found: Address[] = [];
   const find = async (family: 4 | 6) => {

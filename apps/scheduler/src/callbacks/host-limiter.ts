@@ -1,26 +1,26 @@
-/** Work for one host: the waiting work, and the number of running calls. */
+/** Waiting and running calls for a host. */
 interface HostWork {
   waiting: (() => void)[];
   running: number;
 }
 
 export interface HostLimiterOptions {
-  /** Work that runs for one host at once. */
+  /** Maximum running calls per host. */
   perHost: number;
-  /** Work that runs for all hosts at once. */
+  /** Maximum running calls for all hosts. */
   atOnce: number;
-  /** Work for all hosts, waiting or running. */
+  /** Maximum waiting and running calls for all hosts. */
   capacity: number;
 }
 
 /**
- * Runs work for hosts in slots, with a queue for each host, so that a receiver that hangs delays only its own callbacks.
- * Hosts get slots in turn. No host gets more of the shared capacity or slots than remains for the others at that moment.
- * So the next host finds room, however many hosts hang.
+ * Runs calls to hosts in slots, with a queue per host, so that a receiver that hangs delays only its own callbacks. Hosts get
+ * slots in turn. A host never gets more of the shared capacity or slots than what then remains for the others, so that the
+ * next host always finds room, however many hosts hang.
  */
 export class HostLimiter {
   readonly #options: HostLimiterOptions;
-  /** The host that gets the next slot comes first. */
+  /** Calls by host; the host that gets the next slot comes first. */
   readonly #hosts = new Map<string, HostWork>();
   #size = 0;
   #running = 0;
@@ -29,18 +29,18 @@ export class HostLimiter {
     this.#options = options;
   }
 
-  /** Whether there is no room for any host. */
+  /** Return whether there is no room for any host. */
   isFull(): boolean {
     return this.#size >= this.#options.capacity;
   }
 
-  /** Whether one more piece of work may wait for this host. */
+  /** Return whether one more call may wait for this host. */
   hasRoom(host: string): boolean {
     const { waiting = [], running = 0 } = this.#hosts.get(host) ?? {};
     return waiting.length + running < this.#options.capacity - this.#size;
   }
 
-  /** Whether work for this host runs at once. */
+  /** Return whether a call to this host would run immediately. */
   hasSlot(host: string): boolean {
     const { waiting = [], running = 0 } = this.#hosts.get(host) ?? {};
     return waiting.length === 0 && this.#isFree(running);
@@ -73,13 +73,13 @@ export class HostLimiter {
       own.running++;
       this.#running++;
       begin();
-      // The host goes behind all others, where this loop reaches it again.
+      // Move the host behind all others, where this loop reaches it again.
       this.#hosts.delete(host);
       this.#hosts.set(host, own);
     }
   }
 
-  /** Whether a host gets another slot. @param running work that runs for it now */
+  /** Return whether a host may get another slot. @param running calls running for it */
   #isFree(running: number): boolean {
     const { perHost, atOnce } = this.#options;
     return running < perHost && running < atOnce - this.#running;

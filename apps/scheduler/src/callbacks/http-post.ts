@@ -3,34 +3,25 @@ import type https from 'node:https';
 import type { Duplex } from 'node:stream';
 import got, { type Request, type RequestError } from 'got';
 
-/** Time for a whole attempt: look-up, connection, TLS, request, response. */
+/** Timeout of an entire attempt, milliseconds: lookup, connection, TLS, request and response. */
 const ATTEMPT_MS = 10_000;
 
-/**
- * Bytes read of a response's body. Its content is not used; it is read so that the receiver's connection does not
- * break.
- */
+/** Bytes to read of a response's body. The content is not used, but reading it keeps the receiver's connection intact. */
 const BODY_BYTES = 16_384;
 
-/** How long a body may take once the status is known. */
+/** How long a body may take once the status is known, milliseconds. */
 const BODY_MS = 1_000;
 
-/**
- * Interim responses (1xx) that are accepted, each with up to 16 KB of headers: more than any receiver needs before its
- * response.
- */
+/** Maximum number of interim responses (1xx), each with up to 16 KB of headers: more than any receiver needs. */
 const INTERIM_RESPONSES = 8;
 
-/**
- * Why there is no status, as the metrics name it. `http` is a response that is not valid HTTP, `invalid` a request that
- * is not valid.
- */
+/** Reasons for a missing status, used as metric labels. `http`: the response is not valid HTTP; `invalid`: the request is. */
 export const FAULTS = ['refused', 'timeout', 'dns', 'network', 'tls', 'http', 'invalid'] as const;
 
 export type PostOutcome =
-  /** A status, with the header `Retry-After` as it came. */
+  /** A status, with the raw header `Retry-After`. */
   | { statusCode: number; retryAfter: string | undefined }
-  /** No status: a sentence for the job's history, and whether trying again makes sense. */
+  /** No status: a message for the job's history, and whether a retry is pointless. */
   | { error: string; isFinal: boolean; fault: (typeof FAULTS)[number] };
 
 export interface Post {
@@ -40,7 +31,7 @@ export interface Post {
   agents: { http: http.Agent; https: https.Agent };
 }
 
-/** POST once: no redirects, no retries, no proxy. Never throws. */
+/** Send a POST request once, without redirects, retries or a proxy. Never throws. */
 export async function post(message: Post): Promise<PostOutcome> {
   const ends = performance.now() + ATTEMPT_MS;
   try {
@@ -56,7 +47,7 @@ export async function post(message: Post): Promise<PostOutcome> {
 function requestOf({ url, headers, body, agents }: Post): Request {
   return got.stream.post(url, {
     headers,
-    // A buffer, not text, because Node would write the headers, which are Latin-1, in the encoding of the text.
+    // A buffer instead of a string: Node would encode the headers, which are Latin-1, like the string.
     body,
     agent: agents,
     retry: { limit: 0 },
@@ -66,7 +57,7 @@ function requestOf({ url, headers, body, agents }: Post): Request {
   });
 }
 
-/** Wait for the head of the response, for as long as an attempt may take. */
+/** Wait for the head of the response until the attempt times out. */
 async function responseTo(request: Request): Promise<http.IncomingMessage> {
   let timer: NodeJS.Timeout | undefined;
   try {
@@ -75,8 +66,7 @@ async function responseTo(request: Request): Promise<http.IncomingMessage> {
         reject(Object.assign(new Error(code), { code }));
         request.destroy();
       };
-      // This replaces got's timeout, which ends with a response that changes the protocol, so that the wait would
-      // never end.
+      // Replaces got's timeout, which ends at a response that switches protocols, so that the wait would never end.
       timer = setTimeout(fail, ATTEMPT_MS, 'ETIMEDOUT');
       let interim = 0;
       request.on('information', () => {
@@ -84,9 +74,9 @@ async function responseTo(request: Request): Promise<http.IncomingMessage> {
       });
       request.once('upgrade', (response: http.IncomingMessage, socket: Duplex) => {
         socket.destroy();
-        resolve(response); // The request did not ask for it, but it is a status.
+        resolve(response); // Not requested, but it has a status.
       });
-      request.on('error', reject); // This listener stays, because an error without a listener ends the process.
+      request.on('error', reject); // Never removed, because an error without a listener crashes the process.
       request.once('response', resolve);
     });
   } finally {
@@ -94,7 +84,7 @@ async function responseTo(request: Request): Promise<http.IncomingMessage> {
   }
 }
 
-/** Read the allowed part of the body. The outcome is already known, so a failure here changes nothing. */
+/** Read the permitted part of the body. The outcome is already known, so a failure here changes nothing. */
 async function drain(request: Request, withinMs: number): Promise<void> {
   const timer = setTimeout(() => request.destroy(), withinMs);
   let bytes = 0;
@@ -104,15 +94,15 @@ async function drain(request: Request, withinMs: number): Promise<void> {
       if (bytes >= BODY_BYTES) break; // Leaving the loop destroys the request.
     }
   } catch {
-    // Either side has cut it off.
+    // Either side cut it off.
   } finally {
     clearTimeout(timer);
   }
 }
 
 /**
- * Translate the errors of Node, OpenSSL and the parser into sentences. They never contain an address, which would
- * reveal a network behind a name.
+ * Translate errors of Node, OpenSSL and the parser into messages. They never contain an address, which would reveal the
+ * network behind a name.
  */
 function failureOf({ code = 'ERR_UNKNOWN', message }: RequestError): PostOutcome {
   const failed = (fault: (typeof FAULTS)[number], error: string) => ({ error, fault, isFinal: false });
@@ -128,8 +118,7 @@ function failureOf({ code = 'ERR_UNKNOWN', message }: RequestError): PostOutcome
   if (/^(ECONNRESET|EPIPE)$/.test(code) || message === 'socket hang up') {
     return failed('network', 'connection was closed before a response');
   }
-  // The request was not even started: no socket accepts the host, or got takes the path for a socket. A retry would not
-  // help.
+  // The request wasn't even started: no socket accepts the host, or got mistakes the path for a socket. Retrying is useless.
   const isFinal = code === 'EINVAL' || /^ERR_(GOT|INVALID)_/.test(code);
   return { error: `request failed (${code})`, fault: isFinal ? 'invalid' : 'network', isFinal };
 }

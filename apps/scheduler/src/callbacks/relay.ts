@@ -4,12 +4,12 @@ import { rejectAfter } from '@yardmaster/server';
 import { PARTITION_TAGS, relayCallbacks, type Store } from '@yardmaster/store';
 import type { CallbackDispatcher } from './dispatcher.js';
 
-/** Passes the pending callbacks that are due from Redis to the dispatcher of this process. */
+/** Passes due callbacks from Redis to the dispatcher of this process. */
 export interface Relay extends Service {
-  /** Run for a partition soon. If the relay is running for it now, it runs again afterwards. */
+  /** Run for a partition soon. If the relay is already running for it, it runs again afterwards. */
   wake(partition: string): void;
   /**
-   * Pass on the due callbacks of a partition, as long as the dispatcher has room.
+   * Pass on the due callbacks of a partition for as long as the dispatcher has room.
    *
    * @throws UNAVAILABLE
    */
@@ -24,13 +24,13 @@ export interface RelayOptions {
 }
 
 /**
- * Create the relay. It runs for a partition at the message of a script that has made a callback due, and when a sweep
- * has found one. A callback that it fails to pass on, or that finds no room, is relayed again, see relayCallbacks.
+ * Create the relay. It runs for a partition when a script announces a due callback, or when a sweep finds one. A callback
+ * that it fails to pass on, or for which there is no room, is relayed again; see relayCallbacks.
  */
 export function createRelay({ store, subscriptions, dispatcher, log }: RelayOptions): Relay {
   const woken = new Set<string>();
   const running = new Map<string, Promise<void>>();
-  const nothing = () => undefined; // The next sweep finds the callbacks whose message was missed.
+  const nothing = () => undefined; // The next sweep finds callbacks whose message was missed.
   const channels = PARTITION_TAGS.map((tag): [string, Listener] => [
     store.keys.pendingChannel(tag),
     { message: () => wake(tag), lost: nothing, subscribed: nothing },

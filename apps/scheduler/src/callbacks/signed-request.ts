@@ -2,11 +2,11 @@ import { createHmac } from 'node:crypto';
 import { callbackKeys } from '@yardmaster/protocol';
 import type { CallbackAttempt } from '@yardmaster/store';
 
-/** Build the body of a callback: the same bytes at every attempt. */
+/** Build the body of a callback, which is identical in every attempt. */
 export function bodyOf(attempt: CallbackAttempt): string {
   const { jobId, spaceId, name, status, attemptNumber, endedAt, result } = attempt;
   const before = JSON.stringify({ jobId, spaceId, name, status, attemptNumber });
-  // The result is already JSON text; parsing it and writing it again could only change it.
+  // The result is already JSON text; parsing and serializing it again could only change it.
   return `${before.slice(0, -1)},"result":${result},"timestamp":${JSON.stringify(endedAt)}}`;
 }
 
@@ -14,8 +14,8 @@ export function bodyOf(attempt: CallbackAttempt): string {
 const FIXED_HEADERS = { 'content-type': 'application/json', 'user-agent': 'Yardmaster/1.0' };
 
 /**
- * Build all headers of a callback, names in lower case. The job's headers take precedence over the others; create refuses
- * signature headers.
+ * Build all headers of a callback, with lowercase names. The job's headers take precedence, but creates refuse signature
+ * headers.
  */
 export function headersOf(
   attempt: CallbackAttempt,
@@ -27,15 +27,15 @@ export function headersOf(
 }
 
 /**
- * Build the headers of Standard Webhooks; none without a master secret.
+ * Build the Standard Webhooks headers; none without a master secret.
  *
- * @param masterSecrets the newest first; with several, a receiver that knows the secret from any of them can verify
+ * @param masterSecrets newest first; with several, a receiver can verify with the secret derived from any of them
  * @see https://github.com/standard-webhooks/standard-webhooks
  */
 function signatureOf(attempt: CallbackAttempt, body: string, masterSecrets: readonly Buffer[]): Record<string, string> {
   if (masterSecrets.length === 0) return {};
   const { jobId, spaceId, order, endedAt, nowMs } = attempt;
-  // A job that is created again under the id of a purged one ends a second time, which a receiver must not drop.
+  // A job re-created with the ID of a purged one ends a second time; receivers must not drop that as a duplicate.
   const id = `msg_${jobId}_${order}_${Date.parse(endedAt)}`;
   const timestamp = String(Math.floor(nowMs / 1000));
   const sign = (key: Buffer) => createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');

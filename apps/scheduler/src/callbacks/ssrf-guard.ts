@@ -6,21 +6,17 @@ import { ConfigError } from '@yardmaster/runtime';
 import ipaddr from 'ipaddr.js';
 import type { Resolve } from './dns-lookup.js';
 
-/** The part of IPv6 that is allocated to the public; NAT64, mapped, compatible and local addresses lie outside it. */
+/** The public part of IPv6. NAT64, mapped, compatible and local addresses lie outside it. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/**
- * An address that is public by its number, but where Azure serves its virtual machines, as 169.254.169.254 does
- * elsewhere.
- */
+/** Azure's platform service, which is like 169.254.169.254 elsewhere, although the address is formally public. */
 const AZURE_PLATFORM = '168.63.129.16';
 
 /**
- * Check whether an address belongs to the public internet. Loopback, private, shared, link-local, multicast,
- * documentation, benchmarking and reserved networks do not. Networks that may lead into them do not either: NAT64, 6to4
- * and Teredo.
+ * Return whether an address belongs to the public internet. Excludes loopback, private, shared, link-local, multicast,
+ * documentation, benchmarking and reserved networks, and those that may lead into them: NAT64, 6to4 and Teredo.
  *
- * @param address IPv4 or IPv6, as Node writes it; anything else is not public
+ * @param address IPv4 or IPv6 address, as formatted by Node; anything else is not public
  * @see the IANA special-purpose address registries, which the library follows
  */
 export function isPublic(address: string): boolean {
@@ -31,7 +27,7 @@ export function isPublic(address: string): boolean {
   return parsed.toString() !== AZURE_PLATFORM;
 }
 
-/** An address of each kind that callbacks must not reach. Releases of ipaddr.js before 2.4 treat some as public. */
+/** Addresses of every kind that callbacks must not reach. Releases of ipaddr.js before 2.4 treat some as public. */
 const MUST_BE_REFUSED = [
   ...['0.0.0.0', '10.0.0.1', '100.64.0.1', '127.0.0.1', '169.254.169.254', '172.16.0.1', '192.168.0.1'],
   ...[AZURE_PLATFORM, '198.18.0.1', '224.0.0.1', '240.0.0.1'],
@@ -40,10 +36,10 @@ const MUST_BE_REFUSED = [
 ];
 
 /**
- * Test the guard once. The networks that ipaddr.js knows depend on its version, and the version that Node finds depends
- * on where npm has put it. A wrong version would open the network of the schedulers without any other sign.
+ * Test the guard once. The networks that ipaddr.js knows depend on its version, and the version that Node loads depends on
+ * where npm installed it. A wrong version would silently expose the network of the schedulers.
  *
- * @throws ConfigError naming the addresses that it accepts
+ * @throws ConfigError with the addresses that the guard wrongly accepts
  */
 export function checkGuard(isAllowed: (address: string) => boolean = isPublic): void {
   const reached = MUST_BE_REFUSED.filter((address) => isAllowed(address));
@@ -53,7 +49,7 @@ export function checkGuard(isAllowed: (address: string) => boolean = isPublic): 
   ]);
 }
 
-/** Error that is thrown instead of connecting to an address that callbacks must not reach. */
+/** Error thrown instead of connecting to an address that callbacks must not reach. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
   readonly code = 'ERR_ADDRESS_REFUSED';
@@ -61,7 +57,7 @@ export class AddressRefused extends Error {
 
 export interface AgentOptions {
   resolve: Resolve;
-  /** Whether addresses that are not public may be reached. */
+  /** Whether non-public addresses may be reached. */
   allowPrivate: boolean;
 }
 
@@ -69,11 +65,11 @@ export interface AgentOptions {
 type Connected = (error: Error | null, socket: Duplex) => void;
 
 /**
- * Create agents that connect to public addresses only, whatever the URL or DNS says. They check the literal address in
- * the URL, which is never looked up. They check each address that a look-up finds, and one bad address refuses all. In
- * case both checks were wrong, they check the address at the other end before anything is written.
+ * Create agents that connect only to public addresses, whatever the URL or DNS says. They check a literal address in the
+ * URL, which is never looked up; every address that a lookup returns, of which a single bad one refuses all; and, as a
+ * safeguard, the address at the other end before anything is written.
  *
- * Connections are not kept, so that each attempt looks up and checks again.
+ * Connections are not reused, so that each attempt looks up and checks again.
  */
 export function createAgents({ resolve, allowPrivate }: AgentOptions): { http: http.Agent; https: https.Agent } {
   const isAllowed = (address: string | undefined) => allowPrivate || (address !== undefined && isPublic(address));
@@ -99,7 +95,7 @@ export function createAgents({ resolve, allowPrivate }: AgentOptions): { http: h
       return undefined;
     }
     const socket = connect() as Socket;
-    // This listener comes before the listeners that send the buffered bytes.
+    // This listener runs before those that send the buffered bytes.
     socket.prependOnceListener('connect', () => {
       const { remoteAddress } = socket;
       if (!isAllowed(remoteAddress)) socket.destroy(new AddressRefused(remoteAddress));
@@ -117,7 +113,7 @@ export function createAgents({ resolve, allowPrivate }: AgentOptions): { http: h
       return guarded(options.host, () => super.createConnection(options) as Duplex, connected);
     }
   }
-  // The agent's options win over the request's.
+  // The agent's options override the request's.
   const options = { keepAlive: false, lookup } as http.AgentOptions;
   return { http: new PlainAgent(options), https: new TlsAgent(options) };
 }

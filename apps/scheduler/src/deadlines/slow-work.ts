@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How long a sweep works on what may take long. The rest of the time until the next tick is for what is due. */
+/** How long a sweep spends on slow work, milliseconds. The rest of the time until the next tick is for what is due. */
 const WORK_MS = 350;
 
 /** Pause after each step, as a multiple of its duration: with 4, slow work uses at most a fifth of Redis's time. */
 const PAUSE_FACTOR = 4;
 
-/** Do one step of operations, or of a recount. @returns whether there may be another */
+/** Does one step of operations or of a recount. Returns whether there may be another. */
 export type SlowStep = () => Promise<boolean>;
 
 export interface SlowWorkOptions {
@@ -16,10 +16,11 @@ export interface SlowWorkOptions {
 }
 
 /**
- * Work for a part of a second, one step after the other, so that other calls come in between. The kinds of work take turns.
+ * Do slow work for a fraction of a second, one step at a time, so that other calls can run in between. The kinds of work
+ * take turns.
  *
- * @param steps one for all operations, and one for each partition in which there are recounts
- * @throws the first error, after which nothing more is done
+ * @param steps one for all operations, and one for each partition with recounts
+ * @throws the first error, at which the work stops
  */
 export async function doSlowWork(steps: readonly SlowStep[], { stopping, onStep }: SlowWorkOptions): Promise<void> {
   const until = performance.now() + WORK_MS;

@@ -16,46 +16,45 @@ import pLimit from 'p-limit';
 import { sweepMetrics } from '../metrics.js';
 import { doSlowWork, type SlowStep } from './slow-work.js';
 
-/** A sweep that takes longer than this looks for new due deadlines. */
+/** Duration after which a sweep looks for new due deadlines, milliseconds. */
 const LOOK_AGAIN_MS = 500;
 
 /**
- * Partitions in which a step is done at once. If the steps of a sweep ran one after the other, their round trips would
- * add up, and the last steps would be late with a slow or distant Redis. If all ran at once, they would keep Redis busy
- * for as long.
+ * Partitions processed concurrently. If the steps of a sweep ran sequentially, their round trips would add up, and the last
+ * steps would be late with a slow or distant Redis. If all ran at once, they would keep Redis busy for the whole time.
  */
 const PARTITIONS_AT_ONCE = 4;
 
-/** Looks at Redis' clock, by partition. */
+/** Readings of Redis's clock, by partition. */
 type Clocks = ReadonlyMap<string, ClockReading>;
 
 interface Pass {
-  /** Deadlines after these looks wait for the next looks. */
+  /** Clock readings. Later deadlines wait for the next readings. */
   clocks: Clocks;
-  /** List to which errors are added. */
+  /** List that receives errors. */
   faults: unknown[];
-  /** `performance.now()` from which on the pass ends at the next fault. */
+  /** `performance.now()` after which the pass ends at the next error. */
   until: number;
 }
 
-/** Processes the deadlines of jobs. It works only when `runOnce` is called, see ticks.ts. */
+/** Processes the deadlines of jobs, whenever `runOnce` is called; see ticks.ts. */
 export interface Sweeper {
   /**
-   * Process everything that is due now. A call during a sweep waits for the end of that sweep.
+   * Process everything that is due. A call during a sweep waits for that sweep to end.
    *
-   * @throws the first error, which is logged already; other partitions were still swept
+   * @throws the first error, which has already been logged; other partitions were still swept
    */
   runOnce(): Promise<void>;
-  /** Set the function to call with each partition in which a sweep finds callbacks that are due. */
+  /** Set the function to call with each partition in which a sweep finds due callbacks. */
   onCallbacksPending(wake: (partition: string) => void): void;
-  /** Milliseconds since a sweep last made progress. */
+  /** Return the milliseconds since a sweep last made progress. */
   idleMs(): number;
-  /** Whether the sweeper processes deadlines yet: it must first have watched Redis' clock for long enough. */
+  /** Return whether the sweeper processes deadlines yet: it must first have watched Redis's clock for long enough. */
   isReady(): boolean;
 }
 
 /**
- * Create the sweeper. A sweep with a long backlog ends early when the process is about to end.
+ * Create the sweeper. A sweep with a long backlog ends early when the process is shutting down.
  *
  * @param settleMs see createClockWatch
  */
@@ -78,7 +77,7 @@ export function createSweeper(
   const counts = sweepMetrics(metrics, idleMs);
   const clockWatch = createClockWatch(store, settleMs);
 
-  /** Handle a step of Redis' clock, if there was one, and return the partitions in which deadlines may be processed. */
+  /** Handle a step of Redis's clock, if there was one, and return the partitions whose deadlines may be processed. */
   async function followClocks(clocks: Clocks, faults: unknown[]): Promise<ReadonlySet<string>> {
     const { settled, steppedMs, broughtBack, ...followed } = await clockWatch.follow(clocks);
     faults.push(...followed.faults);
@@ -92,19 +91,20 @@ export function createSweeper(
     return settled;
   }
 
-  /** Do a step of a task, and return whether more is due there. */
+  /** Do a step of a task. @returns whether more is due there */
   async function stepOf({ partition, process, done }: Task, dueBefore: number): Promise<boolean> {
     const { isMore, broken, ...counts } = await process(store, partition, dueBefore);
     progressedAt = performance.now();
-    if (broken.length > 0) log.error({ partition, broken }, 'jobs whose records are broken or of a later release');
+    if (broken.length > 0)
+      log.error({ partition, broken }, 'jobs have records that are broken or from a newer release');
     log.debug({ partition, ...counts }, done);
     return isMore;
   }
 
   /**
-   * Do a step of each task, and return those of which more is due. A fault in one partition does not delay the others.
-   * But after `until` a fault ends the pass, because the same fault would take as long in the next partitions. The next
-   * look leaves those out.
+   * Do a step of each task, and return the tasks with more due. An error in one partition doesn't delay the others, except
+   * after `until`: then an error ends the pass, because it would take just as long in the remaining partitions, which the
+   * next look skips.
    */
   async function runPass(tasks: readonly Task[], { clocks, faults, until }: Pass): Promise<Task[]> {
     const unfinished: Task[] = [];
@@ -122,7 +122,7 @@ export function createSweeper(
     return unfinished;
   }
 
-  /** Do a step of the operation that is next in these partitions. */
+  /** Do a step of the next operation in these partitions. */
   async function stepNextOperation(partitions: readonly string[]): Promise<boolean> {
     const partition = await nextPartition(store, partitions);
     if (partition === null) return false;
@@ -147,10 +147,10 @@ export function createSweeper(
       faults.push(...due.faults);
       const settled = await followClocks(due.clocks, faults);
       progressedAt = performance.now();
-      // Work pass by pass, so that a long backlog in one partition delays no other, not even one that is not due yet.
+      // Work pass by pass, so that a long backlog in one partition never delays another.
       const until = progressedAt + LOOK_AGAIN_MS;
       const all = tasksOf(due, settled);
-      // Begin elsewhere at each look, because a fault ends a pass: the last tasks must not wait every time.
+      // Start with a different task each time: an error ends a pass, and must not always delay the same tasks.
       const first = looks++ % Math.max(all.length, 1);
       left = [...all.slice(first), ...all.slice(0, first)];
       while (left.length > 0 && performance.now() < until) {
@@ -158,17 +158,17 @@ export function createSweeper(
       }
       if (faults.length > 0) throw faults[0];
     }
-    // What is due comes first. What takes long continues in the next sweep.
+    // Due work comes first; slow work continues in the next sweep.
     await doSlowWork(slow, { stopping, onStep: noteProgress });
   }
 
   async function sweepAndLog(): Promise<void> {
     try {
       await sweep();
-      if (isFailing) log.info('sweeping again');
+      if (isFailing) log.info('sweeps resumed');
       isFailing = false;
     } catch (err) {
-      // Log one line for an outage, not one for each attempt.
+      // Log an outage once, not at each attempt.
       if (!isFailing) log.warn({ err }, 'sweep failed');
       isFailing = true;
       counts.failed();
@@ -193,26 +193,26 @@ export function createSweeper(
   };
 }
 
-/** What a step does in a partition. */
+/** A kind of step in a partition. */
 interface Work {
   process: typeof expireDue | typeof promoteDue | typeof requeueResumed;
-  /** What the log says afterwards. */
+  /** Log message after the step. */
   done: string;
 }
 
 const EXPIRE: Work = { process: expireDue, done: 'deadlines expired' };
 const PROMOTE: Work = { process: promoteDue, done: 'waiting jobs promoted' };
-const TEND: Work = { process: requeueResumed, done: 'pauses tended' };
+const RESUME: Work = { process: requeueResumed, done: 'resumed jobs requeued' };
 
 export type Task = Work & { partition: string };
 
 /**
- * Return what is due, except callbacks, operations and recounts.
+ * Return the tasks that are due, except callbacks, operations and recounts.
  *
- * @param settled partitions in which deadlines may be processed. No step of the clock makes a pause wrong
+ * @param settled partitions whose deadlines may be processed. Pauses don't depend on the clock
  */
 export function tasksOf({ deadlines, promotions, pauses }: Due, settled: ReadonlySet<string>): Task[] {
   const tasks = (partitions: string[], work: Work): Task[] => partitions.map((partition) => ({ partition, ...work }));
   const timed = [...tasks(deadlines, EXPIRE), ...tasks(promotions, PROMOTE)];
-  return [...timed.filter(({ partition }) => settled.has(partition)), ...tasks(pauses, TEND)];
+  return [...timed.filter(({ partition }) => settled.has(partition)), ...tasks(pauses, RESUME)];
 }
