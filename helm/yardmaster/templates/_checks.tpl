@@ -1,4 +1,4 @@
-{{- /* Check for values that contradict each other, which values.schema.json cannot express. The ConfigMap includes this. */ -}}
+{{- /* Refuse values that contradict each other, which values.schema.json can't express. Included by the ConfigMap. */ -}}
 {{- define "yardmaster.checks" -}}
 {{- $redis := .Values.redis -}}
 {{- $ways := 0 -}}
@@ -7,7 +7,7 @@
 {{- if $redis.file }}{{ $ways = add1 $ways }}{{ end -}}
 {{- if $redis.internal.enabled }}{{ $ways = add1 $ways }}{{ end -}}
 {{- if eq (int $ways) 0 -}}
-{{- fail "\n\nYardmaster needs a Redis. Set one of:\n  redis.existingSecret.name   a Secret with the URL of your Redis\n  redis.url                   that URL itself\n  redis.file                  a file in the pods with that URL\n  redis.internal.enabled      true, for a trial: one small Redis inside the release\n" -}}
+{{- fail "\n\nYardmaster needs a Redis. Set one of:\n  redis.existingSecret.name   a Secret with the URL of your Redis\n  redis.url                   the URL itself\n  redis.file                  a file in the pods that contains the URL\n  redis.internal.enabled      true, for a trial with a small Redis inside the release\n" -}}
 {{- end -}}
 {{- if gt (int $ways) 1 -}}
 {{- fail "\n\nOnly one of redis.existingSecret.name, redis.url, redis.file and redis.internal.enabled can be set." -}}
@@ -26,10 +26,10 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- /* If the policy lacks this port, no process can start. The chart cannot check a URL that is in a Secret. */ -}}
+{{- /* Without this port in the policy, no process could start. A URL in a Secret can't be checked. */ -}}
 {{- if and .Values.networkPolicy.enabled $redis.url (not (hasPrefix "unix:" $redis.url)) -}}
 {{- $byDefault := ternary "26379" "6379" (contains "+sentinel:" $redis.url) -}}
-{{- /* Remove scheme, path and parameters, and then everything up to the @. */ -}}
+{{- /* Remove scheme, path and parameters, then everything up to the @. */ -}}
 {{- $hosts := regexReplaceAll "^.*@" (regexReplaceAll "[/?].*$" (regexReplaceAll "^[^:]*://" $redis.url "") "") "" -}}
 {{- range splitList "," $hosts -}}
 {{- $port := regexFind ":[0-9]+$" . | trimPrefix ":" | default $byDefault -}}
@@ -47,7 +47,7 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- /* Pods would wait for these Secrets without end. A Secret may come with the release; without a cluster nothing is known. */ -}}
+{{- /* Without these Secrets, pods would wait forever. Not checked if the release may contain them, or without a cluster. */ -}}
 {{- if and (lookup "v1" "ConfigMap" .Release.Namespace "kube-root-ca.crt") (not .Values.extraObjects) -}}
 {{- range $path, $secret := dict "redis" $redis.existingSecret "adminKey" .Values.adminKey.existingSecret "callbackSigning" .Values.callbackSigning.existingSecret -}}
 {{- if $secret.name -}}
@@ -59,14 +59,14 @@
 {{- end -}}
 {{- end -}}
 {{- if and .Values.ingress.enabled (not .Values.ingress.hosts) -}}
-{{- fail "\n\ningress.enabled needs ingress.hosts: Kubernetes accepts no Ingress without a rule." -}}
+{{- fail "\n\ningress.enabled needs ingress.hosts: Kubernetes doesn't accept an Ingress without a rule." -}}
 {{- end -}}
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
 {{- fail "\n\nhttpRoute.enabled needs httpRoute.parentRefs: the Gateways of the route." -}}
 {{- end -}}
 {{- end }}
 
-{{- /* The number that a quantity of Kubernetes means, such as 64Mi. */ -}}
+{{- /* Convert a Kubernetes quantity, such as 64Mi, to a number. */ -}}
 {{- define "yardmaster.quantity" -}}
 {{- $number := toString . | regexFind "^[0-9.]+([eE][+-]?[0-9]+)?" -}}
 {{- $units := dict "" 1 "m" 1e-3 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "P" 1e15 "E" 1e18 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 "Pi" 1125899906842624 "Ei" 1152921504606846976 -}}

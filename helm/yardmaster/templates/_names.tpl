@@ -5,7 +5,7 @@
 {{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
 {{- else -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
-{{- /* This takes 40 of the 63 characters of a label, so that a component and the hashes of Kubernetes can follow. */ -}}
+{{- /* 40 of a label's 63 characters, to leave room for a component and the hashes of Kubernetes. */ -}}
 {{- ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
 {{- end }}
@@ -22,28 +22,28 @@
 {{- end -}}
 {{- end }}
 
-{{- /* Labels that selectors use. They must not change, because the selector of a Deployment cannot be changed. */ -}}
+{{- /* Labels used in selectors. Never change them: the selector of a Deployment is immutable. */ -}}
 {{- define "yardmaster.selector" -}}
 app.kubernetes.io/name: {{ default "yardmaster" (index . 0).Values.nameOverride | quote }}
 app.kubernetes.io/instance: {{ (index . 0).Release.Name | quote }}
 app.kubernetes.io/component: {{ index . 1 | quote }}
 {{- end }}
 
-{{- /* Labels of all resources except pods, whose labels must not change with the version of the chart. */ -}}
+{{- /* Labels of all resources except pods, whose labels must not change with the chart version. */ -}}
 {{- define "yardmaster.labels" -}}
 {{- $root := index . 0 -}}
 {{- $own := include "yardmaster.ownLabels" . | fromYaml -}}
 {{- toYaml (mergeOverwrite dict $root.Values.commonLabels $own) -}}
 {{- end }}
 
-{{- /* Annotations of a resource, the whole field; called with (list $ annotations). */ -}}
+{{- /* The annotations field of a resource; called with (list $ annotations). */ -}}
 {{- define "yardmaster.annotations" -}}
 {{- with mergeOverwrite dict (index . 0).Values.commonAnnotations (index . 1) }}
   annotations: {{- toYaml . | nindent 4 }}
 {{- end -}}
 {{- end }}
 
-{{- /* Labels of resources that the user's monitoring selects by labels from the values; called with (list $ labels). */ -}}
+{{- /* Labels of resources that the user's monitoring selects; called with (list $ labels). */ -}}
 {{- define "yardmaster.monitoringLabels" -}}
 {{- $root := index . 0 -}}
 {{- $own := include "yardmaster.ownLabels" (list $root "monitoring") | fromYaml -}}
@@ -58,13 +58,13 @@ app.kubernetes.io/managed-by: {{ $root.Release.Service | quote }}
 helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" | quote }}
 {{- end }}
 
-{{- /* Labels of pods; called with (list $ "api" labels). The labels that selectors use replace others. */ -}}
+{{- /* Labels of pods; called with (list $ "api" labels). Labels used in selectors override others. */ -}}
 {{- define "yardmaster.podLabels" -}}
 {{- $given := mergeOverwrite dict (index . 0).Values.commonLabels (index . 2) -}}
 {{- toYaml (mergeOverwrite $given (include "yardmaster.selector" . | fromYaml)) -}}
 {{- end }}
 
-{{- /* Reference of an image; called with (list $ image tag). The tag applies when the image has none. */ -}}
+{{- /* Image reference; called with (list $ image tag), where the tag is the default. */ -}}
 {{- define "yardmaster.image" -}}
 {{- $image := index . 1 -}}
 {{- $repository := $image.repository -}}
@@ -75,7 +75,7 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 {{- ternary (printf "%s@%s" $repository $image.digest) (printf "%s:%s" $repository (default (index . 2) $image.tag)) (ne $image.digest "") -}}
 {{- end }}
 
-{{- /* Secrets for registries, the whole field of a pod. */ -}}
+{{- /* The imagePullSecrets field of a pod. */ -}}
 {{- define "yardmaster.imagePullSecrets" -}}
 {{- with concat .Values.global.imagePullSecrets .Values.imagePullSecrets }}
 imagePullSecrets: {{- toYaml . | nindent 2 }}

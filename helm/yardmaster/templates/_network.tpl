@@ -1,4 +1,4 @@
-{{- /* Rules that the policies share: items of ingress and egress. */ -}}
+{{- /* Ingress and egress rules that the policies share. */ -}}
 
 {{- define "yardmaster.egressToDnsAndRedis" -}}
 # DNS
@@ -26,7 +26,7 @@
 {{- end }}
 {{- end }}
 
-{{- /* Rule for port 8080; called with (list $ peers). Without peers all clients may connect; `helm test` always may. */ -}}
+{{- /* Rule for port 8080; called with (list $ peers). Without peers, all clients may connect; `helm test` always may. */ -}}
 {{- define "yardmaster.ingressFrom" -}}
 {{- $root := index . 0 -}}
 - ports:

@@ -1,8 +1,8 @@
-{{- /* Shared parts of the pods of api, gateway and scheduler; called with (list $ "api"). */ -}}
+{{- /* Shared parts of the pods of API, gateway and scheduler; called with (list $ "api"). */ -}}
 
 {{- define "yardmaster.podAnnotations" -}}
 {{- $root := index . 0 -}}
-{{- /* The checksum covers values and not Secrets, because generated secrets are unknown here and never change. */ -}}
+{{- /* The checksum covers values, not Secrets: generated secrets are unknown here, and never change. */ -}}
 {{- $secrets := list $root.Values.redis.url $root.Values.adminKey.value $root.Values.callbackSigning.value -}}
 checksum/config: {{ include "yardmaster.variables" $root | sha256sum }}
 checksum/secrets: {{ $secrets | toJson | sha256sum }}
@@ -12,9 +12,9 @@ checksum/secrets: {{ $secrets | toJson | sha256sum }}
 {{- end }}
 
 {{- /*
-Number of pods; empty to leave it to the autoscaler. When the field disappears from a Deployment, Kubernetes sets one pod, and the
-autoscaler repairs that only later. So a Deployment that has had the field, which an annotation marks, keeps it with the number of
-its pods. Others never get it, because a rollback would bring back the number of its time.
+Number of pods; empty to leave it to the autoscaler. If the field disappears from a Deployment, Kubernetes scales it to one pod, which
+the autoscaler corrects only later. So a Deployment that once had the field, as marked by an annotation, keeps it with its current
+number of pods. Others never get it, because a rollback would restore an old number.
 */ -}}
 {{- define "yardmaster.replicas" -}}
 {{- $root := index . 0 -}}
@@ -32,12 +32,12 @@ its pods. Others never get it, because a rollback would bring back the number of
 {{- $root := index . 0 -}}
 {{- $component := index $root.Values (index . 1) -}}
 {{- with $root.Values.shutdown -}}
-# This is the sleep, the drain, and 10 s, in which a process that takes too long can log that before it is killed.
+# The sleep, the drain, and 10 seconds for a slow process to log that it took too long before it is killed.
 terminationGracePeriodSeconds: {{ add .preStopSeconds .drainSeconds 10 }}
 {{- end }}
 serviceAccountName: {{ include "yardmaster.serviceAccountName" $root }}
 automountServiceAccountToken: false
-# Otherwise variables for each Service of the namespace might conflict with Yardmaster's.
+# Otherwise, variables for the Services of the namespace could conflict with Yardmaster's.
 enableServiceLinks: false
 {{- include "yardmaster.imagePullSecrets" $root }}
 securityContext: {{- toYaml $root.Values.podSecurityContext | nindent 2 }}
@@ -47,7 +47,7 @@ topologySpreadConstraints:
   - {{ toYaml . | nindent 4 | trim }}
     labelSelector:
       matchLabels: {{- include "yardmaster.selector" $ | nindent 8 }}
-    # Spread only pods of the same revision: during an update old pods do not count.
+    # Spread only pods of the same revision: old pods don't count during an update.
     matchLabelKeys: [pod-template-hash]
   {{- end }}
 {{- end }}
@@ -94,11 +94,11 @@ livenessProbe:
 {{- with $root.Values.shutdown.preStopSeconds }}
 lifecycle:
   preStop:
-    # During this sleep the endpoints drop the pod, so that no client connects when the pod stops listening.
+    # During this sleep, the pod is removed from the endpoints, so that no client connects when it stops listening.
     {{- if semverCompare ">=1.33-0" $root.Capabilities.KubeVersion.Version }}
     sleep: { seconds: {{ . }} }
     {{- else }}
-    # Kubernetes' own sleep needs kubelets of 1.30, which may be three versions older than the API server.
+    # The built-in sleep action needs kubelet 1.30, but kubelets may be three versions older than the API server.
     exec: { command: [node, -e, "setTimeout(() => {}, {{ mul . 1000 }})"] }
     {{- end }}
 {{- end }}

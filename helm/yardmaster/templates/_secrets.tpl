@@ -29,7 +29,7 @@ key: {{ ternary .existingSecret.key "redis-url" (ne .existingSecret.name "") }}
 {{- end -}}
 {{- end }}
 
-{{- /* A secret as an item of a container's env: the path of its file, or a reference to its Secret. Called with the variable, its
+{{- /* A secret as an entry of a container's env: the path of its file, or a reference to its Secret. Called with the variable, its
        values, and the name and the context of the template of the reference. */ -}}
 {{- define "yardmaster.secretEnv" -}}
 {{- $file := (index . 1).file -}}
@@ -52,7 +52,7 @@ key: {{ ternary .existingSecret.key "redis-url" (ne .existingSecret.name "") }}
 {{- include "yardmaster.secretEnv" (list "ADMIN_API_KEY" .Values.adminKey "yardmaster.adminKeySecret" .) }}
 {{- end }}
 
-{{- /* Included in components that sign callbacks or return the secrets of receivers. */ -}}
+{{- /* Included in components that sign callbacks or show the secrets for receivers. */ -}}
 {{- define "yardmaster.signingSecretEnv" -}}
 {{- if .Values.callbackSigning.enabled -}}
 {{- include "yardmaster.secretEnv" (list "CALLBACK_SIGNING_SECRET" .Values.callbackSigning "yardmaster.signingSecret" .) }}

@@ -7,9 +7,9 @@ appendfsync everysec
 # The append-only file is enough.
 save ""
 maxmemory {{ .Values.redis.internal.maxmemory }}
-# A full Redis must refuse new jobs instead of evicting old ones.
+# When full, refuse new jobs instead of evicting old ones.
 maxmemory-policy noeviction
-# Store records with a short payload and result compactly, which needs 40 % less memory.
+# Store records with a short payload and result compactly, which takes 40% less memory.
 hash-max-ziplist-value 1024
 # requirepass, from the Secret
 include /etc/yardmaster-redis/auth.conf
