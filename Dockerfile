@@ -1,9 +1,9 @@
 # One image for every process of Yardmaster; the command selects it: apps/api, gateway, scheduler, standalone or cli.
 
-# This is an LTS release, until 2028. (Node 26 also needs libatomic, which the base image below does not have.)
+# An LTS release, supported until 2028. (Node 26 also needs libatomic, which the base image below lacks.)
 ARG NODE_VERSION=24
 
-# Dependencies change less often than sources, so packages stay in the cache until one of these files changes.
+# Dependencies change less often than sources, so packages stay cached until one of these files changes.
 FROM scratch AS manifests
 COPY package.json package-lock.json ./
 COPY packages/protocol/package.json packages/protocol/
@@ -20,8 +20,8 @@ COPY apps/cli/package.json apps/cli/
 COPY apps/ui/package.json apps/ui/
 COPY sdk/typescript/package.json sdk/typescript/
 
-# This stage installs the packages that run, exactly those of the lock file, and without their install scripts. It deletes
-# files that are not run: types, sources, pages, tests, and binaries for another C library.
+# Installs the runtime packages, exactly those of the lock file and without their install scripts, and deletes files that
+# aren't needed at runtime: types, sources, pages, tests, and binaries for another C library.
 FROM node:${NODE_VERSION}-bookworm-slim AS modules
 WORKDIR /app
 COPY --from=manifests / ./
@@ -30,10 +30,10 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
     && find . -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.musl.node' \
         -o -path '*/node_modules/*/test/*' -o -name '*.md' ! -iname 'license*' \) -delete \
     && find . -type d -empty -delete
-# The folders that a process may write are copies of this one.
+# Folders that processes may write to are copies of this one.
 RUN mkdir /empty
 
-# This stage compiles, on the architecture of the machine, because what it makes runs on any.
+# Compiles on the architecture of the build machine, because the output runs on any.
 FROM --platform=$BUILDPLATFORM node:${NODE_VERSION}-bookworm-slim AS build
 WORKDIR /app
 COPY --from=manifests / ./
@@ -51,7 +51,7 @@ RUN rm -rf packages/*/src packages/*/tsconfig.json packages/*/node_modules apps/
         sdk/*/src sdk/*/tsconfig.json sdk/*/node_modules \
     && find packages apps sdk -type f \( -name '*.map' -o -name '*.d.ts' -o -name '.tsbuildinfo' \) -delete
 
-# The image contains only glibc, certificates and the files below: no shell and no package manager.
+# The image contains only glibc, certificates and the files below; no shell, no package manager.
 FROM gcr.io/distroless/cc-debian12:nonroot
 LABEL org.opencontainers.image.title="Yardmaster" \
       org.opencontainers.image.description="Job dispatch over HTTP: spaces, pull workers, live progress streams, signed callbacks." \
@@ -61,10 +61,10 @@ ENV NODE_ENV=production \
     PORT=8080 \
     DATA_DIR=/data
 COPY --from=modules /usr/local/bin/node /usr/local/bin/node
-# There is no VOLUME, because only the standalone writes: every other container would get a volume that nobody names.
+# No VOLUME, because only the standalone writes data; every other container would get an anonymous volume.
 COPY --from=modules --chown=65532:65532 /empty /data
 COPY --from=modules --chown=65532:65532 /empty /config
-# The files belong to root, so that no process can change its own code.
+# The files belong to root, so that processes can't change their own code.
 COPY --from=modules /app /app
 COPY --from=build /app/packages /app/packages
 COPY --from=build /app/apps /app/apps
@@ -73,7 +73,7 @@ WORKDIR /app
 # The user `nonroot` of the base image.
 USER 65532:65532
 EXPOSE 8080
-# Node is process 1 and handles SIGTERM: it ends open requests and exits with 0. There is no HEALTHCHECK, because the
-# orchestrator probes /livez and /readyz. The command `yardmaster` has no probes.
+# Node is PID 1 and handles SIGTERM: it finishes open requests and exits with 0. No HEALTHCHECK, because orchestrators
+# probe /livez and /readyz, and the CLI has no probes.
 STOPSIGNAL SIGTERM
 CMD ["node", "apps/standalone/dist/main.js"]
