@@ -92,5 +92,5 @@ it.each(['redis://:s3cret/@@r', 'redis://:s3cret@a b', 'redis+cluster://u:s3cret
 it('refuses a REDIS_URL that names an unreadable file', () => {
   const read = () => readConfig({ REDIS_URL: 'rediss://r/?ca=/not/there.pem' }, ['REDIS_URL']);
   expect(read).toThrow(ConfigError);
-  expect(read).toThrow('REDIS_URL names a file that cannot be read: ENOENT');
+  expect(read).toThrow('REDIS_URL refers to a file that cannot be read: ENOENT');
 });

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-/** Bounds from one TIME reply for the difference between Redis' epoch milliseconds and our `performance.now()`. */
+/** Bounds from a TIME reply for the difference between Redis's epoch milliseconds and our `performance.now()`. */
 interface Sample {
   leastMs: number; // Redis read its clock before we received the reply…
   mostMs: number; // …and after we sent the command.
@@ -17,20 +17,19 @@ export interface TimeReply {
   receivedAt: number;
 }
 
-/** Within this time, a sample with a higher lower bound is better. */
+/** How long a sample with a higher lower bound is preferred, milliseconds. */
 const BEST_FOR_MS = 30_000;
 
-/** Clocks drift apart by less than this between two samples. */
+/** Maximum drift between the clocks from one sample to the next, milliseconds. */
 const DRIFT_MS = 50;
 
 /**
- * Estimates Redis' clock without asking it, so that a command can contain the time until which Redis may carry it out.
- * Our own clock is not usable, because it may be off by hours.
+ * Estimates Redis's clock without asking it, so that a command can carry its own deadline. Our own clock is useless for
+ * this, because it may be off by hours.
  *
- * The estimate may be too early, but never too late. A command may be refused although it was in time, but it must not
- * be carried out after its client got the response that nothing was done. That is why the estimate uses the lower
- * bounds. In an overload, a TIME waits in a queue before Redis. The middle of its round trip is then far from the
- * moment at which Redis read its clock.
+ * The estimate may be early, but never late: a command may be refused although it was in time, but must not be carried out
+ * after its client was told that nothing was done. That is why the estimate uses the lower bounds. Under overload, a TIME
+ * waits in a queue before Redis, and the middle of its round trip is far from the moment when Redis read its clock.
  */
 export class RedisClock {
   readonly #best = new Map<Redis, Sample>();
@@ -39,7 +38,7 @@ export class RedisClock {
   /**
    * Learn from a TIME reply.
    *
-   * @param node the connection; when it closes, its sample is dropped, because the next one may be to another server
+   * @param node connection; its sample is dropped when it closes, because the next one may be to another server
    */
   learn(node: Redis, { epochMs, sentAt, receivedAt }: TimeReply): void {
     const sample = { leastMs: epochMs - receivedAt, mostMs: epochMs - sentAt, at: receivedAt };
@@ -53,10 +52,10 @@ export class RedisClock {
   }
 
   /**
-   * Note that a command was too late by Redis' clock and in time by our estimate. When our estimate cannot be so wrong,
-   * Redis' clock has stepped: it is then unknown until the next TIME.
+   * Report that a command was late by Redis's clock but in time by our estimate. If our estimate can't be that wrong, Redis's
+   * clock has stepped, and is unknown until the next TIME.
    *
-   * @param earlyMs by how much the command was in time, at least
+   * @param earlyMs minimum time that the command had left by our estimate, milliseconds
    */
   reportTooLate(earlyMs: number): void {
     const errors = [...this.#best.values()].map(({ leastMs, mostMs }) => mostMs - leastMs);
@@ -64,10 +63,10 @@ export class RedisClock {
   }
 
   /**
-   * Return the time by Redis' clock after some milliseconds, or a little earlier.
+   * Return what Redis's clock will show after some milliseconds, or slightly less.
    *
    * @param inMs milliseconds from now
-   * @returns epoch milliseconds, in a cluster by the clock that is furthest ahead; null while it is not known
+   * @returns epoch milliseconds, in a cluster by the clock that is furthest ahead; null while it is unknown
    */
   after(inMs: number): number | null {
     if (this.#best.size === 0) return null;

@@ -1,4 +1,4 @@
-/** Types of a package that comes without any. */
+/** Types of a package that ships without any. */
 declare module 'cluster-key-slot' {
   export default function calculateSlot(key: string): number;
 }

@@ -1,27 +1,27 @@
 import { Cluster, type Command, type Redis } from 'ioredis';
 
 /**
- * Make a cluster receive the last replies of a node before it closes the connection to that node.
+ * Make a cluster client receive the last replies of a node before it closes the connection to the node.
  *
- * ioredis ends its connection to a node as soon as the table of slots does not name it. For a moment the table names no
- * primary that is handing over to its replica. It is about to reply MOVED to commands that were sent to it just before.
- * Those would be lost, and no caller would know whether they were done.
+ * ioredis closes its connection to a node as soon as the slot table doesn't list it. A primary that is handing over to its
+ * replica is briefly missing from the table, while it is about to reply MOVED to commands that were just sent to it. These
+ * would be lost, and their callers would not know whether they were carried out.
  */
 export function drainLeavingNodes(cluster: Cluster): void {
   cluster.on('+node', (node: Redis) => {
     const disconnect = node.disconnect;
     node.disconnect = function drainThenDisconnect(this: Redis, reconnect = false) {
-      // End at once when the cluster or the connection is not ready, and when the connection is to reconnect.
+      // Disconnect immediately if the cluster or the connection is not ready, or if the connection is to reconnect.
       if (reconnect || cluster.status !== 'ready' || this.status !== 'ready') return disconnect.call(this, reconnect);
       forgetOnlyOnce(cluster, this);
       const end = () => disconnect.call(this);
-      // The reply to this ping comes after all others, or times out when those have also been given up.
+      // The reply to this ping arrives after all others, or times out once those have also been abandoned.
       this.ping().then(end, end);
     };
   });
 }
 
-/** Make the end of a drained connection forget its node only when the cluster has no new connection to that node. */
+/** Make the cluster forget the node of a drained connection only if it has no new connection to that node. */
 function forgetOnlyOnce(cluster: Cluster, node: Redis): void {
   const { host, port } = node.options;
   const listeners = node.listeners('end');
@@ -32,12 +32,12 @@ function forgetOnlyOnce(cluster: Cluster, node: Redis): void {
 }
 
 /**
- * A cluster that refuses commands while it is not connected, so that a caller gets its 503 at once and no commands pile
- * up.
+ * A cluster client that refuses commands while it is not connected, so that callers get a 503 immediately and commands don't
+ * pile up.
  *
- * ioredis' own `enableOfflineQueue: false` promises this, but it also refuses every command for a node that is just
- * being connected to. After a start or a failover, it refuses all but one of the first simultaneous calls. Here those
- * wait for the node, for as long as a command may take.
+ * ioredis's own `enableOfflineQueue: false` promises this, but also refuses every command for a node whose connection is
+ * still being opened. After a start or a failover, it refuses all but one of the first simultaneous calls. Here, those wait
+ * for the node, for up to the timeout of a command.
  */
 export class FailFastCluster extends Cluster {
   override sendCommand(command: Command, ...rest: unknown[]): unknown {

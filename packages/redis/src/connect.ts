@@ -5,7 +5,7 @@ import { corkCommands, useScriptCommands } from './fast.js';
 import { BY_USE, CLUSTER_BY_USE, type RedisUse, retryStrategy, tlsOf } from './options.js';
 import { parseRedisUrl, type RedisAddress } from './url.js';
 
-/** The methods that this package needs of a logger, so that it does not depend on one. */
+/** The methods of a logger that this package needs, so that it doesn't depend on one. */
 export interface Logger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -15,17 +15,17 @@ export interface Logger {
 /** A subscriber connects to one Redis. */
 type ClientFor<U extends RedisUse> = U extends 'subscriber' ? Redis : RedisClient;
 
-/** How long one command may take unless `createRedis` is given another limit, milliseconds. */
+/** Default timeout of a command, milliseconds. */
 const COMMAND_TIMEOUT_MS = 1_500;
 
 /**
- * Create a connection. It connects when `connect` is called, one for a worker at once, and it reconnects forever.
+ * Create a client. It connects when `connect` is called (a worker's connects immediately), and reconnects forever.
  *
- * For a subscriber to a cluster use `createNodeSubscriber`, because each channel there belongs to one node.
+ * To subscribe in a cluster, use `createNodeSubscriber`, because each channel there belongs to one node.
  *
- * @param url as REDIS_URL
- * @param commandTimeoutMs how long one command may take, on a connection for commands
- * @throws RedisUrlError when a file that it names cannot be read
+ * @param url REDIS_URL
+ * @param commandTimeoutMs timeout of a command, for clients that send commands
+ * @throws RedisUrlError if a file that the URL names can't be read
  */
 export function createRedis<U extends RedisUse>(
   url: string,
@@ -49,7 +49,7 @@ export function createRedis<U extends RedisUse>(
   return client as ClientFor<U>;
 }
 
-/** Create a connection that subscribes to channels of one node of a cluster. */
+/** Create a connection for subscribing to the channels of a cluster node. */
 export function createNodeSubscriber(node: Redis, log: Logger): Redis {
   const redis = node.duplicate({ ...BY_USE.subscriber, readOnly: false });
   logOutages(redis, 'subscriber', log);
@@ -89,23 +89,21 @@ function single(address: RedisAddress, ofUse: RedisOptions): Redis {
     ...(options.tls && { sentinelTLS: options.tls, enableTLSForSentinelMode: true }),
     sentinelRetryStrategy: retryStrategy,
     sentinelCommandTimeout: 1_000,
-    // A primary that is cut off from its replicas refuses to write (min-replicas-to-write). It may have been replaced,
-    // and the Sentinels know that. ioredis' failoverDetector is not used. It leaks its connections to the Sentinels at
-    // each reconnection. After a failover, all of those end the connection for good, just while it is made.
+    // A primary that is cut off from its replicas refuses writes (min-replicas-to-write). It may have been replaced, which the
+    // Sentinels know. Not ioredis's failoverDetector, which leaks its connections to the Sentinels at each reconnect. After a
+    // failover, all of those would terminate the connection for good while it is being opened.
     reconnectOnError: (error) => mayBeReplaced(error) || (ofUse.reconnectOnError?.(error) ?? false),
   });
 }
 
 /**
- * Minimum time between two reconnections because of NOREPLICAS, milliseconds. A primary whose replicas are merely down
- * also reports it, and other calls are under way, so not each of them may end the connection. But the time is short:
- * Sentinels may replace a primary that they have just made, and service must be back within 2 s of that.
+ * Minimum time between two reconnects because of NOREPLICAS, milliseconds. A primary whose replicas are merely down also
+ * reports it, and not every failing call must close the connection. But the time is short, because Sentinels may replace a
+ * primary that they have just promoted, and service must resume within 2 s.
  */
 const RECONNECT_AGAIN_MS = 1_500;
 
-/**
- * Create a function that returns true when an error shows that the primary may have been replaced, but not too often.
- */
+/** Create a function that returns true if an error indicates that the primary may have been replaced, but not too often. */
 function replacementCheck(): (error: Error) => boolean {
   let reconnectedAt = Number.NEGATIVE_INFINITY;
   return (error) => {
@@ -116,7 +114,7 @@ function replacementCheck(): (error: Error) => boolean {
   };
 }
 
-/** Log one line per change, not per attempt, because an outage must not fill the disk. */
+/** Log one line per change, not per attempt, so that an outage doesn't fill the disk. */
 function logOutages(client: RedisClient, use: RedisUse, log: Logger): void {
   let isHealthy = true;
   client.on('error', (err) => {
@@ -129,7 +127,7 @@ function logOutages(client: RedisClient, use: RedisUse, log: Logger): void {
   });
 }
 
-/** Log an unavailable node at most once a minute, because each call for its slots tries to connect again. */
+/** Log an unavailable node at most once a minute, because every call for its slots tries to reconnect. */
 function logNodeOutages(client: Cluster, use: RedisUse, log: Logger): void {
   const loggedAt = new Map<string, number>();
   client.on('node error', (err: Error, node: string) => {

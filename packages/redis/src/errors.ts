@@ -1,13 +1,11 @@
 import { type ErrorCode, YardmasterError } from '@yardmaster/protocol';
 
-/**
- * Error words of a Redis that is reachable but cannot serve now: it starts, fails over, or runs a script for too long.
- */
+/** Error codes of a Redis that is reachable but can't serve: it is starting, failing over, or busy with a script. */
 const BUSY_REPLIES =
   /^(LOADING|BUSY|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|UNBLOCKED|ASK|MOVED|EXECABORT)$/;
 
 /**
- * Return the first word of an error reply, which names the error. Redis 6.2 wraps the reply to a script's command:
+ * Return the error code of an error reply, its first word. Redis 6.2 wraps the reply to a script's command:
  * `ERR Error running script (call to f_…): @user_script:13: @user_script: 13: -OOM command not allowed …`.
  */
 function replyWord(message: string): string {
@@ -15,7 +13,7 @@ function replyWord(message: string): string {
   return wrapped ?? /^-?([A-Z]+)\b/.exec(message)?.[1] ?? '';
 }
 
-/** Messages of ioredis when the reply did not come. It has no codes for these, only texts. */
+/** Messages of ioredis for a missing reply. It has no codes for these errors. */
 const NO_RESPONSE =
   /^(Command timed out|Connection is closed|Stream isn't writeable|Reached the max retries per request limit|Socket timeout|connect |read |write |getaddrinfo |All sentinels are unreachable|Failed to refresh slots cache|Cluster is|None of startup nodes|Too many Cluster redirections)/;
 
@@ -30,14 +28,14 @@ function codeOf(error: Error): ErrorCode | null {
   return null;
 }
 
-/** Whether an error means that Redis cannot serve now, and that the outcome of the call is unknown. */
+/** Return whether an error means that Redis can't serve, and that the outcome of the call is unknown. */
 export const isUnavailable = (error: unknown): boolean =>
   error instanceof YardmasterError && error.code === 'UNAVAILABLE';
 
 /**
  * Convert the error of a Redis call into an error that the caller can act on.
  *
- * @returns UNAVAILABLE when no reply came (the outcome is unknown), STORAGE_FULL when Redis refused a write for lack of
+ * @returns UNAVAILABLE if there was no reply (the outcome is unknown), STORAGE_FULL if Redis refused a write for lack of
  *   memory (nothing was stored), otherwise the error itself, which is a bug
  */
 export function fromRedisError(error: unknown): unknown {
@@ -46,7 +44,7 @@ export function fromRedisError(error: unknown): unknown {
   return code === null ? error : new YardmasterError(code, undefined, {}, { cause: error });
 }
 
-/** Await a Redis call that is not a script, and convert its errors. */
+/** Wait for a Redis call that isn't a script, and convert its errors. */
 export async function withRedisErrors<T>(reply: Promise<T>): Promise<T> {
   try {
     return await reply;

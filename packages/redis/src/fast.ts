@@ -6,14 +6,14 @@ type Stream = Redis['stream'];
 const uncork = (stream: Stream) => stream.uncork();
 
 /**
- * Send all commands that a connection is given in one turn of the event loop in one write; ioredis would make a write
- * of each. Under load, Redis then reads some thirty as a pipeline and also replies in one write. Over TCP that saves 12
- * % of a call's CPU here, and 6% in Redis (docs/performance/profile.md). A command that is alone leaves as soon as the other
- * input of the same turn is handled.
+ * Send all commands of an event loop iteration in one write per connection, instead of one write per command. Under load,
+ * Redis then reads about thirty as a pipeline and also replies in one write. Over TCP, this saves 12% of a call's CPU time
+ * here and 6% in Redis (docs/performance/profile.md). A single command is sent as soon as the other input of the iteration
+ * has been handled.
  *
- * ioredis' own way, `enableAutoPipelining`, does this with pipelines, which cost more than they save.
+ * ioredis's own option, `enableAutoPipelining`, uses pipelines, which cost more than they save.
  *
- * @param client a connection, or a cluster: then the connections to each of its nodes
+ * @param client a connection, or a cluster client with connections to its nodes
  */
 export function corkCommands(client: RedisClient): void {
   if (client instanceof Cluster) client.on('+node', corkCommands);
@@ -26,8 +26,8 @@ function corkCommandsOf(redis: Redis): void {
     const { stream } = this;
     if (stream?.writableCorked === 0) {
       stream.cork();
-      // At that point, the input of this turn has been read. A stream that is ended in the meantime uncorks itself; a
-      // destroyed one ignores it.
+      // By then, the input of this iteration has been read. A stream that has ended uncorks itself; a destroyed one ignores
+      // the call.
       setImmediate(uncork, stream);
     }
     return send.apply(this, command);
@@ -35,9 +35,9 @@ function corkCommandsOf(redis: Redis): void {
 }
 
 /**
- * Make a client's `evalsha` create its commands in fewer steps. ioredis searches the arguments of any command for
- * arrays, and makes and deletes a timer for each command. For a script, whose arguments are texts and numbers, that is
- * a tenth of what the call costs here (docs/performance/profile.md). The command, its timeout and its errors are the same.
+ * Make a client's `evalsha` create its commands in fewer steps. ioredis searches the arguments of every command for arrays,
+ * and creates and deletes a timer for each command. For a script, whose arguments are strings and numbers, that is a tenth
+ * of the cost of the call here (docs/performance/profile.md). The command, its timeout and its errors are the same.
  */
 export function useScriptCommands(client: RedisClient): void {
   client.evalsha = ((sha1: string, keys: number, ...parameters: (string | number)[]) => {
@@ -47,7 +47,7 @@ export function useScriptCommands(client: RedisClient): void {
   }) as typeof client.evalsha;
 }
 
-/** Timeout queues by their length in milliseconds: there is one for each kind of client. */
+/** Timeout queues by duration in milliseconds, one for each kind of client. */
 const timeouts = new Map<number, TimeoutQueue>();
 
 function timeoutsOf(ms: number): TimeoutQueue {
@@ -68,7 +68,7 @@ class ScriptCommand extends Command {
     this.args = args;
   }
 
-  /** Called when the command is sent, and again when a cluster's node redirects it, within the same time. */
+  /** Called when the command is sent, and again if a cluster node redirects it; the timeout stays the same. */
   override setTimeout(ms: number): void {
     this.#timeout ??= timeoutsOf(ms).begin(() => this.reject(new Error('Command timed out')));
   }
@@ -80,9 +80,9 @@ class ScriptCommand extends Command {
   }
 }
 
-/** A timeout that ends on its own after its time, unless it is cleared before. */
+/** A timeout in a queue, which fires after its duration unless it is cleared first. */
 export class QueuedTimeout {
-  /** When it ends, by `performance.now()`. */
+  /** When it fires, by `performance.now()`. */
   readonly endsAt: number;
   readonly onEnd: () => void;
   before: QueuedTimeout | null = null;
@@ -96,7 +96,7 @@ export class QueuedTimeout {
     this.onEnd = onEnd;
   }
 
-  /** Cancel it. After its end, or a second time, this does nothing. */
+  /** Cancel the timeout. Does nothing if it has fired or was already cleared. */
   clear(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -105,11 +105,11 @@ export class QueuedTimeout {
 }
 
 /**
- * Timeouts of one length. They end in the order in which they begin, so one timer, for the oldest, is enough for all
- * of them. A timer of Node's for each call costs 0.25 µs when it is the only one of its length, as in a process that is
- * nearly idle: Node makes and drops the list for that length each time.
+ * Timeouts of equal duration. They fire in the order in which they were started, so a single timer, for the oldest, is
+ * enough. A separate Node timer per call costs 0.25 µs if it is the only one of its duration, as in an almost idle process,
+ * because Node creates and drops the list for that duration each time.
  *
- * They do not keep a process from ending.
+ * They don't keep the process alive.
  */
 export class TimeoutQueue {
   readonly #ms: number;
@@ -117,12 +117,12 @@ export class TimeoutQueue {
   #newest: QueuedTimeout | null = null;
   #isTimed = false;
 
-  /** @param ms length in milliseconds */
+  /** @param ms duration in milliseconds */
   constructor(ms: number) {
     this.#ms = ms;
   }
 
-  /** Begin a timeout. @param onEnd must not throw */
+  /** Start a timeout. @param onEnd must not throw */
   begin(onEnd: () => void): QueuedTimeout {
     const timeout = new QueuedTimeout(this, performance.now() + this.#ms, onEnd);
     timeout.before = this.#newest;
@@ -133,15 +133,14 @@ export class TimeoutQueue {
     return timeout;
   }
 
-  /** Remove a timeout. Only the timeout itself calls this. */
+  /** Remove a timeout. Called only by the timeout itself. */
   remove(timeout: QueuedTimeout): void {
     const { before, after } = timeout;
     if (before) before.after = after;
     else this.#oldest = after;
     if (after) after.before = before;
     else this.#newest = before;
-    // A timeout that V8 has moved to the old space would keep those after it, and what they keep, until a full
-    // collection.
+    // A timeout that V8 has moved to the old space would retain its successors, and what they retain, until a full collection.
     timeout.before = timeout.after = null;
   }
 
@@ -157,7 +156,7 @@ export class TimeoutQueue {
       oldest.clear();
       oldest.onEnd();
     }
-    // Unless a timeout that ended has begun another.
+    // Unless a timeout that fired has started another.
     if (this.#oldest && !this.#isTimed) this.#lookIn(this.#oldest.endsAt - now);
   }
 }

@@ -2,10 +2,10 @@ import { Cluster, type Redis } from 'ioredis';
 import type { RedisClient } from './client.js';
 import type { RedisClock } from './clock.js';
 
-/** How long a pong may take, milliseconds: longer than a command, because a long reply may come before it. */
+/** Timeout for a pong, milliseconds. Longer than for a command, because a long reply may precede it. */
 const PONG_MS = 3_000;
 
-/** How long Redis may send nothing on a new connection, milliseconds: as long as connecting may take. */
+/** How long Redis may be silent on a new connection, milliseconds: as long as connecting may take. */
 const GREETING_MS = 2_000;
 
 async function respondsToPing(redis: Redis, clock: RedisClock | undefined): Promise<boolean> {
@@ -14,14 +14,14 @@ async function respondsToPing(redis: Redis, clock: RedisClock | undefined): Prom
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(resolve, PONG_MS, false).unref();
   });
-  // The command's own timeout is shorter, so ping again within the deadline. Any other error ends in `close`.
+  // The command's own timeout is shorter, so ping again within the deadline. Any other error leads to `close`.
   const pingAgain = async (error: Error) => error.message !== 'Command timed out' || succeeds(ping());
   const isAlive = await Promise.race([ping().then(() => true, pingAgain), late]);
   clearTimeout(timer);
   return isAlive;
 }
 
-/** Whether a promise resolves. */
+/** Return whether a promise resolves. */
 const succeeds = (promise: Promise<unknown>) =>
   promise.then(
     () => true,
@@ -35,7 +35,7 @@ async function learnTime(redis: Redis, clock: RedisClock): Promise<void> {
   clock.learn(redis, { epochMs, sentAt, receivedAt: performance.now() });
 }
 
-/** Return every connection of a client; each is checked on its own. */
+/** Return every connection of a client. Each is checked separately. */
 const connectionsOf = (client: RedisClient) => (client instanceof Cluster ? client.nodes() : [client]);
 
 /** Time between two checks of connections, milliseconds. */
@@ -43,19 +43,19 @@ export const CHECK_CONNECTIONS_MS = 1_000;
 
 export interface ConnectionCheckOptions {
   /**
-   * Whether the connection waits in commands that block. A ping would wait behind them, and other code ends them: so
-   * only the beginning of the connection is checked. Default false.
+   * Whether the connection runs blocking commands. A ping would wait behind them, and other code handles their end, so only
+   * the opening of the connection is checked. Default false.
    */
   isBlocking?: boolean;
-  /** Learns Redis' time: the connection is sent TIME instead of a ping. */
+  /** Clock to set from the connection, which is then sent TIME instead of a ping. */
   clock?: RedisClock;
 }
 
 /**
- * Checks connections, each time that `run` is called: once a second. It pings each of them, and makes a new one when no
- * pong comes. A half-open connection never recovers on its own, and pub/sub loses messages without an error. A connection
- * may also be half-open from its beginning, accepted by a proxy in front of a Redis that is away. Then ioredis connects
- * within its `connectTimeout`, and its first commands have no deadline unless commands have one.
+ * Checks connections whenever `run` is called, which should be once a second. Pings each connection and replaces it if there
+ * is no pong. A half-open connection never recovers on its own, and pub/sub silently loses messages on it. A connection can
+ * also be half-open from the start, if a proxy in front of an unavailable Redis accepts it. ioredis then considers itself
+ * connected, and its first commands have no deadline unless commands in general have one.
  */
 export class ConnectionChecks {
   readonly #clients = new Map<RedisClient, ConnectionCheckOptions>();
@@ -83,8 +83,8 @@ export class ConnectionChecks {
 }
 
 /**
- * Check of a connection, by its status: at `connect` Redis has not replied as it should yet, at `end` ioredis has given
- * the connection up. Code that ends a connection ends its checks first.
+ * Checks of a connection by its status. At `connect`, Redis has not replied properly yet; at `end`, ioredis has given up on
+ * the connection. Code that closes a connection must first stop its checks.
  */
 const CHECKS: Partial<Record<Redis['status'], (redis: Redis, clock?: RedisClock) => Promise<void>>> = {
   ready: reconnectIfDead,
@@ -92,15 +92,12 @@ const CHECKS: Partial<Record<Redis['status'], (redis: Redis, clock?: RedisClock)
   end: connectAgain,
 };
 
-/** Connect again. ioredis gives up for good when it is to reconnect just while it asks Sentinels for the primary. */
+/** Reconnect. ioredis gives up for good if it is told to reconnect while it is asking Sentinels for the primary. */
 async function connectAgain(redis: Redis): Promise<void> {
   await redis.connect().catch(() => undefined); // The next check sees whether it succeeded.
 }
 
-/**
- * Reconnect when Redis sends nothing. A Redis that loads its data replies each time; one that sends nothing is
- * unavailable.
- */
+/** Reconnect if Redis sends nothing. A Redis that is loading its data still replies; a silent one is unavailable. */
 async function reconnectIfSilent(redis: Redis): Promise<void> {
   const { stream } = redis;
   const { bytesRead } = stream;
@@ -110,14 +107,14 @@ async function reconnectIfSilent(redis: Redis): Promise<void> {
 
 async function reconnectIfDead(redis: Redis, clock?: RedisClock): Promise<void> {
   const { stream } = redis;
-  // End only the socket that was pinged, because it may have been replaced in the meantime. In a cluster, the node's
-  // connection is given up, and the cluster makes another.
+  // Close only the socket that was pinged, because it may have been replaced since. In a cluster, the connection to the node
+  // is dropped, and the cluster client opens another.
   if (!(await respondsToPing(redis, clock)) && redis.stream === stream) redis.disconnect(true);
 }
 
 /**
- * Whether Redis serves; for a cluster, whether any primary does. While one of them fails over, the others serve their
- * spaces, unless `cluster-require-full-coverage` makes them also refuse.
+ * Return whether Redis serves; in a cluster, whether any primary does. While one fails over, the others serve their spaces,
+ * unless `cluster-require-full-coverage` makes them refuse as well.
  */
 export async function responds(client: RedisClient): Promise<boolean> {
   const checks = client instanceof Cluster ? client.nodes('master').map(servesSlots) : [client.ping()];

@@ -3,22 +3,22 @@ import type { Redis } from 'ioredis';
 import { isCluster, type RedisClient, slotOf } from './client.js';
 import { withRedisErrors } from './errors.js';
 
-/** Connections at most. Each is busy for two round trips, one of them to the replica as well. */
+/** Maximum number of connections. Each is busy for two round trips, one of which includes the replica. */
 const MAX_CONNECTIONS = 32;
 
-/** How long a barrier stays after its last use, milliseconds. */
+/** How long a barrier is kept after its last use, milliseconds. */
 const BARRIER_MS = 30 * 24 * 3_600_000;
 
 /** A write that Redis has carried out. */
 export interface Written<T> {
   reply: T;
-  /** Settles once a replica has the write. Rejects with UNAVAILABLE when none has confirmed it in time. */
+  /** Resolves once a replica has the write. Rejects with UNAVAILABLE if none has confirmed it in time. */
   confirmed: Promise<void>;
 }
 
 /**
- * Connections for writes that a replica must have before their callers know of them. WAIT confirms the writes of its own
- * connection only, and blocks it. So there are several connections, opened when needed, and each has one write at a time.
+ * Connections for writes that a replica must have before their callers get a response. WAIT confirms only the writes of its
+ * own connection, and blocks it. So there are several connections, opened on demand, each with one write at a time.
  */
 export class ReplicatedConnections {
   readonly #create: () => RedisClient;
@@ -28,8 +28,8 @@ export class ReplicatedConnections {
   readonly #waiting: ((connection: RedisClient) => void)[] = [];
 
   /**
-   * @param create makes a connection for commands
-   * @param withinMs how long a replica may take to confirm a write; less than the timeout of a command
+   * @param create creates a connection for commands
+   * @param withinMs how long a replica may take to confirm a write; shorter than the timeout of a command
    */
   constructor(create: () => RedisClient, withinMs: number) {
     this.#create = create;
@@ -39,20 +39,20 @@ export class ReplicatedConnections {
   /**
    * Make a write.
    *
-   * @param barrier key in the slot of the write. Its expiry is set before WAIT, because the write may only have found what
-   *   another connection wrote a moment ago
+   * @param barrier key in the slot of the write. Its expiration is set before WAIT, because the write may have merely found
+   *   what another connection wrote a moment ago
    * @param send sends the write on a connection
-   * @throws any error of `send`; UNAVAILABLE, with nothing sent, when all connections are busy for that time
+   * @throws any error of `send`; UNAVAILABLE, with nothing sent, if all connections stay busy
    */
   async write<T>(barrier: string, send: (redis: RedisClient) => Promise<T>): Promise<Written<T>> {
     const connection = await this.#take();
     try {
       const reply = await send(connection);
-      // WAIT must follow at once, on the connection of the write: a new connection would have nothing to wait for.
-      const confirmed = this.#confirm(connection, barrier).finally(() => this.#giveBack(connection));
+      // WAIT must follow immediately on the same connection: a new connection would have nothing to wait for.
+      const confirmed = this.#confirm(connection, barrier).finally(() => this.#release(connection));
       return { reply, confirmed };
     } catch (error) {
-      this.#giveBack(connection);
+      this.#release(connection);
       throw error;
     }
   }
@@ -79,16 +79,16 @@ export class ReplicatedConnections {
     if (this.#all.length === MAX_CONNECTIONS) return this.#wait();
     const connection = this.#create();
     this.#all.push(connection);
-    await connection.connect().catch(() => undefined); // It keeps trying, and the write is refused until it is connected.
+    await connection.connect().catch(() => undefined); // ioredis keeps trying; writes are refused until it is connected.
     return connection;
   }
 
-  /** Wait for a connection. Without a replica, each write keeps its connection as long as a replica may take. */
+  /** Wait for a connection. Without a replica, each write holds its connection for as long as a replica may take. */
   #wait(): Promise<RedisClient> {
     return new Promise((resolve, reject) => {
       const timeout = setTimeout(() => {
-        this.#waiting.shift(); // All wait equally long, so this is the oldest.
-        reject(withUnavailable('all connections wait for a replica'));
+        this.#waiting.shift(); // All have the same timeout, so this is the oldest.
+        reject(withUnavailable('all connections are waiting for a replica'));
       }, this.#withinMs);
       this.#waiting.push((connection) => {
         clearTimeout(timeout);
@@ -97,7 +97,7 @@ export class ReplicatedConnections {
     });
   }
 
-  #giveBack(connection: RedisClient): void {
+  #release(connection: RedisClient): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#idle.push(connection);
     else next(connection);

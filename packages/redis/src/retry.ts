@@ -3,7 +3,7 @@ import { isUnavailable } from './errors.js';
 /** Time between two attempts, milliseconds. */
 const BETWEEN_ATTEMPTS_MS = 250;
 
-/** How long to retry while Redis does not reply: longer than a failover or a restart takes, milliseconds. */
+/** How long to retry while Redis does not reply, milliseconds: longer than a failover or restart takes. */
 const GIVE_UP_MS = 30_000;
 
 async function retry<T>(attempt: () => Promise<T>, isRetried: (error: unknown) => boolean): Promise<T> {
@@ -18,8 +18,8 @@ async function retry<T>(attempt: () => Promise<T>, isRetried: (error: unknown) =
 }
 
 /**
- * Retry while Redis does not reply. Use this only for operations that may be done twice: reads, and repairs, which read
- * before they write.
+ * Retry while Redis does not reply. Use this only for calls that may be repeated: reads, and repairs, which read before they
+ * write.
  *
  * @throws UNAVAILABLE after half a minute
  */
@@ -29,15 +29,15 @@ export function retryUnavailable<T>(attempt: () => Promise<T>): Promise<T> {
 }
 
 export interface ReachableOptions {
-  /** Return why Redis is not reachable, as a text for the log. */
+  /** Describes why Redis is not reachable, for the log. */
   reasonOf: (error: unknown) => string;
-  /** Called with each reason that is new, and every 10 s with the latest. `seconds` is the time waited so far. */
+  /** Called with each new reason, and every 10 seconds with the latest. `seconds` is the time waited so far. */
   onWait: (reason: string, seconds: number) => void;
-  /** Ends the waiting: the latest error is thrown. */
+  /** Stops the retries; the latest error is then thrown. */
   signal: AbortSignal;
 }
 
-/** How often to report a wait, milliseconds: a log must not look as if nothing were wrong. */
+/** Time between two reports of a wait, milliseconds: a silent log would look as if nothing were wrong. */
 const REPORT_AGAIN_MS = 10_000;
 
 /** Retry until Redis is reachable. */

@@ -3,13 +3,13 @@ import { infoField, primariesOf, type RedisClient } from './client.js';
 import { withRedisErrors } from './errors.js';
 import { retryUnavailable } from './retry.js';
 
-/** Keys asked for in one SCAN: well under a millisecond of Redis, and some 30 KB of reply. */
+/** Keys per SCAN: well under a millisecond of Redis, and a reply of about 30 KB. */
 const KEYS_AT_ONCE = 500;
 
-/** Members asked for in one ZSCAN or HSCAN. */
+/** Members per ZSCAN or HSCAN. */
 const MEMBERS_AT_ONCE = 100;
 
-/** Yield all keys with our prefix, in portions. A key that is there all the time is yielded at least once. */
+/** Yield all keys with our prefix, in portions. A key that exists the whole time is yielded at least once. */
 export async function* keysOf(redis: RedisClient, keyPrefix: string): AsyncGenerator<string[]> {
   for (const primary of primariesOf(redis)) {
     yield* portions((cursor) => primary.scan(cursor, 'MATCH', `${keyPrefix}:*`, 'COUNT', KEYS_AT_ONCE));
@@ -43,17 +43,17 @@ async function* pairsOf(scan: Scan): AsyncGenerator<[string, string][]> {
   for await (const flat of portions(scan)) {
     const pairs: [string, string][] = [];
     for (let i = 0; i < flat.length; i += 2) pairs.push([flat[i] as string, flat[i + 1] as string]);
-    // Redis returns a small set or hash as a whole, for any requested count.
+    // Redis returns a small set or hash as a whole, whatever the requested count.
     for (let i = 0; i < pairs.length; i += MEMBERS_AT_ONCE) yield pairs.slice(i, i + MEMBERS_AT_ONCE);
   }
 }
 
 /**
- * Describe which server has which keys: run ids, and in a cluster which primary has which slots. While this stays the
- * same, no key moves to a place that was already searched.
+ * Describe which server has which keys: run IDs, and in a cluster, which primary has which slots. As long as this doesn't
+ * change, no key moves to a server that was already searched.
  */
 export async function keyLocationsOf(redis: RedisClient): Promise<string> {
-  // The client drops a primary that was down, and adds it again only once it needs one of its slots.
+  // The client drops a primary that was down, and re-adds it only once it needs one of its slots.
   if (redis instanceof Cluster) await new Promise((done) => redis.refreshSlotsCache(done));
   const primaries = primariesOf(redis);
   const infos = await Promise.all(

@@ -1,23 +1,23 @@
-/** A host and a port, as REDIS_URL names them. */
+/** A host and port in a REDIS_URL. */
 export interface Node {
   host: string;
   port: number;
 }
 
-/** User name and password for Redis. */
+/** Username and password for Redis. */
 interface Login {
   username?: string;
   password?: string;
 }
 
-/** Files and names for TLS; paths of PEM files. */
+/** TLS parameters of a REDIS_URL. Files are paths of PEM files. */
 export interface TlsFiles {
   /** Certificates of the authorities to trust, instead of the system's. */
   ca?: string;
-  /** Our own certificate, when Redis requires one, and its key. */
+  /** Client certificate, if Redis requires one, and its key. */
   cert?: string;
   key?: string;
-  /** Name that the server's certificate must be for, when it is not the host. */
+  /** Name that the server's certificate must match, if it isn't the host. */
   servername?: string;
 }
 
@@ -26,27 +26,27 @@ interface Common extends Login {
   tls: TlsFiles | null;
 }
 
-/** Address of Redis, for every way in which it can run. */
+/** Address of Redis, for every kind of deployment. */
 export type RedisAddress =
   | ({ kind: 'socket'; path: string } & Common)
   | ({ kind: 'single'; node: Node; db: number } & Common)
   | ({ kind: 'sentinel'; nodes: Node[]; name: string; db: number; sentinel: Login } & Common)
   | ({ kind: 'cluster'; nodes: Node[] } & Common);
 
-/** Why a text is not an address of Redis. The message follows the variable's name. */
+/** Error of an invalid REDIS_URL. Its message is appended to the name of the variable. */
 export class RedisUrlError extends Error {}
 
 const TLS_PARAMETERS = ['ca', 'cert', 'key', 'servername'] as const;
 const SENTINEL_PARAMETERS = ['sentinelUsername', 'sentinelPassword'] as const;
 
-// Our own pattern, because a URL as WHATWG defines it must not have several hosts.
+// Our own pattern, because WHATWG URLs can't have several hosts.
 const URL_SHAPE = /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(?:([^/?#]*)@)?([^/?#@]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
 
 const FORMS =
   'redis://host:port/db, redis+sentinel://host:port,…/name, redis+cluster://host:port,…, each also as rediss for TLS, or unix:///path';
 
 /**
- * Read a REDIS_URL. A user name or a password with characters that mean something in a URL is percent-encoded.
+ * Parse a REDIS_URL. Special characters in the username and password must be percent-encoded.
  *
  * @throws RedisUrlError
  */
@@ -76,7 +76,7 @@ export function parseRedisUrl(url: string): RedisAddress {
   return { kind: 'single', node: node as Node, db: dbOf(path), ...common };
 }
 
-/** Return the hosts and ports, or the path, of a REDIS_URL, without its login: for logs. */
+/** Return the hosts and ports, or the path, of a REDIS_URL, without its login, for logs. */
 export function placeOf(url: string): string {
   const address = parseRedisUrl(url);
   if (address.kind === 'socket') return address.path;

@@ -5,13 +5,13 @@ import { ConnectionSubscriptions, type Listener, type PresenceOf, type Subscript
 /** Time between two checks that every channel is subscribed, milliseconds. */
 export const CHECK_SUBSCRIPTIONS_MS = 500;
 
-/** A connection for subscribing, and how to end it. */
+/** A connection for subscribing, and how to close it. */
 export interface Subscriber {
   redis: Redis;
   end(): void;
 }
 
-/** A primary at which this process has subscribed channels. */
+/** A primary on which this process has subscribed to channels. */
 interface NodeSubscriptions {
   subscriber: Subscriber;
   channels: ConnectionSubscriptions;
@@ -20,18 +20,18 @@ interface NodeSubscriptions {
 /** The channels of one slot, which move together. */
 interface Shard {
   listeners: Map<string, Listener>;
-  /** Address of the primary where they are subscribed; null while no primary is known to have the slot. */
+  /** Address of the primary that the channels are subscribed on; null while no primary is known to have the slot. */
   nodeAddress: string | null;
 }
 
 const addressOf = ({ options }: Redis) => `${options.host}:${options.port}`;
 
 /**
- * Subscribes to channels of a cluster, each at the primary that has its slot, over one connection to each such primary.
+ * Subscribes to channels of a cluster, each on the primary that has its slot, over one connection per primary.
  *
- * A slot goes to another primary when the old one fails or when the slot is moved. A node that loses a slot, or that
- * fails, ends its subscriptions. Then the channels are subscribed at the new primary, and their listeners are informed
- * of the gap. This happens at the latest when ioredis reads the table of slots again (every 5 s).
+ * A slot moves to another primary if the old one fails or the cluster is resharded. A node that fails or loses a slot drops
+ * its subscriptions. The channels are then subscribed on the new primary, and their listeners are told about the gap. This
+ * happens no later than when ioredis refreshes its slot table (every 5 s).
  */
 export class ClusterSubscriptions implements Subscriptions {
   readonly #cluster: Cluster;
@@ -41,8 +41,8 @@ export class ClusterSubscriptions implements Subscriptions {
   readonly #shards = new Map<number, Shard>();
 
   /**
-   * @param cluster knows which primary has which slot; the caller opens and closes it
-   * @param connect makes a connection for subscribing to a node, which connects on its own
+   * @param cluster knows which primary has which slot; opened and closed by the caller
+   * @param connect creates a connection for subscribing to a node, which connects on its own
    */
   constructor(cluster: Cluster, connect: (node: Redis) => Subscriber, presenceOf: PresenceOf = () => null) {
     this.#cluster = cluster;
@@ -73,7 +73,7 @@ export class ClusterSubscriptions implements Subscriptions {
     return address !== null && (this.#nodes.get(address)?.channels.isSubscribed(channel) ?? false);
   }
 
-  /** End every connection that this object has made. */
+  /** Close all connections that this object has opened. */
   end(): void {
     for (const { subscriber } of this.#nodes.values()) subscriber.end();
     this.#nodes.clear();
@@ -83,13 +83,13 @@ export class ClusterSubscriptions implements Subscriptions {
     return this.#cluster.slots[slot]?.[0] ?? null;
   }
 
-  /** Return the node where a shard's channels are subscribed, and connect to it if it is not connected yet. */
+  /** Return the node that a shard's channels are subscribed on, connecting to it if needed. */
   #nodeOf({ nodeAddress: address }: Shard): NodeSubscriptions | null {
     if (address === null) return null;
     const found = this.#nodes.get(address);
     if (found !== undefined) return found;
     const primary = this.#cluster.nodes('master').find((redis) => addressOf(redis) === address);
-    if (primary === undefined) return null; // The node is not reachable now; `check` tries again.
+    if (primary === undefined) return null; // The node is not reachable; `check` retries.
     const subscriber = this.#connect(primary);
     const channels = new ConnectionSubscriptions(subscriber.redis, {
       presenceOf: this.#presenceOf,
@@ -101,21 +101,20 @@ export class ClusterSubscriptions implements Subscriptions {
   }
 
   /**
-   * Check that a node is a primary. A replica also confirms subscriptions, and receives the messages of its primary.
-   * But a replica that was the primary until just now receives nothing before the new primary knows it as its replica,
-   * and that would not be noticed.
+   * Check that a node is a primary. A replica also confirms subscriptions, and receives the messages of its primary. But a
+   * replica that has just been demoted receives nothing until the new primary knows it, which would go unnoticed.
    */
   async #isPrimary(address: string): Promise<boolean> {
     const node = this.#cluster.nodes('all').find((redis) => addressOf(redis) === address);
-    if (node === undefined) throw new Error(`${address} is no node of the cluster`);
+    if (node === undefined) throw new Error(`${address} is not a node of the cluster`);
     const isPrimary = /^role:master\r?$/m.test(await node.info('replication'));
     if (!isPrimary) this.#cluster.refreshSlotsCache();
     return isPrimary;
   }
 
   /**
-   * Read again which primary has which slot while a channel is not subscribed; to be called every half second. The event
-   * `refresh` then moves the channels whose slot has moved.
+   * Refresh the slot table while any channel is not subscribed. Call it every half second. The event `refresh` then moves the
+   * channels whose slot has moved.
    */
   check(): void {
     const isComplete = [...this.#shards.values()].every(
@@ -126,7 +125,7 @@ export class ClusterSubscriptions implements Subscriptions {
     this.#cluster.refreshSlotsCache();
   }
 
-  /** Subscribe every channel at the primary that has its slot now. */
+  /** Subscribe every channel on the primary that currently has its slot. */
   #subscribeAll(): void {
     for (const [slot, shard] of this.#shards) {
       const owner = this.#ownerOf(slot);

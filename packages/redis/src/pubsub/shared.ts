@@ -1,16 +1,16 @@
 import type { Listener, Subscriptions } from './single.js';
 
-/** Channels that several parts of a process may subscribe to, each with a listener of its own. */
+/** Channels that several parts of a process can subscribe to, each with its own listener. */
 export interface SharedSubscriptions {
-  /** Subscribe to a channel. On a channel that is subscribed already, the listener's `subscribed` is called at once. */
+  /** Subscribe to a channel. If it is already subscribed, the listener's `subscribed` is called immediately. */
   add(channel: string, listener: Listener): void;
-  /** Remove a listener. Without listeners, the channel is unsubscribed. */
+  /** Remove a listener. The channel of the last one is unsubscribed. */
   remove(channel: string, listener: Listener): void;
-  /** Whether every message of a channel is received at the moment. */
+  /** Return whether all messages of a channel are currently received. */
   isSubscribed(channel: string): boolean;
 }
 
-/** Let several listeners share a channel, because streams and waiting calls of one process may need the same. */
+/** Let several listeners share a channel, because streams and waiting calls of a process may need the same one. */
 export function shareSubscriptions(subscriptions: Subscriptions): SharedSubscriptions {
   const channels = new Map<string, ListenerList>();
   return {
@@ -35,7 +35,7 @@ export function shareSubscriptions(subscriptions: Subscriptions): SharedSubscrip
   };
 }
 
-/** Listeners of one channel, nearly always one. A change makes a new array, so that it does not affect a round. */
+/** Listeners of a channel, almost always one. Changes create a new array, so that they don't affect an iteration. */
 class ListenerList implements Listener {
   #all: readonly Listener[];
 
@@ -51,7 +51,7 @@ class ListenerList implements Listener {
     this.#all = [...this.#all, listener];
   }
 
-  /** @returns whether it was there */
+  /** Remove a listener. @returns whether it was present */
   remove(listener: Listener): boolean {
     const before = this.#all.length;
     this.#all = this.#all.filter((each) => each !== listener);

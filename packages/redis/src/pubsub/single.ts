@@ -2,27 +2,23 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Cluster, type Redis } from 'ioredis';
 import { type RedisClient, slotOf } from '../client.js';
 
-/** Channels in one SUBSCRIBE after a lost connection: some 30 KB of command. */
+/** Channels per SUBSCRIBE after a lost connection: a command of about 30 KB. */
 const CHANNELS_AT_ONCE = 500;
 
-/**
- * Return the presence channel of a channel, null for none: what is published on the channel is published only while its
- * presence channel has subscribers.
- */
+/** Returns the presence channel of a channel; null for none. Messages are published only if it has subscribers. */
 export type PresenceOf = (channel: string) => string | null;
 
 export interface SubscriptionOptions {
   /** Default: no channel has a presence channel. */
   presenceOf?: PresenceOf;
   /**
-   * Only for a node of a cluster, which serves the channels of its slots. Checks after each subscription whether the
-   * node gets all that is published. It is called again while it throws. When it returns false, the connection is closed
-   * and opened again.
+   * Only for a cluster node, which serves the channels of its slots. Checks after each subscription whether the node receives
+   * everything that is published. Called again while it throws. If it returns false, the connection is reopened.
    */
   receivesAll?: () => Promise<boolean>;
 }
 
-/** Time before a subscription is checked again when a check could not be completed, milliseconds. */
+/** Delay before repeating a check of a subscription that failed, milliseconds. */
 const CHECK_AGAIN_MS = 200;
 
 const isOutOfStep = ({ message }: Error) => message.startsWith('Command queue state error');
@@ -30,22 +26,21 @@ const isOutOfStep = ({ message }: Error) => message.startsWith('Command queue st
 /**
  * Subscribes to channels over one connection.
  *
- * Redis' pub/sub loses, without an error, the messages that are published while a connection is down. So every channel
- * is subscribed again on each new socket. Its listener learns of both ends of the gap, because only the listener can
- * handle it. ioredis' own resubscription must be off, because it informs no listener, and drops the promise that may
- * fail.
+ * Redis pub/sub silently loses messages that are published while a connection is down. So every channel is resubscribed on
+ * each new socket, and its listener is told about the start and the end of the gap, because only the listener can handle it.
+ * ioredis's own resubscription must be off: it doesn't tell listeners, and drops the promise that may fail.
  */
 export class ConnectionSubscriptions implements Subscriptions {
   readonly #redis: Redis;
   readonly #receivesAll: (() => Promise<boolean>) | undefined;
   readonly #presenceOf: PresenceOf;
-  /** How many channels need each presence channel. */
+  /** Number of channels that need each presence channel. */
   readonly #presences = new Map<string, number>();
   readonly #listeners = new Map<string, Listener>();
   /** Channels that Redis has confirmed on the current socket. */
   readonly #confirmed = new Set<string>();
 
-  /** @param redis a connection made for subscribing, which the caller opens and closes */
+  /** @param redis connection for subscribing, opened and closed by the caller */
   constructor(redis: Redis, { presenceOf = () => null, receivesAll }: SubscriptionOptions = {}) {
     this.#redis = redis;
     this.#presenceOf = presenceOf;
@@ -55,8 +50,8 @@ export class ConnectionSubscriptions implements Subscriptions {
     );
     redis.on('ready', () => this.#subscribeAll());
     redis.on('close', () => this.#lose());
-    // A node that loses a slot ends its subscriptions without a request, after which ioredis no longer knows which
-    // reply belongs to which command.
+    // A node that loses a slot drops its subscriptions unasked, after which ioredis no longer knows which reply belongs to
+    // which command.
     if (this.#isSharded) redis.on('error', (error) => isOutOfStep(error) && this.#reconnect());
   }
 
@@ -72,13 +67,13 @@ export class ConnectionSubscriptions implements Subscriptions {
     if (!this.#listeners.delete(channel)) return;
     this.#confirmed.delete(channel);
     const channels = [channel, ...this.#leavePresence(channel)];
-    // When a socket breaks, the subscription ends with it.
+    // If the socket breaks, the subscription ends with it.
     if (!this.isConnected) return;
     const done = this.#isSharded ? this.#redis.sunsubscribe(...channels) : this.#redis.unsubscribe(...channels);
     done.catch(() => undefined);
   }
 
-  /** @returns the presence channel of a channel if no other channel needs it */
+  /** Return the presence channel of a channel if no other channel needs it. */
   #leavePresence(channel: string): string[] {
     const presence = this.#presenceOf(channel);
     if (presence === null) return [];
@@ -88,7 +83,7 @@ export class ConnectionSubscriptions implements Subscriptions {
     return left > 0 ? [] : [presence];
   }
 
-  /** Whether the channels are those of a node of a cluster. */
+  /** Whether the channels belong to a cluster node. */
   get #isSharded(): boolean {
     return this.#receivesAll !== undefined;
   }
@@ -101,7 +96,7 @@ export class ConnectionSubscriptions implements Subscriptions {
     return this.#redis.status === 'ready';
   }
 
-  /** Whether a channel was added. */
+  /** Return whether a channel was added. */
   has(channel: string): boolean {
     return this.#listeners.has(channel);
   }
@@ -113,15 +108,15 @@ export class ConnectionSubscriptions implements Subscriptions {
 
   async #subscribe(channels: string[]): Promise<void> {
     const { stream } = this.#redis;
-    // Remember the listener of each channel, because one that replaces it in the meantime gets a confirmation of its own.
+    // Remember the listener of each channel, because one that replaces it in the meantime gets its own confirmation.
     const requested = channels.map((channel) => [channel, this.#listeners.get(channel)] as const);
-    // Presence comes first: Redis carries the command out in its order. A channel that is subscribed already stays so.
+    // Presence channels first, because Redis subscribes in order. Channels that are already subscribed stay so.
     const presences = new Set(channels.map(this.#presenceOf).filter((presence) => presence !== null));
     const all = [...presences, ...channels];
     try {
       await (this.#isSharded ? this.#redis.ssubscribe(...all) : this.#redis.subscribe(...all));
     } catch {
-      return; // Another subscription follows: at the next `ready`, after the keepalive's reconnect, or at the slot's new node.
+      return; // Another attempt follows: at the next `ready`, after a reconnect, or on the slot's new node.
     }
     if (this.#receivesAll && !(await this.#isComplete(this.#receivesAll, stream))) return;
     if (this.#redis.stream !== stream) return;
@@ -132,7 +127,7 @@ export class ConnectionSubscriptions implements Subscriptions {
     }
   }
 
-  /** Check whether the server of a socket gets all messages of the channels that were subscribed on it. */
+  /** Check whether the server of a socket receives all messages of the channels subscribed on it. */
   async #isComplete(receivesAll: () => Promise<boolean>, stream: Redis['stream']): Promise<boolean> {
     while (this.isConnected && this.#redis.stream === stream) {
       const isComplete = await receivesAll().catch(() => null);
@@ -151,7 +146,7 @@ export class ConnectionSubscriptions implements Subscriptions {
     }
   }
 
-  /** Group the channels that may be subscribed in one command: in a cluster, only channels of one slot. */
+  /** Group channels that may be subscribed in one command: in a cluster, only channels of the same slot. */
   #inGroups(): string[][] {
     const channels = [...this.#listeners.keys()];
     if (!this.#isSharded) return [channels];
@@ -163,7 +158,7 @@ export class ConnectionSubscriptions implements Subscriptions {
     return [...bySlot.values()];
   }
 
-  /** Disconnect and connect again. Each lost channel may call this, but once is enough for a socket. */
+  /** Disconnect and reconnect. Each lost channel may call this, but once per socket is enough. */
   #reconnect(): void {
     if (!this.#redis.stream.writableEnded) this.#redis.disconnect(true);
   }
@@ -177,25 +172,25 @@ export class ConnectionSubscriptions implements Subscriptions {
 
 /** Receives the messages of a channel. */
 export interface Listener {
-  /** A message was received. */
+  /** Called with each message. */
   message(text: string): void;
-  /** Messages from now on may be missed, until `subscribed` is called again. */
+  /** Called when messages may be missed, until `subscribed` is called again. */
   lost(): void;
-  /** The channel is subscribed, for the first time or again: every message from now on is received. */
+  /** Called when the channel is subscribed, for the first time or again, and all messages are received from now on. */
   subscribed(): void;
 }
 
-/** The channels that this process subscribes to, one listener each; see shareSubscriptions for more. */
+/** The channels that this process subscribes to, with one listener each; for several, see shareSubscriptions. */
 export interface Subscriptions {
-  /** Subscribe to a channel, as soon as there is a connection. */
+  /** Subscribe to a channel as soon as there is a connection. */
   add(channel: string, listener: Listener): void;
   /** Unsubscribe from a channel. */
   remove(channel: string): void;
-  /** Whether every message of a channel is received at the moment. */
+  /** Return whether all messages of a channel are currently received. */
   isSubscribed(channel: string): boolean;
 }
 
-/** Publish to a channel; in a cluster within the shard of its slot, where its listeners have subscribed. */
+/** Publish to a channel; in a cluster, within the shard of its slot, where its listeners have subscribed. */
 export function publish(redis: RedisClient, channel: string, message: string): Promise<unknown> {
   return redis instanceof Cluster ? redis.spublish(channel, message) : redis.publish(channel, message);
 }

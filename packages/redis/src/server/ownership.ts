@@ -4,26 +4,26 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 
-/** Owner of a data folder, as written into it. */
+/** Owner of a data folder, as stored in it. */
 interface Owner {
-  /** Process that runs the redis-server, or null once it has released the folder. */
+  /** ID of the process that runs the redis-server; null once it has released the folder. */
   pid: number | null;
-  /** Process id of the redis-server, once it runs. */
+  /** Process ID of the redis-server, once it runs. */
   redisPid?: number | undefined;
   socket?: string;
-  /** Folder made only for the socket, when the data folder's path is too long for one. */
+  /** Folder created just for the socket if the data folder's path is too long for one. */
   socketDir?: string | null;
 }
 
-/** Ownership of a folder that this process has taken. */
+/** Ownership of a folder by this process. */
 export interface Ownership {
-  /** Record which redis-server this process runs on the folder, for the next owner that has to clean up. */
+  /** Record which redis-server this process runs on the folder, in case the next owner has to clean up. */
   note(redis: Omit<Owner, 'pid'>): Promise<void>;
   /** Release the folder. */
   release(): Promise<void>;
 }
 
-/** Each owner has a file of its own, one number above the previous owner's. The highest number owns the folder. */
+/** Return the file of an owner. Each owner has its own file, numbered one higher; the highest number owns the folder. */
 const fileOf = (dataDir: string, number: number) => join(dataDir, `owner-${number}.json`);
 
 function isAlive(pid: number): boolean {
@@ -31,11 +31,11 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'; // The process exists, but belongs to another user.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'; // The process exists but belongs to another user.
   }
 }
 
-/** Return the numbers of the owners whose files exist, the highest last. */
+/** Return the numbers of the owners whose files exist, in ascending order. */
 async function ownerNumbers(dataDir: string): Promise<number[]> {
   const found = (await readdir(dataDir)).map((name) => Number(/^owner-(\d+)\.json$/.exec(name)?.[1] ?? 0));
   return found.filter((number) => number > 0).sort((a, b) => a - b);
@@ -45,11 +45,11 @@ async function readOwner(dataDir: string, number: number): Promise<Owner | null>
   try {
     return JSON.parse(await readFile(fileOf(dataDir, number), 'utf8')) as Owner;
   } catch {
-    return null; // There is no file, or a power cut has cut it short.
+    return null; // The file doesn't exist, or was truncated by a power failure.
   }
 }
 
-/** Write an owner's file in one piece, so that no process ever reads half of one. */
+/** Write an owner's file atomically, so that no process ever reads a partial one. */
 async function publish(dataDir: string, owner: Owner, put: (written: string) => Promise<void>): Promise<void> {
   const written = join(dataDir, `owner.${randomUUID()}.part`);
   await writeFile(written, JSON.stringify(owner), { mode: 0o600 });
@@ -69,7 +69,7 @@ async function call(socket: string, ...command: [string, ...string[]]): Promise<
     commandTimeout: 2_000,
     disconnectTimeout: 50,
   });
-  redis.on('error', () => undefined); // The call that fails reports this.
+  redis.on('error', () => undefined); // The failing call reports the error.
   try {
     await redis.connect();
     return await redis.call(...command);
@@ -78,27 +78,27 @@ async function call(socket: string, ...command: [string, ...string[]]): Promise<
   }
 }
 
-/** Whether the redis-server on a unix socket has loaded its data and replies. */
+/** Return whether the redis-server on a Unix socket has loaded its data and replies. */
 export async function isServing(socket: string): Promise<boolean> {
-  // While it loads, its reply is the error LOADING.
+  // While loading, it replies with the error LOADING.
   return (await call(socket, 'PING').catch(() => null)) === 'PONG';
 }
 
-/** Stop the redis-server of a process that was killed and could not stop it: two servers would write the same file. */
+/** Stop the redis-server of a process that was killed before it could stop it, or two servers would write the same file. */
 async function endLeftover({ redisPid, socket, socketDir }: Owner): Promise<void> {
-  // When nothing responds on the socket, the process that has this id now is another one.
+  // If nothing responds on the socket, the process with this ID is a different one.
   if (socket !== undefined && (await isServing(socket))) {
     // It flushes its append-only file first, and closes the connection instead of replying.
     await call(socket, 'SHUTDOWN', 'NOSAVE').catch(() => undefined);
     for (const end = performance.now() + 10_000; redisPid !== undefined && isAlive(redisPid); await delay(20)) {
       if (performance.now() >= end)
-        throw new Error(`Process ${redisPid} is a redis-server left behind that does not end`);
+        throw new Error(`Process ${redisPid} is a leftover redis-server that does not exit`);
     }
   }
   if (socketDir) await rm(socketDir, { recursive: true, force: true });
 }
 
-/** Claim a number. @returns whether it is ours now: of two processes that claim it, the file system lets one have it */
+/** Claim a number. @returns whether we got it; if two processes claim it, the file system lets only one have it */
 async function claim(dataDir: string, number: number): Promise<boolean> {
   try {
     await publish(dataDir, { pid: process.pid }, (written) => link(written, fileOf(dataDir, number)));
@@ -113,7 +113,7 @@ async function claim(dataDir: string, number: number): Promise<boolean> {
 }
 
 /**
- * Remove earlier owners, only as the owner: all use one socket name, so a late second owner would end the new
+ * Remove earlier owners. Only the owner may do this: all use the same socket name, so a late second owner would stop the new
  * redis-server.
  */
 async function removeOwnersBefore(dataDir: string, number: number): Promise<void> {
@@ -126,9 +126,9 @@ async function removeOwnersBefore(dataDir: string, number: number): Promise<void
 }
 
 /**
- * Take a data folder for this process. Ends the redis-server that a killed process left behind on it.
+ * Take ownership of a data folder, and stop a redis-server that a killed process left behind there.
  *
- * @throws Error when another process that is alive has it, or left a redis-server there that does not end
+ * @throws Error if another live process owns it, or a leftover redis-server doesn't exit
  */
 export async function takeOwnership(dataDir: string): Promise<Ownership> {
   for (let attempt = 0; attempt < 5; attempt++) {
@@ -146,7 +146,7 @@ export async function takeOwnership(dataDir: string): Promise<Ownership> {
     const write = (owner: Owner) => publish(dataDir, owner, (written) => rename(written, fileOf(dataDir, number)));
     return {
       note: (redis) => write({ pid: process.pid, ...redis }),
-      // The file stays: if numbers were reused, a process that saw the owner before us could still take the next number.
+      // Keep the file: if numbers were reused, a process that saw the previous owner could still take the next number.
       release: () => write({ pid: null }),
     };
   }

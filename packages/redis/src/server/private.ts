@@ -7,32 +7,29 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RedisBinary } from './find.js';
 import { isServing, type Ownership, takeOwnership } from './ownership.js';
 
-/** The kernel cuts a socket's path at 107 bytes, and redis-server would then bind another path. */
+/** Maximum length of a socket's path. The kernel truncates it at 107 bytes, and redis-server would bind another path. */
 const MAX_SOCKET_PATH = 100;
 
-/** Time from a crash to the restart, milliseconds: twice as long each time in a row, up to the longest. */
+/** Delay before a restart after a crash, milliseconds, doubled after each consecutive crash up to the maximum. */
 const RESTART_MS = 500;
 const LONGEST_RESTART_MS = 30_000;
-/** A run at least this long ends the row, milliseconds. */
+/** Duration of a run that resets the delay, milliseconds. */
 const GOOD_RUN_MS = 60_000;
 
 export interface PrivateRedisOptions {
   binary: RedisBinary;
-  /** Folder of its append-only file; made if missing. */
+  /** Folder of its append-only file; created if missing. */
   dataDir: string;
-  /** Further settings, by name without dashes. */
+  /** Additional settings, by name without dashes. */
   settings?: Record<string, string>;
-  /** Called with its last output when it ended on its own; it is started again. */
+  /** Called with its last output if it exits unexpectedly, before it is restarted. */
   onCrash?: (output: string) => void;
 }
 
 const hasEnded = (child: ChildProcess) =>
   child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
 
-/**
- * A private redis-server: on a unix socket that only this user can open, append-only, never evicting, started
- * again when it crashes.
- */
+/** A private redis-server: append-only, never evicting, on a Unix socket that only this user can open, restarted on crashes. */
 export class PrivateRedis {
   readonly #options: PrivateRedisOptions;
   readonly #dataDir: string;
@@ -45,7 +42,7 @@ export class PrivateRedis {
   #folder: Ownership | null = null;
   #restartMs = RESTART_MS;
   #startedAt = 0;
-  /** When this process ends in any way except kill -9, it also ends its redis-server. */
+  /** Stops the redis-server whenever this process exits, except by kill -9. */
   readonly #onExit = () => {
     this.#child?.kill('SIGTERM');
   };
@@ -60,15 +57,15 @@ export class PrivateRedis {
     return `unix://${this.#socket}`;
   }
 
-  /** Process id of the redis-server that was started last. */
+  /** Process ID of the most recently started redis-server. */
   get pid(): number | undefined {
     return this.#child?.pid;
   }
 
   /**
-   * Start it and wait until it has loaded its data. Ends one that a crashed process left behind on the same data.
+   * Start the server and wait until it has loaded its data. Stops one that a crashed process left behind on the same data.
    *
-   * @throws Error when another process uses the data, or with the output of redis-server when it does not start
+   * @throws Error if another process uses the data, or with the output of redis-server if it doesn't start
    */
   async start(): Promise<void> {
     await mkdir(this.#dataDir, { recursive: true, mode: 0o700 });
@@ -81,7 +78,7 @@ export class PrivateRedis {
     process.on('exit', this.#onExit);
     const child = this.#spawn();
     await this.#note();
-    // A big append-only file may take long to load, so wait as long as the process lives.
+    // A large append-only file may take long to load, so wait for as long as the process is alive.
     while (!(await isServing(this.#socket))) {
       if (hasEnded(child)) throw new Error(`redis-server did not start: ${this.#output.trim()}`);
       await delay(20);
@@ -89,7 +86,7 @@ export class PrivateRedis {
     this.#isWanted = true;
   }
 
-  /** Stop it. Everything that it acknowledged is on disk before it ends. */
+  /** Stop the server. Everything that it acknowledged is on disk before it exits. */
   async stop(): Promise<void> {
     this.#isWanted = false;
     const child = this.#child;
@@ -112,14 +109,13 @@ export class PrivateRedis {
     const settings = Object.entries({ ...this.#settings(), ...this.#options.settings });
     const options = settings.flatMap(([name, value]) => [`--${name}`, value]);
     const child = spawn(binary.command, [...binary.args, ...options], {
-      // It gets its own process group, because Ctrl-C in the terminal must reach this process first, and redis-server
-      // last.
+      // Use a separate process group, so that Ctrl-C in the terminal reaches only this process, which stops redis-server last.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     child.on('error', (error) => {
       this.#keepOutput(error.message);
-      if (child.pid === undefined) this.#restart(); // It did not start, so there is no exit event.
+      if (child.pid === undefined) this.#restart(); // It didn't start, so there is no exit event.
     });
     for (const stream of [child.stdout, child.stderr])
       stream?.on('data', (chunk: Buffer) => this.#keepOutput(String(chunk)));
@@ -136,18 +132,17 @@ export class PrivateRedis {
       dir: this.#dataDir,
       appendonly: 'yes',
       appendfsync: 'everysec',
-      // The append-only file is the one copy; snapshots in addition would only cost forks.
+      // The append-only file suffices; additional snapshots would only cost forks.
       save: '',
       'maxmemory-policy': 'noeviction',
-      // Use the name that Redis 6.2 accepts as well. Records with a short payload stay in one piece, two fifths
-      // smaller.
+      // The name that Redis 6.2 also accepts. Keeps records with a short payload in compact form, 40% smaller.
       'hash-max-ziplist-value': '1024',
       daemonize: 'no',
       loglevel: 'warning',
     };
   }
 
-  /** Keep the last part of its output, for the error when it does not start. */
+  /** Keep the last part of the output, for the error if it doesn't start. */
   #keepOutput(text: string): void {
     this.#output = (this.#output + text).slice(-4_096);
   }
@@ -163,7 +158,7 @@ export class PrivateRedis {
     setTimeout(() => {
       if (!this.#isWanted) return;
       this.#spawn();
-      // If this fails, and this process is killed with -9 later, no file names the redis-server that stays behind.
+      // If this fails and this process is later killed with -9, no file points to the leftover redis-server.
       this.#note().catch(() => undefined);
     }, this.#restartMs).unref();
     this.#restartMs = Math.min(2 * this.#restartMs, LONGEST_RESTART_MS);
