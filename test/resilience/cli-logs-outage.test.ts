@@ -41,8 +41,7 @@ it('yardmaster logs waits for a service that is down, when it starts and later, 
 
   expect(run.lines()).toEqual(infos(numbered(5)));
   expect(run.err()).toBe(
-    `no connection to ${url} (ECONNREFUSED), connecting again\n` +
-      'connection lost (server is shutting down), connecting again\n',
+    `cannot connect to ${url} (ECONNREFUSED), reconnecting\nconnection lost (server is shutting down), reconnecting\n`,
   );
 });
 
