@@ -6,7 +6,7 @@ const worker = new Worker(new Yardmaster({ space: 'demo' }));
 
 worker.on('resize', async ({ payload }, context) => {
   console.log(`Resizing ${payload.image}`);
-  await context.progress(50, 'Half way');
+  await context.progress(50, 'Halfway');
   await sleep(3_000); // The real work goes here.
   return { width: payload.width }; // The result of the job. Throw, and the job is retried.
 });
