@@ -32,6 +32,8 @@ func resize(context.Context, *yardmaster.Job[Resize]) (Rendered, error) { return
 
 func charge(context.Context, Order) (Receipt, error) { return Receipt{}, nil }
 
+var ErrNotFound, ErrRateLimited = errors.New("not found"), errors.New("rate limited")
+
 var _, _, _, _ = fmt.Println, time.Second, yardmastertest.Run[Resize, Rendered], bucket
 `
 
@@ -73,7 +75,7 @@ func TestEveryProgramOfThePagesPassesVet(t *testing.T) {
 
 // partOf makes a program of a part of one.
 func partOf(source string) string {
-	const imports = "package main\n\nimport (\n\t\"context\"\n\t\"fmt\"\n\t\"time\"\n" +
+	const imports = "package main\n\nimport (\n\t\"context\"\n\t\"errors\"\n\t\"fmt\"\n\t\"time\"\n" +
 		"\tyardmaster \"github.com/yardmaster/yardmaster/sdk/go\"\n" +
 		"\t\"github.com/yardmaster/yardmaster/sdk/go/yardmastertest\"\n)\n"
 	const head = "\nfunc part(ctx context.Context, client *yardmaster.Client, worker *yardmaster.Worker,\n" +
