@@ -8,7 +8,7 @@ worker.on('resize', async ({ payload }, context) => {
   console.log(`Resizing ${payload.image}`);
   await context.progress(50, 'Halfway');
   await sleep(3_000); // The real work goes here.
-  return { width: payload.width }; // The result of the job. Throw, and the job is retried.
+  return { width: payload.width }; // The job's result. If you throw, the job is retried.
 });
 
 await worker.run(); // Until Ctrl-C.
