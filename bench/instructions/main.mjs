@@ -109,10 +109,10 @@ if (record) {
       ? `${name} has no bound.`
       : `${name} takes ${whole(count)} instructions, ${percent(change)} compared with its bound of ${whole(bound)}.`,
   );
-  for (const of of ['build', 'valgrind'])
-    if (lines.length > 0 && versions[of] !== bounds[of])
-      lines.push(`The bounds are for another ${of}: ${bounds[of]}; this is ${versions[of]}.`);
-  if (below.length > 0) lines.push(`Some calls have become cheaper. Record new bounds: ${RECORD}`);
+  for (const tool of ['build', 'valgrind'])
+    if (lines.length > 0 && versions[tool] !== bounds[tool])
+      lines.push(`The bounds are for another ${tool}: ${bounds[tool]}, and this is ${versions[tool]}.`);
+  if (below.length > 0) lines.push(`Calls have become cheaper. Record their new bounds: ${RECORD}`);
   if (above.length > 0)
     lines.push(`Some calls cost too much. Make them cheaper, or record their cost as the new bounds: ${RECORD}`);
   process.stderr.write(lines.map((line) => `${line}\n`).join(''));
