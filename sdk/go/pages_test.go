@@ -18,6 +18,9 @@ type (
 	Scene    struct{}
 	Rendered struct{ URL string }
 	Resize   struct{ Image string }
+	Resized  struct{ Bytes int }
+	Import   struct{ Pages int }
+	Imported struct{ Page int }
 	Order    struct{ Order int }
 	Receipt  struct{}
 )
@@ -28,13 +31,13 @@ var bucket interface {
 
 func render(Scene) []byte { return nil }
 
-func resize(context.Context, *yardmaster.Job[Resize]) (Rendered, error) { return Rendered{}, nil }
+func resize(context.Context, io.Reader) (Resized, error) { return Resized{}, nil }
+
+func fetchPage(context.Context, int) error { return nil }
 
 func charge(context.Context, Order) (Receipt, error) { return Receipt{}, nil }
 
-var ErrNotFound, ErrRateLimited = errors.New("not found"), errors.New("rate limited")
-
-var _, _, _, _ = fmt.Println, time.Second, yardmastertest.Run[Resize, Rendered], bucket
+var _, _, _, _, _, _, _ = errors.As, fmt.Println, io.EOF, log.Print, http.Get, time.Second, wire.JobStatusDead
 `
 
 func TestEveryProgramOfThePagesPassesVet(t *testing.T) {
@@ -75,13 +78,13 @@ func TestEveryProgramOfThePagesPassesVet(t *testing.T) {
 
 // partOf makes a program of a part of one.
 func partOf(source string) string {
-	const imports = "package main\n\nimport (\n\t\"context\"\n\t\"errors\"\n\t\"fmt\"\n\t\"time\"\n" +
+	const imports = "package main\n\nimport (\n\t\"context\"\n\t\"errors\"\n\t\"fmt\"\n\t\"io\"\n\t\"log\"\n" +
+		"\t\"net/http\"\n\t\"time\"\n" +
 		"\tyardmaster \"github.com/yardmaster/yardmaster/sdk/go\"\n" +
-		"\t\"github.com/yardmaster/yardmaster/sdk/go/yardmastertest\"\n)\n"
+		"\t\"github.com/yardmaster/yardmaster/sdk/go/wire\"\n)\n"
 	const head = "\nfunc part(ctx context.Context, client *yardmaster.Client, worker *yardmaster.Worker,\n" +
 		"\tjob *yardmaster.Handle) error {\n"
-	used := strings.Replace(source, "run := ", "_ = ", 1)
-	return imports + ofReader + head + used + "return nil\n}\n\nfunc main() { _ = part(nil, nil, nil, nil) }\n"
+	return imports + ofReader + head + source + "return nil\n}\n\nfunc main() { _ = part(nil, nil, nil, nil) }\n"
 }
 
 func write(t *testing.T, path, text string) {

@@ -139,7 +139,7 @@ it('the API reference draws every transition', () => {
 
 const pages = [
   ...readdirSync(root),
-  ...['docs', 'chaos', 'examples', 'helm', 'test', 'sdk', 'apps', 'bench'].flatMap((folder) =>
+  ...['docs', 'chaos', 'examples', 'helm', 'test', 'scripts', 'sdk', 'apps', 'bench'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
   ),
 ].filter((file) => file.endsWith('.md') && !file.includes('node_modules'));
@@ -179,18 +179,32 @@ it.each(pages)('%s renders every heading, table and cell of its source, and no r
   expect(html.filter((text) => !/^<(!--|p |\/?details|summary|img )/.test(text))).toEqual([]);
 });
 
-it.each(pages)('%s links only to existing files and headings', (page) => {
-  const links = tokensOf(join(root, page))
+const linksOf = (page: string) =>
+  tokensOf(join(root, page))
     .map((token) => token.attrGet('href') ?? token.attrGet('src'))
     .filter((link) => typeof link === 'string');
-  const broken = links.filter((link) => {
-    if (/^(https?|mailto):/.test(link)) return false;
-    const [path, anchor] = link.split('#') as [string, string?];
-    const file = path === '' ? join(root, page) : join(root, dirname(page), path);
+
+/** Where the pages of this repository are on the web. */
+const REPOSITORY = 'https://github.com/yardmaster/yardmaster/blob/main/';
+
+it.each(pages)('%s links only to existing files and headings', (page) => {
+  const broken = linksOf(page).filter((link) => {
+    const isOwn = link.startsWith(REPOSITORY);
+    if (!isOwn && /^(https?|mailto):/.test(link)) return false;
+    const [path, anchor] = (isOwn ? link.slice(REPOSITORY.length) : link).split('#') as [string, string?];
+    const file = path === '' ? join(root, page) : join(root, isOwn ? '' : dirname(page), path);
     if (!existsSync(file)) return true;
     return anchor !== undefined && !(statSync(file).isFile() && anchorsOf(file).includes(anchor));
   });
   expect(broken).toEqual([]);
+});
+
+const PUBLISHED = ['sdk/typescript', 'sdk/python', 'sdk/go', 'scripts/cli', 'helm/yardmaster'].map(
+  (folder) => `${folder}/README.md`,
+);
+
+it.each(PUBLISHED)('%s, which registries show elsewhere, has no relative links', (page) => {
+  expect(linksOf(page).filter((link) => !/^(https?:|#)/.test(link))).toEqual([]);
 });
 
 it('docs/index.md lists every page of docs/', () => {
